@@ -1,0 +1,4 @@
+package agent
+
+// Session is one live conversation ("AgentSession").
+type Session struct{}

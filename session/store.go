@@ -1,0 +1,4 @@
+package session
+
+// Store finds, opens and makes session files.
+type Store struct{}
