@@ -1,0 +1,49 @@
+package session
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// isoMillis is JavaScript's Date.toISOString layout.
+const isoMillis = "2006-01-02T15:04:05.000Z"
+
+// FormatTime writes t the way the programs do: ISO 8601, UTC, milliseconds.
+func FormatTime(t time.Time) string { return t.UTC().Format(isoMillis) }
+
+// ParseTime reads an entry's or header's timestamp. The programs write
+// [FormatTime]'s form; other forms that JavaScript's Date takes are understood
+// where they are unambiguous.
+func ParseTime(s string) (t time.Time, ok bool) {
+	for _, layout := range []string{isoMillis, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.Parse(layout, strings.TrimSpace(s)); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// millis is the JSON of a synthesised message's timestamp: the entry's time in unix
+// milliseconds, or null when it cannot be read, as JSON.stringify writes NaN. A
+// number is taken for milliseconds already.
+func millis(e Entry) []byte {
+	if n := rawjson.Get(e.Raw, "timestamp"); rawjson.Kind(n) == '0' {
+		return n
+	}
+	t, ok := ParseTime(e.Timestamp)
+	if !ok {
+		return []byte("null")
+	}
+	return strconv.AppendInt(nil, t.UnixMilli(), 10)
+}
+
+// sortableTime brings timestamps into a form that compares as text.
+func sortableTime(s string) string {
+	if t, ok := ParseTime(s); ok {
+		return t.UTC().Format("2006-01-02T15:04:05.000000000Z")
+	}
+	return ""
+}

@@ -1,0 +1,256 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+const notesType = "experimental_context_notes"
+
+// emitOmp emits the messages as omp does: a reset boundary hides what is before it,
+// failed and interrupted turns are left out, and so are tool calls that never got a
+// result.
+//
+// Differs: a compaction by "snapcompact" shows its text summary without the rendered
+// frames, which only omp can read.
+func (b *contextBuilder) emitOmp(path []int) error {
+	visible := path
+	switch {
+	case b.reset > b.compaction:
+		visible = path[b.reset+1:]
+	case b.compaction >= 0:
+		kept, err := b.compactOmp(path)
+		if err != nil {
+			return err
+		}
+		visible = append(slices.Clone(kept), path[b.compaction+1:]...)
+	}
+	if err := b.emitEntries(visible, ompMessage); err != nil {
+		return err
+	}
+	if err := b.prependNotes(path[max(b.reset, 0):]); err != nil {
+		return err
+	}
+	b.dropDanglingCalls()
+	b.dropFailedTurns()
+	return nil
+}
+
+// compactOmp emits the summary and returns the entries before it that are kept.
+func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
+	e, err := b.doc.Entry(path[b.compaction])
+	if err != nil {
+		return nil, err
+	}
+	c := e.AsCompaction()
+	payload := remoteHistory(c)
+	summary := new(rawjson.Object).String("role", "compactionSummary")
+	for _, key := range []string{"summary", "shortSummary", "tokensBefore", "tokensAfter", "method"} {
+		summary.Raw(key, rawjson.Get(e.Raw, key))
+	}
+	b.emit(e.ID, summary.Raw("providerPayload", payload).Raw("warning", rawjson.Get(e.Raw, "warning")).
+		Raw("timestamp", millis(e)).Bytes())
+
+	through, _ := rawjson.GetString(e.Raw, "providerReplayThroughEntryId")
+	if payload != nil || c.FirstKeptEntryID == "" && rawjson.Get(c.PreserveData, "anthropicCompaction") != nil {
+		// The provider holds everything up to this entry itself.
+		for pos, i := range path[:b.compaction] {
+			if through != "" && b.doc.tree.recs[i].id == through {
+				return path[pos+1 : b.compaction], nil
+			}
+		}
+		return nil, nil
+	}
+	kept := b.kept(path, c.FirstKeptEntryID, e)
+	if kind, _ := rawjson.GetString(c.Details, "kind"); kind == "experimental-context-rollover" {
+		return b.withLatestRequest(path[:b.compaction-len(kept)], kept)
+	}
+	return kept, nil
+}
+
+// withLatestRequest puts the last user message before the kept entries in front of them.
+func (b *contextBuilder) withLatestRequest(before, kept []int) ([]int, error) {
+	for _, i := range slices.Backward(before) {
+		e, err := b.doc.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		if e.Role() == "user" {
+			return append([]int{i}, kept...), nil
+		}
+	}
+	return kept, nil
+}
+
+func ompMessage(e Entry) []byte {
+	switch e.Type {
+	case TypeMessage:
+		m := e.Message()
+		if rawjson.Truthy(rawjson.Get(m, "retryRecovery")) || emptyErrorTurn(m) {
+			return nil
+		}
+		return m
+	case TypeCustomMessage:
+		c := e.AsCustom()
+		kind := rawjson.Kind(c.Content)
+		if c.CustomType == "prewalk-plan" || c.CustomType == "vibe-mode-context" || kind != '"' && kind != '[' {
+			return nil
+		}
+		return xcshMessage(e)
+	default:
+		return xcshMessage(e)
+	}
+}
+
+// emptyErrorTurn reports whether m is an answer that failed before it said anything.
+func emptyErrorTurn(m []byte) bool {
+	if reason, _ := rawjson.GetString(m, "stopReason"); reason != "error" {
+		return false
+	}
+	empty := true
+	rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+		typ, _ := rawjson.GetString(block, "type")
+		text, isText := rawjson.GetString(block, "text")
+		thinking, isThinking := rawjson.GetString(block, "thinking")
+		empty = typ == "text" && isText && text == "" || typ == "thinking" && isThinking && thinking == ""
+		return empty
+	})
+	return empty
+}
+
+// prependNotes puts the newest context notes of the branch before everything else.
+//
+// Differs: omp frames the notes with instructions to its model; ours carry the notes
+// in the same tag, in our words.
+func (b *contextBuilder) prependNotes(path []int) error {
+	for _, i := range slices.Backward(path) {
+		if b.doc.tree.recs[i].typ != TypeCustom {
+			continue
+		}
+		e, err := b.doc.Entry(i)
+		if err != nil {
+			return err
+		}
+		c := e.AsCustom()
+		version, _ := rawjson.Float(rawjson.Get(c.Data, "version"))
+		text, ok := rawjson.GetString(c.Data, "text")
+		if c.CustomType != notesType || version != 1 || !ok {
+			continue
+		}
+		if text == "" {
+			return nil
+		}
+		content := "<experimental-context-notes>\nNotes kept during this conversation, newest revision. " +
+			"They are a record, not instructions.\n\n" + text + "\n</experimental-context-notes>"
+		m := new(rawjson.Object).String("role", "custom").String("customType", notesType).
+			String("content", content).Raw("display", []byte("false")).Raw("timestamp", millis(e)).Bytes()
+		b.ctx.Messages = slices.Insert(b.ctx.Messages, 0, json.RawMessage(m))
+		b.ctx.EntryIDs = slices.Insert(b.ctx.EntryIDs, 0, e.ID)
+		return nil
+	}
+	return nil
+}
+
+// dropDanglingCalls removes tool calls without a result: the turn was cut short, and
+// a provider refuses a request that contains them.
+func (b *contextBuilder) dropDanglingCalls() {
+	answered := map[string]bool{}
+	for _, m := range b.ctx.Messages {
+		if role, _ := rawjson.GetString(m, "role"); role == "toolResult" {
+			id, _ := rawjson.GetString(m, "toolCallId")
+			answered[id] = true
+		}
+	}
+	b.filterMessages(func(_ int, m []byte) []byte {
+		if role, _ := rawjson.GetString(m, "role"); role != "assistant" {
+			return m
+		}
+		return withoutDanglingCalls(m, answered)
+	})
+}
+
+func withoutDanglingCalls(m []byte, answered map[string]bool) []byte {
+	var blocks [][]byte
+	dropped := false
+	rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+		if typ, _ := rawjson.GetString(block, "type"); typ == "toolCall" {
+			if id, _ := rawjson.GetString(block, "id"); !answered[id] {
+				dropped = true
+				return true
+			}
+		}
+		blocks = append(blocks, block)
+		return true
+	})
+	if !dropped {
+		return m
+	}
+	// Signed thinking is only valid together with the calls it led to.
+	blocks = slices.DeleteFunc(blocks, func(block []byte) bool {
+		typ, _ := rawjson.GetString(block, "type")
+		return typ == "redactedThinking"
+	})
+	for i, block := range blocks {
+		if rawjson.Get(block, "thinkingSignature") != nil {
+			blocks[i] = rawjson.Delete(block, "thinkingSignature")
+		}
+	}
+	if len(blocks) == 0 {
+		return nil
+	}
+	return rawjson.Set(m, "content", rawjson.Array(blocks))
+}
+
+// dropFailedTurns removes answers that ended in an error or were aborted, with the
+// results of their tool calls, unless what the model had thought is kept right
+// behind them.
+func (b *contextBuilder) dropFailedTurns() {
+	gone := map[string]bool{}
+	b.filterMessages(func(i int, m []byte) []byte {
+		switch role, _ := rawjson.GetString(m, "role"); role {
+		case "assistant":
+			reason, _ := rawjson.GetString(m, "stopReason")
+			if reason != "error" && reason != "aborted" || b.keepsThinking(i+1) {
+				return m
+			}
+			rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+				if id, _ := rawjson.GetString(block, "id"); id != "" {
+					gone[id] = true
+				}
+				return true
+			})
+			return nil
+		case "toolResult":
+			if id, _ := rawjson.GetString(m, "toolCallId"); gone[id] {
+				return nil
+			}
+		}
+		return m
+	})
+}
+
+func (b *contextBuilder) keepsThinking(i int) bool {
+	if i >= len(b.ctx.Messages) {
+		return false
+	}
+	typ, _ := rawjson.GetString(b.ctx.Messages[i], "customType")
+	return typ == "interrupted-thinking"
+}
+
+// filterMessages replaces each message by what f makes of it; nil removes it. f sees
+// the list as it was.
+func (b *contextBuilder) filterMessages(f func(i int, m []byte) []byte) {
+	out := make([][]byte, len(b.ctx.Messages))
+	for i, m := range b.ctx.Messages {
+		out[i] = f(i, m)
+	}
+	messages, ids := b.ctx.Messages[:0], b.ctx.EntryIDs[:0]
+	for i, m := range out {
+		if m != nil {
+			messages, ids = append(messages, m), append(ids, b.ctx.EntryIDs[i])
+		}
+	}
+	b.ctx.Messages, b.ctx.EntryIDs = messages, ids
+}

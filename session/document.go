@@ -1,0 +1,301 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// smallFile is the size in bytes up to which a file's content is kept in memory.
+// Of a larger one only the index is; payloads are read when they are asked for.
+const smallFile = 8 << 20
+
+// Document is one session file as read: its header, an index of its entries and
+// what is wrong with it. Reading never changes the file. Only [Log] changes a
+// Document; one that is not part of a Log is safe for concurrent use.
+type Document struct {
+	path     string
+	header   Header
+	title    Title // of the slot or the header
+	hasSlot  bool
+	dialect  Dialect
+	tree     tree
+	src      source
+	tail     tail
+	info     os.FileInfo // of the file that was read; nil for bytes without one
+	headerAt span        // of the header line's value in the file
+	problems []Problem
+	marks    dialectMarks
+	values   int32 // JSON values met, the header being the first
+}
+
+type span struct{ off, end int64 }
+
+// Load reads the session file at path. The file is opened for reading only and is
+// closed again; a large one stays open until [Document.Close].
+//
+// A missing file is kind notFound. A file without a readable header is kind damaged
+// and comes with a Document that holds whatever entries can be read, for salvage.
+// An empty file is kind damaged too: what to make of it is the caller's decision.
+func Load(fsys afero.Fs, path string) (*Document, error) { return LoadAs(fsys, path, nil) }
+
+// LoadAs is [Load] for a file that is known to follow dialect; nil means to guess.
+func LoadAs(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, ioFault("open", path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is a directory")}
+	}
+	if err != nil {
+		return nil, errors.Join(ioFault("open", path, err), f.Close())
+	}
+	d := &Document{path: path, info: info}
+	keep, err := d.read(f, info.Size())
+	if !keep {
+		if closeErr := f.Close(); err == nil && closeErr != nil {
+			err = closeErr
+		}
+	}
+	if err != nil {
+		return nil, ioFault("read", path, err)
+	}
+	d.settle(dialect)
+	return d, d.headerFault()
+}
+
+// Parse reads a session from memory. Its error is that of [Load].
+func Parse(content []byte) (*Document, error) {
+	d := &Document{src: source{mem: content}}
+	d.indexBytes(content)
+	d.settle(nil)
+	return d, d.headerFault()
+}
+
+// read indexes f and decides whether it stays open as the source of payloads.
+func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
+	if size > smallFile {
+		d.src = source{file: f}
+		return true, d.index(f)
+	}
+	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := content.ReadFrom(f); err != nil {
+		return false, err
+	}
+	d.src = source{mem: content.Bytes()}
+	d.indexBytes(content.Bytes())
+	return false, nil
+}
+
+func (d *Document) index(r io.Reader) (err error) {
+	d.tail, err = scanValues(r, d.add, d.report)
+	return err
+}
+
+func (d *Document) indexBytes(content []byte) { d.tail = scanBytes(content, d.add, d.report) }
+
+func (d *Document) report(p Problem) { d.problems = append(d.problems, p) }
+
+// add files one value under header, title slot or entry.
+func (d *Document) add(v value) {
+	if rawjson.Kind(v.raw) != '{' {
+		d.values++
+		d.problems = append(d.problems, problemAt(NotAnEntry, v.line, false, "Line %d is JSON but not an object.", v.line))
+		return
+	}
+	if d.header.Raw == nil {
+		d.addFirst(v)
+		return
+	}
+	d.values++
+	r, ok := d.tree.record(v)
+	switch {
+	case !ok:
+		d.problems = append(d.problems, problemAt(NotAnEntry, v.line, false, "Line %d is an object without a type.", v.line))
+	case r.typ == typeSession:
+		d.problems = append(d.problems, problemAt(ExtraHeader, v.line, false, "Line %d is a second session header; it is ignored.", v.line))
+	default:
+		d.addEntry(r, v)
+	}
+}
+
+// addFirst takes the first object, which must be the header or omp's title slot
+// before it. Once something else came first nothing can be the header any more.
+func (d *Document) addFirst(v value) {
+	if d.tree.len() == 0 && !d.hasSlot {
+		if t, ok := parseTitleSlot(v.raw); ok {
+			d.hasSlot, d.title = true, t
+			return
+		}
+	}
+	d.values++
+	if d.tree.len() == 0 {
+		if h, ok := parseHeader(v.raw); ok {
+			h.Raw = bytes.Clone(v.raw)
+			d.header = h
+			d.headerAt = span{v.off, v.off + int64(len(v.raw))}
+			if !d.hasSlot {
+				d.title = Title{Text: h.Title, Source: h.TitleSource}
+			}
+			return
+		}
+	}
+	if r, ok := d.tree.record(v); ok && r.typ != typeSession {
+		d.addEntry(r, v)
+	}
+}
+
+func (d *Document) addEntry(r record, v value) {
+	r.ord = d.values - 1
+	if !d.marks.pi && !d.marks.omp {
+		d.marks.see(r.typ, v.raw)
+	}
+	if r.id == "" {
+		if d.header.Version >= 2 {
+			d.problems = append(d.problems, problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
+		}
+	} else if _, dup := d.tree.byID[r.id]; dup && d.header.Version >= 2 {
+		d.problems = append(d.problems, Problem{Kind: DuplicateID, Line: v.line, EntryID: r.id,
+			Message: "Entry " + r.id + " appears more than once; the last one counts."})
+	}
+	if r.typ == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
+		name, _ := rawjson.GetString(v.raw, "name")
+		d.title = Title{Text: name}
+	}
+	d.tree.add(r)
+}
+
+// settle finishes the view once the whole file was seen.
+func (d *Document) settle(dialect *Dialect) {
+	if d.header.Raw == nil {
+		return
+	}
+	d.dialect = guessDialect(d.hasSlot, d.header.ID, d.marks)
+	if dialect != nil {
+		d.dialect = *dialect
+	}
+	if d.header.Version < CurrentVersion {
+		migrate(d)
+	}
+	if d.header.Version > CurrentVersion {
+		d.problems = append(d.problems, Problem{Kind: NewerFormat,
+			Message: "The session was written by a newer program; it can be read but not changed."})
+	}
+}
+
+func (d *Document) headerFault() error {
+	if d.header.Raw != nil {
+		return nil
+	}
+	what := "has no readable session header"
+	if d.tail.size == 0 {
+		what = "is empty"
+	}
+	p := Problem{Kind: NoHeader, Message: "The file " + what + "."}
+	d.problems = append([]Problem{p}, d.problems...)
+	return fault.New(fault.Damaged, "%s %s; nothing was changed.", d.name(), what).
+		With("problems", d.problems).With("salvageable", d.tree.len()).With("path", d.path)
+}
+
+func (d *Document) name() string {
+	if d.path == "" {
+		return "The session"
+	}
+	return d.path
+}
+
+// Path returns where the document was read from, "" for one parsed from memory.
+func (d *Document) Path() string { return d.path }
+
+// Header returns the header. Its Raw is nil when the file has none.
+func (d *Document) Header() Header { return d.header }
+
+// Title returns the display name: omp's title slot, else the header's title, else
+// pi's newest session_info.
+func (d *Document) Title() Title { return d.title }
+
+// Dialect returns the program whose rules the file follows.
+func (d *Document) Dialect() Dialect { return d.dialect }
+
+// Size returns the size of the file in bytes when it was read.
+func (d *Document) Size() int64 { return d.tail.size }
+
+// Problems returns what was found wrong while reading. See also [Document.Check].
+func (d *Document) Problems() []Problem { return d.problems }
+
+// Len returns the number of entries.
+func (d *Document) Len() int { return d.tree.len() }
+
+// Entry returns entry i in file order, 0 ≤ i < Len. The error is that of reading a
+// large file.
+func (d *Document) Entry(i int) (Entry, error) {
+	r := d.tree.recs[i]
+	raw, err := d.raw(i)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{ID: r.id, ParentID: r.parent, Type: r.typ, Raw: raw}
+	e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
+	return e, nil
+}
+
+// raw returns the line of entry i as the current format has it.
+func (d *Document) raw(i int) ([]byte, error) {
+	r := d.tree.recs[i]
+	if r.mem != nil {
+		return r.mem, nil
+	}
+	raw, err := d.src.read(r.off, int(r.n))
+	if err != nil {
+		return nil, ioFault("read", d.path, err)
+	}
+	if d.tree.migrated != nil {
+		raw = d.tree.migrated.entry(&d.tree, i, raw)
+	}
+	return raw, nil
+}
+
+// Close releases a large file. The Document must not be used afterwards.
+func (d *Document) Close() error { return d.src.Close() }
+
+// source is where payloads come from: the content in memory, or an open file.
+type source struct {
+	mem  []byte
+	file afero.File
+	mu   sync.Mutex // afero's in-memory files keep a position even for ReadAt
+}
+
+func (s *source) read(off int64, n int) ([]byte, error) {
+	if s.file == nil {
+		return s.mem[off : off+int64(n) : off+int64(n)], nil
+	}
+	b := make([]byte, n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, err := s.file.ReadAt(b, off)
+	if got == n {
+		return b, nil
+	}
+	if err == nil || err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, err
+}
+
+// Close closes the file, if there is one.
+func (s *source) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}

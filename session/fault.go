@@ -1,0 +1,33 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// ioFault words an operating system's refusal. The cause stays in the chain.
+func ioFault(op, path string, err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
+	}
+	cause := err
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = pe.Err
+	}
+	f := &fault.Error{Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.Kind, f.Message = fault.NotFound, "File not found: "+path
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		f.Kind, f.Message = fault.NoSpace, "No space left to "+op+" "+path+"."
+	case errors.Is(err, syscall.EROFS), op != "open" && op != "read" && errors.Is(err, os.ErrPermission):
+		f.Kind, f.Message = fault.ReadOnly, "Cannot "+op+" "+path+": "+cause.Error()+"."
+	default:
+		f.Kind, f.Message = fault.IO, "Cannot "+op+" "+path+": "+cause.Error()+"."
+	}
+	return f.With("path", path)
+}

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Transcripts hold secrets: nobody but their owner may read what we write.
+const (
+	fileMode fs.FileMode = 0o600
+	dirMode  fs.FileMode = 0o700
+)
+
+// createFile puts a new file at path with all of its content or not at all: the
+// content is written and synced under a temporary name first. An existing file is
+// kind fileExists and stays as it is.
+func createFile(fsys afero.Fs, path, suffix string, content func(io.Writer) error) error {
+	if err := fsys.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return ioFault("create", filepath.Dir(path), err)
+	}
+	if _, err := fsys.Stat(path); err == nil {
+		return fault.New(fault.FileExists, "%s exists already.", path).With("path", path)
+	}
+	return replaceFile(fsys, path, suffix, fileMode, content, func() error { return nil })
+}
+
+// replaceFile writes content under a temporary name beside path, syncs it and
+// renames it over path. unchanged is asked right before the rename; its error stops
+// the replacement. Whatever fails, the file at path is the old one and the temporary
+// one is gone.
+func replaceFile(fsys afero.Fs, path, suffix string, mode fs.FileMode, content func(io.Writer) error, unchanged func() error) (err error) {
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+suffix+".tmp")
+	f, err := fsys.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return ioFault("create", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = fsys.Remove(temp) // best effort; the error that matters is returned
+		}
+	}()
+	if err := errors.Join(content(f), f.Sync(), f.Close()); err != nil {
+		return ioFault("write", path, err)
+	}
+	if err := unchanged(); err != nil {
+		return err
+	}
+	if err := fsys.Rename(temp, path); err != nil {
+		return ioFault("write", path, err)
+	}
+	syncDir(fsys, filepath.Dir(path))
+	return nil
+}
+
+// syncDir makes a new name durable. Not every file system can sync a directory, and
+// the content itself is safe already, so a refusal is no error.
+func syncDir(fsys afero.Fs, dir string) {
+	d, err := fsys.Open(dir)
+	if err != nil {
+		return
+	}
+	_ = d.Sync()
+	_ = d.Close()
+}
+
+// realTarget follows symbolic links, so that a rewrite replaces the file and not the
+// link to it.
+func realTarget(fsys afero.Fs, path string) string {
+	links, ok := fsys.(afero.LinkReader)
+	if !ok {
+		return path
+	}
+	for range 32 {
+		to, err := links.ReadlinkIfPossible(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// sameFile reports whether two stats are of one file. Storage without inodes (in
+// memory) cannot tell and counts as the same.
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil || a.Sys() == nil || b.Sys() == nil {
+		return true
+	}
+	return os.SameFile(a, b)
+}
+
+// copyTree copies the directory at from to to, which must not exist. Links and
+// special files are left out.
+func copyTree(fsys afero.Fs, from, to string) error {
+	return afero.Walk(fsys, from, func(path string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		switch {
+		case info.IsDir():
+			return fsys.MkdirAll(target, dirMode)
+		case !info.Mode().IsRegular():
+			return nil
+		}
+		return copyFile(fsys, path, target)
+	})
+}
+
+func copyFile(fsys afero.Fs, from, to string) error {
+	in, err := fsys.Open(from)
+	if err != nil {
+		return err
+	}
+	out, err := fsys.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close(), in.Close())
+}

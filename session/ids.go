@@ -1,0 +1,63 @@
+package session
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// snowflakeEpoch is the zero of the time in a session id, in unix milliseconds
+// (2015-01-01T00:00:00Z).
+const snowflakeEpoch = 1420070400000
+
+// IDs makes session and entry ids. It is safe for concurrent use.
+type IDs struct {
+	now    func() time.Time
+	random io.Reader
+
+	mu  sync.Mutex
+	seq uint32 // guarded by mu; 22 bits, starts anywhere
+}
+
+// NewIDs returns a source of ids. random is crypto/rand's reader when nil.
+func NewIDs(now func() time.Time, random io.Reader) *IDs {
+	if random == nil {
+		random = rand.Reader
+	}
+	g := &IDs{now: now, random: random}
+	var b [4]byte
+	if _, err := io.ReadFull(random, b[:]); err == nil {
+		g.seq = binary.BigEndian.Uint32(b[:]) & (1<<22 - 1)
+	}
+	return g
+}
+
+// Session returns a new session id: 16 hex digits, 42 bits of milliseconds and 22
+// bits of sequence, as xcsh makes them. Ids made later compare greater as text.
+func (g *IDs) Session() string {
+	g.mu.Lock()
+	g.seq = (g.seq + 1) & (1<<22 - 1)
+	seq := g.seq
+	g.mu.Unlock()
+	ms := uint64(max(0, g.now().UnixMilli()-snowflakeEpoch))
+	return fmt.Sprintf("%016x", ms<<22|uint64(seq))
+}
+
+// Entry returns a new entry id: 8 hex digits that are not taken, or a session id
+// after a hundred collisions.
+func (g *IDs) Entry(taken func(string) bool) string {
+	for range 100 {
+		var b [4]byte
+		if _, err := io.ReadFull(g.random, b[:]); err != nil {
+			break
+		}
+		if id := hex.EncodeToString(b[:]); !taken(id) {
+			return id
+		}
+	}
+	return g.Session()
+}

@@ -1,0 +1,273 @@
+package session
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+const (
+	readBlock = 1 << 20 // bytes per read while scanning a file
+
+	// maxLine is the longest line kept, in bytes. A longer one cannot be a message
+	// any of the programs wrote and would only exhaust memory.
+	maxLine = 256 << 20
+
+	// maxSpan is how far, in bytes, a value may reach past its first line, and
+	// spanBudget how many bytes a file may cost in attempts that came to nothing.
+	// Without the limits a file of unclosed brackets would take quadratic time.
+	maxSpan    = 1 << 20
+	spanBudget = 16 << 20
+)
+
+// value is one JSON value of a session file. raw is only valid during the call
+// that delivers it.
+type value struct {
+	off  int64 // of raw in the file
+	line int   // 1-based physical line on which it begins
+	raw  []byte
+}
+
+// tail says how a file ends, which decides what the next append must write first.
+type tail struct {
+	size    int64 // bytes in the file
+	newline bool  // the last byte ends a line, or the file is empty
+}
+
+// scanValues reads JSON values from src the lenient way: garbage costs the line it
+// stands on and nothing else. Each value goes to emit, in file order, each oddity
+// to report. Only a failing read is an error.
+//
+// The rules are those of the terminal programs' streaming reader (values may span
+// lines, a syntax error drops the line on which the value began), with two
+// improvements.
+//
+// Differs: every value of a line is delivered, where the originals drop all but
+// the first: a second one is what is left when two writers' lines ran together.
+//
+// Differs: a torn line swallows nothing. The originals lose the one good line after
+// a line that stops behind a colon or an opening bracket.
+func scanValues(src io.Reader, emit func(value), report func(Problem)) (tail, error) {
+	s := lineScanner{src: src, emit: emit, report: report, budget: spanBudget}
+	return s.run()
+}
+
+// scanBytes is [scanValues] over content that is in memory already. The raw values
+// alias it.
+func scanBytes(content []byte, emit func(value), report func(Problem)) tail {
+	s := lineScanner{buf: content, eof: true, emit: emit, report: report, budget: spanBudget}
+	end, _ := s.run() // nothing is read, so nothing can fail
+	return end
+}
+
+type lineScanner struct {
+	src    io.Reader
+	emit   func(value)
+	report func(Problem)
+	store  []byte // what buf is a part of
+	buf    []byte // bytes read and not yet consumed; buf[0] is at off
+	off    int64
+	line   int // physical lines begun
+	budget int
+	eof    bool
+	last   byte // the last byte consumed
+}
+
+func (s *lineScanner) run() (tail, error) {
+	for {
+		more, err := s.fill(1)
+		if err != nil {
+			return tail{}, err
+		}
+		if !more {
+			break
+		}
+		if err := s.next(); err != nil {
+			return tail{}, err
+		}
+	}
+	return tail{size: s.off, newline: s.off == 0 || s.last == '\n'}, nil
+}
+
+// fill reads until n bytes are buffered or the source ends; it reports whether
+// anything is buffered.
+func (s *lineScanner) fill(n int) (bool, error) {
+	for len(s.buf) < n && !s.eof {
+		s.makeRoom()
+		at := len(s.buf)
+		got, err := io.ReadFull(s.src, s.buf[at:at+readBlock])
+		s.buf = s.buf[:at+got]
+		switch err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			s.eof = true
+		default:
+			return false, err
+		}
+	}
+	return len(s.buf) > 0, nil
+}
+
+// makeRoom moves what is buffered to the front of the store, or to a larger one,
+// so that a block fits behind it. Moving once per block, not once per line, keeps
+// reading linear.
+func (s *lineScanner) makeRoom() {
+	if need := len(s.buf) + readBlock; cap(s.store) < need {
+		s.store = make([]byte, max(2*readBlock, 2*len(s.buf)+readBlock))
+	}
+	n := copy(s.store, s.buf)
+	s.buf = s.store[:n]
+}
+
+// lineEnd returns the length of the current line without its newline, reading as
+// much as it takes. whole is false when the line is longer than maxLine.
+func (s *lineScanner) lineEnd() (n int, whole bool, err error) {
+	for seen := 0; ; {
+		if i := bytes.IndexByte(s.buf[seen:], '\n'); i >= 0 {
+			return seen + i, true, nil
+		}
+		if s.eof || len(s.buf) > maxLine {
+			return len(s.buf), s.eof, nil
+		}
+		seen = len(s.buf)
+		if _, err := s.fill(seen + 1); err != nil {
+			return 0, false, err
+		}
+	}
+}
+
+// next deals with one physical line, or with the lines one value spans.
+func (s *lineScanner) next() error {
+	s.line++
+	if s.off == 0 && bytes.HasPrefix(s.buf, []byte("\xEF\xBB\xBF")) {
+		s.report(problemAt(ByteOrderMark, 1, false, "The file starts with a byte order mark."))
+		s.consume(3)
+	}
+	end, whole, err := s.lineEnd()
+	if err != nil {
+		return err
+	}
+	if !whole {
+		return s.skipLongLine()
+	}
+	if end == len(s.buf) { // the source ended without a newline
+		return s.lastLine(end)
+	}
+	used, st := s.values(end)
+	if st == rawjson.Incomplete {
+		spanned, err := s.span()
+		if spanned || err != nil {
+			return err
+		}
+	}
+	if st != rawjson.Complete {
+		s.report(problemAt(MalformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
+	}
+	s.consume(end + 1)
+	return nil
+}
+
+// lastLine deals with a final line that has no newline.
+func (s *lineScanner) lastLine(end int) error {
+	used, st := s.values(end)
+	switch {
+	case st == rawjson.Incomplete:
+		s.report(problemAt(TornTail, s.line, true, "The last line (%d) stops in the middle.", s.line))
+	case st == rawjson.Invalid:
+		s.report(problemAt(MalformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
+	case used > 0:
+		s.report(problemAt(MissingNewline, s.line, false, "The last line (%d) has no newline.", s.line))
+	}
+	s.consume(end)
+	return nil
+}
+
+// values delivers the values of the first end bytes. It returns how far it got and
+// Complete when the line holds at least one value or is blank.
+func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
+	text := s.buf[:end]
+	for found := 0; ; found++ {
+		start := used + blank(text[used:])
+		if start == len(text) {
+			return used, rawjson.Complete
+		}
+		n, st := rawjson.Scan(text[start:])
+		if st != rawjson.Complete {
+			if found > 0 {
+				s.report(problemAt(MalformedLine, s.line, true, "Line %d has something after its value that is not JSON.", s.line))
+				return used, rawjson.Complete
+			}
+			return start + n, st
+		}
+		if found > 0 {
+			s.report(problemAt(ExtraValue, s.line, false, "Line %d holds more than one value.", s.line))
+		}
+		used = start + n
+		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used]})
+	}
+}
+
+// span tries to read a value that goes on over further lines.
+func (s *lineScanner) span() (bool, error) {
+	if s.budget <= 0 {
+		return false, nil
+	}
+	if _, err := s.fill(maxSpan); err != nil {
+		return false, err
+	}
+	window := s.buf[:min(len(s.buf), maxSpan)]
+	start := blank(window)
+	n, st := rawjson.Scan(window[start:])
+	if st != rawjson.Complete {
+		s.budget -= n
+		return false, nil
+	}
+	end := start + n
+	s.emit(value{off: s.off + int64(start), line: s.line, raw: window[start:end]})
+	s.line += bytes.Count(window[:end], []byte{'\n'})
+	// What follows on the line the value ends on is ignored, as the originals do.
+	for {
+		if i := bytes.IndexByte(s.buf[end:], '\n'); i >= 0 {
+			s.consume(end + i + 1)
+			return true, nil
+		}
+		end = len(s.buf)
+		if s.eof {
+			s.consume(end)
+			return true, nil
+		}
+		if _, err := s.fill(end + 1); err != nil {
+			return false, err
+		}
+	}
+}
+
+func (s *lineScanner) skipLongLine() error {
+	s.report(problemAt(LineTooLong, s.line, true, "Line %d is longer than %d MiB and was passed over.", s.line, maxLine>>20))
+	for {
+		if i := bytes.IndexByte(s.buf, '\n'); i >= 0 {
+			s.consume(i + 1)
+			return nil
+		}
+		s.consume(len(s.buf))
+		more, err := s.fill(1)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+func (s *lineScanner) consume(n int) {
+	if n == 0 {
+		return
+	}
+	s.last = s.buf[n-1]
+	s.off += int64(n)
+	s.buf = s.buf[n:]
+}
+
+// blank returns the number of leading bytes that are JSON white space.
+func blank(b []byte) int {
+	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
+}
