@@ -46,7 +46,8 @@ type Spec struct {
 	Title  string // what a palette shows
 	Doc    string // one sentence for docs and completion
 	Flags  Flag
-	Input  Input
+	Input  Input  // what is asked for when the main argument is missing
+	Arg    string // the argument that words typed behind the command fill; "" for none
 	Args   reflect.Type
 	Result reflect.Type
 }

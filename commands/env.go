@@ -19,6 +19,7 @@ import (
 type Env struct {
 	Sessions *agent.Manager
 	Store    *session.Store
+	Finder   session.Finder
 	Fs       afero.Fs
 	UI       UI
 	Folders  func() []string // the workspace folders as absolute paths, in the client's order
@@ -89,7 +90,7 @@ func (noProgress) End(string)         {}
 // Folder is embedded in the arguments of every command: the working directory it
 // is about. Empty means the only workspace folder.
 type Folder struct {
-	Cwd string `json:"cwd,omitempty" doc:"Working directory: an absolute path or a file: URI. Absent: the only workspace folder."`
+	Cwd string `json:"cwd,omitempty" jsonschema:"Working directory: an absolute path or a file: URI. Absent: the only workspace folder."`
 }
 
 // cwd resolves the working directory of a call.

@@ -88,3 +88,14 @@ func looksLikeUUID(id string) bool {
 	}
 	return true
 }
+
+// DialectOfAgentDir tells from a path whose agent directory it is: one below a .pi or
+// .omp directory is that program's.
+func DialectOfAgentDir(dir string) Dialect {
+	for _, part := range strings.Split(strings.ReplaceAll(dir, `\`, "/"), "/") {
+		if d, ok := ParseDialect(strings.TrimPrefix(part, ".")); ok && strings.HasPrefix(part, ".") {
+			return d
+		}
+	}
+	return Xcsh
+}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -20,7 +21,8 @@ const smallFile = 8 << 20
 
 // Document is one session file as read: its header, an index of its entries and
 // what is wrong with it. Reading never changes the file. Only [Log] changes a
-// Document; one that is not part of a Log is safe for concurrent use.
+// Document; one that is not part of a Log is safe for concurrent use, but for Usage,
+// which remembers what it has summed up.
 type Document struct {
 	path     string
 	header   Header
@@ -35,6 +37,9 @@ type Document struct {
 	problems []Problem
 	marks    dialectMarks
 	values   int32 // JSON values met, the header being the first
+
+	usage  Usage // of the first summed entries
+	summed int
 }
 
 type span struct{ off, end int64 }
@@ -49,15 +54,19 @@ func Load(fsys afero.Fs, path string) (*Document, error) { return LoadAs(fsys, p
 
 // LoadAs is [Load] for a file that is known to follow dialect; nil means to guess.
 func LoadAs(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
+	// Asked before opening: opening a named pipe would wait for a writer.
+	info, err := fsys.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is not a file")}
+	}
+	if err != nil {
+		return nil, ioFault("open", path, err)
+	}
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, ioFault("open", path, err)
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is a directory")}
-	}
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, errors.Join(ioFault("open", path, err), f.Close())
 	}
 	d := &Document{path: path, info: info}
@@ -219,6 +228,17 @@ func (d *Document) Path() string { return d.path }
 
 // Header returns the header. Its Raw is nil when the file has none.
 func (d *Document) Header() Header { return d.header }
+
+// HeaderLine returns the header as the current format has it, nil when there is none.
+func (d *Document) HeaderLine() json.RawMessage {
+	if d.header.Raw != nil && d.tree.migrated != nil {
+		return d.tree.migrated.header(d.header.Raw)
+	}
+	return bytes.Clone(d.header.Raw)
+}
+
+// ID returns the id of entry i, "" when it has none.
+func (d *Document) ID(i int) string { return d.tree.recs[i].id }
 
 // Title returns the display name: omp's title slot, else the header's title, else
 // pi's newest session_info.

@@ -305,7 +305,7 @@ func (l *Log) storeTitle(title Title) error {
 		l.latch(l.persist(false))
 		return l.err
 	}
-	header := rawjson.SetString(l.headerLine(), "title", title.Text)
+	header := rawjson.SetString(l.doc.HeaderLine(), "title", title.Text)
 	if title.Source != "" {
 		header = rawjson.SetString(header, "titleSource", title.Source)
 	}
@@ -314,14 +314,6 @@ func (l *Log) storeTitle(title Title) error {
 		return nil
 	}
 	return l.rewrite(header)
-}
-
-// headerLine is the header in the current version.
-func (l *Log) headerLine() []byte {
-	if m := l.doc.tree.migrated; m != nil {
-		return m.header(l.doc.header.Raw)
-	}
-	return l.doc.header.Raw
 }
 
 // CleanTitle makes a display name of any text: control characters become spaces,

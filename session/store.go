@@ -195,6 +195,23 @@ func (s *Store) Salvage(path, out, cwd string) (entries int, err error) {
 	return doc.Len(), err
 }
 
+// WriteFile puts content at path, whole or not at all, readable by its owner only. An
+// existing file is kind fileExists unless it may be overwritten; a missing directory
+// is kind notFound.
+func (s *Store) WriteFile(path string, overwrite bool, content func(io.Writer) error) error {
+	dir := filepath.Dir(path)
+	if ok, err := afero.DirExists(s.Fs, dir); err != nil || !ok {
+		return fault.New(fault.NotFound, "Directory not found: %s", dir).With("path", dir)
+	}
+	if !overwrite {
+		return createFile(s.Fs, path, s.ids.Session(), content)
+	}
+	if info, err := s.Fs.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fault.New(fault.FileExists, "%s is not a file that can be replaced.", path).With("path", path)
+	}
+	return replaceFile(s.Fs, realTarget(s.Fs, path), s.ids.Session(), fileMode, content, func() error { return nil })
+}
+
 // closing closes doc, if there is one, and keeps the first error.
 func closing(err error, doc *Document) error {
 	if doc == nil {

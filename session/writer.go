@@ -120,7 +120,7 @@ func (l *Log) persist(force bool) error {
 	case len(l.unsaved) == 0:
 		return nil
 	case l.doc.tree.migrated != nil:
-		return l.rewrite(l.headerLine())
+		return l.rewrite(l.doc.HeaderLine())
 	}
 	for range maxRetries {
 		err := l.appendUnsaved()
@@ -155,7 +155,7 @@ func (l *Log) hasAnswer() bool {
 // create writes the whole session to a file that does not exist.
 func (l *Log) create() error {
 	err := createFile(l.store.Fs, l.path, l.store.ids.Session(), func(w io.Writer) error {
-		lines := [][]byte{l.headerLine()}
+		lines := [][]byte{l.doc.HeaderLine()}
 		for i := range l.doc.Len() {
 			raw, err := l.doc.raw(i)
 			if err != nil {

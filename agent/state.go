@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// State is what an editor shows of a live session at a glance.
+type State struct {
+	Cwd           string            `json:"cwd" jsonschema:"Working directory of the session."`
+	SessionID     string            `json:"sessionId"`
+	File          *string           `json:"file" jsonschema:"The session's file, which need not exist yet; null for a session in memory."`
+	Title         string            `json:"title,omitempty"`
+	LeafID        *string           `json:"leafId" jsonschema:"The entry that the next one will follow; null before the first."`
+	Persistent    bool              `json:"persistent"`
+	MessageCount  int               `json:"messageCount" jsonschema:"Messages in the current context."`
+	IsStreaming   bool              `json:"isStreaming"`
+	IsCompacting  bool              `json:"isCompacting"`
+	Model         *Model            `json:"model" jsonschema:"The model in use; null when none is chosen."`
+	Models        map[string]string `json:"models" jsonschema:"Model per role, as provider/id."`
+	ThinkingLevel string            `json:"thinkingLevel"`
+	Mode          string            `json:"mode"`
+	ModeData      json.RawMessage   `json:"modeData,omitempty"`
+	Queued        Queued            `json:"queued"`
+	Usage         session.Usage     `json:"usage" jsonschema:"Sums over every answer in the file."`
+	ParentSession string            `json:"parentSession,omitempty" jsonschema:"The session this one was made from: an id or a path."`
+	TerminalID    string            `json:"terminalId,omitempty"`
+	Origin        string            `json:"origin" jsonschema:"The program whose rules the file follows: xcsh, pi or omp."`
+	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"What keeps the session from being saved."`
+}
+
+// Model names a model.
+type Model struct {
+	Provider string `json:"provider"`
+	ID       string `json:"id"`
+}
+
+// Queued counts the prompts that wait for the running turn.
+type Queued struct {
+	Steering int `json:"steering"`
+	FollowUp int `json:"followUp"`
+}
+
+// splitModel takes "provider/id" apart; ids may contain slashes.
+func splitModel(s string) *Model {
+	provider, id, ok := strings.Cut(s, "/")
+	if !ok || provider == "" || id == "" {
+		return nil
+	}
+	return &Model{Provider: provider, ID: id}
+}
+
+// stateOf describes a session as it stands.
+func stateOf(cwd string, log *session.Log) (State, error) {
+	s := State{Cwd: cwd, Persistent: log.Persistent()}
+	if log.Persistent() {
+		path := log.Path()
+		s.File = &path
+	}
+	if err := log.Err(); err != nil {
+		s.Unsaved = err.Error()
+	}
+	ctx, _, err := log.Context()
+	if err != nil {
+		return State{}, err
+	}
+	s.MessageCount, s.Models, s.Model = len(ctx.Messages), ctx.Models, splitModel(ctx.Models["default"])
+	s.ThinkingLevel, s.Mode, s.ModeData = ctx.ThinkingLevel, ctx.Mode, ctx.ModeData
+	err = log.View(func(d *session.Document, leaf session.Leaf) error {
+		h := d.Header()
+		s.SessionID, s.ParentSession, s.Title, s.Origin = h.ID, h.ParentSession, d.Title().Text, d.Dialect().String()
+		if id := d.LeafID(leaf); id != "" {
+			s.LeafID = &id
+		}
+		s.Usage, err = d.Usage()
+		return err
+	})
+	return s, err
+}

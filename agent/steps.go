@@ -1,0 +1,38 @@
+package agent
+
+import (
+	"context"
+	"errors"
+)
+
+// step is one part of an operation on a session: what it does and how it is taken
+// back. undo may be nil where there is nothing to take back.
+type step struct {
+	name string
+	do   func(ctx context.Context) error
+	undo func() error
+}
+
+// errVetoed stops a list of steps without being a failure: a hook said no.
+var errVetoed = errors.New("agent: cancelled by a hook")
+
+// runSteps does each step in turn. When one fails, the steps done before it are
+// undone backwards; the error is then that of the step, joined by those of undoing.
+func runSteps(ctx context.Context, steps []step) error {
+	for i, s := range steps {
+		err := ctx.Err()
+		if err == nil {
+			err = s.do(ctx)
+		}
+		if err == nil {
+			continue
+		}
+		for j := i - 1; j >= 0; j-- {
+			if steps[j].undo != nil {
+				err = errors.Join(err, steps[j].undo())
+			}
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Outcome is what became of a change of session.
+type Outcome struct {
+	Changed     bool
+	CancelledBy string // "hook" when a hook said no; then nothing changed
+}
+
+// change is one way for a folder to get another live session.
+type change struct {
+	reason Reason
+	before hook.Event
+	after  hook.Name
+	open   func() (*session.Log, error) // makes or opens the session to change to
+}
+
+// Switch makes the session at path the live one; the file that is live already is
+// read again. A session that is live in another
+// folder of this server is kind busy. The previous session stays active when anything
+// fails.
+func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
+	return s.change(ctx, change{
+		reason: ReasonResume, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
+		open: func() (*session.Log, error) {
+			if cwd, live := s.m.LiveIn(path); live && cwd != s.cwd {
+				return nil, fault.New(fault.Busy, "%s is open in %s.", path, cwd).With("path", path)
+			}
+			return s.m.cfg.Store.Open(path)
+		},
+	})
+}
+
+// SwitchToNewAt makes a fresh session at exactly path, which must be missing or
+// empty, and makes it the live one.
+func (s *Session) SwitchToNewAt(ctx context.Context, path string) (Outcome, error) {
+	return s.change(ctx, change{
+		reason: ReasonResume, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
+		open:   func() (*session.Log, error) { return s.m.cfg.Store.CreateAt(path, s.cwd) },
+	})
+}
+
+// New makes a fresh session the live one.
+func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error) {
+	return s.change(ctx, change{
+		reason: ReasonNew, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "new"},
+		open:   func() (*session.Log, error) { return s.m.create(s.cwd, o) },
+	})
+}
+
+// Fork copies the live session and makes the copy the live one.
+func (s *Session) Fork(ctx context.Context) (Outcome, error) {
+	return s.change(ctx, change{
+		reason: ReasonFork, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},
+		open:   func() (*session.Log, error) { return s.m.cfg.Store.Fork(s.current()) },
+	})
+}
+
+// ForkFrom copies the session at path into this folder and makes the copy the live one.
+func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
+	return s.change(ctx, change{
+		reason: ReasonFork, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
+		open: func() (*session.Log, error) {
+			if s.m.cfg.InMemory {
+				return nil, fault.New(fault.NotPersistent, "--fork requires session persistence")
+			}
+			return s.m.cfg.Store.ForkFrom(path, s.cwd)
+		},
+	})
+}
+
+// ForkAt copies the path to one entry into a new session and makes that the live one.
+// With [session.Before] the text of the user message is returned.
+func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
+	out, err = s.change(ctx, change{
+		reason: ReasonBranch, after: hook.Fork,
+		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID},
+		open: func() (log *session.Log, err error) {
+			log, text, err = s.m.cfg.Store.ForkAt(s.current(), entryID, at)
+			return log, err
+		},
+	})
+	return text, out, err
+}
+
+// change runs the steps of one change of session.
+func (s *Session) change(ctx context.Context, c change) (out Outcome, err error) {
+	err = s.exclusive(ctx, func() error {
+		t := &transition{s: s, change: c, old: s.current()}
+		err := runSteps(ctx, t.steps())
+		if errors.Is(err, errVetoed) {
+			out.CancelledBy = "hook"
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		out.Changed = true
+		t.announce()
+		return nil
+	})
+	return out, err
+}
+
+// transition is one change of session under way.
+type transition struct {
+	change
+	s        *Session
+	old, new *session.Log
+}
+
+// steps is the order in which a folder changes its session. It is data, so that a
+// test can print it.
+func (t *transition) steps() []step {
+	return []step{
+		{name: "ask hooks", do: t.askHooks},
+		{name: "flush the previous session", do: t.flushOld},
+		{name: "open the target", do: t.openTarget, undo: t.closeTarget},
+		{name: "build its context", do: t.buildContext},
+		{name: "make it the live session", do: t.activate, undo: t.reactivate},
+		{name: "tell hooks", do: t.tellHooks},
+	}
+}
+
+func (t *transition) askHooks(ctx context.Context) error {
+	e := t.before
+	e.Cwd, e.PreviousSessionFile = t.s.cwd, t.old.Path()
+	if t.s.m.hooks.Before(ctx, e) {
+		return errVetoed
+	}
+	return nil
+}
+
+// flushOld makes the session that is left durable. One that cannot be saved must not
+// hold the person captive: it stays open in memory until the change succeeded, and
+// the failure was reported when it happened.
+func (t *transition) flushOld(context.Context) error {
+	if err := t.old.Flush(); err != nil {
+		t.s.m.log.Warn("leaving a session that is not saved completely", zap.String("path", t.old.Path()), zap.Error(err))
+	}
+	return nil
+}
+
+func (t *transition) openTarget(context.Context) (err error) {
+	t.new, err = t.open()
+	return err
+}
+
+func (t *transition) closeTarget() error { return t.new.Close() }
+
+// buildContext reads all that the session needs before anything is given up for it.
+func (t *transition) buildContext(context.Context) error {
+	_, err := stateOf(t.s.cwd, t.new)
+	return err
+}
+
+func (t *transition) activate(context.Context) error {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.s.log = t.new
+	return nil
+}
+
+// reactivate makes the previous session live again. Its leaf is where it was, because
+// nobody touched it.
+func (t *transition) reactivate() error {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.s.log = t.old
+	return nil
+}
+
+func (t *transition) tellHooks(ctx context.Context) error {
+	t.s.m.hooks.After(ctx, hook.Event{
+		Name: t.after, Reason: string(t.reason), Cwd: t.s.cwd,
+		TargetSessionFile: t.new.Path(), PreviousSessionFile: t.old.Path(),
+	})
+	return nil
+}
+
+// announce is what follows a change that is complete and can no longer fail.
+func (t *transition) announce() {
+	t.s.leaveBreadcrumb(t.new.Path())
+	t.s.changed(t.reason, t.old.Path())
+	if t.reason == ReasonFork || t.reason == ReasonBranch {
+		t.s.m.publish(SessionsChanged{Cwd: t.s.cwd})
+	}
+	if err := t.old.Close(); err != nil {
+		t.s.m.log.Warn("the previous session was not saved completely", zap.String("path", t.old.Path()), zap.Error(err))
+	}
+}
+
+// leaveBreadcrumb records which session this terminal is in, for --continue there.
+func (s *Session) leaveBreadcrumb(path string) {
+	if path == "" || s.m.cfg.TerminalID == "" {
+		return
+	}
+	for _, r := range s.m.cfg.Finder.Roots {
+		if !r.Own || r.Terminals == "" {
+			continue
+		}
+		if err := session.WriteBreadcrumb(s.m.cfg.Finder.Fs, r.Terminals, s.m.cfg.TerminalID, s.cwd, path); err != nil {
+			s.m.log.Warn("breadcrumb was not written", zap.Error(err))
+		}
+		return
+	}
+}
+
+// Continue makes the session that this terminal last used the live one, else the
+// newest of the folder, else a new one.
+func (s *Session) Continue(ctx context.Context) (Outcome, error) {
+	f := s.m.cfg.Finder
+	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory {
+		return s.Switch(ctx, path)
+	}
+	path, ok, err := f.MostRecent(ctx, s.cwd)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if ok && !s.m.cfg.InMemory {
+		return s.Switch(ctx, path)
+	}
+	return s.New(ctx, session.NewOptions{})
+}

@@ -1,0 +1,10 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// asFault finds the fault in an error's chain.
+func asFault(err error) (*fault.Error, bool) { return errors.AsType[*fault.Error](err) }

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+)
+
+// schemaOf returns the schema of a command's arguments or result.
+func schemaOf(s commands.Spec, t reflect.Type) *jsonschema.Schema {
+	for _, m := range commands.Default.Manifest() {
+		if m.Name == s.Name {
+			if t == s.Args {
+				return m.Args
+			}
+			return m.Result
+		}
+	}
+	return &jsonschema.Schema{}
+}
+
+func commandsMarkdown(t *commands.Table, _ []byte) ([]byte, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!-- %s -->\n\n# Commands\n\n", notice)
+	b.WriteString("Each is run with `workspace/executeCommand` and takes one JSON object. Unknown arguments are refused.\n" +
+		"The errors are those of [protocol.md](protocol.md#errors).\n")
+	for _, s := range t.Specs() {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\n", s.Name, s.Doc, traits(s))
+		writeFields(&b, "Argument", schemaOf(s, s.Args))
+		writeFields(&b, "Result", schemaOf(s, s.Result))
+	}
+	return []byte(b.String()), nil
+}
+
+func traits(s commands.Spec) string {
+	var traits []string
+	for _, f := range []struct {
+		flag commands.Flag
+		text string
+	}{
+		{commands.Palette, "offered by name"},
+		{commands.ReadOnly, "changes no session"},
+		{commands.NeedIdle, "not while a turn runs"},
+		{commands.NeedPersistent, "needs a session with a file"},
+	} {
+		if s.Flags.Has(f.flag) {
+			traits = append(traits, f.text)
+		}
+	}
+	text := fmt.Sprintf("*%s", s.Title)
+	if len(traits) > 0 {
+		text += " — " + strings.Join(traits, ", ")
+	}
+	return text + ".*"
+}
+
+func writeFields(b *strings.Builder, heading string, s *jsonschema.Schema) {
+	if len(s.Properties) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n| %s | Type | |\n|---|---|---|\n", heading)
+	names := s.PropertyOrder
+	if len(names) == 0 {
+		for name := range s.Properties {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+	}
+	for _, name := range names {
+		p := s.Properties[name]
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, typeName(p, slices.Contains(s.Required, name)), strings.ReplaceAll(p.Description, "|", `\|`))
+	}
+}
+
+func typeName(s *jsonschema.Schema, required bool) string {
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	if len(types) == 0 {
+		types = []string{"any"}
+	}
+	name := strings.Join(types, ", ")
+	if s.Items != nil {
+		name += " of " + typeName(s.Items, true)
+	}
+	if !required {
+		name += ", optional"
+	}
+	return name
+}
+
+const (
+	beginMark = "<!-- generated: commands -->\n"
+	endMark   = "<!-- end of generated -->\n"
+)
+
+// protocolMarkdown replaces the table between the marks.
+func protocolMarkdown(t *commands.Table, old []byte) ([]byte, error) {
+	before, rest, ok := bytes.Cut(old, []byte(beginMark))
+	if !ok {
+		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(beginMark))
+	}
+	_, after, ok := bytes.Cut(rest, []byte(endMark))
+	if !ok {
+		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(endMark))
+	}
+	var b strings.Builder
+	b.WriteString("| Command | Arguments | |\n|---|---|---|\n")
+	for _, s := range t.Specs() {
+		args := schemaOf(s, s.Args)
+		var names []string
+		for _, name := range args.PropertyOrder {
+			if name == "cwd" {
+				continue
+			}
+			if !slices.Contains(args.Required, name) {
+				name += "?"
+			}
+			names = append(names, "`"+name+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, strings.Join(names, ", "), s.Doc)
+	}
+	return slices.Concat(before, []byte(beginMark), []byte(b.String()), []byte(endMark), after), nil
+}

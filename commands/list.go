@@ -1,0 +1,164 @@
+package commands
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+var list = New(Spec{
+	Name: "xcsh.list", Title: "List Sessions", Flags: ReadOnly, Arg: "query",
+	Doc: "The sessions of the folder or of every folder, newest first, or those that match a query, best first.",
+}, runList)
+
+var recent = New(Spec{
+	Name: "xcsh.recent", Title: "Recent Sessions", Flags: ReadOnly,
+	Doc: "The folder's newest sessions, read from their beginnings only.",
+}, runRecent)
+
+var resolve = New(Spec{
+	Name: "xcsh.resolve", Title: "Resolve Session", Flags: ReadOnly, Arg: "target",
+	Doc: "The sessions that a target may stand for, the strongest match first.",
+}, runResolve)
+
+// ListArgs are the arguments of xcsh.list.
+type ListArgs struct {
+	Folder
+	Scope        string `json:"scope,omitempty" jsonschema:"folder or all. Absent: folder."`
+	Query        string `json:"query,omitempty" jsonschema:"Words that must all be found, in titles, prompts, answers, ids or paths."`
+	Limit        int    `json:"limit,omitempty" jsonschema:"How many at most. Absent: all."`
+	Cursor       string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before."`
+	IncludeEmpty bool   `json:"includeEmpty,omitempty" jsonschema:"Also sessions without messages."`
+}
+
+// ListResult is one page of sessions.
+type ListResult struct {
+	Sessions   []session.Info    `json:"sessions"`
+	NextCursor string            `json:"nextCursor,omitempty"`
+	Problems   []session.Problem `json:"problems" jsonschema:"Files and directories that could not be read."`
+}
+
+func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
+	cwd, err := env.listCwd(a)
+	if err != nil {
+		return ListResult{}, err
+	}
+	infos, problems, err := env.listSessions(ctx, cwd, a.Scope, a.IncludeEmpty)
+	if err != nil {
+		return ListResult{}, err
+	}
+	if a.Query != "" {
+		infos = session.Search(a.Query, infos)
+	}
+	from, err := a.offset(len(infos))
+	if err != nil {
+		return ListResult{}, err
+	}
+	r := ListResult{Sessions: []session.Info{}, Problems: append([]session.Problem{}, problems...)}
+	to := len(infos)
+	if a.Limit > 0 && from+a.Limit < to {
+		to = from + a.Limit
+		r.NextCursor = strconv.Itoa(to)
+	}
+	r.Sessions = append(r.Sessions, infos[from:to]...)
+	return r, nil
+}
+
+// listCwd is the folder to list; listing everything needs none.
+func (env *Env) listCwd(a ListArgs) (string, error) {
+	cwd, err := env.cwd(a.Folder)
+	if err != nil && a.Scope == "all" && a.Cwd == "" {
+		return "", nil
+	}
+	return cwd, err
+}
+
+func (a ListArgs) offset(n int) (int, error) {
+	if a.Limit < 0 {
+		return 0, fault.New(fault.InvalidArgument, "limit cannot be negative.").With("field", "limit")
+	}
+	if a.Cursor == "" {
+		return 0, nil
+	}
+	from, err := strconv.Atoi(a.Cursor)
+	if err != nil || from < 0 {
+		return 0, fault.New(fault.InvalidArgument, "%q is not a cursor of xcsh.list.", a.Cursor).With("field", "cursor")
+	}
+	return min(from, n), nil
+}
+
+// listSessions lists and marks the sessions that are live here.
+func (env *Env) listSessions(ctx context.Context, cwd, scope string, includeEmpty bool) ([]session.Info, []session.Problem, error) {
+	o := session.ListOptions{IncludeEmpty: includeEmpty}
+	var infos []session.Info
+	var problems []session.Problem
+	var err error
+	switch scope {
+	case "", "folder":
+		infos, problems, err = env.Finder.List(ctx, cwd, o)
+	case "all":
+		infos, problems, err = env.Finder.ListAll(ctx, o)
+	default:
+		err = fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", scope).With("field", "scope")
+	}
+	env.markLive(infos)
+	return infos, problems, err
+}
+
+func (env *Env) markLive(infos []session.Info) {
+	for i := range infos {
+		_, infos[i].Live = env.Sessions.LiveIn(infos[i].Path)
+	}
+}
+
+// RecentArgs are the arguments of xcsh.recent.
+type RecentArgs struct {
+	Folder
+	Limit *int `json:"limit,omitempty" jsonschema:"How many at most. Absent: 3."`
+}
+
+// RecentResult holds the newest sessions.
+type RecentResult struct {
+	Sessions []session.RecentInfo `json:"sessions"`
+}
+
+// defaultRecent is how many sessions a welcome screen shows.
+const defaultRecent = 3
+
+func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error) {
+	cwd, err := env.cwd(a.Folder)
+	if err != nil {
+		return RecentResult{}, err
+	}
+	limit := defaultRecent
+	if a.Limit != nil {
+		if limit = *a.Limit; limit < 0 {
+			return RecentResult{}, fault.New(fault.InvalidArgument, "limit cannot be negative.").With("field", "limit")
+		}
+	}
+	infos, err := env.Finder.Recent(ctx, cwd, limit)
+	return RecentResult{Sessions: append([]session.RecentInfo{}, infos...)}, err
+}
+
+// ResolveArgs are the arguments of xcsh.resolve.
+type ResolveArgs struct {
+	Folder
+	Target string `json:"target" jsonschema:"An id, an id prefix, a file name, a title, a path or a file: URI."`
+	Scope  string `json:"scope,omitempty" jsonschema:"folder or all. Absent: the folder first, then everywhere."`
+}
+
+func runResolve(ctx context.Context, env *Env, a ResolveArgs) (session.Resolution, error) {
+	cwd, err := env.cwd(a.Folder)
+	if err != nil {
+		return session.Resolution{}, err
+	}
+	if a.Target == "" {
+		return session.Resolution{}, fault.New(fault.ArgumentNeeded, "Which session?").With("input", InputSession).With("field", "target")
+	}
+	r, err := env.Finder.Resolve(ctx, cwd, a.Target, session.ResolveOptions{Scope: a.Scope})
+	r.Matches = append([]session.Info{}, r.Matches...)
+	env.markLive(r.Matches)
+	return r, err
+}

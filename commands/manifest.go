@@ -1,0 +1,41 @@
+package commands
+
+import (
+	"encoding/json"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// ManifestEntry describes a command to a client: what it takes and what it answers.
+type ManifestEntry struct {
+	Name   string             `json:"name"`
+	Title  string             `json:"title"`
+	Input  Input              `json:"input,omitempty"`
+	Args   *jsonschema.Schema `json:"args"`
+	Result *jsonschema.Schema `json:"result"`
+}
+
+// Manifest describes every command in table order. It panics when a type has no
+// schema, which is a mistake in the program and shows in every test.
+func (t *Table) Manifest() []ManifestEntry {
+	entries := make([]ManifestEntry, len(t.order))
+	for i, c := range t.order {
+		entries[i] = ManifestEntry{Name: c.Name, Title: c.Title, Input: c.Input, Args: schemaOf(c.Args), Result: schemaOf(c.Result)}
+	}
+	return entries
+}
+
+// schemaTypes are the types whose JSON is not what their Go fields say.
+var schemaTypes = map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[json.RawMessage](): {},
+	reflect.TypeFor[EntryRef]():        {Types: []string{"string", "null"}},
+}
+
+func schemaOf(t reflect.Type) *jsonschema.Schema {
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemaTypes})
+	if err != nil {
+		panic("commands: no schema for " + t.String() + ": " + err.Error())
+	}
+	return s
+}

@@ -1,0 +1,99 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Source is embedded in the arguments of commands that can look at any session.
+type Source struct {
+	Folder
+	Source string `json:"source,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session."`
+}
+
+// subject is the session a command is about.
+type subject struct {
+	doc  *session.Document
+	leaf session.Leaf
+	path string // "" for a session in memory
+}
+
+// withSource calls f with the session that s names. A session that is live in its
+// folder is seen as it is there, entries that are not on disk yet included; any other
+// is read from its file, which is never changed. f must not keep the document.
+func (env *Env) withSource(ctx context.Context, s Source, f func(cwd string, sub subject) error) error {
+	cwd, err := env.cwd(s.Folder)
+	if err != nil {
+		return err
+	}
+	if s.Source == "" {
+		live, err := env.Sessions.Session(ctx, cwd)
+		if err != nil {
+			return err
+		}
+		return viewLive(cwd, live, f)
+	}
+	path, err := env.find(ctx, cwd, s.Source)
+	if err != nil {
+		return err
+	}
+	if liveCwd, ok := env.Sessions.LiveIn(path); ok {
+		if live := env.Sessions.Live(liveCwd); live != nil {
+			return viewLive(cwd, live, f)
+		}
+	}
+	doc, err := env.Store.Load(path)
+	if err == nil {
+		err = f(cwd, subject{doc: doc, leaf: session.AtLast(), path: path})
+	}
+	if doc != nil {
+		err = errors.Join(err, doc.Close())
+	}
+	return err
+}
+
+func viewLive(cwd string, live *agent.Session, f func(string, subject) error) error {
+	return live.View(func(d *session.Document, leaf session.Leaf) error {
+		return f(cwd, subject{doc: d, leaf: leaf, path: live.File()})
+	})
+}
+
+// find returns the file of the one session that target names.
+func (env *Env) find(ctx context.Context, cwd, target string) (string, error) {
+	path, ok, err := env.Finder.TargetPath(cwd, target)
+	if err != nil {
+		return "", err
+	}
+	if ok && env.exists(path) {
+		// Not asked what it is: a damaged session is a session to doctor and salvage.
+		return path, nil
+	}
+	resolution, err := env.Finder.Resolve(ctx, cwd, target, session.ResolveOptions{})
+	if err != nil {
+		return "", err
+	}
+	info, err := resolution.One()
+	return info.Path, err
+}
+
+func (env *Env) exists(path string) bool {
+	_, err := env.Fs.Stat(path)
+	return err == nil
+}
+
+// absolute resolves a path argument against the working directory of the call.
+func absolute(cwd, path, field string) (string, error) {
+	local, err := localPath(path)
+	if err != nil {
+		return "", fault.New(fault.InvalidArgument, "%q is not a path or a file: URI.", path).With("field", field)
+	}
+	if !filepath.IsAbs(local) {
+		local = filepath.Join(cwd, local)
+	}
+	return filepath.Clean(local), nil
+}

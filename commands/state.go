@@ -1,0 +1,20 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+)
+
+var state = New(Spec{
+	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly,
+	Doc: "The folder's live session at a glance.",
+}, runState)
+
+func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {
+	live, err := env.live(ctx, a)
+	if err != nil {
+		return agent.State{}, err
+	}
+	return live.State()
+}

@@ -1,0 +1,188 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+var tree = New(Spec{
+	Name: "xcsh.tree", Title: "Session Tree", Flags: ReadOnly, Arg: "source",
+	Doc: "Every entry of a session with its place in the tree, parents first.",
+}, runTree)
+
+var branch = New(Spec{
+	Name: "xcsh.branch", Title: "Go to Entry…", Flags: Palette | NeedIdle, Input: InputEntry, Arg: "entryId",
+	Doc: "Go back to an entry of the live session and go on from there. A prompt comes back to be edited.",
+}, runBranch)
+
+var label = New(Spec{
+	Name: "xcsh.label", Title: "Label Entry…", Flags: Palette | NeedIdle, Input: InputEntry, Arg: "label",
+	Doc: "Give an entry of the live session a label, or take it away.",
+}, runLabel)
+
+// TreeResult is the tree as a flat list.
+type TreeResult struct {
+	LeafID *string    `json:"leafId"`
+	Nodes  []TreeNode `json:"nodes" jsonschema:"Parents before children, children by time."`
+}
+
+// TreeNode is one entry in the tree.
+type TreeNode struct {
+	ID        string  `json:"id"`
+	ParentID  *string `json:"parentId" jsonschema:"null for a root, also when the recorded parent is not in the file."`
+	Type      string  `json:"type"`
+	Role      string  `json:"role,omitempty"`
+	Label     string  `json:"label,omitempty"`
+	Preview   string  `json:"preview" jsonschema:"The beginning of the entry's text, on one line."`
+	Timestamp string  `json:"timestamp"`
+}
+
+func runTree(ctx context.Context, env *Env, a Source) (r TreeResult, err error) {
+	err = env.withSource(ctx, a, func(_ string, sub subject) error {
+		r = TreeResult{LeafID: optional(sub.doc.LeafID(sub.leaf)), Nodes: []TreeNode{}}
+		order, err := sub.doc.Ordered()
+		if err != nil {
+			return err
+		}
+		labels, err := sub.doc.Labels()
+		if err != nil {
+			return err
+		}
+		for _, i := range order {
+			e, err := sub.doc.Entry(i)
+			if err != nil {
+				return err
+			}
+			node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
+			if p := sub.doc.Parent(i); p >= 0 {
+				node.ParentID = &e.ParentID
+			}
+			r.Nodes = append(r.Nodes, node)
+		}
+		return nil
+	})
+	return r, err
+}
+
+// previewLength is how much of an entry a tree shows, in UTF-16 units.
+const previewLength = 120
+
+// preview is what tells an entry from its neighbours in a tree.
+func preview(e session.Entry) string {
+	var text string
+	switch e.Type {
+	case session.TypeMessage:
+		return messagePreview(e.Message())
+	case session.TypeCompaction, session.TypeBranchSummary:
+		text, _ = rawjson.GetString(e.Raw, "summary")
+	case session.TypeCustomMessage:
+		text = session.MessageText(e.Raw)
+	case session.TypeLabel:
+		text = e.AsLabel().Text
+	case session.TypeModelChange:
+		text = e.AsModelChange().Model
+	case session.TypeThinkingLevel:
+		text = e.AsThinkingLevel()
+	case session.TypeModeChange:
+		text = e.AsModeChange().Mode
+	case session.TypeCustom:
+		text = e.AsCustom().CustomType
+	}
+	return shorten(text)
+}
+
+// messagePreview is the beginning of what a message says, or of what it did.
+func messagePreview(m []byte) string {
+	text := session.MessageText(m)
+	for _, key := range []string{"command", "code", "summary", "toolName"} {
+		if text == "" {
+			text, _ = rawjson.GetString(m, key)
+		}
+	}
+	if text == "" {
+		text = toolCallNames(m)
+	}
+	return shorten(text)
+}
+
+// shorten brings text onto one short line. Only its beginning is looked at: a message
+// can be megabytes long.
+func shorten(text string) string {
+	return rawjson.UTF16Prefix(session.CleanTitle(rawjson.UTF16Prefix(text, 4*previewLength)), previewLength)
+}
+
+func toolCallNames(m []byte) string {
+	names := ""
+	rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+		if name, ok := rawjson.GetString(block, "name"); ok {
+			names += name + " "
+		}
+		return true
+	})
+	return names
+}
+
+// BranchArgs are the arguments of xcsh.branch.
+type BranchArgs struct {
+	Folder
+	EntryID EntryRef `json:"entryId,omitzero" jsonschema:"The entry to go to; null for before the first."`
+	Summary string   `json:"summary,omitempty" jsonschema:"What is left behind, in words; it is stored at the new place and shown to the model."`
+}
+
+// BranchResult is where the session is now.
+type BranchResult struct {
+	Session    agent.State `json:"session"`
+	EditorText *string     `json:"editorText,omitempty" jsonschema:"The prompt that was gone back before."`
+}
+
+func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error) {
+	if !a.EntryID.Set {
+		return BranchResult{}, entryNeeded("Which entry?")
+	}
+	live, err := env.live(ctx, a.Folder)
+	if err != nil {
+		return BranchResult{}, err
+	}
+	text, err := live.Branch(ctx, a.EntryID.ID, a.Summary)
+	if err != nil {
+		return BranchResult{}, err
+	}
+	state, err := live.State()
+	return BranchResult{Session: state, EditorText: optional(text)}, err
+}
+
+func entryNeeded(question string) error {
+	return fault.New(fault.ArgumentNeeded, "%s", question).With("input", InputEntry).With("field", "entryId")
+}
+
+// LabelArgs are the arguments of xcsh.label.
+type LabelArgs struct {
+	Folder
+	EntryID string  `json:"entryId" jsonschema:"The entry to label."`
+	Label   *string `json:"label" jsonschema:"The label; null takes it away."`
+}
+
+// LabelResult names the entry that records the label.
+type LabelResult struct {
+	EntryID string `json:"entryId"`
+}
+
+func runLabel(ctx context.Context, env *Env, a LabelArgs) (LabelResult, error) {
+	if a.EntryID == "" {
+		return LabelResult{}, entryNeeded("Which entry?")
+	}
+	live, err := env.live(ctx, a.Folder)
+	if err != nil {
+		return LabelResult{}, err
+	}
+	text := ""
+	if a.Label != nil {
+		text = session.CleanTitle(*a.Label)
+	}
+	id, err := live.Label(ctx, a.EntryID, text)
+	return LabelResult{EntryID: id}, err
+}

@@ -1,0 +1,65 @@
+package export_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/session/export"
+)
+
+// A page of a session of any length needs the memory of its largest entry: of the
+// entries handed out, only those in hand are alive.
+func TestHTMLKeepsNoEntries(t *testing.T) {
+	const n = 5000
+	filler := strings.Repeat(`line of tool output\n`, 400)
+	most := 0
+	d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
+		handed := make([]weak.Pointer[byte], 0, n)
+		for i := range n {
+			raw := fmt.Appendf(nil, `{"type":"message","id":"%08x","message":{"role":"user","content":"%s"}}`, i, filler)
+			handed = append(handed, weak.Make(&raw[0]))
+			if !yield(raw, nil) {
+				return
+			}
+			if i%1000 != 999 {
+				continue
+			}
+			runtime.GC()
+			alive := 0
+			for _, p := range handed {
+				if p.Value() != nil {
+					alive++
+				}
+			}
+			most = max(most, alive)
+		}
+	}}
+	require.NoError(t, export.HTML(io.Discard, d, export.HTMLOptions{}))
+	require.LessOrEqual(t, most, 8)
+}
+
+// The work per entry does not grow with the number of entries.
+func TestHTMLAllocationsAreLinear(t *testing.T) {
+	allocs := func(n int) float64 {
+		d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
+			for i := range n {
+				if !yield(fmt.Appendf(nil, `{"type":"message","id":"%08x","message":{"role":"user","content":"hello"}}`, i), nil) {
+					return
+				}
+			}
+		}}
+		return testing.AllocsPerRun(1, func() {
+			if err := export.HTML(io.Discard, d, export.HTMLOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	require.InEpsilon(t, 4*allocs(250), allocs(1000), 0.25)
+}

@@ -1,0 +1,53 @@
+package session
+
+import "github.com/xcsh-ls/xcsh-ls/session/rawjson"
+
+// Usage is what a conversation has cost: tokens, and money in US dollars.
+type Usage struct {
+	Input       float64 `json:"input"`
+	Output      float64 `json:"output"`
+	CacheRead   float64 `json:"cacheRead"`
+	CacheWrite  float64 `json:"cacheWrite"`
+	TotalTokens float64 `json:"totalTokens"`
+	Cost        float64 `json:"cost"`
+}
+
+// Usage sums over every answer in the file, on all branches, and over what tool
+// results say their sub-agents used. Answers without usage count nothing.
+func (d *Document) Usage() (Usage, error) {
+	// Entries never change, so only those that came since the last call are read.
+	for ; d.summed < d.Len(); d.summed++ {
+		if d.tree.recs[d.summed].typ != TypeMessage {
+			continue
+		}
+		e, err := d.Entry(d.summed)
+		if err != nil {
+			return Usage{}, err
+		}
+		switch m := e.Message(); e.Role() {
+		case "assistant":
+			d.usage.add(rawjson.Get(m, "usage"))
+		case "toolResult":
+			if tool, _ := rawjson.GetString(m, "toolName"); tool == "task" {
+				d.usage.add(rawjson.Get(m, "details", "usage"))
+			}
+		}
+	}
+	return d.usage, nil
+}
+
+func (u *Usage) add(v []byte) {
+	for key, sum := range map[string]*float64{
+		"input": &u.Input, "output": &u.Output, "cacheRead": &u.CacheRead, "cacheWrite": &u.CacheWrite,
+	} {
+		n, _ := rawjson.Float(rawjson.Get(v, key))
+		*sum += n
+		if rawjson.Get(v, "totalTokens") == nil {
+			u.TotalTokens += n
+		}
+	}
+	total, _ := rawjson.Float(rawjson.Get(v, "totalTokens"))
+	cost, _ := rawjson.Float(rawjson.Get(v, "cost", "total"))
+	u.TotalTokens += total
+	u.Cost += cost
+}
