@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -143,50 +145,72 @@ func decodeArgs[A any](command string, raw json.RawMessage) (A, error) {
 	if raw[0] != '{' {
 		return args, fault.New(fault.InvalidArgument, "%s takes one JSON object.", command).With("field", "arguments")
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&args); err != nil {
+	// encoding/json would take field names in any case, and so hide a misspelling.
+	err := jsonv2.Unmarshal(raw, &args, jsonv2.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
 		return args, argumentError(command, err)
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return args, fault.New(fault.InvalidArgument, "%s takes one JSON object.", command).With("field", "arguments")
 	}
 	return args, nil
 }
 
 // argumentError says which field was wrong in words a person can act on.
 func argumentError(command string, err error) error {
-	var typeErr *json.UnmarshalTypeError
-	if errors.As(err, &typeErr) {
-		return fault.New(fault.InvalidArgument, "%s: argument %q must be %s, not %s.",
-			command, typeErr.Field, jsonTypeName(typeErr.Type), typeErr.Value).With("field", typeErr.Field)
+	wrong, ok := errors.AsType[*jsonv2.SemanticError](err)
+	if !ok {
+		return fault.New(fault.InvalidArgument, "%s takes one JSON object.", command).With("field", "arguments")
 	}
-	if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		field = strings.Trim(field, `"`)
+	field := strings.ReplaceAll(strings.TrimPrefix(string(wrong.JSONPointer), "/"), "/", ".")
+	if errors.Is(err, jsonv2.ErrUnknownName) {
 		return fault.New(fault.InvalidArgument, "%s has no argument %q.", command, field).With("field", field)
 	}
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f
+	return fault.New(fault.InvalidArgument, "%s: argument %q must be %s, not %s.",
+		command, field, jsonTypeName(wrong.GoType), jsonKindName(wrong)).With("field", field)
+}
+
+func jsonKindName(wrong *jsonv2.SemanticError) string {
+	switch wrong.JSONKind {
+	case '"':
+		return "a string"
+	case '0':
+		if len(wrong.JSONValue) > 0 {
+			return string(wrong.JSONValue)
+		}
+		return "a number"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	case '[':
+		return "a list"
+	default:
+		return "an object"
 	}
-	return fault.New(fault.InvalidArgument, "%s: %s.", command, strings.TrimPrefix(err.Error(), "json: ")).With("field", "arguments")
 }
 
 func jsonTypeName(t reflect.Type) string {
+	if t == nil {
+		return "something else"
+	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[EntryRef]() {
+		return "a string or null"
 	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int, reflect.Int64, reflect.Float64:
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
 		return "a number"
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	default:
-		return fmt.Sprintf("a %s", t.Kind())
+		return fmt.Sprintf("of type %s", t.Kind())
 	}
 }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/afero"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// openBackend wires storage, discovery and live sessions for one server or command.
+func openBackend(s lsp.Settings, h hook.Hook, log *zap.Logger) (lsp.Backend, error) {
+	fs := afero.NewOsFs()
+	roots, env, err := roots(s)
+	if err != nil {
+		return lsp.Backend{}, err
+	}
+	finder := session.Finder{
+		Fs: fs, Roots: roots, Home: env.Home, Temp: env.Temp,
+		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir,
+	}
+	store := session.NewStore(session.StoreConfig{
+		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, Log: log.Named("session"),
+	})
+	var hooks []hook.Hook
+	if h != nil {
+		hooks = append(hooks, h)
+	}
+	manager := agent.NewManager(agent.Config{
+		Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
+		InMemory: s.Persist != nil && !*s.Persist, Log: log.Named("agent"),
+	})
+	return lsp.Backend{Sessions: manager, Store: store, Finder: finder, Fs: fs}, nil
+}
+
+// roots returns where sessions are looked for: our own place first, then those of the
+// other programs.
+func roots(s lsp.Settings) ([]session.Root, session.Env, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		// Without a home only an explicit agent directory can work.
+		home = ""
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		cwd = home
+	}
+	env := session.Env{
+		Home: home, Temp: os.TempDir(), Cwd: cwd, Getenv: os.Getenv, OS: runtime.GOOS,
+		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
+	}
+	own := session.AgentPlaces(s.AgentDir)
+	if s.AgentDir == "" {
+		if own, err = session.DefaultPlaces(env); err != nil {
+			return nil, env, err
+		}
+	}
+	roots := []session.Root{session.OwnRoot(own)}
+	if s.Roots == nil {
+		return append(roots, session.PeerPlaces(env)...), env, nil
+	}
+	for _, dir := range s.Roots {
+		roots = append(roots, session.Root{Places: session.AgentPlaces(dir), Dialect: session.DialectOfAgentDir(dir)})
+	}
+	return roots, env, nil
+}
+
+// openLog returns a logger that writes to standard error or to a file, never to
+// standard output, which belongs to the protocol.
+func openLog(f flags) (*zap.Logger, error) {
+	level, err := zapcore.ParseLevel(f.logLevel)
+	if err != nil {
+		return nil, err
+	}
+	c := zap.NewProductionConfig()
+	c.Level = zap.NewAtomicLevelAt(level)
+	c.Sampling = nil
+	c.DisableStacktrace = true
+	c.Encoding = "console"
+	c.EncoderConfig.EncodeTime = zapcore.ISO8601TimeEncoder
+	if f.logFile != "" {
+		c.OutputPaths = []string{f.logFile}
+	}
+	return c.Build()
+}

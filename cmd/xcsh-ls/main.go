@@ -1,0 +1,109 @@
+// Command xcsh-ls is a language server on standard input and output that brings the
+// conversations of terminal coding agents into editors, and a few commands over the
+// same conversations for a shell.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// version is stamped by the linker; see the Makefile.
+var version = ""
+
+func main() { os.Exit(run()) }
+
+// run is main with an exit code, so that deferred work is done before the end.
+func run() int {
+	err := rootCommand().ExecuteContext(context.Background())
+	var code exitCode
+	switch {
+	case errors.As(err, &code):
+		return int(code)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// exitCode ends the process with that code and without a message.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit %d", int(c)) }
+
+func rootCommand() *cobra.Command {
+	var f flags
+	root := &cobra.Command{
+		Use:   "xcsh-ls [--stdio] | --export SESSION.jsonl [OUT]",
+		Short: "Conversations of terminal coding agents, in every editor",
+		Long: "Without arguments xcsh-ls is a language server on standard input and output.\n" +
+			"The commands below work on the same sessions from a shell.",
+		Args:          cobra.MaximumNArgs(1),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.export != "" {
+				return exportFile(cmd, f, f.export, args)
+			}
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q; see xcsh-ls help", args[0])
+			}
+			return serve(cmd.Context(), f)
+		},
+	}
+	f.register(root)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), contextCommand(&f), doctorCommand(&f), versionCommand())
+	return root
+}
+
+// flags are the start-up flags. Those of the server apply to its first workspace folder.
+type flags struct {
+	agentDir, sessionDir string
+	noSession            bool
+	continueLast         bool
+	resume, fork         string
+	export               string
+	logFile, logLevel    string
+	terminalID           string
+}
+
+func (f *flags) register(root *cobra.Command) {
+	all, own := root.PersistentFlags(), root.Flags()
+	all.StringVar(&f.agentDir, "agent-dir", "", "agent directory instead of ~/.xcsh/agent")
+	all.StringVar(&f.sessionDir, "session-dir", "", "one directory for all sessions, instead of one per working directory")
+	all.StringVar(&f.logFile, "log-file", "", "append the log to a file instead of standard error")
+	all.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error")
+	own.Bool("stdio", true, "speak on standard input and output (the only way; editors pass it)")
+	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory")
+	own.BoolVar(&f.continueLast, "continue", false, "begin with the last session of the first folder")
+	own.StringVar(&f.resume, "resume", "", "begin with this session: an id or a path")
+	own.StringVar(&f.fork, "fork", "", "begin with a copy of this session: an id or a path")
+	own.StringVar(&f.export, "export", "", "write this session file as HTML and exit")
+	own.StringVar(&f.terminalID, "terminal-id", "", "name of the breadcrumb that --continue follows")
+	root.MarkFlagsMutuallyExclusive("continue", "resume", "fork")
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "xcsh-ls", versionText()) },
+	}
+}
+
+// versionText is the stamped version, else what the module system knows.
+func versionText() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

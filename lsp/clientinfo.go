@@ -1,0 +1,46 @@
+package lsp
+
+import "encoding/json"
+
+// clientInfo is what initialize tells about the client, as far as the server acts
+// on it.
+type clientInfo struct {
+	name         string
+	encodings    []string // general.positionEncodings
+	showDocument bool     // window.showDocument.support
+	progress     bool     // window.workDoneProgress: the server may begin progress
+}
+
+// readClient reads the capabilities. Clients send null and (from Lua) [] where an
+// object belongs, so every value is looked up on its own and what has the wrong
+// type counts as absent.
+func readClient(params map[string]json.RawMessage) clientInfo {
+	caps := params["capabilities"]
+	c := clientInfo{
+		name:         valueAt[string](params["clientInfo"], "name"),
+		showDocument: valueAt[bool](caps, "window", "showDocument", "support"),
+		progress:     valueAt[bool](caps, "window", "workDoneProgress"),
+	}
+	for _, raw := range valueAt[[]json.RawMessage](caps, "general", "positionEncodings") {
+		c.encodings = append(c.encodings, valueAt[string](raw))
+	}
+	return c
+}
+
+// valueAt decodes the value at a path of object keys, or returns the zero value
+// when there is none of that type.
+func valueAt[T any](raw json.RawMessage, path ...string) T {
+	var zero T
+	for _, key := range path {
+		var object map[string]json.RawMessage
+		if len(raw) == 0 || json.Unmarshal(raw, &object) != nil {
+			return zero
+		}
+		raw = object[key]
+	}
+	var v T
+	if len(raw) == 0 || json.Unmarshal(raw, &v) != nil {
+		return zero
+	}
+	return v
+}

@@ -1,0 +1,18 @@
+package lsp
+
+import "time"
+
+// Clock is the time as progress reports see it.
+type Clock interface {
+	Now() time.Time
+	// AfterFunc calls f on its own goroutine after d, unless stop comes first.
+	AfterFunc(d time.Duration, f func()) (stop func() bool)
+}
+
+type realClock struct{}
+
+func (realClock) Now() time.Time { return time.Now() }
+
+func (realClock) AfterFunc(d time.Duration, f func()) func() bool {
+	return time.AfterFunc(d, f).Stop
+}

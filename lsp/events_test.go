@@ -1,0 +1,86 @@
+package lsp_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+)
+
+func TestEventsOnTheWire(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	_, err := ed.Exec("test.echo", nil)
+	require.Nil(t, err)
+
+	f.live.emit(agent.SessionChanged{Cwd: "/w", SessionID: "s", Seq: 3, Reason: agent.ReasonFork, PreviousSessionFile: "/p.jsonl"})
+	require.JSONEq(t, `{"cwd":"/w","sessionId":"s","seq":3,"reason":"fork","previousSessionFile":"/p.jsonl"}`,
+		string(ed.WaitNotification("xcsh/sessionChanged")))
+	f.live.emit(agent.SessionChanged{Cwd: "/w", SessionID: "s", Seq: 4, Reason: agent.ReasonTree})
+	require.JSONEq(t, `{"cwd":"/w","sessionId":"s","seq":4,"reason":"tree"}`, string(ed.WaitNotification("xcsh/sessionChanged")))
+	f.live.emit(agent.SessionsChanged{Cwd: "/w"})
+	require.JSONEq(t, `{"cwd":"/w"}`, string(ed.WaitNotification("xcsh/sessionsChanged")))
+}
+
+// A client that does not read holds up neither the sessions nor other messages
+// that arrive; nothing but repetitions is lost.
+func TestSlowClient(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	_, err := ed.Exec("test.echo", nil)
+	require.Nil(t, err)
+	ed.Pause()
+	const n = 1000
+	for i := range n {
+		f.live.emit(agent.SessionsChanged{Cwd: "/" + strconv.Itoa(i%2)})
+		f.live.emit(agent.SessionChanged{Cwd: "/w", SessionID: "s", Seq: uint64(i), Reason: agent.ReasonTree})
+	}
+	// The server still reads: it sees the request and its cancellation.
+	exec := ed.BeginExec("test.wait", nil)
+	receive(t, f.running)
+	exec.Cancel()
+	receive(t, f.ended)
+	ed.Resume()
+
+	for i := range n {
+		p := decode[lsp.SessionChangedParams](t, ed.WaitNotification("xcsh/sessionChanged"))
+		require.EqualValues(t, i, p.Seq)
+	}
+	_, err = exec.Wait()
+	require.Equal(t, "cancelled", err.Kind())
+	listed := 0
+	for _, m := range ed.Messages() {
+		if m.Method == "xcsh/sessionsChanged" {
+			listed++
+		}
+	}
+	require.LessOrEqual(t, listed, 6, "repetitions are merged")
+	require.GreaterOrEqual(t, listed, 2)
+}
+
+// What happens while the backend opens is told after the answer to initialize.
+func TestEventsBeforeInitializeIsAnswered(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	early := eagerLive{f.live}
+	open := f.options.Open
+	f.options.Open = wrapOpen(open, func(b *lsp.Backend) { b.Live = early })
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(nil)
+	ed.WaitNotification("xcsh/sessionChanged")
+	require.Empty(t, ed.Messages()[0].Method, "the answer to initialize is first")
+}
+
+// eagerLive emits an event as soon as somebody listens.
+type eagerLive struct{ *liveFake }
+
+func (l eagerLive) Subscribe(f func(agent.Event)) func() {
+	f(agent.SessionChanged{Cwd: "/w", Reason: agent.ReasonStart})
+	return l.liveFake.Subscribe(f)
+}

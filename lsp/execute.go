@@ -1,0 +1,61 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// executeCommand runs a command of the table. Its arguments are handed on as the
+// bytes the client sent; the result goes back as the JSON the command's result
+// type encodes to.
+func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p struct {
+		Command       json.RawMessage `json:"command"`
+		Arguments     json.RawMessage `json:"arguments"`
+		WorkDoneToken json.RawMessage `json:"workDoneToken"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "params", err)
+	}
+	var name string
+	if err := json.Unmarshal(orNull(p.Command), &name); err != nil || name == "" {
+		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "command", err)
+	}
+	args, err := commandArguments(p.Arguments)
+	if err != nil {
+		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "arguments", err)
+	}
+	s.progress.attach(callOf(ctx), parseToken(p.WorkDoneToken))
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	res, err := s.opts.Commands.Execute(ctx, s.env, name, args)
+	if err != nil {
+		return nil, err
+	}
+	out, err := encodeJSON(res)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "The result of %s could not be encoded: %w.", name, err)
+	}
+	return out, nil
+}
+
+// commandArguments reads the list of arguments. Absent and null mean none; an
+// object by itself is what some clients send for a list of one.
+func commandArguments(raw json.RawMessage) ([]json.RawMessage, error) {
+	if isEmptyJSON(raw) {
+		return nil, nil
+	}
+	if raw[0] == '{' {
+		return []json.RawMessage{raw}, nil
+	}
+	var args []json.RawMessage
+	err := json.Unmarshal(raw, &args)
+	return args, err
+}

@@ -1,0 +1,84 @@
+package lsp
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// verdict is what becomes of one message body.
+type verdict struct {
+	pass  []byte // hand this on to the connection
+	call  bool   // pass is a request and will be answered
+	reply []byte // answer with this instead
+	log   string // what was wrong
+}
+
+// judge decides about a message before the connection sees it, because the
+// connection closes itself on anything it cannot decode. Requests that cannot be
+// handed on are answered; an unusable answer of the client to one of our requests
+// is turned into an error answer, so that whoever asked is not left waiting.
+func judge(body []byte) verdict {
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	if !json.Valid(body) {
+		return refuse(jsonrpc2.ID{}, jsonrpc2.ParseError, "The message is not valid JSON.")
+	}
+	if trimmed := bytes.TrimLeft(body, " \t\r\n"); trimmed[0] == '[' {
+		return refuse(jsonrpc2.ID{}, jsonrpc2.InvalidRequest, "Batches are not part of the Language Server Protocol.")
+	}
+	msg, err := jsonrpc2.DecodeMessage(body)
+	if err != nil {
+		return judgeBroken(body)
+	}
+	switch m := msg.(type) {
+	case *jsonrpc2.Call:
+		return verdict{pass: body, call: true}
+	case *jsonrpc2.Response:
+		if !m.ID().IsValid() {
+			return verdict{log: "an answer without an id"}
+		}
+	}
+	return verdict{pass: body}
+}
+
+// judgeBroken handles valid JSON that is not a JSON-RPC message.
+func judgeBroken(body []byte) verdict {
+	var envelope struct {
+		ID     json.RawMessage `json:"id"`
+		Method json.RawMessage `json:"method"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(body, &envelope) != nil {
+		return refuse(jsonrpc2.ID{}, jsonrpc2.InvalidRequest, "The message is not a JSON-RPC message.")
+	}
+	id := parseID(envelope.ID)
+	if envelope.Method == nil && (envelope.Result != nil || envelope.Error != nil) {
+		if !id.IsValid() {
+			return verdict{log: "a malformed answer without a usable id"}
+		}
+		err := jsonrpc2.NewError(jsonrpc2.InvalidRequest, "The client's answer is not a JSON-RPC response.")
+		return verdict{pass: jsonrpc2.AppendResponse(nil, id, nil, err), log: "a malformed answer"}
+	}
+	return refuse(id, jsonrpc2.InvalidRequest, "The message is not a JSON-RPC 2.0 request.")
+}
+
+// refuse answers with an error. The id is null when it could not be read.
+func refuse(id jsonrpc2.ID, code jsonrpc2.Code, sentence string) verdict {
+	return verdict{reply: jsonrpc2.AppendResponse(nil, id, nil, protocolError(code, sentence)), log: sentence}
+}
+
+// parseID reads a JSON-RPC id: an integer or a string. Anything else gives the
+// invalid zero ID.
+func parseID(raw json.RawMessage) jsonrpc2.ID {
+	var n int64
+	if len(raw) > 0 && raw[0] != 'n' && json.Unmarshal(raw, &n) == nil {
+		return jsonrpc2.NewNumberID(n)
+	}
+	var s string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return jsonrpc2.NewStringID(s)
+	}
+	return jsonrpc2.ID{}
+}

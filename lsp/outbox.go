@@ -1,0 +1,152 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+)
+
+// outbox holds notifications to the client until they are written, in the order
+// they were put. Putting never blocks, so that the manager of the sessions can do
+// it while the client does not read. It cannot grow without bound: repeated
+// notifications merge, and all others are put by requests, whose number is limited
+// and which are not answered before their notifications are written.
+type outbox struct {
+	wake chan struct{} // there may be something to do
+
+	mu      sync.Mutex
+	queue   []outgoing
+	opened  bool
+	closed  bool
+	added   uint64 // how many were queued
+	written uint64 // how many of them were dealt with
+	waiters []waiter
+}
+
+type outgoing struct {
+	method string
+	params json.RawMessage
+	merge  string // replaces a waiting one with the same key; "" never does
+}
+
+type waiter struct {
+	upTo uint64
+	done chan struct{}
+}
+
+func newOutbox() *outbox { return &outbox{wake: make(chan struct{}, 1)} }
+
+// put queues a notification.
+func (o *outbox) put(n outgoing) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return
+	}
+	if n.merge != "" {
+		for i := range o.queue {
+			if o.queue[i].merge == n.merge {
+				o.queue[i] = n
+				return
+			}
+		}
+	}
+	o.queue = append(o.queue, n)
+	o.added++
+	o.signal()
+}
+
+// open lets notifications out. Before it they only queue up.
+func (o *outbox) open() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.opened = true
+	o.signal()
+}
+
+// close drops what is left and ends run and every flush.
+func (o *outbox) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed, o.queue = true, nil
+	for _, w := range o.waiters {
+		close(w.done)
+	}
+	o.waiters = nil
+	o.signal()
+}
+
+// flush waits until everything put so far is written, the outbox is closed or ctx
+// ends. It returns at once while the outbox is not open.
+func (o *outbox) flush(ctx context.Context) {
+	o.mu.Lock()
+	if !o.opened || o.closed || o.written >= o.added {
+		o.mu.Unlock()
+		return
+	}
+	w := waiter{upTo: o.added, done: make(chan struct{})}
+	o.waiters = append(o.waiters, w)
+	o.mu.Unlock()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
+}
+
+// run writes what is put with send until the outbox is closed.
+func (o *outbox) run(send func(outgoing)) {
+	for range o.wake {
+		for {
+			n, ok := o.next()
+			if !ok {
+				break
+			}
+			send(n)
+			o.wrote()
+		}
+		if o.isClosed() {
+			return
+		}
+	}
+}
+
+func (o *outbox) next() (outgoing, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.opened || len(o.queue) == 0 {
+		return outgoing{}, false
+	}
+	n := o.queue[0]
+	o.queue[0] = outgoing{}
+	o.queue = o.queue[1:]
+	return n, true
+}
+
+func (o *outbox) wrote() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.written++
+	waiting := o.waiters[:0]
+	for _, w := range o.waiters {
+		if o.written >= w.upTo {
+			close(w.done)
+		} else {
+			waiting = append(waiting, w)
+		}
+	}
+	o.waiters = waiting
+}
+
+func (o *outbox) isClosed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.closed
+}
+
+// signal wakes run. The caller holds mu.
+func (o *outbox) signal() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,109 @@
+package lsp_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+)
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	no := false
+	for name, tc := range map[string]struct {
+		options  string
+		want     lsp.Settings
+		problems []string
+	}{
+		"absent":      {``, lsp.Settings{}, nil},
+		"null":        {`null`, lsp.Settings{}, nil},
+		"empty":       {`{}`, lsp.Settings{}, nil},
+		"a Lua table": {`[]`, lsp.Settings{}, nil},
+		"null in it":  {`{"agentDir":null,"startup":null,"ui":[],"persist":null}`, lsp.Settings{}, nil},
+		"unknown":     {`{"future":1,"ui":{"glow":true},"startup":{"speed":2}}`, lsp.Settings{}, nil},
+		"everything": {
+			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
+			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
+			"ui":{"pick":true,"hooks":true}}`,
+			lsp.Settings{
+				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
+				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
+				UI: lsp.UISettings{Pick: true, Hooks: true},
+			},
+			nil,
+		},
+		"wrong types keep the rest": {
+			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1}}`,
+			lsp.Settings{Model: "p/m"},
+			[]string{
+				`The option "agentDir" must be a string; the default is used.`,
+				`The option "approval" must be one of ask, auto-edit, yolo, read-only; the default is used.`,
+				`The option "persist" must be true or false; the default is used.`,
+				`The option "roots" must be a list of strings; the default is used.`,
+				`The option "startup" must be an object; the default is used.`,
+				`The option "ui.pick" must be true or false; the default is used.`,
+			},
+		},
+		"not an object": {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
+		"an unknown mode": {
+			`{"startup":{"mode":"warp","target":"t"}}`,
+			lsp.Settings{Startup: lsp.Startup{Target: "t"}},
+			[]string{`The option "startup.mode" must be one of lazy, new, continue, resume, fork; the default is used.`},
+		},
+	} {
+		got, problems := lsp.ReadSettings(rawJSON(tc.options), zap.NewNop())
+		require.Equal(t, tc.want, got, name)
+		require.Equal(t, tc.problems, problems, name)
+	}
+}
+
+func TestUnknownOptionsAreLogged(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.InfoLevel)
+	lsp.ReadSettings(rawJSON(`{"future":"secret","ui":{"glow":true}}`), zap.New(core))
+	require.Equal(t, 2, logs.Len())
+	require.Equal(t, "future", logs.All()[0].ContextMap()["option"])
+	require.Equal(t, "ui.glow", logs.All()[1].ContextMap()["option"])
+}
+
+// One bad option must not cost the person the server.
+func TestWrongOptionsAreTold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"initializationOptions": lsptest.Fields{"persist": "no", "ui": lsptest.Fields{"pick": true}}})
+	require.JSONEq(t, `{"type":2,"message":"The option \"persist\" must be true or false; the default is used."}`,
+		string(ed.WaitNotification("window/showMessage")))
+	s := receive(t, f.settings)
+	require.Nil(t, s.Persist)
+	require.True(t, s.UI.Pick)
+}
+
+func TestInitializeToleratesOddParams(t *testing.T) {
+	t.Parallel()
+	for name, params := range map[string]string{
+		"nothing":             `null`,
+		"a Lua table":         `[]`,
+		"capabilities a list": `{"processId":null,"rootUri":null,"capabilities":[]}`,
+		"capabilities null":   `{"capabilities":null,"clientInfo":null,"workspaceFolders":null,"trace":null,"locale":null}`,
+		"wrong types":         `{"processId":"x","rootUri":1,"rootPath":{},"capabilities":"x","clientInfo":[],"workspaceFolders":"x","trace":5}`,
+		"lists inside":        `{"capabilities":{"general":[],"window":[],"workspace":[],"textDocument":[]},"clientInfo":{"name":[]}}`,
+		"huge process id":     `{"processId":99999999999999999999,"capabilities":{}}`,
+		"negative process id": `{"processId":-1,"capabilities":{}}`,
+		"unknown fields":      `{"capabilities":{"future":{"a":[1]}},"future":true}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ed := lsptest.Start(t, newFixture(t).options)
+			res, err := ed.Call("initialize", rawJSON(params))
+			require.Nil(t, err)
+			require.Contains(t, string(res), `"positionEncoding":"utf-16"`)
+			_, err = ed.Exec("test.echo", nil)
+			require.Nil(t, err, "initialized was never sent, and need not be")
+		})
+	}
+}
