@@ -164,17 +164,14 @@ func argumentError(command string, err error) error {
 		return fault.New(fault.InvalidArgument, "%s has no argument %q.", command, field).With("field", field)
 	}
 	return fault.New(fault.InvalidArgument, "%s: argument %q must be %s, not %s.",
-		command, field, jsonTypeName(wrong.GoType), jsonKindName(wrong)).With("field", field)
+		command, field, jsonTypeName(wrong.GoType), jsonKindName(wrong.JSONKind)).With("field", field)
 }
 
-func jsonKindName(wrong *jsonv2.SemanticError) string {
-	switch wrong.JSONKind {
+func jsonKindName(k jsontext.Kind) string {
+	switch k {
 	case '"':
 		return "a string"
 	case '0':
-		if len(wrong.JSONValue) > 0 {
-			return string(wrong.JSONValue)
-		}
 		return "a number"
 	case 't', 'f':
 		return "true or false"

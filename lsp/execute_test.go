@@ -46,7 +46,7 @@ func TestErrorsOfCommands(t *testing.T) {
 		"arguments that are text":   {`{"command":"test.echo","arguments":"x"}`, -32602, `workspace/executeCommand: the parameter "arguments" has the wrong type.`, `{"kind":"invalidArgument","field":"arguments"}`},
 		"unknown command":           {`{"command":"made.up"}`, -32602, `Unknown command "made.up".`, `{"kind":"invalidArgument","field":"command"}`},
 		"unknown argument":          {`{"command":"test.echo","arguments":[{"txt":1}]}`, -32602, `test.echo has no argument "txt".`, `{"kind":"invalidArgument","field":"txt"}`},
-		"argument of a wrong type":  {`{"command":"test.echo","arguments":[{"text":1}]}`, -32602, `test.echo: argument "text" must be a string, not 1.`, `{"kind":"invalidArgument","field":"text"}`},
+		"argument of a wrong type":  {`{"command":"test.echo","arguments":[{"text":1}]}`, -32602, `test.echo: argument "text" must be a string, not a number.`, `{"kind":"invalidArgument","field":"text"}`},
 		"two arguments":             {`{"command":"test.echo","arguments":[{},{}]}`, -32602, `test.echo takes one JSON object, not 2 arguments.`, `{"kind":"invalidArgument","field":"arguments"}`},
 		"invalid argument":          {fail("invalidArgument"), -32602, `It failed: invalidArgument.`, `{"kind":"invalidArgument","path":"/p"}`},
 		"stale":                     {fail("stale"), -32801, `It failed: stale.`, `{"kind":"stale","path":"/p"}`},
