@@ -42,16 +42,20 @@ func ParseDialect(s string) (d Dialect, ok bool) {
 
 // guessDialect tells the program from the file alone, for files that are not below
 // a program's own directory. omp writes a title slot; xcsh's session ids are 16 hex
-// digits, those of the other two are UUIDs; some entries only one program writes.
-func guessDialect(hasSlot bool, id string, marks dialectMarks) Dialect {
+// digits, those of the other two are UUIDs; some entries only one program writes. A
+// fork of ours says in its header whose conversation it copied.
+func guessDialect(hasSlot bool, h Header, marks dialectMarks) Dialect {
+	if d, ok := ParseDialect(h.Dialect); ok {
+		return d
+	}
 	switch {
 	case hasSlot:
 		return Omp
-	case looksLikeSnowflake(id):
+	case looksLikeSnowflake(h.ID):
 		return Xcsh
 	case marks.omp:
 		return Omp
-	case marks.pi, looksLikeUUID(id):
+	case marks.pi, looksLikeUUID(h.ID):
 		return Pi
 	default:
 		return Xcsh

@@ -189,7 +189,7 @@ func (d *Document) settle(dialect *Dialect) {
 	if d.header.Raw == nil {
 		return
 	}
-	d.dialect = guessDialect(d.hasSlot, d.header.ID, d.marks)
+	d.dialect = guessDialect(d.hasSlot, d.header, d.marks)
 	if dialect != nil {
 		d.dialect = *dialect
 	}

@@ -15,17 +15,35 @@ import (
 // keeps its bytes; the header gets a new id and time and names the old id as parent;
 // the title and the artifact directory come along. The file is written at once, even
 // without an answer in it. A session in memory is kind notPersistent.
+//
+// The copy of another program's session is filed among ours. Its header remembers by
+// whose rules the conversation is to be read.
 func (s *Store) Fork(l *Log) (fork *Log, err error) {
 	if !l.Persistent() {
 		return nil, fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
 	}
 	err = l.View(func(d *Document, _ Leaf) error {
+		dir, err := s.dirForFork(l.path, d.header.Cwd)
+		if err != nil {
+			return err
+		}
 		fork, err = s.forkDocument(d, forkInto{
-			dir: filepath.Dir(l.path), cwd: d.header.Cwd, parent: d.header.ID, title: &d.title, artifacts: l.path,
+			dir: dir, cwd: d.header.Cwd, parent: d.header.ID, title: &d.title, artifacts: l.path, blobs: s.foreignBlobs(l.path, dir),
 		})
 		return err
 	})
 	return fork, err
+}
+
+// dirForFork is where a fork of the session at path belongs: beside it, or among ours
+// when it is another program's.
+func (s *Store) dirForFork(path, cwd string) (string, error) {
+	if s.RootFor != nil && cwd != "" {
+		if root, ok := s.RootFor(path); ok && root.Dialect != Xcsh {
+			return s.DirFor(cwd)
+		}
+	}
+	return filepath.Dir(path), nil
 }
 
 // ForkFrom copies the session at path, whichever program wrote it, into a new session
@@ -93,7 +111,11 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 			}
 			text, end = MessageText(e.Message()), d.Parent(i)
 		}
-		into := forkInto{dir: filepath.Dir(l.path), cwd: d.header.Cwd, parent: l.path, artifacts: l.path}
+		dir, err := s.dirForFork(l.path, d.header.Cwd)
+		if err != nil {
+			return err
+		}
+		into := forkInto{dir: dir, cwd: d.header.Cwd, parent: l.path, artifacts: l.path, blobs: s.foreignBlobs(l.path, dir)}
 		if end < 0 {
 			fork = s.emptyFork(into)
 			return nil
@@ -127,6 +149,9 @@ func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
 		title = nil
 	}
 	header := newHeader(id, at, into.cwd, title, into.parent)
+	if d.dialect != Xcsh {
+		header = rawjson.SetString(header, "dialect", d.dialect.String())
+	}
 	entries := allEntries(d)
 	if into.path != nil {
 		entries = into.path

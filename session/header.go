@@ -18,6 +18,7 @@ type Header struct {
 	Timestamp     string // ISO 8601, as written; may be unparsable
 	Cwd           string // "" in old files
 	ParentSession string // an id or a path, opaque
+	Dialect       string // whose conversation a fork of ours copied, "" for any other file
 }
 
 // parseHeader views raw as a header. ok is false when it is not one: not an object
@@ -36,6 +37,7 @@ func parseHeader(raw []byte) (h Header, ok bool) {
 	h.Timestamp, _ = rawjson.GetString(raw, "timestamp")
 	h.Cwd, _ = rawjson.GetString(raw, "cwd")
 	h.ParentSession, _ = rawjson.GetString(raw, "parentSession")
+	h.Dialect, _ = rawjson.GetString(raw, "dialect")
 	return h, true
 }
 

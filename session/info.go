@@ -126,7 +126,7 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 		i.FirstMessage = NoMessages
 	}
 	if s.guess {
-		i.Origin = guessDialect(s.hasSlot, h.ID, s.marks).String()
+		i.Origin = guessDialect(s.hasSlot, h, s.marks).String()
 	}
 	return i
 }

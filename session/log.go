@@ -300,7 +300,7 @@ func (l *Log) storeTitle(title Title) error {
 		l.add(draftTitleChange(title, l.doc.title.Text))
 		l.latch(l.persist(false))
 		return l.err
-	case l.doc.dialect == Pi:
+	case l.form() == Pi:
 		l.add(draftSessionInfo(title.Text))
 		l.latch(l.persist(false))
 		return l.err
@@ -314,6 +314,17 @@ func (l *Log) storeTitle(title Title) error {
 		return nil
 	}
 	return l.rewrite(header)
+}
+
+// form is the dialect to write: that of the root the file is in, because its program
+// reads it there; outside every root that of the file itself.
+func (l *Log) form() Dialect {
+	if l.store.RootFor != nil {
+		if root, ok := l.store.RootFor(l.path); ok {
+			return root.Dialect
+		}
+	}
+	return l.doc.dialect
 }
 
 // CleanTitle makes a display name of any text: control characters become spaces,

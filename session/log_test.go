@@ -479,6 +479,45 @@ func TestForkFromAnOlderFileLeavesTheSourceAlone(t *testing.T) {
 	require.Equal(t, "File not found: /else/missing.jsonl", err.Error())
 }
 
+func TestForkOfAnotherProgramsSessionIsOursAndReadsTheSame(t *testing.T) {
+	t.Parallel()
+	for program, name := range map[string]string{"pi": "sm-context-edit", "omp": "images", "omp reset": "reset-boundary"} {
+		program, _, _ = strings.Cut(program, " ")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewCopyOnWriteFs(afero.NewBasePathFs(afero.NewReadOnlyFs(afero.NewOsFs()), fixtures), afero.NewMemMapFs())
+			foreign := session.Root{Places: session.AgentPlaces("/" + program + "/agent"), Dialect: session.Omp}
+			if program == "pi" {
+				foreign.Dialect = session.Pi
+			}
+			foreign.Sessions = "/" + program
+			finder := session.Finder{Fs: fs, Home: "/h", Temp: "/tmp", Now: time.Now, Roots: []session.Root{session.OwnRoot(session.AgentPlaces("/h/.xcsh/agent")), foreign}}
+			s := session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})
+			source := "/" + program + "/" + name + ".jsonl"
+			before := content(t, fs, source)
+			l, err := s.Open(source)
+			require.NoError(t, err)
+			want, problems, err := l.Context()
+			require.NoError(t, err)
+			require.Empty(t, problems)
+
+			fork, err := s.Fork(l)
+			require.NoError(t, err)
+			require.Equal(t, "/h/.xcsh/agent/sessions/--home-dev-proj--", filepath.Dir(fork.Path()))
+			got, problems, err := fork.Context()
+			require.NoError(t, err)
+			require.Empty(t, problems)
+			require.Equal(t, asJSON(t, want), asJSON(t, got))
+
+			// The copy is ours to name: in the header, where xcsh looks.
+			_, err = fork.SetTitle(session.Title{Text: "mine"})
+			require.NoError(t, err)
+			require.Contains(t, strings.SplitN(content(t, fs, fork.Path()), "\n", 2)[0], `"title":"mine"`)
+			require.Equal(t, before, content(t, fs, source))
+		})
+	}
+}
+
 func TestForkAtAnEntryKeepsTheWholePathAndItsLabels(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

@@ -1,0 +1,175 @@
+// Command demo shows xcsh-ls at work: it builds the server, gives it real session
+// files of three terminal agents (from testdata) in a directory of their own, and
+// does over the protocol what an editor would: list, resume, dump, fork, export.
+//
+//	go run ./scripts/demo
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	dir, err := os.MkdirTemp("", "xcsh-ls-demo-")
+	if err != nil {
+		return err
+	}
+	home, workspace, server := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "xcsh-ls")
+	say("Building the server")
+	build := exec.Command("go", "build", "-o", server, "./cmd/xcsh-ls")
+	build.Stdout, build.Stderr = os.Stdout, os.Stderr
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("go build, from the root of the repository: %w", err)
+	}
+	if err := layOut(home, workspace); err != nil {
+		return err
+	}
+	c, err := start(server, home)
+	if err != nil {
+		return err
+	}
+	if err := converse(c, workspace); err != nil {
+		return fmt.Errorf("%w\n%s", err, c.log.String())
+	}
+	return c.stop()
+}
+
+// layOut files sessions where the terminal agents would have: one each below the
+// directories of oh-my-pi, pi and xcsh, all of the workspace.
+func layOut(home, workspace string) error {
+	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(workspace, "/")) + "--"
+	for age, f := range []struct{ from, agent, file string }{
+		{"omp/linear.jsonl", ".omp", "2026-11-20T10-25-31-286Z_01a1f87d-6a96-72a8-b80c-6eb380c47d97.jsonl"},
+		{"pi/sm-compaction-twice.jsonl", ".pi", "2026-11-01T09-00-37-750Z_01a19656-ddf6-77ae-890b-3e5bf404b6a2.jsonl"},
+		{"pi/v1-real-0.27.9.jsonl", ".xcsh", "2025-11-20T10-00-00-000Z_5f72cfb4-6bad-40f0-997e-98376f73c2cf.jsonl"},
+	} {
+		content, err := os.ReadFile(filepath.Join("testdata/sessions", f.from))
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(home, f.agent, "agent/sessions", name, f.file)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(to, inWorkspace(content, workspace), 0o600); err != nil {
+			return err
+		}
+		at := time.Now().AddDate(0, 0, -age)
+		if err := os.Chtimes(to, at, at); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(workspace, 0o700)
+}
+
+var cwdMember = regexp.MustCompile(`"cwd":"[^"]*"`)
+
+// inWorkspace makes a recorded session one of this workspace.
+func inWorkspace(content []byte, workspace string) []byte {
+	quoted, _ := json.Marshal(workspace)
+	done := false
+	return cwdMember.ReplaceAllFunc(content, func(old []byte) []byte {
+		if done {
+			return old
+		}
+		done = true
+		return append([]byte(`"cwd":`), quoted...)
+	})
+}
+
+type session struct {
+	SessionID string `json:"sessionId"`
+	File      string `json:"file"`
+	Messages  int    `json:"messageCount"`
+	Model     struct {
+		Provider string `json:"provider"`
+		ID       string `json:"id"`
+	} `json:"model"`
+}
+
+func converse(c *client, workspace string) error {
+	var hello struct {
+		ServerInfo   struct{ Name, Version string }
+		Capabilities struct {
+			ExecuteCommandProvider struct{ Commands []string }
+		}
+	}
+	err := c.call("initialize", map[string]any{
+		"processId": os.Getpid(), "capabilities": map[string]any{},
+		"workspaceFolders": []any{map[string]string{"uri": "file://" + filepath.ToSlash(workspace), "name": "project"}},
+	}, &hello)
+	if err != nil {
+		return err
+	}
+	say("%s %s is up and offers %d commands", hello.ServerInfo.Name, hello.ServerInfo.Version, len(hello.Capabilities.ExecuteCommandProvider.Commands))
+	if err := c.notify("initialized", map[string]any{}); err != nil {
+		return err
+	}
+
+	var list struct {
+		Sessions []struct {
+			ID, Name, Origin, TimeAgo, FirstMessage string
+			MessageCount                            int
+		}
+	}
+	if err := c.run("xcsh.list", map[string]any{}, &list); err != nil {
+		return err
+	}
+	say("Sessions of %s", workspace)
+	for _, s := range list.Sessions {
+		fmt.Printf("  %-12s %-8s  %q, %d messages\n", s.ID[:8]+"…", s.TimeAgo, s.Name, s.MessageCount)
+	}
+
+	var resumed struct {
+		Session session
+		Summary struct{ Text string }
+	}
+	if err := c.run("xcsh.resume", map[string]any{"target": list.Sessions[0].ID}, &resumed); err != nil {
+		return err
+	}
+	say("Resumed %s", resumed.Session.File)
+	fmt.Printf("  %s\n  model %s/%s, %d messages in the context\n", resumed.Summary.Text, resumed.Session.Model.Provider, resumed.Session.Model.ID, resumed.Session.Messages)
+
+	var dump struct{ Text string }
+	if err := c.run("xcsh.dump", map[string]any{}, &dump); err != nil {
+		return err
+	}
+	say("Dump (first lines of %d)", strings.Count(dump.Text, "\n")+1)
+	for _, line := range strings.SplitN(dump.Text, "\n", 13)[:12] {
+		fmt.Println("  | " + line)
+	}
+
+	var forked struct{ Session session }
+	if err := c.run("xcsh.fork", map[string]any{}, &forked); err != nil {
+		return err
+	}
+	say("Forked into %s", forked.Session.File)
+
+	var export struct {
+		Path  string
+		Bytes int
+	}
+	if err := c.run("xcsh.export", map[string]any{}, &export); err != nil {
+		return err
+	}
+	say("Exported %d bytes of HTML; open it in a browser:", export.Bytes)
+	fmt.Println("  " + export.Path)
+	return nil
+}
+
+func say(format string, args ...any) { fmt.Printf("\n▸ "+format+"\n", args...) }
