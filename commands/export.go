@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -117,7 +118,7 @@ func writeJSONL(w io.Writer, d *session.Document) error {
 		if err != nil {
 			return err
 		}
-		if _, err := w.Write(append(e.Raw[:len(e.Raw):len(e.Raw)], '\n')); err != nil {
+		if _, err := w.Write(append(slices.Clip(e.Raw), '\n')); err != nil {
 			return err
 		}
 	}

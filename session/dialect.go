@@ -96,7 +96,7 @@ func looksLikeUUID(id string) bool {
 // DialectOfAgentDir tells from a path whose agent directory it is: one below a .pi or
 // .omp directory is that program's.
 func DialectOfAgentDir(dir string) Dialect {
-	for _, part := range strings.Split(strings.ReplaceAll(dir, `\`, "/"), "/") {
+	for part := range strings.SplitSeq(strings.ReplaceAll(dir, `\`, "/"), "/") {
 		if d, ok := ParseDialect(strings.TrimPrefix(part, ".")); ok && strings.HasPrefix(part, ".") {
 			return d
 		}

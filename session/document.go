@@ -174,8 +174,10 @@ func (d *Document) addEntry(r record, v value) {
 			d.problems = append(d.problems, problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
 		}
 	} else if _, dup := d.tree.byID[r.id]; dup && d.header.Version >= 2 {
-		d.problems = append(d.problems, Problem{Kind: DuplicateID, Line: v.line, EntryID: r.id,
-			Message: "Entry " + r.id + " appears more than once; the last one counts."})
+		d.problems = append(d.problems, Problem{
+			Kind: DuplicateID, Line: v.line, EntryID: r.id,
+			Message: "Entry " + r.id + " appears more than once; the last one counts.",
+		})
 	}
 	if r.typ == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
 		name, _ := rawjson.GetString(v.raw, "name")
@@ -197,8 +199,10 @@ func (d *Document) settle(dialect *Dialect) {
 		migrate(d)
 	}
 	if d.header.Version > CurrentVersion {
-		d.problems = append(d.problems, Problem{Kind: NewerFormat,
-			Message: "The session was written by a newer program; it can be read but not changed."})
+		d.problems = append(d.problems, Problem{
+			Kind:    NewerFormat,
+			Message: "The session was written by a newer program; it can be read but not changed.",
+		})
 	}
 }
 
@@ -306,7 +310,7 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 	if got == n {
 		return b, nil
 	}
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return nil, err

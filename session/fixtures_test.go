@@ -99,12 +99,14 @@ var piDiffers = map[string]struct {
 }{
 	"odd-bom": {
 		"pi refuses a file with a byte order mark; everything that can be read is read",
-		[]string{"one", "two"}, session.ByteOrderMark,
+		[]string{"one", "two"},
+		session.ByteOrderMark,
 	},
 	"odd-no-message-field": {"pi throws on a message entry without a message; it is passed over", []string{"one"}, ""},
 	"odd-cycle": {
 		"pi never returns from a circle of parents; the path ends there and says so",
-		[]string{"one", "two"}, session.ParentCycle,
+		[]string{"one", "two"},
+		session.ParentCycle,
 	},
 }
 

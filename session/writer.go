@@ -351,7 +351,7 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 
 func writeLines(w io.Writer, lines [][]byte) error {
 	for _, line := range lines {
-		if _, err := w.Write(append(line[:len(line):len(line)], '\n')); err != nil {
+		if _, err := w.Write(append(slices.Clip(line), '\n')); err != nil {
 			return err
 		}
 	}

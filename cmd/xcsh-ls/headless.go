@@ -102,7 +102,7 @@ func listCommand(f *flags) *cobra.Command {
 				return err
 			}
 			for _, p := range r.Problems {
-				fmt.Fprintln(cmd.ErrOrStderr(), p.Message)
+				cmd.PrintErrln(p.Message)
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
@@ -146,7 +146,7 @@ func dumpCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), r.Text)
+			cmd.Println(r.Text)
 			return nil
 		},
 	}
@@ -190,7 +190,7 @@ func export(cmd *cobra.Command, env *commands.Env, target string, out []string) 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), "Exported to:", r.Path)
+	cmd.Println("Exported to:", r.Path)
 	return nil
 }
 
@@ -249,7 +249,7 @@ func doctorCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printProblems(cmd.OutOrStdout(), r.Problems)
+			return printProblems(cmd, r.Problems)
 		},
 	}
 	c.Flags().StringVar(&salvage, "salvage", "", "write what can be read of the session into a new file")
@@ -257,17 +257,17 @@ func doctorCommand(f *flags) *cobra.Command {
 }
 
 // printProblems lists findings and fails when a reader would lose something.
-func printProblems(w io.Writer, problems []session.Problem) error {
+func printProblems(cmd *cobra.Command, problems []session.Problem) error {
 	lost := false
 	for _, p := range problems {
 		mark := "note"
 		if p.Lost {
 			mark, lost = "LOST", true
 		}
-		fmt.Fprintf(w, "%s  %s  %s\n", mark, p.Kind, p.Message)
+		cmd.Printf("%s  %s  %s\n", mark, p.Kind, p.Message)
 	}
 	if len(problems) == 0 {
-		fmt.Fprintln(w, "No problems found.")
+		cmd.Println("No problems found.")
 	}
 	if lost {
 		return exitCode(1)
@@ -276,8 +276,7 @@ func printProblems(w io.Writer, problems []session.Problem) error {
 }
 
 func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
-	out := cmd.OutOrStdout()
-	fmt.Fprintln(out, "xcsh-ls", versionText())
+	cmd.Println("xcsh-ls", versionText())
 	for _, r := range env.Finder.Roots {
 		state := "not there yet"
 		if ok, err := dirState(r.Sessions); err != nil {
@@ -285,14 +284,14 @@ func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 		} else if ok {
 			state = "readable"
 		}
-		fmt.Fprintf(out, "%-5s sessions  %s  (%s)\n", r.Dialect, r.Sessions, state)
+		cmd.Printf("%-5s sessions  %s  (%s)\n", r.Dialect, r.Sessions, state)
 	}
 	r, err := execute[commands.ListResult](cmd.Context(), env, "xcsh.list", commands.ListArgs{Scope: "all", IncludeEmpty: true})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d sessions can be read\n", len(r.Sessions))
-	return printProblems(out, r.Problems)
+	cmd.Printf("%d sessions can be read\n", len(r.Sessions))
+	return printProblems(cmd, r.Problems)
 }
 
 // dirState reports whether a directory exists; an error is why it cannot be read.
@@ -309,7 +308,7 @@ func saveWhatIsLeft(cmd *cobra.Command, env *commands.Env, path, out string) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Saved %d entries to: %s\n", n, absolutePath(out))
+	cmd.Printf("Saved %d entries to: %s\n", n, absolutePath(out))
 	return nil
 }
 

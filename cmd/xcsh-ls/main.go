@@ -57,6 +57,7 @@ func rootCommand() *cobra.Command {
 			return serve(cmd.Context(), f)
 		},
 	}
+	root.SetOut(os.Stdout) // cobra prints to standard error otherwise
 	f.register(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), contextCommand(&f), doctorCommand(&f), versionCommand())
@@ -93,7 +94,7 @@ func (f *flags) register(root *cobra.Command) {
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), "xcsh-ls", versionText()) },
+		Run: func(cmd *cobra.Command, _ []string) { cmd.Println("xcsh-ls", versionText()) },
 	}
 }
 

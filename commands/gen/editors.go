@@ -83,9 +83,13 @@ func lua(t *commands.Table, _ []byte) ([]byte, error) {
 	for _, s := range t.Specs() {
 		b.WriteString("  {\n")
 		for _, f := range []struct{ key, value string }{
-			{"name", luaQuoted(s.Name)}, {"title", luaQuoted(s.Title)}, {"doc", luaQuoted(s.Doc)},
-			{"input", luaQuoted(string(s.Input))}, {"arg", luaQuoted(s.Arg)},
-			{"palette", fmt.Sprint(s.Flags.Has(commands.Palette))}, {"readonly", fmt.Sprint(s.Flags.Has(commands.ReadOnly))},
+			{"name", luaQuoted(s.Name)},
+			{"title", luaQuoted(s.Title)},
+			{"doc", luaQuoted(s.Doc)},
+			{"input", luaQuoted(string(s.Input))},
+			{"arg", luaQuoted(s.Arg)},
+			{"palette", fmt.Sprint(s.Flags.Has(commands.Palette))},
+			{"readonly", fmt.Sprint(s.Flags.Has(commands.ReadOnly))},
 		} {
 			fmt.Fprintf(&b, "    %s = %s,\n", f.key, f.value)
 		}

@@ -69,10 +69,10 @@ func generate(root string, write bool) (stale []string, err error) {
 		if !write {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
+		if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // a source file of the repository, for everyone to read
 			return nil, err
 		}
 	}

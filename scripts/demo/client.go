@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ type client struct {
 	id  int
 }
 
-func start(server, home string) (*client, error) {
-	c := &client{cmd: exec.Command(server, "--stdio")}
+func start(ctx context.Context, server, home string) (*client, error) {
+	c := &client{cmd: exec.CommandContext(ctx, server, "--stdio")}
 	c.cmd.Env = append(os.Environ(), "HOME="+home, "PI_CODING_AGENT_DIR=", "PI_CONFIG_DIR=", "XDG_DATA_HOME=", "XDG_STATE_HOME=")
 	c.cmd.Stderr = &c.log
 	var err error

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,20 +18,20 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "xcsh-ls-demo-")
 	if err != nil {
 		return err
 	}
 	home, workspace, server := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "xcsh-ls")
 	say("Building the server")
-	build := exec.Command("go", "build", "-o", server, "./cmd/xcsh-ls")
+	build := exec.CommandContext(ctx, "go", "build", "-o", server, "./cmd/xcsh-ls")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := build.Run(); err != nil {
@@ -39,7 +40,7 @@ func run() error {
 	if err := layOut(home, workspace); err != nil {
 		return err
 	}
-	c, err := start(server, home)
+	c, err := start(ctx, server, home)
 	if err != nil {
 		return err
 	}

@@ -135,6 +135,7 @@ func (it *item) toolResult(m object) {
 func (it *item) bash(m object) {
 	it.execution("Shell", block{Kind: "shell", Text: m.str("command")}, m)
 }
+
 func (it *item) python(m object) { it.execution("Python", block{Kind: "code", Text: m.str("code")}, m) }
 
 // execution shows what the person ran.
