@@ -85,16 +85,25 @@ func (b *contextBuilder) problem(kind ProblemKind, entry int, format string) {
 
 // scanState collects what the entries of the whole path say about model, thinking
 // level, mode and so on, including entries that a compaction hides.
+//
+// Only entries that can say something are read: of the answers those that no later
+// one of the same kind overrides, which is almost none of a long conversation.
 func (b *contextBuilder) scanState(path []int) error {
+	answers := b.decidingAnswers(path)
 	for pos, i := range path {
-		switch typ := b.doc.tree.recs[i].typ; typ {
+		switch b.doc.tree.recs[i].typ {
 		case TypeCompaction:
 			b.compaction = pos
 			continue
 		case TypeResetBoundary:
 			b.reset = pos
 			continue
-		case TypeCustom, TypeCustomMessage, TypeLabel, TypeBranchSummary, TypeSessionInit:
+		case TypeMessage:
+			if !answers[i] {
+				continue
+			}
+		case TypeModelChange, TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeTTSRInjection, TypeMCPToolSelection, TypeModeChange:
+		default:
 			continue
 		}
 		e, err := b.doc.Entry(i)
@@ -104,6 +113,29 @@ func (b *contextBuilder) scanState(path []int) error {
 		b.applyState(e)
 	}
 	return nil
+}
+
+// decidingAnswers returns the answers that may say which model is in use: the last
+// that names one. In omp an answer only counts while no model was chosen, so that the
+// last before each choice counts.
+func (b *contextBuilder) decidingAnswers(path []int) map[int]bool {
+	deciding := map[int]bool{}
+	open := true // no later answer is known to decide
+	for _, i := range slices.Backward(path) {
+		r := &b.doc.tree.recs[i]
+		if r.typ == TypeModelChange {
+			open = open || b.doc.dialect == Omp
+		}
+		if open && r.role == "assistant" && b.namesModel(i) {
+			deciding[i], open = true, false
+		}
+	}
+	return deciding
+}
+
+func (b *contextBuilder) namesModel(i int) bool {
+	e, err := b.doc.Entry(i)
+	return err != nil || answerModel(e.Message()) != ""
 }
 
 func (b *contextBuilder) applyState(e Entry) {
@@ -149,14 +181,19 @@ func (b *contextBuilder) applyAssistantModel(message []byte) {
 	if b.doc.dialect == Omp && b.pinned {
 		return
 	}
-	if role, _ := rawjson.GetString(message, "role"); role != "assistant" {
-		return
+	if model := answerModel(message); model != "" {
+		b.ctx.Models["default"] = model
 	}
+}
+
+// answerModel is the model that gave an answer, as provider/id, or "".
+func answerModel(message []byte) string {
 	provider, _ := rawjson.GetString(message, "provider")
 	model, _ := rawjson.GetString(message, "model")
-	if provider != "" && model != "" {
-		b.ctx.Models["default"] = provider + "/" + model
+	if provider == "" || model == "" {
+		return ""
 	}
+	return provider + "/" + model
 }
 
 func (b *contextBuilder) emit(entryID string, message []byte) {

@@ -117,7 +117,7 @@ func (d *Document) report(p Problem) { d.problems = append(d.problems, p) }
 
 // add files one value under header, title slot or entry.
 func (d *Document) add(v value) {
-	if rawjson.Kind(v.raw) != '{' {
+	if !v.env.Object {
 		d.values++
 		d.problems = append(d.problems, problemAt(NotAnEntry, v.line, false, "Line %d is JSON but not an object.", v.line))
 		return

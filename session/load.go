@@ -27,6 +27,7 @@ type value struct {
 	off  int64 // of raw in the file
 	line int   // 1-based physical line on which it begins
 	raw  []byte
+	env  rawjson.Envelope
 }
 
 // tail says how a file ends, which decides what the next append must write first.
@@ -192,7 +193,7 @@ func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 		if start == len(text) {
 			return used, rawjson.Complete
 		}
-		n, st := rawjson.Scan(text[start:])
+		env, n, st := rawjson.ScanEnvelope(text[start:])
 		if st != rawjson.Complete {
 			if found > 0 {
 				s.report(problemAt(MalformedLine, s.line, true, "Line %d has something after its value that is not JSON.", s.line))
@@ -204,7 +205,7 @@ func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 			s.report(problemAt(ExtraValue, s.line, false, "Line %d holds more than one value.", s.line))
 		}
 		used = start + n
-		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used]})
+		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used], env: env})
 	}
 }
 
@@ -218,13 +219,13 @@ func (s *lineScanner) span() (bool, error) {
 	}
 	window := s.buf[:min(len(s.buf), maxSpan)]
 	start := blank(window)
-	n, st := rawjson.Scan(window[start:])
+	env, n, st := rawjson.ScanEnvelope(window[start:])
 	if st != rawjson.Complete {
 		s.budget -= n
 		return false, nil
 	}
 	end := start + n
-	s.emit(value{off: s.off + int64(start), line: s.line, raw: window[start:end]})
+	s.emit(value{off: s.off + int64(start), line: s.line, raw: window[start:end], env: env})
 	s.line += bytes.Count(window[:end], []byte{'\n'})
 	// What follows on the line the value ends on is ignored, as the originals do.
 	for {

@@ -65,7 +65,8 @@ func (l *Log) Append(d *Draft) (id string, err error) {
 func (l *Log) add(d *Draft) string {
 	id := l.store.ids.Entry(func(id string) bool { _, taken := l.doc.tree.byID[id]; return taken })
 	line := d.line(id, l.parentForNext(), FormatTime(l.store.now()))
-	l.addLine(record{id: id, parent: l.parentForNext(), typ: d.Type, mem: line})
+	role, _ := rawjson.GetString(line, "message", "role")
+	l.addLine(record{id: id, parent: l.parentForNext(), typ: d.Type, role: role, mem: line})
 	return id
 }
 

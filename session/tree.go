@@ -16,6 +16,7 @@ type record struct {
 	id     string
 	parent string
 	typ    Type
+	role   string // of a message
 	mem    []byte // the line, for an entry that is newer than the source
 }
 
@@ -39,21 +40,17 @@ func (t *tree) add(r record) {
 	}
 }
 
-// record reads the envelope of v. ok is false when it has no type.
+// record files the envelope of v. ok is false when it has no type.
 func (t *tree) record(v value) (r record, ok bool) {
 	r = record{off: v.off, n: int32(len(v.raw))}
-	rawjson.Members(v.raw, func(key, val []byte) bool {
-		switch string(key) {
-		case `"type"`:
-			s, _ := rawjson.String(val)
-			r.typ = internType(s)
-		case `"id"`:
-			r.id, _ = rawjson.String(val)
-		case `"parentId"`:
-			r.parent, _ = rawjson.String(val)
-		}
-		return true
-	})
+	typ, _ := rawjson.String(v.env.Type)
+	r.typ = internType(typ)
+	r.id, _ = rawjson.String(v.env.ID)
+	r.parent, _ = rawjson.String(v.env.ParentID)
+	if r.typ == TypeMessage {
+		role, _ := rawjson.String(v.env.Role)
+		r.role = internRole(role)
+	}
 	return r, r.typ != ""
 }
 
@@ -76,6 +73,21 @@ func internType(s string) Type {
 		return t
 	}
 	return Type(s)
+}
+
+var knownRoles = func() map[string]string {
+	m := map[string]string{}
+	for _, r := range []string{"user", "assistant", "toolResult", "system", "developer", "bashExecution", "pythonExecution", "custom", "fileMention"} {
+		m[r] = r
+	}
+	return m
+}()
+
+func internRole(s string) string {
+	if r, ok := knownRoles[s]; ok {
+		return r
+	}
+	return s
 }
 
 // parentOf returns the index of i's parent, or -1 when i is a root: its parent is

@@ -17,7 +17,7 @@ type Usage struct {
 func (d *Document) Usage() (Usage, error) {
 	// Entries never change, so only those that came since the last call are read.
 	for ; d.summed < d.Len(); d.summed++ {
-		if d.tree.recs[d.summed].typ != TypeMessage {
+		if role := d.tree.recs[d.summed].role; role != "assistant" && role != "toolResult" {
 			continue
 		}
 		e, err := d.Entry(d.summed)

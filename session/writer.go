@@ -62,7 +62,7 @@ func (l *Log) adoptTail(info os.FileInfo) error {
 	}
 	wasLast := l.leaf == l.doc.Len()-1
 	end := scanBytes(fresh, func(v value) {
-		if r, ok := l.doc.tree.record(v); ok && r.typ != typeSession && rawjson.Kind(v.raw) == '{' {
+		if r, ok := l.doc.tree.record(v); ok && r.typ != typeSession && v.env.Object {
 			r.mem = v.raw
 			l.doc.tree.add(r)
 		}
@@ -92,7 +92,7 @@ func (l *Log) reload() error {
 	for _, r := range old.tree.recs {
 		if line, ours := l.ours[r.id]; ours {
 			if _, there := doc.tree.byID[r.id]; !there {
-				l.addLine(record{id: r.id, parent: r.parent, typ: r.typ, mem: line})
+				l.addLine(record{id: r.id, parent: r.parent, typ: r.typ, role: r.role, mem: line})
 			}
 		}
 	}
@@ -141,15 +141,7 @@ func (l *Log) persist(force bool) error {
 func (l *Log) revived() bool { return l.pending && l.doc.info != nil }
 
 func (l *Log) hasAnswer() bool {
-	for i, r := range l.doc.tree.recs {
-		if r.typ != TypeMessage {
-			continue
-		}
-		if e, err := l.doc.Entry(i); err == nil && e.Role() == "assistant" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.doc.tree.recs, func(r record) bool { return r.role == "assistant" })
 }
 
 // create writes the whole session to a file that does not exist.

@@ -90,15 +90,42 @@ func TestUTF16(t *testing.T) {
 	assert.Equal(t, "aé😀", rawjson.UTF16Prefix("aé😀", 4))
 }
 
+func TestScanEnvelope(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][4]string{
+		`{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":[{"role":"x"}]}} x`: {`"message"`, `"a"`, `null`, `"user"`},
+		`{"message":{"role":"a"},"id":1,"id":2,"message":{"content":1}}`:                                   {"", "2", "", ""},
+		` { "typ\u0065" : "t" , "message" : "role" } `:                                                     {`"t"`, "", "", ""},
+		`{}`:           {},
+		`[{"id":"x"}]`: {},
+	} {
+		env, n, st := rawjson.ScanEnvelope([]byte(line))
+		assert.Equal(t, rawjson.Complete, st, line)
+		m, _ := rawjson.Scan([]byte(line))
+		assert.Equal(t, m, n, line)
+		assert.Equal(t, want, [4]string{string(env.Type), string(env.ID), string(env.ParentID), string(env.Role)}, line)
+		assert.Equal(t, line[0] != '[', env.Object)
+	}
+}
+
 // FuzzScan holds the scanner against encoding/json, which takes the same grammar
 // (up to its nesting limit).
 func FuzzScan(f *testing.F) {
 	for _, s := range []string{`{"a":[1,2.5e-3,"\u00e9\\"],"b":null}`, `[`, `"\ud800"`, "{\"a\":1\n2}", `-0`, `tru`, "\x00", "\"\xff\""} {
 		f.Add([]byte(s))
 	}
+	f.Add([]byte(`{"type":"message","id":"a","parentId":"b","message":{"content":"x","role":"user"}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, st := rawjson.Scan(b)
 		require.LessOrEqual(t, n, len(b))
+		env, m, envSt := rawjson.ScanEnvelope(b)
+		require.Equal(t, st, envSt)
+		require.Equal(t, n, m)
+		if st == rawjson.Complete {
+			require.Equal(t, string(rawjson.Get(b[:n], "type")), string(env.Type))
+			require.Equal(t, string(rawjson.Get(b[:n], "parentId")), string(env.ParentID))
+			require.Equal(t, string(rawjson.Get(b[:n], "message", "role")), string(env.Role))
+		}
 		if strings.Count(string(b), "[")+strings.Count(string(b), "{") > 9_000 {
 			return
 		}

@@ -33,10 +33,11 @@ func Valid(b []byte) bool {
 }
 
 type scanner struct {
-	b     []byte
-	i     int
-	stack []byte // the open brackets; heap-allocated only past 64 levels
-	small [64]byte
+	b      []byte
+	i      int
+	keyEnd int    // where the last key ended, for members
+	stack  []byte // the open brackets; heap-allocated only past 64 levels
+	small  [64]byte
 }
 
 // value runs the grammar as a loop, not by recursion: nesting depth comes from a file.
@@ -125,6 +126,7 @@ func (s *scanner) key() Status {
 	if st := s.string(); st != Complete {
 		return st
 	}
+	s.keyEnd = s.i
 	if st := s.space(); st != Complete {
 		return st
 	}
