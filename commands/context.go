@@ -73,6 +73,9 @@ type ContextResult struct {
 }
 
 func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, err error) {
+	if r, ok, err := env.newestContext(ctx, a); ok || err != nil {
+		return r, err
+	}
 	err = env.withSource(ctx, a.Source, func(_ string, sub subject) error {
 		leaf := a.LeafID.leaf(sub.leaf)
 		built, problems, err := session.BuildContext(sub.doc, leaf, env.Store.BlobsFor(sub.path))
@@ -86,6 +89,32 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 		return nil
 	})
 	return r, err
+}
+
+// newestContext answers for a large session that is not live without reading all of it.
+func (env *Env) newestContext(ctx context.Context, a ContextArgs) (r ContextResult, ok bool, err error) {
+	if a.Source.Source == "" || a.LeafID.Set {
+		return r, false, nil
+	}
+	cwd, err := env.cwd(a.Folder)
+	if err != nil {
+		return r, false, err
+	}
+	path, err := env.find(ctx, cwd, a.Source.Source)
+	if err != nil {
+		return r, false, err
+	}
+	if _, live := env.Sessions.LiveIn(path); live {
+		return r, false, nil
+	}
+	tail, ok, err := env.Store.Newest(path)
+	if !ok || err != nil {
+		return r, false, err
+	}
+	return ContextResult{
+		Header: tail.Header.Raw, File: &path, LeafID: &tail.LeafID, Context: tail.Context,
+		Problems: append([]session.Problem{}, tail.Problems...),
+	}, true, nil
 }
 
 // optional is null for an empty string.

@@ -38,16 +38,23 @@ type Context struct {
 // It changes nothing and may be called concurrently on a Document that is not part
 // of a [Log].
 func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem, error) {
-	b := &contextBuilder{doc: d, compaction: -1, reset: -1, ctx: Context{
+	path, cycle := d.tree.path(d.tree.resolve(leaf))
+	var problems []Problem
+	if cycle {
+		problems = append(problems, d.pathProblem(ParentCycle, path[0], "The parents of entry %s lead in a circle; the conversation before it cannot be shown."))
+	} else if len(path) > 0 && d.tree.recs[path[0]].parent != "" && d.tree.recs[path[0]].parent != d.tree.recs[path[0]].id {
+		problems = append(problems, d.pathProblem(OrphanEntry, path[0], "The parent of entry %s is not in the file; the conversation before it cannot be shown."))
+	}
+	return buildAlong(d, path, blobs, problems)
+}
+
+// buildAlong builds the context of the entries at path, which runs from the root, or
+// from an entry before which nothing matters, to the leaf.
+func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (Context, []Problem, error) {
+	b := &contextBuilder{doc: d, problems: problems, compaction: -1, reset: -1, ctx: Context{
 		Messages: []json.RawMessage{}, Models: map[string]string{}, InjectedTTSRRules: []string{},
 		SelectedMCPToolNames: []string{}, ThinkingLevel: "off", Mode: "none",
 	}}
-	path, cycle := d.tree.path(d.tree.resolve(leaf))
-	if cycle {
-		b.problem(ParentCycle, path[0], "The parents of entry %s lead in a circle; the conversation before it cannot be shown.")
-	} else if len(path) > 0 && d.tree.recs[path[0]].parent != "" && d.tree.recs[path[0]].parent != d.tree.recs[path[0]].id {
-		b.problem(OrphanEntry, path[0], "The parent of entry %s is not in the file; the conversation before it cannot be shown.")
-	}
 	if err := b.scanState(path); err != nil {
 		return Context{}, nil, err
 	}
@@ -67,6 +74,14 @@ func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem,
 	return b.ctx, b.problems, nil
 }
 
+// pathProblem is a finding about an entry of the path; format takes its id.
+func (d *Document) pathProblem(kind ProblemKind, entry int, format string) Problem {
+	id := d.tree.recs[entry].id
+	p := problemAt(kind, 0, kind == OrphanEntry || kind == ParentCycle, format, id)
+	p.EntryID = id
+	return p
+}
+
 type contextBuilder struct {
 	doc        *Document
 	ctx        Context
@@ -74,13 +89,6 @@ type contextBuilder struct {
 	compaction int  // position on the path of the last compaction, or -1
 	reset      int  // position on the path of omp's last reset boundary, or -1
 	pinned     bool // omp: a default model was chosen explicitly
-}
-
-func (b *contextBuilder) problem(kind ProblemKind, entry int, format string) {
-	id := b.doc.tree.recs[entry].id
-	p := problemAt(kind, 0, kind == OrphanEntry || kind == ParentCycle, format, id)
-	p.EntryID = id
-	b.problems = append(b.problems, p)
 }
 
 // scanState collects what the entries of the whole path say about model, thinking
@@ -213,7 +221,8 @@ func (b *contextBuilder) kept(path []int, firstKept string, compaction Entry) []
 		}
 	}
 	if firstKept != compaction.ID && firstKept != "" {
-		b.problem(MissingKeptEntry, path[b.compaction], "Compaction %s keeps from an entry that is not before it; nothing before it is shown.")
+		b.problems = append(b.problems, b.doc.pathProblem(MissingKeptEntry, path[b.compaction],
+			"Compaction %s keeps from an entry that is not before it; nothing before it is shown."))
 	}
 	return nil
 }

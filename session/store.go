@@ -76,14 +76,27 @@ func (s *Store) BlobsFor(path string) BlobSource {
 
 // Load reads the session at path without a thought of writing; see [Load].
 func (s *Store) Load(path string) (*Document, error) {
+	return LoadAs(s.Fs, path, s.dialectAt(path))
+}
+
+// dialectAt is the dialect that a file's place settles, nil for none. xcsh's own
+// directory holds copies of the others' sessions too, so only a foreign root does.
+func (s *Store) dialectAt(path string) *Dialect {
 	if s.RootFor != nil {
-		// xcsh's own directory holds copies of the others' sessions too, so only a
-		// foreign root settles whose rules a file follows.
 		if root, ok := s.RootFor(path); ok && root.Dialect != Xcsh {
-			return LoadAs(s.Fs, path, &root.Dialect)
+			return &root.Dialect
 		}
 	}
-	return Load(s.Fs, path)
+	return nil
+}
+
+// Newest is [LoadTail] for a session of this store that is too large to be read whole
+// for its newest context. ok is false for any other.
+func (s *Store) Newest(path string) (t Tail, ok bool, err error) {
+	if info, err := s.Fs.Stat(path); err != nil || info.Size() <= smallFile {
+		return Tail{}, false, nil
+	}
+	return LoadTail(s.Fs, path, s.dialectAt(path), s.BlobsFor(path))
 }
 
 // Open opens an existing session for appending. Opening changes nothing on disk.

@@ -1,0 +1,259 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+const (
+	tailBlock = 256 << 10 // bytes per step backwards
+
+	// tailReach is how far back from the end a context is looked for, in bytes. Beyond
+	// it the forward index, which reads faster, is the better way.
+	tailReach = 64 << 20
+
+	// headReach is where the header and the first entry that only one program writes
+	// must be, in bytes from the beginning.
+	headReach = 1 << 20
+)
+
+// Tail is the newest context of a session, read from the end of its file.
+type Tail struct {
+	Header   Header
+	LeafID   string
+	Context  Context
+	Problems []Problem // met in the part that was read
+}
+
+// LoadTail rebuilds the context at the newest entry of the session at path by reading
+// the file backwards, so that the cost is that of the context and not of the file.
+//
+// A file is append-only: parents precede children, and everything before the first
+// entry that the newest compaction keeps is hidden. Going backwards, only lines whose
+// id is the wanted parent matter. ok is false when that is not certain to give what
+// [BuildContext] gives over the whole file, and then nothing is known: the file is of
+// another program than pi, whose contexts depend on entries anywhere on the path; it
+// is of an older version; a line in reach cannot be read; an id comes twice.
+func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t Tail, ok bool, err error) {
+	info, err := fsys.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return Tail{}, false, nil // the full way words the error
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return Tail{}, false, ioFault("open", path, err)
+	}
+	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
+	ok, err = w.run(dialect)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return Tail{}, false, ioFault("read", path, err)
+	}
+	if !ok {
+		return Tail{}, false, nil
+	}
+	t.Context, t.Problems, err = w.build(blobs)
+	t.Header, t.LeafID = w.doc.header, w.leafID
+	return t, err == nil, err
+}
+
+// tailWalk follows the parents of the newest entry towards the beginning of the file.
+type tailWalk struct {
+	f    io.ReaderAt
+	size int64
+	lo   int64  // buf holds the file from here …
+	buf  []byte // … up to the line that is read next
+
+	doc    *Document
+	path   []record            // from the leaf towards the root
+	seen   map[string]struct{} // ids of every line read
+	wanted string              // id of the next entry of the path; "" once the root is reached
+	leafID string
+	begun  bool
+
+	keep        string // first entry the compaction keeps, "" when it is on the path already
+	compacted   bool
+	hasThinking bool
+	hasModel    bool
+}
+
+func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
+	if ok, err = w.head(dialect); !ok || err != nil {
+		return false, err
+	}
+	for !w.complete() {
+		line, last, err := w.previousLine()
+		if err != nil {
+			return false, err
+		}
+		if line == nil {
+			// The beginning of the file. A parent that was not met is after its child.
+			return w.begun && w.wanted == "", nil
+		}
+		if !w.take(line, last) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// head reads the header and settles whose session it is.
+func (w *tailWalk) head(dialect *Dialect) (ok bool, err error) {
+	head := make([]byte, min(w.size, headReach))
+	if _, err := w.f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
+	d := w.doc
+	d.indexBytes(head)
+	if d.header.Raw == nil || d.header.Version != CurrentVersion || d.hasSlot {
+		return false, nil
+	}
+	switch {
+	case dialect != nil:
+		d.dialect = *dialect
+	case d.marks.pi:
+		d.dialect = guessDialect(false, d.header, d.marks)
+	default:
+		return false, nil
+	}
+	d.tree, d.problems = tree{}, nil
+	return d.dialect == Pi, nil
+}
+
+// complete reports whether nothing further back can change the context.
+func (w *tailWalk) complete() bool {
+	if !w.begun {
+		return false
+	}
+	if w.wanted == "" {
+		return true
+	}
+	return w.compacted && w.keep == "" && w.hasThinking && w.hasModel
+}
+
+// previousLine returns the line before the last one returned, nil at the beginning of
+// the file. last tells that it has no newline. The line is valid until the next call.
+func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
+	for {
+		end := len(w.buf)
+		if end > 0 && w.buf[end-1] == '\n' {
+			end--
+		} else {
+			last = w.lo+int64(len(w.buf)) == w.size
+		}
+		if i := bytes.LastIndexByte(w.buf[:end], '\n'); i >= 0 {
+			line = w.buf[i+1 : end]
+			w.buf = w.buf[:i+1]
+			return line, last, nil
+		}
+		if w.lo == 0 {
+			if len(w.buf) == 0 {
+				return nil, false, nil
+			}
+			line, w.buf = w.buf[:end], nil
+			return line, last, nil
+		}
+		if err := w.fill(); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// fill puts the block before the buffer in front of it.
+func (w *tailWalk) fill() error {
+	n := min(w.lo, max(tailBlock, int64(len(w.buf))))
+	block := make([]byte, n, n+int64(len(w.buf)))
+	if _, err := w.f.ReadAt(block, w.lo-n); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	w.buf = append(block, w.buf...)
+	w.lo -= n
+	return nil
+}
+
+// take looks at one line on the way back. It reports false when the whole file must be
+// read to be certain.
+func (w *tailWalk) take(line []byte, last bool) bool {
+	if blank(line) == len(line) {
+		return true
+	}
+	env, n, st := rawjson.ScanEnvelope(line)
+	if st != rawjson.Complete {
+		return last // half a line at the very end is nobody's entry
+	}
+	if blank(line[n:]) != len(line)-n || !env.Object || w.size-w.lo > tailReach {
+		return false
+	}
+	r, ok := w.doc.tree.record(value{raw: line[:n], env: env})
+	if !ok || r.typ == typeSession {
+		return r.typ == typeSession && w.lo == 0 && len(w.buf) == 0
+	}
+	if r.id == "" {
+		return false
+	}
+	_, again := w.seen[r.id]
+	w.seen[r.id] = struct{}{}
+	if again || w.begun && r.id != w.wanted {
+		return !again
+	}
+	r.mem = bytes.Clone(line[:n])
+	return w.step(r)
+}
+
+// step takes the next entry of the path.
+func (w *tailWalk) step(r record) bool {
+	if !w.begun {
+		w.begun, w.leafID = true, r.id
+	}
+	w.path = append(w.path, r)
+	if r.id == w.keep {
+		w.keep = ""
+	}
+	w.note(r)
+	if w.wanted = r.parent; r.parent == r.id {
+		w.wanted = ""
+	}
+	// A parent that was met behind its child: the index would take that one.
+	_, behind := w.seen[w.wanted]
+	return !behind
+}
+
+// note remembers what the entry settles.
+func (w *tailWalk) note(r record) {
+	e := Entry{ID: r.id, Type: r.typ, Raw: r.mem}
+	switch r.typ {
+	case TypeThinkingLevel:
+		w.hasThinking = true
+	case TypeModelChange:
+		w.hasModel = w.hasModel || e.AsModelChange().Model != ""
+	case TypeMessage:
+		w.hasModel = w.hasModel || r.role == "assistant" && answerModel(e.Message()) != ""
+	case TypeCompaction:
+		if w.compacted {
+			return
+		}
+		w.compacted = true
+		if w.keep = e.AsCompaction().FirstKeptEntryID; w.keep == r.id {
+			w.keep = ""
+		}
+	}
+}
+
+// build makes the context of the path that was found.
+func (w *tailWalk) build(blobs BlobSource) (Context, []Problem, error) {
+	slices.Reverse(w.path)
+	path := make([]int, len(w.path))
+	for i, r := range w.path {
+		w.doc.tree.add(r)
+		path[i] = i
+	}
+	return buildAlong(w.doc, path, blobs, nil)
+}
