@@ -20,6 +20,7 @@ type Config struct {
 	Hooks      []hook.Hook
 	TerminalID string // names the breadcrumb; "" for none
 	InMemory   bool   // sessions never get a file
+	Watch      bool   // notice what other programs do to session files; needs the real file system
 	Log        *zap.Logger
 }
 
@@ -28,6 +29,8 @@ type Manager struct {
 	cfg   Config
 	log   *zap.Logger
 	hooks hook.Runner
+
+	watcher *watcher // nil when files are not watched
 
 	mu       sync.Mutex
 	sessions map[string]*Session // guarded by mu; by cleaned cwd
@@ -46,31 +49,41 @@ func NewManager(cfg Config) *Manager {
 		m.log = zap.NewNop()
 	}
 	m.hooks = hook.Runner{Hooks: cfg.Hooks, Report: func(err error) { m.log.Warn("hook failed", zap.Error(err)) }}
+	if cfg.Watch {
+		m.startWatching()
+	}
 	return m
 }
 
 // Session returns the live session of cwd. On first use that is a new one, which has
 // no file before a model answered.
 func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
-	cwd = filepath.Clean(cwd)
+	s, opened, err := m.session(ctx, filepath.Clean(cwd))
+	if opened && m.watcher != nil {
+		m.watcher.watch(s.cwd) // may wait for the watcher, which may wait for mu
+	}
+	return s, err
+}
+
+func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil, fault.New(fault.Cancelled, "The server is shutting down.")
+		return nil, false, fault.New(fault.Cancelled, "The server is shutting down.")
 	}
 	if s := m.sessions[cwd]; s != nil {
-		return s, nil
+		return s, false, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	log, err := m.create(cwd, session.NewOptions{})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	s := &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
+	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
 	m.sessions[cwd] = s
-	return s, nil
+	return s, true, nil
 }
 
 // Live returns the live session of cwd, or nil when none was opened yet.
@@ -160,6 +173,9 @@ func (m *Manager) Close(ctx context.Context) error {
 	var err error
 	for _, s := range sessions {
 		err = errors.Join(err, s.shutdown(ctx))
+	}
+	if m.watcher != nil {
+		m.watcher.stop()
 	}
 	return err
 }

@@ -97,6 +97,19 @@ func (f Finder) foldersOf(cwd string, roots []Root, sessionDir string) ([]folder
 	return f.distinctFolders(folders), f.ownerOf(cwd), nil
 }
 
+// Dirs returns the directories that sessions of cwd may be in. They need not exist.
+func (f Finder) Dirs(cwd string) []string {
+	folders, _, err := f.foldersOf(cwd, f.Roots, "")
+	if err != nil {
+		return nil
+	}
+	dirs := make([]string, len(folders))
+	for i, d := range folders {
+		dirs[i] = d.path
+	}
+	return dirs
+}
+
 // forced is a session directory that was named explicitly. It is ours.
 func (f Finder) forced(dir string) folder {
 	root := Root{Dialect: Xcsh, Own: true}

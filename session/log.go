@@ -183,6 +183,19 @@ func (l *Log) Context() (ctx Context, problems []Problem, err error) {
 	return ctx, problems, err
 }
 
+// Refresh brings the session up to date with its file. It reports whether another
+// program changed it.
+func (l *Log) Refresh() (changed bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false, nil
+	}
+	doc, entries, leaf := l.doc, l.doc.Len(), l.leaf
+	err = l.sync()
+	return l.doc != doc || l.doc.Len() != entries || l.leaf != leaf, err
+}
+
 // Path returns the session's file, "" for a session in memory. The file need not
 // exist yet.
 func (l *Log) Path() string { return l.path }

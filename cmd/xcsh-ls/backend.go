@@ -16,8 +16,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// openBackend wires storage, discovery and live sessions for one server or command.
-func openBackend(s lsp.Settings, h hook.Hook, log *zap.Logger) (lsp.Backend, error) {
+// openBackend wires storage, discovery and live sessions for one server or command. A
+// server watches the sessions' directories, a command is over too soon for that.
+func openBackend(s lsp.Settings, h hook.Hook, watch bool, log *zap.Logger) (lsp.Backend, error) {
 	fs := afero.NewOsFs()
 	roots, env, err := roots(s)
 	if err != nil {
@@ -36,7 +37,7 @@ func openBackend(s lsp.Settings, h hook.Hook, log *zap.Logger) (lsp.Backend, err
 	}
 	manager := agent.NewManager(agent.Config{
 		Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
-		InMemory: s.Persist != nil && !*s.Persist, Log: log.Named("agent"),
+		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
 	})
 	return lsp.Backend{Sessions: manager, Store: store, Finder: finder, Fs: fs}, nil
 }

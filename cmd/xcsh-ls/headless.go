@@ -31,7 +31,7 @@ func headless(f *flags) (*commands.Env, error) {
 	}
 	var s lsp.Settings
 	f.override(&s)
-	b, err := openBackend(s, nil, log)
+	b, err := openBackend(s, nil, false, log)
 	if err != nil {
 		return nil, err
 	}

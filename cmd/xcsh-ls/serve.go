@@ -29,7 +29,7 @@ func serve(ctx context.Context, f flags) error {
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.override(&s)
 			startup = s.Startup
-			return openBackend(s, c.Hook, log)
+			return openBackend(s, c.Hook, true, log)
 		},
 		Started: func(ctx context.Context, env *commands.Env) { begin(ctx, env, startup, log) },
 	})

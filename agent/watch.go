@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"go.uber.org/zap"
+)
+
+// settle is how long a directory is left alone after a change before it is told of. A
+// terminal agent that writes a turn changes its file many times a second.
+const settle = 100 * time.Millisecond
+
+// watcher tells the manager when another program changes session files. It watches the
+// directories that an open folder's sessions may be in and, because those need not
+// exist yet, the directories above them.
+type watcher struct {
+	m       *Manager
+	notify  *fsnotify.Watcher
+	folders chan string // working directories to watch from now on
+	done    chan struct{}
+
+	dirs map[string][]string // directory → working directories; only the loop uses it
+}
+
+// startWatching begins to watch. Without it nothing is lost: a session is compared
+// with its file before every write.
+func (m *Manager) startWatching() {
+	notify, err := fsnotify.NewWatcher()
+	if err != nil {
+		m.log.Warn("session files are not watched", zap.Error(err))
+		return
+	}
+	m.watcher = &watcher{m: m, notify: notify, folders: make(chan string, 64), done: make(chan struct{}), dirs: map[string][]string{}}
+	go m.watcher.loop()
+}
+
+// watch adds a working directory.
+func (w *watcher) watch(cwd string) {
+	select {
+	case w.folders <- cwd:
+	case <-w.done:
+	}
+}
+
+// stop ends the loop and waits for it.
+func (w *watcher) stop() {
+	_ = w.notify.Close() // its channels close, which ends the loop
+	<-w.done
+}
+
+func (w *watcher) loop() {
+	defer close(w.done)
+	changed := map[string]bool{}
+	var due <-chan time.Time
+	for {
+		select {
+		case cwd := <-w.folders:
+			w.add(cwd)
+		case e, ok := <-w.notify.Events:
+			if !ok {
+				return
+			}
+			if w.note(e, changed) && due == nil {
+				due = time.After(settle)
+			}
+		case err, ok := <-w.notify.Errors:
+			if !ok {
+				return
+			}
+			w.m.log.Warn("watching session files", zap.Error(err))
+		case <-due:
+			due = nil
+			w.m.filesChanged(changed, w.dirs)
+			clear(changed)
+		}
+	}
+}
+
+func (w *watcher) add(cwd string) {
+	for _, dir := range w.m.cfg.Finder.Dirs(cwd) {
+		w.dirs[dir] = append(w.dirs[dir], cwd)
+		// What does not exist cannot be watched; its parent tells when it appears.
+		_ = w.notify.Add(dir)
+		_ = w.notify.Add(filepath.Dir(dir))
+	}
+}
+
+// note remembers what an event is about. It reports whether it matters.
+func (w *watcher) note(e fsnotify.Event, changed map[string]bool) bool {
+	if _, ours := w.dirs[e.Name]; ours {
+		if e.Has(fsnotify.Create) {
+			_ = w.notify.Add(e.Name)
+		}
+		changed[filepath.Join(e.Name, "*")] = true
+		return true
+	}
+	name := filepath.Base(e.Name)
+	if _, ours := w.dirs[filepath.Dir(e.Name)]; !ours || !strings.HasSuffix(name, ".jsonl") || strings.HasPrefix(name, ".") {
+		return false
+	}
+	changed[e.Name] = true
+	return true
+}
+
+// filesChanged brings live sessions up to date with their files and says whose list of
+// sessions is old.
+func (m *Manager) filesChanged(paths map[string]bool, dirs map[string][]string) {
+	stale := map[string]bool{}
+	for path := range paths {
+		for _, cwd := range dirs[filepath.Dir(path)] {
+			stale[cwd] = true
+		}
+	}
+	for _, s := range m.all() {
+		if paths[s.File()] {
+			s.refresh()
+		}
+	}
+	for cwd := range stale {
+		m.publish(SessionsChanged{Cwd: cwd})
+	}
+}
+
+func (m *Manager) all() []*Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []*Session
+	for _, s := range m.sessions {
+		all = append(all, s)
+	}
+	return all
+}
+
+// refresh adopts what another program appended to the live session.
+func (s *Session) refresh() {
+	log := s.current()
+	changed, err := log.Refresh()
+	if err != nil {
+		s.m.log.Warn("live session cannot be read again", zap.String("path", log.Path()), zap.Error(err))
+		return
+	}
+	if changed {
+		s.changed(ReasonTree, log.Path())
+	}
+}
