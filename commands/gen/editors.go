@@ -99,6 +99,38 @@ func lua(t *commands.Table, _ []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
+const (
+	luaBegin = "  -- generated: begin\n"
+	luaEnd   = "  -- generated: end\n"
+)
+
+// luaPalette replaces the names between the marks: the plugin defines its commands
+// before it may load anything.
+func luaPalette(t *commands.Table, old []byte) ([]byte, error) {
+	var b strings.Builder
+	width := 0
+	for _, s := range t.Specs() {
+		if !s.Flags.Has(commands.Palette) {
+			continue
+		}
+		name := "'" + strings.TrimPrefix(s.Name, "xcsh.") + "',"
+		if width+1+len(name) > luaWidth {
+			b.WriteString("\n")
+			width = 0
+		}
+		if width == 0 {
+			b.WriteString(" ")
+			width = 1
+		}
+		b.WriteString(" " + name)
+		width += 1 + len(name)
+	}
+	return between(old, luaBegin, b.String()+"\n", luaEnd)
+}
+
+// luaWidth is the line length that stylua keeps, in characters.
+const luaWidth = 100
+
 func luaQuoted(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

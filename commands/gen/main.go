@@ -29,6 +29,7 @@ var outputs = []output{
 	{"editors/vscode/package.json", packageJSON},
 	{"editors/vscode/src/commands.gen.ts", typeScript},
 	{"editors/neovim/lua/xcsh/commands_gen.lua", lua},
+	{"editors/neovim/plugin/xcsh.lua", luaPalette},
 }
 
 func main() {

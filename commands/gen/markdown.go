@@ -103,14 +103,6 @@ const (
 
 // protocolMarkdown replaces the table between the marks.
 func protocolMarkdown(t *commands.Table, old []byte) ([]byte, error) {
-	before, rest, ok := bytes.Cut(old, []byte(beginMark))
-	if !ok {
-		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(beginMark))
-	}
-	_, after, ok := bytes.Cut(rest, []byte(endMark))
-	if !ok {
-		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(endMark))
-	}
 	var b strings.Builder
 	b.WriteString("| Command | Arguments | |\n|---|---|---|\n")
 	for _, s := range t.Specs() {
@@ -127,5 +119,18 @@ func protocolMarkdown(t *commands.Table, old []byte) ([]byte, error) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, strings.Join(names, ", "), s.Doc)
 	}
-	return slices.Concat(before, []byte(beginMark), []byte(b.String()), []byte(endMark), after), nil
+	return between(old, beginMark, b.String(), endMark)
+}
+
+// between replaces what stands between two marks and leaves every other byte alone.
+func between(old []byte, begin, text, end string) ([]byte, error) {
+	before, rest, ok := bytes.Cut(old, []byte(begin))
+	if !ok {
+		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(begin))
+	}
+	_, after, ok := bytes.Cut(rest, []byte(end))
+	if !ok {
+		return nil, fmt.Errorf("the mark %q is missing", strings.TrimSpace(end))
+	}
+	return slices.Concat(before, []byte(begin), []byte(text), []byte(end), after), nil
 }

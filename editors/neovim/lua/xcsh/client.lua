@@ -1,0 +1,241 @@
+-- The connection: one server per Neovim, started when it is first needed. Each
+-- working directory that a command is about becomes a workspace folder of it.
+
+local config = require('xcsh.config')
+
+local M = {}
+
+local client_id ---@type integer?
+local ready = false -- the server has answered initialize
+local waiting = {} ---@type fun(problem: string?)[] to be called once ready, or with why not
+local running = {} ---@type table<integer, fun(err: xcsh.Error)> requests without an answer
+local serial = 0
+
+-- 0.10 has client.request(…) as closures, later versions have methods. Calling a
+-- method of 0.10 with self would shift the arguments.
+local has_methods = vim.fn.has('nvim-0.11') == 1
+
+---@param client vim.lsp.Client
+---@param name 'request'|'notify'|'stop'
+local function call(client, name, ...)
+  if has_methods then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+---@return vim.lsp.Client?
+local function current()
+  return client_id and vim.lsp.get_client_by_id(client_id)
+end
+
+---Tells everybody who waits for the server that there is none.
+---@param problem string
+local function fail(problem)
+  local callbacks, unanswered = waiting, running
+  waiting, running, ready = {}, {}, false
+  for _, callback in ipairs(callbacks) do
+    callback(problem)
+  end
+  for _, callback in pairs(unanswered) do
+    callback({ message = problem })
+  end
+end
+
+---@param event string
+local function forward(event)
+  return function(_, params)
+    vim.api.nvim_exec_autocmds('User', { pattern = event, modeline = false, data = params })
+  end
+end
+
+local handlers = {
+  ['xcsh/sessionChanged'] = forward('XcshSessionChanged'),
+  ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
+  ['xcsh/event'] = forward('XcshEvent'),
+}
+
+---Shows the server the buffers it may be asked about: files in its folders, whose
+---unsaved text it must prefer to the disk, and session files.
+---@param bufnr integer
+local function attach(bufnr)
+  local client = current()
+  local path = vim.api.nvim_buf_get_name(bufnr)
+  if not client or not vim.api.nvim_buf_is_loaded(bufnr) then
+    return
+  end
+  if vim.bo[bufnr].buftype ~= '' or path == '' or path:find('^%a[%w+.-]+://') then
+    return
+  end
+  local wanted = path:find('%.jsonl$') ~= nil
+  for _, folder in ipairs(client.workspace_folders or {}) do
+    local root = vim.uri_to_fname(folder.uri):gsub('/*$', '/')
+    wanted = wanted or vim.startswith(path, root)
+  end
+  if wanted then
+    vim.lsp.buf_attach_client(bufnr, client.id)
+  end
+end
+
+local function attach_all()
+  for _, bufnr in ipairs(vim.api.nvim_list_bufs()) do
+    attach(bufnr)
+  end
+end
+
+---@param root string
+---@return lsp.WorkspaceFolder
+local function folder_of(root)
+  return { uri = vim.uri_from_fname(root), name = root }
+end
+
+---@param client vim.lsp.Client
+---@param root string
+local function add_folder(client, root)
+  local folder = folder_of(root)
+  client.workspace_folders = client.workspace_folders or {}
+  for _, known in ipairs(client.workspace_folders) do
+    if known.uri == folder.uri then
+      return
+    end
+  end
+  table.insert(client.workspace_folders, folder)
+  local event = { added = { folder }, removed = {} }
+  call(client, 'notify', 'workspace/didChangeWorkspaceFolders', { event = event })
+  attach_all()
+end
+
+local function on_init()
+  ready = true
+  local group = vim.api.nvim_create_augroup('xcsh_attach', {})
+  vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufFilePost' }, {
+    group = group,
+    callback = function(event)
+      attach(event.buf)
+    end,
+  })
+  attach_all()
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback()
+  end
+end
+
+---@param code integer
+---@param id integer
+local function on_exit(code, _, id)
+  vim.schedule(function()
+    if id ~= client_id then
+      return
+    end
+    client_id = nil
+    pcall(vim.api.nvim_del_augroup_by_name, 'xcsh_attach')
+    fail(('The server xcsh-ls ended with status %d; see :checkhealth xcsh.'):format(code))
+  end)
+end
+
+---@param root string
+local function start(root)
+  local cmd, problem = config.command()
+  if not cmd then
+    return fail(problem --[[@as string]])
+  end
+  -- 0.10 cannot start without attaching the current buffer, which may be anything;
+  -- later versions deprecate the function that could.
+  local start_client = vim.lsp.start_client
+  if has_methods then
+    start_client = function(client_config)
+      return vim.lsp.start(client_config, { attach = false })
+    end
+  end
+  client_id = start_client({
+    name = 'xcsh',
+    cmd = cmd,
+    workspace_folders = { folder_of(root) },
+    init_options = vim.tbl_deep_extend(
+      'keep',
+      { ui = { pick = true } },
+      config.options.init_options or {}
+    ),
+    handlers = handlers,
+    on_init = on_init,
+    on_exit = on_exit,
+    on_error = function(_, err)
+      if not ready then
+        -- What was started may not even be our server, and would stay for ever.
+        vim.schedule(function()
+          call(assert(current()), 'stop', true)
+          fail('The server xcsh-ls did not start: ' .. tostring(err))
+        end)
+      end
+    end,
+  })
+  if not client_id then
+    fail(('The server "%s" did not start.'):format(cmd[1]))
+  end
+end
+
+---@param root string
+---@param callback fun(problem: string?)
+local function when_ready(root, callback)
+  if ready and current() then
+    return callback()
+  end
+  table.insert(waiting, callback)
+  if #waiting == 1 then
+    start(root)
+  end
+end
+
+---Runs a command of the server. Always answers, also when there is no server or it
+---ends meanwhile.
+---@param name string
+---@param args table<string, any> a cwd in it, path or URI, goes before the current directory
+---@param callback fun(err: xcsh.Error?, result: any)
+function M.execute(name, args, callback)
+  local root = args.cwd or config.root()
+  if vim.startswith(root, 'file:') then
+    root = vim.uri_to_fname(root)
+  end
+  when_ready(root, function(problem)
+    if problem then
+      return callback({ message = problem })
+    end
+    local client = assert(current())
+    add_folder(client, root)
+    serial = serial + 1
+    local id = serial
+    running[id] = callback
+    local params = {
+      command = name,
+      arguments = { vim.tbl_extend('force', args, { cwd = root }) },
+    }
+    local sent = call(client, 'request', 'workspace/executeCommand', params, function(err, result)
+      if running[id] then
+        running[id] = nil
+        callback(err, result)
+      end
+    end)
+    if not sent then
+      running[id] = nil
+      callback({ message = 'The server xcsh-ls has ended.' })
+    end
+  end)
+end
+
+---The running client, for :checkhealth and for people's own scripts.
+---@return vim.lsp.Client?
+function M.get()
+  return ready and current() or nil
+end
+
+---Ends the server; the next command starts a new one.
+function M.stop()
+  local client = current()
+  if client then
+    call(client, 'stop')
+  end
+end
+
+return M

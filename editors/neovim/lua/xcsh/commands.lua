@@ -1,0 +1,254 @@
+-- From a command line to a call of the server and back. The commands are those of
+-- commands_gen.lua; nothing here knows more than their names.
+
+local client = require('xcsh.client')
+local inputs = require('xcsh.inputs')
+local view = require('xcsh.view')
+
+local M = {}
+
+---@type table<string, xcsh.Command>
+local specs = {}
+local names = {} ---@type string[] without the prefix, in the table's order
+for _, spec in ipairs(require('xcsh.commands_gen')) do
+  specs[spec.name] = spec
+  names[#names + 1] = spec.name:gsub('^xcsh%.', '')
+end
+
+---What "!" adds to the arguments. With xcsh.dump it concerns the editor only.
+---@type table<string, table<string, any>>
+local bangs = {
+  ['xcsh.resume'] = { scope = 'all' },
+  ['xcsh.list'] = { scope = 'all' },
+  ['xcsh.export'] = { overwrite = true },
+  ['xcsh.dump'] = {},
+}
+
+---Runs a command, asks for what it lacks, and shows the outcome.
+---@param name string
+---@param args table<string, any>
+---@param bang? boolean
+function M.run(name, args, bang)
+  local spec = specs[name]
+  if not spec then
+    return view.error({ message = ('There is no command "%s".'):format(name) })
+  end
+  -- The person may be somewhere else when the last answer comes.
+  args = vim.tbl_extend('keep', args, { cwd = require('xcsh.config').root() })
+
+  local function call()
+    client.execute(name, args, function(err, result)
+      local question = err and M.question(spec, args, err)
+      if question then
+        M.ask(question, call)
+      elseif err then
+        view.error(err)
+      else
+        view.result(name, result, bang or false)
+      end
+    end)
+  end
+  call()
+end
+
+---What the person has to be asked before the command can do its work, if that is
+---what the error says.
+---@param spec xcsh.Command
+---@param args table<string, any>
+---@param err xcsh.Error
+---@return { field: string, input: xcsh.Input, question: xcsh.Question }?
+function M.question(spec, args, err)
+  local data = type(err.data) == 'table' and err.data or {}
+  local field = type(data.field) == 'string' and data.field or spec.arg
+  if data.kind == 'argumentNeeded' and args[field] == nil then
+    local input = type(data.input) == 'string' and data.input or spec.input
+    local choices = type(data.choices) == 'table' and data.choices or nil
+    return {
+      field = field,
+      input = input,
+      question = { spec = spec, args = args, choices = choices },
+    }
+  end
+  -- Several sessions have this name.
+  if data.kind == 'ambiguous' and type(data.candidates) == 'table' then
+    local question = { spec = spec, args = args, choices = data.candidates }
+    return { field = args.target and 'target' or 'source', input = 'session', question = question }
+  end
+end
+
+---Asks, and goes on when there is an answer.
+---@param what { field: string, input: xcsh.Input, question: xcsh.Question }
+---@param go_on fun()
+function M.ask(what, go_on)
+  inputs.ask(what.input, what.question, function(problem, value)
+    if problem then
+      return view.error(problem)
+    end
+    if value == nil then
+      return view.notify(inputs.cancelled[what.input])
+    end
+    what.question.args[what.field] = value
+    go_on()
+  end)
+end
+
+---The arguments that may be a path.
+local paths = { path = true, source = true, target = true }
+
+---@param spec xcsh.Command
+---@param text string
+---@return string
+local function argument(spec, text)
+  if not paths[spec.arg] then
+    return text
+  end
+  -- A path is typed as for :edit, with or without a backslash before a space.
+  if vim.fn.has('win32') == 0 then
+    text = text:gsub('\\ ', ' ')
+  end
+  return (text:gsub('^~/', vim.fn.expand('~'):gsub('%%', '%%%%') .. '/'))
+end
+
+---@param name string
+---@param text string everything after the command
+---@param bang boolean
+local function run_with_text(name, text, bang)
+  local spec = specs[name]
+  if bang and not bangs[name] then
+    return view.error({ message = ('%s takes no "!".'):format(name) })
+  end
+  local args = bang and vim.deepcopy(bangs[name]) or {}
+  if text ~= '' then
+    if spec.arg == '' then
+      return view.error({ message = ('%s takes no argument.'):format(name) })
+    end
+    args[spec.arg] = argument(spec, text)
+  end
+  M.run(name, args, bang)
+end
+
+---:XcshResume and the like: all that follows is the command's main argument.
+---@param name string
+---@param opts { args: string, bang: boolean }
+function M.named(name, opts)
+  if not specs[name] then
+    return view.error({ message = ('There is no command "%s".'):format(name) })
+  end
+  run_with_text(name, vim.trim(opts.args), opts.bang)
+end
+
+---Reads "key=text" and "key:=JSON", so that no value has to be guessed.
+---@param words string[]
+---@return table<string, any>? args nil when a word is neither
+---@return string? problem
+local function pairs_of(words)
+  local args = {}
+  for _, word in ipairs(words) do
+    local key, colon, value = word:match('^(%a%w*)(:?)=(.*)$')
+    if not key then
+      return nil
+    end
+    if colon == ':' then
+      local ok, decoded = pcall(vim.json.decode, value)
+      if not ok then
+        return nil, ('The value of "%s" is not JSON.'):format(key)
+      end
+      value = decoded
+    end
+    args[key] = value
+  end
+  return args
+end
+
+local function pick_command()
+  local palette = vim.tbl_filter(function(spec)
+    return spec.palette
+  end, require('xcsh.commands_gen'))
+  vim.ui.select(palette, {
+    prompt = 'xcsh',
+    kind = 'xcsh.command',
+    format_item = function(spec)
+      return spec.title
+    end,
+  }, function(spec)
+    if spec then
+      M.run(spec.name, {})
+    end
+  end)
+end
+
+---:Xcsh {command} [{json} | {key}={text} … | {argument}]
+---@param opts { args: string, fargs: string[], bang: boolean }
+function M.generic(opts)
+  if #opts.fargs == 0 then
+    return pick_command()
+  end
+  local name = 'xcsh.' .. opts.fargs[1]:gsub('^xcsh%.', '')
+  if not specs[name] then
+    return view.error({ message = ('There is no command "%s".'):format(opts.fargs[1]) })
+  end
+  local rest = vim.trim(opts.args:sub(#opts.args:match('^%s*%S+') + 1))
+  if vim.startswith(rest, '{') then
+    local ok, args = pcall(vim.json.decode, rest)
+    if not ok then
+      return view.error({ message = 'The argument is not a JSON object.' })
+    end
+    return M.run(name, args, opts.bang)
+  end
+  local args, problem = pairs_of(vim.list_slice(opts.fargs, 2))
+  if problem then
+    view.error({ message = problem })
+  elseif args and next(args) then
+    M.run(name, args, opts.bang)
+  else
+    run_with_text(name, rest, opts.bang)
+  end
+end
+
+---@param candidates string[]
+---@param lead string
+local function starting_with(candidates, lead)
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+---Completion of the main argument of a command. Sessions are not offered: that would
+---start a server while the person is typing.
+---@param name string
+---@param lead string the last word, which is all that a completion replaces
+---@param line string
+---@param pos integer
+---@return string[]
+function M.complete_argument(name, lead, line, pos)
+  local spec = specs[name]
+  if not spec or spec.input ~= 'path' then
+    return {}
+  end
+  -- The argument may have spaces, so that it began before the last word.
+  local argument_so_far = line:sub(1, pos):match('^%S+%s+(.*)$') or ''
+  local kept = #argument_so_far - #lead
+  return vim.tbl_map(function(file)
+    return file:sub(kept + 1)
+  end, vim.fn.getcompletion(argument_so_far, 'file'))
+end
+
+---Completion of :Xcsh.
+---@param lead string
+---@param line string
+---@param pos integer
+---@return string[]
+function M.complete(lead, line, pos)
+  local words = vim.split(line:sub(1, pos), '%s+', { trimempty = true })
+  local before = #words - (lead == '' and 0 or 1) -- complete words, :Xcsh itself included
+  if before == 1 then
+    return starting_with(names, lead)
+  end
+  local spec = specs['xcsh.' .. words[2]:gsub('^xcsh%.', '')]
+  if spec and spec.arg ~= '' and before == 2 then
+    return starting_with({ spec.arg .. '=' }, lead)
+  end
+  return {}
+end
+
+return M

@@ -1,0 +1,127 @@
+-- Asks the person for what a command lacks: one function per kind of input, none
+-- per command. All of them go through vim.ui, which people replace.
+
+local client = require('xcsh.client')
+
+local M = {}
+
+---What is said when the person closes the question.
+---@type table<xcsh.Input, string>
+M.cancelled = {
+  session = 'No session selected',
+  entry = 'No entry selected',
+  path = 'No file chosen',
+  text = 'Nothing entered',
+}
+
+---@class xcsh.Question
+---@field spec xcsh.Command
+---@field args table<string, any> what is known so far
+---@field choices? any[] what to choose from, when the server said so
+
+---@alias xcsh.Answer fun(err: xcsh.Error?, value: any)
+
+---A session in one line, of what is known about it.
+---@param session xcsh.SessionInfo
+function M.session_line(session)
+  local parts = { session.name }
+  if session.messageCount then
+    local unit = session.messageCount == 1 and 'message' or 'messages'
+    parts[#parts + 1] = ('%d %s'):format(session.messageCount, unit)
+  end
+  parts[#parts + 1] = session.timeAgo or session.modified
+  return table.concat(parts, ' · ')
+end
+
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_session(question, answer)
+  local root = question.args.cwd
+
+  ---@param sessions xcsh.SessionInfo[]
+  local function pick(sessions)
+    if #sessions == 0 then
+      return answer({ message = 'No sessions found' })
+    end
+    vim.ui.select(sessions, {
+      prompt = question.spec.title,
+      kind = 'xcsh.session',
+      format_item = function(session)
+        local line = M.session_line(session)
+        return session.cwd == root and line or ('%s · %s'):format(line, session.cwd)
+      end,
+    }, function(session)
+      answer(nil, session and session.path)
+    end)
+  end
+
+  -- A list that came with the question need not be asked for.
+  if question.choices then
+    return pick(question.choices)
+  end
+  local args = { cwd = root, scope = question.args.scope }
+  client.execute('xcsh.list', args, function(err, result)
+    if err then
+      return answer(err)
+    end
+    pick(result.sessions)
+  end)
+end
+
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_entry(question, answer)
+  local args = { cwd = question.args.cwd, source = question.args.source }
+  client.execute('xcsh.tree', args, function(err, result)
+    if err then
+      return answer(err)
+    end
+    vim.ui.select(result.nodes, {
+      prompt = question.spec.title,
+      kind = 'xcsh.entry',
+      format_item = M.entry_line,
+    }, function(node)
+      answer(nil, node and node.id)
+    end)
+  end)
+end
+
+---@param node xcsh.TreeNode
+function M.entry_line(node)
+  local role = type(node.role) == 'string' and node.role or node.type
+  local label = type(node.label) == 'string' and (' [%s]'):format(node.label) or ''
+  return ('%s: %s%s'):format(role, node.preview, label)
+end
+
+---@param completion? string
+local function ask_line(completion)
+  ---@param question xcsh.Question
+  ---@param answer xcsh.Answer
+  return function(question, answer)
+    vim.ui.input({ prompt = question.spec.title .. ' ', completion = completion }, function(text)
+      answer(nil, text ~= '' and text or nil)
+    end)
+  end
+end
+
+---@type table<xcsh.Input, fun(question: xcsh.Question, answer: xcsh.Answer)>
+local kinds = {
+  session = ask_session,
+  entry = ask_entry,
+  path = ask_line('file'),
+  text = ask_line(),
+}
+
+---Asks for one input; the answer's value is nil when the person closed the question.
+---@param kind xcsh.Input
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+function M.ask(kind, question, answer)
+  local ask = kinds[kind]
+  if not ask then
+    return answer({ message = ('%s needs an argument.'):format(question.spec.name) })
+  end
+  ask(question, answer)
+end
+
+return M

@@ -1,0 +1,195 @@
+-- Shows results: a message, or a buffer that belongs to no file.
+
+local inputs = require('xcsh.inputs')
+
+local M = {}
+
+---@param message string
+---@param level? integer
+function M.notify(message, level)
+  vim.notify(message, level or vim.log.levels.INFO, { title = 'xcsh' })
+end
+
+---Closing a question is not an error.
+---@param err xcsh.Error
+function M.error(err)
+  local kind = type(err.data) == 'table' and err.data.kind
+  local level = kind == 'cancelled' and vim.log.levels.INFO or vim.log.levels.ERROR
+  M.notify(err.message, level)
+end
+
+---Opens a window on text. The same name is shown in the same buffer again. A line
+---break inside a line, which Neovim would refuse, becomes a space.
+---@param name string
+---@param lines string[]
+---@return integer bufnr
+function M.scratch(name, lines)
+  local uri = 'xcsh://' .. name
+  local bufnr = -1
+  for _, other in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_get_name(other) == uri then
+      bufnr = other
+    end
+  end
+  if bufnr == -1 then
+    bufnr = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(bufnr, uri)
+  end
+  lines = vim.tbl_map(function(line)
+    return (line:gsub('\n', ' '))
+  end, lines)
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].bufhidden = 'wipe'
+  local window = vim.fn.bufwinid(bufnr)
+  if window == -1 then
+    vim.cmd.sbuffer(bufnr)
+  else
+    vim.api.nvim_set_current_win(window)
+  end
+  return bufnr
+end
+
+---What to call the session a command went to: its title, what it is about, its id.
+---@param result { session: xcsh.State, summary?: { structured: { name: string } } }
+local function title(result)
+  local about = result.summary and result.summary.structured.name
+  for _, text in ipairs({ result.session.title or '', about or '' }) do
+    if type(text) == 'string' and text ~= '' then
+      return text
+    end
+  end
+  return result.session.sessionId
+end
+
+---@param verb string
+---@param done boolean
+---@param result { session: xcsh.State, cancelledBy?: string }
+local function switched(verb, done, result)
+  if not done then
+    local by = type(result.cancelledBy) == 'string' and (' by ' .. result.cancelledBy) or ''
+    return M.notify(('The switch was cancelled%s.'):format(by), vim.log.levels.WARN)
+  end
+  M.notify(('%s "%s".'):format(verb, title(result)))
+end
+
+---A prompt that was gone back before is there to be edited.
+---@param text any
+local function prompt(text)
+  if type(text) == 'string' then
+    local bufnr = M.scratch('prompt', vim.split(text, '\n'))
+    vim.bo[bufnr].modifiable = true
+  end
+end
+
+---@param sessions xcsh.SessionInfo[]
+local function list(sessions)
+  local lines = vim.tbl_map(inputs.session_line, sessions)
+  local bufnr = M.scratch('sessions', lines)
+  vim.keymap.set('n', '<CR>', function()
+    local session = sessions[vim.api.nvim_win_get_cursor(0)[1]]
+    require('xcsh.commands').run('xcsh.resume', { target = session.path })
+  end, { buffer = bufnr, desc = 'Resume this session' })
+end
+
+---Parents come before their children, and an only child stays at its parent's depth,
+---so that a conversation without branches is a straight column.
+---@param nodes xcsh.TreeNode[]
+---@param leaf any
+local function tree(nodes, leaf)
+  local children, depth, lines = {}, {}, {}
+  local function parent(node)
+    return type(node.parentId) == 'string' and node.parentId or ''
+  end
+  for _, node in ipairs(nodes) do
+    children[parent(node)] = (children[parent(node)] or 0) + 1
+  end
+  for _, node in ipairs(nodes) do
+    local above = depth[parent(node)] or 0
+    depth[node.id] = children[parent(node)] > 1 and above + 1 or above
+    local mark = node.id == leaf and '* ' or '  '
+    lines[#lines + 1] = mark .. ('  '):rep(depth[node.id]) .. inputs.entry_line(node)
+  end
+  M.scratch('tree', lines)
+end
+
+---What each command shows when it is done; the others show their result as data.
+---@type table<string, fun(result: any, bang: boolean)>
+local shown = {
+  ['xcsh.new'] = function(result)
+    switched('Started', result.created, result)
+  end,
+  ['xcsh.resume'] = function(result)
+    local verb = type(result.forkedFrom) == 'string' and 'Forked into' or 'Resumed'
+    switched(verb, result.switched, result)
+    if result.switched and type(result.repairs) == 'table' and #result.repairs > 0 then
+      local text = '%d problems were found in the session; :Xcsh doctor lists them.'
+      M.notify(text:format(#result.repairs), vim.log.levels.WARN)
+    end
+  end,
+  ['xcsh.fork'] = function(result)
+    switched('Forked into', result.forked, result)
+    prompt(result.editorText)
+  end,
+  ['xcsh.export'] = function(result)
+    M.notify('Exported to: ' .. result.path)
+  end,
+  ['xcsh.dump'] = function(result, bang)
+    if result.empty then
+      return M.notify(result.text)
+    end
+    if bang then
+      local register = require('xcsh.config').register()
+      vim.fn.setreg(register, result.text)
+      M.notify(('The session was copied to register %s.'):format(register))
+    end
+    local bufnr = M.scratch('dump', vim.split(result.text, '\n'))
+    vim.bo[bufnr].filetype = 'markdown'
+  end,
+  ['xcsh.list'] = function(result)
+    if #result.sessions == 0 then
+      return M.notify('No sessions found')
+    end
+    list(result.sessions)
+  end,
+  ['xcsh.tree'] = function(result)
+    tree(result.nodes, result.leafId)
+  end,
+  ['xcsh.branch'] = function(result)
+    M.notify(('Continuing "%s" from there.'):format(title(result)))
+    prompt(result.editorText)
+  end,
+  ['xcsh.rename'] = function(result)
+    M.notify(('The session is now called "%s".'):format(result.title))
+  end,
+  ['xcsh.label'] = function()
+    M.notify('The entry was labelled.')
+  end,
+  ['xcsh.doctor'] = function(result)
+    if #result.problems == 0 then
+      return M.notify('No problems found.')
+    end
+    local lines = vim.tbl_map(function(problem)
+      local line = type(problem.line) == 'number' and ('line %d: '):format(problem.line) or ''
+      return line .. problem.message
+    end, result.problems)
+    M.scratch('problems', lines)
+  end,
+}
+shown['xcsh.continue'] = shown['xcsh.resume']
+
+---Shows what a command answered.
+---@param name string
+---@param result any
+---@param bang boolean
+function M.result(name, result, bang)
+  local show = shown[name]
+  if show then
+    return show(result, bang)
+  end
+  local bufnr = M.scratch(name:gsub('^xcsh%.', ''), vim.split(vim.inspect(result), '\n'))
+  vim.bo[bufnr].syntax = 'lua'
+end
+
+return M

@@ -1,0 +1,113 @@
+-- What holds before, and without, a server.
+
+local harness = require('harness')
+local runner = require('runner')
+local case, eq, like = runner.case, runner.eq, runner.like
+
+case('starting Neovim loads no module of the plugin', function()
+  -- The harness loads the API to end servers; a Neovim of its own has not been touched.
+  local init = debug.getinfo(1, 'S').source:sub(2):gsub('[^/]+$', 'init.lua')
+  local print_loaded = 'lua for name in pairs(package.loaded) do'
+    .. ' if name:find("^xcsh") then io.stdout:write(name, " ") end end'
+  -- Not v:progpath: of a Neovim that was only unpacked, that is the loader.
+  local cmd = { vim.env.XCSH_TEST_NVIM, '--headless', '-n', '-i', 'NONE', '-u', init }
+  local out = vim.system(vim.list_extend(cmd, { '-c', print_loaded, '-c', 'qall!' })):wait()
+  eq({ code = 0, stdout = '' }, { code = out.code, stdout = out.stdout })
+end)
+
+case('every command of the palette has a user command', function()
+  local want, got = { 'Xcsh', 'XcshList', 'XcshTree' }, {}
+  for _, spec in ipairs(require('xcsh.commands_gen')) do
+    if spec.palette then
+      table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))
+    end
+  end
+  for name in pairs(vim.api.nvim_get_commands({})) do
+    if vim.startswith(name, 'Xcsh') then
+      table.insert(got, name)
+    end
+  end
+  table.sort(want)
+  table.sort(got)
+  eq(want, got)
+end)
+
+case(':Xcsh completes the names of commands', function()
+  local all = vim.fn.getcompletion('Xcsh ', 'cmdline')
+  eq(#require('xcsh.commands_gen'), #all)
+  eq(true, vim.tbl_contains(all, 'resume'))
+  eq({ 'export' }, vim.fn.getcompletion('Xcsh exp', 'cmdline'))
+end)
+
+case(':Xcsh completes the main argument of a command, once', function()
+  eq({ 'target=' }, vim.fn.getcompletion('Xcsh resume ', 'cmdline'))
+  eq({}, vim.fn.getcompletion('Xcsh resume target=x ', 'cmdline'))
+end)
+
+case(':XcshExport completes files, with their spaces', function()
+  local file = harness.folder('work/my notes') .. '/a b.html'
+  vim.fn.writefile({}, file)
+  eq({ 'my notes/' }, vim.fn.getcompletion('XcshExport m', 'cmdline'))
+  -- Neovim replaces the last word only.
+  eq({ 'notes/a b.html' }, vim.fn.getcompletion('XcshExport my notes/a', 'cmdline'))
+  eq({ 'b.html' }, vim.fn.getcompletion('XcshExport my notes/a b', 'cmdline'))
+end)
+
+case('a server that is not there is one sentence, and nothing is left running', function()
+  vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
+  vim.cmd('XcshList')
+  local note = harness.message('cannot be run')
+  eq(
+    'The server "/nowhere/xcsh-ls" cannot be run: install it, put it on PATH, '
+      .. 'or set g:xcsh_ls_cmd.',
+    note.message
+  )
+  eq(vim.log.levels.ERROR, note.level)
+  eq({}, vim.lsp.get_clients())
+end)
+
+case('a server that ends at once is reported, and can be tried again', function()
+  vim.g.xcsh_ls_cmd = 'false'
+  vim.cmd('XcshList')
+  like('ended with status 1', harness.message('^The server xcsh%-ls').message)
+  runner.wait('the client to be gone', function()
+    return #vim.lsp.get_clients() == 0
+  end)
+  vim.g.xcsh_ls_cmd = vim.env.XCSH_TEST_SERVER
+  vim.cmd('XcshList')
+  harness.message('^No sessions found$')
+end)
+
+case('setup() is optional and goes before the global variable', function()
+  vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
+  require('xcsh').setup({ cmd = { vim.env.XCSH_TEST_SERVER, '--stdio' } })
+  vim.cmd('XcshList')
+  harness.message('^No sessions found$')
+end)
+
+case('an unknown command is named', function()
+  vim.cmd('Xcsh rezume')
+  eq('There is no command "rezume".', harness.message('no command').message)
+end)
+
+case('an argument that is not JSON is refused here', function()
+  vim.cmd('Xcsh list limit:=many')
+  eq('The value of "limit" is not JSON.', harness.message('JSON').message)
+  vim.cmd('Xcsh list {limit: 1}')
+  harness.message('^The argument is not a JSON object%.$')
+end)
+
+case(':checkhealth names the server, its version and the log', function()
+  vim.cmd('checkhealth xcsh')
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  like(vim.pesc(vim.env.XCSH_TEST_SERVER) .. ': %S', text)
+  like('Log: .*lsp%.log', text)
+  eq(nil, text:find('ERROR', 1, true))
+end)
+
+case(':checkhealth says how to get a server', function()
+  vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
+  vim.cmd('checkhealth xcsh')
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  like('ERROR.*set g:xcsh_ls_cmd', text)
+end)

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# run.sh NVIM SERVER [NAME]
+#
+# Runs tests/*_test.lua (or only NAME_test.lua) in the given Neovim against the
+# given xcsh-ls. Every file gets its own process, home and XDG directories; none of
+# the person's settings is read. Prints "ok N name" or "not ok N name" per test; the
+# last line is "N passed, N failed".
+set -uo pipefail
+
+if [ $# -lt 2 ]; then
+  echo "usage: run.sh NVIM SERVER [NAME]" >&2
+  exit 2
+fi
+if ! nvim=$(command -v "$1"); then
+  echo "run.sh: there is no Neovim at $1" >&2
+  exit 2
+fi
+if ! server=$(realpath -e "$2" 2>/dev/null); then
+  echo "run.sh: there is no server at $2" >&2
+  exit 2
+fi
+only=${3:-*}
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+for file in "$tests"/${only}_test.lua; do
+  name=$(basename "$file" .lua)
+  home=$work/$name
+  mkdir -p "$home/run"
+  chmod 700 "$home/run"
+  echo "# $name"
+  # The tests wait on conditions with a limit of their own; this one is for a
+  # Neovim that hangs.
+  env -i PATH="$PATH" LANG=C.UTF-8 TERM=dumb TMPDIR="$home" HOME="$home" \
+    XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data" XDG_STATE_HOME="$home/state" \
+    XDG_CACHE_HOME="$home/cache" XDG_RUNTIME_DIR="$home/run" \
+    XCSH_TEST_NVIM="$nvim" XCSH_TEST_SERVER="$server" XCSH_TEST_FIRST=$((passed + failed + 1)) \
+    timeout 300 "$nvim" --headless -n -i NONE -u "$tests/init.lua" \
+    -c "lua require('runner').main([[$file]])" </dev/null 2>"$work/err" | tee "$work/out"
+  status=${PIPESTATUS[0]}
+  ok=$(grep -c '^ok ' "$work/out")
+  bad=$(grep -c '^not ok ' "$work/out")
+  # A process that died has not told about all of its tests.
+  if ! grep -q '^# done$' "$work/out"; then
+    bad=$((bad + 1))
+    echo "not ok $((passed + failed + ok + bad)) $name ended early with status $status"
+  fi
+  if [ "$bad" -gt 0 ]; then
+    awk '{ print "  stderr: " $0 }' "$work/err"
+  fi
+  passed=$((passed + ok))
+  failed=$((failed + bad))
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
