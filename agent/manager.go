@@ -3,7 +3,9 @@ package agent
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.uber.org/zap"
@@ -33,9 +35,11 @@ type Manager struct {
 	watcher *watcher // nil when files are not watched
 
 	mu       sync.Mutex
-	sessions map[string]*Session // guarded by mu; by cleaned cwd
-	seqs     map[string]uint64   // guarded by mu; the last event's number, by session id
-	closed   bool                // guarded by mu
+	sessions map[string]*Session     // guarded by mu; by cleaned cwd
+	seqs     map[string]uint64       // guarded by mu; the last event's number, by session id
+	opening  map[string]*Session     // guarded by mu; by canonical path, see reserve
+	unsaved  map[string]*session.Log // guarded by mu; by canonical path, see leave
+	closed   bool                    // guarded by mu
 
 	subMu       sync.Mutex
 	subscribers map[int]func(Event) // guarded by subMu
@@ -44,7 +48,7 @@ type Manager struct {
 
 // NewManager returns a manager without sessions.
 func NewManager(cfg Config) *Manager {
-	m := &Manager{cfg: cfg, log: cfg.Log, sessions: map[string]*Session{}, seqs: map[string]uint64{}, subscribers: map[int]func(Event){}}
+	m := &Manager{cfg: cfg, log: cfg.Log, sessions: map[string]*Session{}, seqs: map[string]uint64{}, opening: map[string]*Session{}, unsaved: map[string]*session.Log{}, subscribers: map[int]func(Event){}}
 	if m.log == nil {
 		m.log = zap.NewNop()
 	}
@@ -66,24 +70,39 @@ func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 }
 
 func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.closed {
-		return nil, false, fault.New(fault.Cancelled, "The server is shutting down.")
-	}
-	if s := m.sessions[cwd]; s != nil {
-		return s, false, nil
+	if s, err := m.opened(cwd); s != nil || err != nil {
+		return s, false, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	// Looks at directories, so not under mu; nothing is written.
 	log, err := m.create(cwd, session.NewOptions{})
 	if err != nil {
 		return nil, false, err
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.sessions[cwd]; s != nil || m.closed {
+		return s, false, m.closedFault()
+	}
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
 	m.sessions[cwd] = s
 	return s, true, nil
+}
+
+func (m *Manager) opened(cwd string) (*Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sessions[cwd], m.closedFault()
+}
+
+// closedFault is why nothing can be opened any more, or nil. It needs mu.
+func (m *Manager) closedFault() error {
+	if !m.closed {
+		return nil
+	}
+	return fault.New(fault.Cancelled, "The server is shutting down.")
 }
 
 // Live returns the live session of cwd, or nil when none was opened yet.
@@ -93,19 +112,89 @@ func (m *Manager) Live(cwd string) *Session {
 	return m.sessions[filepath.Clean(cwd)]
 }
 
-// LiveIn returns the working directory whose live session has its file at path.
+// LiveIn returns the working directory whose live session has its file at path,
+// however either is spelled.
 func (m *Manager) LiveIn(path string) (cwd string, ok bool) {
 	if path == "" {
 		return "", false
 	}
+	key := m.canonical(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for cwd, s := range m.sessions {
-		if s.current().Path() == path {
+		if file := s.current().Path(); file == path || file != "" && m.canonical(file) == key {
 			return cwd, true
 		}
 	}
 	return "", false
+}
+
+// LiveNames returns the names of the live sessions' files.
+func (m *Manager) LiveNames() map[string]bool {
+	names := map[string]bool{}
+	for _, s := range m.all() {
+		names[filepath.Base(s.File())] = true
+	}
+	return names
+}
+
+// canonical is one spelling of a path that may have several.
+func (m *Manager) canonical(path string) string {
+	if m.cfg.Finder.RealPath != nil {
+		if real, err := m.cfg.Finder.RealPath(path); err == nil {
+			return real
+		}
+	}
+	return filepath.Clean(path)
+}
+
+// reserve keeps other folders from opening the session file at path until release is
+// called. One that is live in another folder, or just being opened there, is kind busy:
+// a file has one writer.
+func (m *Manager) reserve(path string, s *Session) (release func(), err error) {
+	key := m.canonical(path)
+	if cwd, live := m.LiveIn(path); live && cwd != s.cwd {
+		return nil, fault.New(fault.Busy, "%s is open in %s.", path, cwd).With("path", path)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if other := m.opening[key]; other != nil && other != s {
+		return nil, fault.New(fault.Busy, "%s is being opened in %s.", path, other.cwd).With("path", path)
+	}
+	m.opening[key] = s
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.opening, key)
+	}, nil
+}
+
+// leave closes a session that is live no longer. One that cannot be saved stays in
+// memory: resuming it brings it back, and the end of the server tries again.
+func (m *Manager) leave(log *session.Log) {
+	if err := log.Flush(); err != nil && log.Persistent() {
+		m.log.Warn("a session was left that is not saved completely", zap.String("path", log.Path()), zap.Error(err))
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.unsaved[m.canonical(log.Path())] = log
+		return
+	}
+	if err := log.Close(); err != nil {
+		m.log.Warn("a session was not closed cleanly", zap.String("path", log.Path()), zap.Error(err))
+	}
+}
+
+// open opens the session at path, or takes up one that was left unsaved.
+func (m *Manager) open(path string) (*session.Log, error) {
+	key := m.canonical(path)
+	m.mu.Lock()
+	log := m.unsaved[key]
+	delete(m.unsaved, key)
+	m.mu.Unlock()
+	if log != nil {
+		return log, nil
+	}
+	return m.cfg.Store.Open(path)
 }
 
 // create makes the log of a new session.
@@ -130,6 +219,9 @@ func (m *Manager) Subscribe(f func(Event)) (cancel func()) {
 		delete(m.subscribers, id)
 	}
 }
+
+// ListChanged says that the sessions of cwd on disk are no longer what was listed.
+func (m *Manager) ListChanged(cwd string) { m.publish(SessionsChanged{Cwd: cwd}) }
 
 // nextSeq numbers the next event of a session. The count goes on when the session is
 // left and resumed.
@@ -167,12 +259,15 @@ func (m *Manager) CloseFolder(ctx context.Context, cwd string) error {
 // Close ends every session. No session can be opened afterwards.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
-	sessions := m.sessions
-	m.sessions, m.closed = map[string]*Session{}, true
+	sessions, unsaved := m.sessions, m.unsaved
+	m.sessions, m.unsaved, m.closed = map[string]*Session{}, nil, true
 	m.mu.Unlock()
 	var err error
-	for _, s := range sessions {
-		err = errors.Join(err, s.shutdown(ctx))
+	for _, cwd := range slices.Sorted(maps.Keys(sessions)) {
+		err = errors.Join(err, sessions[cwd].shutdown(ctx))
+	}
+	for _, log := range unsaved {
+		err = errors.Join(err, log.Close())
 	}
 	if m.watcher != nil {
 		m.watcher.stop()

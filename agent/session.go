@@ -18,8 +18,9 @@ type Session struct {
 	m   *Manager
 	ops chan struct{} // one slot: the turn to change something
 
-	mu  sync.Mutex
-	log *session.Log // guarded by mu
+	mu    sync.Mutex
+	log   *session.Log // guarded by mu
+	ended bool         // guarded by mu
 }
 
 // Cwd returns the working directory, cleaned.
@@ -62,7 +63,22 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 		return ctx.Err()
 	}
 	defer func() { <-s.ops }()
+	if s.isEnded() {
+		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
+	}
 	return f()
+}
+
+func (s *Session) isEnded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+func (s *Session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 }
 
 // changed publishes that the live session is another one, or that its leaf moved.
@@ -167,6 +183,7 @@ func (s *Session) shutdown(ctx context.Context) error {
 		log := s.current()
 		s.m.hooks.After(ctx, hook.Event{Name: hook.Shutdown, Cwd: s.cwd, PreviousSessionFile: log.Path()})
 		err := log.Close()
+		s.end()
 		s.changed(ReasonShutdown, log.Path())
 		if err != nil {
 			s.m.log.Error("session was not saved completely", zap.String("path", log.Path()), zap.Error(err))

@@ -30,14 +30,20 @@ type change struct {
 // folder of this server is kind busy. The previous session stays active when anything
 // fails.
 func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
+	release, err := s.m.reserve(path, s)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer release()
 	return s.change(ctx, change{
 		reason: ReasonResume, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		open: func() (*session.Log, error) {
-			if cwd, live := s.m.LiveIn(path); live && cwd != s.cwd {
-				return nil, fault.New(fault.Busy, "%s is open in %s.", path, cwd).With("path", path)
+			// Reading the same file again must not lose what is not in it yet.
+			if now := s.current(); now.Err() != nil && s.m.canonical(now.Path()) == s.m.canonical(path) {
+				return nil, now.Err()
 			}
-			return s.m.cfg.Store.Open(path)
+			return s.m.open(path)
 		},
 	})
 }
@@ -200,9 +206,7 @@ func (t *transition) announce() {
 	if t.reason == ReasonFork || t.reason == ReasonBranch {
 		t.s.m.publish(SessionsChanged{Cwd: t.s.cwd})
 	}
-	if err := t.old.Close(); err != nil {
-		t.s.m.log.Warn("the previous session was not saved completely", zap.String("path", t.old.Path()), zap.Error(err))
-	}
+	t.s.m.leave(t.old)
 }
 
 // leaveBreadcrumb records which session this terminal is in, for --continue there.

@@ -134,8 +134,15 @@ func (m *Manager) all() []*Session {
 	return all
 }
 
-// refresh adopts what another program appended to the live session.
+// refresh adopts what another program appended to the live session. While an operation
+// has its turn there is nothing to do: it looks at the file itself before it writes.
 func (s *Session) refresh() {
+	select {
+	case s.ops <- struct{}{}:
+	default:
+		return
+	}
+	defer func() { <-s.ops }()
 	log := s.current()
 	changed, err := log.Refresh()
 	if err != nil {

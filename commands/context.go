@@ -22,14 +22,15 @@ var entries = New(Spec{
 
 // ContextArgs are the arguments of xcsh.context.
 type ContextArgs struct {
-	Source
+	Subject
 	LeafID EntryRef `json:"leafId,omitzero" jsonschema:"Up to which entry. Absent or unknown: the newest. null: an empty context."`
 }
 
 // EntryRef is an entry id, null, or absent.
 type EntryRef struct {
-	Set bool // the member was there
-	ID  string
+	Set  bool // the member was there
+	Null bool // and was null
+	ID   string
 }
 
 // IsZero reports whether the member was absent.
@@ -38,7 +39,7 @@ func (r EntryRef) IsZero() bool { return !r.Set }
 // UnmarshalJSON takes a string or null.
 func (r *EntryRef) UnmarshalJSON(b []byte) error {
 	r.Set = true
-	if bytes.Equal(b, []byte("null")) {
+	if r.Null = bytes.Equal(b, []byte("null")); r.Null {
 		return nil
 	}
 	return json.Unmarshal(b, &r.ID)
@@ -46,7 +47,7 @@ func (r *EntryRef) UnmarshalJSON(b []byte) error {
 
 // MarshalJSON gives back what UnmarshalJSON took.
 func (r EntryRef) MarshalJSON() ([]byte, error) {
-	if r.ID == "" {
+	if r.Null {
 		return []byte("null"), nil
 	}
 	return json.Marshal(r.ID)
@@ -57,7 +58,7 @@ func (r EntryRef) leaf(current session.Leaf) session.Leaf {
 	switch {
 	case !r.Set:
 		return current
-	case r.ID == "":
+	case r.Null:
 		return session.AtRoot()
 	}
 	return session.At(r.ID)
@@ -76,7 +77,7 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 	if r, ok, err := env.newestContext(ctx, a); ok || err != nil {
 		return r, err
 	}
-	err = env.withSource(ctx, a.Source, func(_ string, sub subject) error {
+	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
 		leaf := a.LeafID.leaf(sub.leaf)
 		built, problems, err := session.BuildContext(sub.doc, leaf, env.Store.BlobsFor(sub.path))
 		if err != nil {
@@ -93,14 +94,14 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 
 // newestContext answers for a large session that is not live without reading all of it.
 func (env *Env) newestContext(ctx context.Context, a ContextArgs) (r ContextResult, ok bool, err error) {
-	if a.Source.Source == "" || a.LeafID.Set {
+	if a.Source == "" || a.LeafID.Set {
 		return r, false, nil
 	}
 	cwd, err := env.cwd(a.Folder)
 	if err != nil {
 		return r, false, err
 	}
-	path, err := env.find(ctx, cwd, a.Source.Source)
+	path, err := env.find(ctx, cwd, a.Source)
 	if err != nil {
 		return r, false, err
 	}
@@ -127,7 +128,7 @@ func optional(s string) *string {
 
 // EntriesArgs are the arguments of xcsh.entries.
 type EntriesArgs struct {
-	Source
+	Subject
 	Since string `json:"since,omitempty" jsonschema:"Only the entries behind this one."`
 }
 
@@ -138,7 +139,7 @@ type EntriesResult struct {
 }
 
 func runEntries(ctx context.Context, env *Env, a EntriesArgs) (r EntriesResult, err error) {
-	err = env.withSource(ctx, a.Source, func(_ string, sub subject) error {
+	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
 		from := 0
 		if a.Since != "" {
 			i, err := sub.doc.Index(a.Since)

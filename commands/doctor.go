@@ -17,7 +17,7 @@ type DoctorResult struct {
 	Problems []session.Problem `json:"problems"`
 }
 
-func runDoctor(ctx context.Context, env *Env, a Source) (r DoctorResult, err error) {
+func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err error) {
 	r.Problems = []session.Problem{}
 	err = env.withSource(ctx, a, func(_ string, sub subject) error {
 		found, err := sub.doc.Check(sub.leaf, env.Store.BlobsFor(sub.path))
@@ -26,9 +26,23 @@ func runDoctor(ctx context.Context, env *Env, a Source) (r DoctorResult, err err
 	})
 	// A file without a header is not an error here: it is the finding.
 	if f, ok := asFault(err); ok && f.Kind == fault.Damaged {
-		if problems, ok := f.Data["problems"].([]session.Problem); ok {
+		if problems, ok := env.findings(f); ok {
 			return DoctorResult{Problems: problems}, nil
 		}
 	}
 	return r, err
+}
+
+// findings returns what is wrong with a damaged file. Who found it by its name has not
+// read it yet.
+func (env *Env) findings(f *fault.Error) ([]session.Problem, bool) {
+	problems, ok := f.Data["problems"].([]session.Problem)
+	if path, named := f.Data["path"].(string); !ok && named {
+		doc, err := env.Store.Load(path)
+		if doc == nil || !fault.Is(err, fault.Damaged) {
+			return nil, false
+		}
+		problems, ok = doc.Problems(), doc.Close() == nil
+	}
+	return problems, ok
 }

@@ -21,7 +21,7 @@ type DumpResult struct {
 	Empty bool   `json:"empty" jsonschema:"The session has no messages; text says so."`
 }
 
-func runDump(ctx context.Context, env *Env, a Source) (r DumpResult, err error) {
+func runDump(ctx context.Context, env *Env, a Subject) (r DumpResult, err error) {
 	err = env.withSource(ctx, a, func(_ string, sub subject) error {
 		doc, err := env.exportDoc(sub)
 		if err != nil {

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -115,12 +116,15 @@ func (env *Env) cwd(f Folder) (string, error) {
 
 // localPath turns a file: URI into a path and leaves anything else as it is.
 func localPath(s string) (string, error) {
-	if !strings.HasPrefix(s, "file:") {
+	if len(s) < 5 || !strings.EqualFold(s[:5], "file:") {
 		return s, nil
 	}
 	u, err := url.Parse(s)
 	if err != nil {
 		return "", err
+	}
+	if u.Host != "" && u.Host != "localhost" && filepath.Separator == '/' {
+		return "", fmt.Errorf("%q is on another machine", s)
 	}
 	path := u.Path
 	// file:///C:/x names a drive: the slash before it is not part of the path.

@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +22,7 @@ var export = New(Spec{
 
 // ExportArgs are the arguments of xcsh.export.
 type ExportArgs struct {
-	Source
+	Subject
 	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Absent: a name after the session, in the working directory."`
 	Format    string `json:"format,omitempty" jsonschema:"html or jsonl. Absent: by the path's ending, else html."`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"Replace an existing file."`
@@ -40,7 +40,7 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 	case "--copy", "clipboard", "copy":
 		return r, fault.New(fault.InvalidArgument, "Use xcsh.dump to copy the session to the clipboard.").With("field", "path")
 	}
-	err = env.withSource(ctx, a.Source, func(cwd string, sub subject) error {
+	err = env.withSource(ctx, a.Subject, func(cwd string, sub subject) error {
 		if sub.path == "" {
 			return fault.New(fault.NotPersistent, "Cannot export in-memory session to HTML")
 		}
@@ -75,26 +75,40 @@ func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, forma
 		return "", "", fault.New(fault.InvalidArgument, "format must be html or jsonl, not %q.", a.Format).With("field", "format")
 	}
 	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + "." + format
-	if a.Path == "" {
-		return filepath.Join(cwd, name), format, nil
+	path = filepath.Join(cwd, name)
+	if a.Path != "" {
+		if path, err = absolute(cwd, a.Path, "path"); err != nil {
+			return "", "", err
+		}
 	}
-	if path, err = absolute(cwd, a.Path, "path"); err != nil {
-		return "", "", err
-	}
-	if info, statErr := env.Fs.Stat(path); statErr == nil && info.IsDir() {
+	info, statErr := env.Fs.Stat(path)
+	if statErr == nil && info.IsDir() {
 		path = filepath.Join(path, name)
+		info, statErr = env.Fs.Stat(path)
 	}
-	if env.isSessionFile(path) {
-		return "", "", fault.New(fault.OutsideRoot, "%s is where sessions live; export somewhere else.", path).With("path", path)
-	}
-	return path, format, nil
+	return path, format, env.checkTarget(path, sub.path, info, statErr)
 }
 
-// isSessionFile reports whether path is below a sessions root, where an export could
-// take the place of a session.
-func (env *Env) isSessionFile(path string) bool {
-	_, ok := env.Finder.FileRoot(path)
-	return ok
+// checkTarget refuses to write where a session is: below a sessions root, also by way
+// of a link, and over the very session that is exported.
+func (env *Env) checkTarget(path, source string, info os.FileInfo, statErr error) error {
+	if statErr == nil {
+		if at, err := env.Fs.Stat(source); err == nil && (path == source || os.SameFile(info, at)) {
+			return fault.New(fault.OutsideRoot, "%s is the session itself; export somewhere else.", path).With("path", path)
+		}
+	}
+	real := path
+	if env.Finder.RealPath != nil {
+		if dir, err := env.Finder.RealPath(filepath.Dir(path)); err == nil {
+			real = filepath.Join(dir, filepath.Base(path))
+		}
+	}
+	for _, p := range []string{path, real} {
+		if _, ok := env.Finder.FileRoot(p); ok {
+			return fault.New(fault.OutsideRoot, "%s is where sessions live; export somewhere else.", path).With("path", path)
+		}
+	}
+	return nil
 }
 
 func (env *Env) exportContent(sub subject, format string) (func(io.Writer) error, error) {
@@ -130,7 +144,10 @@ func (env *Env) writeExport(path string, overwrite bool, content func(io.Writer)
 	var n counter
 	err := env.Store.WriteFile(path, overwrite, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(io.MultiWriter(w, &n), 1<<16)
-		return errors.Join(content(buffered), buffered.Flush())
+		if err := content(buffered); err != nil {
+			return err // a failed write is remembered: Flush would only say it again
+		}
+		return buffered.Flush()
 	})
 	return int64(n), err
 }

@@ -15,7 +15,7 @@ var fork = New(Spec{
 
 // ForkArgs are the arguments of xcsh.fork.
 type ForkArgs struct {
-	Source
+	Subject
 	EntryID  string `json:"entryId,omitempty" jsonschema:"Copy only the path to this entry. Absent: the whole session."`
 	Position string `json:"position,omitempty" jsonschema:"before: up to the entry, which must be a prompt, whose text comes back to be edited. at: the entry included. Absent: at."`
 }
@@ -40,11 +40,11 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	var r ForkResult
 	var out agent.Outcome
 	switch {
-	case a.Source.Source != "" && a.EntryID != "":
+	case a.Source != "" && a.EntryID != "":
 		return r, fault.New(fault.InvalidArgument, "entryId names an entry of the live session; leave source out.").With("field", "entryId")
-	case a.Source.Source != "":
+	case a.Source != "":
 		var path string
-		if path, err = env.find(ctx, live.Cwd(), a.Source.Source); err == nil {
+		if path, err = env.find(ctx, live.Cwd(), a.Source); err == nil {
 			out, err = live.ForkFrom(ctx, path)
 		}
 	case a.EntryID != "":

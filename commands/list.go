@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"path/filepath"
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -58,7 +59,7 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	}
 	r := ListResult{Sessions: []session.Info{}, Problems: append([]session.Problem{}, problems...)}
 	to := len(infos)
-	if a.Limit > 0 && from+a.Limit < to {
+	if a.Limit > 0 && a.Limit < to-from {
 		to = from + a.Limit
 		r.NextCursor = strconv.Itoa(to)
 	}
@@ -107,9 +108,13 @@ func (env *Env) listSessions(ctx context.Context, cwd, scope string, includeEmpt
 	return infos, problems, err
 }
 
+// markLive compares names first: resolving ten thousand paths takes longer than listing.
 func (env *Env) markLive(infos []session.Info) {
+	names := env.Sessions.LiveNames()
 	for i := range infos {
-		_, infos[i].Live = env.Sessions.LiveIn(infos[i].Path)
+		if names[filepath.Base(infos[i].Path)] {
+			_, infos[i].Live = env.Sessions.LiveIn(infos[i].Path)
+		}
 	}
 }
 
@@ -137,6 +142,9 @@ func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error
 		if limit = *a.Limit; limit < 0 {
 			return RecentResult{}, fault.New(fault.InvalidArgument, "limit cannot be negative.").With("field", "limit")
 		}
+	}
+	if limit == 0 {
+		return RecentResult{Sessions: []session.RecentInfo{}}, nil
 	}
 	infos, err := env.Finder.Recent(ctx, cwd, limit)
 	return RecentResult{Sessions: append([]session.RecentInfo{}, infos...)}, err

@@ -15,7 +15,7 @@ var rename = New(Spec{
 
 // RenameArgs are the arguments of xcsh.rename.
 type RenameArgs struct {
-	Source
+	Subject
 	Title string `json:"title" jsonschema:"The new title."`
 }
 
@@ -32,16 +32,18 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 	if a.Title == "" {
 		return RenameResult{}, fault.New(fault.ArgumentNeeded, "Which title?").With("input", InputText).With("field", "title")
 	}
-	if a.Source.Source != "" {
-		path, err := env.find(ctx, live.Cwd(), a.Source.Source)
+	if a.Source != "" {
+		path, err := env.find(ctx, live.Cwd(), a.Source)
 		if err != nil {
 			return RenameResult{}, err
 		}
 		cwd, isLive := env.Sessions.LiveIn(path)
 		if !isLive {
-			return env.renameFile(path, a.Title)
+			return env.renameFile(live.Cwd(), path, a.Title)
 		}
-		live = env.Sessions.Live(cwd)
+		if other := env.Sessions.Live(cwd); other != nil {
+			live = other
+		}
 	}
 	if err := live.Rename(ctx, a.Title); err != nil {
 		return RenameResult{}, err
@@ -50,11 +52,13 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 }
 
 // renameFile renames a session that is not live.
-func (env *Env) renameFile(path, title string) (RenameResult, error) {
+func (env *Env) renameFile(cwd, path, title string) (RenameResult, error) {
 	log, err := env.Store.Open(path)
 	if err != nil {
 		return RenameResult{}, err
 	}
-	_, err = log.SetTitle(session.Title{Text: title, Source: "user"})
+	if _, err = log.SetTitle(session.Title{Text: title, Source: "user"}); err == nil {
+		env.Sessions.ListChanged(cwd)
+	}
 	return RenameResult{Title: session.CleanTitle(title)}, errors.Join(err, log.Close())
 }

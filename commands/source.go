@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Source is embedded in the arguments of commands that can look at any session.
-type Source struct {
+// Subject is embedded in the arguments of commands that can look at any session.
+type Subject struct {
 	Folder
 	Source string `json:"source,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session."`
 }
@@ -26,7 +27,7 @@ type subject struct {
 // withSource calls f with the session that s names. A session that is live in its
 // folder is seen as it is there, entries that are not on disk yet included; any other
 // is read from its file, which is never changed. f must not keep the document.
-func (env *Env) withSource(ctx context.Context, s Source, f func(cwd string, sub subject) error) error {
+func (env *Env) withSource(ctx context.Context, s Subject, f func(cwd string, sub subject) error) error {
 	cwd, err := env.cwd(s.Folder)
 	if err != nil {
 		return err
@@ -89,8 +90,8 @@ func (env *Env) exists(path string) bool {
 // absolute resolves a path argument against the working directory of the call.
 func absolute(cwd, path, field string) (string, error) {
 	local, err := localPath(path)
-	if err != nil {
-		return "", fault.New(fault.InvalidArgument, "%q is not a path or a file: URI.", path).With("field", field)
+	if err != nil || strings.ContainsRune(local, 0) {
+		return "", fault.New(fault.InvalidArgument, "%q is not a path or a file: URI of this machine.", path).With("field", field)
 	}
 	if !filepath.IsAbs(local) {
 		local = filepath.Join(cwd, local)

@@ -18,5 +18,8 @@ var Default = NewTable(
 	branch,
 	label,
 	rename,
+	deleteSession,
+	undelete,
+	move,
 	doctor,
 )

@@ -41,7 +41,7 @@ type TreeNode struct {
 	Timestamp string  `json:"timestamp"`
 }
 
-func runTree(ctx context.Context, env *Env, a Source) (r TreeResult, err error) {
+func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error) {
 	err = env.withSource(ctx, a, func(_ string, sub subject) error {
 		r = TreeResult{LeafID: optional(sub.doc.LeafID(sub.leaf)), Nodes: []TreeNode{}}
 		order, err := sub.doc.Ordered()
@@ -140,7 +140,7 @@ type BranchResult struct {
 }
 
 func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error) {
-	if !a.EntryID.Set {
+	if !a.EntryID.Set || !a.EntryID.Null && a.EntryID.ID == "" {
 		return BranchResult{}, entryNeeded("Which entry?")
 	}
 	live, err := env.live(ctx, a.Folder)
@@ -163,7 +163,7 @@ func entryNeeded(question string) error {
 type LabelArgs struct {
 	Folder
 	EntryID string  `json:"entryId" jsonschema:"The entry to label."`
-	Label   *string `json:"label" jsonschema:"The label; null takes it away."`
+	Label   *string `json:"label,omitempty" jsonschema:"The label; null or absent takes it away."`
 }
 
 // LabelResult names the entry that records the label.

@@ -101,9 +101,11 @@ func resolveBlobs(v []byte, blobs BlobSource, depth int, missing func(hash strin
 
 func resolveObject(v []byte, blobs BlobSource, depth int, missing func(hash string, err error)) []byte {
 	var out rawjson.Object
+	typ, _ := rawjson.GetString(v, "type")
+	mime, _ := rawjson.GetString(v, "mimeType")
 	rawjson.Members(v, func(key, val []byte) bool {
 		name, _ := rawjson.String(key)
-		if hash, ok := blobHash(val); ok && holdsImage(v, name) {
+		if hash, ok := blobHash(val); ok && holdsImage(name, typ, mime) {
 			data, err := blobs.Blob(hash)
 			switch {
 			case err != nil:
@@ -122,17 +124,16 @@ func resolveObject(v []byte, blobs BlobSource, depth int, missing func(hash stri
 	return out.Bytes()
 }
 
-// holdsImage reports whether the member called name of object v is where an image's
-// bytes stand. Text that merely looks like a reference stays as it is.
-func holdsImage(v []byte, name string) bool {
-	typ, _ := rawjson.GetString(v, "type")
+// holdsImage reports whether the member called name, of an object with that type and
+// MIME type, is where an image's bytes stand. Text that merely looks like a reference
+// stays as it is.
+func holdsImage(name, typ, mime string) bool {
 	switch name {
 	case "image_url":
 		return true
 	case "result":
 		return typ == "image_generation_call"
 	case "data":
-		mime, _ := rawjson.GetString(v, "mimeType")
 		return typ == "image" || strings.HasPrefix(mime, "image/")
 	}
 	return false

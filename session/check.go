@@ -13,7 +13,7 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 		}
 		if _, ok := d.tree.byID[r.parent]; !ok {
 			seen[OrphanEntry][r.id] = true
-			p := problemAt(OrphanEntry, 0, false, "The parent of entry %s is not in the file.", r.id)
+			p := problemAt(OrphanEntry, 0, false, "The parent of entry %s is not in the file; it stands as another beginning.", r.id)
 			p.EntryID = r.id
 			problems = append(problems, p)
 			continue
@@ -29,6 +29,13 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	for _, p := range contextProblems {
 		if !seen[p.Kind][p.EntryID] {
 			problems = append(problems, p)
+			continue
+		}
+		// The same finding, but here it costs the conversation what is above it.
+		for i := range problems {
+			if problems[i].Kind == p.Kind && problems[i].EntryID == p.EntryID {
+				problems[i] = p
+			}
 		}
 	}
 	return problems, err

@@ -51,7 +51,7 @@ func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem,
 // buildAlong builds the context of the entries at path, which runs from the root, or
 // from an entry before which nothing matters, to the leaf.
 func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (Context, []Problem, error) {
-	b := &contextBuilder{doc: d, problems: problems, compaction: -1, reset: -1, ctx: Context{
+	b := &contextBuilder{doc: d, problems: problems, compaction: -1, reset: -1, rules: map[string]bool{}, ctx: Context{
 		Messages: []json.RawMessage{}, Models: map[string]string{}, InjectedTTSRRules: []string{},
 		SelectedMCPToolNames: []string{}, ThinkingLevel: "off", Mode: "none",
 	}}
@@ -86,8 +86,9 @@ type contextBuilder struct {
 	doc        *Document
 	ctx        Context
 	problems   []Problem
-	compaction int  // position on the path of the last compaction, or -1
-	reset      int  // position on the path of omp's last reset boundary, or -1
+	compaction int // position on the path of the last compaction, or -1
+	reset      int // position on the path of omp's last reset boundary, or -1
+	rules      map[string]bool
 	pinned     bool // omp: a default model was chosen explicitly
 }
 
@@ -110,7 +111,11 @@ func (b *contextBuilder) scanState(path []int) error {
 			if !answers[i] {
 				continue
 			}
-		case TypeModelChange, TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeTTSRInjection, TypeMCPToolSelection, TypeModeChange:
+		case TypeModelChange, TypeThinkingLevel:
+		case TypeServiceTier, TypeContextChange, TypeTTSRInjection, TypeMCPToolSelection, TypeModeChange:
+			if b.doc.genuinePi() {
+				continue
+			}
 		default:
 			continue
 		}
@@ -122,6 +127,11 @@ func (b *contextBuilder) scanState(path []int) error {
 	}
 	return nil
 }
+
+// genuinePi reports that the file is pi's own, which has model and thinking level for
+// state and nothing else. What another program may have put into it is not pi's to
+// rebuild, and need not be looked for.
+func (d *Document) genuinePi() bool { return d.dialect == Pi && d.header.Dialect == "" }
 
 // decidingAnswers returns the answers that may say which model is in use: the last
 // that names one. In omp an answer only counts while no model was chosen, so that the
@@ -159,7 +169,10 @@ func (b *contextBuilder) applyState(e Entry) {
 	case TypeThinkingLevel:
 		c.ThinkingLevel, c.HasThinkingLevel = e.AsThinkingLevel(), true
 		if b.doc.dialect == Omp {
-			c.ConfiguredThinkingLevel, _ = rawjson.GetString(e.Raw, "configured")
+			var ok bool
+			if c.ConfiguredThinkingLevel, ok = rawjson.GetString(e.Raw, "configured"); !ok {
+				c.ConfiguredThinkingLevel, _ = rawjson.GetString(e.Raw, "thinkingLevel")
+			}
 		}
 	case TypeServiceTier:
 		if c.ServiceTier = rawjson.Get(e.Raw, "serviceTier"); rawjson.Kind(c.ServiceTier) == 'n' {
@@ -170,7 +183,8 @@ func (b *contextBuilder) applyState(e Entry) {
 		c.ActiveContextTenant, _ = rawjson.GetString(e.Raw, "tenant")
 	case TypeTTSRInjection:
 		for _, rule := range e.AsInjectedRules() {
-			if !slices.Contains(c.InjectedTTSRRules, rule) {
+			if !b.rules[rule] {
+				b.rules[rule] = true
 				c.InjectedTTSRRules = append(c.InjectedTTSRRules, rule)
 			}
 		}

@@ -91,6 +91,10 @@ func ompMessage(e Entry) []byte {
 		if rawjson.Truthy(rawjson.Get(m, "retryRecovery")) || emptyErrorTurn(m) {
 			return nil
 		}
+		// omp knows that only this provider refuses what it finds again.
+		if provider, _ := rawjson.GetString(m, "provider"); provider == "github-copilot" {
+			return withoutReplay(m)
+		}
 		return m
 	case TypeCustomMessage:
 		c := e.AsCustom()

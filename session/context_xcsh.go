@@ -29,7 +29,7 @@ func (b *contextBuilder) emitXcsh(path []int) error {
 func xcshMessage(e Entry) []byte {
 	switch e.Type {
 	case TypeMessage:
-		return e.Message()
+		return withoutReplay(e.Message())
 	case TypeCustomMessage:
 		return new(rawjson.Object).String("role", "custom").
 			Raw("customType", rawjson.Get(e.Raw, "customType")).Raw("content", rawjson.Get(e.Raw, "content")).
@@ -52,4 +52,26 @@ func remoteHistory(c Compaction) []byte {
 	}
 	return new(rawjson.Object).String("type", "openaiResponsesHistory").
 		String("provider", provider).Raw("items", items).Bytes()
+}
+
+// withoutReplay takes out of an answer what a provider wanted to see again in the same
+// run only: its own history and the signatures of what it thought. They are stale by
+// the time a file is read.
+func withoutReplay(m []byte) []byte {
+	if kind, _ := rawjson.GetString(m, "providerPayload", "type"); kind != "openaiResponsesHistory" {
+		return m
+	}
+	if role, _ := rawjson.GetString(m, "role"); role != "assistant" {
+		return m
+	}
+	var blocks [][]byte
+	rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+		blocks = append(blocks, rawjson.Delete(block, "thinkingSignature"))
+		return true
+	})
+	m = rawjson.Delete(m, "providerPayload")
+	if blocks == nil {
+		return m
+	}
+	return rawjson.Set(m, "content", rawjson.Array(blocks))
 }

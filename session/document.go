@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/spf13/afero"
@@ -32,9 +34,11 @@ type Document struct {
 	tree     tree
 	src      source
 	tail     tail
+	end      []byte      // the last bytes of the file, at most endBytes
 	info     os.FileInfo // of the file that was read; nil for bytes without one
 	headerAt span        // of the header line's value in the file
 	problems []Problem
+	found    map[ProblemKind]int // how many of each kind, while reading
 	marks    dialectMarks
 	values   int32 // JSON values met, the header being the first
 
@@ -94,8 +98,13 @@ func Parse(content []byte) (*Document, error) {
 // read indexes f and decides whether it stays open as the source of payloads.
 func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	if size > smallFile {
-		d.src = source{file: f}
-		return true, d.index(f)
+		d.src = source{file: f, size: size}
+		if err := d.index(f); err != nil {
+			return true, err
+		}
+		end, err := d.src.read(max(0, d.tail.size-endBytes), int(min(d.tail.size, endBytes)))
+		d.end, d.src.size = end, d.tail.size
+		return true, err
 	}
 	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	if _, err := content.ReadFrom(f); err != nil {
@@ -103,6 +112,7 @@ func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	}
 	d.src = source{mem: content.Bytes()}
 	d.indexBytes(content.Bytes())
+	d.remember(content.Bytes()[max(0, content.Len()-endBytes):])
 	return false, nil
 }
 
@@ -113,28 +123,56 @@ func (d *Document) index(r io.Reader) (err error) {
 
 func (d *Document) indexBytes(content []byte) { d.tail = scanBytes(content, d.add, d.report) }
 
-func (d *Document) report(p Problem) { d.problems = append(d.problems, p) }
+// maxProblems is how many findings of one kind are told one by one. A file of junk has
+// millions.
+const maxProblems = 100
+
+func (d *Document) report(p Problem) {
+	if d.found == nil {
+		d.found = map[ProblemKind]int{}
+	}
+	if d.found[p.Kind]++; d.found[p.Kind] <= maxProblems {
+		d.problems = append(d.problems, p)
+	}
+}
+
+// reportRest says how many findings were left out.
+func (d *Document) reportRest() {
+	for _, kind := range slices.Sorted(maps.Keys(d.found)) {
+		if more := d.found[kind] - maxProblems; more > 0 {
+			d.problems = append(d.problems, problemAt(kind, 0, false, "There are %d more findings of this kind.", more))
+		}
+	}
+	d.found = nil
+}
 
 // add files one value under header, title slot or entry.
 func (d *Document) add(v value) {
 	if !v.env.Object {
-		d.values++
-		d.problems = append(d.problems, problemAt(NotAnEntry, v.line, false, "Line %d is JSON but not an object.", v.line))
+		d.count(v)
+		d.report(problemAt(NotAnEntry, v.line, false, "Line %d is JSON but not an object.", v.line))
 		return
 	}
 	if d.header.Raw == nil {
 		d.addFirst(v)
 		return
 	}
-	d.values++
+	d.count(v)
 	r, ok := d.tree.record(v)
 	switch {
 	case !ok:
-		d.problems = append(d.problems, problemAt(NotAnEntry, v.line, false, "Line %d is an object without a type.", v.line))
+		d.report(problemAt(NotAnEntry, v.line, false, "Line %d is an object without a type.", v.line))
 	case r.typ == typeSession:
-		d.problems = append(d.problems, problemAt(ExtraHeader, v.line, false, "Line %d is a second session header; it is ignored.", v.line))
+		d.report(problemAt(ExtraHeader, v.line, false, "Line %d is a second session header; it is ignored.", v.line))
 	default:
 		d.addEntry(r, v)
+	}
+}
+
+// count numbers the values as the originals do, which see one per line.
+func (d *Document) count(v value) {
+	if !v.extra {
+		d.values++
 	}
 }
 
@@ -147,7 +185,7 @@ func (d *Document) addFirst(v value) {
 			return
 		}
 	}
-	d.values++
+	d.count(v)
 	if d.tree.len() == 0 {
 		if h, ok := parseHeader(v.raw); ok {
 			h.Raw = bytes.Clone(v.raw)
@@ -171,7 +209,7 @@ func (d *Document) addEntry(r record, v value) {
 	}
 	if r.id == "" {
 		if d.header.Version >= 2 {
-			d.problems = append(d.problems, problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
+			d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
 		}
 	} else if _, dup := d.tree.byID[r.id]; dup && d.header.Version >= 2 {
 		d.problems = append(d.problems, Problem{
@@ -179,15 +217,21 @@ func (d *Document) addEntry(r record, v value) {
 			Message: "Entry " + r.id + " appears more than once; the last one counts.",
 		})
 	}
-	if r.typ == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
-		name, _ := rawjson.GetString(v.raw, "name")
+	d.noteTitle(r.typ, v.raw)
+	d.tree.add(r)
+}
+
+// noteTitle takes the title that pi keeps in an entry.
+func (d *Document) noteTitle(t Type, raw []byte) {
+	if t == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
+		name, _ := rawjson.GetString(raw, "name")
 		d.title = Title{Text: name}
 	}
-	d.tree.add(r)
 }
 
 // settle finishes the view once the whole file was seen.
 func (d *Document) settle(dialect *Dialect) {
+	d.reportRest()
 	if d.header.Raw == nil {
 		return
 	}
@@ -206,6 +250,17 @@ func (d *Document) settle(dialect *Dialect) {
 	}
 }
 
+// settleHeadless makes the entries of a file without a header readable: whose they are
+// is told by themselves, and entries without ids are those of version 1.
+func (d *Document) settleHeadless() {
+	d.header.Version = CurrentVersion
+	if !slices.ContainsFunc(d.tree.recs, func(r record) bool { return r.id != "" }) {
+		d.header.Version = 1
+		migrate(d)
+	}
+	d.dialect = guessDialect(d.hasSlot, d.header, d.marks)
+}
+
 func (d *Document) headerFault() error {
 	if d.header.Raw != nil {
 		return nil
@@ -214,7 +269,7 @@ func (d *Document) headerFault() error {
 	if d.tail.size == 0 {
 		what = "is empty"
 	}
-	p := Problem{Kind: NoHeader, Message: "The file " + what + "."}
+	p := Problem{Kind: NoHeader, Lost: d.tail.size > 0, Message: "The file " + what + "."}
 	d.problems = append([]Problem{p}, d.problems...)
 	return fault.New(fault.Damaged, "%s %s; nothing was changed.", d.name(), what).
 		With("problems", d.problems).With("salvageable", d.tree.len()).With("path", d.path)
@@ -296,6 +351,7 @@ func (d *Document) Close() error { return d.src.Close() }
 type source struct {
 	mem  []byte
 	file afero.File
+	size int64      // of the file when it was indexed
 	mu   sync.Mutex // afero's in-memory files keep a position even for ReadAt
 }
 
@@ -314,6 +370,33 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	return nil, err
+}
+
+// copyTo writes the source's bytes to w.
+func (s *source) copyTo(w io.Writer) error {
+	if s.file == nil {
+		_, err := w.Write(s.mem)
+		return err
+	}
+	_, err := io.Copy(w, io.NewSectionReader(lockedReader{s}, 0, s.size))
+	return err
+}
+
+// endsLine reports whether the source is empty or its last byte a newline.
+func (s *source) endsLine() bool {
+	size := max(s.size, int64(len(s.mem)))
+	if size == 0 {
+		return true
+	}
+	last, err := s.read(size-1, 1)
+	return err == nil && last[0] == '\n'
+}
+
+type lockedReader struct{ s *source }
+
+func (r lockedReader) ReadAt(b []byte, off int64) (int, error) {
+	got, err := r.s.read(off, len(b))
+	return copy(b, got), err
 }
 
 // Close closes the file, if there is one.

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
@@ -94,7 +96,7 @@ func (d *Draft) line(id, parentID, timestamp string) []byte {
 	o := new(rawjson.Object).String("type", string(d.Type))
 	specifics := func() {
 		for _, f := range d.fields {
-			o.Raw(f.key, f.raw)
+			o.Raw(f.key, singleLine(f.raw))
 		}
 	}
 	first := d.Type == TypeCustom || d.Type == TypeCustomMessage
@@ -110,4 +112,19 @@ func (d *Draft) line(id, parentID, timestamp string) []byte {
 		specifics()
 	}
 	return o.Bytes()
+}
+
+// singleLine brings a value into the form a line must have: one line, valid UTF-8.
+// Ordinary values are already.
+func singleLine(raw []byte) []byte {
+	if bytes.ContainsAny(raw, "\n\r") {
+		var b bytes.Buffer
+		if json.Compact(&b, raw) == nil {
+			raw = b.Bytes()
+		}
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	return raw
 }

@@ -9,6 +9,14 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
+// ioFaultOrNil is [ioFault] for an error that may be nil.
+func ioFaultOrNil(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return ioFault(op, path, err)
+}
+
 // ioFault words an operating system's refusal. The cause stays in the chain.
 func ioFault(op, path string, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {

@@ -21,14 +21,36 @@ const (
 // createFile puts a new file at path with all of its content or not at all: the
 // content is written and synced under a temporary name first. An existing file is
 // kind fileExists and stays as it is.
+//
+// The name is reserved by an empty file first, so that a file that appears in the same
+// moment is never renamed over.
 func createFile(fsys afero.Fs, path, suffix string, content func(io.Writer) error) error {
 	if err := fsys.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return ioFault("create", filepath.Dir(path), err)
 	}
-	if _, err := fsys.Stat(path); err == nil {
+	f, err := fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.FileExists, "%s exists already.", path).With("path", path)
+	} else if err != nil {
+		return ioFault("create", path, err)
 	}
-	return replaceFile(fsys, path, suffix, fileMode, content, func() error { return nil })
+	reserved, err := f.Stat()
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = replaceFile(fsys, path, suffix, fileMode, content, func() error { return stillEmpty(fsys, path, reserved) })
+	}
+	if err != nil && stillEmpty(fsys, path, reserved) == nil {
+		_ = fsys.Remove(path) // best effort; the error that matters is returned
+	}
+	return ioFaultOrNil("create", path, err)
+}
+
+// stillEmpty reports that the file at path is the empty one that was seen there.
+func stillEmpty(fsys afero.Fs, path string, was os.FileInfo) error {
+	if info, err := fsys.Stat(path); err != nil || info.Size() > 0 || !sameFile(info, was) {
+		return fault.New(fault.Stale, "%s changed while a session was being made of it; nothing was written.", path).With("path", path)
+	}
+	return nil
 }
 
 // replaceFile writes content under a temporary name beside path, syncs it and
@@ -70,30 +92,13 @@ func syncDir(fsys afero.Fs, dir string) {
 	_ = d.Close()
 }
 
-// realTarget follows symbolic links, so that a rewrite replaces the file and not the
-// link to it.
-func realTarget(fsys afero.Fs, path string) string {
-	links, ok := fsys.(afero.LinkReader)
-	if !ok {
-		return path
-	}
-	for range 32 {
-		to, err := links.ReadlinkIfPossible(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return path
-}
-
 // sameFile reports whether two stats are of one file. Storage without inodes (in
 // memory) cannot tell and counts as the same.
 func sameFile(a, b os.FileInfo) bool {
-	if a == nil || b == nil || a.Sys() == nil || b.Sys() == nil {
+	if a == nil || b == nil {
+		return false
+	}
+	if a.Sys() == nil || b.Sys() == nil {
 		return true
 	}
 	return os.SameFile(a, b)

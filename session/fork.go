@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -156,7 +157,8 @@ func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
 	if into.path != nil {
 		entries = into.path
 	}
-	lines, err := d.lines(header, entries)
+	path := filepath.Join(into.dir, FileName(at, id))
+	lines, err := d.lines(s.forDisk(path), header, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +172,6 @@ func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
 			lines[i] = resolveBlobs(line, into.blobs, 0, func(string, error) {})
 		}
 	}
-	path := filepath.Join(into.dir, FileName(at, id))
 	if err := createFile(s.Fs, path, id, func(w io.Writer) error { return writeLines(w, lines) }); err != nil {
 		return nil, err
 	}
@@ -182,12 +183,13 @@ func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
 // labels anew what is still there.
 //
 // Differs: xcsh leaves the children of a removed label without a parent, which cuts
-// off everything above them.
+// off everything above them, and a compaction that keeps from a label keeps nothing.
 func (s *Store) asBranch(d *Document, path []int, lines [][]byte) ([][]byte, error) {
 	labels, err := d.Labels()
 	if err != nil {
 		return nil, err
 	}
+	instead := d.afterLabels(path)
 	out := lines[:1]
 	parent, cut := "", false
 	ids := map[string]bool{}
@@ -203,6 +205,9 @@ func (s *Store) asBranch(d *Document, path []int, lines [][]byte) ([][]byte, err
 				value = rawjson.Quote(parent)
 			}
 			line, cut = rawjson.Set(line, "parentId", value), false
+		}
+		if r.typ == TypeCompaction {
+			line = redirect(line, instead)
 		}
 		out, parent = append(out, line), r.id
 		ids[r.id] = true
@@ -221,13 +226,44 @@ func (s *Store) asBranch(d *Document, path []int, lines [][]byte) ([][]byte, err
 	return out, nil
 }
 
-// lines returns a header and the lines of the entries at the given indexes.
-func (d *Document) lines(header []byte, entries []int) ([][]byte, error) {
+// afterLabels maps each label entry of the path to the entry that takes its place: the
+// next one that is no label.
+func (d *Document) afterLabels(path []int) map[string]string {
+	instead := map[string]string{}
+	next := ""
+	for _, i := range slices.Backward(path) {
+		r := &d.tree.recs[i]
+		if r.typ != TypeLabel {
+			next = r.id
+		} else if next != "" {
+			instead[r.id] = next
+		}
+	}
+	return instead
+}
+
+// redirect makes a compaction keep from the entry that took a label's place.
+func redirect(line []byte, instead map[string]string) []byte {
+	for _, key := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
+		id, _ := rawjson.GetString(line, key)
+		if to := instead[id]; to != "" {
+			line = rawjson.SetString(line, key, to)
+		}
+	}
+	return line
+}
+
+// lines returns a header and the lines of the entries at the given indexes. What is in
+// memory only goes through disk first; what comes from a file is copied as it is.
+func (d *Document) lines(disk func([]byte) []byte, header []byte, entries []int) ([][]byte, error) {
 	lines := [][]byte{header}
 	for _, i := range entries {
 		raw, err := d.raw(i)
 		if err != nil {
 			return nil, err
+		}
+		if d.tree.recs[i].mem != nil {
+			raw = disk(raw)
 		}
 		lines = append(lines, raw)
 	}
@@ -254,6 +290,9 @@ func (s *Store) copyArtifacts(from, to string) {
 	toDir, _ := ArtifactDir(to)
 	if !ok {
 		return
+	}
+	if rel, err := filepath.Rel(fromDir, toDir); err == nil && filepath.IsLocal(rel) {
+		return // a directory of sessions that happens to be called like one
 	}
 	if err := copyTree(s.Fs, fromDir, toDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.log.Warn("artifacts were not copied", zapPath(fromDir), zapError(err))

@@ -51,10 +51,10 @@ func headerVersion(v []byte) int {
 		}
 	}
 	f, ok := rawjson.Float(v)
-	if !ok || f < 1 {
+	switch {
+	case !ok && rawjson.Kind(v) != '0', f < 1:
 		return 1
-	}
-	if f > 1<<20 {
+	case !ok || f > 1<<20: // also what is too large for a number
 		return 1 << 20
 	}
 	return int(f)

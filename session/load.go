@@ -10,9 +10,9 @@ import (
 const (
 	readBlock = 1 << 20 // bytes per read while scanning a file
 
-	// maxLine is the longest line kept, in bytes. A longer one cannot be a message
-	// any of the programs wrote and would only exhaust memory.
-	maxLine = 256 << 20
+	// maxLine is the longest line kept, in bytes. The programs cut texts and move
+	// images out long before; a longer line would only exhaust memory.
+	maxLine = 32 << 20
 
 	// maxSpan is how far, in bytes, a value may reach past its first line, and
 	// spanBudget how many bytes a file may cost in attempts that came to nothing.
@@ -28,6 +28,8 @@ type value struct {
 	line int   // 1-based physical line on which it begins
 	raw  []byte
 	env  rawjson.Envelope
+
+	extra bool // not the first value of its line
 }
 
 // tail says how a file ends, which decides what the next append must write first.
@@ -205,7 +207,7 @@ func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 			s.report(problemAt(ExtraValue, s.line, false, "Line %d holds more than one value.", s.line))
 		}
 		used = start + n
-		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used], env: env})
+		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used], env: env, extra: found > 0})
 	}
 }
 

@@ -52,6 +52,9 @@ func (l *Log) Append(d *Draft) (id string, err error) {
 	}
 	// A failure here comes up again, with the entry kept, when it is persisted.
 	syncErr := l.sync()
+	if err := l.writable(); err != nil {
+		return "", err // what is in the file now is newer than we can write
+	}
 	id = l.add(d)
 	if syncErr != nil {
 		l.latch(syncErr)
@@ -71,7 +74,7 @@ func (l *Log) add(d *Draft) string {
 }
 
 func (l *Log) addLine(r record) {
-	r.n = int32(len(r.mem))
+	r.n, r.fresh = int32(len(r.mem)), true
 	l.doc.tree.add(r)
 	l.leaf, l.follow = l.doc.Len()-1, true
 	l.unsaved = append(l.unsaved, l.leaf)
@@ -132,11 +135,19 @@ func (l *Log) ResetLeaf() {
 // and appends a summary of what was left behind.
 func (l *Log) BranchWithSummary(id, summary string) (string, error) {
 	from := id
-	if id == "" {
+	l.mu.Lock()
+	err := l.writable()
+	l.mu.Unlock()
+	switch {
+	case err != nil:
+		return "", err // before the leaf has moved
+	case id == "":
 		from = "root"
 		l.ResetLeaf()
-	} else if err := l.Branch(id); err != nil {
-		return "", err
+	default:
+		if err := l.Branch(id); err != nil {
+			return "", err
+		}
 	}
 	return l.Append(DraftBranchSummary(from, summary, nil))
 }
@@ -239,17 +250,20 @@ func (l *Log) Flush() error {
 }
 
 func (l *Log) flush() error {
-	if l.path == "" || l.pending || l.closed {
+	switch {
+	case l.path == "" || l.closed:
+		return l.err
+	case l.pending && l.err == nil && !l.revived():
+		return nil // waits for its first answer
+	case len(l.ours) == 0:
 		return l.err
 	}
-	if len(l.unsaved) > 0 {
-		err := l.sync()
-		if err == nil {
-			err = l.persist(false)
-		}
-		l.latch(err)
+	// Also without anything missing: the file may have been replaced since.
+	err := l.sync()
+	if err == nil {
+		err = l.persist(false)
 	}
-	if l.err == nil && len(l.ours) > 0 {
+	if l.latch(err); l.err == nil && !l.pending {
 		l.latch(l.fsync())
 	}
 	return l.err
@@ -292,33 +306,47 @@ func (l *Log) SetTitle(title Title) (changed bool, err error) {
 	if err := l.writable(); err != nil {
 		return false, err
 	}
-	if l.doc.title.Source == "user" && title.Source == "auto" {
-		return false, nil
-	}
 	if err := l.sync(); err != nil {
 		return false, err
 	}
-	if err := l.storeTitle(title); err != nil {
+	if err := l.writable(); err != nil {
 		return false, err
 	}
-	l.doc.title = title
-	return true, nil
+	if l.doc.title.Source == "user" && title.Source == "auto" {
+		return false, nil
+	}
+	return l.storeTitle(title)
 }
 
-func (l *Log) storeTitle(title Title) error {
-	switch {
-	case l.doc.hasSlot:
-		if err := l.overwriteSlot(title); err != nil {
-			return err
+func (l *Log) storeTitle(title Title) (changed bool, err error) {
+	if l.revived() {
+		if err := l.create(); err != nil {
+			return false, err
 		}
-		l.add(draftTitleChange(title, l.doc.title.Text))
+	}
+	switch {
+	case l.doc.hasSlot && l.path != "" && !l.pending:
+		previous := l.doc.title.Text
+		if changed, err = l.overwriteSlot(title); err != nil || !changed {
+			return false, err
+		}
+		l.add(draftTitleChange(title, previous))
 		l.latch(l.persist(false))
-		return l.err
-	case l.form() == Pi:
+		err = l.err
+	case l.form() == Pi && !l.doc.header.HasTitle:
 		l.add(draftSessionInfo(title.Text))
 		l.latch(l.persist(false))
-		return l.err
+		err = l.err
+	default:
+		err = l.titleInHeader(title)
 	}
+	if err == nil {
+		l.doc.title = title
+	}
+	return err == nil, err
+}
+
+func (l *Log) titleInHeader(title Title) error {
 	header := rawjson.SetString(l.doc.HeaderLine(), "title", title.Text)
 	if title.Source != "" {
 		header = rawjson.SetString(header, "titleSource", title.Source)
@@ -327,7 +355,11 @@ func (l *Log) storeTitle(title Title) error {
 		l.doc.header, _ = parseHeader(header)
 		return nil
 	}
-	return l.rewrite(header)
+	if err := l.rewrite(header); err != nil {
+		return err
+	}
+	l.latch(nil) // a rewrite writes whatever was missing
+	return nil
 }
 
 // form is the dialect to write: that of the root the file is in, because its program

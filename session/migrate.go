@@ -1,8 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
@@ -102,10 +104,11 @@ func addTreeFields(t *tree, i int, raw []byte) []byte {
 	raw = rawjson.Delete(raw, "firstKeptEntryIndex")
 	// The index counts the file's values, the header being 0. Only an earlier entry
 	// has an id at this point of the original's single pass.
-	for j := range i {
-		if float64(t.recs[j].ord) == place {
-			return rawjson.SetString(raw, "firstKeptEntryId", t.recs[j].id)
-		}
+	j, found := slices.BinarySearchFunc(t.recs[:i], place, func(r record, place float64) int {
+		return cmp.Compare(float64(r.ord), place)
+	})
+	if found {
+		raw = rawjson.SetString(raw, "firstKeptEntryId", t.recs[j].id)
 	}
 	return raw
 }

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // StoreConfig is what a [Store] works with. Fs and DirFor are required.
@@ -28,6 +29,10 @@ type StoreConfig struct {
 	// outside every root; nil means that there are none.
 	RootFor func(path string) (root FileRoot, ok bool)
 
+	// RealPath resolves symbolic links, so that a rewrite replaces the file and not
+	// the link to it. Nil means that there are none.
+	RealPath func(path string) (string, error)
+
 	Now func() time.Time // time.Now when nil
 	IDs *IDs             // random ones when nil
 	Log *zap.Logger      // silent when nil
@@ -42,9 +47,10 @@ type FileRoot struct {
 // Store makes and opens session files. It is safe for concurrent use.
 type Store struct {
 	StoreConfig
-	now func() time.Time
-	ids *IDs
-	log *zap.Logger
+	now   func() time.Time
+	ids   *IDs
+	log   *zap.Logger
+	locks *locker
 }
 
 // NewStore returns a store over c.
@@ -59,7 +65,15 @@ func NewStore(c StoreConfig) *Store {
 	if s.log == nil {
 		s.log = zap.NewNop()
 	}
+	s.locks = newLocker(s.Fs, lockOptions{now: c.Now})
 	return s
+}
+
+func (s *Store) realPath(path string) (string, error) {
+	if s.RealPath == nil {
+		return path, nil
+	}
+	return s.RealPath(path)
 }
 
 // BlobsFor returns where the images of the session at path are, or nil.
@@ -141,19 +155,12 @@ func (s *Store) CreateAt(path, cwd string) (*Log, error) {
 	case info.Size() > 0 || !info.Mode().IsRegular():
 		err = fault.New(fault.FileExists, "%s exists already.", path).With("path", path)
 	default:
-		err = replaceFile(s.Fs, path, s.ids.Session(), fileMode, content, func() error { return s.stillEmpty(path, info) })
+		err = replaceFile(s.Fs, path, s.ids.Session(), fileMode, content, func() error { return stillEmpty(s.Fs, path, info) })
 	}
 	if err != nil {
 		return nil, err
 	}
 	return s.Open(path)
-}
-
-func (s *Store) stillEmpty(path string, was os.FileInfo) error {
-	if info, err := s.Fs.Stat(path); err != nil || info.Size() > 0 || !sameFile(info, was) {
-		return fault.New(fault.Stale, "%s changed while a session was being made of it; nothing was written.", path).With("path", path)
-	}
-	return nil
 }
 
 // Memory makes a session of cwd that never has a file.
@@ -196,11 +203,14 @@ func (s *Store) Salvage(path, out, cwd string) (entries int, err error) {
 	if err != nil && !fault.Is(err, fault.Damaged) {
 		return 0, err
 	}
-	header := doc.header.Raw
-	if header == nil {
-		header = newHeader(s.ids.Session(), FormatTime(s.now()), cwd, nil, path)
+	if doc.header.Raw == nil {
+		doc.settleHeadless()
 	}
-	lines, err := doc.lines(header, allEntries(doc))
+	header := newHeader(s.ids.Session(), FormatTime(s.now()), cmp.Or(doc.header.Cwd, cwd), nil, path)
+	if doc.dialect != Xcsh {
+		header = rawjson.SetString(header, "dialect", doc.dialect.String())
+	}
+	lines, err := doc.lines(s.forDisk(out), header, allEntries(doc))
 	if err != nil {
 		return 0, err
 	}
@@ -219,10 +229,16 @@ func (s *Store) WriteFile(path string, overwrite bool, content func(io.Writer) e
 	if !overwrite {
 		return createFile(s.Fs, path, s.ids.Session(), content)
 	}
-	if info, err := s.Fs.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fault.New(fault.FileExists, "%s is not a file that can be replaced.", path).With("path", path)
+	target := path
+	if info, err := s.Fs.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return fault.New(fault.FileExists, "%s is not a file that can be replaced.", path).With("path", path)
+		}
+		if target, err = s.realPath(path); err != nil {
+			return ioFault("write", path, err)
+		}
 	}
-	return replaceFile(s.Fs, realTarget(s.Fs, path), s.ids.Session(), fileMode, content, func() error { return nil })
+	return replaceFile(s.Fs, target, s.ids.Session(), fileMode, content, func() error { return nil })
 }
 
 // closing closes doc, if there is one, and keeps the first error.

@@ -51,6 +51,9 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	}
 	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
+	if errors.Is(err, errTooLong) {
+		ok, err = false, nil
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Tail{}, false, ioFault("read", path, err)
 	}
@@ -61,6 +64,9 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	t.Header, t.LeafID = w.doc.header, w.leafID
 	return t, err == nil, err
 }
+
+// errTooLong says that a line reaches further back than is worth reading.
+var errTooLong = errors.New("session: line too long")
 
 // tailWalk follows the parents of the newest entry towards the beginning of the file.
 type tailWalk struct {
@@ -125,7 +131,7 @@ func (w *tailWalk) head(dialect *Dialect) (ok bool, err error) {
 		return false, nil
 	}
 	d.tree, d.problems = tree{}, nil
-	return d.dialect == Pi, nil
+	return d.genuinePi(), nil
 }
 
 // complete reports whether nothing further back can change the context.
@@ -160,6 +166,9 @@ func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
 			}
 			line, w.buf = w.buf[:end], nil
 			return line, last, nil
+		}
+		if len(w.buf) > maxLine {
+			return nil, false, errTooLong
 		}
 		if err := w.fill(); err != nil {
 			return nil, false, err

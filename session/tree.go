@@ -17,7 +17,8 @@ type record struct {
 	parent string
 	typ    Type
 	role   string // of a message
-	mem    []byte // the line, for an entry that is newer than the source
+	mem    []byte // the line, where it is not, or not in full, in the source
+	fresh  bool   // the entry is newer than the source
 }
 
 // tree is the index of a session: every entry in file order, and by id. Payloads

@@ -40,14 +40,25 @@ func (u *Usage) add(v []byte) {
 	for key, sum := range map[string]*float64{
 		"input": &u.Input, "output": &u.Output, "cacheRead": &u.CacheRead, "cacheWrite": &u.CacheWrite,
 	} {
-		n, _ := rawjson.Float(rawjson.Get(v, key))
+		n := amount(rawjson.Get(v, key))
 		*sum += n
 		if rawjson.Get(v, "totalTokens") == nil {
 			u.TotalTokens += n
 		}
 	}
-	total, _ := rawjson.Float(rawjson.Get(v, "totalTokens"))
-	cost, _ := rawjson.Float(rawjson.Get(v, "cost", "total"))
-	u.TotalTokens += total
-	u.Cost += cost
+	u.TotalTokens += amount(rawjson.Get(v, "totalTokens"))
+	u.Cost += amount(rawjson.Get(v, "cost", "total"))
+}
+
+// maxAmount is far above any sum of tokens or money. Numbers come from a file, and a
+// sum that is infinite could not be written as JSON.
+const maxAmount = 1e15
+
+// amount reads a number of tokens or dollars; what cannot be one counts nothing.
+func amount(v []byte) float64 {
+	n, ok := rawjson.Float(v)
+	if !ok || n < -maxAmount || n > maxAmount {
+		return 0
+	}
+	return n
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/spf13/afero"
+
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
@@ -18,92 +20,6 @@ var errMoved = errors.New("session: the file changed")
 // maxRetries bounds how often a write starts over because another program wrote in
 // between.
 const maxRetries = 8
-
-// sync brings memory up to date with the file: lines that others appended are
-// adopted, a replaced file is read again, and a file that is gone is remembered to
-// be written anew.
-func (l *Log) sync() error {
-	if l.path == "" || l.pending {
-		return nil
-	}
-	info, err := l.store.Fs.Stat(l.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		l.reviveFromMemory()
-		return nil
-	case err != nil:
-		return ioFault("read", l.path, err)
-	case sameFile(info, l.doc.info) && info.Size() == l.doc.tail.size:
-		return nil
-	case sameFile(info, l.doc.info) && info.Size() > l.doc.tail.size && l.doc.tail.newline && l.doc.tree.migrated == nil:
-		return l.adoptTail(info)
-	}
-	return l.reload()
-}
-
-// reviveFromMemory makes the next write put the whole session into a new file: the
-// old one was deleted while the session was open, and an append would create a file
-// without a header.
-func (l *Log) reviveFromMemory() {
-	l.store.log.Warn("session file is gone; writing it anew", zapPath(l.path))
-	l.pending = true
-}
-
-// adoptTail indexes what was appended to the file since we last looked.
-func (l *Log) adoptTail(info os.FileInfo) error {
-	f, err := l.store.Fs.Open(l.path)
-	if err != nil {
-		return ioFault("open", l.path, err)
-	}
-	fresh := make([]byte, info.Size()-l.doc.tail.size)
-	_, err = f.ReadAt(fresh, l.doc.tail.size)
-	if err = errors.Join(err, f.Close()); err != nil && !errors.Is(err, io.EOF) {
-		return ioFault("read", l.path, err)
-	}
-	wasLast := l.leaf == l.doc.Len()-1
-	end := scanBytes(fresh, func(v value) {
-		if r, ok := l.doc.tree.record(v); ok && r.typ != typeSession && v.env.Object {
-			r.mem = v.raw
-			l.doc.tree.add(r)
-		}
-	}, l.doc.report)
-	l.doc.tail = tail{size: info.Size(), newline: end.newline}
-	l.doc.info = info
-	if l.follow && wasLast {
-		l.leaf = l.doc.Len() - 1
-	}
-	return nil
-}
-
-// reload reads a file that is not the one we know. Entries of ours that are missing
-// in it, because another program rewrote it from what it knew, are kept and written
-// again behind its lines.
-func (l *Log) reload() error {
-	dialect := l.doc.dialect
-	doc, err := LoadAs(l.store.Fs, l.path, &dialect)
-	if err != nil {
-		return fault.New(fault.Stale, "%s is no longer the session that was opened; nothing was written: %w", l.path, err).With("path", l.path)
-	}
-	if doc.header.ID != l.doc.header.ID {
-		return errors.Join(fault.New(fault.Stale, "%s now holds another session; nothing was written.", l.path).With("path", l.path), doc.Close())
-	}
-	leafID, follow, old := l.doc.LeafID(atPlace(l.leaf)), l.follow, l.doc
-	l.doc, l.unsaved = doc, nil
-	for _, r := range old.tree.recs {
-		if line, ours := l.ours[r.id]; ours {
-			if _, there := doc.tree.byID[r.id]; !there {
-				l.addLine(record{id: r.id, parent: r.parent, typ: r.typ, role: r.role, mem: line})
-			}
-		}
-	}
-	l.leaf, l.follow = doc.Len()-1, true
-	if !follow && leafID == "" {
-		l.leaf, l.follow = -1, false
-	} else if i, err := doc.Index(leafID); err == nil && !follow {
-		l.leaf, l.follow = i, false
-	}
-	return old.Close()
-}
 
 // persist writes the entries that are not in the file yet. A session without an
 // answer stays in memory unless it is forced.
@@ -137,23 +53,23 @@ func (l *Log) persist(force bool) error {
 	return fault.New(fault.Busy, "%s keeps changing; another program is writing to it.", l.path).With("path", l.path)
 }
 
-// revived reports whether the file existed and was deleted.
-func (l *Log) revived() bool { return l.pending && l.doc.info != nil }
-
 func (l *Log) hasAnswer() bool {
 	return slices.ContainsFunc(l.doc.tree.recs, func(r record) bool { return r.role == "assistant" })
 }
 
-// create writes the whole session to a file that does not exist.
+// create writes the whole session to a file that does not exist. One that was deleted
+// comes back with every byte it had, unreadable lines included.
 func (l *Log) create() error {
 	err := createFile(l.store.Fs, l.path, l.store.ids.Session(), func(w io.Writer) error {
-		lines := [][]byte{l.doc.HeaderLine()}
-		for i := range l.doc.Len() {
-			raw, err := l.doc.raw(i)
-			if err != nil {
+		if l.revived() {
+			if err := l.doc.src.copyTo(w); err != nil {
 				return err
 			}
-			lines = append(lines, raw)
+			return writeLines(w, l.fresh())
+		}
+		lines, err := l.doc.lines(l.store.forDisk(l.path), l.doc.HeaderLine(), allEntries(l.doc))
+		if err != nil {
+			return err
 		}
 		return writeLines(w, lines)
 	})
@@ -164,36 +80,115 @@ func (l *Log) create() error {
 	return l.reopen()
 }
 
+// fresh returns the lines of all entries that came after the file was read, as they
+// are on disk. An empty line first ends a last line that was not ended.
+func (l *Log) fresh() [][]byte {
+	disk := l.store.forDisk(l.path)
+	var lines [][]byte
+	if !l.doc.src.endsLine() {
+		lines = append(lines, nil)
+	}
+	for _, r := range l.doc.tree.recs {
+		if r.fresh {
+			lines = append(lines, disk(r.mem))
+		}
+	}
+	return lines
+}
+
 // reopen reads what we just wrote in full, which then is the truth.
 func (l *Log) reopen() error {
-	dialect, old, leaf := l.doc.dialect, l.doc, l.leaf
+	dialect, old, leafID := l.doc.dialect, l.doc, l.doc.LeafID(atPlace(l.leaf))
 	doc, err := LoadAs(l.store.Fs, l.path, &dialect)
 	if err != nil {
+		// What is in the file is known when it can be read again; see sync.
+		l.doc.info = nil
 		return err
 	}
 	l.doc, l.unsaved = doc, nil
-	if l.leaf = min(leaf, doc.Len()-1); old.Len() != doc.Len() || l.follow {
+	l.keepFullText()
+	i, err := doc.Index(leafID)
+	switch {
+	case l.follow || err != nil && l.leaf >= 0:
 		l.leaf = doc.Len() - 1
+	case err == nil:
+		l.leaf = i
 	}
 	return old.Close()
 }
 
-// appendUnsaved writes the missing lines behind the file's last one, in one call.
-// errMoved means that the file is not the one we know and nothing was written.
+// missing returns the lines that are not in the file, as they are to be written.
+func (l *Log) missing() [][]byte {
+	disk := l.store.forDisk(l.path)
+	lines := make([][]byte, len(l.unsaved))
+	for n, i := range l.unsaved {
+		lines[n] = disk(l.doc.tree.recs[i].mem)
+	}
+	return lines
+}
+
+// forDisk returns what is done to a new line before it is written to the session at
+// path. A failure to store an image costs nothing but space.
+func (s *Store) forDisk(path string) func(line []byte) []byte {
+	var sink BlobSink
+	if dir, ok := s.BlobsFor(path).(BlobDir); ok {
+		sink = dir
+	}
+	return func(line []byte) []byte {
+		out, err := prepare(line, sink)
+		if err != nil {
+			s.log.Warn("an image stays in the session file", zapPath(path), zapError(err))
+		}
+		return out
+	}
+}
+
+// appendUnsaved writes the missing lines behind the file's last one. errMoved means
+// that the file is not the one we know and nothing was written.
 func (l *Log) appendUnsaved() error {
+	target, err := l.store.realPath(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	} else if err != nil {
+		return ioFault("write", l.path, err)
+	}
+	unlock, err := l.store.locks.publish(target)
+	if fault.Is(err, fault.NotFound) {
+		return errMoved // the directory is gone
+	} else if err != nil {
+		return err
+	}
+	alone, err := l.appendLocked(target)
+	l.store.unlocked(target, unlock())
+	if err == nil && !alone {
+		return l.writeAgain()
+	}
+	return err
+}
+
+// unlocked reports a lock that could not be given up. What was done under it is done.
+func (s *Store) unlocked(path string, err error) {
+	if err != nil {
+		s.log.Warn("the lock of a session file stays behind", zapPath(path), zapError(err))
+	}
+}
+
+// appendLocked writes the missing lines in one call. alone is false when somebody else
+// wrote, or put another file there, in the same moment.
+func (l *Log) appendLocked(target string) (alone bool, err error) {
 	var data []byte
 	if !l.doc.tail.newline {
 		// What is there stays, even half a line; ours begins on its own.
 		data = append(data, '\n')
 	}
-	for _, i := range l.unsaved {
-		data = append(append(data, l.doc.tree.recs[i].mem...), '\n')
+	for _, line := range l.missing() {
+		data = append(append(data, line...), '\n')
 	}
-	f, err := l.store.Fs.OpenFile(l.path, os.O_WRONLY|os.O_APPEND, fileMode)
+	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errMoved
+		return false, errMoved
 	} else if err != nil {
-		return ioFault("write", l.path, err)
+		return false, ioFault("write", l.path, err)
 	}
 	size := l.doc.tail.size
 	before, err := f.Stat()
@@ -201,23 +196,41 @@ func (l *Log) appendUnsaved() error {
 		err = errMoved
 	}
 	if err != nil {
-		return errors.Join(err, f.Close())
+		return false, errors.Join(err, f.Close())
 	}
 	n, err := f.Write(data)
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return errors.Join(ioFault("write", l.path, err), l.undo(f, size, n), f.Close())
+		return false, errors.Join(ioFault("write", l.path, err), l.undo(f, size, n), f.Close())
 	}
 	after, err := f.Stat()
 	if err = errors.Join(err, f.Close()); err != nil {
-		return ioFault("write", l.path, err)
+		return false, ioFault("write", l.path, err)
+	}
+	l.unsaved = nil
+	named, err := l.store.Fs.Stat(target)
+	if err != nil || !sameFile(named, after) || after.Size() != size+int64(n) {
+		return false, nil
 	}
 	l.doc.tail = tail{size: size + int64(n), newline: true}
+	l.doc.remember(data)
 	l.doc.info = after
-	l.unsaved = nil
-	return nil
+	return true, nil
+}
+
+// writeAgain looks at the file as it is now and writes what of ours it lacks.
+func (l *Log) writeAgain() error {
+	if err := l.sync(); err != nil {
+		return err
+	}
+	if !l.pending {
+		if err := l.reload(); err != nil {
+			return err
+		}
+	}
+	return l.persist(false)
 }
 
 type truncater interface {
@@ -272,21 +285,60 @@ func (l *Log) rewriteOnce(header []byte) error {
 	if err != nil {
 		return err
 	}
-	target := realTarget(l.store.Fs, l.path)
-	return replaceFile(l.store.Fs, target, l.store.ids.Session(), l.doc.info.Mode().Perm(), func(w io.Writer) error {
-		f, err := l.store.Fs.Open(target)
+	target, err := l.store.realPath(l.path)
+	if err != nil {
+		return ioFault("write", l.path, err)
+	}
+	old, err := l.store.Fs.Open(target)
+	if err != nil {
+		return ioFault("open", l.path, err)
+	}
+	unlock := func() error { return nil }
+	err = replaceFile(l.store.Fs, target, l.store.ids.Session(), l.doc.info.Mode().Perm(), func(w io.Writer) error {
+		return l.copyEdited(w, old, edits)
+	}, func() error {
+		// Only now: the copy may take longer than others wait for the lock.
+		release, err := l.store.locks.publish(target)
 		if err != nil {
 			return err
 		}
-		return errors.Join(l.copyEdited(w, f, edits), f.Close())
-	}, l.unchanged)
+		unlock = release
+		return l.unchanged(target)
+	})
+	if err == nil {
+		err = l.carryOver(old, target)
+	}
+	l.store.unlocked(target, unlock())
+	return errors.Join(err, old.Close())
 }
 
 // unchanged reports errMoved when the file is not the one in memory.
-func (l *Log) unchanged() error {
-	info, err := l.store.Fs.Stat(l.path)
+func (l *Log) unchanged(target string) error {
+	info, err := l.store.Fs.Stat(target)
 	if err != nil || !sameFile(info, l.doc.info) || info.Size() != l.doc.tail.size {
 		return errMoved
+	}
+	return nil
+}
+
+// carryOver appends to the new file what a program that takes no lock appended to the
+// old one between our last look and the rename.
+func (l *Log) carryOver(old afero.File, target string) error {
+	info, err := old.Stat()
+	if err != nil || info.Sys() == nil || info.Size() <= l.doc.tail.size {
+		return err
+	}
+	late := make([]byte, info.Size()-l.doc.tail.size)
+	if _, err := old.ReadAt(late, l.doc.tail.size); err != nil && !errors.Is(err, io.EOF) {
+		return ioFault("read", l.path, err)
+	}
+	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, fileMode)
+	if err != nil {
+		return ioFault("write", l.path, err)
+	}
+	_, err = f.Write(late)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return ioFault("write", l.path, err)
 	}
 	return nil
 }
@@ -301,7 +353,7 @@ func (l *Log) edits(header []byte) ([]edit, error) {
 	edits := []edit{{l.doc.headerAt, header}}
 	if l.doc.tree.migrated != nil {
 		for i, r := range l.doc.tree.recs {
-			if r.mem != nil {
+			if r.fresh {
 				continue
 			}
 			raw, err := l.doc.raw(i)
@@ -329,10 +381,7 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 	if _, err := io.Copy(w, io.NewSectionReader(f, at, l.doc.tail.size-at)); err != nil {
 		return err
 	}
-	var missing [][]byte
-	for _, i := range l.unsaved {
-		missing = append(missing, l.doc.tree.recs[i].mem)
-	}
+	missing := l.missing()
 	if !l.doc.tail.newline && len(missing) > 0 {
 		if _, err := w.Write([]byte{'\n'}); err != nil {
 			return err
@@ -351,24 +400,30 @@ func writeLines(w io.Writer, lines [][]byte) error {
 }
 
 // overwriteSlot puts a title into omp's title slot, in place: the slot's fixed size
-// is what it is for. The title is cut to what fits.
-func (l *Log) overwriteSlot(title Title) error {
+// is what it is for. The title is cut to what fits. changed is false when the slot has
+// been given a title by a person that this one must not replace.
+func (l *Log) overwriteSlot(title Title) (changed bool, err error) {
 	f, err := l.store.Fs.OpenFile(l.path, os.O_RDWR, fileMode)
 	if err != nil {
-		return ioFault("write", l.path, err)
+		return false, ioFault("write", l.path, err)
 	}
-	old := make([]byte, titleSlotSize)
-	_, err = f.ReadAt(old, 0)
-	if _, ok := parseTitleSlot(old); err == nil && (!ok || old[titleSlotSize-1] != '\n') {
+	slot := make([]byte, titleSlotSize)
+	_, err = f.ReadAt(slot, 0)
+	now, ok := parseTitleSlot(slot)
+	switch {
+	case err != nil:
+	case !ok || slot[titleSlotSize-1] != '\n':
 		err = fault.New(fault.Stale, "%s no longer begins with a title slot; nothing was written.", l.path).With("path", l.path)
-	}
-	if err == nil {
+	case now.Source == "user" && title.Source == "auto":
+		l.doc.title = now
+	default:
+		changed = true
 		_, err = f.WriteAt(titleSlot(title, FormatTime(l.store.now())), 0)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return ioFault("write", l.path, err)
+		return false, ioFault("write", l.path, err)
 	}
-	return nil
+	return changed, nil
 }
 
 // titleSlot is the slot's line, newline included.
@@ -381,6 +436,7 @@ func titleSlot(title Title, updatedAt string) []byte {
 		return append(o.String("updatedAt", updatedAt).String("pad", string(bytes.Repeat([]byte{' '}, pad))).Bytes(), '\n')
 	}
 	runes := []rune(title.Text)
+	runes = runes[:min(len(runes), titleSlotSize)] // a character takes at least a byte
 	for len(build(string(runes), 0)) > titleSlotSize {
 		runes = runes[:len(runes)-1]
 	}

@@ -142,7 +142,7 @@ func dumpCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := execute[commands.DumpResult](cmd.Context(), env, "xcsh.dump", commands.Source{Source: target})
+			r, err := execute[commands.DumpResult](cmd.Context(), env, "xcsh.dump", commands.Subject{Source: target})
 			if err != nil {
 				return err
 			}
@@ -182,7 +182,7 @@ func exportFile(cmd *cobra.Command, f flags, path string, out []string) error {
 }
 
 func export(cmd *cobra.Command, env *commands.Env, target string, out []string) error {
-	a := commands.ExportArgs{Source: commands.Source{Source: target}, Overwrite: true}
+	a := commands.ExportArgs{Subject: commands.Subject{Source: target}, Overwrite: true}
 	if len(out) > 0 {
 		a.Path = filepath.ToSlash(out[0])
 	}
@@ -203,7 +203,7 @@ func contextCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a := commands.ContextArgs{Source: commands.Source{Source: args[0]}}
+			a := commands.ContextArgs{Subject: commands.Subject{Source: args[0]}}
 			r, err := execute[commands.ContextResult](cmd.Context(), env, "xcsh.context", a)
 			if err != nil {
 				return err
@@ -230,6 +230,7 @@ func printContext(w io.Writer, r commands.ContextResult) error {
 
 func doctorCommand(f *flags) *cobra.Command {
 	var salvage string
+	var all bool
 	c := &cobra.Command{
 		Use: "doctor [ID|PATH]", Short: "Check the environment, or one session file", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -238,6 +239,10 @@ func doctorCommand(f *flags) *cobra.Command {
 				return err
 			}
 			switch {
+			case all && (len(args) > 0 || salvage != ""):
+				return fault.New(fault.InvalidArgument, "--all is about every session; it takes no other one.")
+			case all:
+				return printLost(cmd, env)
 			case len(args) == 0 && salvage != "":
 				return fault.New(fault.InvalidArgument, "--salvage needs the session to save from.")
 			case len(args) == 0:
@@ -245,13 +250,14 @@ func doctorCommand(f *flags) *cobra.Command {
 			case salvage != "":
 				return saveWhatIsLeft(cmd, env, args[0], salvage)
 			}
-			r, err := execute[commands.DoctorResult](cmd.Context(), env, "xcsh.doctor", commands.Source{Source: args[0]})
+			r, err := execute[commands.DoctorResult](cmd.Context(), env, "xcsh.doctor", commands.Subject{Source: args[0]})
 			if err != nil {
 				return err
 			}
 			return printProblems(cmd, r.Problems)
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "find the sessions that no list shows")
 	c.Flags().StringVar(&salvage, "salvage", "", "write what can be read of the session into a new file")
 	return c
 }
@@ -273,6 +279,24 @@ func printProblems(cmd *cobra.Command, problems []session.Problem) error {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// printLost lists the sessions that no list shows, and what to do about each.
+func printLost(cmd *cobra.Command, env *commands.Env) error {
+	lost, problems, err := env.Finder.Lost(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for _, l := range lost {
+		cmd.Printf("%s  %s\n    %s\n", l.Reason, l.Path, l.Advice)
+	}
+	if len(problems) > 0 || len(lost) == 0 {
+		err = printProblems(cmd, problems)
+	}
+	if len(lost) > 0 {
+		return exitCode(1)
+	}
+	return err
 }
 
 func printEnvironment(cmd *cobra.Command, env *commands.Env) error {

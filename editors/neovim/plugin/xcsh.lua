@@ -25,7 +25,8 @@ end, {
 -- stylua: ignore
 local palette = {
   -- generated: begin
-  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'branch', 'label', 'rename', 'doctor',
+  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'branch', 'label', 'rename', 'delete',
+  'move', 'doctor',
   -- generated: end
 }
 -- No palette offers these, but here they have a buffer of their own.

@@ -1,0 +1,150 @@
+package hook_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+)
+
+// scripted is a hook that does as it is told and writes down that it was called.
+type scripted struct {
+	name   string
+	cancel bool
+	err    error
+	panics any
+	calls  *[]string
+	seen   *hook.Event
+}
+
+func (s scripted) Before(ctx context.Context, e hook.Event) (bool, error) {
+	s.note(ctx, "before", e)
+	return s.cancel, s.err
+}
+
+func (s scripted) After(ctx context.Context, e hook.Event) { s.note(ctx, "after", e) }
+
+func (s scripted) note(ctx context.Context, when string, e hook.Event) {
+	*s.calls = append(*s.calls, fmt.Sprint(when, " ", s.name, " ", ctx.Value(key{})))
+	if s.seen != nil {
+		*s.seen = e
+	}
+	if s.panics != nil {
+		panic(s.panics)
+	}
+}
+
+type key struct{}
+
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for name, tc := range map[string]struct {
+		hooks     []scripted
+		cancelled bool
+		calls     []string
+		reports   []string
+	}{
+		"nobody is there to say no": {},
+		"nobody says no": {
+			hooks: []scripted{{name: "a"}, {name: "b"}},
+			calls: []string{"before a x", "before b x"},
+		},
+		"the first no ends it, the others are not asked": {
+			hooks:     []scripted{{name: "a"}, {name: "b", cancel: true}, {name: "c", cancel: true}},
+			cancelled: true,
+			calls:     []string{"before a x", "before b x"},
+		},
+		"an error is reported and is not a no": {
+			hooks:   []scripted{{name: "a", err: broken}, {name: "b"}},
+			calls:   []string{"before a x", "before b x"},
+			reports: []string{"hook session_before_switch: broken"},
+		},
+		"a no with an error is not a no": {
+			hooks:   []scripted{{name: "a", cancel: true, err: broken}},
+			calls:   []string{"before a x"},
+			reports: []string{"hook session_before_switch: broken"},
+		},
+		"a panic is reported and is not a no": {
+			hooks:   []scripted{{name: "a", cancel: true, panics: "boom"}, {name: "b"}},
+			calls:   []string{"before a x", "before b x"},
+			reports: []string{"hook session_before_switch: panic: boom"},
+		},
+		"a no after an error is a no": {
+			hooks:     []scripted{{name: "a", err: broken}, {name: "b", cancel: true}},
+			cancelled: true,
+			calls:     []string{"before a x", "before b x"},
+			reports:   []string{"hook session_before_switch: broken"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls, reports []string
+			r := runner(tc.hooks, &calls, &reports)
+			ctx := context.WithValue(t.Context(), key{}, "x")
+			require.Equal(t, tc.cancelled, r.Before(ctx, hook.Event{Name: hook.BeforeSwitch}))
+			require.Equal(t, tc.calls, calls)
+			require.Equal(t, tc.reports, reports)
+		})
+	}
+}
+
+func TestAfterTellsEveryHookWhateverOthersDo(t *testing.T) {
+	t.Parallel()
+	var calls, reports []string
+	r := runner([]scripted{{name: "a", panics: errors.New("boom")}, {name: "b", cancel: true}, {name: "c"}}, &calls, &reports)
+	r.After(context.WithValue(t.Context(), key{}, "x"), hook.Event{Name: hook.Fork})
+	require.Equal(t, []string{"after a x", "after b x", "after c x"}, calls)
+	require.Equal(t, []string{"hook session_fork: panic: boom"}, reports)
+}
+
+func TestHooksGetTheWholeEvent(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	var seen hook.Event
+	r := hook.Runner{Hooks: []hook.Hook{scripted{name: "a", calls: &calls, seen: &seen}}}
+	e := hook.Event{
+		Name: hook.BeforeSwitch, Reason: "resume", Cwd: "/w",
+		TargetSessionFile: "/s/b.jsonl", PreviousSessionFile: "/s/a.jsonl", EntryID: "aaaaaaaa",
+	}
+	ctx := context.WithValue(t.Context(), key{}, "x")
+	r.Before(ctx, e)
+	require.Equal(t, e, seen)
+	e.Name = hook.Switch
+	r.After(ctx, e)
+	require.Equal(t, e, seen)
+}
+
+// Who does not want to hear of failures is not made to.
+func TestFailuresWithoutAReport(t *testing.T) {
+	t.Parallel()
+	var calls []string
+	r := hook.Runner{Hooks: []hook.Hook{scripted{name: "a", calls: &calls, panics: "boom"}}}
+	ctx := context.WithValue(t.Context(), key{}, "x")
+	require.False(t, r.Before(ctx, hook.Event{}))
+	r.After(ctx, hook.Event{})
+	require.Len(t, calls, 2)
+}
+
+func TestEventsHaveTheNamesOfTheTerminalPrograms(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []hook.Name{
+		"session_before_switch", "session_switch", "session_before_fork", "session_fork",
+		"session_before_tree", "session_tree", "session_start", "session_shutdown",
+	}, []hook.Name{
+		hook.BeforeSwitch, hook.Switch, hook.BeforeFork, hook.Fork, hook.BeforeTree, hook.Tree, hook.Start, hook.Shutdown,
+	})
+}
+
+func runner(hooks []scripted, calls, reports *[]string) hook.Runner {
+	r := hook.Runner{Report: func(err error) { *reports = append(*reports, err.Error()) }}
+	for _, h := range hooks {
+		h.calls = calls
+		r.Hooks = append(r.Hooks, h)
+	}
+	return r
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/textproto"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"xcsh-ls": main})
+}
+
+// The scripts run the program as a shell or an editor does. They start in $WORK with an
+// empty HOME in it. Beside testscript's own commands they have:
+//
+//	frame FILE         puts the header of the protocol before each line of FILE
+//	unframe            takes the frames of the last command's output apart, one a line;
+//	                   anything else in it fails the test
+//	status N PROG ...  runs a program that must end with exit code N
+//	here FILE ...      replaces $WORK in files by the directory
+//	remember DIR       notes every file below DIR with its mode, time and bytes
+//	unchanged DIR      fails when anything below DIR is not as it was
+//
+// $SESSIONS is the directory in which the sessions of $WORK are filed, $FIXTURES the
+// session files of the repository.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the scripts name files as unix does")
+	}
+	fixtures, err := filepath.Abs("../../testdata/sessions")
+	require.NoError(t, err)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			name := "--" + strings.ReplaceAll(strings.TrimPrefix(env.WorkDir, "/"), "/", "-") + "--"
+			env.Setenv("HOME", home)
+			env.Setenv("SESSIONS", filepath.Join(home, ".xcsh/agent/sessions", name))
+			env.Setenv("FIXTURES", fixtures)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every race-enabled process ends a second late
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"frame": frame, "unframe": unframe, "status": status, "here": here, "remember": remember, "unchanged": unchanged,
+		},
+	})
+}
+
+func frame(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	var out bytes.Buffer
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		if line = strings.TrimSpace(line); line != "" {
+			fmt.Fprintf(&out, "Content-Length: %d\r\n\r\n%s", len(line), line)
+		}
+	}
+	ts.Check(os.WriteFile(path, out.Bytes(), 0o600))
+}
+
+func unframe(ts *testscript.TestScript, _ bool, _ []string) {
+	for r := bufio.NewReader(strings.NewReader(ts.ReadFile("stdout"))); ; {
+		header, err := textproto.NewReader(r).ReadMIMEHeader()
+		if errors.Is(err, io.EOF) && len(header) == 0 {
+			return
+		}
+		ts.Check(err)
+		n, err := strconv.Atoi(header.Get("Content-Length"))
+		ts.Check(err)
+		body := make([]byte, n)
+		_, err = io.ReadFull(r, body)
+		ts.Check(err)
+		if !json.Valid(body) {
+			ts.Fatalf("not JSON: %s", body)
+		}
+		_, err = fmt.Fprintf(ts.Stdout(), "%s\n", body)
+		ts.Check(err)
+	}
+}
+
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, not %d", got, want)
+	}
+}
+
+func here(ts *testscript.TestScript, _ bool, args []string) {
+	for _, file := range args {
+		text := strings.ReplaceAll(ts.ReadFile(file), "$WORK", ts.Getenv("WORK"))
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o600))
+	}
+}
+
+// tree is what there is of each path.
+type tree map[string]string
+
+func remember(ts *testscript.TestScript, _ bool, args []string) {
+	state, err := json.Marshal(treeOf(ts, args[0]))
+	ts.Check(err)
+	ts.Setenv("REMEMBERED_"+filepath.Base(args[0]), string(state))
+}
+
+func unchanged(ts *testscript.TestScript, _ bool, args []string) {
+	before := tree{}
+	ts.Check(json.Unmarshal([]byte(ts.Getenv("REMEMBERED_"+filepath.Base(args[0]))), &before))
+	after := treeOf(ts, args[0])
+	for _, path := range slices.Sorted(maps.Keys(before)) {
+		if after[path] != before[path] {
+			ts.Fatalf("%s was %s and is %s", path, before[path], after[path])
+		}
+		delete(after, path)
+	}
+	if len(after) > 0 {
+		ts.Fatalf("new: %v", slices.Sorted(maps.Keys(after)))
+	}
+}
+
+func treeOf(ts *testscript.TestScript, dir string) tree {
+	t := tree{}
+	ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		sum := ""
+		if d.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			sum = fmt.Sprintf("%x", sha256.Sum256(content))
+		}
+		t[path] = fmt.Sprintln(info.Mode(), info.ModTime().UnixNano(), sum)
+		return nil
+	}))
+	return t
+}

@@ -1,0 +1,182 @@
+package commands_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+// The summary of a resumed session is for the person: what it is called, when it was
+// used, how much was said by whom on the active branch, and how it began. No model sees it.
+func TestSummaryOfAResumedSession(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ß😀", 200)
+	for name, tc := range map[string]struct {
+		lines []string
+		text  string
+		facts map[string]any
+	}{
+		"a session without messages": {
+			[]string{st.Header(id1, "/w")},
+			"Empty session — 0 prompts and answers, last activity 2026-01-01T00:00:00.000Z.",
+			map[string]any{"name": "", "counts": map[string]any{}},
+		},
+		"named after its first prompt": {
+			talk(id1),
+			"one — 2 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
+			map[string]any{"name": "one", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "assistant": 1.0}},
+		},
+		"its title goes first": {
+			append([]string{strings.Replace(st.Header(id1, "/w"), "}", `,"title":"Fix it"}`, 1)}, talk(id1)[1:]...),
+			"Fix it — 2 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
+			map[string]any{"name": "Fix it", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "assistant": 1.0}},
+		},
+		"only the first line of a prompt, without control characters": {
+			[]string{st.Header(id1, "/w"), `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":" \n fix\u0007 it\r\nand that"}}`},
+			"fix it — 1 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
+			map[string]any{"name": "fix it", "firstTopic": "fix it", "counts": map[string]any{"user": 1.0}},
+		},
+		"messages of other roles and the active branch only": {
+			append(talk(id1),
+				`{"type":"message","id":"cccccccc","parentId":"aaaaaaaa","timestamp":"2026-01-02T00:00:00.000Z","message":{"role":"toolResult","content":[]}}`,
+				`{"type":"label","id":"dddddddd","parentId":"cccccccc","timestamp":"2026-01-03T00:00:00.000Z","targetId":"aaaaaaaa","label":"x"}`),
+			"one — 1 prompts and answers, last activity 2026-01-03T00:00:00.000Z.",
+			map[string]any{"name": "one", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "toolResult": 1.0}},
+		},
+		"a long prompt is cut between characters": {
+			[]string{st.Header(id1, "/w"), `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"` + long + `"}}`},
+			strings.Repeat("ß😀", 66) + "ß — 1 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
+			map[string]any{"counts": map[string]any{"user": 1.0}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			write(t, fs, file1, tc.lines...)
+			env := newEnv(fs)
+			shown := do(t, env, "xcsh.context", args{"source": file1})["context"]
+			summary, ok := do(t, env, "xcsh.resume", args{"target": file1})["summary"].(map[string]any)
+			require.True(t, ok)
+			require.Equal(t, tc.text, summary["text"])
+			facts, ok := summary["structured"].(map[string]any)
+			require.True(t, ok)
+			for key, want := range tc.facts {
+				require.Equal(t, want, facts[key], key)
+			}
+			require.Equal(t, shown, do(t, env, "xcsh.context", nil)["context"], "a model never sees it")
+		})
+	}
+}
+
+// A tree shows what tells an entry from its neighbours, on one short line.
+func TestPreviewOfEveryKindOfEntry(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ß😀", 200)
+	previews := []struct{ entry, want string }{
+		{`"type":"message","message":{"role":"user","content":"  first\tline\nsecond  line "}`, "first line second line"},
+		{`"type":"message","message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"image","data":""},{"type":"text","text":"b"}]}`, "a b"},
+		{`"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"read"},{"type":"toolCall","id":"2","name":"edit"}]}`, "read edit"},
+		{`"type":"message","message":{"role":"toolResult","toolName":"read","content":[]}`, "read"},
+		{`"type":"message","message":{"role":"bashExecution","command":"ls -l","output":"x"}`, "ls -l"},
+		{`"type":"message","message":{"role":"pythonExecution","code":"print(1)","output":"1"}`, "print(1)"},
+		{`"type":"message"`, ""},
+		{`"type":"message","message":{"role":"user","content":5}`, ""},
+		{`"type":"compaction","summary":"so far"`, "so far"},
+		{`"type":"branch_summary","summary":"left behind"`, "left behind"},
+		{`"type":"custom_message","customType":"note","content":"look"`, "look"},
+		{`"type":"custom","customType":"todo"`, "todo"},
+		{`"type":"model_change","model":"offline/demo"`, "offline/demo"},
+		{`"type":"thinking_level_change","thinkingLevel":"high"`, "high"},
+		{`"type":"mode_change","mode":"plan"`, "plan"},
+		{`"type":"zzz","text":"unknown"`, ""},
+		{`"type":"message","message":{"role":"user","content":"` + long + `"}`, strings.Repeat("ß😀", 40)},
+	}
+	lines := []string{st.Header(id1, "/w")}
+	for _, p := range previews {
+		lines = append(lines, "{"+p.entry+"}")
+	}
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, lines...)
+	nodes, ok := do(t, newEnv(fs), "xcsh.tree", args{"source": id1})["nodes"].([]any)
+	require.True(t, ok)
+	require.Len(t, nodes, len(previews))
+	for i, p := range previews {
+		node, ok := nodes[i].(map[string]any)
+		require.True(t, ok)
+		preview, ok := node["preview"].(string)
+		require.True(t, ok)
+		require.Equal(t, p.want, preview, p.entry)
+		require.LessOrEqual(t, len(utf16.Encode([]rune(preview))), 120)
+	}
+}
+
+// Without a person nothing is decided for one.
+func TestWithoutAPersonNothingIsDecided(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, talk(id1)...)
+	write(t, fs, sessions+"/b.jsonl", talk("0190000000000002")...)
+	write(t, fs, agentDir+"/sessions/--x--/c.jsonl", st.Header("0290000000000003", "/x"), st.User("aaaaaaaa", "", "theirs"))
+	before := tree(t, fs)
+	env := newEnv(fs)
+
+	_, err := run(t.Context(), env, "xcsh.resume", nil)
+	requireKind(t, fault.Cancelled, err)
+	require.EqualError(t, err, "No session selected")
+
+	_, err = run(t.Context(), env, "xcsh.resume", args{"target": "0190"})
+	candidates := requireKind(t, fault.Ambiguous, err).Data["candidates"]
+	require.Len(t, candidates, 2)
+
+	_, err = run(t.Context(), env, "xcsh.resume", args{"target": "0290"})
+	require.Equal(t, "/x", requireKind(t, fault.OtherProject, err).Data["cwd"])
+	require.EqualError(t, err, `Session "0290" is in another project (/x).`)
+
+	require.False(t, env.UI.Open(t.Context(), "/w/x.html", true))
+	env.UI.Notify(t.Context(), commands.LevelInfo, "nobody reads this")
+	p := env.UI.Progress(t.Context(), "nor this")
+	p.Report("half", 50)
+	p.End("done")
+	require.Equal(t, before, tree(t, fs))
+}
+
+// Renaming a session that is not live changes its header line and nothing else.
+func TestRenameOfASessionThatIsNotLive(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, `{"id":"0190000000000001","future":[1, 2],"type":"session","version":3,"cwd":"/w"}`, "junk",
+		`{"type":"zzz", "parentId":null,"id":"cccccccc","n":12345678901234567890}`)
+	env := newEnv(fs)
+	require.Equal(t, map[string]any{"title": "A title"}, do(t, env, "xcsh.rename", args{"source": id1, "title": " A\ttitle\n"}))
+	require.Equal(t, st.File(`{"id":"0190000000000001","future":[1, 2],"type":"session","version":3,"cwd":"/w","title":"A title","titleSource":"user"}`, "junk",
+		`{"type":"zzz", "parentId":null,"id":"cccccccc","n":12345678901234567890}`), read(t, fs, file1))
+	require.NotEqual(t, id1, do(t, env, "xcsh.state", nil)["sessionId"])
+}
+
+func TestTableIsInOrderAndKnowsItsFlags(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, spec := range commands.Default.Specs() {
+		names = append(names, spec.Name)
+		require.NotEmpty(t, spec.Doc, spec.Name)
+		if spec.Arg != "" {
+			require.Contains(t, fields(spec.Args), spec.Arg, "%s cannot fill what it has not", spec.Name)
+		}
+		require.False(t, spec.Flags.Has(commands.ReadOnly|commands.NeedIdle), "%s: who only reads need not wait", spec.Name)
+	}
+	require.Equal(t, names, commands.Default.Names())
+	require.Panics(t, func() {
+		c := commands.New(commands.Spec{Name: "twice"}, runNothing)
+		commands.NewTable(c, c)
+	})
+}
+
+func runNothing(context.Context, *commands.Env, struct{}) (struct{}, error) { return struct{}{}, nil }

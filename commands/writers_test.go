@@ -1,0 +1,161 @@
+package commands_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+func reviewEnv(t *testing.T, dir string) (*commands.Env, string) {
+	t.Helper()
+	fs := afero.NewOsFs()
+	w := filepath.Join(dir, "w")
+	require.NoError(t, os.MkdirAll(w, 0o700))
+	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(filepath.Join(dir, "agent")))}, Now: time.Now, RealPath: filepath.EvalSymlinks}
+	store := session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})
+	return &commands.Env{
+		Sessions: agent.NewManager(agent.Config{Store: store, Finder: finder}), Store: store, Finder: finder, Fs: fs,
+		UI: commands.Headless{}, Folders: func() []string { return []string{w} }, Log: zap.NewNop(),
+	}, w
+}
+
+func reviewFile(cwd string, more ...string) string {
+	return st.File(append([]string{st.Header("0123456789abcdef", cwd), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")}, more...)...)
+}
+
+func execC(t *testing.T, env *commands.Env, name string, args any) (map[string]any, error) {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	require.NoError(t, err)
+	res, err := commands.Default.Execute(t.Context(), env, name, []json.RawMessage{raw})
+	if err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(res)
+	if err != nil {
+		return nil, err
+	}
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(out, &m))
+	return m, nil
+}
+
+// TestExportOverItself: an export with overwrite takes the place of the session it shows.
+func TestExportOverItself(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl") // a session outside every root
+	before := reviewFile(w) + "{\"half a line\n"
+	require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
+	_, err := execC(t, env, "xcsh.export", map[string]any{"source": path, "path": path, "format": "html", "overwrite": true})
+	after, _ := os.ReadFile(path)
+	require.Equal(t, before, string(after))
+	require.Error(t, err)
+}
+
+// TestExportThroughALink: the fence around the sessions roots is lexical: through a link an export
+// replaces a session.
+func TestExportThroughALink(t *testing.T) {
+	dir := t.TempDir()
+	env, w := reviewEnv(t, dir)
+	path := filepath.Join(dir, "agent", "sessions", "--w--", "s.jsonl")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w)), 0o600))
+	require.NoError(t, os.Symlink(filepath.Dir(path), filepath.Join(w, "out")))
+	_, err := execC(t, env, "xcsh.export", map[string]any{"source": path, "path": "out/s.jsonl", "format": "html", "overwrite": true})
+	after, _ := os.ReadFile(path)
+	require.Equal(t, reviewFile(w), string(after))
+	require.Error(t, err)
+}
+
+// TestEmptyLeafID: an empty leafId is an unknown one: the newest entry, not an empty context.
+func TestEmptyLeafID(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w)), 0o600))
+	r, err := execC(t, env, "xcsh.context", map[string]any{"source": path, "leafId": ""})
+	require.NoError(t, err)
+	require.Len(t, r["context"].(map[string]any)["messages"], 2)
+}
+
+// TestEmptyEntryID: an empty entryId goes before the first entry instead of being refused.
+func TestEmptyEntryID(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w)), 0o600))
+	_, err := execC(t, env, "xcsh.resume", map[string]any{"target": path})
+	require.NoError(t, err)
+	_, err = execC(t, env, "xcsh.branch", map[string]any{"entryId": ""})
+	require.Error(t, err)
+}
+
+// TestLimitOverflow: a page so large that its end overflows.
+func TestLimitOverflow(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(filepath.Dir(w), "agent", "sessions", "--x--")
+	require.NoError(t, os.MkdirAll(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "a.jsonl"), []byte(reviewFile(w)), 0o600))
+	require.NotPanics(t, func() {
+		_, _ = execC(t, env, "xcsh.list", map[string]any{"scope": "all", "cursor": "1", "limit": 9223372036854775807})
+	})
+}
+
+// TestRecentZero: at most none is three.
+func TestRecentZero(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(filepath.Dir(w), "agent", "sessions", session.DirNames(w, "", "", nil)[0])
+	require.NoError(t, os.MkdirAll(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "a.jsonl"), []byte(reviewFile(w)), 0o600))
+	r, err := execC(t, env, "xcsh.recent", map[string]any{"limit": 0})
+	require.NoError(t, err)
+	require.Empty(t, r["sessions"])
+}
+
+// TestInfiniteUsage: a number beyond float64 keeps the session from being resumed at all.
+func TestInfiniteUsage(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl")
+	odd := `{"type":"message","id":"cccccccc","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"assistant","content":[],"usage":{"input":1e999}}}`
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w, odd)), 0o600))
+	_, err := execC(t, env, "xcsh.resume", map[string]any{"target": path})
+	require.NoError(t, err)
+}
+
+// TestSourceThroughALink: the live session seen through another name misses what is not on disk: resume
+// by a link, then ask by the real path.
+func TestSourceThroughALink(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w)), 0o600))
+	require.NoError(t, os.Symlink(path, filepath.Join(w, "l.jsonl")))
+	_, err := execC(t, env, "xcsh.resume", map[string]any{"target": filepath.Join(w, "l.jsonl")})
+	require.NoError(t, err)
+	_, err = execC(t, env, "xcsh.branch", map[string]any{"entryId": nil})
+	require.NoError(t, err)
+	r, err := execC(t, env, "xcsh.context", map[string]any{"source": path})
+	require.NoError(t, err)
+	require.Nil(t, r["leafId"], "the live session's leaf")
+}
+
+// TestProblemsWithoutBound: every bad line of a file is a finding, and all of them go over the wire.
+func TestProblemsWithoutBound(t *testing.T) {
+	env, w := reviewEnv(t, t.TempDir())
+	path := filepath.Join(w, "s.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(reviewFile(w)+strings.Repeat("x\n", 500_000)), 0o600)) // 1 MB
+	res, err := commands.Default.Execute(t.Context(), env, "xcsh.resume", []json.RawMessage{json.RawMessage(`{"target":"` + path + `"}`)})
+	require.NoError(t, err)
+	out, err := json.Marshal(res)
+	require.NoError(t, err)
+	require.Less(t, len(out), 1<<20, "bytes on the wire for a file of 1 MB")
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// MaxPersistChars is the longest string kept in a session line, in UTF-16 code units
+// (JavaScript's length of a string, not bytes). A longer one is cut and ends with
+// [TruncationNotice], which counts toward the limit.
+const MaxPersistChars = 500_000
+
+// TruncationNotice ends a text that was cut. It is 47 characters long. The programs
+// look for it, so it is part of the format.
+const TruncationNotice = "\n\n[Session persistence truncated large content]"
+
+// maxPrepareDepth is how deep in a line strings are cut and members removed. Nesting
+// depth comes from a file; what is deeper is written as it is.
+const maxPrepareDepth = 1000
+
+// limits are the lengths that prepare works with, in UTF-16 units. They are
+// parameters so that tests reach every rule with short lines.
+type limits struct {
+	text  int // longest string
+	image int // shortest image in a message that gets a file of its own
+}
+
+// prepare returns the line as it is to be written: over-long texts cut, images moved
+// to blobs, members that only matter while a program runs removed. The line is an
+// entry or a header, one JSON object; it is never modified, because memory keeps the
+// full text. When nothing has to change, out is line itself.
+//
+// Every byte that no rule concerns is copied: numbers keep their spelling, objects
+// the order of their keys, strings their lone surrogates. prepare of its own output
+// changes nothing.
+//
+// The first failure to store an image is returned beside the line, which then holds
+// that image inline: err says that something is larger than it should be, never that
+// something is missing. Without blobs (nil) every image stays inline, which is no
+// error.
+func prepare(line []byte, blobs BlobSink) (out []byte, err error) {
+	return prepareWithin(line, blobs, limits{text: MaxPersistChars, image: minBlobChars})
+}
+
+func prepareWithin(line []byte, blobs BlobSink, lim limits) (out []byte, err error) {
+	if ordinary(line, lim) {
+		return line, nil
+	}
+	p := preparer{line: line, lim: lim, blobs: blobs}
+	p.value(skipBlank(line, 0), place{})
+	return p.result(), p.err
+}
+
+// ordinary reports that no rule can apply to line. It looks at nothing but strings,
+// so that a line costs little more than finding its quotes; false means that a
+// closer look is needed.
+func ordinary(line []byte, lim limits) bool {
+	for i := quoteFrom(line, 0); i < len(line); {
+		end := stringEnd(line, i)
+		if end-i-2 >= lim.text { // a unit takes at least a byte
+			return false
+		}
+		if next := skipBlank(line, end); next < len(line) && line[next] == ':' {
+			if !ordinaryMember(line, line[i+1:end-1], skipBlank(line, next+1), lim) {
+				return false
+			}
+		}
+		i = quoteFrom(line, end)
+	}
+	return true
+}
+
+// ordinaryMember reports that the key and the beginning of the value at val, if it is
+// a string, call for no change.
+func ordinaryMember(line, key []byte, val int, lim limits) bool {
+	switch string(key) {
+	case "partialJson", "jsonlEvents":
+		return false
+	case "image_url": // "data:…" or something that begins with an escape
+		return val+1 >= len(line) || line[val] != '"' || line[val+1] != 'd' && line[val+1] != '\\'
+	case "data":
+		return val >= len(line) || line[val] != '"' || stringEnd(line, val)-val-2 < lim.image
+	}
+	return bytes.IndexByte(key, '\\') < 0
+}
+
+// preparer collects what has to change in one line.
+type preparer struct {
+	line  []byte
+	lim   limits
+	blobs BlobSink
+	edits []edit // in no particular order; they do not overlap
+	err   error  // the first failure to store an image
+}
+
+func (p *preparer) replace(from, to int, text []byte) {
+	p.edits = append(p.edits, edit{span{int64(from), int64(to)}, text})
+}
+
+// result is the line with the edits applied, in memory of its own if there are any.
+func (p *preparer) result() []byte {
+	if len(p.edits) == 0 {
+		return p.line
+	}
+	slices.SortFunc(p.edits, func(a, b edit) int { return int(a.off - b.off) })
+	size := len(p.line)
+	for _, e := range p.edits {
+		size += len(e.text) - int(e.end-e.off)
+	}
+	out, at := make([]byte, 0, size), int64(0)
+	for _, e := range p.edits {
+		out = append(append(out, p.line[at:e.off]...), e.text...)
+		at = e.end
+	}
+	return append(out, p.line[at:]...)
+}
+
+// role is what a member's key means to prepare.
+type role uint8
+
+const (
+	roleOther role = iota
+	roleTransient
+	roleSignature
+	roleContent
+	roleLineCount
+	roleType
+	roleMimeType
+	roleData
+	roleResult
+	roleImageURL
+)
+
+// roleOf takes a key with its quotes.
+func roleOf(key []byte) role {
+	name := inside(key)
+	if bytes.IndexByte(name, '\\') >= 0 {
+		s, _ := rawjson.String(key)
+		name = []byte(s)
+	}
+	switch string(name) {
+	case "partialJson", "jsonlEvents":
+		return roleTransient
+	case "thinkingSignature", "thoughtSignature", "textSignature":
+		return roleSignature
+	case "content":
+		return roleContent
+	case "lineCount":
+		return roleLineCount
+	case "type":
+		return roleType
+	case "mimeType":
+		return roleMimeType
+	case "data":
+		return roleData
+	case "result":
+		return roleResult
+	case "image_url":
+		return roleImageURL
+	}
+	return roleOther
+}
