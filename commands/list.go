@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -110,8 +111,11 @@ func (env *Env) listSessions(ctx context.Context, cwd, scope string, includeEmpt
 
 // markLive compares names first: resolving ten thousand paths takes longer than listing.
 func (env *Env) markLive(infos []session.Info) {
-	names := env.Sessions.LiveNames()
+	names, owners := env.Sessions.LiveNames(), env.Store.Owners()
 	for i := range infos {
+		if o, ok := owners[infos[i].Path]; ok && !o.Ours {
+			infos[i].LockedBy = fmt.Sprintf("pid %d on %s", o.PID, o.Host)
+		}
 		if names[filepath.Base(infos[i].Path)] {
 			_, infos[i].Live = env.Sessions.LiveIn(infos[i].Path)
 		}

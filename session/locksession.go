@@ -121,13 +121,16 @@ func (l *sessionLock) Release() error {
 // sessionOwner returns who has a session open for writing; ok is false when nobody
 // has, or nobody who still lives. It changes nothing on disk.
 func sessionOwner(fs afero.Fs, dir, sessionID string, o lockOptions) (owner Owner, ok bool) {
-	env := o.filled()
-	content, verdict, err := sessionLockFile(fs, dir, sessionID, env).look(nil)
+	return sessionLockFile(fs, dir, sessionID, o.filled()).sessionOwner()
+}
+
+func (f lockFile) sessionOwner() (owner Owner, ok bool) {
+	content, verdict, err := f.look(nil)
 	if err != nil || verdict != ownerLives {
 		return Owner{}, false
 	}
 	r, ok := parseSessionRecord(content)
-	return env.owner(r), ok
+	return f.env.owner(r), ok
 }
 
 func sessionLockFile(fs afero.Fs, dir, sessionID string, env *lockOptions) lockFile {

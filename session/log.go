@@ -32,6 +32,8 @@ type Log struct {
 	unsaved []int             // entries that are not in the file
 	ours    map[string][]byte // lines this Log wrote, by entry id, to notice when another program loses them
 	err     error             // what kept the last write from succeeding
+	lock    *sessionLock      // ours to write, from the first write on
+	asked   bool              // the lock was had, or cannot be had in this place
 	closed  bool
 }
 
@@ -99,6 +101,24 @@ func (l *Log) writable() error {
 		return fault.New(fault.NewerVersion, "%s was written by a newer program (version %d); it can be read but not changed.",
 			l.doc.name(), l.doc.header.Version).With("version", l.doc.header.Version).With("path", l.path)
 	}
+	return l.own()
+}
+
+// own makes the session ours to write until Close. One that another server writes to is
+// kind busy; reading it goes on. Where no lock can be kept the session is written
+// without: losing the conversation would be worse than sharing it.
+func (l *Log) own() error {
+	if l.asked || l.path == "" || l.store.LockDir == "" {
+		return nil
+	}
+	lock, err := acquireSession(l.store.Fs, l.store.LockDir, l.doc.header.ID, l.path, *l.store.locks.env)
+	if fault.Is(err, fault.Busy) {
+		return err
+	}
+	if err != nil {
+		l.store.log.Warn("a session is written without its lock", zapPath(l.path), zapError(err))
+	}
+	l.lock, l.asked = lock, true
 	return nil
 }
 
@@ -290,6 +310,7 @@ func (l *Log) Close() error {
 	if closeErr := l.doc.Close(); err == nil && closeErr != nil {
 		err = ioFault("close", l.path, closeErr)
 	}
+	l.store.unlocked(l.path, l.lock.Release())
 	return err
 }
 

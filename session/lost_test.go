@@ -111,7 +111,7 @@ func TestLinksLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 	fs := afero.NewOsFs()
 	require.NoError(t, fs.MkdirAll(filepath.Join(dir, "real"), 0o700))
-	require.NoError(t, os.Symlink("real", filepath.Join(dir, "link"))) //nolint:forbidigo // the real file system is what is tested
+	require.NoError(t, os.Symlink("real", filepath.Join(dir, "link")))
 	f := newFinder(fs)
 	f.Home, f.Temp, f.RealPath = filepath.Join(dir, "home"), "", filepath.EvalSymlinks
 	agentDir := filepath.Join(dir, "home/.xcsh/agent")
@@ -127,7 +127,7 @@ func TestLinksLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 	first := filepath.Join(sessions, entries[0].Name())
 	require.NoError(t, fs.Rename(first, filepath.Join(sessions, "0moved")))
-	require.NoError(t, os.Symlink("0moved", first)) //nolint:forbidigo // the real file system is what is tested
+	require.NoError(t, os.Symlink("0moved", first))
 	lost, problems, err := f.Lost(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, problems)

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,9 +60,9 @@ func TestRelocateMovesFileArtifactsAndHeader(t *testing.T) {
 
 func TestRelocateChangesNoOtherByte(t *testing.T) {
 	t.Parallel()
-	old, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl")) //nolint:forbidigo // a fixture
+	old, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
 	require.NoError(t, err)
-	slotted, err := os.ReadFile(filepath.Join(fixtures, "omp/compaction.jsonl")) //nolint:forbidigo // a fixture
+	slotted, err := os.ReadFile(filepath.Join(fixtures, "omp/compaction.jsonl"))
 	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"version 1":             string(old),
@@ -298,7 +297,7 @@ func TestRelocateToALink(t *testing.T) {
 	agentDir := filepath.Join(dir, "home/.xcsh/agent")
 	require.NoError(t, fs.MkdirAll(filepath.Join(dir, "real"), 0o700))
 	link := filepath.Join(dir, "link")
-	require.NoError(t, os.Symlink(filepath.Join(dir, "real"), link)) //nolint:forbidigo // the real file system is what is tested
+	require.NoError(t, os.Symlink(filepath.Join(dir, "real"), link))
 	path := filepath.Join(agentDir, "sessions/-p/a.jsonl")
 	put(t, fs, path, chat("1", filepath.Join(dir, "home/p"), "one"))
 	f := newFinder(fs)
@@ -356,5 +355,5 @@ func TestALargeSessionMoves(t *testing.T) {
 	s, _ := rooted(fs, 1)
 	to, err := s.Relocate(movedFrom, "/home/zed/q")
 	require.NoError(t, err)
-	require.Equal(t, len(text), len(content(t, fs, to)), fmt.Sprint("as long as before"))
+	require.Len(t, content(t, fs, to), len(text))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
@@ -73,4 +74,34 @@ func TestAnImageThatCannotBeStoredStaysInTheFile(t *testing.T) {
 	image := base64.StdEncoding.EncodeToString(make([]byte, 3000))
 	mustAppend(t, l, imageMessage(image))
 	require.Contains(t, content(t, base, filed), image)
+}
+
+func TestASessionHasOneWriter(t *testing.T) {
+	t.Parallel()
+	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
+		put(t, fs, filed, conversation())
+		stores := [2]*session.Store{newStoreWithIDs(fs, 1), newStoreWithIDs(fs, 2)}
+		var logs [2]*session.Log
+		for i, s := range stores {
+			s.LockDir = "/store/locks"
+			l, err := s.Open(filed)
+			require.NoError(t, err, "opening asks nobody")
+			logs[i] = l
+		}
+		mustAppend(t, logs[0], say("user", "ours"))
+		require.Contains(t, stores[1].Owners(), filed)
+
+		_, err := logs[1].Append(say("user", "theirs"))
+		require.Equal(t, fault.Busy, fault.KindOf(err))
+		_, err = logs[1].SetTitle(session.Title{Text: "theirs"})
+		require.Equal(t, fault.Busy, fault.KindOf(err))
+		require.NotContains(t, content(t, fs, filed), "theirs")
+		require.Equal(t, []string{"one", "two"}, contextTexts(t, logs[1]), "reading goes on")
+
+		require.NoError(t, logs[0].Close())
+		mustAppend(t, logs[1], say("assistant", "now"))
+		require.Equal(t, []string{"one", "two", "ours", "now"}, contextTexts(t, logs[1]))
+		require.NoError(t, logs[1].Close())
+		require.Empty(t, stores[0].Owners())
+	})
 }

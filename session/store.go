@@ -33,6 +33,9 @@ type StoreConfig struct {
 	// the link to it. Nil means that there are none.
 	RealPath func(path string) (string, error)
 
+	// LockDir is where a server says which sessions it writes to. "" says nothing.
+	LockDir string
+
 	Now func() time.Time // time.Now when nil
 	IDs *IDs             // random ones when nil
 	Log *zap.Logger      // silent when nil

@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -324,7 +323,7 @@ func TestOnlyFilesAreTrashed(t *testing.T) {
 	fs := afero.NewOsFs()
 	file, link := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	put(t, fs, file, conversation())
-	require.NoError(t, os.Symlink(file, link)) //nolint:forbidigo // the real file system is what is tested
+	require.NoError(t, os.Symlink(file, link))
 	s, _ := rooted(fs, 1)
 	for path, kind := range map[string]fault.Kind{dir: fault.IO, link: fault.IO, filepath.Join(dir, "none.jsonl"): fault.NotFound} {
 		_, err := s.Trash(path)
@@ -387,7 +386,7 @@ func TestUntrashRefuses(t *testing.T) {
 		require.Equal(t, record, content(t, fs, trashed+"/trashed.json"))
 		require.Equal(t, "output", content(t, fs, trashed+"/session/0.bash.log"))
 		_, err = fs.Stat(movedFrom)
-		require.True(t, errors.Is(err, os.ErrNotExist))
+		require.ErrorIs(t, err, os.ErrNotExist)
 	})
 }
 

@@ -29,7 +29,8 @@ func openBackend(s lsp.Settings, h hook.Hook, watch bool, log *zap.Logger) (lsp.
 		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir,
 	}
 	store := session.NewStore(session.StoreConfig{
-		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, Log: log.Named("session"),
+		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
+		LockDir: filepath.Join(roots[0].AgentDir, "xcsh-ls", "locks"), Log: log.Named("session"),
 	})
 	var hooks []hook.Hook
 	if h != nil {
