@@ -12,7 +12,7 @@ COUNT ?= 10
 NVIM ?= nvim
 
 .DEFAULT_GOAL := help
-.PHONY: help all build gen check-gen fmt lint lint-lua test race poison fuzz bench benchcmp cover \
+.PHONY: help all build gen check-gen fmt lint lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
 	golden nvim-test vet-cross check-deps vuln demo e2e ci
 
 help: ## show this list
@@ -55,7 +55,14 @@ fuzz: ## run every fuzz target for T (default 30s)
 
 bench: ## run the benchmarks matching BENCH into bench/new.txt
 	@mkdir -p bench
-	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./... | tee bench/new.txt
+	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./bench/... ./session/... | tee bench/new.txt
+
+bench-peers: ## compare whole processes with pi and omp, which are fetched from npm
+	bench/peers/install.sh
+	go run ./bench/process
+
+soak: ## kill writers and let them compete, 500 rounds
+	XCSH_SOAK=1 go test -count=1 -timeout 60m ./bench/soak
 
 benchcmp: ## compare bench/new.txt with bench/base.txt
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION) bench/base.txt bench/new.txt

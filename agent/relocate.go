@@ -43,11 +43,7 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 		}
 		defer release()
 		m := &moving{departure: s.departure(), to: to}
-		m.arrival = transition{s: there, old: there.current(), change: change{
-			reason: ReasonResume, after: hook.Switch,
-			before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: to},
-			open:   func() (*session.Log, error) { return s.m.cfg.Store.Open(to) },
-		}}
+		m.arrival = transition{s: there, old: there.current(), change: s.m.arriving(to)}
 		if err := m.run(ctx, m.steps(), "A hook cancelled the move."); err != nil {
 			return err
 		}
@@ -58,6 +54,15 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 		return err
 	})
 	return state, err
+}
+
+// arriving is the change of a folder to the session that was moved to path.
+func (m *Manager) arriving(path string) change {
+	return change{
+		reason: ReasonResume, after: hook.Switch,
+		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
+		open:   func() (*session.Log, error) { return m.cfg.Store.Open(path) },
+	}
 }
 
 // fileHere is MoveTo for a session of another directory that was opened in this folder.
@@ -71,11 +76,7 @@ func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 		if d.old.Path() == to && d.old.Header().Cwd == s.cwd {
 			return nil
 		}
-		d.change = change{
-			reason: ReasonResume, after: hook.Switch,
-			before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: to},
-			open:   func() (*session.Log, error) { return s.m.cfg.Store.Open(to) },
-		}
+		d.change = s.m.arriving(to)
 		m := &moving{departure: d, to: to}
 		m.arrival.s = s
 		if err := m.run(ctx, m.stepsHere(), "A hook cancelled the move."); err != nil {

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	_ "embed" // the generated manifest
 	"encoding/json"
 	"reflect"
 
@@ -15,6 +16,12 @@ type ManifestEntry struct {
 	Args   *jsonschema.Schema `json:"args"`
 	Result *jsonschema.Schema `json:"result"`
 }
+
+// ManifestJSON is [Table.Manifest] of [Default] as JSON. It is generated, because
+// deriving a hundred schemas takes longer than the rest of a start.
+//
+//go:embed manifest.gen.json
+var ManifestJSON json.RawMessage
 
 // Manifest describes every command in table order. It panics when a type has no
 // schema, which is a mistake in the program and shows in every test.

@@ -166,6 +166,13 @@ func beside(path, suffix string) string {
 
 // lock keeps other programs from writing to the session files at paths.
 func (s *Store) lock(paths ...string) (unlock func(), err error) {
+	owners := s.Owners()
+	for _, path := range paths {
+		if o, ok := owners[path]; ok && !o.Ours {
+			return nil, fault.New(fault.Busy, "%s is open in another editor (pid %d on %s).", path, o.PID, o.Host).
+				With("path", path).With("pid", o.PID)
+		}
+	}
 	var releases []func() error
 	unlock = func() {
 		for i, release := range slices.Backward(releases) {

@@ -25,7 +25,7 @@ func serve(ctx context.Context, f flags) error {
 	defer stop()
 	var startup lsp.Startup
 	result := lsp.Serve(ctx, os.Stdin, os.Stdout, lsp.Options{
-		Version: versionText(), Commands: commands.Default, Manifest: commands.Default.Manifest(), Log: log,
+		Version: versionText(), Commands: commands.Default, Manifest: commands.ManifestJSON, Log: log,
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.override(&s)
 			startup = s.Startup

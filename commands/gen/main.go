@@ -24,6 +24,7 @@ type output struct {
 }
 
 var outputs = []output{
+	{"commands/manifest.gen.json", manifestJSON},
 	{"docs/commands.md", commandsMarkdown},
 	{"docs/protocol.md", protocolMarkdown},
 	{"editors/vscode/package.json", packageJSON},

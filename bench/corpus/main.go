@@ -1,0 +1,44 @@
+// Command corpus writes a session store to measure with.
+//
+//	go run ./bench/corpus -preset S2 -out DIR
+//
+// DIR becomes a home directory: the sessions are below DIR/.pi/agent/sessions, or
+// below DIR/.omp with -flavour omp, and DIR/manifest.json says what is in them. The
+// same flags always give the same bytes.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
+)
+
+func main() {
+	preset := flag.String("preset", "", strings.Join(gen.Names(), ", "))
+	out := flag.String("out", "", "directory to write to")
+	seed := flag.Uint64("seed", 1, "another seed gives another store of the same kind")
+	flavour := flag.String("flavour", string(gen.Pi), "whose files: pi or omp")
+	flag.Parse()
+	if err := run(*preset, *out, *seed, gen.Flavour(*flavour)); err != nil {
+		fmt.Fprintln(os.Stderr, "corpus:", err)
+		os.Exit(1)
+	}
+}
+
+func run(preset, out string, seed uint64, flavour gen.Flavour) error {
+	p, ok := gen.Presets[preset]
+	if !ok || out == "" {
+		return fmt.Errorf("-out and -preset are needed; presets: %s", strings.Join(gen.Names(), ", "))
+	}
+	p.Seed, p.Flavour = seed, flavour
+	m, err := gen.Write(out, p)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d sessions, %d entries, %d bytes, %d compactions, %d branches, %d labels, %d images, %d torn\n",
+		len(m.Sessions), m.Entries, m.Bytes, m.Compactions, m.Branches, m.Labels, m.Images, m.Torn)
+	return nil
+}

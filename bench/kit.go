@@ -1,0 +1,187 @@
+// Package bench measures xcsh-ls. The operations are here once, for the Go benchmarks
+// of this package, for the program of bench/drive that a whole process is measured
+// with, and for the tests that require their answers to be right. README.md says how
+// it is done and what came of it.
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// Kit is what the operations need: discovery and storage over a home directory, put
+// together as the program does it.
+type Kit struct {
+	Finder session.Finder
+	Store  *session.Store
+}
+
+// New returns a kit over the sessions of all three programs below home. New files go
+// below scratch.
+func New(home, scratch string) Kit {
+	env := session.Env{Home: home, Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
+	roots := append([]session.Root{session.OwnRoot(session.AgentPlaces(filepath.Join(scratch, ".xcsh", "agent")))}, session.PeerPlaces(env)...)
+	finder := session.Finder{Fs: afero.NewOsFs(), Roots: roots, Home: home, Temp: os.TempDir(), RealPath: filepath.EvalSymlinks, Now: time.Now}
+	return Kit{Finder: finder, Store: session.NewStore(session.StoreConfig{Fs: finder.Fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})}
+}
+
+// Open is the way from a path to the newest context: from the end of the file where
+// that is certain, else over the whole file.
+func (k Kit) Open(path string) (session.Context, error) {
+	tail, ok, err := k.Store.Newest(path)
+	if ok || err != nil {
+		return tail.Context, err
+	}
+	return k.Index(path)
+}
+
+// Index is Open with every entry indexed.
+func (k Kit) Index(path string) (session.Context, error) {
+	doc, err := k.Store.Load(path)
+	if err != nil {
+		return session.Context{}, err
+	}
+	c, _, err := session.BuildContext(doc, session.AtLast(), k.Store.BlobsFor(path))
+	return c, errors.Join(err, doc.Close())
+}
+
+// List describes every session.
+func (k Kit) List(ctx context.Context) ([]session.Info, error) {
+	infos, _, err := k.Finder.ListAll(ctx, session.ListOptions{})
+	return infos, err
+}
+
+// Search finds the sessions in which word was said.
+func (k Kit) Search(ctx context.Context, word string) ([]session.Info, error) {
+	infos, err := k.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := session.Search(word, infos)
+	// Behind those that hold the word come those that hold its letters.
+	return slices.DeleteFunc(found, func(i session.Info) bool { return !strings.Contains(i.AllText, word) }), nil
+}
+
+// Resolve returns the file of the session whose id begins with prefix, asked from a
+// directory that has none.
+func (k Kit) Resolve(ctx context.Context, prefix string) (string, error) {
+	r, err := k.Finder.Resolve(ctx, "/nowhere", prefix, session.ResolveOptions{})
+	if err != nil {
+		return "", err
+	}
+	info, err := r.One()
+	return info.Path, err
+}
+
+// Prompt is what the append benchmarks append: about 300 bytes as a line.
+func Prompt() *session.Draft {
+	return session.DraftMessage(json.RawMessage(
+		`{"role":"user","content":[{"type":"text","text":"` + PromptText + `"}],"timestamp":1700000000000}`))
+}
+
+// PromptText is the text of [Prompt].
+var PromptText = strings.Repeat("an entry ", 16)
+
+// Append appends n prompts to the session at path. flushEvery 0 never syncs before
+// the end.
+func (k Kit) Append(path string, n, flushEvery int) error {
+	log, err := k.Store.Open(path)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		if _, err = log.Append(Prompt()); err == nil && flushEvery > 0 && (i+1)%flushEvery == 0 {
+			err = log.Flush()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, log.Close())
+}
+
+// Fork copies the session at path and returns the file of the copy.
+func (k Kit) Fork(path, cwd string) (string, error) {
+	fork, err := k.Store.ForkFrom(path, cwd)
+	if err != nil {
+		return "", err
+	}
+	return fork.Path(), fork.Close()
+}
+
+// Stat reads every directory of every root and asks for every file in it: the least
+// that a listing can do.
+func (k Kit) Stat() (files int, err error) {
+	for _, r := range k.Finder.Roots {
+		err = errors.Join(err, filepath.WalkDir(r.Sessions, func(_ string, d os.DirEntry, err error) error {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() {
+				return err
+			}
+			files++
+			_, err = d.Info()
+			return err
+		}))
+	}
+	return files, err
+}
+
+// Answer is what is compared between programs: how many things there are and a digest
+// of what identifies each.
+type Answer struct {
+	Count  int    `json:"count"`
+	Digest string `json:"digest"`
+}
+
+// AnswerOf digests lines.
+func AnswerOf(lines []string) Answer {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
+	return Answer{len(lines), hex.EncodeToString(sum[:])[:16]}
+}
+
+// ContextAnswer is the role and time of each message.
+func ContextAnswer(c session.Context) Answer {
+	lines := make([]string, len(c.Messages))
+	for i, m := range c.Messages {
+		role, _ := rawjson.GetString(m, "role")
+		lines[i] = fmt.Sprintf("%s %s", role, bytes.TrimSpace(rawjson.Get(m, "timestamp")))
+	}
+	return AnswerOf(lines)
+}
+
+// ListAnswer is the id and number of messages of each session, in order of the ids.
+func ListAnswer(infos []session.Info) Answer {
+	lines := make([]string, len(infos))
+	for i, s := range infos {
+		lines[i] = fmt.Sprintf("%s %d", s.ID, s.MessageCount)
+	}
+	slices.Sort(lines)
+	return AnswerOf(lines)
+}
+
+// FoundAnswer is the id of each session that a search found, in order.
+func FoundAnswer(infos []session.Info) Answer {
+	lines := make([]string, len(infos))
+	for i, s := range infos {
+		lines[i] = s.ID
+	}
+	slices.Sort(lines)
+	return AnswerOf(lines)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// programs are the commands to run.
+type programs struct {
+	work    string // scratch, removed at the end
+	cli     string // xcsh-ls itself
+	drive   string
+	peers   map[string][]string // by name: how its driver is run
+	piCLI   []string
+	tools   map[string]string // rg, grep, cp, wc: those that are there
+	missing []string
+	stores  map[string]store
+}
+
+// store is what drive says of a store.
+type store struct {
+	Home, Path, Cwd, Prefix string
+	Files, Context          int
+	Bytes                   int64
+}
+
+func onPath(name string) (string, bool) {
+	path, err := exec.LookPath(name)
+	return path, err == nil
+}
+
+// findPrograms builds ours and looks for the others.
+func findPrograms(ctx context.Context, work string) (*programs, error) {
+	p := &programs{work: work, peers: map[string][]string{}, tools: map[string]string{}, stores: map[string]store{}}
+	for name, pkg := range map[string]string{"xcsh-ls": "./cmd/xcsh-ls", "drive": "./bench/drive"} {
+		bin := filepath.Join(work, name)
+		if runtime.GOOS == "windows" {
+			bin += ".exe"
+		}
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, pkg)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("run this from the top of the checkout: %w: %s", err, out)
+		}
+		if name == "drive" {
+			p.drive = bin
+		} else {
+			p.cli = bin
+		}
+	}
+	for _, name := range []string{"wc", "cp", "rg", "grep"} {
+		if path, ok := onPath(name); ok {
+			p.tools[name] = path
+		} else {
+			p.missing = append(p.missing, name)
+		}
+	}
+	p.findPeers()
+	return p, nil
+}
+
+// findPeers looks into what bench/peers/install.sh installed. A runtime that is not
+// there is taken from PATH.
+func (p *programs) findPeers() {
+	dir, err := filepath.Abs(filepath.Join("bench", "peers"))
+	if err != nil {
+		return
+	}
+	modules := filepath.Join(dir, "node_modules")
+	for _, peer := range []struct{ name, runtime, installed, entry string }{
+		{"pi", "node", "node-*/bin/node", "@earendil-works/pi-coding-agent/dist/bundle/cli.js"},
+		{"omp", "bun", "@oven/bun-*/bin/bun", "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts"},
+	} {
+		run, ok := onPath(peer.runtime)
+		if found, _ := filepath.Glob(filepath.Join(modules, filepath.FromSlash(peer.installed))); len(found) > 0 {
+			run, ok = found[0], true
+		}
+		entry := filepath.Join(modules, filepath.FromSlash(peer.entry))
+		if _, err := os.Stat(entry); err != nil || !ok {
+			p.missing = append(p.missing, peer.name+" (see bench/peers/install.sh)")
+			continue
+		}
+		p.peers[peer.name] = []string{run, filepath.Join(dir, "drive.mjs"), peer.name}
+		if peer.name == "pi" {
+			p.piCLI = []string{run, entry}
+		}
+	}
+}
+
+// store makes the store called name, if need be.
+func (p *programs) store(ctx context.Context, name string) (s store, err error) {
+	if s, ok := p.stores[name]; ok {
+		return s, nil
+	}
+	_, out, err := once(ctx, []string{p.drive, "store", name}, nil)
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &s)
+	}
+	p.stores[name] = s
+	return s, err
+}
