@@ -59,13 +59,14 @@ func newWorld(t *testing.T, fs afero.Fs, options ...option) *world {
 	return w
 }
 
-// changes returns the sessionChanged events so far.
+// changes returns the sessionChanged events so far, without those of folders that were
+// just opened.
 func (w *world) changes() []agent.SessionChanged {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []agent.SessionChanged
 	for _, e := range w.events {
-		if c, ok := e.(agent.SessionChanged); ok {
+		if c, ok := e.(agent.SessionChanged); ok && c.Reason != agent.ReasonStart {
 			out = append(out, c)
 		}
 	}
@@ -112,6 +113,14 @@ func TestAFolderBeginsWithANewSessionWithoutAFile(t *testing.T) {
 	empty, err := afero.IsEmpty(fs, "/")
 	require.NoError(t, err)
 	require.True(t, empty, "nothing is written for a look")
+}
+
+func TestOpeningAFolderIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, afero.NewMemMapFs())
+	s := w.live(t, "/w")
+	w.live(t, "/w")
+	require.Equal(t, []agent.Event{agent.SessionChanged{Cwd: "/w", SessionID: state(t, s).SessionID, Seq: 1, Reason: agent.ReasonStart}}, w.events)
 }
 
 func TestSwitchShowsTheOtherSession(t *testing.T) {
@@ -186,6 +195,9 @@ func (v *veto) Before(_ context.Context, e hook.Event) (bool, error) {
 }
 
 func (v *veto) After(_ context.Context, e hook.Event) {
+	if e.Name == hook.Start {
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen = append(v.seen, e)

@@ -66,6 +66,10 @@ func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 	if opened && m.watcher != nil {
 		m.watcher.watch(s.cwd) // may wait for the watcher, which may wait for mu
 	}
+	if opened {
+		m.hooks.After(ctx, hook.Event{Name: hook.Start, Cwd: s.cwd, TargetSessionFile: s.File()})
+		s.changed(ReasonStart, "")
+	}
 	return s, err
 }
 

@@ -23,6 +23,7 @@ type change struct {
 	before hook.Event
 	after  hook.Name
 	open   func() (*session.Log, error) // makes or opens the session to change to
+	adds   bool                         // it puts a file where lists look
 }
 
 // Switch makes the session at path the live one; the file that is live already is
@@ -52,7 +53,7 @@ func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
 // empty, and makes it the live one.
 func (s *Session) SwitchToNewAt(ctx context.Context, path string) (Outcome, error) {
 	return s.change(ctx, change{
-		reason: ReasonResume, after: hook.Switch,
+		reason: ReasonResume, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		open:   func() (*session.Log, error) { return s.m.cfg.Store.CreateAt(path, s.cwd) },
 	})
@@ -70,7 +71,7 @@ func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error
 // Fork copies the live session and makes the copy the live one.
 func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 	return s.change(ctx, change{
-		reason: ReasonFork, after: hook.Switch,
+		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},
 		open:   func() (*session.Log, error) { return s.m.cfg.Store.Fork(s.current()) },
 	})
@@ -79,7 +80,7 @@ func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 // ForkFrom copies the session at path into this folder and makes the copy the live one.
 func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 	return s.change(ctx, change{
-		reason: ReasonFork, after: hook.Switch,
+		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
 		open: func() (*session.Log, error) {
 			if s.m.cfg.InMemory {
@@ -94,7 +95,7 @@ func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 // With [session.Before] the text of the user message is returned.
 func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
 	out, err = s.change(ctx, change{
-		reason: ReasonBranch, after: hook.Fork,
+		reason: ReasonBranch, after: hook.Fork, adds: true,
 		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID},
 		open: func() (log *session.Log, err error) {
 			log, text, err = s.m.cfg.Store.ForkAt(s.current(), entryID, at)
@@ -203,7 +204,7 @@ func (t *transition) tellHooks(ctx context.Context) error {
 func (t *transition) announce() {
 	t.s.leaveBreadcrumb(t.new.Path())
 	t.s.changed(t.reason, t.old.Path())
-	if t.reason == ReasonFork || t.reason == ReasonBranch {
+	if t.adds && t.new.OnDisk() {
 		t.s.m.publish(SessionsChanged{Cwd: t.s.cwd})
 	}
 	t.s.m.leave(t.old)
@@ -230,7 +231,11 @@ func (s *Session) leaveBreadcrumb(path string) {
 func (s *Session) Continue(ctx context.Context) (Outcome, error) {
 	f := s.m.cfg.Finder
 	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory {
-		return s.Switch(ctx, path)
+		out, err := s.Switch(ctx, path)
+		// A breadcrumb is a hint; what it leads to may be damaged or gone by now.
+		if !fault.Is(err, fault.Damaged) && !fault.Is(err, fault.NotFound) {
+			return out, err
+		}
 	}
 	path, ok, err := f.MostRecent(ctx, s.cwd)
 	if err != nil {

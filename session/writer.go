@@ -2,6 +2,8 @@ package session
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -18,8 +20,19 @@ import (
 var errMoved = errors.New("session: the file changed")
 
 // maxRetries bounds how often a write starts over because another program wrote in
-// between.
-const maxRetries = 8
+// between. After the first few it waits a moment each time.
+const (
+	maxRetries = 200
+	restless   = 4 // tries without a pause
+)
+
+// again waits before a write starts over for the n-th time.
+func (l *Log) again(n int) error {
+	if n < restless {
+		return nil
+	}
+	return l.store.locks.env.wait(context.Background(), lockRetry)
+}
 
 // persist writes the entries that are not in the file yet. A session without an
 // answer stays in memory unless it is forced.
@@ -38,12 +51,12 @@ func (l *Log) persist(force bool) error {
 	case l.doc.tree.migrated != nil:
 		return l.rewrite(l.doc.HeaderLine())
 	}
-	for range maxRetries {
+	for n := range maxRetries {
 		err := l.appendUnsaved()
 		if !errors.Is(err, errMoved) {
 			return err
 		}
-		if err := l.sync(); err != nil {
+		if err := cmp.Or(l.again(n), l.sync()); err != nil {
 			return err
 		}
 		if l.pending {
@@ -264,10 +277,10 @@ func (l *Log) fsync() error {
 // format brought up to date and with the entries that are missing. Every other byte,
 // damaged lines included, is copied from the file as it is now.
 func (l *Log) rewrite(header []byte) error {
-	for range maxRetries {
+	for n := range maxRetries {
 		err := l.rewriteOnce(header)
 		if errors.Is(err, errMoved) {
-			if err := l.sync(); err != nil {
+			if err := cmp.Or(l.again(n), l.sync()); err != nil {
 				return err
 			}
 			continue
