@@ -253,8 +253,10 @@ func TestARemovedFolderEndsItsSession(t *testing.T) {
 	put(t, fs, talk()...)
 	ed := edit(t, fs, "/v")
 	do(t, ed, "xcsh.resume", lsptest.Fields{"cwd": "/w", "target": "0190000000000001"})
-	ed.WaitNotification("xcsh/sessionChanged")
 	do(t, ed, "xcsh.state", lsptest.Fields{"cwd": "/v"})
+	for _, reason := range []string{"start", "resume", "start"} {
+		require.Contains(t, string(ed.WaitNotification("xcsh/sessionChanged")), `"reason":"`+reason+`"`)
+	}
 	ed.Notify("workspace/didChangeWorkspaceFolders", lsptest.Fields{"event": lsptest.Fields{
 		"added": []any{}, "removed": []lsptest.Fields{{"uri": lsptest.URI("/w"), "name": "w"}},
 	}})
