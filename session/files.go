@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"io/fs"
@@ -17,6 +18,9 @@ const (
 	fileMode fs.FileMode = 0o600
 	dirMode  fs.FileMode = 0o700
 )
+
+// writeBlock is how many bytes of a new file are written at a time.
+const writeBlock = 256 << 10
 
 // createFile puts a new file at path with all of its content or not at all: the
 // content is written and synced under a temporary name first. An existing file is
@@ -68,7 +72,18 @@ func replaceFile(fsys afero.Fs, path, suffix string, mode fs.FileMode, content f
 			_ = fsys.Remove(temp) // best effort; the error that matters is returned
 		}
 	}()
-	if err := errors.Join(content(f), f.Sync(), f.Close()); err != nil {
+	buffered := bufio.NewWriterSize(f, writeBlock)
+	err = content(buffered)
+	if err == nil {
+		err = buffered.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
 		return ioFault("write", path, err)
 	}
 	if err := unchanged(); err != nil {

@@ -164,35 +164,21 @@ type survey struct {
 // add takes the next value of the file. What counts as header and as entry is what
 // [Load] makes of it.
 func (s *survey) add(v value) {
-	var typ Type
-	var id, parent, message []byte
-	rawjson.Members(v.raw, func(key, val []byte) bool {
-		switch string(key) {
-		case `"type"`:
-			name, _ := rawjson.String(val)
-			typ = internType(name)
-		case `"id"`:
-			id = val
-		case `"parentId"`:
-			parent = val
-		case `"message"`:
-			message = val
-		}
-		return true
-	})
+	name, _ := rawjson.String(v.env.Type)
+	typ := internType(name)
 	if typ == "" || !s.found && s.entries == 0 && s.addFirst(typ, v.raw) || typ == typeSession {
 		return
 	}
 	s.entries++
-	s.links.add(id, parent)
+	s.links.add(v.env.ID, v.env.ParentID)
 	if s.guess {
 		s.marks.see(typ, v.raw)
 	}
 	switch typ {
 	case TypeMessage:
-		if rawjson.Truthy(message) {
+		if rawjson.Truthy(v.env.Message) {
 			s.messages++
-			s.addMessage(message)
+			s.addMessage(v.env)
 		}
 	case TypeCompaction:
 		if short, _ := rawjson.GetString(v.raw, "shortSummary"); short != "" {
@@ -224,24 +210,13 @@ func (s *survey) addFirst(typ Type, raw []byte) bool {
 //
 // Differs: the originals leave a session out of the list when any message in it has
 // content of another shape, a null block for instance.
-func (s *survey) addMessage(message []byte) {
-	var role string
-	var content []byte
-	wanted := true
-	rawjson.Members(message, func(key, val []byte) bool {
-		switch string(key) {
-		case `"role"`: // comes first, so that most of a file need not be looked at again
-			role, _ = rawjson.String(val)
-			wanted = role == "user" && (s.first == "" || !s.noText) || role == "assistant" && !s.noText
-		case `"content"`:
-			content = val
-		}
-		return wanted
-	})
-	user := role == "user"
-	if !user && role != "assistant" || !wanted {
-		return
+func (s *survey) addMessage(env rawjson.Envelope) {
+	role, _ := rawjson.String(env.Role)
+	user := role == "user" && (s.first == "" || !s.noText)
+	if !user && (role != "assistant" || s.noText) {
+		return // so that most of a file need not be looked at again
 	}
+	content := rawjson.Get(env.Message, "content")
 	text, firstPart := textOf(content)
 	if user && s.prompt == "" {
 		s.prompt = firstPart

@@ -7,7 +7,8 @@ type Envelope struct {
 	Type     []byte
 	ID       []byte
 	ParentID []byte
-	Role     []byte // of the member called message
+	Message  []byte
+	Role     []byte // of the message
 }
 
 // ScanEnvelope is [Scan] that also picks the envelope of an object, in the same pass.
@@ -26,11 +27,10 @@ func ScanEnvelope(b []byte) (env Envelope, n int, st Status) {
 	st = s.members(func(key []byte) Status {
 		switch {
 		case keyIs(key, "message"):
-			env.Role = nil
-			if b[s.i] != '{' {
-				return s.value()
-			}
-			return s.members(func(key []byte) Status { return s.capture(keyIs(key, "role"), &env.Role) })
+			start := s.i
+			st := s.message(&env.Role)
+			env.Message = b[start:s.i]
+			return st
 		case keyIs(key, "type"):
 			return s.capture(true, &env.Type)
 		case keyIs(key, "id"):
@@ -41,6 +41,15 @@ func ScanEnvelope(b []byte) (env Envelope, n int, st Status) {
 		return s.value()
 	})
 	return env, s.i, st
+}
+
+// message reads the value of the member called message and picks its role.
+func (s *scanner) message(role *[]byte) Status {
+	*role = nil
+	if s.b[s.i] != '{' {
+		return s.value()
+	}
+	return s.members(func(key []byte) Status { return s.capture(keyIs(key, "role"), role) })
 }
 
 // members reads the object at the scanner, calling member with each raw key when the

@@ -125,6 +125,7 @@ func FuzzScan(f *testing.F) {
 			require.Equal(t, string(rawjson.Get(b[:n], "type")), string(env.Type))
 			require.Equal(t, string(rawjson.Get(b[:n], "parentId")), string(env.ParentID))
 			require.Equal(t, string(rawjson.Get(b[:n], "message", "role")), string(env.Role))
+			require.Equal(t, string(rawjson.Get(b[:n], "message")), string(env.Message))
 		}
 		if strings.Count(string(b), "[")+strings.Count(string(b), "{") > 9_000 {
 			return
