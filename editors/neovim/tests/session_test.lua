@@ -309,8 +309,9 @@ case('a switch is told as the autocommand XcshSessionChanged', function()
   })
   vim.cmd('XcshResume ' .. first)
   local change = wait('the autocommand', function()
-    return changes[1]
+    return changes[2]
   end)
+  eq('start', changes[1].reason)
   eq(first, change.sessionId)
   eq('resume', change.reason)
   eq(vim.fn.getcwd(), change.cwd)
