@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -104,4 +106,23 @@ func TestASessionHasOneWriter(t *testing.T) {
 		require.NoError(t, logs[1].Close())
 		require.Empty(t, stores[0].Owners())
 	})
+}
+
+func TestAFailureToSaveIsLoggedOnceWithItsFile(t *testing.T) {
+	t.Parallel()
+	base := afero.NewMemMapFs()
+	put(t, base, filed, conversation())
+	core, logs := observer.New(zap.WarnLevel)
+	s := session.NewStore(session.StoreConfig{
+		Fs: &st.FaultFs{Fs: base, At: 1, Mode: st.Dead}, DirFor: func(string) (string, error) { return storeDir, nil }, Log: zap.New(core),
+	})
+	l, err := s.Open(filed)
+	require.NoError(t, err)
+	for range 3 {
+		_, err = l.Append(say("user", "x"))
+		require.ErrorIs(t, err, st.ErrInjected)
+	}
+	told := logs.FilterMessage("session cannot be saved").All()
+	require.Len(t, told, 1)
+	require.Equal(t, filed, told[0].ContextMap()["path"])
 }
