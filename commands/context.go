@@ -74,8 +74,18 @@ type ContextResult struct {
 }
 
 func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, err error) {
-	if r, ok, err := env.newestContext(ctx, a); ok || err != nil {
-		return r, err
+	if a.Source != "" {
+		cwd, err := env.cwd(a.Folder)
+		if err != nil {
+			return r, err
+		}
+		// Found once: from here on the session is named by its path.
+		if a.Source, err = env.find(ctx, cwd, a.Source); err != nil {
+			return r, err
+		}
+		if r, ok, err := env.newestContext(a); ok || err != nil {
+			return r, err
+		}
 	}
 	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
 		leaf := a.LeafID.leaf(sub.leaf)
@@ -92,20 +102,11 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 	return r, err
 }
 
-// newestContext answers for a large session that is not live without reading all of it.
-func (env *Env) newestContext(ctx context.Context, a ContextArgs) (r ContextResult, ok bool, err error) {
-	if a.Source == "" || a.LeafID.Set {
-		return r, false, nil
-	}
-	cwd, err := env.cwd(a.Folder)
-	if err != nil {
-		return r, false, err
-	}
-	path, err := env.find(ctx, cwd, a.Source)
-	if err != nil {
-		return r, false, err
-	}
-	if _, live := env.Sessions.LiveIn(path); live {
+// newestContext answers for a large session that is not live, named by its path,
+// without reading all of it.
+func (env *Env) newestContext(a ContextArgs) (r ContextResult, ok bool, err error) {
+	path := a.Source
+	if _, live := env.Sessions.LiveIn(path); live || a.LeafID.Set {
 		return r, false, nil
 	}
 	tail, ok, err := env.Store.Newest(path)
