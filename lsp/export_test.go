@@ -6,7 +6,6 @@ var (
 	PositionAt     = positionAt
 	ChooseEncoding = chooseEncoding
 	FilePath       = filePath
-	ProcessAlive   = processAlive
 	ReadSettings   = readSettings
 	EncodeJSON     = encodeJSON
 	ReadFrame      = readFrame

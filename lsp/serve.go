@@ -121,7 +121,7 @@ func (o Options) withDefaults() Options {
 		o.ParentPoll = 2 * time.Second
 	}
 	if o.Alive == nil {
-		o.Alive = processAlive
+		o.Alive = session.ProcessAlive
 	}
 	if o.Clock == nil {
 		o.Clock = realClock{}

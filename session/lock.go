@@ -39,7 +39,7 @@ func (o lockOptions) filled() *lockOptions {
 		o.wait = pause
 	}
 	if o.alive == nil {
-		o.alive = processAlive
+		o.alive = ProcessAlive
 	}
 	if o.started == nil {
 		o.started = processStarted

@@ -2,8 +2,8 @@
 
 package session
 
-// processAlive cannot tell here, so no process counts as gone.
-func processAlive(int) bool { return true }
+// ProcessAlive cannot tell here, so no process counts as gone.
+func ProcessAlive(int) bool { return true }
 
 // processStarted cannot tell here.
 func processStarted(int) string { return "" }

@@ -179,7 +179,7 @@ func TestAKilledHoldersPublishLockIsHadAtOnce(t *testing.T) {
 
 	kill(t, cmd)
 	next := newPlayer(os.Getpid())
-	next.alive = processAlive
+	next.alive = ProcessAlive
 	unlock, err := newLocker(afero.NewOsFs(), next.lockOptions).publish(path)
 	require.NoError(t, err)
 	require.Zero(t, next.waits)
@@ -234,21 +234,21 @@ func openTogether(t *testing.T, dir string, n int) (winner *exec.Cmd) {
 
 func TestProcessAlive(t *testing.T) {
 	t.Parallel()
-	require.True(t, processAlive(os.Getpid()))
+	require.True(t, ProcessAlive(os.Getpid()))
 	cmd, stdin, line := helper(t, "open", t.TempDir())
 	require.Equal(t, "held", line())
-	require.True(t, processAlive(cmd.Process.Pid))
+	require.True(t, ProcessAlive(cmd.Process.Pid))
 	started := processStarted(cmd.Process.Pid)
 	require.Equal(t, started, processStarted(cmd.Process.Pid))
 	require.NoError(t, stdin.Close())
 	if runtime.GOOS == "linux" {
 		require.NotEmpty(t, started)
 		require.NotEqual(t, started, processStarted(1))
-		require.True(t, processAlive(1), "also when it is another person's")
-		require.Eventually(t, func() bool { return !processAlive(cmd.Process.Pid) }, 20*time.Second, time.Millisecond,
+		require.True(t, ProcessAlive(1), "also when it is another person's")
+		require.Eventually(t, func() bool { return !ProcessAlive(cmd.Process.Pid) }, 20*time.Second, time.Millisecond,
 			"a process that ended counts as gone before its parent asked for it")
 	}
 	require.NoError(t, cmd.Wait())
-	require.False(t, processAlive(cmd.Process.Pid))
+	require.False(t, ProcessAlive(cmd.Process.Pid))
 	require.Empty(t, processStarted(cmd.Process.Pid))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/afero"
 )
 
-// processAlive reports whether a process exists, also one of another person. One that
+// ProcessAlive reports whether a process exists, also one of another person. One that
 // ended but was not waited for (a zombie) does not count, where the system tells.
-func processAlive(pid int) bool {
+func ProcessAlive(pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
 	}

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// processAlive reports whether a process exists. One we may not look at counts as
+// ProcessAlive reports whether a process exists. One we may not look at counts as
 // alive.
-func processAlive(pid int) bool {
+func ProcessAlive(pid int) bool {
 	h, err := syscall.OpenProcess(syscall.SYNCHRONIZE, false, uint32(pid))
 	if err != nil {
 		const invalidParameter = syscall.Errno(87) // no process has this id
