@@ -68,8 +68,9 @@ type lineScanner struct {
 	src    io.Reader
 	emit   func(value)
 	report func(Problem)
-	store  []byte // what buf is a part of
-	buf    []byte // bytes read and not yet consumed; buf[0] is at off
+	halt   func() bool // asked before each line whether to stop; nil: never
+	store  []byte      // what buf is a part of
+	buf    []byte      // bytes read and not yet consumed; buf[0] is at off
 	off    int64
 	line   int // physical lines begun
 	budget int
@@ -78,7 +79,7 @@ type lineScanner struct {
 }
 
 func (s *lineScanner) run() (tail, error) {
-	for {
+	for s.halt == nil || !s.halt() {
 		more, err := s.fill(1)
 		if err != nil {
 			return tail{}, err

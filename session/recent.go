@@ -146,21 +146,13 @@ func (s *survey) scan(src io.Reader, halt func() bool) (int64, error) {
 			s.lost++
 		}
 	}
-	ls := lineScanner{src: src, emit: s.add, report: report, store: memory.store, budget: spanBudget}
-	for !halt() {
-		more, err := ls.fill(1)
-		if err != nil {
-			return 0, err
-		}
-		if !more {
-			break
-		}
-		if err := ls.next(); err != nil {
-			return 0, err
-		}
+	ls := lineScanner{src: src, emit: s.add, report: report, halt: halt, store: memory.store, budget: spanBudget}
+	end, err := ls.run()
+	if err != nil {
+		return 0, err
 	}
 	s.leaves = s.links.leaves()
-	return ls.off, nil
+	return end.size, nil
 }
 
 // textOf returns the text of a message's content, blocks joined by a space, and the
