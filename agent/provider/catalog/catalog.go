@@ -1,0 +1,122 @@
+// Package catalog knows which models there are, what speaks their API, and with which key.
+//
+// What is known comes in layers, the later ones over the earlier: the catalogue that comes
+// with the program, the person's models.json, and servers on this machine that answer. A
+// server that was found is offered and never chosen by itself.
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Catalog is safe for concurrent use. Fs, AgentDirs, Getenv and Services must be set.
+type Catalog struct {
+	Fs        afero.Fs
+	AgentDirs []string // where models.json and auth.json are looked for, the first one first
+	Getenv    func(string) string
+	Services  map[provider.API]provider.Provider // what speaks which API
+
+	// Local finds servers on this machine; nil means not to look for any.
+	Local *Detector
+}
+
+// All returns every model, those that can be used now first, then by provider and id.
+func (c *Catalog) All(ctx context.Context) []provider.Info {
+	var list []provider.Info
+	keys := map[string]bool{}
+	user := c.userFile()
+	for _, m := range c.merged(user, c.Local.models(ctx)) {
+		has, known := keys[m.Provider]
+		if !known {
+			_, err := c.key(m, user)
+			has = err == nil
+			keys[m.Provider] = has
+		}
+		list = append(list, provider.Info{Model: m, Available: has && c.Services[m.API] != nil})
+	}
+	slices.SortStableFunc(list, func(a, b provider.Info) int {
+		return cmp.Or(-cmp.Compare(b2i(a.Available), b2i(b.Available)), cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// merged lays the layers over each other. A model is its provider and id.
+func (c *Catalog) merged(user userFile, local []provider.Model) []provider.Model {
+	at := map[provider.Ref]int{}
+	var all []provider.Model
+	for _, layer := range [][]provider.Model{{offline.Model}, user.override(Embedded().Models), user.models(), local} {
+		for _, m := range layer {
+			if i, again := at[m.Ref()]; again {
+				all[i] = m
+				continue
+			}
+			at[m.Ref()] = len(all)
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Find returns the model called ref. One that no layer knows is found all the same when its
+// provider is known: services get new models more often than programs get new catalogues.
+func (c *Catalog) Find(ctx context.Context, ref provider.Ref) (provider.Model, bool) {
+	if ref == offline.Model.Ref() {
+		return offline.Model, true // without reading the catalogue
+	}
+	user := c.userFile()
+	var sibling *provider.Model
+	for _, m := range c.merged(user, c.Local.of(ctx, ref.Provider)) {
+		if m.Ref() == ref {
+			return m, true
+		}
+		if m.Provider == ref.Provider && m.API != provider.Scripted && sibling == nil {
+			sibling = &m
+		}
+	}
+	if sibling == nil {
+		return provider.Model{}, false
+	}
+	return provider.Model{
+		Provider: ref.Provider, ID: ref.ID, Name: ref.ID, API: sibling.API, BaseURL: sibling.BaseURL,
+		Headers: sibling.Headers, Compat: sibling.Compat, Input: []string{"text"},
+	}, true
+}
+
+// Service returns what speaks the model's API.
+func (c *Catalog) Service(m provider.Model) (provider.Provider, error) {
+	if s := c.Services[m.API]; s != nil {
+		return s, nil
+	}
+	return nil, fault.New(fault.Provider, "The API %q of model %s is not spoken here.", m.API, m.Ref())
+}
+
+// Key returns the API key for a model: that of auth.json, else that of models.json, else
+// that of the environment. It is looked up for each request, because keys change.
+func (c *Catalog) Key(_ context.Context, m provider.Model) (string, error) {
+	return c.key(m, c.userFile())
+}
+
+// localClient asks this machine: no proxy may come between, and nobody is followed
+// elsewhere.
+func localClient() *http.Client {
+	return &http.Client{
+		Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

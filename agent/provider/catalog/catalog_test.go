@@ -1,0 +1,196 @@
+package catalog_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+type files map[string]string
+
+func open(t *testing.T, f files, env map[string]string) *catalog.Catalog {
+	t.Helper()
+	fs := afero.NewMemMapFs()
+	for path, content := range f {
+		require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
+	}
+	service := &providertest.Scripted{}
+	return &catalog.Catalog{
+		Fs: fs, AgentDirs: []string{"/own", "/pi"}, Getenv: func(name string) string { return env[name] },
+		Services: map[provider.API]provider.Provider{
+			provider.AnthropicMessages: service, provider.OpenAICompletions: service, provider.OpenAIResponses: service, provider.Scripted: service,
+		},
+	}
+}
+
+func find(t *testing.T, c *catalog.Catalog, name string) provider.Model {
+	t.Helper()
+	ref, ok := provider.ParseRef(name)
+	require.True(t, ok)
+	m, ok := c.Find(t.Context(), ref)
+	require.True(t, ok, name)
+	return m
+}
+
+// Every record is usable: it can be asked, has limits, and its levels are levels.
+func TestEmbeddedModels(t *testing.T) {
+	t.Parallel()
+	s := catalog.Embedded()
+	assert.Contains(t, s.Source, "pi-ai")
+	assert.NotEmpty(t, s.Date)
+	require.Greater(t, len(s.Models), 1000)
+	seen := map[provider.Ref]bool{}
+	for _, m := range s.Models {
+		require.NotEmpty(t, m.ID)
+		require.NotEmpty(t, m.Provider)
+		require.NotEmpty(t, m.BaseURL, m.ID)
+		require.Contains(t, []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses}, m.API)
+		require.Positive(t, m.ContextWindow, m.ID)
+		require.False(t, seen[m.Ref()], m.Ref())
+		require.NotEmpty(t, m.SupportedLevels(), m.ID)
+		if len(m.Compat) > 0 {
+			require.True(t, json.Valid(m.Compat))
+		}
+		seen[m.Ref()] = true
+	}
+	opus := find(t, open(t, nil, nil), "anthropic/claude-opus-4-5")
+	assert.Equal(t, provider.AnthropicMessages, opus.API)
+	assert.Equal(t, 200_000, opus.ContextWindow)
+	assert.True(t, opus.TakesImages())
+	assert.InDelta(t, 25, opus.Cost.Output, 0)
+}
+
+func TestUnknownModelsOfKnownProviders(t *testing.T) {
+	t.Parallel()
+	c := open(t, nil, nil)
+	m := find(t, c, "anthropic/claude-of-tomorrow")
+	assert.Equal(t, provider.AnthropicMessages, m.API)
+	assert.Equal(t, "https://api.anthropic.com", m.BaseURL)
+	assert.Equal(t, provider.DefaultContextWindow, m.Window())
+	assert.Nil(t, m.Cost, "what it costs is not known, which is not nothing")
+	_, ok := c.Find(t.Context(), provider.Ref{Provider: "nobody", ID: "x"})
+	assert.False(t, ok)
+}
+
+func TestThePersonsModels(t *testing.T) {
+	t.Parallel()
+	c := open(t, files{
+		"/own/models.json": `{"providers":{
+			"home":{"baseUrl":"http://10.0.0.1/v1","api":"openai-completions","apiKey":"HOME_KEY","headers":{"X-A":"1"},"models":[{"id":"big","contextWindow":9000}]},
+			"anthropic":{"baseUrl":"https://proxy.example/"}}}`,
+		"/pi/models.json": `{"providers":{"home":{"models":[{"id":"old"}]},"other":{"api":"openai-responses","baseUrl":"http://o/v1","models":[{"id":"m"}]}}}`,
+	}, map[string]string{"HOME_KEY": "secret"})
+	m := find(t, c, "home/big")
+	assert.Equal(t, 9000, m.ContextWindow)
+	assert.Equal(t, map[string]string{"X-A": "1"}, m.Headers)
+	key, err := c.Key(t.Context(), m)
+	require.NoError(t, err)
+	assert.Equal(t, "secret", key)
+	assert.Equal(t, "https://proxy.example/", find(t, c, "anthropic/claude-opus-4-5").BaseURL)
+	assert.Equal(t, provider.OpenAIResponses, find(t, c, "other/m").API)
+	assert.Empty(t, find(t, c, "home/old").ContextWindow, "our own file has the say about a provider")
+
+	broken := open(t, files{"/own/models.json": `{"providers":`}, nil)
+	find(t, broken, "anthropic/claude-opus-4-5")
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files files
+		env   map[string]string
+		key   string
+	}{
+		"of the environment":  {nil, map[string]string{"ANTHROPIC_API_KEY": "env"}, "env"},
+		"of our auth.json":    {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"own"}}`}, map[string]string{"ANTHROPIC_API_KEY": "env"}, "own"},
+		"of pi's auth.json":   {files{"/pi/auth.json": `{"anthropic":{"type":"api_key","key":"pi"}}`}, nil, "pi"},
+		"named by a file":     {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"$MINE"}}`}, map[string]string{"MINE": "mine"}, "mine"},
+		"commands do not run": {files{"/own/auth.json": `{"anthropic":{"type":"api_key","key":"!cat /etc/passwd"}}`}, nil, ""},
+		"logins are no keys":  {files{"/own/auth.json": `{"anthropic":{"type":"oauth","key":"x"}}`}, nil, ""},
+		"none":                {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cat := open(t, c.files, c.env)
+			key, err := cat.Key(t.Context(), find(t, cat, "anthropic/claude-opus-4-5"))
+			assert.Equal(t, c.key, key)
+			if c.key != "" {
+				require.NoError(t, err)
+				return
+			}
+			require.True(t, fault.Is(err, fault.Provider))
+			assert.Contains(t, err.Error(), "ANTHROPIC_API_KEY")
+			assert.Contains(t, err.Error(), "/own/auth.json")
+		})
+	}
+}
+
+func TestModelsThatCanBeUsedComeFirst(t *testing.T) {
+	t.Parallel()
+	c := open(t, nil, map[string]string{"ZAI_API_KEY": "k"})
+	all := c.All(t.Context())
+	require.Greater(t, len(all), 1000)
+	used := map[string]bool{}
+	ended := false
+	for _, m := range all {
+		if !m.Available {
+			ended = true
+			continue
+		}
+		require.False(t, ended)
+		used[m.Provider] = true
+	}
+	assert.Equal(t, map[string]bool{"offline": true, "zai": true}, used)
+}
+
+// Servers on this machine are found and offered; what is no such server is not.
+func TestLocalServers(t *testing.T) {
+	t.Parallel()
+	fake := providertest.New(t)
+	root := strings.TrimSuffix(fake.URL(provider.OpenAICompletions), "/v1")
+	fake.Script("qwen:7b", providertest.Reply{Text: "hi"})
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<html>login</html>"))
+	}))
+	t.Cleanup(page.Close)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+
+	c := open(t, nil, nil)
+	c.Local = &catalog.Detector{Servers: []catalog.Server{
+		{Provider: "ollama", URL: root, Ollama: true},
+		{Provider: "vllm", URL: root},
+		{Provider: "page", URL: page.URL},
+		{Provider: "gone", URL: gone.URL},
+	}}
+	m := find(t, c, "ollama/qwen:7b")
+	assert.Equal(t, provider.OpenAICompletions, m.API)
+	key, err := c.Key(t.Context(), m)
+	require.NoError(t, err)
+	assert.Empty(t, key, "a server of this machine needs none")
+	found := map[string]bool{}
+	for _, info := range c.All(t.Context()) {
+		if info.Available {
+			found[info.Provider] = true
+		}
+	}
+	assert.Equal(t, map[string]bool{"offline": true, "ollama": true, "vllm": true}, found)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, ok := c.Find(ctx, provider.Ref{Provider: "ollama", ID: "qwen:7b"})
+	assert.False(t, ok)
+}

@@ -1,0 +1,150 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+)
+
+// patience is how long a server on this machine may take to say which models it has.
+const patience = 700 * time.Millisecond
+
+// maxAnswer bounds such an answer, in bytes.
+const maxAnswer = 4 << 20
+
+// Detector finds servers on this machine that run models. Nothing else is ever asked. The
+// zero value looks at the usual places; nil looks nowhere.
+type Detector struct {
+	Client  *http.Client // nil: one without proxies and redirects
+	Servers []Server     // nil: [Servers]
+}
+
+// Server is a place at which a server may be.
+type Server struct {
+	Provider string // what its models are called after
+	URL      string // without a path
+	Ollama   bool   // it tells of its models as Ollama does
+}
+
+// Servers are the usual places.
+var Servers = []Server{
+	{"ollama", "http://127.0.0.1:11434", true},
+	{"lmstudio", "http://127.0.0.1:1234", false},
+	{"llama.cpp", "http://127.0.0.1:8080", false},
+	{"vllm", "http://127.0.0.1:8000", false},
+}
+
+// models asks every place at once.
+func (d *Detector) models(ctx context.Context) []provider.Model {
+	return d.ask(ctx, func(Server) bool { return true })
+}
+
+// of asks the places of one provider.
+func (d *Detector) of(ctx context.Context, name string) []provider.Model {
+	return d.ask(ctx, func(s Server) bool { return s.Provider == name })
+}
+
+func (d *Detector) ask(ctx context.Context, wanted func(Server) bool) []provider.Model {
+	if d == nil {
+		return nil
+	}
+	servers := d.Servers
+	if servers == nil {
+		servers = Servers
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	client := d.Client
+	if client == nil {
+		client = localClient()
+	}
+	found := make([][]provider.Model, len(servers))
+	var all sync.WaitGroup
+	for i, s := range servers {
+		if wanted(s) {
+			all.Go(func() { found[i] = s.models(ctx, client) })
+		}
+	}
+	all.Wait()
+	var models []provider.Model
+	for _, list := range found {
+		models = append(models, list...)
+	}
+	return models
+}
+
+// models are the models of one server, none when there is no such server.
+func (s Server) models(ctx context.Context, client *http.Client) []provider.Model {
+	if s.Ollama {
+		return s.ollama(ctx, client)
+	}
+	var answer struct {
+		Data []struct {
+			ID          string `json:"id"`
+			MaxModelLen int    `json:"max_model_len"` // vLLM's
+		} `json:"data"`
+	}
+	if !get(ctx, client, s.URL+"/v1/models", &answer) {
+		return nil
+	}
+	var models []provider.Model
+	for _, m := range answer.Data {
+		models = append(models, s.model(m.ID, m.MaxModelLen))
+	}
+	return models
+}
+
+// ollama asks for the windows of the models that are loaded, too: what Ollama really uses is
+// often far less than what the model could do, and what does not fit is cut without a word.
+func (s Server) ollama(ctx context.Context, client *http.Client) []provider.Model {
+	var tags, loaded struct {
+		Models []struct {
+			Name          string `json:"name"`
+			ContextLength int    `json:"context_length"`
+		} `json:"models"`
+	}
+	if !get(ctx, client, s.URL+"/api/tags", &tags) {
+		return nil
+	}
+	windows := map[string]int{}
+	if get(ctx, client, s.URL+"/api/ps", &loaded) {
+		for _, m := range loaded.Models {
+			windows[m.Name] = m.ContextLength
+		}
+	}
+	var models []provider.Model
+	for _, m := range tags.Models {
+		models = append(models, s.model(m.Name, windows[m.Name]))
+	}
+	return models
+}
+
+func (s Server) model(id string, window int) provider.Model {
+	return provider.Model{
+		ID: id, Name: id, Provider: s.Provider, API: provider.OpenAICompletions, BaseURL: s.URL + "/v1",
+		Input: []string{"text"}, Cost: &provider.Cost{}, ContextWindow: window,
+		Compat: json.RawMessage(`{"supportsStore":false,"supportsDeveloperRole":false,"supportsReasoningEffort":false,"maxTokensField":"max_tokens"}`),
+	}
+}
+
+func get(ctx context.Context, client *http.Client, url string, v any) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK || !strings.Contains(res.Header.Get("Content-Type"), "json") {
+		return false
+	}
+	return json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(v) == nil
+}

@@ -1,0 +1,210 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The roles of a [Message].
+const (
+	RoleUser       = "user"
+	RoleAssistant  = "assistant"
+	RoleToolResult = "toolResult"
+)
+
+// The reasons for which an answer stopped.
+const (
+	StopEnd     = "stop"
+	StopLength  = "length"
+	StopToolUse = "toolUse"
+	StopError   = "error"
+	StopAborted = "aborted"
+)
+
+// Message is a message as session files have it: what a person said, a model answered
+// or a tool gave back. Fields that do not belong to the role are zero.
+type Message struct {
+	Role    string  `json:"role"`
+	Content []Block `json:"content"`
+
+	// Of an answer.
+	API          API    `json:"api,omitempty"`
+	Provider     string `json:"provider,omitempty"`
+	Model        string `json:"model,omitempty"`
+	ResponseID   string `json:"responseId,omitempty"`
+	Usage        *Usage `json:"usage,omitempty"`
+	StopReason   string `json:"stopReason,omitempty"`
+	ErrorMessage string `json:"errorMessage,omitempty"`
+
+	// Of a tool's result.
+	ToolCallID string          `json:"toolCallId,omitempty"`
+	ToolName   string          `json:"toolName,omitempty"`
+	Details    json.RawMessage `json:"details,omitempty"` // for the person's screen; models do not see it
+	IsError    *bool           `json:"isError,omitempty"` // set on every result
+
+	Timestamp int64 `json:"timestamp"` // milliseconds since 1970
+}
+
+// The types of a [Block].
+const (
+	TypeText     = "text"
+	TypeImage    = "image"
+	TypeThinking = "thinking"
+	TypeToolCall = "toolCall"
+
+	// typeRedacted is oh-my-pi's form of thinking that the service keeps to itself.
+	typeRedacted = "redactedThinking"
+)
+
+// Block is one part of a message's content.
+type Block struct {
+	Type string `json:"type"`
+
+	Text          string `json:"text,omitzero"`
+	TextSignature string `json:"textSignature,omitzero"`
+
+	Thinking          string `json:"thinking,omitzero"`
+	ThinkingSignature string `json:"thinkingSignature,omitzero"` // opaque; goes back to the model that made it
+	Redacted          bool   `json:"redacted,omitzero"`          // the thinking itself is in the signature
+
+	Data     string `json:"data,omitzero"` // of an image, base64
+	MimeType string `json:"mimeType,omitzero"`
+
+	ID               string          `json:"id,omitzero"` // of a tool call
+	Name             string          `json:"name,omitzero"`
+	Arguments        json.RawMessage `json:"arguments,omitempty"` // an object
+	ThoughtSignature string          `json:"thoughtSignature,omitzero"`
+	ArgumentsError   string          `json:"argumentsError,omitzero"` // why Arguments are not what the model sent
+}
+
+// Usage counts the tokens of one answer. Input excludes what the cache held.
+type Usage struct {
+	Input       int       `json:"input"`
+	Output      int       `json:"output"`
+	CacheRead   int       `json:"cacheRead"`
+	CacheWrite  int       `json:"cacheWrite"`
+	TotalTokens int       `json:"totalTokens"`
+	Cost        UsageCost `json:"cost"`
+}
+
+// UsageCost is in US dollars.
+type UsageCost struct {
+	Input      float64 `json:"input"`
+	Output     float64 `json:"output"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
+	Total      float64 `json:"total"`
+}
+
+// Text returns a block of text.
+func Text(s string) Block { return Block{Type: TypeText, Text: s} }
+
+// ToolCalls returns the tool calls of an answer, in order.
+func (m Message) ToolCalls() []Block {
+	var calls []Block
+	for _, b := range m.Content {
+		if b.Type == TypeToolCall {
+			calls = append(calls, b)
+		}
+	}
+	return calls
+}
+
+// PlainText returns the text blocks, joined by newlines.
+func (m Message) PlainText() string {
+	var parts []string
+	for _, b := range m.Content {
+		if b.Type == TypeText {
+			parts = append(parts, b.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Encode returns the message as a session file has it.
+func (m Message) Encode() json.RawMessage {
+	raw, err := jsonv2.Marshal(m, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForHTML(false))
+	if err != nil {
+		// Only a Details or Arguments that is not JSON can do this, and those are made here.
+		panic("provider: " + err.Error())
+	}
+	return raw
+}
+
+// MarshalJSONTo writes the members that belong to the block's type, also when they are
+// empty: other programs rely on a text block having a text.
+func (b Block) MarshalJSONTo(enc *jsontext.Encoder) error {
+	type plain Block
+	switch {
+	case b.Type == TypeText && b.Text == "":
+		return jsonv2.MarshalEncode(enc, struct {
+			Type          string `json:"type"`
+			Text          string `json:"text"`
+			TextSignature string `json:"textSignature,omitzero"`
+		}{b.Type, "", b.TextSignature})
+	case b.Type == TypeThinking && b.Thinking == "":
+		return jsonv2.MarshalEncode(enc, struct {
+			Type              string `json:"type"`
+			Thinking          string `json:"thinking"`
+			ThinkingSignature string `json:"thinkingSignature,omitzero"`
+			Redacted          bool   `json:"redacted,omitzero"`
+		}{b.Type, "", b.ThinkingSignature, b.Redacted})
+	case b.Type == TypeToolCall && len(b.Arguments) == 0:
+		b.Arguments = json.RawMessage("{}")
+	}
+	return jsonv2.MarshalEncode(enc, plain(b))
+}
+
+// DecodeMessage reads a message of a session file. Content that is a string becomes one
+// block of text; unknown members and what does not have the type it should are left out,
+// because the file keeps them and a model has no use for them.
+func DecodeMessage(raw json.RawMessage) (Message, error) {
+	var loose struct {
+		Message
+		Content jsontext.Value `json:"content"`
+		Usage   jsontext.Value `json:"usage"`
+		IsError jsontext.Value `json:"isError"`
+	}
+	opts := []jsonv2.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	if err := jsonv2.Unmarshal(raw, &loose, opts...); err != nil {
+		return Message{}, err
+	}
+	m := loose.Message
+	var usage Usage
+	if len(loose.Usage) > 0 && jsonv2.Unmarshal(loose.Usage, &usage, opts...) == nil {
+		m.Usage = &usage
+	}
+	failed := bytes.Equal(bytes.TrimSpace(loose.IsError), []byte("true"))
+	if m.Role == RoleToolResult {
+		m.IsError = &failed
+	}
+	m.Content = decodeContent(loose.Content, opts)
+	return m, nil
+}
+
+func decodeContent(raw jsontext.Value, opts []jsonv2.Options) []Block {
+	var text string
+	if raw.Kind() == '"' && jsonv2.Unmarshal(raw, &text, opts...) == nil {
+		return []Block{Text(text)}
+	}
+	var values []jsontext.Value
+	if raw.Kind() != '[' || jsonv2.Unmarshal(raw, &values, opts...) != nil {
+		return nil
+	}
+	var blocks []Block
+	for _, v := range values {
+		var b Block
+		if jsonv2.Unmarshal(v, &b, opts...) != nil {
+			continue
+		}
+		if b.Type == typeRedacted {
+			b = Block{Type: TypeThinking, Redacted: true, ThinkingSignature: b.Data}
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}

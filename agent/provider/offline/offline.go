@@ -1,0 +1,153 @@
+// Package offline is a model that is none: a script that says so. It answers without a key
+// and without a network and makes one real tool call per prompt, so that every command and
+// every editor can be tried.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+)
+
+// Model is the one model there is.
+var Model = provider.Model{
+	ID: "demo", Name: "Offline demo (no AI)", API: provider.Scripted, Provider: "offline",
+	Input: []string{"text"}, Cost: &provider.Cost{}, ContextWindow: 128_000, MaxTokens: 4_096,
+}
+
+// Provider answers. Now gives messages their time.
+type Provider struct{ Now func() time.Time }
+
+var _ provider.Provider = Provider{}
+
+// Stream answers the last message of the request: a prompt by a tool call, its result by a
+// few words.
+func (p Provider) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
+	return func(yield func(provider.Event) bool) {
+		m := provider.Message{
+			Role: provider.RoleAssistant, API: provider.Scripted, Provider: req.Model.Provider, Model: req.Model.ID,
+			Usage: &provider.Usage{}, StopReason: provider.StopEnd, Timestamp: p.Now().UnixMilli(),
+		}
+		opening := m
+		if !yield(provider.Event{Kind: provider.Start, Message: &opening}) {
+			return
+		}
+		for i, b := range answer(req) {
+			if b.Type == provider.TypeToolCall {
+				m.StopReason = provider.StopToolUse
+			}
+			m.Content = append(m.Content, b)
+			if !say(i, b, yield) {
+				return
+			}
+			if ctx.Err() != nil {
+				m.StopReason, m.ErrorMessage = provider.StopAborted, "Request was aborted"
+				yield(provider.Event{Kind: provider.Failed, Message: &m, Err: &provider.Error{Class: provider.Aborted, Message: m.ErrorMessage}})
+				return
+			}
+		}
+		yield(provider.Event{Kind: provider.Done, Message: &m})
+	}
+}
+
+// say streams one block, words one by one.
+func say(i int, b provider.Block, yield func(provider.Event) bool) bool {
+	if b.Type == provider.TypeToolCall {
+		return yield(provider.Event{Kind: provider.ToolCallStart, Index: i, Block: &provider.Block{Type: b.Type, ID: b.ID, Name: b.Name}}) &&
+			yield(provider.Event{Kind: provider.ToolCallDelta, Index: i, Delta: string(b.Arguments)}) &&
+			yield(provider.Event{Kind: provider.BlockEnd, Index: i, Block: &b})
+	}
+	for _, word := range strings.SplitAfter(b.Text, " ") {
+		if !yield(provider.Event{Kind: provider.TextDelta, Index: i, Delta: word}) {
+			return false
+		}
+	}
+	return yield(provider.Event{Kind: provider.BlockEnd, Index: i, Block: &b})
+}
+
+// answer is what the script says.
+func answer(req provider.Request) []provider.Block {
+	if len(req.Messages) == 0 {
+		return []provider.Block{provider.Text(whatIAm)}
+	}
+	last := req.Messages[len(req.Messages)-1]
+	if last.Role == provider.RoleToolResult {
+		return []provider.Block{provider.Text(conclusion(last))}
+	}
+	if len(req.Tools) == 0 {
+		return []provider.Block{provider.Text(summary(last.PlainText()))}
+	}
+	call, intent := toolCall(last.PlainText())
+	call.ID = fmt.Sprintf("offline_%d", len(req.Messages))
+	return []provider.Block{provider.Text(whatIAm + " " + intent), call}
+}
+
+const whatIAm = "This is the offline demo: a script, not a model."
+
+// editCommand is how a person makes the script edit a file.
+var editCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*edit\s+(\S+):\s(.*?)\s=>\s(.*?)\s*$`)
+})
+
+// fileName is a word that looks like the name of a file.
+var fileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\w@~./\\-]*[\w-]\.\w{1,8}\b|[\w@~.-]+(?:/[\w@~.-]+)+`)
+})
+
+// toolCall is the one call that a prompt leads to, and what is said before it.
+func toolCall(prompt string) (call provider.Block, intent string) {
+	if m := editCommand().FindStringSubmatch(prompt); m != nil {
+		type edit struct {
+			OldText string `json:"oldText"`
+			NewText string `json:"newText"`
+		}
+		return tool("edit", map[string]any{"path": m[1], "edits": []edit{{m[2], m[3]}}}), "It asks to edit " + m[1] + "."
+	}
+	if name := fileName().FindString(prompt); name != "" {
+		return tool("read", map[string]any{"path": name}), "It reads " + name + ", which you named."
+	}
+	return tool("ls", map[string]any{}), "It lists this folder, because you named no file."
+}
+
+func tool(name string, args map[string]any) provider.Block {
+	raw, err := json.Marshal(args)
+	if err != nil { // strings only
+		panic("offline: " + err.Error())
+	}
+	return provider.Block{Type: provider.TypeToolCall, Name: name, Arguments: raw}
+}
+
+// conclusion is what is said about a tool's result.
+func conclusion(result provider.Message) string {
+	text := result.PlainText()
+	lines := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		lines++
+	}
+	how := "answered with " + plural(lines, "line")
+	if result.IsError != nil && *result.IsError {
+		first, _, _ := strings.Cut(text, "\n")
+		how = "failed: " + strings.TrimSuffix(first, ".")
+	}
+	return fmt.Sprintf("The tool %s %s. That is all this script can do; choose a model with xcsh.setModel for an answer. "+
+		"To try an edit, say: edit FILE: OLD => NEW", result.ToolName, how)
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// summary is what the script makes of a conversation that is to be summarised.
+func summary(conversation string) string {
+	return fmt.Sprintf("## Goal\n- [The offline demo cannot summarise. It was shown %s.]\n", plural(strings.Count(conversation, "\n")+1, "line"))
+}

@@ -1,0 +1,104 @@
+// Package openai speaks OpenAI's two APIs, Chat Completions and Responses, to that service
+// and to the many others that offer them.
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+)
+
+const defaultBaseURL = "https://api.openai.com/v1"
+
+// Completions is a provider of models whose API is [provider.OpenAICompletions].
+type Completions struct{ options guard.Options }
+
+// NewCompletions returns a client of Chat Completions.
+func NewCompletions(o guard.Options) *Completions { return &Completions{o} }
+
+// Stream asks the model.
+func (c *Completions) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
+	return guard.Stream(ctx, req, c.options, beginCompletions)
+}
+
+// Responses is a provider of models whose API is [provider.OpenAIResponses].
+type Responses struct{ options guard.Options }
+
+// NewResponses returns a client of Responses.
+func NewResponses(o guard.Options) *Responses { return &Responses{o} }
+
+// Stream asks the model.
+func (c *Responses) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
+	return guard.Stream(ctx, req, c.options, beginResponses)
+}
+
+// call is what both APIs have in common.
+func call(req provider.Request, path string, body []byte) guard.Call {
+	base := req.Model.BaseURL
+	if base == "" {
+		base = defaultBaseURL
+	}
+	h := http.Header{}
+	if req.Key != "" {
+		h.Set("Authorization", "Bearer "+req.Key)
+	}
+	return guard.Call{URL: strings.TrimRight(base, "/") + path, Header: h, Body: body}
+}
+
+// merge lays the members of extra over those of body.
+func merge(body []byte, extra map[string]jsontext.Value) ([]byte, error) {
+	if len(extra) == 0 {
+		return body, nil
+	}
+	var all map[string]jsontext.Value
+	if err := guard.Decode(body, &all); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, extra)
+	return guard.Encode(all)
+}
+
+// dataURL is an image as both APIs take it.
+func dataURL(b provider.Block) string { return "data:" + b.MimeType + ";base64," + b.Data }
+
+// effort is what the service calls the level; "" when it has no word for it.
+func effort(m provider.Model, l provider.Level) string {
+	switch mapped, known := m.ThinkingLevelMap[l]; {
+	case !known:
+		return string(l)
+	case mapped == nil:
+		return ""
+	default:
+		return *mapped
+	}
+}
+
+// off is the word for not thinking, and whether the model can be asked for it at all.
+func off(m provider.Model) (word string, possible bool) {
+	mapped, known := m.ThinkingLevelMap[provider.Off]
+	if mapped != nil {
+		return *mapped, true
+	}
+	return "none", !known
+}
+
+// wanted reports whether the model is to think.
+func wanted(req provider.Request) bool {
+	return req.Model.Reasoning && req.Thinking != "" && req.Thinking != provider.Off
+}
+
+// known reports whether somebody said how long answers may be. Services know the limits
+// of their own models better than a guess does.
+func known(req provider.Request) bool { return req.MaxTokens > 0 || req.Model.MaxTokens > 0 }
+
+func unmarshalLoosely(raw json.RawMessage, v any) {
+	_ = json.Unmarshal(raw, v) // what is not understood switches nothing
+}

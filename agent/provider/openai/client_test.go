@@ -1,0 +1,18 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+)
+
+func TestCompletionsConformance(t *testing.T) {
+	providertest.Run(t, provider.OpenAICompletions, func(o guard.Options) provider.Provider { return openai.NewCompletions(o) })
+}
+
+func TestResponsesConformance(t *testing.T) {
+	providertest.Run(t, provider.OpenAIResponses, func(o guard.Options) provider.Provider { return openai.NewResponses(o) })
+}

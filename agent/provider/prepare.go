@@ -1,0 +1,209 @@
+package provider
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// What stands for content that a model cannot be shown.
+const (
+	noImage     = "(image omitted: model does not support images)"
+	noToolImage = "(tool image omitted: model does not support images)"
+	noOutput    = "(no tool output)"
+	noResult    = "No result provided"
+)
+
+// Prepare returns the conversation in a form that m accepts, whichever models it was held
+// with. The messages that come in are left as they are. Preparing twice changes nothing.
+//
+//   - Answers that failed or were aborted are left out, with the results of their calls.
+//   - Every tool call is followed by exactly one result, in the order of the calls; one that
+//     is missing is made up as an error. Results without a call are left out.
+//   - Thinking goes back as it is to the model that thought it. For another one it becomes
+//     text, and what only the service can read is left out.
+//   - Ids of calls have the form that the API of m wants, and no two are equal.
+//   - Images become a note when m cannot see them.
+//   - What is empty is left out, and so is thinking that leads to nothing.
+func Prepare(messages []Message, m Model) []Message {
+	p := preparation{model: m, ids: newCallIDs(m), waiting: map[string][]int{}}
+	for _, msg := range messages {
+		switch msg.Role {
+		case RoleUser:
+			if msg.Content = p.shown(msg.Content, noImage); len(msg.Content) > 0 {
+				p.turns = append(p.turns, turn{message: msg})
+			}
+		case RoleAssistant:
+			p.answer(msg)
+		case RoleToolResult:
+			p.result(msg)
+		}
+	}
+	return p.messages()
+}
+
+type preparation struct {
+	model   Model
+	ids     *callIDs
+	turns   []turn
+	calls   []call
+	waiting map[string][]int // calls without a result, by the id they had
+}
+
+// turn is a message and the results of its calls.
+type turn struct {
+	message Message
+	calls   []int
+}
+
+type call struct {
+	id, name string
+	at       int64
+	result   *Message
+}
+
+func (p *preparation) answer(msg Message) {
+	var calls []Block
+	own := map[string]bool{}
+	for _, b := range msg.Content {
+		if b.Type == TypeToolCall && !own[b.ID] {
+			own[b.ID] = true
+			delete(p.waiting, b.ID) // some services count from 0 in every answer
+		}
+	}
+	if msg.StopReason == StopError || msg.StopReason == StopAborted {
+		return
+	}
+	same := msg.Provider == p.model.Provider && msg.API == p.model.API && msg.Model == p.model.ID
+	t := turn{message: msg}
+	t.message.Content = nil
+	for _, b := range msg.Content {
+		switch b.Type {
+		case TypeText:
+			if !same {
+				b.TextSignature = ""
+			}
+		case TypeThinking:
+			b = p.thinking(b, same)
+		case TypeToolCall:
+			calls = append(calls, b)
+			b = p.call(b, same, msg.Timestamp)
+			t.calls = append(t.calls, len(p.calls)-1)
+		default:
+			continue
+		}
+		if !empty(b) {
+			t.message.Content = append(t.message.Content, b)
+		}
+	}
+	for len(t.message.Content) > 0 && t.message.Content[len(t.message.Content)-1].Type == TypeThinking {
+		t.message.Content = t.message.Content[:len(t.message.Content)-1]
+	}
+	for i, b := range calls {
+		p.waiting[b.ID] = append(p.waiting[b.ID], t.calls[i])
+	}
+	if len(t.message.Content) > 0 {
+		p.turns = append(p.turns, t)
+	}
+}
+
+// thinking returns the block as m may get it; an empty one if it may not.
+func (p *preparation) thinking(b Block, same bool) Block {
+	var compat struct {
+		AllowEmptySignature bool `json:"allowEmptySignature"`
+	}
+	signed := b.ThinkingSignature != ""
+	switch {
+	case same && signed:
+		return b
+	case b.Redacted:
+		return Block{}
+	case same && p.model.API == AnthropicMessages:
+		_ = json.Unmarshal(p.model.Compat, &compat) // what is not understood allows nothing
+		if compat.AllowEmptySignature {
+			return b
+		}
+	case same:
+		return b
+	}
+	return Text(b.Thinking)
+}
+
+// call notes the call and returns it as m may get it.
+func (p *preparation) call(b Block, same bool, at int64) Block {
+	if !same {
+		b.ThoughtSignature = ""
+	}
+	if a := strings.TrimSpace(string(b.Arguments)); !strings.HasPrefix(a, "{") || !json.Valid(b.Arguments) {
+		b.Arguments = json.RawMessage("{}")
+	}
+	b.ID = p.ids.next(b.ID, same)
+	p.calls = append(p.calls, call{id: b.ID, name: b.Name, at: at})
+	return b
+}
+
+// result gives a result to the call it belongs to.
+func (p *preparation) result(msg Message) {
+	queue := p.waiting[msg.ToolCallID]
+	if len(queue) == 0 {
+		return
+	}
+	p.waiting[msg.ToolCallID] = queue[1:]
+	c := &p.calls[queue[0]]
+	msg.ToolCallID = c.id
+	if msg.Content = p.shown(msg.Content, noToolImage); len(msg.Content) == 0 {
+		msg.Content = []Block{Text(noOutput)}
+	}
+	c.result = &msg
+}
+
+func (p *preparation) messages() []Message {
+	var out []Message
+	for _, t := range p.turns {
+		out = append(out, t.message)
+		for _, i := range t.calls {
+			c := p.calls[i]
+			if c.result == nil {
+				failed := true
+				c.result = &Message{
+					Role: RoleToolResult, ToolCallID: c.id, ToolName: c.name, Content: []Block{Text(noResult)},
+					IsError: &failed, Timestamp: c.at,
+				}
+			}
+			out = append(out, *c.result)
+		}
+	}
+	return out
+}
+
+// shown are the texts and images of a content, with note for images that m cannot see.
+func (p *preparation) shown(content []Block, note string) []Block {
+	var out []Block
+	for _, b := range content {
+		if b.Type == TypeImage && !p.model.TakesImages() {
+			if n := len(out); n > 0 && out[n-1].Type == TypeText && out[n-1].Text == note {
+				continue
+			}
+			b = Text(note)
+		}
+		if (b.Type == TypeText || b.Type == TypeImage) && !empty(b) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// empty reports whether there is nothing in the block to be shown.
+func empty(b Block) bool {
+	switch b.Type {
+	case TypeText:
+		return strings.TrimSpace(b.Text) == ""
+	case TypeThinking:
+		return strings.TrimSpace(b.Thinking) == "" && b.ThinkingSignature == ""
+	case TypeImage:
+		return b.Data == ""
+	case TypeToolCall:
+		return false
+	default:
+		return true
+	}
+}

@@ -1,0 +1,59 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Provider runs models that speak one API. It is safe for concurrent use.
+type Provider interface {
+	// Stream sends the request when it is first read from. See the package comment for
+	// what may be relied on.
+	Stream(ctx context.Context, req Request) iter.Seq[Event]
+}
+
+// Request is one question to a model.
+type Request struct {
+	Model    Model
+	System   string // the system prompt, "" for none
+	Messages []Message
+	Tools    []Tool // in an order that does not change between turns
+	Thinking Level  // clamped to the model; "" and "off" ask for none
+
+	MaxTokens int    // of the answer; 0 means the model's maximum
+	Key       string // API key, "" for services that need none; never logged
+	SessionID string // groups requests for the service's cache
+}
+
+// Tool is a function the model may call.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of an object
+}
+
+// Kind says what an [Event] tells.
+type Kind int
+
+// The kinds of events.
+const (
+	Start         Kind = iota // Message has the first facts; comes also before a Failed without any answer
+	TextDelta                 // Delta was added to the text block Index
+	ThinkingDelta             // Delta was added to the thinking block Index
+	ToolCallStart             // Block has id and name of the tool call Index
+	ToolCallDelta             // Delta was added to the arguments of Index, as JSON text
+	BlockEnd                  // Block is the finished content block Index
+	Done                      // Message is the answer
+	Failed                    // Message is the answer as far as it came, Err what went wrong
+)
+
+// Event is one step of an answer.
+type Event struct {
+	Kind    Kind
+	Index   int // of the content block in the message, counted from 0
+	Delta   string
+	Block   *Block
+	Message *Message
+	Err     *Error
+}
