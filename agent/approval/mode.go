@@ -1,0 +1,26 @@
+package approval
+
+// Mode says what needs a person's word. The names are those of the wire protocol.
+type Mode string
+
+// The modes.
+const (
+	ReadOnly Mode = "read-only" // nothing is changed and nobody is asked
+	Ask      Mode = "ask"       // everything that no rule allows is asked about
+	AutoEdit Mode = "auto-edit" // files of the workspace may be changed, commands are asked about
+	Yolo     Mode = "yolo"      // everything is allowed
+)
+
+// Modes are all modes, from the strictest on.
+var Modes = []Mode{ReadOnly, Ask, AutoEdit, Yolo}
+
+// Decision is an answer to a prompt.
+type Decision string
+
+// The decisions. Session and Workspace also let through what is like it: [Prompt.Rules].
+const (
+	Once      Decision = "once"
+	Session   Decision = "session"
+	Workspace Decision = "workspace" // for this folder from now on, in this person's settings
+	Deny      Decision = "deny"
+)

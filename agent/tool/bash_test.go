@@ -1,0 +1,297 @@
+//go:build unix
+
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+func TestBash(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, map[string]string{"sub/x": ""})
+	for _, c := range []struct{ name, command, want string }{
+		{"output", "echo a; echo b >&2; echo c", "a\nb\nc\n"},
+		{"no output", "true", "(no output)"},
+		{"the folder", "ls", "sub\n"},
+		{"no input", "cat; echo end", "end\n"},
+		{"no terminal", `tty; test -t 1 || echo none; (: < /dev/tty) 2>/dev/null || echo not even that`, "not a tty\nnone\nnot even that\n"},
+		{"nobody is asked", `echo $GIT_TERMINAL_PROMPT $PAGER $GIT_PAGER $TERM`, "0 cat cat dumb\n"},
+		{"colours and control characters", `printf '\033[1;31mred\033[0m \033]0;title\007a\rb\000c\010\n'`, "red abc\n"},
+		{"bytes that are no characters", `printf 'caf\351\n'`, "caf\uFFFD\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, w.in(t).ok("bash", object(t, "command", c.command)))
+		})
+	}
+}
+
+func TestBashFailures(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	for command, want := range map[string]string{
+		"echo out; exit 3":   "out\n\nCommand exited with code 3",
+		"exit 1":             "(no output)\n\nCommand exited with code 1",
+		"kill -9 $$":         "(no output)\n\nCommand exited with code 137",
+		"no-such-program-12": "line 1: no-such-program-12: command not found\n\nCommand exited with code 127",
+	} {
+		r, err := w.call("bash", object(t, "command", command))
+		require.NoError(t, err)
+		require.True(t, r.IsError)
+		require.Equal(t, want, strings.TrimPrefix(text(r), "/usr/bin/bash: "))
+	}
+	require.Equal(t, "bash needs a command.", w.refused("bash", `{"command":" \n"}`))
+	require.Equal(t, "bash: timeout must be a number of seconds above 0.", w.refused("bash", `{"command":"ls","timeout":-1}`))
+	require.Contains(t, w.refused("bash", `{"command":"ls","async":true}`), "commands run to their end")
+	require.Contains(t, w.refused("bash", `{"command":"ls","env":{"a b":"c"}}`), "not the name of a variable")
+
+	require.NoError(t, os.Remove(w.env.Cwd))
+	_, err := w.call("bash", `{"command":"ls"}`)
+	require.EqualError(t, err, "The working directory "+w.env.Cwd+" does not exist any more, so that no command can run in it.")
+	require.True(t, fault.Is(err, fault.NotFound))
+}
+
+// What other programs have as parameters is in the command line that a person is shown.
+func TestBashTakesFolderAndVariablesIntoTheCommand(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, map[string]string{"a b/it's": ""})
+	own, err := w.tools["bash"].Check(json.RawMessage(`{"command":"ls; echo $Y$X","cwd":"a b","env":{"X":"it's","Y":"$("},"pty":false,"tail":3,"timeout":"30"}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"command":"cd 'a b' && export X='it'\\''s' && export Y='$(' &&\nls; echo $Y$X","timeout":30}`, string(own))
+	r, err := w.tools["bash"].Run(t.Context(), w.env, own)
+	require.NoError(t, err)
+	require.Equal(t, "it's\n$(it's\n", text(r))
+}
+
+func TestKeysAreNotInTheEnvironment(t *testing.T) {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "SOME_NEW_SERVICE_API_KEY", "HF_TOKEN", "WANTED_API_KEY"} {
+		t.Setenv(name, "secret-"+name)
+	}
+	t.Setenv("HARMLESS", "secret-no")
+	w := diskWorld(t, tool.Options{PassEnv: []string{"WANTED_API_KEY"}}, nil)
+	require.Equal(t, "secret-WANTED_API_KEY\nsecret-no\n", w.ok("bash", `{"command":"env | grep -o 'secret-.*' | sort"}`))
+}
+
+func TestLongOutputIsKeptInAFile(t *testing.T) {
+	t.Parallel()
+	artifacts := filepath.Join(t.TempDir(), "session", "artifacts")
+	w := diskWorld(t, tool.Options{Artifacts: func() string { return artifacts }}, nil)
+	for _, c := range []struct{ name, command, begins, ends string }{
+		{"many lines", "seq 5000", "3001\n3002\n", "\n5000\n\n[Showing lines 3001-5000 of 5000. Full output: PATH]"},
+		{"many bytes", "for i in $(seq 1500); do printf '%0100d\\n' $i; done", strings.Repeat("0", 96) + "0995\n", "1500\n\n[Showing lines 995-1500 of 1500 (50.0KB limit). Full output: PATH]"},
+		{"one line", "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo", "xxx", "xxx\n\n[Showing last 50.0KB of line 2 (line is 293.0KB). Full output: PATH]"},
+		{"no end of the line", "seq 2500; printf end", "502\n", "\nend\n\n[Showing lines 502-2501 of 2501. Full output: PATH]"},
+		{"characters of several bytes", "for i in $(seq 40000); do printf é; done", "éé", "é\n\n[Showing last 50.0KB of line 1 (line is 78.1KB). Full output: PATH]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := w.call("bash", object(t, "command", c.command))
+			require.NoError(t, err)
+			require.False(t, r.IsError)
+			var d struct {
+				FullOutputPath string
+				Truncation     tool.Truncation
+			}
+			require.NoError(t, json.Unmarshal(r.Details, &d))
+			require.Equal(t, artifacts, filepath.Dir(d.FullOutputPath))
+			require.True(t, strings.HasPrefix(text(r), c.begins), text(r)[:50])
+			require.True(t, strings.HasSuffix(text(r), strings.ReplaceAll(c.ends, "PATH", d.FullOutputPath)), text(r)[len(text(r))-200:])
+			require.LessOrEqual(t, len(text(r)), tool.MaxBytes+300)
+			require.NotContains(t, text(r), "\uFFFD")
+
+			whole, err := os.ReadFile(d.FullOutputPath)
+			require.NoError(t, err)
+			require.Len(t, whole, d.Truncation.TotalBytes)
+			shown, _, _ := strings.Cut(text(r), "\n\n[")
+			require.True(t, strings.HasSuffix(strings.TrimSuffix(string(whole), "\n"), strings.TrimSuffix(shown, "\n")))
+			info, err := os.Stat(d.FullOutputPath)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o600), info.Mode())
+		})
+	}
+}
+
+// A disk that is full does not end a command.
+func TestALongOutputThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	for at := 1; at < 5; at++ {
+		dir := t.TempDir()
+		shell := tool.NewShell(tool.Options{Fs: &st.FaultFs{Fs: afero.NewOsFs(), At: at, Mode: st.Dead}, TempDir: dir})
+		out, err := shell.Run(t.Context(), tool.Command{Line: "seq 30000", Cwd: dir}, nil)
+		require.NoError(t, err)
+		require.Equal(t, 0, *out.ExitCode)
+		require.True(t, out.Truncated)
+		require.Empty(t, out.FullOutputPath)
+		require.True(t, strings.HasSuffix(out.Output, "\n30000"))
+	}
+}
+
+// gate is a named pipe. Opening an end of it waits for the other one, so that a test and
+// a command meet.
+func gate(t *testing.T, dir, name string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	return path
+}
+
+// await waits until the command opens the gate for writing, and returns what it writes.
+func await(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error() // which is no process
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func requireGone(t *testing.T, pid string) {
+	t.Helper()
+	var n int
+	_, err := fmt.Sscan(pid, &n)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n))
+		return syscall.Kill(n, 0) != nil || err == nil && strings.Contains(string(stat), ") Z ")
+	}, 10*time.Second, 5*time.Millisecond)
+}
+
+func TestCancelEndsTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	g := gate(t, w.env.Cwd, "gate")
+	ctx, cancel := context.WithCancel(t.Context())
+	var child string
+	go func() {
+		child = await(g)
+		cancel()
+	}()
+	began := time.Now()
+	r, err := w.tools["bash"].Run(ctx, w.env, json.RawMessage(`{"command":"echo before; sleep 1000 & echo $! > gate; wait"}`))
+	require.NoError(t, err)
+	require.Less(t, time.Since(began), 100*time.Second)
+	require.True(t, r.IsError)
+	require.Equal(t, "before\n\nCommand aborted", text(r))
+	requireGone(t, child)
+}
+
+func TestCancelKillsWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	g := gate(t, dir, "gate")
+	shell := tool.NewShell(tool.Options{}).WithGrace(20 * time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
+	var child string
+	go func() {
+		child = await(g)
+		cancel()
+	}()
+	out, err := shell.Run(ctx, tool.Command{Line: `trap '' TERM; (trap '' TERM; sh -c 'echo $PPID' > gate; while :; do sleep 1000; done) & wait; while :; do sleep 1000; done`, Cwd: dir}, nil)
+	require.NoError(t, err)
+	require.True(t, out.Cancelled)
+	require.Nil(t, out.ExitCode)
+	requireGone(t, child)
+}
+
+// A command that tidies up when it is told to end has the time to.
+func TestACommandMayTidyUp(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	r, err := w.call("bash", `{"command":"trap 'echo tidied; exit 0' TERM; echo begun; sleep 1000 & wait","timeout":0.2}`)
+	require.NoError(t, err)
+	require.True(t, r.IsError)
+	require.Equal(t, "begun\ntidied\n\nCommand timed out after 0.2 seconds", text(r))
+}
+
+func TestACancelledCommandDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := w.tools["bash"].Run(ctx, w.env, json.RawMessage(`{"command":"touch x"}`))
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, w.path("x"))
+}
+
+func TestSomethingInTheBackgroundIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	r, err := w.call("bash", `{"command":"sleep 1000 & echo $!"}`)
+	require.NoError(t, err)
+	require.False(t, r.IsError)
+	pid, note, _ := strings.Cut(text(r), "\n")
+	require.Contains(t, note, "still runs in the background")
+	var n int
+	_, err = fmt.Sscan(pid, &n)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(n, syscall.SIGKILL), "it was left alone")
+
+	out := w.ok("bash", `{"command":"sleep 1000 > /dev/null 2>&1 & echo $!"}`)
+	require.NotContains(t, out, "background")
+	_, err = fmt.Sscan(out, &n)
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(n, syscall.SIGKILL))
+}
+
+func TestOutputIsShownWhileItComes(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{}, nil)
+	g := gate(t, w.env.Cwd, "gate")
+	var once sync.Once
+	w.env.Update = func(r tool.Result) {
+		if text(r) == "first\n" {
+			once.Do(func() { // the command goes on when its first line was seen
+				go func() { assert.NoError(t, os.WriteFile(g, []byte("go\n"), 0o600)) }()
+			})
+		}
+	}
+	require.Equal(t, "first\ngo\nlast\n", w.ok("bash", `{"command":"echo first; cat gate; echo last"}`))
+}
+
+func TestShellOfAPerson(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	shell := tool.NewShell(tool.Options{Shell: "/bin/sh"})
+	out, err := shell.Run(t.Context(), tool.Command{Line: "echo $0; exit 4", Cwd: dir}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "/bin/sh\n", out.Output)
+	require.Equal(t, 4, *out.ExitCode)
+	require.False(t, out.Truncated || out.Cancelled || out.TimedOut || out.Background)
+
+	_, err = tool.NewShell(tool.Options{Shell: "/no/such/shell"}).Run(t.Context(), tool.Command{Line: "x", Cwd: dir}, nil)
+	require.ErrorContains(t, err, "Cannot run /no/such/shell")
+}
+
+// The launcher of this test writes down how it was called.
+func TestCommandsRunThroughTheSandbox(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, tool.Options{TempDir: "/tmp/t", Sandbox: &tool.Sandbox{
+		Launcher: []string{"/bin/sh", "-c", `printf '%s\n' "$@"`, "launcher"}, Write: []string{"/cache"},
+	}, Shell: "/bin/sh"}, nil)
+	require.Equal(t, "--write\n"+w.env.Cwd+"\n--write\n/tmp/t\n--write\n/cache\n--\n/bin/sh\n-c\nls -l\n",
+		w.ok("bash", `{"command":"ls -l"}`))
+}
+
+func TestSandboxStatusSaysItInASentence(t *testing.T) {
+	t.Parallel()
+	available, sentence := tool.SandboxStatus()
+	require.Equal(t, available, !strings.HasPrefix(sentence, "No sandbox: "))
+	require.True(t, strings.HasSuffix(sentence, "."))
+}

@@ -1,0 +1,53 @@
+package tool
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// writers are the files that are being written right now. They belong to the process and
+// not to a set of tools, because sessions of several folders may write the same file.
+var writers = struct {
+	mu    sync.Mutex
+	files map[string]*writer
+}{files: map[string]*writer{}}
+
+// writer is the turn at one file.
+type writer struct {
+	turn  chan struct{} // holds one value while somebody writes
+	users int           // who hold it or wait for it; guarded by writers.mu
+}
+
+// lockFile waits for its turn to read and write the file at path. Names of one file that
+// differ by symbolic links share a turn.
+func lockFile(ctx context.Context, path string) (unlock func(), err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	writers.mu.Lock()
+	w := writers.files[path]
+	if w == nil {
+		w = &writer{turn: make(chan struct{}, 1)}
+		writers.files[path] = w
+	}
+	w.users++
+	writers.mu.Unlock()
+
+	leave := func() {
+		writers.mu.Lock()
+		defer writers.mu.Unlock()
+		if w.users--; w.users == 0 {
+			delete(writers.files, path)
+		}
+	}
+	select {
+	case w.turn <- struct{}{}:
+		return func() { <-w.turn; leave() }, nil
+	case <-ctx.Done():
+		leave()
+		return nil, fault.New(fault.Cancelled, "Cancelled while waiting to write %s: %w", path, ctx.Err())
+	}
+}

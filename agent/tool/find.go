@@ -1,0 +1,64 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // the tools' descriptions
+	"io/fs"
+)
+
+//go:embed find.md
+var findDoc string
+
+const findLimit = 1000
+
+type findArgs struct {
+	Pattern string `json:"pattern" jsonschema:"The glob."`
+	Path    string `json:"path,omitzero" jsonschema:"Directory to search, absolute or relative to the working directory, which is the default. Results are relative to it."`
+	Limit   int    `json:"limit,omitzero" jsonschema:"The most results (default: 1000)."`
+}
+
+func newFind(o Options) Tool {
+	return define(definition[findArgs]{
+		name: "find", doc: findDoc,
+		accept: func(args arguments) error {
+			args.drop("hidden", "timeout")
+			if v, ok := args["gitignore"]; ok && string(v) == "false" {
+				return badArgument("gitignore", "find leaves out what .gitignore ignores; use bash to find all files.")
+			}
+			args.drop("gitignore")
+			return nil
+		},
+		check: func(a findArgs) error {
+			_, err := globMatcher("find", a.Pattern)
+			return cmp.Or(err, checkLimit("find", a.Limit))
+		},
+		run: func(ctx context.Context, env Env, a findArgs) (Result, error) {
+			matches, err := globMatcher("find", a.Pattern)
+			if err != nil {
+				return Result{}, err
+			}
+			dir := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			if err := statDir(o.Fs, dir); err != nil {
+				return Result{}, err
+			}
+			limit := cmp.Or(a.Limit, findLimit)
+			var found []string
+			err = walk(ctx, o.Fs, dir, func(rel string, info fs.FileInfo) bool {
+				if matches(rel) {
+					if info.IsDir() {
+						rel += "/"
+					}
+					found = append(found, rel)
+				}
+				return len(found) <= limit
+			})
+			if err != nil {
+				return Result{}, err
+			}
+			return listResult(found, limit, "No files found matching pattern", "results", func(d *listDetails, limit int) {
+				d.ResultLimitReached = limit
+			}), nil
+		},
+	})
+}

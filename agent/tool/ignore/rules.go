@@ -1,0 +1,112 @@
+package ignore
+
+import (
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/afero"
+)
+
+// The names in a directory that say something about ignoring.
+const (
+	repository = ".git"
+	ignoreFile = ".gitignore"
+)
+
+// Rules are what holds in one directory. They are immutable and safe for concurrent use.
+// nil ignores nothing but the repository itself.
+type Rules struct {
+	parent   *Rules // of the directory above, nil at the root of a repository
+	name     string // of the directory in the one above
+	patterns []pattern
+	exclude  []pattern // .git/info/exclude, of the root only
+}
+
+// Load returns the rules that hold in dir: those of the repository that dir is in, from
+// its root down. Outside of a repository only what is in dir itself counts. A file that
+// cannot be read says nothing.
+func Load(fsys afero.Fs, dir string) *Rules {
+	dir = filepath.Clean(dir)
+	root, below := dir, []string(nil)
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := fsys.Stat(filepath.Join(at, repository)); err == nil {
+			root = at
+			break
+		}
+		if at == filepath.Dir(at) {
+			below = nil // no repository
+			break
+		}
+		below = append(below, filepath.Base(at))
+	}
+	rules := newRoot(fsys, root)
+	at := root
+	for _, name := range slices.Backward(below) {
+		at = filepath.Join(at, name)
+		rules = &Rules{parent: rules, name: name, patterns: read(fsys, filepath.Join(at, ignoreFile))}
+	}
+	return rules
+}
+
+func newRoot(fsys afero.Fs, dir string) *Rules {
+	return &Rules{
+		patterns: read(fsys, filepath.Join(dir, ignoreFile)),
+		exclude:  read(fsys, filepath.Join(dir, repository, "info", "exclude")),
+	}
+}
+
+func read(fsys afero.Fs, path string) []pattern {
+	content, err := afero.ReadFile(fsys, path)
+	if err != nil {
+		return nil
+	}
+	return parse(content)
+}
+
+// Enter returns the rules for dir, a directory of the one that r holds for. entries is
+// what dir has in it. A repository in a repository begins anew.
+func (r *Rules) Enter(fsys afero.Fs, dir string, entries []fs.FileInfo) *Rules {
+	has := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.FileInfo) bool { return e.Name() == name })
+	}
+	if has(repository) {
+		return newRoot(fsys, dir)
+	}
+	sub := &Rules{parent: r, name: filepath.Base(dir)}
+	if has(ignoreFile) {
+		sub.patterns = read(fsys, filepath.Join(dir, ignoreFile))
+	}
+	return sub
+}
+
+// Ignored reports whether git ignores name, an entry of the directory. The repository's
+// own directory always is.
+func (r *Rules) Ignored(name string, isDir bool) bool {
+	if name == repository {
+		return true
+	}
+	rel := name
+	for at := r; at != nil; at = at.parent {
+		if ignored, decided := last(at.patterns, rel, name, isDir); decided {
+			return ignored
+		}
+		if at.parent == nil {
+			ignored, _ := last(at.exclude, rel, name, isDir)
+			return ignored
+		}
+		rel = path.Join(at.name, rel)
+	}
+	return false
+}
+
+// last asks the patterns of one file; the last one that matches decides.
+func last(patterns []pattern, rel, name string, isDir bool) (ignored, decided bool) {
+	for _, p := range slices.Backward(patterns) {
+		if p.matches(rel, name, isDir) {
+			return !p.negated, true
+		}
+	}
+	return false, false
+}

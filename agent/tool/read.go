@@ -1,0 +1,228 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the tools' descriptions
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+//go:embed read.md
+var readDoc string
+
+type readArgs struct {
+	Path   string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
+	Offset int    `json:"offset,omitzero" jsonschema:"Number of the first line to read; the first line of a file is 1."`
+	Limit  int    `json:"limit,omitzero" jsonschema:"How many lines to read."`
+}
+
+func newRead(o Options) Tool {
+	return define(definition[readArgs]{
+		name: "read", doc: readDoc,
+		accept: acceptRead,
+		check: func(a readArgs) error {
+			if a.Offset < 0 || a.Limit < 0 {
+				return badArgument("offset", "read: offset and limit count lines from 1.")
+			}
+			return nil
+		},
+		run: func(ctx context.Context, env Env, a readArgs) (Result, error) {
+			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			content, err := readExisting(ctx, o, env, path)
+			switch {
+			case err != nil:
+				return Result{}, err
+			case imageType(content) != "":
+				return imageResult(a.Path, content), nil
+			case bytes.IndexByte(content, 0) >= 0:
+				return Result{}, fault.New(fault.InvalidArgument,
+					"%s is a binary file (%s). read shows text and images; use bash (file, strings, xxd) to look into it.", a.Path, sizeText(int64(len(content))))
+			}
+			return textResult(a, content)
+		},
+	})
+}
+
+// readExisting reads a file through the workspace after making sure that it can be.
+func readExisting(ctx context.Context, o Options, env Env, path string) ([]byte, error) {
+	f, err := readFile(ctx, o, env, path)
+	return f.Content, err
+}
+
+func readFile(ctx context.Context, o Options, env Env, path string) (File, error) {
+	if err := readable(o.Fs, path); err != nil {
+		return File{}, err
+	}
+	f, err := env.Files.ReadFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, (&fault.Error{Kind: fault.NotFound, Message: "File not found: " + path, Err: err}).With("path", path)
+	}
+	return f, err
+}
+
+var lineSelection = regexp.MustCompile(`^[Ll]?(\d+)(?:(-)[Ll]?(\d*)|\+(\d+))?$`)
+
+// acceptRead understands oh-my-pi's selection of lines: "L10-L50", "L10", "10+5" or "raw".
+func acceptRead(args arguments) error {
+	args.rename("path", "file_path", "filePath")
+	args.drop("timeout")
+	sel, ok := args.text("sel")
+	if !ok || sel == "" || sel == "raw" {
+		return nil
+	}
+	m := lineSelection.FindStringSubmatch(sel)
+	if m == nil {
+		return badArgument("sel", `read cannot select %q; use offset and limit, which count lines.`, sel)
+	}
+	from, _ := strconv.Atoi(m[1]) // digits
+	args["offset"] = strconv.AppendInt(nil, int64(from), 10)
+	n := 0
+	if m[4] != "" {
+		n, _ = strconv.Atoi(m[4])
+	} else if m[3] != "" {
+		to, _ := strconv.Atoi(m[3])
+		if to < from {
+			return badArgument("sel", "read: the selection %q ends before it begins.", sel)
+		}
+		n = to - from + 1
+	}
+	if n > 0 {
+		args["limit"] = strconv.AppendInt(nil, int64(n), 10)
+	}
+	return nil
+}
+
+// readDetails are kept for the person's screen. They are pi's, as those of the other
+// tools.
+type readDetails struct {
+	Truncation *Truncation `json:"truncation,omitempty"`
+}
+
+func textResult(a readArgs, content []byte) (Result, error) {
+	// Differs: the end of the last line begins no further one, and lines are shown without
+	// their carriage returns and the file without its byte order mark.
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
+	total := countLines(string(content))
+	first := max(a.Offset, 1)
+	if total == 0 && first == 1 {
+		return TextResult("(the file is empty)"), nil
+	}
+	if first > total {
+		return Result{}, badArgument("offset", "Offset %d is beyond the end of %s, which has %s.", first, a.Path, counted(total, "line"))
+	}
+	last := total
+	if a.Limit > 0 && a.Limit < total-first+1 {
+		last = first + a.Limit - 1
+	}
+	selected := strings.ToValidUTF8(strings.ReplaceAll(string(lines(content, first, last)), "\r\n", "\n"), "\uFFFD")
+	out, cut := head(selected)
+	switch {
+	case cut.FirstLineExceedsLimit:
+		line, _, _ := strings.Cut(selected, "\n")
+		out = fmt.Sprintf("[Line %d is %s, more than the limit of %s. Use bash: sed -n '%dp' %s | head -c %d]",
+			first, sizeText(int64(len(line))), sizeText(MaxBytes), first, shellQuote(a.Path), MaxBytes)
+	case cut.Truncated:
+		end := first + cut.OutputLines - 1
+		out += fmt.Sprintf("\n\n[Showing lines %d-%d of %d%s. Use offset=%d to continue.]", first, end, total, limitNote(cut), end+1)
+	case last < total:
+		out = strings.TrimSuffix(out, "\n") + fmt.Sprintf("\n\n[%s in the file. Use offset=%d to continue.]", counted(total-last, "more line"), last+1)
+	}
+	r := TextResult(out)
+	if cut.Truncated {
+		r.Details = details(readDetails{&cut})
+	}
+	return r, nil
+}
+
+// lines returns the lines first to last of content, counted from 1.
+func lines(content []byte, first, last int) []byte {
+	start, end, n := 0, 0, 0
+	for n < last && end < len(content) {
+		n++
+		if n == first {
+			start = end
+		}
+		i := bytes.IndexByte(content[end:], '\n')
+		if i < 0 {
+			end = len(content)
+			break
+		}
+		end += i + 1
+	}
+	return content[start:end]
+}
+
+func limitNote(cut Truncation) string {
+	if *cut.TruncatedBy == byBytes {
+		return " (" + sizeText(MaxBytes) + " limit)"
+	}
+	return ""
+}
+
+// counted is "1 line" or "2 lines".
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// shellQuote makes one word of s for a shell.
+func shellQuote(s string) string {
+	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// details encodes what the person's screen shows. Its types always can be.
+func details(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic("tool: details: " + err.Error())
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// maxImage is the largest image that services take: 4.5 MB as base64.
+const maxImage = 9 << 19 / 4 * 3
+
+// imageType tells an image by its first bytes; "" is for everything else.
+func imageType(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
+		return "image/gif"
+	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return "image/webp"
+	default:
+		return ""
+	}
+}
+
+func imageResult(path string, content []byte) Result {
+	mime := imageType(content)
+	if len(content) > maxImage {
+		return TextResult(fmt.Sprintf("[%s is an image (%s) of %s, more than the limit of %s for images. Make a smaller copy with bash and read that.]",
+			path, mime, sizeText(int64(len(content))), sizeText(maxImage)))
+	}
+	return Result{Content: []provider.Block{
+		provider.Text("Read image file [" + mime + "]"),
+		{Type: provider.TypeImage, Data: base64.StdEncoding.EncodeToString(content), MimeType: mime},
+	}}
+}

@@ -1,0 +1,90 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the tools' descriptions
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+//go:embed write.md
+var writeDoc string
+
+type writeArgs struct {
+	Path    string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
+	Content string `json:"content" jsonschema:"The whole content of the file."`
+}
+
+func newWrite(o Options) Tool {
+	return define(definition[writeArgs]{
+		name: "write", doc: writeDoc, changes: true,
+		accept: func(args arguments) error {
+			args.rename("path", "file_path", "filePath")
+			return nil
+		},
+		check: func(a writeArgs) error { return needPath("write", a.Path) },
+		preview: func(ctx context.Context, env Env, a writeArgs) (Preview, error) {
+			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			was, err := readOrNew(ctx, o, env, path)
+			if err != nil {
+				return Preview{}, err
+			}
+			title := "Create " + a.Path
+			if was.Exists {
+				title = "Overwrite " + a.Path
+			}
+			return Preview{Title: title, Diff: patch(a.Path, string(was.Content), a.Content), Paths: []string{path}}, nil
+		},
+		run: func(ctx context.Context, env Env, a writeArgs) (Result, error) {
+			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			unlock, err := lockFile(ctx, path)
+			if err != nil {
+				return Result{}, err
+			}
+			defer unlock()
+			was, err := readOrNew(ctx, o, env, path)
+			if err != nil {
+				return Result{}, err
+			}
+			if was.Exists && bytes.Equal(was.Content, []byte(a.Content)) {
+				return TextResult(a.Path + " has this content already."), nil
+			}
+			saved, err := env.Files.WriteFile(ctx, "Write "+a.Path, path, was, []byte(a.Content))
+			if err != nil {
+				return Result{}, err
+			}
+			return TextResult(fmt.Sprintf("Successfully wrote %s to %s.%s", counted(len(a.Content), "byte"), a.Path, savedNote(saved))), nil
+		},
+	})
+}
+
+func needPath(tool, path string) error {
+	if path == "" {
+		return badArgument("path", "%s needs a path.", tool)
+	}
+	return nil
+}
+
+// readOrNew reads a file that need not exist.
+func readOrNew(ctx context.Context, o Options, env Env, path string) (File, error) {
+	if err := readable(o.Fs, path); err != nil {
+		return File{}, err
+	}
+	f, err := env.Files.ReadFile(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) {
+		return File{}, nil
+	}
+	return f, err
+}
+
+// savedNote tells a model what it could not know: commands still see the old file.
+func savedNote(s Saved) string {
+	if !s.Buffer {
+		return ""
+	}
+	return " The change is in the editor's unsaved buffer: the file on disk differs until it is saved there."
+}
