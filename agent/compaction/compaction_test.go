@@ -1,0 +1,240 @@
+package compaction_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+func raw(format string, args ...any) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(format, args...))
+}
+
+// words is a text of n tokens, as they are guessed.
+func words(n int) string { return strings.Repeat("abcd", n) }
+
+func user(text string) json.RawMessage {
+	return raw(`{"role":"user","content":%q,"timestamp":1}`, text)
+}
+
+func answer(text string) json.RawMessage {
+	return raw(`{"role":"assistant","content":[{"type":"text","text":%q}],"stopReason":"stop","timestamp":2}`, text)
+}
+
+func call(name, path string) json.RawMessage {
+	return raw(`{"role":"assistant","content":[{"type":"toolCall","id":"c","name":%q,"arguments":{"path":%q}}],"stopReason":"toolUse"}`, name, path)
+}
+
+func result(text string) json.RawMessage {
+	return raw(`{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":%q}],"isError":false}`, text)
+}
+
+func TestEstimate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		message json.RawMessage
+		tokens  int
+	}{
+		"a text, rounded up":       {user("abcde"), 2},
+		"UTF-16 units count":       {user("😀😀"), 1},
+		"thinking":                 {raw(`{"role":"assistant","content":[{"type":"thinking","thinking":"abcdefgh"}]}`), 2},
+		"a call: name, arguments":  {raw(`{"role":"assistant","content":[{"type":"toolCall","name":"read","arguments":{"a":1}}]}`), 3},
+		"an image":                 {raw(`{"role":"user","content":[{"type":"image","data":"x"}]}`), 1200},
+		"a command and its output": {raw(`{"role":"bashExecution","command":"abcd","output":"abcd"}`), 2},
+		"a summary":                {raw(`{"role":"compactionSummary","summary":"abcd"}`), 1},
+		"nothing":                  {raw(`{"role":"user"}`), 0},
+	} {
+		assert.Equal(t, c.tokens, compaction.Estimate(c.message), name)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	counted := func(usage string, at int) json.RawMessage {
+		return raw(`{"role":"assistant","content":[],"stopReason":"stop","usage":%s,"timestamp":%d}`, usage, at)
+	}
+	for name, c := range map[string]struct {
+		messages []json.RawMessage
+		tokens   int
+		fresh    bool
+	}{
+		"guessed":                        {[]json.RawMessage{user(words(3)), answer(words(4))}, 7, false},
+		"counted, and what came after":   {[]json.RawMessage{user(words(99)), counted(`{"totalTokens":500}`, 2), user(words(7))}, 507, true},
+		"old files have no total":        {[]json.RawMessage{counted(`{"input":1,"output":2,"cacheRead":3,"cacheWrite":4}`, 2)}, 10, true},
+		"a failed answer counts nothing": {[]json.RawMessage{raw(`{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":9}}`), user(words(3))}, 3, false},
+		"a count from before a compaction": {[]json.RawMessage{
+			raw(`{"role":"compactionSummary","summary":%q,"timestamp":10}`, words(5)), counted(`{"totalTokens":900}`, 2), user(words(3)),
+		}, 8, false},
+		"a count from after it": {[]json.RawMessage{
+			raw(`{"role":"compactionSummary","summary":"x","timestamp":10}`), counted(`{"totalTokens":900}`, 12),
+		}, 900, true},
+	} {
+		tokens, fresh := compaction.Tokens(c.messages)
+		assert.Equal(t, c.tokens, tokens, name)
+		assert.Equal(t, c.fresh, fresh, name)
+	}
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	assert.False(t, compaction.Settings{}.Due(100_000-16_384, 100_000))
+	assert.True(t, compaction.Settings{}.Due(100_001-16_384, 100_000))
+	assert.False(t, compaction.Settings{Disabled: true}.Due(100_000, 100_000))
+}
+
+// conversation numbers its messages e0, e1, ….
+func conversation(messages ...json.RawMessage) []compaction.Item {
+	items := make([]compaction.Item, len(messages))
+	for i, m := range messages {
+		items[i] = compaction.Item{EntryID: fmt.Sprint("e", i), Message: m}
+	}
+	return items
+}
+
+func plan(t *testing.T, keep int, messages ...json.RawMessage) *compaction.Plan {
+	t.Helper()
+	p, err := compaction.Prepare(conversation(messages...), session.Entry{}, nil, compaction.Settings{KeepRecent: keep})
+	require.NoError(t, err)
+	return p
+}
+
+func TestTheCut(t *testing.T) {
+	t.Parallel()
+	t.Run("at a question", func(t *testing.T) {
+		t.Parallel()
+		p := plan(t, 5, user(words(9)), answer(words(9)), user(words(2)), answer(words(3)))
+		assert.Equal(t, "e2", p.FirstKept)
+		q := p.Questions("")
+		require.Len(t, q, 1)
+		assert.Contains(t, q[0].Prompt, "[User]: "+words(9)+"\n\n[Assistant]: "+words(9)+"\n</conversation>")
+		summary, details := p.Summary([]string{"S"})
+		assert.Equal(t, "S", summary)
+		assert.JSONEq(t, `{"readFiles":[],"modifiedFiles":[]}`, string(details))
+	})
+	t.Run("never at a result", func(t *testing.T) {
+		t.Parallel()
+		p := plan(t, 4, user("old"), answer("old"), user("q"), call("read", "a"), result(words(9)), answer(words(1)))
+		assert.Equal(t, "e5", p.FirstKept, "the call of a kept result would be missing")
+	})
+	t.Run("in the middle of a turn", func(t *testing.T) {
+		t.Parallel()
+		p := plan(t, 3, user("old"), answer("old"), user("do it"), call("edit", "b.go"), result("ok"), answer(words(4)))
+		assert.Equal(t, "e5", p.FirstKept)
+		q := p.Questions("focus")
+		require.Len(t, q, 2, "the history, and the beginning of the turn")
+		assert.Contains(t, q[0].Prompt, "[User]: old")
+		assert.NotContains(t, q[0].Prompt, "do it")
+		assert.Contains(t, q[0].Prompt, "Additional focus: focus")
+		assert.Contains(t, q[1].Prompt, "[User]: do it")
+		assert.Contains(t, q[1].Prompt, `[Assistant tool calls]: edit(path="b.go")`)
+		summary, details := p.Summary([]string{"HISTORY", "PREFIX"})
+		assert.Equal(t, "HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX\n\n<modified-files>\nb.go\n</modified-files>", summary)
+		assert.JSONEq(t, `{"readFiles":[],"modifiedFiles":["b.go"]}`, string(details))
+	})
+	t.Run("in the only turn", func(t *testing.T) {
+		t.Parallel()
+		p := plan(t, 3, user("do it"), call("read", "z"), result("x"), call("read", "a"), result("y"), answer(words(4)))
+		require.Len(t, p.Questions(""), 1)
+		summary, _ := p.Summary([]string{"PREFIX"})
+		assert.True(t, strings.HasPrefix(summary, "No prior history.\n\n---"))
+		assert.Contains(t, summary, "<read-files>\na\nz\n</read-files>")
+	})
+}
+
+func TestNothingToCompact(t *testing.T) {
+	t.Parallel()
+	for want, prepare := range map[string]func() error{
+		"Already compacted": func() error {
+			_, err := compaction.Prepare(conversation(user("x")), session.Entry{Type: session.TypeCompaction}, nil, compaction.Settings{})
+			return err
+		},
+		"Nothing to compact (session too small)": func() error {
+			_, err := compaction.Prepare(conversation(user("x"), answer("y")), session.Entry{}, nil, compaction.Settings{})
+			return err
+		},
+	} {
+		err := prepare()
+		require.True(t, fault.Is(err, fault.InvalidArgument))
+		assert.Equal(t, want, err.Error())
+	}
+	_, err := compaction.Prepare(nil, session.Entry{}, nil, compaction.Settings{})
+	require.Error(t, err)
+	_, err = compaction.Prepare(conversation(result("only")), session.Entry{}, nil, compaction.Settings{})
+	require.Error(t, err)
+}
+
+// A second compaction brings the first summary up to date and inherits its files.
+func TestTheNextCompaction(t *testing.T) {
+	t.Parallel()
+	previous := session.Entry{ID: "e0", Type: session.TypeCompaction, Raw: raw(
+		`{"type":"compaction","summary":"FIRST","firstKeptEntryId":"x","tokensBefore":1,"details":{"readFiles":["r"],"modifiedFiles":["m"]}}`)}
+	items := conversation(raw(`{"role":"compactionSummary","summary":"FIRST"}`), user(words(9)), answer(words(9)), user(words(2)), answer(words(3)))
+	p, err := compaction.Prepare(items, session.Entry{}, &previous, compaction.Settings{KeepRecent: 5})
+	require.NoError(t, err)
+	q := p.Questions("")
+	require.Len(t, q, 1)
+	assert.Contains(t, q[0].Prompt, "<previous-summary>\nFIRST\n</previous-summary>")
+	before, _, _ := strings.Cut(q[0].Prompt, "</conversation>")
+	assert.NotContains(t, before, "FIRST", "the summary is not part of what is summarised")
+	summary, _ := p.Summary([]string{"SECOND"})
+	assert.Equal(t, "SECOND\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\nm\n</modified-files>", summary)
+}
+
+func TestLongResultsAreCut(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 1, user("q"), call("read", "a"), result(strings.Repeat("é", 2500)), answer("a"), user(words(3)))
+	assert.Contains(t, p.Questions("")[0].Prompt, "[Tool result]: "+strings.Repeat("é", 2000)+"\n\n[... 500 more characters truncated]")
+}
+
+func entry(typ session.Type, format string, args ...any) session.Entry {
+	return session.Entry{Type: typ, Raw: raw(format, args...)}
+}
+
+func message(m json.RawMessage) session.Entry {
+	return entry(session.TypeMessage, `{"type":"message","message":%s}`, m)
+}
+
+func TestBranchSummaries(t *testing.T) {
+	t.Parallel()
+	b := compaction.PrepareBranch([]session.Entry{
+		message(user("try this")), message(call("edit", "a.go")), message(result("secret output")), message(answer("tried")),
+		entry(session.TypeLabel, `{"type":"label"}`),
+		entry(session.TypeBranchSummary, `{"type":"branch_summary","summary":"earlier branch","details":{"modifiedFiles":["old.go"]}}`),
+	}, 100_000, compaction.Settings{})
+	q, ok := b.Question("")
+	require.True(t, ok)
+	assert.Contains(t, q.Prompt, "[User]: try this")
+	assert.Contains(t, q.Prompt, "earlier branch")
+	assert.NotContains(t, q.Prompt, "secret output")
+	assert.NotContains(t, q.Prompt, "Critical Context")
+	summary, details := b.Summary("TRIED")
+	assert.True(t, strings.HasPrefix(summary, "The user explored a different conversation branch before returning here.\nSummary of that exploration:\n\nTRIED"))
+	assert.Contains(t, summary, "<modified-files>\na.go\nold.go\n</modified-files>")
+	assert.JSONEq(t, `{"readFiles":[],"modifiedFiles":["a.go","old.go"]}`, string(details))
+
+	empty := compaction.PrepareBranch(nil, 100_000, compaction.Settings{})
+	_, ok = empty.Question("")
+	assert.False(t, ok)
+	summary, _ = empty.Summary("")
+	assert.Equal(t, "No content to summarize", summary)
+}
+
+func TestBranchesThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	b := compaction.PrepareBranch([]session.Entry{
+		message(user("the oldest " + words(50))), message(user("older " + words(50))), message(user("newest " + words(20))),
+	}, 100, compaction.Settings{Reserve: 20})
+	q, ok := b.Question("")
+	require.True(t, ok)
+	assert.Contains(t, q.Prompt, "newest")
+	assert.Contains(t, q.Prompt, "older")
+	assert.NotContains(t, q.Prompt, "the oldest", "the newest go before the older ones")
+}

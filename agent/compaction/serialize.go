@@ -1,0 +1,63 @@
+package compaction
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// resultUnits is how much of a tool's result a summary is made of, in characters.
+const resultUnits = 2000
+
+// serialize writes messages as a text to be summarised. As a text, because a model that is
+// shown a conversation goes on with it.
+func serialize(messages []json.RawMessage) string {
+	var parts []string
+	for _, m := range convert.Messages(messages) {
+		switch m.Role {
+		case provider.RoleUser:
+			if text := m.PlainText(); text != "" {
+				parts = append(parts, "[User]: "+text)
+			}
+		case provider.RoleAssistant:
+			parts = append(parts, answer(m)...)
+		case provider.RoleToolResult:
+			if text := m.PlainText(); text != "" {
+				parts = append(parts, "[Tool result]: "+cut(text))
+			}
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func answer(m provider.Message) (parts []string) {
+	if text := m.PlainText(); text != "" {
+		parts = append(parts, "[Assistant]: "+text)
+	}
+	var calls []string
+	for _, c := range m.ToolCalls() {
+		var args []string
+		rawjson.Members(c.Arguments, func(key, val []byte) bool {
+			name, _ := rawjson.String(key)
+			args = append(args, name+"="+string(val))
+			return true
+		})
+		calls = append(calls, c.Name+"("+strings.Join(args, ", ")+")")
+	}
+	if calls != nil {
+		parts = append(parts, "[Assistant tool calls]: "+strings.Join(calls, "; "))
+	}
+	return parts
+}
+
+func cut(text string) string {
+	n := rawjson.UTF16Len(text)
+	if n <= resultUnits {
+		return text
+	}
+	return rawjson.UTF16Prefix(text, resultUnits) + fmt.Sprintf("\n\n[... %d more characters truncated]", n-resultUnits)
+}

@@ -1,0 +1,112 @@
+// Package convert turns the messages of a session into what a model is sent: questions,
+// answers and tool results. Everything else that a session holds is said in words.
+package convert
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// Messages converts the messages of a context in order. A message that a model has no use
+// for yields nothing, and neither does one that cannot be read: the file keeps it.
+//
+// The words for summaries and commands are pi's.
+func Messages(stored []json.RawMessage) []provider.Message {
+	out := make([]provider.Message, 0, len(stored))
+	for _, raw := range stored {
+		if m, ok := message(raw); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func message(raw json.RawMessage) (provider.Message, bool) {
+	switch role, _ := rawjson.GetString(raw, "role"); role {
+	case provider.RoleUser, provider.RoleAssistant, provider.RoleToolResult:
+		m, err := provider.DecodeMessage(raw)
+		return m, err == nil
+	case "bashExecution":
+		return execution(raw, "command", "Ran")
+	case "pythonExecution":
+		return execution(raw, "code", "Ran Python")
+	case "custom", "hookMessage", "developer":
+		m, err := provider.DecodeMessage(rawjson.SetString(raw, "role", provider.RoleUser))
+		return m, err == nil && len(m.Content) > 0
+	case "branchSummary":
+		summary, _ := rawjson.GetString(raw, "summary")
+		return said(raw, "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"+summary+"</summary>"), true
+	case "compactionSummary":
+		summary, _ := rawjson.GetString(raw, "summary")
+		return said(raw, "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"+summary+"\n</summary>"), true
+	case "fileMention":
+		return mention(raw)
+	default:
+		// pi's system messages among them: the system prompt is made anew for each request.
+		return provider.Message{}, false
+	}
+}
+
+// said is a message in which text stands for something that is no message of a model.
+func said(raw json.RawMessage, text string) provider.Message {
+	at, _ := rawjson.Float(rawjson.Get(raw, "timestamp"))
+	return provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}, Timestamp: int64(at)}
+}
+
+// execution words a command that the person ran, unless it is not for the model.
+func execution(raw json.RawMessage, member, verb string) (provider.Message, bool) {
+	if rawjson.Truthy(rawjson.Get(raw, "excludeFromContext")) {
+		return provider.Message{}, false
+	}
+	command, _ := rawjson.GetString(raw, member)
+	output, _ := rawjson.GetString(raw, "output")
+	var b strings.Builder
+	b.WriteString(verb + " `" + command + "`\n")
+	if output == "" {
+		b.WriteString("(no output)")
+	} else {
+		b.WriteString("```\n" + output + "\n```")
+	}
+	code, hasCode := rawjson.Float(rawjson.Get(raw, "exitCode"))
+	switch {
+	case rawjson.Truthy(rawjson.Get(raw, "cancelled")):
+		b.WriteString("\n\n(command cancelled)")
+	case hasCode && code != 0:
+		b.WriteString("\n\nCommand exited with code " + strconv.Itoa(int(code)))
+	}
+	if path, _ := rawjson.GetString(raw, "fullOutputPath"); path != "" && rawjson.Truthy(rawjson.Get(raw, "truncated")) {
+		b.WriteString("\n\n[Output truncated. Full output: " + path + "]")
+	}
+	return said(raw, b.String()), true
+}
+
+// mention shows the files that a prompt named.
+func mention(raw json.RawMessage) (provider.Message, bool) {
+	m := said(raw, "")
+	var b strings.Builder
+	var images []provider.Block
+	rawjson.Elements(rawjson.Get(raw, "files"), func(file []byte) bool {
+		path, _ := rawjson.GetString(file, "path")
+		content, _ := rawjson.GetString(file, "content")
+		b.WriteString("<file path=\"" + path + "\">\n" + content)
+		if content != "" && !strings.HasSuffix(content, "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString("</file>\n")
+		image := rawjson.Get(file, "image")
+		data, _ := rawjson.GetString(image, "data")
+		if mime, _ := rawjson.GetString(image, "mimeType"); data != "" && mime != "" {
+			images = append(images, provider.Block{Type: provider.TypeImage, Data: data, MimeType: mime})
+		}
+		return true
+	})
+	if b.Len() == 0 {
+		return m, false
+	}
+	m.Content = append([]provider.Block{provider.Text("<system-reminder>\n" + b.String() + "</system-reminder>")}, images...)
+	return m, true
+}

@@ -1,0 +1,171 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+)
+
+// answer gets the next answer of the model, trying again as far as that makes sense. ok is
+// false when the run is over: the reason is in r.out then.
+func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
+	for attempt := 0; ; {
+		message, failure := r.ask(ctx)
+		r.out.Message = message
+		if failure == nil {
+			if attempt > 0 {
+				r.Host.Emit(Event{Type: RetryEnd, Success: new(true), Attempt: attempt})
+			}
+			r.out.StopReason, r.out.Err = message.StopReason, nil
+			return *message, true
+		}
+		if message != nil {
+			r.Host.Emit(Event{Type: TurnEnd, Message: message.Encode()})
+		}
+		again, next := r.recover(ctx, failure, attempt)
+		if !again {
+			return provider.Message{}, false
+		}
+		attempt = next
+		r.Host.Emit(Event{Type: TurnStart})
+	}
+}
+
+// recover decides what follows a failed request. again tells that it may be made again.
+func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bool, next int) {
+	cause := new(provider.Error)
+	if !errors.As(failure, &cause) {
+		cause = &provider.Error{Class: provider.InvalidRequest, Message: failure.Error()}
+	}
+	switch {
+	case ctx.Err() != nil || cause.Class == provider.Aborted:
+		r.fail(provider.StopAborted, nil, attempt)
+	case cause.Class == provider.ContextOverflow && !r.compacted:
+		r.compacted = true // once: a conversation that cannot be shortened must not go round for ever
+		done, err := r.Host.Compact(ctx, true)
+		if done {
+			return true, attempt
+		}
+		if ctx.Err() != nil {
+			r.fail(provider.StopAborted, nil, attempt)
+			break
+		}
+		if err != nil {
+			failure = fmt.Errorf("%w; compacting the conversation failed: %w", failure, err)
+		}
+		r.fail(provider.StopError, failure, attempt)
+	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.Attempts:
+		return r.wait(ctx, cause, attempt+1), attempt + 1
+	default:
+		r.fail(provider.StopError, failure, attempt)
+	}
+	return false, attempt
+}
+
+// fail ends the run.
+func (r *Run) fail(stop string, err error, attempt int) {
+	r.out.StopReason, r.out.Err = stop, err
+	if attempt == 0 {
+		return
+	}
+	end := Event{Type: RetryEnd, Success: new(false), Attempt: attempt, ErrorMessage: "The retry was cancelled."}
+	if err != nil {
+		end.ErrorMessage = err.Error()
+	}
+	r.Host.Emit(end)
+}
+
+// wait lets the time pass that a retry needs, visibly. It reports false when the run is
+// over instead.
+func (r *Run) wait(ctx context.Context, cause *provider.Error, attempt int) bool {
+	delay, err := r.Retry.delay(attempt, cause)
+	if err != nil {
+		r.fail(provider.StopError, err, attempt-1)
+		return false
+	}
+	r.Host.Emit(retryStart(r.Retry, attempt, delay, cause))
+	if sleep(ctx, delay) != nil {
+		r.fail(provider.StopAborted, nil, attempt)
+		return false
+	}
+	return true
+}
+
+// ask makes one request and records its answer, failed ones included. message is nil when
+// there was nothing to record.
+func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error) {
+	service, req, err := r.Host.Request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	started := false
+	for e := range service.Stream(ctx, req) {
+		if !started {
+			started = true
+			r.Host.Emit(Event{Type: MessageStart, Message: r.opening(req, e)})
+		}
+		if u := updateOf(e); u != nil {
+			r.Host.Emit(Event{Type: MessageDelta, Update: u})
+		}
+		if e.Kind == provider.Done || e.Kind == provider.Failed {
+			message = e.Message
+			if e.Err != nil {
+				failure = e.Err
+			}
+		}
+	}
+	if message == nil {
+		// Against the contract of a provider; an answer without an end is not an answer.
+		failure = &provider.Error{Class: provider.Truncated, Message: "The answer of " + req.Model.Ref().String() + " did not end."}
+		message = r.blank(req, failure)
+	}
+	r.add(message.Usage)
+	if message.StopReason == provider.StopAborted && len(message.Content) == 0 {
+		// Differs: nothing was said, so nothing is recorded. The originals record an empty
+		// answer, with which a prompt that was taken back at once leaves a session behind.
+		r.Host.Emit(Event{Type: MessageEnd, Message: message.Encode()})
+		return message, failure
+	}
+	r.finish(message.Encode())
+	return message, failure
+}
+
+// opening is what is shown of an answer before it has content.
+func (r *Run) opening(req provider.Request, e provider.Event) json.RawMessage {
+	if e.Message != nil {
+		return e.Message.Encode()
+	}
+	return r.blank(req, nil).Encode()
+}
+
+// blank is an answer without content.
+func (r *Run) blank(req provider.Request, failure error) *provider.Message {
+	m := &provider.Message{
+		Role: provider.RoleAssistant, API: req.Model.API, Provider: req.Model.Provider, Model: req.Model.ID,
+		Usage: &provider.Usage{}, Timestamp: r.now(), StopReason: provider.StopEnd,
+	}
+	if failure != nil {
+		m.StopReason, m.ErrorMessage = provider.StopError, failure.Error()
+	}
+	return m
+}
+
+func (r *Run) add(u *provider.Usage) {
+	if u == nil {
+		return
+	}
+	sum := &r.out.Usage
+	sum.Input += u.Input
+	sum.Output += u.Output
+	sum.CacheRead += u.CacheRead
+	sum.CacheWrite += u.CacheWrite
+	sum.TotalTokens += u.TotalTokens
+	sum.Cost.Input += u.Cost.Input
+	sum.Cost.Output += u.Cost.Output
+	sum.Cost.CacheRead += u.Cost.CacheRead
+	sum.Cost.CacheWrite += u.Cost.CacheWrite
+	sum.Cost.Total += u.Cost.Total
+}
