@@ -1,5 +1,12 @@
 package agent
 
+import (
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
 // Event is something that happened to a live session. Events of one session are
 // delivered in order; see the package comment for what a subscriber may do.
 type Event interface{ isEvent() }
@@ -35,3 +42,55 @@ type SessionsChanged struct {
 
 func (SessionChanged) isEvent()  {}
 func (SessionsChanged) isEvent() {}
+
+// RunEvent is something that happened while a model was at work, or a change of what it
+// is asked with.
+type RunEvent struct {
+	Cwd       string
+	SessionID string
+	Seq       uint64 // without gaps per session
+	Event     loop.Event
+}
+
+func (RunEvent) isEvent() {}
+
+// modelChanged tells that another model is asked from now on.
+func modelChanged(ref provider.Ref, role string) loop.Event {
+	return loop.Event{Type: "model_changed", Model: &ref, Role: role}
+}
+
+func thinkingChanged(level provider.Level) loop.Event {
+	return loop.Event{Type: "thinking_level_changed", ThinkingLevel: level}
+}
+
+// notice tells the person something that stops nothing.
+func notice(text string) loop.Event { return loop.Event{Type: "notice", Text: text} }
+
+// ErrorEvent tells what became of something that nobody waits for an answer to.
+func ErrorEvent(what string, err error) loop.Event {
+	return loop.Event{Type: "error", Text: what, ErrorMessage: err.Error(), Kind: string(fault.KindOf(err))}
+}
+
+// Report shows an event in the live session.
+func (s *Session) Report(e loop.Event) { s.emit(s.current(), e) }
+
+// emit shows an event of a run in the session that log is.
+func (s *Session) emit(log *session.Log, e loop.Event) { s.emitter(log.Header().ID).emit(e) }
+
+// emitter returns what numbers and merges the events of a session.
+func (s *Session) emitter(sessionID string) *emitter {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.events == nil || s.events.sessionID != sessionID {
+		s.events = &emitter{
+			sessionID: sessionID,
+			last:      func() uint64 { return s.m.lastSeq(sessionID) },
+			publish: func(e loop.Event) {
+				s.m.publishNumbered(sessionID, func(seq uint64) Event {
+					return RunEvent{Cwd: s.cwd, SessionID: sessionID, Seq: seq, Event: e}
+				})
+			},
+		}
+	}
+	return s.events
+}

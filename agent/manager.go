@@ -7,10 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -24,6 +30,26 @@ type Config struct {
 	InMemory   bool   // sessions never get a file
 	Watch      bool   // notice what other programs do to session files; needs the real file system
 	Log        *zap.Logger
+
+	// What a model works with. Without Models nothing can be asked.
+	Models     Models
+	Tools      []tool.Tool // in an order that stays
+	Workspace  tool.Workspace
+	Approval   approval.Mode                                // what needs the person's word; "" is approval.Ask
+	Rules      approval.Memory                              // what a person allowed for good; nil remembers nothing
+	Ask        Asker                                        // asks the person; nil: what needs their word waits for Approve
+	Shell      *tool.Shell                                  // runs the person's commands; nil runs none
+	System     func(ctx context.Context, cwd string) string // the system prompt
+	Defaults   Defaults
+	Retry      loop.Retry
+	Compaction compaction.Settings
+	Now        func() time.Time // nil: the clock of Finder
+}
+
+// Defaults are what a new session begins with. Empty fields leave the choice open.
+type Defaults struct {
+	Model    string // "provider/id"
+	Thinking provider.Level
 }
 
 // Manager keeps one live [Session] per working directory. It is safe for concurrent use.
@@ -36,7 +62,6 @@ type Manager struct {
 
 	mu       sync.Mutex
 	sessions map[string]*Session     // guarded by mu; by cleaned cwd
-	seqs     map[string]uint64       // guarded by mu; the last event's number, by session id
 	opening  map[string]*Session     // guarded by mu; by canonical path, see reserve
 	unsaved  map[string]*session.Log // guarded by mu; by canonical path, see leave
 	closed   bool                    // guarded by mu
@@ -44,11 +69,12 @@ type Manager struct {
 	subMu       sync.Mutex
 	subscribers map[int]func(Event) // guarded by subMu
 	nextSub     int                 // guarded by subMu
+	seqs        map[string]uint64   // guarded by subMu; the last event's number, by session id
 }
 
 // NewManager returns a manager without sessions.
 func NewManager(cfg Config) *Manager {
-	m := &Manager{cfg: cfg, log: cfg.Log, sessions: map[string]*Session{}, seqs: map[string]uint64{}, opening: map[string]*Session{}, unsaved: map[string]*session.Log{}, subscribers: map[int]func(Event){}}
+	m := &Manager{cfg: cfg, log: cfg.Log, sessions: map[string]*Session{}, opening: map[string]*Session{}, unsaved: map[string]*session.Log{}, subscribers: map[int]func(Event){}, seqs: map[string]uint64{}}
 	if m.log == nil {
 		m.log = zap.NewNop()
 	}
@@ -57,6 +83,13 @@ func NewManager(cfg Config) *Manager {
 		m.startWatching()
 	}
 	return m
+}
+
+func (m *Manager) now() time.Time {
+	if m.cfg.Now != nil {
+		return m.cfg.Now()
+	}
+	return m.cfg.Finder.Now()
 }
 
 // Session returns the live session of cwd. On first use that is a new one, which has
@@ -91,6 +124,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 		return s, false, m.closedFault()
 	}
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
+	m.addGate(s)
 	m.sessions[cwd] = s
 	return s, true, nil
 }
@@ -227,18 +261,31 @@ func (m *Manager) Subscribe(f func(Event)) (cancel func()) {
 // ListChanged says that the sessions of cwd on disk are no longer what was listed.
 func (m *Manager) ListChanged(cwd string) { m.publish(SessionsChanged{Cwd: cwd}) }
 
-// nextSeq numbers the next event of a session. The count goes on when the session is
-// left and resumed.
-func (m *Manager) nextSeq(sessionID string) uint64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// publishNumbered numbers the next event of a session and publishes it, which is one
+// step, so that events come in the order of their numbers. The count goes on when the
+// session is left and resumed.
+func (m *Manager) publishNumbered(sessionID string, event func(seq uint64) Event) {
+	m.subMu.Lock()
+	defer m.subMu.Unlock()
 	m.seqs[sessionID]++
+	m.deliver(event(m.seqs[sessionID]))
+}
+
+// lastSeq is the number of a session's newest event.
+func (m *Manager) lastSeq(sessionID string) uint64 {
+	m.subMu.Lock()
+	defer m.subMu.Unlock()
 	return m.seqs[sessionID]
 }
 
 func (m *Manager) publish(e Event) {
 	m.subMu.Lock()
 	defer m.subMu.Unlock()
+	m.deliver(e)
+}
+
+// deliver needs subMu.
+func (m *Manager) deliver(e Event) {
 	for id := range m.nextSub {
 		if f := m.subscribers[id]; f != nil {
 			f(e)

@@ -32,7 +32,7 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 	if there == s {
 		return s.fileHere(ctx)
 	}
-	err = exclusiveBoth(ctx, s, there, func() error {
+	err = idleBoth(ctx, s, there, func() error {
 		to, err := s.m.cfg.Store.Destination(s.File(), toCwd)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (m *Manager) arriving(path string) change {
 
 // fileHere is MoveTo for a session of another directory that was opened in this folder.
 func (s *Session) fileHere(ctx context.Context) (state State, err error) {
-	err = s.exclusive(ctx, func() error {
+	err = s.idle(ctx, "moving it", func() error {
 		d := s.departure()
 		to, err := s.m.cfg.Store.Destination(d.old.Path(), s.cwd)
 		if err != nil {
@@ -92,13 +92,13 @@ func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 	return s.State()
 }
 
-// exclusiveBoth is exclusive for two sessions. The order is the same whoever asks, so
+// idleBoth is idle for two sessions. The order is the same whoever asks, so
 // that two sessions that move into each other's folders do not wait for ever.
-func exclusiveBoth(ctx context.Context, a, b *Session, f func() error) error {
+func idleBoth(ctx context.Context, a, b *Session, f func() error) error {
 	if a.cwd > b.cwd {
 		a, b = b, a
 	}
-	return a.exclusive(ctx, func() error { return b.exclusive(ctx, f) })
+	return a.idle(ctx, "moving a session", func() error { return b.idle(ctx, "moving a session", f) })
 }
 
 // moving is one move under way: a departure here and an arrival there.

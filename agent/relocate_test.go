@@ -60,7 +60,7 @@ func resumed(t *testing.T, fs afero.Fs, options ...option) (*world, *agent.Sessi
 	s := w.live(t, "/w")
 	_, err := s.Switch(t.Context(), path)
 	require.NoError(t, err)
-	_, err = s.Branch(t.Context(), "bbbbbbbb", "")
+	_, err = s.Branch(t.Context(), "bbbbbbbb", agent.BranchOptions{})
 	require.NoError(t, err)
 	return w, s, path
 }
@@ -224,7 +224,7 @@ func TestASessionOfAnotherProjectIsFiledHere(t *testing.T) {
 	s := w.live(t, "/w")
 	_, err := s.Switch(t.Context(), path)
 	require.NoError(t, err)
-	_, err = s.Branch(t.Context(), "bbbbbbbb", "")
+	_, err = s.Branch(t.Context(), "bbbbbbbb", agent.BranchOptions{})
 	require.NoError(t, err)
 	before := state(t, s)
 	for range 2 { // the second time there is nothing to do

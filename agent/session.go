@@ -2,11 +2,15 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -18,9 +22,17 @@ type Session struct {
 	m   *Manager
 	ops chan struct{} // one slot: the turn to change something
 
-	mu    sync.Mutex
-	log   *session.Log // guarded by mu
-	ended bool         // guarded by mu
+	queue loop.Queue     // what is said while a turn runs
+	gate  *approval.Gate // before tools that change something
+
+	mu         sync.Mutex
+	log        *session.Log // guarded by mu, like all below
+	ended      bool
+	run        *run // what goes on; nil when nothing does
+	compacting bool
+	approvals  string            // the prompts that were last told, as JSON
+	held       []json.RawMessage // recorded when the run is over
+	events     *emitter          // of the session that log is
 }
 
 // Cwd returns the working directory, cleaned.
@@ -35,12 +47,42 @@ func (s *Session) current() *session.Log {
 // State describes the session as it stands.
 func (s *Session) State() (State, error) {
 	state, err := stateOf(s.cwd, s.current())
+	if err != nil {
+		return State{}, err
+	}
 	state.TerminalID = s.m.cfg.TerminalID
-	return state, err
+	steering, followUp := s.queue.Texts()
+	state.Queued = Queued{Steering: len(steering), FollowUp: len(followUp)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state.IsCompacting = s.compacting
+	state.IsStreaming = s.queue.Running()
+	return s.withDefaults(state), nil
+}
+
+// withDefaults shows a new session's model and thinking level before it says anything of
+// them itself.
+func (s *Session) withDefaults(state State) State {
+	if ref, ok := provider.ParseRef(s.m.cfg.Defaults.Model); ok && state.Model == nil {
+		state.Model = &Model{Provider: ref.Provider, ID: ref.ID}
+	}
+	if level := s.m.cfg.Defaults.Thinking; level != "" && state.MessageCount == 0 && state.ThinkingLevel == "off" {
+		state.ThinkingLevel = string(level)
+	}
+	return state
 }
 
 // File returns the session's file, "" for a session in memory.
 func (s *Session) File() string { return s.current().Path() }
+
+// HeaderLine returns the header of the session's file.
+func (s *Session) HeaderLine() (line []byte, err error) {
+	err = s.View(func(d *session.Document, _ session.Leaf) error {
+		line = d.HeaderLine()
+		return nil
+	})
+	return line, err
+}
 
 // Persistent reports whether the session has a file to live in.
 func (s *Session) Persistent() bool { return s.current().Persistent() }
@@ -50,9 +92,9 @@ func (s *Session) View(f func(d *session.Document, leaf session.Leaf) error) err
 	return s.current().View(f)
 }
 
-// Context builds the context of the current leaf.
-func (s *Session) Context() (session.Context, []session.Problem, error) {
-	return s.current().Context()
+// ContextProblems returns what the context of the current leaf had to do without.
+func (s *Session) ContextProblems() ([]session.Problem, error) {
+	return s.current().ContextProblems()
 }
 
 // exclusive runs f while no other operation changes the session.
@@ -67,6 +109,21 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
 	return f()
+}
+
+// idle runs f while nothing else changes the session and no turn runs. What, that which is
+// to be done, completes the refusal, which is kind busy.
+func (s *Session) idle(ctx context.Context, what string, f func() error) error {
+	return s.exclusive(ctx, func() error {
+		if s.isRunning() {
+			return errBusy(what)
+		}
+		return f()
+	})
+}
+
+func errBusy(what string) error {
+	return fault.New(fault.Busy, "Wait for the current response to finish or abort it before %s.", what)
 }
 
 func (s *Session) isEnded() bool {
@@ -84,7 +141,9 @@ func (s *Session) end() {
 // changed publishes that the live session is another one, or that its leaf moved.
 func (s *Session) changed(reason Reason, previous string) {
 	id := s.current().Header().ID
-	s.m.publish(SessionChanged{Cwd: s.cwd, SessionID: id, Seq: s.m.nextSeq(id), Reason: reason, PreviousSessionFile: previous})
+	s.m.publishNumbered(id, func(seq uint64) Event {
+		return SessionChanged{Cwd: s.cwd, SessionID: id, Seq: seq, Reason: reason, PreviousSessionFile: previous}
+	})
 }
 
 // Rename names the live session.
@@ -108,78 +167,12 @@ func (s *Session) Label(ctx context.Context, entryID, text string) (id string, e
 	return id, err
 }
 
-// Branch moves the leaf within the file. A user message or an extension's message is
-// left again: the leaf becomes its parent and its text is returned, to be edited and
-// sent anew. An empty id moves before the first entry. With a summary, that is
-// appended at the new leaf; without one the file does not change.
-func (s *Session) Branch(ctx context.Context, entryID, summary string) (editorText string, err error) {
-	err = s.exclusive(ctx, func() error {
-		log := s.current()
-		target, text, err := branchTarget(log, entryID)
-		if err != nil {
-			return err
-		}
-		if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeTree, Cwd: s.cwd, EntryID: entryID}) {
-			return fault.New(fault.Cancelled, "A hook cancelled the change of branch.")
-		}
-		switch {
-		case summary != "":
-			_, err = log.BranchWithSummary(target, summary)
-		case target == "":
-			log.ResetLeaf()
-		default:
-			err = log.Branch(target)
-		}
-		if err != nil {
-			return err
-		}
-		editorText = text
-		s.m.hooks.After(ctx, hook.Event{Name: hook.Tree, Cwd: s.cwd, EntryID: entryID})
-		s.changed(ReasonTree, log.Path())
-		return nil
-	})
-	return editorText, err
-}
-
-// branchTarget returns the entry that becomes the leaf, "" for before the first, and
-// the text that goes back to the editor.
-func branchTarget(log *session.Log, entryID string) (target, text string, err error) {
-	if entryID == "" {
-		return "", "", nil
-	}
-	err = log.View(func(d *session.Document, _ session.Leaf) error {
-		i, err := d.Index(entryID)
-		if err != nil {
-			return err
-		}
-		e, err := d.Entry(i)
-		if err != nil {
-			return err
-		}
-		switch {
-		case e.Role() == "user":
-			text = session.MessageText(e.Message())
-		case e.Type == session.TypeCustomMessage:
-			text = session.MessageText(e.Raw)
-		default:
-			target = entryID
-			return nil
-		}
-		if p := d.Parent(i); p >= 0 {
-			parent, err := d.Entry(p)
-			if err != nil {
-				return err
-			}
-			target = parent.ID
-		}
-		return nil
-	})
-	return target, text, err
-}
-
-// shutdown ends the session. It waits for a running operation.
+// shutdown ends the session. It waits for a running operation and aborts a turn.
 func (s *Session) shutdown(ctx context.Context) error {
 	return s.exclusive(ctx, func() error {
+		if err := s.stop(ctx); err != nil {
+			return err
+		}
 		log := s.current()
 		s.m.hooks.After(ctx, hook.Event{Name: hook.Shutdown, Cwd: s.cwd, PreviousSessionFile: log.Path()})
 		err := log.Close()

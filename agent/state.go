@@ -62,13 +62,13 @@ func stateOf(cwd string, log *session.Log) (State, error) {
 	if err := log.Err(); err != nil {
 		s.Unsaved = err.Error()
 	}
-	ctx, _, err := log.Context()
-	if err != nil {
-		return State{}, err
-	}
-	s.MessageCount, s.Models, s.Model = len(ctx.Messages), ctx.Models, splitModel(ctx.Models["default"])
-	s.ThinkingLevel, s.Mode, s.ModeData = ctx.ThinkingLevel, ctx.Mode, ctx.ModeData
-	err = log.View(func(d *session.Document, leaf session.Leaf) error {
+	err := log.View(func(d *session.Document, leaf session.Leaf) error {
+		c, err := d.ContextState(leaf)
+		if err != nil {
+			return err
+		}
+		s.MessageCount, s.Models, s.Model = c.MessageCount, c.Models, splitModel(c.Models["default"])
+		s.ThinkingLevel, s.Mode, s.ModeData = c.ThinkingLevel, c.Mode, c.ModeData
 		h := d.Header()
 		s.SessionID, s.ParentSession, s.Title, s.Origin = h.ID, h.ParentSession, d.Title().Text, d.Dialect().String()
 		if id := d.LeafID(leaf); id != "" {

@@ -19,6 +19,7 @@ func TestStepsOfAChange(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"ask hooks",
+		"stop what runs",
 		"flush the previous session",
 		"open the target",
 		"build its context",

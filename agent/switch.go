@@ -24,6 +24,7 @@ type change struct {
 	after  hook.Name
 	open   func() (*session.Log, error) // makes or opens the session to change to
 	adds   bool                         // it puts a file where lists look
+	idle   string                       // what is refused while a turn runs; "" for a change that stops it
 }
 
 // Switch makes the session at path the live one; the file that is live already is
@@ -68,9 +69,11 @@ func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error
 	})
 }
 
-// Fork copies the live session and makes the copy the live one.
+// Fork copies the live session and makes the copy the live one. While a turn runs it is
+// kind busy: the copy would end in the middle of it.
 func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 	return s.change(ctx, change{
+		idle:   "forking",
 		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},
 		open:   func() (*session.Log, error) { return s.m.cfg.Store.Fork(s.current()) },
@@ -95,6 +98,7 @@ func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 // With [session.Before] the text of the user message is returned.
 func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
 	out, err = s.change(ctx, change{
+		idle:   "forking",
 		reason: ReasonBranch, after: hook.Fork, adds: true,
 		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID},
 		open: func() (log *session.Log, err error) {
@@ -108,6 +112,9 @@ func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Positio
 // change runs the steps of one change of session.
 func (s *Session) change(ctx context.Context, c change) (out Outcome, err error) {
 	err = s.exclusive(ctx, func() error {
+		if c.idle != "" && s.isRunning() {
+			return errBusy(c.idle)
+		}
 		t := &transition{s: s, change: c, old: s.current()}
 		err := runSteps(ctx, t.steps())
 		if errors.Is(err, errVetoed) {
@@ -136,6 +143,7 @@ type transition struct {
 func (t *transition) steps() []step {
 	return []step{
 		{name: "ask hooks", do: t.askHooks},
+		{name: "stop what runs", do: t.s.stop}, // what it was answered stays in the previous session
 		{name: "flush the previous session", do: t.flushOld},
 		{name: "open the target", do: t.openTarget, undo: t.closeTarget},
 		{name: "build its context", do: t.buildContext},
@@ -202,6 +210,7 @@ func (t *transition) tellHooks(ctx context.Context) error {
 
 // announce is what follows a change that is complete and can no longer fail.
 func (t *transition) announce() {
+	t.s.gate.Forget() // what was allowed was for the session that was left
 	t.s.leaveBreadcrumb(t.new.Path())
 	t.s.changed(t.reason, t.old.Path())
 	if t.adds && t.new.OnDisk() {

@@ -13,7 +13,7 @@ func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 	if !s.Persistent() {
 		return "", fault.New(fault.NotPersistent, "Cannot delete an in-memory session")
 	}
-	err = s.exclusive(ctx, func() error {
+	err = s.idle(ctx, "deleting it", func() error {
 		d := s.departure()
 		release, err := s.m.reserve(d.old.Path(), s)
 		if err != nil {

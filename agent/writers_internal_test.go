@@ -56,7 +56,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 		}
 	})
 	for range 20000 {
-		_, _ = s.Branch(context.Background(), "bbbbbbbb", "")
+		_, _ = s.Branch(context.Background(), "bbbbbbbb", BranchOptions{})
 	}
 	close(stop)
 	done.Wait()

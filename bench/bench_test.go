@@ -217,6 +217,36 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
+// BenchmarkListAgain lists what was listed before, as a server does.
+func BenchmarkListAgain(b *testing.B) {
+	each(b, listed, func(b *testing.B, name string) {
+		k, _, m := store(b, name)
+		k = k.Remembering(b.TempDir())
+		_, err := k.ListBriefly(b.Context())
+		require.NoError(b, err)
+		b.ReportAllocs()
+		for b.Loop() {
+			infos, err := k.ListBriefly(b.Context())
+			require.NoError(b, err)
+			require.Len(b, infos, len(m.Sessions))
+		}
+	})
+}
+
+// BenchmarkListBriefly is BenchmarkList without what was said.
+func BenchmarkListBriefly(b *testing.B) {
+	each(b, listed, func(b *testing.B, name string) {
+		k, _, m := store(b, name)
+		b.SetBytes(m.Bytes)
+		b.ReportAllocs()
+		for b.Loop() {
+			infos, err := k.ListBriefly(b.Context())
+			require.NoError(b, err)
+			require.Len(b, infos, len(m.Sessions))
+		}
+	})
+}
+
 // BenchmarkStat is the least that BenchmarkList could do.
 func BenchmarkStat(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
@@ -257,6 +287,23 @@ func BenchmarkResolve(b *testing.B) {
 func BenchmarkSearch(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
 		k, _, m := store(b, name)
+		b.SetBytes(m.Bytes)
+		b.ReportAllocs()
+		for b.Loop() {
+			found, err := k.Search(b.Context(), gen.Needle)
+			require.NoError(b, err)
+			require.Len(b, found, m.Preset.Needles)
+		}
+	})
+}
+
+// BenchmarkSearchAgain searches what was listed before.
+func BenchmarkSearchAgain(b *testing.B) {
+	each(b, listed, func(b *testing.B, name string) {
+		k, _, m := store(b, name)
+		k = k.Remembering(b.TempDir())
+		_, err := k.ListBriefly(b.Context())
+		require.NoError(b, err)
 		b.SetBytes(m.Bytes)
 		b.ReportAllocs()
 		for b.Loop() {

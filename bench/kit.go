@@ -60,21 +60,30 @@ func (k Kit) Index(path string) (session.Context, error) {
 	return c, errors.Join(err, doc.Close())
 }
 
-// List describes every session.
+// List describes every session with all that was said in it, as pi's list does.
 func (k Kit) List(ctx context.Context) ([]session.Info, error) {
+	infos, _, err := k.Finder.ListAll(ctx, session.ListOptions{AllText: true})
+	return infos, err
+}
+
+// ListBriefly describes every session without what was said in it, as the program does.
+func (k Kit) ListBriefly(ctx context.Context) ([]session.Info, error) {
 	infos, _, err := k.Finder.ListAll(ctx, session.ListOptions{})
 	return infos, err
 }
 
+// Remembering is the kit with a cache of listings below scratch, as a program has it that
+// is not run for the first time.
+func (k Kit) Remembering(scratch string) Kit {
+	k.Finder.CacheDir = filepath.Join(scratch, "xcsh-ls")
+	return k
+}
+
 // Search finds the sessions in which word was said.
 func (k Kit) Search(ctx context.Context, word string) ([]session.Info, error) {
-	infos, err := k.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found := session.Search(word, infos)
+	found, _, err := k.Finder.ListAll(ctx, session.ListOptions{Query: word})
 	// Behind those that hold the word come those that hold its letters.
-	return slices.DeleteFunc(found, func(i session.Info) bool { return !strings.Contains(i.AllText, word) }), nil
+	return slices.DeleteFunc(found, func(i session.Info) bool { return i.Match == session.MatchLetters }), err
 }
 
 // Resolve returns the file of the session whose id begins with prefix, asked from a

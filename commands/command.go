@@ -40,6 +40,7 @@ const (
 	InputPath    Input = "path"    // a file to write
 	InputText    Input = "text"    // free text
 	InputEntry   Input = "entry"   // one node of xcsh.tree
+	InputModel   Input = "model"   // one of xcsh.models
 )
 
 // Spec describes a command to people and programs. Args and Result are filled by [New].

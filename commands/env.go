@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -18,14 +19,15 @@ import (
 // Env is what a command may use. One Env serves every call of a server; its
 // fields are set once, before the first call, except what Folders returns.
 type Env struct {
-	Sessions *agent.Manager
-	Store    *session.Store
-	Finder   session.Finder
-	Fs       afero.Fs
-	UI       UI
-	Folders  func() []string // the workspace folders as absolute paths, in the client's order
-	Pick     bool            // the client asks for missing arguments itself (initializationOptions ui.pick)
-	Log      *zap.Logger
+	Sessions  *agent.Manager
+	Store     *session.Store
+	Finder    session.Finder
+	Fs        afero.Fs
+	UI        UI
+	Workspace tool.Workspace
+	Folders   func() []string // the workspace folders as absolute paths, in the client's order
+	Pick      bool            // the client asks for missing arguments itself (initializationOptions ui.pick)
+	Log       *zap.Logger
 }
 
 // Level is the weight of a message shown to a person.

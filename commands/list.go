@@ -47,25 +47,56 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
-	infos, problems, err := env.listSessions(ctx, cwd, a.Scope, a.IncludeEmpty)
+	p, err := a.page()
 	if err != nil {
 		return ListResult{}, err
 	}
-	if a.Query != "" {
-		infos = session.Search(a.Query, infos)
+	o := session.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query}
+	parts := partsOf(ctx, env, p)
+	if parts != nil {
+		o.Each = parts.add
 	}
-	from, err := a.offset(len(infos))
+	infos, problems, err := env.listSessions(ctx, cwd, a.Scope, o)
 	if err != nil {
 		return ListResult{}, err
 	}
+	from, to := p.in(len(infos))
 	r := ListResult{Sessions: []session.Info{}, Problems: append([]session.Problem{}, problems...)}
-	to := len(infos)
-	if a.Limit > 0 && a.Limit < to-from {
-		to = from + a.Limit
+	if to < len(infos) {
 		r.NextCursor = strconv.Itoa(to)
+	}
+	if parts != nil {
+		parts.sendRest(infos[from:to])
+		return r, nil
 	}
 	r.Sessions = append(r.Sessions, infos[from:to]...)
 	return r, nil
+}
+
+// page is a part of a list.
+type page struct{ from, limit int } // limit 0: to the end
+
+func (a ListArgs) page() (page, error) {
+	if a.Limit < 0 {
+		return page{}, fault.New(fault.InvalidArgument, "limit cannot be negative.").With("field", "limit")
+	}
+	if a.Cursor == "" {
+		return page{limit: a.Limit}, nil
+	}
+	from, err := strconv.Atoi(a.Cursor)
+	if err != nil || from < 0 {
+		return page{}, fault.New(fault.InvalidArgument, "%q is not a cursor of xcsh.list.", a.Cursor).With("field", "cursor")
+	}
+	return page{from, a.Limit}, nil
+}
+
+// in returns the page's place in a list of n.
+func (p page) in(n int) (from, to int) {
+	from = min(p.from, n)
+	if p.limit == 0 || p.limit > n-from {
+		return from, n
+	}
+	return from, from + p.limit
 }
 
 // listCwd is the folder to list; listing everything needs none.
@@ -77,23 +108,8 @@ func (env *Env) listCwd(a ListArgs) (string, error) {
 	return cwd, err
 }
 
-func (a ListArgs) offset(n int) (int, error) {
-	if a.Limit < 0 {
-		return 0, fault.New(fault.InvalidArgument, "limit cannot be negative.").With("field", "limit")
-	}
-	if a.Cursor == "" {
-		return 0, nil
-	}
-	from, err := strconv.Atoi(a.Cursor)
-	if err != nil || from < 0 {
-		return 0, fault.New(fault.InvalidArgument, "%q is not a cursor of xcsh.list.", a.Cursor).With("field", "cursor")
-	}
-	return min(from, n), nil
-}
-
 // listSessions lists and marks the sessions that are live here.
-func (env *Env) listSessions(ctx context.Context, cwd, scope string, includeEmpty bool) ([]session.Info, []session.Problem, error) {
-	o := session.ListOptions{IncludeEmpty: includeEmpty}
+func (env *Env) listSessions(ctx context.Context, cwd, scope string, o session.ListOptions) ([]session.Info, []session.Problem, error) {
 	var infos []session.Info
 	var problems []session.Problem
 	var err error

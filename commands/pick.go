@@ -17,7 +17,7 @@ const more = "More…"
 // pickSession asks the person for a session. A client that has its own picker is told
 // what to choose from instead.
 func (env *Env) pickSession(ctx context.Context, cwd, scope string) (session.Info, error) {
-	infos, _, err := env.listSessions(ctx, cwd, scope, false)
+	infos, _, err := env.listSessions(ctx, cwd, scope, session.ListOptions{})
 	if err != nil {
 		return session.Info{}, err
 	}

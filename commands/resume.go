@@ -156,7 +156,7 @@ func resumed(live *agent.Session, out agent.Outcome, forkedFrom string, err erro
 	if r.Session, err = live.State(); err != nil {
 		return ResumeResult{}, err
 	}
-	_, problems, err := live.Context()
+	problems, err := live.ContextProblems()
 	if err != nil {
 		return ResumeResult{}, err
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -28,21 +29,29 @@ const topicLength = 200
 
 func summarise(d *session.Document, leaf session.Leaf) (Summary, error) {
 	f := SummaryFacts{Name: d.Title().Text, Created: d.Header().Timestamp, LastActivity: d.Header().Timestamp, Counts: map[string]int{}}
-	for _, i := range d.PathTo(leaf) {
+	path := d.PathTo(leaf)
+	for _, i := range path {
+		role := d.Role(i)
+		if role == "" {
+			continue
+		}
+		f.Counts[role]++
+		if role == "user" && f.FirstTopic == "" {
+			e, err := d.Entry(i)
+			if err != nil {
+				return Summary{}, err
+			}
+			f.FirstTopic = firstLine(session.MessageText(e.Message()))
+		}
+	}
+	for _, i := range slices.Backward(path) {
 		e, err := d.Entry(i)
 		if err != nil {
 			return Summary{}, err
 		}
 		if e.Timestamp != "" {
 			f.LastActivity = e.Timestamp
-		}
-		role := e.Role()
-		if role == "" {
-			continue
-		}
-		f.Counts[role]++
-		if role == "user" && f.FirstTopic == "" {
-			f.FirstTopic = firstLine(session.MessageText(e.Message()))
+			break
 		}
 	}
 	if f.Name == "" {

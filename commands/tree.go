@@ -68,8 +68,12 @@ func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error)
 	return r, err
 }
 
-// previewLength is how much of an entry a tree shows, in UTF-16 units.
-const previewLength = 120
+// previewLength is how much of an entry a tree shows, and shownLength how much of its text
+// that is made of, in UTF-16 units.
+const (
+	previewLength = 120
+	shownLength   = 4 * previewLength
+)
 
 // preview is what tells an entry from its neighbours in a tree.
 func preview(e session.Entry) string {
@@ -80,7 +84,7 @@ func preview(e session.Entry) string {
 	case session.TypeCompaction, session.TypeBranchSummary:
 		text, _ = rawjson.GetString(e.Raw, "summary")
 	case session.TypeCustomMessage:
-		text = session.MessageText(e.Raw)
+		text = session.MessageBeginning(e.Raw, shownLength)
 	case session.TypeLabel:
 		text = e.AsLabel().Text
 	case session.TypeModelChange:
@@ -97,7 +101,7 @@ func preview(e session.Entry) string {
 
 // messagePreview is the beginning of what a message says, or of what it did.
 func messagePreview(m []byte) string {
-	text := session.MessageText(m)
+	text := session.MessageBeginning(m, shownLength)
 	for _, key := range []string{"command", "code", "summary", "toolName"} {
 		if text == "" {
 			text, _ = rawjson.GetString(m, key)
@@ -112,7 +116,7 @@ func messagePreview(m []byte) string {
 // shorten brings text onto one short line. Only its beginning is looked at: a message
 // can be megabytes long.
 func shorten(text string) string {
-	return rawjson.UTF16Prefix(session.CleanTitle(rawjson.UTF16Prefix(text, 4*previewLength)), previewLength)
+	return rawjson.UTF16Prefix(session.CleanTitle(rawjson.UTF16Prefix(text, shownLength)), previewLength)
 }
 
 func toolCallNames(m []byte) string {
@@ -131,6 +135,9 @@ type BranchArgs struct {
 	Folder
 	EntryID EntryRef `json:"entryId,omitzero" jsonschema:"The entry to go to; null for before the first."`
 	Summary string   `json:"summary,omitempty" jsonschema:"What is left behind, in words; it is stored at the new place and shown to the model."`
+
+	Summarize    bool   `json:"summarize,omitempty" jsonschema:"Let the model write the summary."`
+	Instructions string `json:"instructions,omitempty" jsonschema:"What the model's summary should look at in particular."`
 }
 
 // BranchResult is where the session is now.
@@ -147,7 +154,7 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	if err != nil {
 		return BranchResult{}, err
 	}
-	text, err := live.Branch(ctx, a.EntryID.ID, a.Summary)
+	text, err := live.Branch(ctx, a.EntryID.ID, agent.BranchOptions{Summary: a.Summary, Summarize: a.Summarize, Instructions: a.Instructions})
 	if err != nil {
 		return BranchResult{}, err
 	}

@@ -9,6 +9,13 @@ type clientInfo struct {
 	encodings    []string // general.positionEncodings
 	showDocument bool     // window.showDocument.support
 	progress     bool     // window.workDoneProgress: the server may begin progress
+
+	configuration         bool // workspace.configuration: it may be asked for its settings
+	registerConfiguration bool // workspace.didChangeConfiguration.dynamicRegistration
+
+	applyEdit         bool // workspace.applyEdit
+	documentChanges   bool // workspace.workspaceEdit.documentChanges
+	changeAnnotations bool // workspace.workspaceEdit.changeAnnotationSupport
 }
 
 // readClient reads the capabilities. Clients send null and (from Lua) [] where an
@@ -20,6 +27,13 @@ func readClient(params map[string]json.RawMessage) clientInfo {
 		name:         valueAt[string](params["clientInfo"], "name"),
 		showDocument: valueAt[bool](caps, "window", "showDocument", "support"),
 		progress:     valueAt[bool](caps, "window", "workDoneProgress"),
+
+		configuration:         valueAt[bool](caps, "workspace", "configuration"),
+		registerConfiguration: valueAt[bool](caps, "workspace", "didChangeConfiguration", "dynamicRegistration"),
+
+		applyEdit:         valueAt[bool](caps, "workspace", "applyEdit"),
+		documentChanges:   valueAt[bool](caps, "workspace", "workspaceEdit", "documentChanges"),
+		changeAnnotations: valueAt[map[string]json.RawMessage](caps, "workspace", "workspaceEdit", "changeAnnotationSupport") != nil,
 	}
 	for _, raw := range valueAt[[]json.RawMessage](caps, "general", "positionEncodings") {
 		c.encodings = append(c.encodings, valueAt[string](raw))

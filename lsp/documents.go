@@ -1,7 +1,10 @@
 package lsp
 
 import (
+	"context"
+	"strings"
 	"sync"
+	"time"
 
 	"go.uber.org/zap"
 )
@@ -10,6 +13,7 @@ import (
 // not show in it.
 type Document struct {
 	Path       string // cleaned and absolute
+	URI        string // as the client spells it
 	LanguageID string
 	Version    int64 // grows with every change
 	Text       string
@@ -22,12 +26,20 @@ type Documents struct {
 	log *zap.Logger
 
 	mu     sync.Mutex
-	enc    encoding            // guarded by mu
-	byPath map[string]Document // guarded by mu
+	enc    encoding             // guarded by mu
+	byPath map[string]Document  // guarded by mu
+	coming map[string]*expected // guarded by mu; see expect
+}
+
+// expected is a text that the client will tell of.
+type expected struct {
+	Document
+	told chan struct{} // closed when the client told of any change, or closed the document
+	met  bool          // it was this one; set before told is closed
 }
 
 func newDocuments(log *zap.Logger) *Documents {
-	return &Documents{log: log, enc: utf16Units, byPath: make(map[string]Document)}
+	return &Documents{log: log, enc: utf16Units, byPath: make(map[string]Document), coming: make(map[string]*expected)}
 }
 
 // setEncoding says how the client counts characters.
@@ -42,7 +54,91 @@ func (d *Documents) Lookup(path string) (Document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	doc, ok := d.byPath[path]
+	if next, waiting := d.coming[path]; ok && waiting {
+		return next.Document, true
+	}
 	return doc, ok
+}
+
+// expect makes text the document's text until the client tells of its next change. An edit
+// that the client was asked to make is done when it answers; the notification about it may
+// come later, and who reads meanwhile must not see the text before it. It returns nil when
+// doc is not the document any more.
+func (d *Documents) expect(doc Document, text string) *expected {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if now, open := d.byPath[doc.Path]; !open || now.Version != doc.Version {
+		return nil
+	}
+	d.told(doc.Path)
+	doc.Text = text
+	e := &expected{Document: doc, told: make(chan struct{})}
+	d.coming[doc.Path] = e
+	return e
+}
+
+// unexpect takes back what expect said: the client did not make the edit.
+func (d *Documents) unexpect(e *expected) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.coming[e.Path] == e {
+		d.told(e.Path)
+	}
+}
+
+// surpassed reports whether the client told of another change than the one that is
+// expected.
+func (d *Documents) surpassed(e *expected) bool {
+	select {
+	case <-e.told:
+		return !e.met
+	default:
+		return false
+	}
+}
+
+// told ends an expectation. It needs mu.
+func (d *Documents) told(path string) {
+	e, waiting := d.coming[path]
+	if !waiting {
+		return
+	}
+	now, open := d.byPath[path]
+	e.met = open && sameLines(now.Text, e.Text)
+	close(e.told)
+	delete(d.coming, path)
+}
+
+// sameLines reports whether two texts are the same but for what an editor makes of line
+// ends by itself.
+func sameLines(a, b string) bool {
+	plain := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
+	return a == b || plain(a) == plain(b)
+}
+
+// settled waits until the client told of the change that is expected of a document, at
+// most patience: the next edit has to name the version after it.
+func (d *Documents) settled(ctx context.Context, path string, patience time.Duration) {
+	d.mu.Lock()
+	e, waiting := d.coming[path]
+	d.mu.Unlock()
+	if !waiting {
+		return
+	}
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-e.told:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// encoding is how the client counts characters.
+func (d *Documents) encoding() encoding {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.enc
 }
 
 func (d *Documents) didOpen(p *didOpenParams) error {
@@ -57,10 +153,12 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 	}
 	d.byPath[path] = Document{
 		Path:       path,
+		URI:        p.TextDocument.URI,
 		LanguageID: p.TextDocument.LanguageID,
 		Version:    p.TextDocument.Version,
 		Text:       p.TextDocument.Text,
 	}
+	d.told(path)
 	return nil
 }
 
@@ -93,6 +191,7 @@ func (d *Documents) didChange(p *didChangeParams) error {
 	}
 	doc.Version = version
 	d.byPath[path] = doc
+	d.told(path)
 	return nil
 }
 
@@ -104,6 +203,7 @@ func (d *Documents) didClose(p *didCloseParams) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.byPath, path)
+	d.told(path)
 	return nil
 }
 

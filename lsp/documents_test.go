@@ -27,10 +27,11 @@ func TestDocumentsFollowTheEditor(t *testing.T) {
 		return docs.Lookup("/w/a b.txt")
 	}
 	const path = "/w/a b.txt"
+	uri := lsptest.URI(path)
 	ed.Open(path, "one\ntwo\n")
 	doc, ok := see()
 	require.True(t, ok)
-	require.Equal(t, lsp.Document{Path: path, LanguageID: "plaintext", Version: 1, Text: "one\ntwo\n"}, doc)
+	require.Equal(t, lsp.Document{Path: path, URI: uri, LanguageID: "plaintext", Version: 1, Text: "one\ntwo\n"}, doc)
 
 	ed.ChangeWith(path, 2, edit(0, 0, 0, 3, "eins"), edit(1, 0, 1, 3, "zwei"), edit(9, 0, 9, 0, "drei"))
 	doc, _ = see()
@@ -47,7 +48,6 @@ func TestDocumentsFollowTheEditor(t *testing.T) {
 	require.Equal(t, "eins\nswapped\ndrei", doc.Text)
 	require.EqualValues(t, 5, doc.Version)
 
-	uri := lsptest.URI(path)
 	ed.Notify("textDocument/didChange", rawJSON(`{"textDocument":{"uri":"`+uri+`","version":null},"contentChanges":[{"range":null,"text":"no version"}]}`))
 	doc, _ = see()
 	require.Equal(t, "no version", doc.Text)

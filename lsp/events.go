@@ -14,6 +14,8 @@ import (
 // disk replaces a waiting one about the same folder; no other event is merged.
 func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
+	case agent.RunEvent:
+		s.notify(MethodEvent, EventParams(e), "")
 	case agent.SessionChanged:
 		s.notify(MethodSessionChanged, SessionChangedParams{
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,

@@ -6,6 +6,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -17,6 +18,7 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 		Command       json.RawMessage `json:"command"`
 		Arguments     json.RawMessage `json:"arguments"`
 		WorkDoneToken json.RawMessage `json:"workDoneToken"`
+		PartialToken  json.RawMessage `json:"partialResultToken"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
 		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "params", err)
@@ -35,7 +37,10 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	res, err := s.opts.Commands.Execute(ctx, s.env, name, args)
+	if token := parseToken(p.PartialToken); token != "" {
+		ctx = commands.WithPartial(ctx, func(part any) { s.sendPart(token, part) })
+	}
+	res, err := s.opts.Commands.Execute(ctx, s.config.envForCommand(), name, args)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +49,14 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 		return nil, fault.New(fault.Internal, "The result of %s could not be encoded: %w.", name, err)
 	}
 	return out, nil
+}
+
+// sendPart queues a part of a result. It is written before the answer is.
+func (s *server) sendPart(token progressToken, part any) {
+	s.notify(protocol.MethodProgress, struct {
+		Token json.RawMessage `json:"token"`
+		Value any             `json:"value"`
+	}{json.RawMessage(token), part}, "")
 }
 
 // commandArguments reads the list of arguments. Absent and null mean none; an

@@ -11,6 +11,9 @@ var (
 	ReadFrame      = readFrame
 )
 
+// ConfigurationTime is how long the client's configuration is waited for.
+const ConfigurationTime = configurationTime
+
 // Codec is the codec of the connection.
 type Codec = codec
 

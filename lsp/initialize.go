@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -9,8 +10,12 @@ import (
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // initialize opens the backend and tells the client what the server can do. The
@@ -25,7 +30,8 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 	s.documents.setEncoding(enc)
 	s.folders.change(s.folders.list(), initialFolders(params, s.log))
 
-	settings, problems := readSettings(params["initializationOptions"], s.log)
+	s.config.options = params["initializationOptions"]
+	settings, problems := readSettings(s.config.options, s.log)
 	for _, p := range problems {
 		s.log.Warn(p)
 	}
@@ -35,6 +41,7 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 		return nil, err
 	}
 	// Last of what can fail: nobody would close the backend of a failed attempt.
+	s.config.settings = settings
 	if err := s.openBackend(ctx, settings); err != nil {
 		return nil, err
 	}
@@ -46,11 +53,18 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 	return result, nil
 }
 
-// openBackend makes the Env that every command of this connection gets.
+// openBackend makes the Env that every command of this connection gets. When there is one
+// already its backend, which no command has used, is closed.
 func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	var b Backend
 	if s.opts.Open != nil {
-		c := Client{Documents: s.documents}
+		c := Client{
+			Documents: s.documents,
+			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
+				return s.approve(ctx, r, settings.UI.Hooks)
+			},
+			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
+		}
 		if settings.UI.Hooks {
 			c.Hook = clientHooks{s}
 		}
@@ -59,9 +73,9 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			return err
 		}
 	}
-	s.env = &commands.Env{
+	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
-		UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Log: s.opts.Log,
+		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Log: s.opts.Log,
 	}
 	live := b.Live
 	if live == nil && b.Sessions != nil {
@@ -72,14 +86,8 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 }
 
 // capabilities is the answer to initialize.
-func (s *server) capabilities(enc encoding) (*protocol.InitializeResult, error) {
-	experimental, err := encodeJSON(map[string]Experimental{
-		"xcsh": {WireVersion: WireVersion, Commands: s.opts.Manifest},
-	})
-	if err != nil {
-		return nil, fault.New(fault.Internal, "The list of commands could not be encoded: %w.", err)
-	}
-	return &protocol.InitializeResult{
+func (s *server) capabilities(enc encoding) (json.RawMessage, error) {
+	result, err := protocol.Marshal(&protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "xcsh-ls", Version: protocol.NewOptional(s.opts.Version)},
 		Capabilities: protocol.ServerCapabilities{
 			PositionEncoding: enc,
@@ -97,9 +105,30 @@ func (s *server) capabilities(enc encoding) (*protocol.InitializeResult, error) 
 					ChangeNotifications: protocol.Boolean(true),
 				},
 			},
-			Experimental: protocol.LSPAny(experimental),
 		},
-	}, nil
+	})
+	if err != nil {
+		return nil, fault.New(fault.Internal, "The capabilities could not be encoded: %w.", err)
+	}
+	experimental, err := s.experimental()
+	if err != nil {
+		return nil, fault.New(fault.Internal, "The list of commands could not be encoded: %w.", err)
+	}
+	own := new(rawjson.Object).Raw("xcsh", experimental).Bytes()
+	capabilities := rawjson.Set(rawjson.Get(result, "capabilities"), "experimental", own)
+	return rawjson.Set(result, "capabilities", capabilities), nil
+}
+
+// experimental is capabilities.experimental.xcsh. A list of commands that is JSON
+// already is put in without being read, which would be a tenth of a start. Only its line
+// ends go: no other message has any.
+func (s *server) experimental() (json.RawMessage, error) {
+	list, isJSON := s.opts.Manifest.(json.RawMessage)
+	if !isJSON {
+		return encodeJSON(Experimental{WireVersion: WireVersion, Commands: s.opts.Manifest})
+	}
+	raw, err := encodeJSON(Experimental{WireVersion: WireVersion})
+	return rawjson.Set(raw, "commands", bytes.ReplaceAll(list, []byte("\n"), nil)), err
 }
 
 // initialFolders returns the workspace folders of initialize. workspaceFolders

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 
 	"go.lsp.dev/protocol"
 )
@@ -20,7 +21,7 @@ type route struct {
 // methods returns every method of the protocol the server handles, standard and
 // own. Methods of our own are rows like all others.
 func (s *server) methods() map[string]route {
-	return map[string]route{
+	routes := map[string]route{
 		protocol.MethodInitialize: {call: s.initialize, inline: true},
 		protocol.MethodShutdown:   {call: nilCall},
 		protocol.MethodExit:       {notify: s.exitNow, always: true},
@@ -35,12 +36,14 @@ func (s *server) methods() map[string]route {
 		protocol.MethodTextDocumentDidSave:   {notify: ignore},
 
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: {notify: s.didChangeFolders},
-		protocol.MethodWorkspaceDidChangeConfiguration:    {notify: ignore},
+		protocol.MethodWorkspaceDidChangeConfiguration:    {notify: s.didChangeConfiguration},
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     {notify: ignore},
 		protocol.MethodWindowWorkDoneProgressCancel:       {notify: s.progressCancel, always: true},
 
 		protocol.MethodWorkspaceExecuteCommand: {call: s.executeCommand},
 	}
+	maps.Copy(routes, s.hostedRoutes())
+	return routes
 }
 
 // notify makes a route of a function over parameters of our own types.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -49,6 +50,9 @@ type Options struct {
 type Client struct {
 	Documents *Documents // the open documents; filled and changed from initialized on
 	Hook      hook.Hook  // asks the client before a change of session; nil unless it opted in
+
+	Approve   agent.Asker                              // asks the person whether a tool may change something
+	Workspace func(disk tool.Workspace) tool.Workspace // the files as the editor has them, over those on disk
 }
 
 // Backend is what commands work on. The server closes Sessions when it stops.
@@ -57,6 +61,7 @@ type Backend struct {
 	Store    *session.Store
 	Finder   session.Finder
 	Fs       afero.Fs
+	Files    tool.Workspace // the files as people see them; nil: prompts take no attachments
 
 	// Live replaces Sessions for what the server itself asks of it. Only tests
 	// set it.

@@ -26,6 +26,7 @@ type server struct {
 	folders   *folders
 	documents *Documents
 	sessions  *sessions
+	config    configuration
 
 	// work is what every request's context descends from; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct
@@ -42,9 +43,10 @@ type server struct {
 	ready    chan struct{} // closed when the start-up work is done
 	written  chan struct{} // closed when writeOutbox has ended
 
+	lastHosted chan struct{} // closed when the last notification of hostedRoutes was accepted
+
 	// Set by initialize, before any other message is handled.
 	client  clientInfo
-	env     *commands.Env
 	notices []string // what to tell the person once it is allowed
 }
 
@@ -60,7 +62,9 @@ func newServer(ctx context.Context, o Options) *server {
 		ready:      make(chan struct{}),
 		stopped:    make(chan struct{}),
 		written:    make(chan struct{}),
+		lastHosted: make(chan struct{}),
 	}
+	close(s.lastHosted)
 	s.documents = newDocuments(s.log)
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)
@@ -93,7 +97,7 @@ func (s *server) start() {
 		for _, text := range s.notices {
 			s.showMessage(commands.LevelWarning, text)
 		}
-		if s.opts.Started == nil {
+		if s.opts.Started == nil && !s.client.configuration {
 			close(s.ready)
 			return
 		}
@@ -113,10 +117,22 @@ func (s *server) runStarted() {
 	go func() {
 		defer s.calls.end(c)
 		defer s.progress.endAll(c)
-		defer close(s.ready)
-		defer s.recoverPanic("the start-up work")
-		s.opts.Started(c.ctx, s.env)
+		s.startUp(c.ctx)
+		s.followConfiguration(c.ctx)
 	}()
+}
+
+// startUp reads the client's configuration, which may not be asked for earlier, and does
+// the start-up work by it.
+func (s *server) startUp(ctx context.Context) {
+	defer close(s.ready)
+	defer s.recoverPanic("the start-up work")
+	if s.client.configuration {
+		s.configure(ctx, nil)
+	}
+	if s.opts.Started != nil {
+		s.opts.Started(ctx, s.config.envForStart())
+	}
 }
 
 // waitFor waits for ch at most d, and reports whether it was closed.

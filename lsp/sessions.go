@@ -30,20 +30,25 @@ func newSessions(log *zap.Logger) *sessions {
 	return &sessions{log: log, last: none}
 }
 
-// open takes over the sessions and forwards their events. When the server has
-// stopped in the meantime they are closed at once.
+// open takes over the sessions and forwards their events, in place of others if there are
+// any. When the server has stopped in the meantime they are closed at once.
 func (ss *sessions) open(live Live, forward func(agent.Event)) {
 	if live == nil {
 		return
 	}
 	ss.mu.Lock()
-	closed := ss.closed
-	if !closed {
+	over, unsubscribe := live, func() {}
+	if !ss.closed {
+		over = ss.live
+		if over != nil {
+			unsubscribe = ss.unsubscribe
+		}
 		ss.live, ss.unsubscribe = live, live.Subscribe(forward)
 	}
 	ss.mu.Unlock()
-	if closed {
-		_ = live.Close(context.Background())
+	if over != nil {
+		unsubscribe()
+		_ = over.Close(context.Background()) // nobody has used it
 	}
 }
 

@@ -46,8 +46,16 @@ type UISettings struct {
 // logged; they may belong to a newer version.
 func readSettings(raw json.RawMessage, log *zap.Logger) (Settings, []string) {
 	var s Settings
+	problems := s.read("", raw, log)
+	return s, problems
+}
+
+// read puts the options of an object over those in s. name is what the object is called,
+// "" for initializationOptions. Empty texts count as absent: some editors send one for
+// every option that is not set.
+func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (problems []string) {
 	r := settingsReader{log: log}
-	r.object("", raw, map[string]func(string, json.RawMessage){
+	r.object(name, raw, map[string]func(string, json.RawMessage){
 		"agentDir":      set(&r, &s.AgentDir, "a string"),
 		"sessionDir":    set(&r, &s.SessionDir, "a string"),
 		"roots":         set(&r, &s.Roots, "a list of strings"),
@@ -69,7 +77,7 @@ func readSettings(raw json.RawMessage, log *zap.Logger) (Settings, []string) {
 			})
 		},
 	})
-	return s, r.problems
+	return r.problems
 }
 
 // settingsReader collects what is wrong with the options.
@@ -98,7 +106,7 @@ func (r *settingsReader) object(name string, raw json.RawMessage, fields map[str
 		switch {
 		case !known:
 			r.log.Info("ignored an unknown option", zap.String("option", printable(prefix+key)))
-		case string(object[key]) != "null":
+		case string(object[key]) != "null" && string(object[key]) != `""`:
 			read(prefix+key, object[key])
 		}
 	}

@@ -1,5 +1,7 @@
 package lsp
 
+import "github.com/xcsh-ls/xcsh-ls/agent/loop"
+
 // WireVersion is the version of the custom methods and of experimental.xcsh. It
 // grows when something a client relies on changes its meaning, not when something
 // is added.
@@ -7,6 +9,7 @@ const WireVersion = 1
 
 // The notifications of the server that are not part of LSP.
 const (
+	MethodEvent           = "xcsh/event"
 	MethodSessionChanged  = "xcsh/sessionChanged"
 	MethodSessionsChanged = "xcsh/sessionsChanged"
 )
@@ -16,7 +19,17 @@ const (
 const (
 	MethodBeforeSwitch = "xcsh/beforeSwitch"
 	MethodBeforeFork   = "xcsh/beforeFork"
+	MethodApprove      = "xcsh/approve"
 )
+
+// EventParams are the parameters of xcsh/event: something happened while a model was at
+// work in the session, or a change of what it is asked with.
+type EventParams struct {
+	Cwd       string     `json:"cwd"`
+	SessionID string     `json:"sessionId"`
+	Seq       uint64     `json:"seq"` // without gaps per session, together with xcsh/sessionChanged
+	Event     loop.Event `json:"event"`
+}
 
 // BeforeSwitchParams are the parameters of xcsh/beforeSwitch: the folder is about
 // to get another live session.

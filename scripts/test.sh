@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # test.sh: everything that has to hold, on a Debian machine with Go, Node and apt.
 #
-# Whatever else the tests need (two releases of Neovim) is fetched first and kept
-# below $XDG_CACHE_HOME/xcsh-ls. Then every check runs, also after one of them
-# failed, and the last lines say what passed. The status is 0 only if all did.
+# Whatever else the tests need is fetched first and kept: two releases of Neovim below
+# $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules. Then every check runs,
+# also after one of them failed, and the last lines say what passed. The status is 0
+# only if all did.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/versions.env
@@ -46,6 +47,21 @@ c_compiler() {
     return 1
   fi
   apt-get -qq update && apt-get -qq install -y --no-install-recommends gcc libc6-dev
+}
+
+# pi needs a newer Node.js than Debian's; npm has one, which needs libatomic1.
+install_pi() {
+  local lacking=()
+  command -v npm >/dev/null || lacking+=(npm)
+  compgen -G '/usr/lib/*/libatomic.so.1' >/dev/null || lacking+=(libatomic1)
+  if [ ${#lacking[@]} -gt 0 ]; then
+    if [ "$(id -u)" -ne 0 ]; then
+      echo "To run pi, install the packages ${lacking[*]}." >&2
+      return 1
+    fi
+    apt-get -qq update && apt-get -qq install -y --no-install-recommends "${lacking[@]}" || return 1
+  fi
+  bench/peers/install.sh pi
 }
 
 cross_vet() {
@@ -93,6 +109,8 @@ step "generated files are current" go run ./commands/gen -check
 step "golangci-lint" lint
 step "go test -race" go_test -race ./...
 step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
+step "pi, to compare with" install_pi
+step "the same answers as pi" go_test -tags peers ./bench/differential
 step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls
 step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
 step "Neovim 0.12 (Debian forky)" neovim forky 0.12

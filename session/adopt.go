@@ -2,9 +2,11 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 
@@ -19,10 +21,29 @@ const endBytes = 4 << 10
 // adopted, a replaced file is read again, and a file that is gone is remembered to
 // be written anew.
 func (l *Log) sync() error {
+	_, err := l.look()
+	return err
+}
+
+// look is [Log.sync]. same is true when the path was just seen to name the file that we
+// know, at the size that we know.
+func (l *Log) look() (same bool, err error) {
 	if l.path == "" || l.pending && !l.revived() {
-		return nil
+		return false, nil
 	}
+	lost := l.burst.failed()
 	info, err := l.store.Fs.Stat(l.path)
+	if err == nil && lost == nil && !l.pending && info.Size() == l.doc.tail.size && sameFile(info, l.doc.info) {
+		return true, nil
+	}
+	// What is open is not what is there, or not as we left it.
+	l.burst.disturbed()
+	return false, cmp.Or(l.catchUp(info, err, lost != nil), lost)
+}
+
+// catchUp is what [Log.look] does about a file that is not as we know it, or that may
+// not be what we think we wrote.
+func (l *Log) catchUp(info os.FileInfo, err error, doubtful bool) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.revive()
@@ -32,10 +53,8 @@ func (l *Log) sync() error {
 	case l.pending: // it came back
 		l.pending = false
 		return l.reload()
-	case !sameFile(info, l.doc.info), info.Size() < l.doc.tail.size:
+	case doubtful, !sameFile(info, l.doc.info), info.Size() < l.doc.tail.size:
 		return l.reload()
-	case info.Size() == l.doc.tail.size:
-		return nil
 	}
 	return l.adoptTail(info)
 }
@@ -105,9 +124,9 @@ func (l *Log) adopt(v value) {
 	if !ok || r.typ == typeSession || !v.env.Object {
 		return
 	}
-	disk := l.store.forDisk(l.path)
+	disk := l.forDisk()
 	for k, i := range l.unsaved {
-		if u := &l.doc.tree.recs[i]; u.id == r.id && bytes.Equal(disk(u.mem), v.raw) {
+		if t := &l.doc.tree; t.id(i) == r.id && bytes.Equal(disk(t.mem(i)), v.raw) {
 			l.unsaved = slices.Delete(l.unsaved, k, k+1)
 			return
 		}
@@ -131,18 +150,23 @@ func (l *Log) reload() error {
 		stale := fault.New(fault.Stale, "%s is no longer the session that was opened; nothing was written: %w", l.path, err)
 		return closing(stale.With("path", l.path), doc)
 	}
-	leafID, follow, old := l.doc.LeafID(atPlace(l.leaf)), l.follow, l.doc
+	return l.become(doc)
+}
+
+// become makes doc, which was just read from the file, the session. What it lacks of
+// ours waits to be written again.
+func (l *Log) become(doc *Document) error {
 	lost, err := l.lostIn(doc)
 	if err != nil {
 		return closing(err, doc)
 	}
-	l.doc, l.unsaved = doc, nil
+	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.LeafID(atPlace(l.leaf)), l.follow
+	l.takeOver(doc)
 	for _, r := range lost {
 		l.addLine(r)
 	}
-	l.keepFullText()
 	l.leaf, l.follow = doc.Len()-1, true
-	if !follow && leafID == "" {
+	if !follow && leaf < 0 {
 		l.leaf, l.follow = -1, false
 	} else if i, err := doc.Index(leafID); err == nil && !follow {
 		l.leaf, l.follow = i, false
@@ -153,47 +177,55 @@ func (l *Log) reload() error {
 // lostIn returns the entries that doc lacks of ours and of what ours hang on, in order.
 func (l *Log) lostIn(doc *Document) ([]record, error) {
 	missing := map[int]bool{}
-	for i, r := range l.doc.tree.recs {
-		if _, ours := l.ours[r.id]; !ours || doc.has(r.id) {
-			continue
-		}
-		for j := i; j >= 0 && !missing[j] && !doc.has(l.doc.tree.recs[j].id); j = l.doc.tree.parentOf(j) {
+	for _, i := range l.ours {
+		for j := i; j >= 0 && !missing[j] && !doc.has(l.doc.ID(j)); j = l.doc.tree.parentOf(j) {
 			missing[j] = true
 		}
 	}
 	var lost []record
-	for i, r := range l.doc.tree.recs {
-		if !missing[i] {
-			continue
-		}
+	for _, i := range slices.Sorted(maps.Keys(missing)) {
 		line, err := l.doc.raw(i)
 		if err != nil {
 			return nil, err
 		}
+		r := l.doc.tree.at(i)
 		lost = append(lost, record{id: r.id, parent: r.parent, typ: r.typ, role: r.role, mem: line})
 	}
 	return lost, nil
 }
 
 func (d *Document) has(id string) bool {
-	_, ok := d.tree.byID[id]
+	_, ok := d.tree.find(id)
 	return ok
 }
 
-// keepFullText keeps showing our own entries as they were given, where the file has
-// them cut or without their images.
-func (l *Log) keepFullText() {
-	for id, line := range l.ours {
-		if i, ok := l.doc.tree.byID[id]; ok {
-			l.doc.tree.recs[i].mem = line
+// takeOver makes doc the session, with our own entries as they were given, where the
+// file has them cut or without their images.
+func (l *Log) takeOver(doc *Document) {
+	old, ours := l.doc, l.ours
+	l.doc, l.unsaved, l.ours = doc, nil, make([]int, 0, len(ours))
+	for _, i := range ours {
+		if j, ok := doc.tree.find(old.ID(i)); ok {
+			doc.tree.setMem(j, old.tree.mem(i))
+			l.ours = append(l.ours, j)
 		}
 	}
 }
 
-// remember keeps the end of the file after more was put behind it.
+// remember keeps the end of the file after more was put behind it. It moves bytes once
+// per endBytes and not once per line.
 func (d *Document) remember(more []byte) {
-	d.end = append(slices.Clip(d.end), more...)
-	if extra := len(d.end) - endBytes; extra > 0 {
-		d.end = bytes.Clone(d.end[extra:])
+	more = more[max(0, len(more)-endBytes):]
+	switch {
+	case d.end == nil:
+		d.end = bytes.Clone(more)
+	case len(d.end)+len(more) <= cap(d.end):
+		d.end = append(d.end, more...)
+	default:
+		keep := d.end[max(0, len(d.end)+len(more)-endBytes):]
+		if cap(d.end) < 2*endBytes {
+			d.end = make([]byte, 0, 2*endBytes)
+		}
+		d.end = append(append(d.end[:0], keep...), more...)
 	}
 }

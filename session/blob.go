@@ -58,6 +58,9 @@ func blobHash(v []byte) (hash string, ok bool) {
 	return hash, ok && len(hash) == 64 && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
+// namesBlobs reports whether v holds what looks like a reference to a blob.
+func namesBlobs(v []byte) bool { return bytes.Contains(v, []byte(blobPrefix)) }
+
 // resolveBlobs replaces the references in the context's messages by what they refer
 // to. What cannot be had keeps its reference, so that nothing is lost on disk.
 func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
@@ -65,7 +68,7 @@ func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
 		return
 	}
 	for i, m := range b.ctx.Messages {
-		if !bytes.Contains(m, []byte(blobPrefix)) {
+		if !namesBlobs(m) {
 			continue
 		}
 		entry := b.ctx.EntryIDs[i]
@@ -82,7 +85,7 @@ func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
 //
 // Differs: xcsh resolves them only in the content of messages.
 func resolveBlobs(v []byte, blobs BlobSource, depth int, missing func(hash string, err error)) []byte {
-	if depth > maxBlobDepth || !bytes.Contains(v, []byte(blobPrefix)) {
+	if depth > maxBlobDepth || !namesBlobs(v) {
 		return v
 	}
 	switch rawjson.Kind(v) {

@@ -65,14 +65,21 @@ func (s *Store) taken(path string) error {
 	return nil
 }
 
-// artifactsOf returns the artifact directory of the session at path, if there is one.
-func (s *Store) artifactsOf(path string) (dir string, ok bool) {
+// artifactsOf returns the artifact directory of the session at path, if there is one. The
+// error is that of finding out: a session must not go without its artifacts.
+func (s *Store) artifactsOf(path string) (dir string, ok bool, err error) {
 	dir, ok = ArtifactDir(path)
 	if !ok {
-		return "", false
+		return "", false, nil
 	}
 	info, err := s.lstat(dir)
-	return dir, err == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return dir, false, nil
+	case err != nil:
+		return "", false, ioFault("move", dir, err)
+	}
+	return dir, info.IsDir() || info.Mode()&fs.ModeSymlink != 0, nil
 }
 
 // carry moves the file or directory at from to to, where nothing may be. After an
@@ -194,10 +201,11 @@ func (s *Store) lock(paths ...string) (unlock func(), err error) {
 
 // makeDir makes the directory at path; undo takes it away again if it is new and empty.
 func (s *Store) makeDir(path string) (undo func(), err error) {
-	_, err = s.Fs.Stat(path)
 	undo = func() {}
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err = s.Fs.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		undo = func() { removeEmpty(s.Fs, path) }
+	} else if err != nil {
+		return nil, ioFault("create", path, err) // nobody could say whether it is ours to take away again
 	}
 	if err := s.Fs.MkdirAll(path, dirMode); err != nil {
 		undo()

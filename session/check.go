@@ -7,21 +7,20 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	problems := append([]Problem{}, d.problems...)
 	cycles := d.cycles()
 	seen := map[ProblemKind]map[string]bool{OrphanEntry: {}, ParentCycle: {}}
-	for i, r := range d.tree.recs {
-		if r.parent == "" || r.parent == r.id {
-			continue
-		}
-		if _, ok := d.tree.byID[r.parent]; !ok {
-			seen[OrphanEntry][r.id] = true
-			p := problemAt(OrphanEntry, 0, false, "The parent of entry %s is not in the file; it stands as another beginning.", r.id)
-			p.EntryID = r.id
+	for i := range d.Len() {
+		if d.tree.orphan(i) {
+			id := d.tree.id(i)
+			seen[OrphanEntry][id] = true
+			p := problemAt(OrphanEntry, 0, false, "The parent of entry %s is not in the file; it stands as another beginning.", id)
+			p.EntryID = id
 			problems = append(problems, p)
 			continue
 		}
 		if cycles[i] {
-			seen[ParentCycle][r.id] = true
-			p := problemAt(ParentCycle, 0, false, "The parents of entry %s lead back to it.", r.id)
-			p.EntryID = r.id
+			id := d.tree.id(i)
+			seen[ParentCycle][id] = true
+			p := problemAt(ParentCycle, 0, false, "The parents of entry %s lead back to it.", id)
+			p.EntryID = id
 			problems = append(problems, p)
 		}
 	}
@@ -41,12 +40,15 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	return problems, err
 }
 
-// cycles returns the entries that lie on a circle of parents. Every entry is walked
-// once, whatever the shape.
+// cycles returns the entries that lie on a circle of parents, be it of one entry. Every
+// entry is walked once, whatever the shape.
 func (d *Document) cycles() map[int]bool {
 	onCycle := map[int]bool{}
 	walk := make([]int32, d.Len()) // which walk met the entry first; 0: none yet
 	for i := range d.Len() {
+		if d.tree.slots.at(i).ownParent() && !d.tree.shadowed(i) {
+			onCycle[i] = true // a root to us, and for pi the way to nowhere
+		}
 		id := int32(i + 1)
 		j := i
 		for j >= 0 && walk[j] == 0 {

@@ -38,36 +38,26 @@ type Context struct {
 // It changes nothing and may be called concurrently on a Document that is not part
 // of a [Log].
 func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem, error) {
-	path, cycle := d.tree.path(d.tree.resolve(leaf))
-	var problems []Problem
+	path, problems := d.contextPath(d.tree.resolve(leaf))
+	return buildAlong(d, path, blobs, problems)
+}
+
+// contextPath returns the entries from the root to leaf, and why there are no more.
+func (d *Document) contextPath(leaf int) (path []int, problems []Problem) {
+	path, cycle := d.tree.path(leaf)
 	if cycle {
 		problems = append(problems, d.pathProblem(ParentCycle, path[0], "The parents of entry %s lead in a circle; the conversation before it cannot be shown."))
-	} else if len(path) > 0 && d.tree.recs[path[0]].parent != "" && d.tree.recs[path[0]].parent != d.tree.recs[path[0]].id {
+	} else if len(path) > 0 && d.tree.orphan(path[0]) {
 		problems = append(problems, d.pathProblem(OrphanEntry, path[0], "The parent of entry %s is not in the file; the conversation before it cannot be shown."))
 	}
-	return buildAlong(d, path, blobs, problems)
+	return path, problems
 }
 
 // buildAlong builds the context of the entries at path, which runs from the root, or
 // from an entry before which nothing matters, to the leaf.
 func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (Context, []Problem, error) {
-	b := &contextBuilder{doc: d, problems: problems, compaction: -1, reset: -1, rules: map[string]bool{}, ctx: Context{
-		Messages: []json.RawMessage{}, Models: map[string]string{}, InjectedTTSRRules: []string{},
-		SelectedMCPToolNames: []string{}, ThinkingLevel: "off", Mode: "none",
-	}}
-	if err := b.scanState(path); err != nil {
-		return Context{}, nil, err
-	}
-	var err error
-	switch d.dialect {
-	case Pi:
-		err = b.emitPi(path)
-	case Omp:
-		err = b.emitOmp(path)
-	default:
-		err = b.emitXcsh(path)
-	}
-	if err != nil {
+	b := newContextBuilder(d, problems)
+	if err := b.build(path); err != nil {
 		return Context{}, nil, err
 	}
 	b.resolveBlobs(blobs)
@@ -76,7 +66,7 @@ func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (
 
 // pathProblem is a finding about an entry of the path; format takes its id.
 func (d *Document) pathProblem(kind ProblemKind, entry int, format string) Problem {
-	id := d.tree.recs[entry].id
+	id := d.tree.id(entry)
 	p := problemAt(kind, 0, kind == OrphanEntry || kind == ParentCycle, format, id)
 	p.EntryID = id
 	return p
@@ -85,71 +75,103 @@ func (d *Document) pathProblem(kind ProblemKind, entry int, format string) Probl
 type contextBuilder struct {
 	doc        *Document
 	ctx        Context
+	roles      []string // of the messages
 	problems   []Problem
 	compaction int // position on the path of the last compaction, or -1
 	reset      int // position on the path of omp's last reset boundary, or -1
 	rules      map[string]bool
 	pinned     bool // omp: a default model was chosen explicitly
+
+	counting   bool // messages are counted and not kept
+	count      int
+	namesBlobs bool // a counted message may refer to images that are kept outside the file
+}
+
+func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
+	return &contextBuilder{doc: d, problems: problems, compaction: -1, reset: -1, rules: map[string]bool{}, ctx: Context{
+		Messages: []json.RawMessage{}, Models: map[string]string{}, InjectedTTSRRules: []string{},
+		SelectedMCPToolNames: []string{}, ThinkingLevel: "off", Mode: "none",
+	}}
+}
+
+// build makes the context of the entries at path, but for images kept outside the file.
+func (b *contextBuilder) build(path []int) error {
+	if err := b.scanState(path); err != nil {
+		return err
+	}
+	switch b.doc.dialect {
+	case Pi:
+		return b.emitPi(path)
+	case Omp:
+		return b.emitOmp(path)
+	default:
+		return b.emitXcsh(path)
+	}
 }
 
 // scanState collects what the entries of the whole path say about model, thinking
 // level, mode and so on, including entries that a compaction hides.
-//
-// Only entries that can say something are read: of the answers those that no later
-// one of the same kind overrides, which is almost none of a long conversation.
 func (b *contextBuilder) scanState(path []int) error {
-	answers := b.decidingAnswers(path)
-	for pos, i := range path {
-		switch b.doc.tree.recs[i].typ {
-		case TypeCompaction:
-			b.compaction = pos
-			continue
-		case TypeResetBoundary:
-			b.reset = pos
-			continue
+	r := lineReader{doc: b.doc}
+	return r.each(b.stateEntries(path), func(i int, raw []byte) error {
+		b.applyState(b.entry(i, raw))
+		return nil
+	})
+}
+
+// entry is the entry at index i, of which raw is the line, without what takes another
+// look at the line: where a time is needed see [Document.Entry].
+func (b *contextBuilder) entry(i int, raw []byte) Entry {
+	return Entry{ID: b.doc.tree.id(i), Type: b.doc.tree.typ(i), Raw: raw}
+}
+
+// stateEntries returns, in the order of the path, the entries that can say something
+// about the state that no later one overrides, which is almost none of a long
+// conversation. On the way it finds the last compaction and the last reset boundary.
+//
+// An answer may say which model is in use: the last that names one does. In omp an
+// answer only counts while no model was chosen, so that the last before each choice does.
+func (b *contextBuilder) stateEntries(path []int) []int {
+	var entries []int
+	found := map[Type]bool{}
+	open := true // no later answer is known to name the model
+	for pos, i := range slices.Backward(path) {
+		switch typ := b.doc.tree.typ(i); typ {
 		case TypeMessage:
-			if !answers[i] {
+			if !open || b.doc.tree.role(i) != "assistant" || !b.namesModel(i) {
 				continue
 			}
-		case TypeModelChange, TypeThinkingLevel:
-		case TypeServiceTier, TypeContextChange, TypeTTSRInjection, TypeMCPToolSelection, TypeModeChange:
+			open = false
+		case TypeCompaction:
+			b.compaction = max(b.compaction, pos)
+			continue
+		case TypeResetBoundary:
+			b.reset = max(b.reset, pos)
+			continue
+		case TypeModelChange: // each may be about another role
+			open = open || b.doc.dialect == Omp
+		case TypeTTSRInjection:
 			if b.doc.genuinePi() {
 				continue
 			}
+		case TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeMCPToolSelection, TypeModeChange:
+			if found[typ] || typ != TypeThinkingLevel && b.doc.genuinePi() {
+				continue
+			}
+			found[typ] = true
 		default:
 			continue
 		}
-		e, err := b.doc.Entry(i)
-		if err != nil {
-			return err
-		}
-		b.applyState(e)
+		entries = append(entries, i)
 	}
-	return nil
+	slices.Reverse(entries)
+	return entries
 }
 
 // genuinePi reports that the file is pi's own, which has model and thinking level for
 // state and nothing else. What another program may have put into it is not pi's to
 // rebuild, and need not be looked for.
 func (d *Document) genuinePi() bool { return d.dialect == Pi && d.header.Dialect == "" }
-
-// decidingAnswers returns the answers that may say which model is in use: the last
-// that names one. In omp an answer only counts while no model was chosen, so that the
-// last before each choice counts.
-func (b *contextBuilder) decidingAnswers(path []int) map[int]bool {
-	deciding := map[int]bool{}
-	open := true // no later answer is known to decide
-	for _, i := range slices.Backward(path) {
-		r := &b.doc.tree.recs[i]
-		if r.typ == TypeModelChange {
-			open = open || b.doc.dialect == Omp
-		}
-		if open && r.role == "assistant" && b.namesModel(i) {
-			deciding[i], open = true, false
-		}
-	}
-	return deciding
-}
 
 func (b *contextBuilder) namesModel(i int) bool {
 	e, err := b.doc.Entry(i)
@@ -218,21 +240,26 @@ func answerModel(message []byte) string {
 	return provider + "/" + model
 }
 
-func (b *contextBuilder) emit(entryID string, message []byte) {
-	if message == nil {
-		return
+// emit adds the message of an entry, which is not modified. role is "" for one that is
+// made up.
+func (b *contextBuilder) emit(entryID, role string, message []byte) {
+	switch {
+	case message == nil:
+	case b.counting:
+		b.count++
+		b.namesBlobs = b.namesBlobs || namesBlobs(message)
+	default:
+		b.ctx.Messages = append(b.ctx.Messages, message)
+		b.ctx.EntryIDs = append(b.ctx.EntryIDs, entryID)
+		b.roles = append(b.roles, role)
 	}
-	b.ctx.Messages = append(b.ctx.Messages, message)
-	b.ctx.EntryIDs = append(b.ctx.EntryIDs, entryID)
 }
 
 // kept returns the part of the path before the compaction that stays visible: from
 // the entry firstKept on. An entry that is not before the compaction keeps nothing.
 func (b *contextBuilder) kept(path []int, firstKept string, compaction Entry) []int {
-	for pos, i := range path[:b.compaction] {
-		if firstKept != "" && b.doc.tree.recs[i].id == firstKept {
-			return path[pos:b.compaction]
-		}
+	if pos := b.beforeCompaction(path, firstKept); pos >= 0 {
+		return path[pos:b.compaction]
 	}
 	if firstKept != compaction.ID && firstKept != "" {
 		b.problems = append(b.problems, b.doc.pathProblem(MissingKeptEntry, path[b.compaction],
@@ -241,21 +268,39 @@ func (b *contextBuilder) kept(path []int, firstKept string, compaction Entry) []
 	return nil
 }
 
+// beforeCompaction returns where on the path before the compaction the entry called id
+// is, or -1. Of entries with one id only the last is anybody's parent.
+func (b *contextBuilder) beforeCompaction(path []int, id string) int {
+	i, ok := b.doc.tree.find(id)
+	if !ok {
+		return -1
+	}
+	return slices.Index(path[:b.compaction], i)
+}
+
 // emitEntries emits the messages of the entries at path through message.
 func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) error {
+	shown := make([]int, 0, len(path))
 	for _, i := range path {
-		switch b.doc.tree.recs[i].typ {
+		switch b.doc.tree.typ(i) {
 		case TypeMessage, TypeCustomMessage, TypeBranchSummary:
-		default:
-			continue
+			shown = append(shown, i)
 		}
-		e, err := b.doc.Entry(i)
-		if err != nil {
-			return err
-		}
-		b.emit(e.ID, message(e))
 	}
-	return nil
+	if !b.counting {
+		b.ctx.Messages = slices.Grow(b.ctx.Messages, len(shown))
+		b.ctx.EntryIDs = slices.Grow(b.ctx.EntryIDs, len(shown))
+		b.roles = slices.Grow(b.roles, len(shown))
+	}
+	r := lineReader{doc: b.doc, reuse: b.counting}
+	return r.each(shown, func(i int, raw []byte) error {
+		e := b.entry(i, raw)
+		if e.Type != TypeMessage {
+			e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
+		}
+		b.emit(e.ID, b.doc.tree.role(i), message(e))
+		return nil
+	})
 }
 
 // branchSummaryMessage is the message of a branch_summary, nil for an empty one.

@@ -50,50 +50,49 @@ func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
 	for _, key := range []string{"summary", "shortSummary", "tokensBefore", "tokensAfter", "method"} {
 		summary.Raw(key, rawjson.Get(e.Raw, key))
 	}
-	b.emit(e.ID, summary.Raw("providerPayload", payload).Raw("warning", rawjson.Get(e.Raw, "warning")).
+	b.emit(e.ID, "", summary.Raw("providerPayload", payload).Raw("warning", rawjson.Get(e.Raw, "warning")).
 		Raw("timestamp", millis(e)).Bytes())
 
 	through, _ := rawjson.GetString(e.Raw, "providerReplayThroughEntryId")
 	if payload != nil || c.FirstKeptEntryID == "" && rawjson.Get(c.PreserveData, "anthropicCompaction") != nil {
 		// The provider holds everything up to this entry itself.
-		for pos, i := range path[:b.compaction] {
-			if through != "" && b.doc.tree.recs[i].id == through {
-				return path[pos+1 : b.compaction], nil
-			}
+		if pos := b.beforeCompaction(path, through); pos >= 0 {
+			return path[pos+1 : b.compaction], nil
 		}
 		return nil, nil
 	}
 	kept := b.kept(path, c.FirstKeptEntryID, e)
 	if kind, _ := rawjson.GetString(c.Details, "kind"); kind == "experimental-context-rollover" {
-		return b.withLatestRequest(path[:b.compaction-len(kept)], kept)
+		return b.withLatestRequest(path[:b.compaction-len(kept)], kept), nil
 	}
 	return kept, nil
 }
 
 // withLatestRequest puts the last user message before the kept entries in front of them.
-func (b *contextBuilder) withLatestRequest(before, kept []int) ([]int, error) {
+func (b *contextBuilder) withLatestRequest(before, kept []int) []int {
 	for _, i := range slices.Backward(before) {
-		e, err := b.doc.Entry(i)
-		if err != nil {
-			return nil, err
-		}
-		if e.Role() == "user" {
-			return append([]int{i}, kept...), nil
+		if b.doc.tree.role(i) == "user" {
+			return append([]int{i}, kept...)
 		}
 	}
-	return kept, nil
+	return kept
 }
+
+// ompNames are the members of a message that say what omp makes of it.
+var ompNames = []string{"retryRecovery", "stopReason", "provider", "providerPayload"}
 
 func ompMessage(e Entry) []byte {
 	switch e.Type {
 	case TypeMessage:
-		m := e.Message()
-		if rawjson.Truthy(rawjson.Get(m, "retryRecovery")) || emptyErrorTurn(m) {
+		var values [4][]byte
+		m := e.messageWith(ompNames, values[:])
+		retried, reason, provider, payload := values[0], values[1], values[2], values[3]
+		if rawjson.Truthy(retried) || emptyErrorTurn(m, reason) {
 			return nil
 		}
 		// omp knows that only this provider refuses what it finds again.
-		if provider, _ := rawjson.GetString(m, "provider"); provider == "github-copilot" {
-			return withoutReplay(m)
+		if name, _ := rawjson.String(provider); name == "github-copilot" {
+			return withoutReplay(m, payload)
 		}
 		return m
 	case TypeCustomMessage:
@@ -108,9 +107,10 @@ func ompMessage(e Entry) []byte {
 	}
 }
 
-// emptyErrorTurn reports whether m is an answer that failed before it said anything.
-func emptyErrorTurn(m []byte) bool {
-	if reason, _ := rawjson.GetString(m, "stopReason"); reason != "error" {
+// emptyErrorTurn reports whether m, which stopped for reason, failed before it said
+// anything.
+func emptyErrorTurn(m, reason []byte) bool {
+	if stop, _ := rawjson.String(reason); stop != "error" {
 		return false
 	}
 	empty := true
@@ -130,7 +130,7 @@ func emptyErrorTurn(m []byte) bool {
 // in the same tag, in our words.
 func (b *contextBuilder) prependNotes(path []int) error {
 	for _, i := range slices.Backward(path) {
-		if b.doc.tree.recs[i].typ != TypeCustom {
+		if b.doc.tree.typ(i) != TypeCustom {
 			continue
 		}
 		e, err := b.doc.Entry(i)
@@ -152,6 +152,7 @@ func (b *contextBuilder) prependNotes(path []int) error {
 			String("content", content).Raw("display", []byte("false")).Raw("timestamp", millis(e)).Bytes()
 		b.ctx.Messages = slices.Insert(b.ctx.Messages, 0, json.RawMessage(m))
 		b.ctx.EntryIDs = slices.Insert(b.ctx.EntryIDs, 0, e.ID)
+		b.roles = slices.Insert(b.roles, 0, "")
 		return nil
 	}
 	return nil
@@ -161,14 +162,14 @@ func (b *contextBuilder) prependNotes(path []int) error {
 // a provider refuses a request that contains them.
 func (b *contextBuilder) dropDanglingCalls() {
 	answered := map[string]bool{}
-	for _, m := range b.ctx.Messages {
-		if role, _ := rawjson.GetString(m, "role"); role == "toolResult" {
+	for i, m := range b.ctx.Messages {
+		if b.roles[i] == "toolResult" {
 			id, _ := rawjson.GetString(m, "toolCallId")
 			answered[id] = true
 		}
 	}
-	b.filterMessages(func(_ int, m []byte) []byte {
-		if role, _ := rawjson.GetString(m, "role"); role != "assistant" {
+	b.filterMessages(func(i int, m []byte) []byte {
+		if b.roles[i] != "assistant" {
 			return m
 		}
 		return withoutDanglingCalls(m, answered)
@@ -213,7 +214,7 @@ func withoutDanglingCalls(m []byte, answered map[string]bool) []byte {
 func (b *contextBuilder) dropFailedTurns() {
 	gone := map[string]bool{}
 	b.filterMessages(func(i int, m []byte) []byte {
-		switch role, _ := rawjson.GetString(m, "role"); role {
+		switch b.roles[i] {
 		case "assistant":
 			reason, _ := rawjson.GetString(m, "stopReason")
 			if reason != "error" && reason != "aborted" || b.keepsThinking(i+1) {
@@ -227,6 +228,9 @@ func (b *contextBuilder) dropFailedTurns() {
 			})
 			return nil
 		case "toolResult":
+			if len(gone) == 0 {
+				return m
+			}
 			if id, _ := rawjson.GetString(m, "toolCallId"); gone[id] {
 				return nil
 			}
@@ -250,11 +254,11 @@ func (b *contextBuilder) filterMessages(f func(i int, m []byte) []byte) {
 	for i, m := range b.ctx.Messages {
 		out[i] = f(i, m)
 	}
-	messages, ids := b.ctx.Messages[:0], b.ctx.EntryIDs[:0]
+	messages, ids, roles := b.ctx.Messages[:0], b.ctx.EntryIDs[:0], b.roles[:0]
 	for i, m := range out {
 		if m != nil {
-			messages, ids = append(messages, m), append(ids, b.ctx.EntryIDs[i])
+			messages, ids, roles = append(messages, m), append(ids, b.ctx.EntryIDs[i]), append(roles, b.roles[i])
 		}
 	}
-	b.ctx.Messages, b.ctx.EntryIDs = messages, ids
+	b.ctx.Messages, b.ctx.EntryIDs, b.roles = messages, ids, roles
 }

@@ -39,18 +39,14 @@ func (b *contextBuilder) selectPi(path []int) ([]int, error) {
 	}
 	c := e.AsCompaction()
 	if system := rawjson.Get(e.Raw, "systemMessage"); rawjson.Kind(system) == '{' {
-		b.emit(e.ID, system)
+		b.emit(e.ID, "", system)
 	}
-	b.emit(e.ID, new(rawjson.Object).String("role", "compactionSummary").
+	b.emit(e.ID, "", new(rawjson.Object).String("role", "compactionSummary").
 		Raw("summary", rawjson.Get(e.Raw, "summary")).Raw("tokensBefore", c.TokensBefore).
 		Raw("timestamp", millis(e)).Bytes())
 	var selected []int
 	for _, i := range b.kept(path, c.FirstKeptEntryID, e) {
-		kept, err := b.doc.Entry(i)
-		if err != nil {
-			return nil, err
-		}
-		if kept.Role() != "system" {
+		if b.doc.tree.role(i) != "system" {
 			selected = append(selected, i)
 		}
 	}
@@ -60,7 +56,7 @@ func (b *contextBuilder) selectPi(path []int) ([]int, error) {
 func (b *contextBuilder) contextEdits(path []int) (map[string]ContextEdit, error) {
 	edits := map[string]ContextEdit{}
 	for _, i := range path {
-		if b.doc.tree.recs[i].typ != TypeContextEdit {
+		if b.doc.tree.typ(i) != TypeContextEdit {
 			continue
 		}
 		e, err := b.doc.Entry(i)
@@ -73,10 +69,14 @@ func (b *contextBuilder) contextEdits(path []int) (map[string]ContextEdit, error
 	return edits, nil
 }
 
+var contentName = []string{"content"}
+
 func piMessage(e Entry) []byte {
 	switch e.Type {
 	case TypeMessage:
-		return withContent(e.Message())
+		var content [1][]byte
+		m := e.messageWith(contentName, content[:])
+		return withContent(m, content[0])
 	case TypeCustomMessage:
 		content := rawjson.Get(e.Raw, "content")
 		if k := rawjson.Kind(content); k == 0 || k == 'n' {
@@ -94,8 +94,8 @@ func piMessage(e Entry) []byte {
 
 // withContent gives a message whose content is missing or null an empty one, where
 // its role must have one.
-func withContent(m []byte) []byte {
-	if k := rawjson.Kind(rawjson.Get(m, "content")); m == nil || k != 0 && k != 'n' {
+func withContent(m, content []byte) []byte {
+	if k := rawjson.Kind(content); m == nil || k != 0 && k != 'n' {
 		return m
 	}
 	switch role, _ := rawjson.GetString(m, "role"); role {

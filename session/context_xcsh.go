@@ -14,7 +14,7 @@ func (b *contextBuilder) emitXcsh(path []int) error {
 	}
 	c := e.AsCompaction()
 	payload := remoteHistory(c)
-	b.emit(e.ID, new(rawjson.Object).String("role", "compactionSummary").
+	b.emit(e.ID, "", new(rawjson.Object).String("role", "compactionSummary").
 		Raw("summary", rawjson.Get(e.Raw, "summary")).Raw("shortSummary", rawjson.Get(e.Raw, "shortSummary")).
 		Raw("tokensBefore", c.TokensBefore).Raw("providerPayload", payload).
 		Raw("timestamp", millis(e)).Bytes())
@@ -26,10 +26,14 @@ func (b *contextBuilder) emitXcsh(path []int) error {
 	return b.emitEntries(path[b.compaction+1:], xcshMessage)
 }
 
+var payloadName = []string{"providerPayload"}
+
 func xcshMessage(e Entry) []byte {
 	switch e.Type {
 	case TypeMessage:
-		return withoutReplay(e.Message())
+		var payload [1][]byte
+		m := e.messageWith(payloadName, payload[:])
+		return withoutReplay(m, payload[0])
 	case TypeCustomMessage:
 		return new(rawjson.Object).String("role", "custom").
 			Raw("customType", rawjson.Get(e.Raw, "customType")).Raw("content", rawjson.Get(e.Raw, "content")).
@@ -56,9 +60,9 @@ func remoteHistory(c Compaction) []byte {
 
 // withoutReplay takes out of an answer what a provider wanted to see again in the same
 // run only: its own history and the signatures of what it thought. They are stale by
-// the time a file is read.
-func withoutReplay(m []byte) []byte {
-	if kind, _ := rawjson.GetString(m, "providerPayload", "type"); kind != "openaiResponsesHistory" {
+// the time a file is read. payload is what the answer has for it.
+func withoutReplay(m, payload []byte) []byte {
+	if kind, _ := rawjson.GetString(payload, "type"); kind != "openaiResponsesHistory" {
 		return m
 	}
 	if role, _ := rawjson.GetString(m, "role"); role != "assistant" {

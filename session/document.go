@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/afero"
 
@@ -44,6 +44,8 @@ type Document struct {
 
 	usage  Usage // of the first summed entries
 	summed int
+
+	outlined atomic.Pointer[outline] // of the context asked for last
 }
 
 type span struct{ off, end int64 }
@@ -99,7 +101,7 @@ func Parse(content []byte) (*Document, error) {
 func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	if size > smallFile {
 		d.src = source{file: f, size: size}
-		if err := d.index(f); err != nil {
+		if err := d.index(f, size); err != nil {
 			return true, err
 		}
 		end, err := d.src.read(max(0, d.tail.size-endBytes), int(min(d.tail.size, endBytes)))
@@ -116,8 +118,12 @@ func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	return false, nil
 }
 
-func (d *Document) index(r io.Reader) (err error) {
-	d.tail, err = scanValues(r, d.add, d.report)
+func (d *Document) index(f afero.File, size int64) (err error) {
+	if workers := runtime.GOMAXPROCS(0); workers > 1 && size > parallelFile {
+		d.tail, err = scanParallel(f, workers, segmentBlock, d.add, d.report)
+		return err
+	}
+	d.tail, err = scanValues(f, d.add, d.report)
 	return err
 }
 
@@ -158,6 +164,10 @@ func (d *Document) add(v value) {
 		return
 	}
 	d.count(v)
+	if s, ok := pack(v); ok && typeCodes[s.typ] != typeSession {
+		d.addPacked(s, v)
+		return
+	}
 	r, ok := d.tree.record(v)
 	switch {
 	case !ok:
@@ -204,21 +214,42 @@ func (d *Document) addFirst(v value) {
 
 func (d *Document) addEntry(r record, v value) {
 	r.ord = d.values - 1
+	if r.id == "" && d.header.Version >= 2 {
+		d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
+	}
+	d.note(r.typ, v.raw)
+	if d.tree.add(r) {
+		d.reportDuplicate(v.line)
+	}
+}
+
+// addPacked is addEntry for a line in which nothing is unusual.
+func (d *Document) addPacked(s slot, v value) {
+	s.ord = d.values - 1
+	d.note(typeCodes[s.typ], v.raw)
+	if d.tree.append(s) {
+		d.reportDuplicate(v.line)
+	}
+}
+
+// reportDuplicate says that the entry just added has an id that was met before.
+func (d *Document) reportDuplicate(line int) {
+	if d.header.Version < 2 {
+		return
+	}
+	id := d.tree.id(d.Len() - 1)
+	d.problems = append(d.problems, Problem{
+		Kind: DuplicateID, Line: line, EntryID: id,
+		Message: "Entry " + id + " appears more than once; the last one counts.",
+	})
+}
+
+// note takes what single entries say about the whole file.
+func (d *Document) note(t Type, raw []byte) {
 	if !d.marks.pi && !d.marks.omp {
-		d.marks.see(r.typ, v.raw)
+		d.marks.see(t, raw)
 	}
-	if r.id == "" {
-		if d.header.Version >= 2 {
-			d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
-		}
-	} else if _, dup := d.tree.byID[r.id]; dup && d.header.Version >= 2 {
-		d.problems = append(d.problems, Problem{
-			Kind: DuplicateID, Line: v.line, EntryID: r.id,
-			Message: "Entry " + r.id + " appears more than once; the last one counts.",
-		})
-	}
-	d.noteTitle(r.typ, v.raw)
-	d.tree.add(r)
+	d.noteTitle(t, raw)
 }
 
 // noteTitle takes the title that pi keeps in an entry.
@@ -254,7 +285,7 @@ func (d *Document) settle(dialect *Dialect) {
 // is told by themselves, and entries without ids are those of version 1.
 func (d *Document) settleHeadless() {
 	d.header.Version = CurrentVersion
-	if !slices.ContainsFunc(d.tree.recs, func(r record) bool { return r.id != "" }) {
+	if !d.tree.anyID() {
 		d.header.Version = 1
 		migrate(d)
 	}
@@ -297,7 +328,7 @@ func (d *Document) HeaderLine() json.RawMessage {
 }
 
 // ID returns the id of entry i, "" when it has none.
-func (d *Document) ID(i int) string { return d.tree.recs[i].id }
+func (d *Document) ID(i int) string { return d.tree.id(i) }
 
 // Title returns the display name: omp's title slot, else the header's title, else
 // pi's newest session_info.
@@ -318,91 +349,36 @@ func (d *Document) Len() int { return d.tree.len() }
 // Entry returns entry i in file order, 0 ≤ i < Len. The error is that of reading a
 // large file.
 func (d *Document) Entry(i int) (Entry, error) {
-	r := d.tree.recs[i]
 	raw, err := d.raw(i)
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{ID: r.id, ParentID: r.parent, Type: r.typ, Raw: raw}
+	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: raw}
 	e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
 	return e, nil
 }
 
 // raw returns the line of entry i as the current format has it.
 func (d *Document) raw(i int) ([]byte, error) {
-	r := d.tree.recs[i]
-	if r.mem != nil {
-		return r.mem, nil
+	if line := d.tree.mem(i); line != nil {
+		return line, nil
 	}
-	raw, err := d.src.read(r.off, int(r.n))
+	at := d.tree.span(i)
+	raw, err := d.src.read(at.off, int(at.end-at.off))
 	if err != nil {
 		return nil, ioFault("read", d.path, err)
 	}
-	if d.tree.migrated != nil {
-		raw = d.tree.migrated.entry(&d.tree, i, raw)
+	return d.current(i, raw), nil
+}
+
+// current returns the line of entry i, given as it is in the file, as the current format
+// has it.
+func (d *Document) current(i int, raw []byte) []byte {
+	if d.tree.migrated == nil {
+		return raw
 	}
-	return raw, nil
+	return d.tree.migrated.entry(&d.tree, i, raw)
 }
 
 // Close releases a large file. The Document must not be used afterwards.
 func (d *Document) Close() error { return d.src.Close() }
-
-// source is where payloads come from: the content in memory, or an open file.
-type source struct {
-	mem  []byte
-	file afero.File
-	size int64      // of the file when it was indexed
-	mu   sync.Mutex // afero's in-memory files keep a position even for ReadAt
-}
-
-func (s *source) read(off int64, n int) ([]byte, error) {
-	if s.file == nil {
-		return s.mem[off : off+int64(n) : off+int64(n)], nil
-	}
-	b := make([]byte, n)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	got, err := s.file.ReadAt(b, off)
-	if got == n {
-		return b, nil
-	}
-	if err == nil || errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return nil, err
-}
-
-// copyTo writes the source's bytes to w.
-func (s *source) copyTo(w io.Writer) error {
-	if s.file == nil {
-		_, err := w.Write(s.mem)
-		return err
-	}
-	_, err := io.Copy(w, io.NewSectionReader(lockedReader{s}, 0, s.size))
-	return err
-}
-
-// endsLine reports whether the source is empty or its last byte a newline.
-func (s *source) endsLine() bool {
-	size := max(s.size, int64(len(s.mem)))
-	if size == 0 {
-		return true
-	}
-	last, err := s.read(size-1, 1)
-	return err == nil && last[0] == '\n'
-}
-
-type lockedReader struct{ s *source }
-
-func (r lockedReader) ReadAt(b []byte, off int64) (int, error) {
-	got, err := r.s.read(off, len(b))
-	return copy(b, got), err
-}
-
-// Close closes the file, if there is one.
-func (s *source) Close() error {
-	if s.file == nil {
-		return nil
-	}
-	return s.file.Close()
-}

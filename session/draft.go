@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
@@ -71,10 +72,17 @@ func DraftModeChange(mode string, data json.RawMessage) *Draft {
 	return draft(TypeModeChange).str("mode", mode).raw("data", data)
 }
 
-// DraftBranchSummary records what was left behind when the leaf moved. fromID is
-// "root" when nothing was.
+// DraftBranchSummary records what was left behind when the leaf moved. fromID is the
+// entry it moved to, in pi's files the leaf that was left; "root" stands for none.
 func DraftBranchSummary(fromID, summary string, details json.RawMessage) *Draft {
 	return draft(TypeBranchSummary).str("fromId", fromID).str("summary", summary).raw("details", details)
+}
+
+// DraftCompaction records that a model is shown the summary instead of what came before
+// the entry firstKeptID. tokensBefore is how large the context was; details may be nil.
+func DraftCompaction(summary, firstKeptID string, tokensBefore int, details json.RawMessage) *Draft {
+	return draft(TypeCompaction).str("summary", summary).str("firstKeptEntryId", firstKeptID).
+		raw("tokensBefore", strconv.AppendInt(nil, int64(tokensBefore), 10)).raw("details", details)
 }
 
 // DraftCustom is an extension's state, which a model never sees.
@@ -93,31 +101,50 @@ func draftTitleChange(title Title, previous string) *Draft {
 // line is the entry's line without its newline. Key order is that of the programs:
 // extensions' entries put their own fields before the id.
 func (d *Draft) line(id, parentID, timestamp string) []byte {
-	o := new(rawjson.Object).String("type", string(d.Type))
-	specifics := func() {
-		for _, f := range d.fields {
-			o.Raw(f.key, singleLine(f.raw))
-		}
+	size := len(`{"type":"","id":"","parentId":"","timestamp":""}`) + len(d.Type) + len(id) + len(parentID) + len(timestamp)
+	for _, f := range d.fields {
+		size += len(`,"":`) + len(f.key) + len(f.raw)
 	}
+	b := rawjson.AppendQuote(append(make([]byte, 0, size), `{"type":`...), string(d.Type))
 	first := d.Type == TypeCustom || d.Type == TypeCustomMessage
 	if first {
-		specifics()
+		b = d.appendFields(b)
 	}
-	parent := []byte("null")
-	if parentID != "" {
-		parent = rawjson.Quote(parentID)
+	b = append(rawjson.AppendQuote(append(b, `,"id":`...), id), `,"parentId":`...)
+	if parentID == "" {
+		b = append(b, "null"...)
+	} else {
+		b = rawjson.AppendQuote(b, parentID)
 	}
-	o.String("id", id).Raw("parentId", parent).String("timestamp", timestamp)
+	b = rawjson.AppendQuote(append(b, `,"timestamp":`...), timestamp)
 	if !first {
-		specifics()
+		b = d.appendFields(b)
 	}
-	return o.Bytes()
+	return append(b, '}')
+}
+
+func (d *Draft) appendFields(b []byte) []byte {
+	for _, f := range d.fields {
+		b = append(rawjson.AppendQuote(append(b, ','), f.key), ':')
+		b = append(b, singleLine(f.raw)...)
+	}
+	return b
+}
+
+// role is that of the draft's message, "" for an entry that is no message.
+func (d *Draft) role() (role string) {
+	for _, f := range d.fields {
+		if d.Type == TypeMessage && f.key == "message" {
+			role, _ = rawjson.GetString(f.raw, "role")
+		}
+	}
+	return role
 }
 
 // singleLine brings a value into the form a line must have: one line, valid UTF-8.
 // Ordinary values are already.
 func singleLine(raw []byte) []byte {
-	if bytes.ContainsAny(raw, "\n\r") {
+	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
 		var b bytes.Buffer
 		if json.Compact(&b, raw) == nil {
 			raw = b.Bytes()

@@ -25,6 +25,8 @@ func ioFault(op, path string, err error) error {
 	cause := err
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		cause = pe.Err
+	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
+		cause = le.Err
 	}
 	f := &fault.Error{Err: err}
 	switch {
@@ -37,5 +39,6 @@ func ioFault(op, path string, err error) error {
 	default:
 		f.Kind, f.Message = fault.IO, "Cannot "+op+" "+path+": "+cause.Error()+"."
 	}
+	f.Message = fault.OneLine(f.Message)
 	return f.With("path", path)
 }

@@ -49,9 +49,14 @@ func createFile(fsys afero.Fs, path, suffix string, content func(io.Writer) erro
 	return ioFaultOrNil("create", path, err)
 }
 
-// stillEmpty reports that the file at path is the empty one that was seen there.
+// stillEmpty reports that the file at path is the empty one that was seen there. A nil
+// was stands for any.
 func stillEmpty(fsys afero.Fs, path string, was os.FileInfo) error {
-	if info, err := fsys.Stat(path); err != nil || info.Size() > 0 || !sameFile(info, was) {
+	info, err := fsys.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ioFault("create", path, err)
+	}
+	if err != nil || info.Size() > 0 || was != nil && !sameFile(info, was) {
 		return fault.New(fault.Stale, "%s changed while a session was being made of it; nothing was written.", path).With("path", path)
 	}
 	return nil
@@ -72,14 +77,13 @@ func replaceFile(fsys afero.Fs, path, suffix string, mode fs.FileMode, content f
 			_ = fsys.Remove(temp) // best effort; the error that matters is returned
 		}
 	}()
-	buffered := bufio.NewWriterSize(f, writeBlock)
+	ahead := syncAhead{f: f, step: syncStep}
+	buffered := bufio.NewWriterSize(&ahead, writeBlock)
 	err = content(buffered)
 	if err == nil {
 		err = buffered.Flush()
 	}
-	if err == nil {
-		err = f.Sync()
-	}
+	err = ahead.finish(err)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}

@@ -5,17 +5,21 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// Fork copies the session l into a new file beside it and opens that one. Every entry
-// keeps its bytes; the header gets a new id and time and names the old id as parent;
-// the title and the artifact directory come along. The file is written at once, even
-// without an answer in it. A session in memory is kind notPersistent.
+// Fork copies the session l into a new file beside it and opens that one. Everything
+// behind the header keeps its bytes, what cannot be read too; the header gets a new id
+// and time and names the old id as parent; the title and the artifact directory come
+// along. The file is written at once, even without an answer in it. A session in memory
+// is kind notPersistent.
+//
+// Differs: xcsh leaves out what it cannot read.
 //
 // The copy of another program's session is filed among ours. Its header remembers by
 // whose rules the conversation is to be read.
@@ -29,7 +33,8 @@ func (s *Store) Fork(l *Log) (fork *Log, err error) {
 			return err
 		}
 		fork, err = s.forkDocument(d, forkInto{
-			dir: dir, cwd: d.header.Cwd, parent: d.header.ID, title: &d.title, artifacts: l.path, blobs: s.foreignBlobs(l.path, dir),
+			dir: dir, cwd: d.header.Cwd, parent: d.header.ID, title: &d.title,
+			source: l.path, unsaved: l.unsaved, blobs: s.foreignBlobs(l.path, dir),
 		})
 		return err
 	})
@@ -63,7 +68,7 @@ func (s *Store) ForkFrom(path, cwd string) (*Log, error) {
 		return nil, closing(err, doc)
 	}
 	fork, err := s.forkDocument(doc, forkInto{
-		dir: dir, cwd: cwd, parent: doc.header.ID, title: &doc.title, artifacts: path, blobs: s.foreignBlobs(path, dir),
+		dir: dir, cwd: cwd, parent: doc.header.ID, title: &doc.title, source: path, blobs: s.foreignBlobs(path, dir),
 	})
 	return fork, closing(err, doc)
 }
@@ -75,6 +80,9 @@ func (s *Store) foreignBlobs(path, dir string) BlobSource {
 	to, _ := s.BlobsFor(filepath.Join(dir, "x.jsonl")).(BlobDir)
 	if from.Dir == "" || from.Dir == to.Dir {
 		return nil
+	}
+	if ok, err := afero.DirExists(s.Fs, from.Dir); err == nil && !ok {
+		return nil // nothing can be found there
 	}
 	return from
 }
@@ -96,12 +104,12 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 	if !l.Persistent() {
 		return nil, "", fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
 	}
-	err = l.View(func(d *Document, _ Leaf) error {
-		i, err := d.Index(entryID)
+	err = l.View(func(*Document, Leaf) error {
+		i, err := l.index(entryID)
 		if err != nil {
 			return err
 		}
-		end := i
+		d, end := l.doc, i // looking may have read it anew
 		if at == Before {
 			e, err := d.Entry(i)
 			if err != nil {
@@ -116,7 +124,7 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 		if err != nil {
 			return err
 		}
-		into := forkInto{dir: dir, cwd: d.header.Cwd, parent: l.path, artifacts: l.path, blobs: s.foreignBlobs(l.path, dir)}
+		into := forkInto{dir: dir, cwd: d.header.Cwd, parent: l.path, source: l.path, blobs: s.foreignBlobs(l.path, dir)}
 		if end < 0 {
 			fork = s.emptyFork(into)
 			return nil
@@ -138,12 +146,13 @@ func (s *Store) emptyFork(into forkInto) *Log {
 type forkInto struct {
 	dir, cwd, parent string
 	title            *Title     // nil: none
-	artifacts        string     // the session whose artifact directory is copied
+	source           string     // the file of the session, whose artifact directory is copied too
+	unsaved          []int      // entries that are not in that file
 	path             []int      // the entries to copy as a branch of their own; nil: all, as they are
 	blobs            BlobSource // images to put into the copy
 }
 
-func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
+func (s *Store) forkDocument(d *Document, into forkInto) (fork *Log, err error) {
 	id, at := s.ids.Session(), FormatTime(s.now())
 	title := into.title
 	if title != nil && title.Text == "" {
@@ -153,121 +162,67 @@ func (s *Store) forkDocument(d *Document, into forkInto) (*Log, error) {
 	if d.dialect != Xcsh {
 		header = rawjson.SetString(header, "dialect", d.dialect.String())
 	}
-	entries := allEntries(d)
-	if into.path != nil {
-		entries = into.path
-	}
 	path := filepath.Join(into.dir, FileName(at, id))
-	lines, err := d.lines(s.forDisk(path), header, entries)
+	if into.path != nil {
+		err = createFile(s.Fs, path, id, func(w io.Writer) error { return s.writeBranch(w, d, header, into, s.forDisk(path, d.dialect)) })
+	} else {
+		fork, err = s.forkWhole(d, header, into, path, id)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if into.path != nil {
-		if lines, err = s.asBranch(d, into.path, lines); err != nil {
-			return nil, err
-		}
+	s.copyArtifacts(into.source, path)
+	if fork != nil {
+		return fork, nil
 	}
-	if into.blobs != nil {
-		for i, line := range lines {
-			lines[i] = resolveBlobs(line, into.blobs, 0, func(string, error) {})
-		}
-	}
-	if err := createFile(s.Fs, path, id, func(w io.Writer) error { return writeLines(w, lines) }); err != nil {
-		return nil, err
-	}
-	s.copyArtifacts(into.artifacts, path)
 	return s.Open(path)
 }
 
-// asBranch takes label entries out of the copied path, ties the ends together and
-// labels anew what is still there.
-//
-// Differs: xcsh leaves the children of a removed label without a parent, which cuts
-// off everything above them, and a compaction that keeps from a label keeps nothing.
-func (s *Store) asBranch(d *Document, path []int, lines [][]byte) ([][]byte, error) {
-	labels, err := d.Labels()
+// forkWhole copies a session as it is, under another header. fork is nil when the new
+// file is still to be read.
+func (s *Store) forkWhole(d *Document, header []byte, into forkInto, path, id string) (fork *Log, err error) {
+	body, err := s.bodyOf(d, into, s.forDisk(path, d.dialect))
 	if err != nil {
 		return nil, err
 	}
-	instead := d.afterLabels(path)
-	out := lines[:1]
-	parent, cut := "", false
-	ids := map[string]bool{}
-	for n, i := range path {
-		r, line := &d.tree.recs[i], lines[n+1]
-		if r.typ == TypeLabel {
-			cut = true
-			continue
-		}
-		if cut {
-			value := []byte("null")
-			if parent != "" {
-				value = rawjson.Quote(parent)
-			}
-			line, cut = rawjson.Set(line, "parentId", value), false
-		}
-		if r.typ == TypeCompaction {
-			line = redirect(line, instead)
-		}
-		out, parent = append(out, line), r.id
-		ids[r.id] = true
+	err = createFile(s.Fs, path, id, func(w io.Writer) error { return body.writeTo(w, header) })
+	if err = errors.Join(err, body.Close()); err != nil {
+		return nil, ioFault("write", path, err)
 	}
-	for _, i := range path {
-		target := d.tree.recs[i].id
-		text := labels[target]
-		if text == "" || !ids[target] {
-			continue
-		}
-		id := s.ids.Entry(func(id string) bool { return ids[id] })
-		ids[id] = true
-		out = append(out, DraftLabel(target, text).line(id, parent, FormatTime(s.now())))
-		parent = id
+	doc, err := s.indexOfFork(path, header, body)
+	if doc == nil || err != nil {
+		return nil, err
 	}
-	return out, nil
+	return newLog(s, doc, path, false), nil
 }
 
-// afterLabels maps each label entry of the path to the entry that takes its place: the
-// next one that is no label.
-func (d *Document) afterLabels(path []int) map[string]string {
-	instead := map[string]string{}
-	next := ""
-	for _, i := range slices.Backward(path) {
-		r := &d.tree.recs[i]
-		if r.typ != TypeLabel {
-			next = r.id
-		} else if next != "" {
-			instead[r.id] = next
-		}
+// writeEntries writes a header and the lines of the entries at the given indexes. What
+// is in memory only goes through disk first; what comes from a file is copied as it is.
+func (d *Document) writeEntries(w io.Writer, disk func([]byte) []byte, header []byte, entries []int) error {
+	if err := writeLine(w, header); err != nil {
+		return err
 	}
-	return instead
+	return d.eachOnDisk(entries, disk, func(_ int, line []byte) error { return writeLine(w, line) })
 }
 
-// redirect makes a compaction keep from the entry that took a label's place.
-func redirect(line []byte, instead map[string]string) []byte {
-	for _, key := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
-		id, _ := rawjson.GetString(line, key)
-		if to := instead[id]; to != "" {
-			line = rawjson.SetString(line, key, to)
+// eachOnDisk calls f with the line of each listed entry as it is, or would be, in a file.
+// A line is valid during the call.
+func (d *Document) eachOnDisk(list []int, disk func([]byte) []byte, f func(i int, line []byte) error) error {
+	r := lineReader{doc: d, reuse: true}
+	return r.each(list, func(i int, line []byte) error {
+		if d.tree.mem(i) != nil {
+			line = disk(line)
 		}
-	}
-	return line
+		return f(i, line)
+	})
 }
 
-// lines returns a header and the lines of the entries at the given indexes. What is in
-// memory only goes through disk first; what comes from a file is copied as it is.
-func (d *Document) lines(disk func([]byte) []byte, header []byte, entries []int) ([][]byte, error) {
-	lines := [][]byte{header}
-	for _, i := range entries {
-		raw, err := d.raw(i)
-		if err != nil {
-			return nil, err
-		}
-		if d.tree.recs[i].mem != nil {
-			raw = disk(raw)
-		}
-		lines = append(lines, raw)
+func writeLine(w io.Writer, line []byte) error {
+	_, err := w.Write(line)
+	if err == nil {
+		_, err = w.Write([]byte{'\n'})
 	}
-	return lines, nil
+	return err
 }
 
 func allEntries(d *Document) []int {

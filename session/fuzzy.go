@@ -23,76 +23,27 @@ func FuzzyFilter[T any](query string, items []T, text func(T) string) []T {
 	if len(words) == 0 {
 		return items
 	}
-	return rank(items, func(item T) (int, float64, bool) {
-		score, ok := scoreWords(words, lowered(text(item)))
-		return 0, score, ok
-	})
-}
-
-// Search returns the sessions that every word of query fits, looking at id, title,
-// working directory, first message, everything said, and path. A blank query changes
-// nothing.
-//
-// Differs: the sessions are those that the originals find, in a better order. Over a
-// long conversation almost any word fits letter by letter, so sessions that hold the
-// words as such go first, and first of all those that hold them elsewhere than in the
-// conversation. The originals' score orders the sessions of each kind.
-func Search(query string, infos []Info) []Info {
-	words := strings.Fields(query)
-	if len(words) == 0 {
-		return infos
-	}
-	lower := make([]string, len(words))
-	for i, w := range words {
-		lower[i] = strings.ToLower(w)
-	}
-	return rank(infos, func(i Info) (int, float64, bool) {
-		text := strings.ToLower(joinFields(i.ID, i.Title, i.Cwd, i.FirstMessage, i.AllText, i.Path))
-		score, ok := scoreWords(words, unitsOf(text))
-		if !ok {
-			return 0, 0, false
-		}
-		brief := strings.ToLower(strings.Join([]string{i.ID, i.Title, i.Cwd, i.FirstMessage, i.Path}, "\n"))
-		switch {
-		case containsAll(brief, lower):
-			return 0, score, true
-		case containsAll(text, lower):
-			return 1, score, true
-		}
-		return 2, score, true
-	})
-}
-
-// joinFields joins the fields that are not empty with a space.
-func joinFields(fields ...string) string {
-	return strings.Join(slices.DeleteFunc(fields, func(s string) bool { return s == "" }), " ")
-}
-
-func containsAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-}
-
-// rank keeps the items that fit and sorts them by tier, then by score.
-func rank[T any](items []T, rate func(T) (tier int, score float64, ok bool)) []T {
 	type rated struct {
 		item  T
-		tier  int
 		score float64
 	}
 	kept := make([]rated, 0, len(items))
 	for _, item := range items {
-		if tier, score, ok := rate(item); ok {
-			kept = append(kept, rated{item, tier, score})
+		if score, ok := scoreWords(words, lowered(text(item))); ok {
+			kept = append(kept, rated{item, score})
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b rated) int {
-		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.score, b.score))
-	})
+	slices.SortStableFunc(kept, func(a, b rated) int { return cmp.Compare(a.score, b.score) })
 	out := make([]T, len(kept))
 	for i, r := range kept {
 		out[i] = r.item
 	}
 	return out
+}
+
+// joinFields joins the fields that are not empty with a space.
+func joinFields(fields ...string) string {
+	return strings.Join(slices.DeleteFunc(fields, func(s string) bool { return s == "" }), " ")
 }
 
 func scoreWords(words []string, text units) (total float64, ok bool) {
@@ -137,33 +88,79 @@ func (u units) at(i int) uint16 {
 	return uint16(u.ascii[i])
 }
 
-// score walks over the text once and takes the first place for each unit of the word.
+// index returns where unit c is next, from position i on, or -1.
+func (u units) index(c uint16, i int) int {
+	n := -1
+	switch {
+	case u.wide != nil:
+		n = slices.Index(u.wide[i:], c)
+	case c < utf8.RuneSelf:
+		n = strings.IndexByte(u.ascii[i:], byte(c))
+	}
+	if n < 0 {
+		return -1
+	}
+	return i + n
+}
+
 func (u units) score(word units) (score float64, ok bool) {
-	if word.len() > u.len() {
+	f := fuzzy{word: word, last: -1}
+	f.walk(u)
+	if !f.fits() {
 		return 0, false
 	}
-	matched, run, last := 0, 0, -1
-	for i := 0; i < u.len() && matched < word.len(); i++ {
-		if u.at(i) != word.at(matched) {
-			continue
+	return f.score, true
+}
+
+// fuzzy is how well a word fits a text that is walked over once, in parts. The first
+// place for each unit of the word is the one taken.
+type fuzzy struct {
+	word    units
+	matched int // units of word
+	run     int
+	last    int // position of the last one matched; -1: none
+	walked  int // units of the text
+	before  uint16
+	score   float64
+}
+
+func (f *fuzzy) fits() bool { return f.matched == f.word.len() }
+
+func (f *fuzzy) walk(part units) {
+	for from := 0; !f.fits(); f.matched++ {
+		at := part.index(f.word.at(f.matched), from)
+		if at < 0 {
+			break
 		}
-		if last == i-1 {
-			run++
-			score -= float64(5 * run)
-		} else {
-			run = 0
-			if last >= 0 {
-				score += float64(2 * (i - last - 1))
-			}
+		before := f.before
+		if at > 0 {
+			before = part.at(at - 1)
 		}
-		if i == 0 || startsWord(u.at(i-1)) {
-			score -= 10
-		}
-		score += float64(float64(i) * 0.1) // the conversion keeps it from being fused with the sum
-		last = i
-		matched++
+		f.take(f.walked+at, before)
+		from = at + 1
 	}
-	return score, matched == word.len()
+	if n := part.len(); n > 0 {
+		f.walked += n
+		f.before = part.at(n - 1)
+	}
+}
+
+// take counts a unit at position i of the text, behind the unit before.
+func (f *fuzzy) take(i int, before uint16) {
+	if f.last == i-1 {
+		f.run++
+		f.score -= float64(5 * f.run)
+	} else {
+		f.run = 0
+		if f.last >= 0 {
+			f.score += float64(2 * (i - f.last - 1))
+		}
+	}
+	if i == 0 || startsWord(before) {
+		f.score -= 10
+	}
+	f.score += float64(float64(i) * 0.1) // the conversion keeps it from being fused with the sum
+	f.last = i
 }
 
 // startsWord reports whether a word starts after unit c.

@@ -41,8 +41,9 @@ type Info struct {
 	Origin        string `json:"origin"` // the program whose rules the file follows
 
 	HasTitle bool      `json:"-"` // there is a title, even if it is empty
-	AllText  string    `json:"-"` // what the person and the model said, for searching
+	AllText  string    `json:"-"` // what the person and the model said, where it was asked for
 	ModTime  time.Time `json:"-"` // Modified with all its digits
+	Match    Match     `json:"-"` // how it fits the query of the list
 }
 
 // Describe reads the session file at path once, from beginning to end, without
@@ -53,6 +54,10 @@ type Info struct {
 // A missing file is kind notFound, one without a readable header kind damaged. What
 // is wrong behind the header is counted, never an error.
 func Describe(fsys afero.Fs, path string, root Root, now time.Time) (Info, error) {
+	return describeFile(fsys, path, root, now, true)
+}
+
+func describeFile(fsys afero.Fs, path string, root Root, now time.Time, text bool) (Info, error) {
 	stat, err := fsys.Stat(path)
 	if err == nil && !stat.Mode().IsRegular() { // a pipe or a device might never end
 		err = &fs.PathError{Op: "read", Path: path, Err: errors.New("is not a file")}
@@ -60,16 +65,19 @@ func Describe(fsys afero.Fs, path string, root Root, now time.Time) (Info, error
 	if err != nil {
 		return Info{}, ioFault("open", path, err)
 	}
-	d := describer{fs: fsys, now: now}
-	return d.describe(sessionFile{path: path, info: stat, root: root}, nil)
+	d := describer{fs: fsys, text: text}
+	i, err := d.describe(sessionFile{path: path, info: stat, root: root}, nil)
+	if err == nil {
+		i.wordTimes(now)
+	}
+	return i, err
 }
 
 // describer describes files.
 type describer struct {
-	fs     afero.Fs
-	now    time.Time
-	noText bool
-	stop   func() bool // asked once per line; nil for never
+	fs   afero.Fs
+	text bool        // fill Info.AllText
+	stop func() bool // asked once per line; nil for never
 }
 
 // sessionFile is a file of a listing before it is opened.
@@ -82,7 +90,7 @@ type sessionFile struct {
 // errNotWanted is what describe returns for a file that keep turned down.
 var errNotWanted = errors.New("session: not wanted")
 
-// describe describes one file. keep, when not nil, looks at the header and decides
+// describe describes one file; its times are still to be worded. keep, when not nil, looks at the header and decides
 // whether the rest is worth reading.
 func (d *describer) describe(file sessionFile, keep func(Header) bool) (Info, error) {
 	f, err := d.fs.Open(file.path)
@@ -90,7 +98,11 @@ func (d *describer) describe(file sessionFile, keep func(Header) bool) (Info, er
 		return Info{}, ioFault("open", file.path, err)
 	}
 	defer f.Close()
-	s := survey{noText: d.noText, guess: file.root.Dialect == Xcsh}
+	s := survey{guess: file.root.Dialect == Xcsh}
+	var texts []string
+	if d.text {
+		s.say = func(text string) { texts = append(texts, text) }
+	}
 	asked, wanted := false, true
 	halt := func() bool {
 		if s.found && !asked && keep != nil {
@@ -107,7 +119,14 @@ func (d *describer) describe(file sessionFile, keep func(Header) bool) (Info, er
 	case !s.found:
 		return Info{}, noHeaderFault(file.path, size)
 	}
-	return d.info(file, &s), nil
+	i := d.info(file, &s)
+	i.AllText = strings.Join(texts, " ")
+	return i, nil
+}
+
+// wordTimes completes i with what depends on the time of the listing.
+func (i *Info) wordTimes(now time.Time) {
+	i.Modified, i.TimeAgo = FormatTime(i.ModTime), timeAgo(i.ModTime, now)
 }
 
 func (d *describer) info(file sessionFile, s *survey) Info {
@@ -116,12 +135,11 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 		Path: file.path, ID: h.ID, Cwd: h.Cwd, ParentSession: h.ParentSession,
 		FirstMessage: s.first, MessageCount: s.messages, Entries: s.entries,
 		Branches: s.branches(), DamagedLines: s.lost,
-		Created: isoTime(h.Timestamp), Size: file.info.Size(), AllText: strings.Join(s.texts, " "),
+		Created: isoTime(h.Timestamp), Size: file.info.Size(),
 		ModTime: file.info.ModTime(), Origin: file.root.Dialect.String(),
 	}
 	i.Title, i.HasTitle = s.title()
 	i.Name = shortName(fullName(i.Title, s.prompt, h.ID, filepath.Base(file.path)))
-	i.Modified, i.TimeAgo = FormatTime(i.ModTime), timeAgo(i.ModTime, d.now)
 	if i.FirstMessage == "" {
 		i.FirstMessage = NoMessages
 	}
@@ -141,8 +159,8 @@ func isoTime(s string) string {
 
 // survey is what one pass over the values of a file gathers.
 type survey struct {
-	noText bool // leave texts empty
-	guess  bool // gather marks
+	guess bool              // gather marks
+	say   func(text string) // called with each text of the conversation; nil when nobody asks
 
 	header       Header // without Raw
 	found        bool   // there is a header
@@ -152,7 +170,6 @@ type survey struct {
 	shortSummary string // of the newest compaction that has one
 	prompt       string // the first user text, for the name
 	first        string // the first user message that has text, whole
-	texts        []string
 	messages     int
 	entries      int
 	lost         int // lines
@@ -212,8 +229,8 @@ func (s *survey) addFirst(typ Type, raw []byte) bool {
 // content of another shape, a null block for instance.
 func (s *survey) addMessage(env rawjson.Envelope) {
 	role, _ := rawjson.String(env.Role)
-	user := role == "user" && (s.first == "" || !s.noText)
-	if !user && (role != "assistant" || s.noText) {
+	user := role == "user" && (s.first == "" || s.prompt == "" || s.say != nil)
+	if !user && (role != "assistant" || s.say == nil) {
 		return // so that most of a file need not be looked at again
 	}
 	content := rawjson.Get(env.Message, "content")
@@ -224,8 +241,8 @@ func (s *survey) addMessage(env rawjson.Envelope) {
 	if user && s.first == "" {
 		s.first = text
 	}
-	if text != "" && !s.noText {
-		s.texts = append(s.texts, text)
+	if text != "" && s.say != nil {
+		s.say(text)
 	}
 }
 

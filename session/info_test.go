@@ -247,6 +247,25 @@ func TestDescribeTexts(t *testing.T) {
 	require.Equal(t, 2, info.Branches)
 }
 
+// TestListNamesLikeDescribe: what a session is called does not depend on whether all of its
+// texts are wanted.
+func TestListNamesLikeDescribe(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	f := newFinder(fs)
+	path := sessionsRoot + "/--w--/a.jsonl"
+	putSession(t, fs, path, chat("a", "/w")+
+		`{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":[{"type":"text","text":""},{"type":"text","text":""}]}}`+"\n"+
+		`{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":"hello"}}`+"\n", 0)
+	infos, _, err := f.List(t.Context(), "/w", session.ListOptions{})
+	require.NoError(t, err)
+	want, err := f.Describe(path)
+	require.NoError(t, err)
+	require.Equal(t, "hello", want.Name)
+	want.AllText = ""
+	require.Equal(t, []session.Info{want}, infos)
+}
+
 func TestDescribeBranches(t *testing.T) {
 	t.Parallel()
 	entry := func(id, parent string) string {

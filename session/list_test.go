@@ -399,7 +399,7 @@ func BenchmarkListAll(b *testing.B) {
 		size += int64(len(content))
 		putSession(b, fs, fmt.Sprintf("%s/--w%d--/%03d.jsonl", sessionsRoot, i%10, i), content, time.Duration(i)*time.Minute)
 	}
-	for name, opts := range map[string]session.ListOptions{"text": {}, "noText": {NoText: true}} {
+	for name, opts := range map[string]session.ListOptions{"text": {AllText: true}, "noText": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)
 			b.ReportAllocs()

@@ -91,8 +91,11 @@ func (s *lineScanner) run() (tail, error) {
 			return tail{}, err
 		}
 	}
-	return tail{size: s.off, newline: s.off == 0 || s.last == '\n'}, nil
+	return s.end(), nil
 }
+
+// end describes the end of the file, where the scanner stands.
+func (s *lineScanner) end() tail { return tail{size: s.off, newline: s.off == 0 || s.last == '\n'} }
 
 // fill reads until n bytes are buffered or the source ends; it reports whether
 // anything is buffered.
@@ -273,5 +276,10 @@ func (s *lineScanner) consume(n int) {
 
 // blank returns the number of leading bytes that are JSON white space.
 func blank(b []byte) int {
-	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
+	for i, c := range b {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return i
+		}
+	}
+	return len(b)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/afero"
@@ -20,6 +21,7 @@ import (
 type lockOptions struct {
 	now     func() time.Time
 	wait    func(context.Context, time.Duration) error
+	after   func(time.Duration, func()) (stop func() bool)
 	alive   func(pid int) bool
 	started func(pid int) string // tells processes with one pid apart; "" when unknown
 	pid     int
@@ -37,6 +39,9 @@ func (o lockOptions) filled() *lockOptions {
 	}
 	if o.wait == nil {
 		o.wait = pause
+	}
+	if o.after == nil {
+		o.after = func(d time.Duration, f func()) (stop func() bool) { return time.AfterFunc(d, f).Stop }
 	}
 	if o.alive == nil {
 		o.alive = ProcessAlive
@@ -78,9 +83,11 @@ type lockProcess struct {
 	last  int64            // the newest stamp; guarded by mu
 }
 
+// gate lets one goroutine at a time through.
 type gate struct {
 	sync.Mutex
-	users int // guarded by lockProcess.mu
+	users int    // who is in it or before it; guarded by lockProcess.mu
+	yield func() // makes who is in it leave soon; nil: that one leaves anyway; guarded by lockProcess.mu
 }
 
 func newLockProcess() *lockProcess {
@@ -105,7 +112,8 @@ func (p *lockProcess) holds(content []byte) bool {
 	return p.held[string(content)]
 }
 
-// enter keeps the other goroutines of this process from path until leave is called.
+// enter keeps the other goroutines of this process from path until leave is called. One
+// that is in there only because it may be back soon is asked to leave.
 func (p *lockProcess) enter(path string) (leave func()) {
 	p.mu.Lock()
 	g := p.gates[path]
@@ -114,16 +122,32 @@ func (p *lockProcess) enter(path string) (leave func()) {
 		p.gates[path] = g
 	}
 	g.users++
+	yield := g.yield
 	p.mu.Unlock()
+	if yield != nil {
+		yield()
+	}
 	g.Lock()
 	return func() {
-		g.Unlock()
 		p.mu.Lock()
-		defer p.mu.Unlock()
+		g.yield = nil
 		if g.users--; g.users == 0 {
 			delete(p.gates, path)
 		}
+		p.mu.Unlock()
+		g.Unlock()
 	}
+}
+
+// offer says that who is in the gate of path will leave when yield is called, which may
+// happen at any time until it left and a moment after. wanted means that somebody waits
+// already, who did not hear of it.
+func (p *lockProcess) offer(path string, yield func()) (wanted bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.gates[path]
+	g.yield = yield
+	return g.users > 1
 }
 
 // millis is the time, or a moment later if this process used that time before.
@@ -177,7 +201,7 @@ func newLocker(fs afero.Fs, o lockOptions) *locker { return &locker{fs: fs, env:
 
 // publish keeps other programs that follow the same protocol, and other goroutines,
 // from appending to the session file at path and from replacing it, until unlock is
-// called. It is for the length of one write.
+// called. It is for the length of one write, or of a [burst] of them.
 //
 // A lock that stays taken for half a second is kind busy, with the owner's pid where
 // it is known. A directory that cannot be written is kind readOnly or io, as it would
@@ -188,13 +212,14 @@ func newLocker(fs afero.Fs, o lockOptions) *locker { return &locker{fs: fs, env:
 // Source: the terminal program omp, whose file and content these are; see
 // docs/adr/0009-locking.md.
 func (l *locker) publish(path string) (unlock func() error, err error) {
-	f := lockFile{
-		fs: l.fs, path: filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock"), of: path,
-		env: l.env, judge: l.env.judgePublish, patient: true,
-	}
+	f := lockFile{fs: l.fs, path: publishLock(path), of: path, env: l.env, judge: l.env.judgePublish, patient: true}
 	leave := l.env.process.enter(f.path)
 	content := l.env.stamp()
 	seen, err := f.acquire(content)
+	if errors.Is(err, syscall.ENAMETOOLONG) {
+		// The session's name leaves no room for that of its lock. So nobody has it.
+		return sync.OnceValue(func() error { leave(); return nil }), nil
+	}
 	if err != nil {
 		leave()
 		if errors.Is(err, errLocked) {
@@ -206,6 +231,16 @@ func (l *locker) publish(path string) (unlock func() error, err error) {
 		defer leave()
 		return f.release(content)
 	}), nil
+}
+
+// offer is for the holder of the lock of path, who does not mind to be asked for it by
+// other goroutines; see [lockProcess.offer].
+func (l *locker) offer(path string, yield func()) (wanted bool) {
+	return l.env.process.offer(publishLock(path), yield)
+}
+
+func publishLock(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
 }
 
 func publishBusy(path string, seen []byte) error {

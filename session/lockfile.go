@@ -110,11 +110,9 @@ func (f lockFile) create(content []byte) error {
 	switch {
 	case slow:
 		return errLocked // what is there, if it is ours, is taken away under a claim
-	case err != nil:
+	case err != nil, readErr != nil && !errors.Is(readErr, fs.ErrNotExist):
 		_ = f.fs.Remove(f.path) // best effort; the error that matters is returned
-		return ioFault("lock", f.of, err)
-	case readErr != nil && !errors.Is(readErr, fs.ErrNotExist):
-		return ioFault("lock", f.of, readErr)
+		return ioFault("lock", f.of, cmp.Or(err, readErr))
 	case !bytes.Equal(there, content):
 		return errLocked
 	}

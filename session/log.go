@@ -2,8 +2,10 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
@@ -24,21 +26,26 @@ type Log struct {
 	store *Store
 
 	mu      sync.Mutex
-	doc     *Document         // guarded by mu, like all below
-	path    string            // "" for a session in memory
-	leaf    int               // index of the leaf entry, -1 before the first
-	follow  bool              // the leaf is the newest entry, not one that was chosen
-	pending bool              // there is no file yet
-	unsaved []int             // entries that are not in the file
-	ours    map[string][]byte // lines this Log wrote, by entry id, to notice when another program loses them
-	err     error             // what kept the last write from succeeding
-	lock    *sessionLock      // ours to write, from the first write on
-	asked   bool              // the lock was had, or cannot be had in this place
+	doc     *Document    // guarded by mu, like all below
+	path    string       // "" for a session in memory
+	leaf    int          // index of the leaf entry, -1 before the first
+	follow  bool         // the leaf is the newest entry, not one that was chosen
+	pending bool         // there is no file yet
+	unsaved []int        // entries that are not in the file
+	ours    []int        // entries this Log wrote, to notice when another program loses them
+	buf     []byte       // of the last append, for the next
+	err     error        // what kept the last write from succeeding
+	lock    *sessionLock // ours to write, from the first write on
+	asked   bool         // the lock was had, or cannot be had in this place
 	closed  bool
+
+	burst *burst // has a lock of its own; mu is taken first
 }
 
 func newLog(s *Store, doc *Document, path string, pending bool) *Log {
-	return &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, follow: true, pending: pending, ours: map[string][]byte{}}
+	return &Log{
+		store: s, doc: doc, path: path, leaf: doc.Len() - 1, follow: true, pending: pending, burst: newBurst(s, path),
+	}
 }
 
 // Append adds an entry as a child of the leaf and makes it the leaf.
@@ -49,29 +56,46 @@ func newLog(s *Store, doc *Document, path string, pending bool) *Log {
 func (l *Log) Append(d *Draft) (id string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.writable(); err != nil {
+	was, err := l.ready()
+	if err != nil {
 		return "", err
 	}
-	// A failure here comes up again, with the entry kept, when it is persisted.
-	syncErr := l.sync()
+	return l.put(d, was)
+}
+
+// sight is what [Log.look] saw before an append.
+type sight struct {
+	same bool
+	err  error
+}
+
+// ready brings memory up to date before an append. It fails where nothing may be written.
+// That the file cannot be read is told by put, when the entry is in memory.
+func (l *Log) ready() (was sight, err error) {
 	if err := l.writable(); err != nil {
-		return "", err // what is in the file now is newer than we can write
+		return was, err
 	}
+	was.same, was.err = l.look()
+	return was, l.writable() // what is in the file now may be newer than we can write
+}
+
+// put is [Log.Append] after ready.
+func (l *Log) put(d *Draft, was sight) (id string, err error) {
 	id = l.add(d)
-	if syncErr != nil {
-		l.latch(syncErr)
-		return id, l.err
+	if was.err != nil {
+		l.latch(was.err)
+	} else {
+		l.latch(l.persist(false, was.same))
 	}
-	l.latch(l.persist(false))
 	return id, l.err
 }
 
 // add puts a draft into memory as a child of the leaf.
 func (l *Log) add(d *Draft) string {
-	id := l.store.ids.Entry(func(id string) bool { _, taken := l.doc.tree.byID[id]; return taken })
-	line := d.line(id, l.parentForNext(), FormatTime(l.store.now()))
-	role, _ := rawjson.GetString(line, "message", "role")
-	l.addLine(record{id: id, parent: l.parentForNext(), typ: d.Type, role: role, mem: line})
+	id := l.store.ids.Entry(func(id string) bool { return l.doc.has(id) })
+	parent := l.parentForNext()
+	line := d.line(id, parent, FormatTime(l.store.now()))
+	l.addLine(record{id: id, parent: parent, typ: d.Type, role: d.role(), mem: line})
 	return id
 }
 
@@ -80,13 +104,13 @@ func (l *Log) addLine(r record) {
 	l.doc.tree.add(r)
 	l.leaf, l.follow = l.doc.Len()-1, true
 	l.unsaved = append(l.unsaved, l.leaf)
-	l.ours[r.id] = r.mem
+	l.ours = append(l.ours, l.leaf)
 }
 
 // parentForNext is the id of the leaf, or of its nearest ancestor that has one.
 func (l *Log) parentForNext() string {
 	for i := l.leaf; i >= 0; i = l.doc.tree.parentOf(i) {
-		if id := l.doc.tree.recs[i].id; id != "" {
+		if id := l.doc.tree.id(i); id != "" {
 			return id
 		}
 	}
@@ -136,51 +160,71 @@ func (l *Log) latch(err error) {
 func (l *Log) Branch(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i, err := l.doc.Index(id)
-	if err != nil {
-		return err
+	i, err := l.index(id)
+	if err == nil {
+		l.moveTo(i)
 	}
-	l.leaf, l.follow = i, i == l.doc.Len()-1
-	return nil
+	return err
 }
+
+// index is [Document.Index]. Another program may have written the entry a moment ago,
+// so that an unknown one is looked for in the file too.
+func (l *Log) index(id string) (int, error) {
+	i, err := l.doc.Index(id)
+	if err == nil || l.closed {
+		return i, err
+	}
+	if err := l.sync(); err != nil {
+		return 0, err
+	}
+	return l.doc.Index(id)
+}
+
+// moveTo makes the entry at an index the leaf; -1 is before the first.
+func (l *Log) moveTo(i int) { l.leaf, l.follow = i, i == l.doc.Len()-1 }
 
 // ResetLeaf moves the leaf before the first entry: the next entry is another root.
 func (l *Log) ResetLeaf() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.leaf, l.follow = -1, l.doc.Len() == 0
+	l.moveTo(-1)
 }
 
 // BranchWithSummary moves the leaf to the entry called id ("" for before the first)
-// and appends a summary of what was left behind.
+// and appends a summary of what was left behind. It names the entry gone to as the
+// programs do, in pi's files the leaf that was left.
 func (l *Log) BranchWithSummary(id, summary string) (string, error) {
-	from := id
 	l.mu.Lock()
-	err := l.writable()
-	l.mu.Unlock()
-	switch {
-	case err != nil:
+	defer l.mu.Unlock()
+	was, err := l.ready()
+	if err != nil {
 		return "", err // before the leaf has moved
-	case id == "":
-		from = "root"
-		l.ResetLeaf()
-	default:
-		if err := l.Branch(id); err != nil {
-			return "", err
+	}
+	from, to := id, -1
+	if id != "" {
+		if to, err = l.doc.Index(id); err != nil {
+			return "", cmp.Or(was.err, err)
 		}
 	}
-	return l.Append(DraftBranchSummary(from, summary, nil))
+	if l.form() == Pi {
+		from = l.parentForNext()
+	}
+	l.moveTo(to)
+	return l.put(DraftBranchSummary(cmp.Or(from, "root"), summary, nil), was)
 }
 
 // SetLabel labels an entry; an empty text clears the label. The label becomes the leaf.
 func (l *Log) SetLabel(targetID, text string) (string, error) {
 	l.mu.Lock()
-	_, err := l.doc.Index(targetID)
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	was, err := l.ready()
 	if err != nil {
 		return "", err
 	}
-	return l.Append(DraftLabel(targetID, text))
+	if _, err := l.doc.Index(targetID); err != nil {
+		return "", cmp.Or(was.err, err)
+	}
+	return l.put(DraftLabel(targetID, text), was)
 }
 
 // Leaf returns the current leaf, which may be re-established with [Log.RestoreLeaf].
@@ -279,9 +323,9 @@ func (l *Log) flush() error {
 		return l.err
 	}
 	// Also without anything missing: the file may have been replaced since.
-	err := l.sync()
+	same, err := l.look()
 	if err == nil {
-		err = l.persist(false)
+		err = l.persist(false, same)
 	}
 	if l.latch(err); l.err == nil && !l.pending {
 		l.latch(l.fsync())
@@ -293,7 +337,7 @@ func (l *Log) flush() error {
 func (l *Log) EnsureOnDisk() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.latch(l.persist(true))
+	l.latch(l.persist(true, false))
 	return l.err
 }
 
@@ -306,6 +350,10 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.flush()
+	l.burst.giveUp()
+	if lost := l.burst.failed(); err == nil {
+		err = lost
+	}
 	l.closed = true
 	if closeErr := l.doc.Close(); err == nil && closeErr != nil {
 		err = ioFault("close", l.path, closeErr)
@@ -352,11 +400,11 @@ func (l *Log) storeTitle(title Title) (changed bool, err error) {
 			return false, err
 		}
 		l.add(draftTitleChange(title, previous))
-		l.latch(l.persist(false))
+		l.latch(l.persist(false, false))
 		err = l.err
 	case l.form() == Pi && !l.doc.header.HasTitle:
 		l.add(draftSessionInfo(title.Text))
-		l.latch(l.persist(false))
+		l.latch(l.persist(false, false))
 		err = l.err
 	default:
 		err = l.titleInHeader(title)
@@ -383,19 +431,14 @@ func (l *Log) titleInHeader(title Title) error {
 	return nil
 }
 
-// form is the dialect to write: that of the root the file is in, because its program
-// reads it there; outside every root that of the file itself.
-func (l *Log) form() Dialect {
-	if l.store.RootFor != nil {
-		if root, ok := l.store.RootFor(l.path); ok {
-			return root.Dialect
-		}
-	}
-	return l.doc.dialect
-}
+// form is the dialect to write.
+func (l *Log) form() Dialect { return l.store.rootOr(l.path, l.doc.dialect).Dialect }
 
-// CleanTitle makes a display name of any text: control characters become spaces,
-// runs of spaces one.
+func (l *Log) forDisk() func(line []byte) []byte { return l.store.forDisk(l.path, l.doc.dialect) }
+
+// CleanTitle makes a display name of any text: control characters become spaces, runs
+// of spaces one, and at the ends goes what is a space to JavaScript, a byte order mark
+// among it.
 func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7F && r <= 0x9F {
@@ -405,7 +448,7 @@ func CleanTitle(s string) string {
 	}, s)
 	var out bytes.Buffer
 	space := false
-	for _, r := range strings.TrimSpace(s) {
+	for _, r := range strings.TrimFunc(s, isJSSpace) {
 		if r == ' ' && space {
 			continue
 		}
@@ -414,3 +457,5 @@ func CleanTitle(s string) string {
 	}
 	return out.String()
 }
+
+func isJSSpace(r rune) bool { return r == '\uFEFF' || unicode.IsSpace(r) }

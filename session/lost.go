@@ -39,6 +39,10 @@ type Lost struct {
 func (f Finder) Lost(ctx context.Context) ([]Lost, []Problem, error) {
 	l := loss{f: f, shown: map[string]map[string]bool{}, exists: map[string]bool{}, real: map[string]string{}}
 	files, problems := f.filesIn(f.allFolders(""))
+	files, err := f.regularFiles(ctx, files)
+	if err != nil {
+		return nil, nil, err
+	}
 	lost := []Lost{}
 	for _, file := range files {
 		if err := cancelled(ctx); err != nil {

@@ -1,10 +1,8 @@
 package session
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
@@ -52,22 +50,14 @@ func migrate(d *Document) {
 // until it is rewritten. Ours follow from the session's id and the entry's place,
 // so that an id shown to a person still names the same entry a moment later.
 func assignIDs(d *Document) {
-	t := &d.tree
-	t.byID = make(map[string]int32, t.len())
-	parent := ""
-	for i := range t.recs {
-		r := &t.recs[i]
-		r.id, r.parent = placeID(t, d.header.ID, i), parent
-		t.byID[r.id] = int32(i)
-		parent = r.id
-	}
+	d.tree.chain(func(i int) string { return placeID(&d.tree, d.header.ID, i) })
 }
 
 func placeID(t *tree, session string, place int) string {
 	for salt := 0; ; salt++ {
 		sum := sha256.Sum256([]byte(session + "\x00" + strconv.Itoa(place) + "\x00" + strconv.Itoa(salt)))
 		id := hex.EncodeToString(sum[:4])
-		if _, taken := t.byID[id]; !taken {
+		if _, taken := t.find(id); !taken {
 			return id
 		}
 	}
@@ -86,14 +76,13 @@ func (m *migration) header(raw []byte) []byte {
 }
 
 func addTreeFields(t *tree, i int, raw []byte) []byte {
-	r := &t.recs[i]
-	raw = rawjson.SetString(raw, "id", r.id)
+	raw = rawjson.SetString(raw, "id", t.id(i))
 	parent := []byte("null")
-	if r.parent != "" {
-		parent = rawjson.Quote(r.parent)
+	if id := t.parentID(i); id != "" {
+		parent = rawjson.Quote(id)
 	}
 	raw = rawjson.Set(raw, "parentId", parent)
-	if r.typ != TypeCompaction {
+	if t.typ(i) != TypeCompaction {
 		return raw
 	}
 	index := rawjson.Get(raw, "firstKeptEntryIndex")
@@ -102,22 +91,22 @@ func addTreeFields(t *tree, i int, raw []byte) []byte {
 		return raw
 	}
 	raw = rawjson.Delete(raw, "firstKeptEntryIndex")
-	// The index counts the file's values, the header being 0. Only an earlier entry
-	// has an id at this point of the original's single pass.
-	j, found := slices.BinarySearchFunc(t.recs[:i], place, func(r record, place float64) int {
-		return cmp.Compare(float64(r.ord), place)
-	})
-	if found {
-		raw = rawjson.SetString(raw, "firstKeptEntryId", t.recs[j].id)
+	// The index counts the file's values, the header being 0. Only earlier entries and
+	// this one have an id at this point of the original's single pass.
+	if j, found := t.byOrd(place, i+1); found {
+		raw = rawjson.SetString(raw, "firstKeptEntryId", t.id(j))
 	}
 	return raw
 }
 
+// hookMessage is what the role custom was called before version 3.
+const hookMessage = "hookMessage"
+
 func renameHookMessage(t *tree, i int, raw []byte) []byte {
-	if t.recs[i].typ != TypeMessage {
+	if t.typ(i) != TypeMessage {
 		return raw
 	}
-	if role, _ := rawjson.GetString(raw, "message", "role"); role != "hookMessage" {
+	if role, _ := rawjson.GetString(raw, "message", "role"); role != hookMessage {
 		return raw
 	}
 	return rawjson.Set(raw, "message", rawjson.SetString(rawjson.Get(raw, "message"), "role", "custom"))

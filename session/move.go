@@ -60,13 +60,6 @@ func (s *Store) movable(path string) error {
 	return nil
 }
 
-func (s *Store) root(path string) (FileRoot, bool) {
-	if s.RootFor == nil {
-		return FileRoot{}, false
-	}
-	return s.RootFor(path)
-}
-
 // Refile is [Store.Relocate] to exactly the path to, for taking a relocation back. An
 // empty cwd means that the header names none.
 func (s *Store) Refile(path, to, cwd string) error {
@@ -110,7 +103,8 @@ type refiling struct {
 	at     span      // of its header
 	header []byte    // that replaces it
 	id     string
-	done   fileState // of the new file
+	put    bool      // the new file has its name
+	done   fileState // of the new file, once it was seen
 }
 
 // look reads what is to be moved.
@@ -139,11 +133,10 @@ func (r *refiling) look() (err error) {
 
 // run moves the session to where nothing is.
 func (r *refiling) run() error {
-	artifacts, hasArtifacts := r.artifactsOf(r.path)
+	artifacts, hasArtifacts, err := r.artifactsOf(r.path)
 	to, ok := ArtifactDir(r.to)
 	hasArtifacts = hasArtifacts && ok
-	var err error
-	if hasArtifacts {
+	if err == nil && hasArtifacts {
 		err = r.taken(to)
 	}
 	if err == nil {
@@ -182,6 +175,7 @@ func (r *refiling) write(ready func() error) error {
 	if err != nil {
 		return err
 	}
+	r.put = true
 	r.keepTime(r.to, r.was.mod)
 	return nil
 }
@@ -232,6 +226,9 @@ func (r *refiling) dropOld() error {
 // dropNew takes the new file back after why, if it is the one that we wrote and the old
 // one is still there.
 func (r *refiling) dropNew(why error) error {
+	if r.put && r.done.info == nil && r.verify() != nil {
+		return why // nobody can say whose it is
+	}
 	if r.done.info == nil || r.taken(r.path) == nil || r.still(r.to, r.done) != nil {
 		return why
 	}

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,23 +146,26 @@ func TestRelocateSurvivesEveryFault(t *testing.T) {
 	t.Parallel()
 	for where, apart := range map[string]string{"renamed": "", "copied": filepath.Dir(movedTo)} {
 		for mode, how := range []string{"once", "dead", "short"} {
-			t.Run(where+" "+how, func(t *testing.T) {
-				t.Parallel()
-				at := 1
-				for ; moveSurvives(t, apart, at, st.Mode(mode)); at++ {
-				}
-				require.Greater(t, at, 10)
-			})
+			for _, reads := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s %s reads=%v", where, how, reads), func(t *testing.T) {
+					t.Parallel()
+					at := 1
+					for ; moveSurvives(t, apart, &st.FaultFs{At: at, Mode: st.Mode(mode), Reads: reads}); at++ {
+					}
+					require.Greater(t, at, 10)
+				})
+			}
 		}
 	}
 }
 
-func moveSurvives(t *testing.T, apart string, at int, mode st.Mode) bool {
+func moveSurvives(t *testing.T, apart string, broken *st.FaultFs) bool {
 	t.Helper()
 	base := afero.NewMemMapFs()
 	shelve(t, base)
 	before := holdings(t, base)
-	broken := &st.FaultFs{Fs: devices{Fs: base, apart: apart}, At: at, Mode: mode}
+	broken.Fs = devices{Fs: base, apart: apart}
+	at, mode := broken.At, broken.Mode
 	s, _ := rooted(broken, 1)
 	_, err := s.Relocate(movedFrom, "/home/zed/q")
 	after := holdings(t, base)
@@ -198,6 +202,22 @@ func moveSurvives(t *testing.T, apart string, at int, mode st.Mode) bool {
 		require.Equal(t, 1, artifacts, "fault %d: the artifacts are beside their session", at)
 	}
 	return broken.Fired()
+}
+
+// TestRelocateAsksForItsDirectoryFirst: who does not know whether a directory was there
+// cannot take it away again after an error.
+func TestRelocateAsksForItsDirectoryFirst(t *testing.T) {
+	t.Parallel()
+	base := afero.NewMemMapFs()
+	shelve(t, base)
+	before := holdings(t, base)
+	broken := &st.FaultFs{Fs: base, At: 1, Mode: st.Dead, Reads: true, On: func(op, name string) bool {
+		return op == "stat" && filepath.ToSlash(name) == filepath.Dir(movedTo)
+	}}
+	s, _ := rooted(broken, 1)
+	_, err := s.Relocate(movedFrom, "/home/zed/q")
+	require.ErrorIs(t, err, st.ErrInjected)
+	require.Equal(t, before, holdings(t, base))
 }
 
 func TestRelocateOfAFileThatChanges(t *testing.T) {

@@ -66,6 +66,85 @@ func TestMemoryKeepsTheFullTextAndOnlyTheFileIsCut(t *testing.T) {
 	})
 }
 
+// TestWhatIsWrittenForPiStaysWhole: pi has no blobs, so that it would show a model the
+// reference, and no limit for a text. That holds in its directory, whatever is in the
+// file, and for its files elsewhere.
+func TestWhatIsWrittenForPiStaysWhole(t *testing.T) {
+	t.Parallel()
+	const uuid = "11111111-2222-3333-4444-555555555555" // which tells a file of pi's
+	finder := newFinder(nil)
+	finder.Roots = append(finder.Roots, session.Root{Places: session.AgentPlaces("/home/zed/.pi/agent"), Dialect: session.Pi})
+	for name, c := range map[string]struct{ path, id string }{
+		"in pi's directory":           {"/home/zed/.pi/agent/sessions/--w--/p.jsonl", uuid},
+		"ours in pi's directory":      {"/home/zed/.pi/agent/sessions/--w--/x.jsonl", "0123456789abcdef"},
+		"pi's outside every root":     {"/w/p.jsonl", uuid},
+		"a fork beside one of pi's":   {"/w/p.jsonl", uuid},
+		"a salvage of pi's elsewhere": {"/w/p.jsonl", uuid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
+				path := c.path
+				put(t, fs, path, strings.ReplaceAll(conversation(), "0123456789abcdef", c.id))
+				s := newStore(fs)
+				s.RootFor = finder.FileRoot
+				l, err := s.Open(path)
+				require.NoError(t, err)
+				switch name {
+				case "a fork beside one of pi's":
+					fork, err := s.Fork(l)
+					require.NoError(t, err)
+					require.NoError(t, l.Close())
+					l, path = fork, fork.Path()
+				case "a salvage of pi's elsewhere":
+					require.NoError(t, l.Close())
+					_, err := s.Salvage(path, "/w/q.jsonl", "/w")
+					require.NoError(t, err)
+					path = "/w/q.jsonl"
+					l, err = s.Open(path)
+					require.NoError(t, err)
+				}
+				long := strings.Repeat("x", session.MaxPersistChars+1)
+				image := base64.StdEncoding.EncodeToString(make([]byte, 3000))
+				mustAppend(t, l, imageMessage(image))
+				mustAppend(t, l, say("user", long))
+				require.NoError(t, fs.Remove(path)) // so that all of it is written again
+				last := mustAppend(t, l, say("user", "x"))
+				require.NoError(t, l.Close())
+				disk := content(t, fs, path)
+				require.Contains(t, disk, image)
+				require.Contains(t, disk, long)
+				require.Contains(t, disk, last)
+				for _, blobs := range []string{"/home/zed/.pi/agent/blobs", zedAgent + "/blobs"} {
+					exists, err := afero.DirExists(fs, blobs)
+					require.NoError(t, err)
+					require.False(t, exists, "nothing is put where pi does not look")
+				}
+			})
+		})
+	}
+}
+
+// TestImagesInPisDirectoryAreRead: an older version put them there.
+func TestImagesInPisDirectoryAreRead(t *testing.T) {
+	t.Parallel()
+	const hash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae" // of "foo"
+	fs := afero.NewMemMapFs()
+	put(t, fs, filed, conversation())
+	put(t, fs, "/pi/blobs/"+hash, "foo")
+	s := newStore(fs)
+	s.RootFor = func(string) (session.FileRoot, bool) {
+		return session.FileRoot{Dialect: session.Pi, Blobs: "/pi/blobs"}, true
+	}
+	l, err := s.Open(filed)
+	require.NoError(t, err)
+	mustAppend(t, l, imageMessage("blob:sha256:"+hash))
+	ctx, problems, err := l.Context()
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	require.Contains(t, string(ctx.Messages[2]), base64.StdEncoding.EncodeToString([]byte("foo")))
+}
+
 func TestAnImageThatCannotBeStoredStaysInTheFile(t *testing.T) {
 	t.Parallel()
 	base := afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())

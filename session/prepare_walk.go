@@ -128,7 +128,8 @@ func (p *preparer) member(m *members, val int, at place) (end int) {
 	case roleContent:
 		m.content, m.cut = extent{}, false
 		if p.at(val) == '"' {
-			m.content, m.cut = extent{val + 1, end - 1}, len(p.edits) > edits
+			// A line that is torn right behind the quote has no end of a text.
+			m.content, m.cut = extent{val + 1, max(val+1, end-1)}, len(p.edits) > edits
 		}
 		if m.cut {
 			m.content.to = int(p.edits[edits].off)

@@ -81,7 +81,10 @@ func (f Finder) newest(ctx context.Context, cwd string, roots []Root, use func(s
 	if err != nil {
 		return err
 	}
-	files, _ := f.filesIn(folders)
+	files, err := f.regularFiles(ctx, f.namesIn(folders))
+	if err != nil {
+		return err
+	}
 	sortFiles(files)
 	for _, file := range files {
 		if err := cancelled(ctx); err != nil {
@@ -110,7 +113,7 @@ func (f Finder) readHead(path string) (*survey, error) {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			return nil, ioFault("read", path, err)
 		}
-		s := &survey{noText: true}
+		s := &survey{}
 		titled := func() bool { return s.found && (s.slot != "" || !s.hasSlot && s.header.Title != "") }
 		size, err := s.scan(io.LimitReader(file, length), titled)
 		if err != nil {

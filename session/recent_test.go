@@ -62,7 +62,7 @@ func TestSessionNameVectors(t *testing.T) {
 				require.Equal(t, c.Recent.FullName, recent[0].FullName)
 			}
 
-			infos, problems, err := f.List(t.Context(), "/w", session.ListOptions{IncludeEmpty: true})
+			infos, problems, err := f.List(t.Context(), "/w", session.ListOptions{IncludeEmpty: true, AllText: true})
 			require.NoError(t, err)
 			require.Empty(t, problems)
 			require.Len(t, infos, 1)

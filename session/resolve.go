@@ -72,7 +72,7 @@ func (f Finder) Resolve(ctx context.Context, cwd, target string, opts ResolveOpt
 	}
 	var missing error
 	if isPath {
-		info, err := f.Describe(path)
+		info, err := f.describeBriefly(path)
 		if err == nil {
 			r.Scope, r.Matches, r.strongest = "path", []Info{info}, 1
 			return r, nil
@@ -202,10 +202,9 @@ func (m matcher) in(ctx context.Context, folders []folder, own owner) ([]Info, i
 	likely := slices.DeleteFunc(m.f.namesIn(folders), func(f sessionFile) bool {
 		return m.byName(filepath.Base(f.path)) == noMatch && isConventionalName(filepath.Base(f.path))
 	})
-	hits, damaged, err := m.read(ctx, m.f.statRegular(likely), own, false)
+	hits, damaged, err := m.read(ctx, likely, nil, own)
 	if err == nil && len(hits) == 0 {
-		files, _ := m.f.filesIn(folders)
-		hits, _, err = m.read(ctx, files, own, true)
+		hits, _, err = m.read(ctx, m.f.namesIn(folders), folders, own)
 	}
 	if err != nil {
 		return []Info{}, 0, err
@@ -226,18 +225,23 @@ func (m matcher) in(ctx context.Context, folders []folder, own owner) ([]Info, i
 	return infos, strongest, nil
 }
 
-// read describes those of files that match, by title too when titles is set. damaged
-// is the error of a file that its name alone makes a match.
-func (m matcher) read(ctx context.Context, files []sessionFile, own owner, titles bool) (hits []hit, damaged, err error) {
-	keep := func(i int, h Header) bool {
-		return own.has(h.Cwd) && (titles || m.byID(h.ID, filepath.Base(files[i].path)) != noMatch)
+// read describes those of files that match, by title too when they are all of folders.
+// damaged is the error of a file that its name alone makes a match.
+func (m matcher) read(ctx context.Context, files []sessionFile, folders []folder, own owner) (hits []hit, damaged, err error) {
+	titles := folders != nil
+	l := listing{f: m.f, folders: folders, opts: ListOptions{IncludeEmpty: true}}
+	l.keep = func(i int, h Header) bool {
+		return own.has(h.Cwd) && (titles || m.byID(h.ID, filepath.Base(l.files[i].path)) != noMatch)
 	}
-	results, err := m.f.describeAll(ctx, files, ListOptions{NoText: true}, keep)
+	if err := l.look(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	results, err := l.run(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	for i, r := range results {
-		base := filepath.Base(files[i].path)
+		base := filepath.Base(l.files[i].path)
 		if fault.Is(r.err, fault.Damaged) && damaged == nil && m.byName(base) != noMatch {
 			damaged = r.err
 		}

@@ -39,12 +39,16 @@ type StoreConfig struct {
 	Now func() time.Time // time.Now when nil
 	IDs *IDs             // random ones when nil
 	Log *zap.Logger      // silent when nil
+
+	// AfterFunc calls f once d has passed, unless stop is called first; time.AfterFunc
+	// when nil. A session that was written to gives up its lock and its file that way.
+	AfterFunc func(d time.Duration, f func()) (stop func() bool)
 }
 
 // FileRoot is what a session file's place says about it.
 type FileRoot struct {
 	Dialect Dialect
-	Blobs   string // directory of content-addressed images
+	Blobs   string // directory of content-addressed images; nothing is put into one of pi's
 }
 
 // Store makes and opens session files. It is safe for concurrent use.
@@ -68,7 +72,7 @@ func NewStore(c StoreConfig) *Store {
 	if s.log == nil {
 		s.log = zap.NewNop()
 	}
-	s.locks = newLocker(s.Fs, lockOptions{now: c.Now})
+	s.locks = newLocker(s.Fs, lockOptions{now: c.Now, after: c.AfterFunc})
 	return s
 }
 
@@ -77,6 +81,22 @@ func (s *Store) realPath(path string) (string, error) {
 		return path, nil
 	}
 	return s.RealPath(path)
+}
+
+func (s *Store) root(path string) (FileRoot, bool) {
+	if s.RootFor == nil {
+		return FileRoot{}, false
+	}
+	return s.RootFor(path)
+}
+
+// rootOr is the root that the session at path is in, because its program reads it there;
+// outside every root what the file itself says counts, which is dialect.
+func (s *Store) rootOr(path string, dialect Dialect) FileRoot {
+	if root, ok := s.root(path); ok {
+		return root
+	}
+	return FileRoot{Dialect: dialect}
 }
 
 // BlobsFor returns where the images of the session at path are, or nil.
@@ -213,11 +233,9 @@ func (s *Store) Salvage(path, out, cwd string) (entries int, err error) {
 	if doc.dialect != Xcsh {
 		header = rawjson.SetString(header, "dialect", doc.dialect.String())
 	}
-	lines, err := doc.lines(s.forDisk(out), header, allEntries(doc))
-	if err != nil {
-		return 0, err
-	}
-	err = createFile(s.Fs, out, s.ids.Session(), func(w io.Writer) error { return writeLines(w, lines) })
+	err = createFile(s.Fs, out, s.ids.Session(), func(w io.Writer) error {
+		return doc.writeEntries(w, s.forDisk(out, doc.dialect), header, allEntries(doc))
+	})
 	return doc.Len(), err
 }
 
@@ -226,7 +244,9 @@ func (s *Store) Salvage(path, out, cwd string) (entries int, err error) {
 // is kind notFound.
 func (s *Store) WriteFile(path string, overwrite bool, content func(io.Writer) error) error {
 	dir := filepath.Dir(path)
-	if ok, err := afero.DirExists(s.Fs, dir); err != nil || !ok {
+	if ok, err := afero.DirExists(s.Fs, dir); err != nil {
+		return ioFault("write", path, err)
+	} else if !ok {
 		return fault.New(fault.NotFound, "Directory not found: %s", dir).With("path", dir)
 	}
 	if !overwrite {

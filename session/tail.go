@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -14,9 +15,12 @@ import (
 const (
 	tailBlock = 256 << 10 // bytes per step backwards
 
-	// tailReach is how far back from the end a context is looked for, in bytes. Beyond
-	// it the forward index, which reads faster, is the better way.
-	tailReach = 64 << 20
+	// tailReach is how far back from the end a context is looked for, in bytes, and
+	// tailShare the part of a file for which that is worth more. Further back the forward
+	// index, which reads faster, is the better way: what was walked in vain by then is
+	// little beside it.
+	tailReach = 4 << 20
+	tailShare = 32
 
 	// headReach is where the header and the first entry that only one program writes
 	// must be, in bytes from the beginning.
@@ -51,18 +55,18 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	}
 	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
-	if errors.Is(err, errTooLong) {
-		ok, err = false, nil
+	if ok {
+		w.doc.src = source{file: f, size: w.size}
+		t.Context, t.Problems, err = w.build(blobs)
+		t.Header, t.LeafID = w.doc.header, w.leafID
+	}
+	if errors.Is(err, errTooLong) || errors.Is(err, errTruncated) || errors.Is(err, io.EOF) {
+		t, ok, err = Tail{}, false, nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Tail{}, false, ioFault("read", path, err)
 	}
-	if !ok {
-		return Tail{}, false, nil
-	}
-	t.Context, t.Problems, err = w.build(blobs)
-	t.Header, t.LeafID = w.doc.header, w.leafID
-	return t, err == nil, err
+	return t, ok, nil
 }
 
 // errTooLong says that a line reaches further back than is worth reading.
@@ -73,10 +77,11 @@ type tailWalk struct {
 	f    io.ReaderAt
 	size int64
 	lo   int64  // buf holds the file from here …
-	buf  []byte // … up to the line that is read next
+	buf  []byte // … up to the line that is read next, at the beginning of what it has room for
+	ends []int  // where in buf lines end
 
 	doc    *Document
-	path   []record            // from the leaf towards the root
+	path   []record            // from the leaf towards the root, their lines in the file only
 	seen   map[string]struct{} // ids of every line read
 	wanted string              // id of the next entry of the path; "" once the root is reached
 	leafID string
@@ -149,22 +154,23 @@ func (w *tailWalk) complete() bool {
 // the file. last tells that it has no newline. The line is valid until the next call.
 func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
 	for {
-		end := len(w.buf)
-		if end > 0 && w.buf[end-1] == '\n' {
-			end--
+		end, before := len(w.buf), len(w.ends)
+		if before > 0 && w.ends[before-1] == end-1 {
+			end, before = end-1, before-1
 		} else {
 			last = w.lo+int64(len(w.buf)) == w.size
 		}
-		if i := bytes.LastIndexByte(w.buf[:end], '\n'); i >= 0 {
-			line = w.buf[i+1 : end]
-			w.buf = w.buf[:i+1]
+		if before > 0 {
+			start := w.ends[before-1] + 1
+			line = w.buf[start:end]
+			w.buf, w.ends = w.buf[:start], w.ends[:before]
 			return line, last, nil
 		}
 		if w.lo == 0 {
 			if len(w.buf) == 0 {
 				return nil, false, nil
 			}
-			line, w.buf = w.buf[:end], nil
+			line, w.buf, w.ends = w.buf[:end], nil, nil
 			return line, last, nil
 		}
 		if len(w.buf) > maxLine {
@@ -178,13 +184,33 @@ func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
 
 // fill puts the block before the buffer in front of it.
 func (w *tailWalk) fill() error {
-	n := min(w.lo, max(tailBlock, int64(len(w.buf))))
-	block := make([]byte, n, n+int64(len(w.buf)))
-	if _, err := w.f.ReadAt(block, w.lo-n); err != nil && !errors.Is(err, io.EOF) {
-		return err
+	n, rest := int(min(w.lo, max(tailBlock, int64(len(w.buf))))), len(w.buf)
+	room := w.buf
+	if cap(room) < n+rest {
+		room = make([]byte, n+rest)
 	}
-	w.buf = append(block, w.buf...)
-	w.lo -= n
+	room = room[:n+rest]
+	copy(room[n:], w.buf[:rest])
+	block := room[:n]
+	if got, err := w.f.ReadAt(block, w.lo-int64(n)); got < n {
+		return cmp.Or(err, errTruncated)
+	}
+	old := w.ends
+	w.ends = make([]int, 0, len(old)+n>>10)
+	// Forwards, because there is a fast search for a byte in that direction only.
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(block[at:], '\n')
+		if i < 0 {
+			break
+		}
+		at += i
+		w.ends = append(w.ends, at)
+	}
+	for _, end := range old {
+		w.ends = append(w.ends, n+end)
+	}
+	w.buf = room
+	w.lo -= int64(n)
 	return nil
 }
 
@@ -198,10 +224,11 @@ func (w *tailWalk) take(line []byte, last bool) bool {
 	if st != rawjson.Complete {
 		return last // half a line at the very end is nobody's entry
 	}
-	if blank(line[n:]) != len(line)-n || !env.Object || w.size-w.lo > tailReach {
+	if blank(line[n:]) != len(line)-n || !env.Object || w.size-w.lo > max(tailReach, w.size/tailShare) {
 		return false
 	}
-	r, ok := w.doc.tree.record(value{raw: line[:n], env: env})
+	// The line begins where what is left of the buffer ends.
+	r, ok := w.doc.tree.record(value{off: w.lo + int64(len(w.buf)), raw: line[:n], env: env})
 	if !ok || r.typ == typeSession {
 		return r.typ == typeSession && w.lo == 0 && len(w.buf) == 0
 	}
@@ -213,12 +240,11 @@ func (w *tailWalk) take(line []byte, last bool) bool {
 	if again || w.begun && r.id != w.wanted {
 		return !again
 	}
-	r.mem = bytes.Clone(line[:n])
-	return w.step(r)
+	return w.step(r, line[:n])
 }
 
 // step takes the next entry of the path.
-func (w *tailWalk) step(r record) bool {
+func (w *tailWalk) step(r record, line []byte) bool {
 	if !w.begun {
 		w.begun, w.leafID = true, r.id
 	}
@@ -226,7 +252,7 @@ func (w *tailWalk) step(r record) bool {
 	if r.id == w.keep {
 		w.keep = ""
 	}
-	w.note(r)
+	w.note(r, line)
 	if w.wanted = r.parent; r.parent == r.id {
 		w.wanted = ""
 	}
@@ -236,8 +262,8 @@ func (w *tailWalk) step(r record) bool {
 }
 
 // note remembers what the entry settles.
-func (w *tailWalk) note(r record) {
-	e := Entry{ID: r.id, Type: r.typ, Raw: r.mem}
+func (w *tailWalk) note(r record, line []byte) {
+	e := Entry{ID: r.id, Type: r.typ, Raw: line}
 	switch r.typ {
 	case TypeThinkingLevel:
 		w.hasThinking = true

@@ -120,7 +120,10 @@ func (s *Store) newTrashDir(trash string) (dir string, err error) {
 // whatever a crash leaves behind then still lies where Untrash would put it.
 func (s *Store) fillTrash(dir, path, id string, was fileState) error {
 	r := trashRecord{Path: path, TrashedAt: FormatTime(s.now()), SessionID: id}
-	artifacts, hasArtifacts := s.artifactsOf(path)
+	artifacts, hasArtifacts, err := s.artifactsOf(path)
+	if err != nil {
+		return err
+	}
 	if hasArtifacts {
 		r.Artifacts = artifacts
 	}
@@ -198,7 +201,10 @@ func (s *Store) takeFromTrash(session, path string, was fileState) error {
 		return err
 	}
 	defer unlock()
-	artifacts, hasArtifacts := s.artifactsOf(session)
+	artifacts, hasArtifacts, err := s.artifactsOf(session)
+	if err != nil {
+		return err
+	}
 	to, ok := ArtifactDir(path)
 	hasArtifacts = hasArtifacts && ok
 	double := hasArtifacts && s.twins(artifacts, to)

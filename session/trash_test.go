@@ -95,16 +95,6 @@ func (d devices) tell(op, path string) {
 	}
 }
 
-// faults makes Mkdir fail like MkdirAll.
-type faults struct{ *st.FaultFs }
-
-func (f faults) Mkdir(path string, perm os.FileMode) error {
-	if _, err := f.Stat(path); err == nil {
-		return &os.PathError{Op: "mkdir", Path: path, Err: os.ErrExist}
-	}
-	return f.MkdirAll(path, perm)
-}
-
 func TestTrashAndBack(t *testing.T) {
 	t.Parallel()
 	for _, apart := range []string{"", zedTrash} {
@@ -163,16 +153,18 @@ func TestTrashSurvivesEveryFault(t *testing.T) {
 	t.Parallel()
 	for where, apart := range map[string]string{"renamed": "", "copied": zedTrash} {
 		for mode, how := range []string{"once", "dead", "short"} {
-			t.Run(where+" "+how, func(t *testing.T) {
-				t.Parallel()
-				at := 1
-				for ; trashSurvives(t, apart, at, st.Mode(mode), false); at++ {
-				}
-				require.Greater(t, at, 5)
-				for at = 1; trashSurvives(t, apart, at, st.Mode(mode), true); at++ {
-				}
-				require.Greater(t, at, 5)
-			})
+			for _, reads := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s %s reads=%v", where, how, reads), func(t *testing.T) {
+					t.Parallel()
+					at := 1
+					for ; trashSurvives(t, apart, &st.FaultFs{At: at, Mode: st.Mode(mode), Reads: reads}, false); at++ {
+					}
+					require.Greater(t, at, 5)
+					for at = 1; trashSurvives(t, apart, &st.FaultFs{At: at, Mode: st.Mode(mode), Reads: reads}, true); at++ {
+					}
+					require.Greater(t, at, 5)
+				})
+			}
 		}
 	}
 }
@@ -180,7 +172,7 @@ func TestTrashSurvivesEveryFault(t *testing.T) {
 // trashSurvives has one fault while a session is thrown away, or while it is taken
 // back, and then takes it back, if it is gone, with storage that works. It reports
 // whether the fault was reached.
-func trashSurvives(t *testing.T, apart string, at int, mode st.Mode, takingBack bool) bool {
+func trashSurvives(t *testing.T, apart string, broken *st.FaultFs, takingBack bool) bool {
 	t.Helper()
 	base := afero.NewMemMapFs()
 	shelve(t, base)
@@ -194,8 +186,9 @@ func trashSurvives(t *testing.T, apart string, at int, mode st.Mode, takingBack 
 		require.NoError(t, err)
 	}
 	start := holdings(t, base)
-	broken := &st.FaultFs{Fs: devices{Fs: base, apart: apart}, At: at, Mode: mode}
-	s, _ := rooted(faults{broken}, 1)
+	broken.Fs = devices{Fs: base, apart: apart}
+	at, mode := broken.At, broken.Mode
+	s, _ := rooted(broken, 1)
 	var err error
 	if takingBack {
 		_, err = s.Untrash(trashed)

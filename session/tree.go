@@ -5,116 +5,24 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// record is an entry's place in the index: its envelope, and where its bytes are.
-type record struct {
-	off    int64 // in the file
-	n      int32 // bytes; maxLine fits
-	ord    int32 // how many JSON values came before it in the file, the header being 0
-	id     string
-	parent string
-	typ    Type
-	role   string // of a message
-	mem    []byte // the line, where it is not, or not in full, in the source
-	fresh  bool   // the entry is newer than the source
-}
-
-// tree is the index of a session: every entry in file order, and by id. Payloads
-// are not in it.
+// tree is the index of a session with the parents of its entries.
 type tree struct {
-	recs     []record
-	byID     map[string]int32 // the last entry of each id
-	migrated *migration       // set when the file is older than the current format
-}
-
-func (t *tree) len() int { return len(t.recs) }
-
-func (t *tree) add(r record) {
-	if t.byID == nil {
-		t.byID = map[string]int32{}
-	}
-	t.recs = append(t.recs, r)
-	if r.id != "" {
-		t.byID[r.id] = int32(len(t.recs) - 1)
-	}
-}
-
-// record files the envelope of v. ok is false when it has no type.
-func (t *tree) record(v value) (r record, ok bool) {
-	r = record{off: v.off, n: int32(len(v.raw))}
-	typ, _ := rawjson.String(v.env.Type)
-	r.typ = internType(typ)
-	r.id, _ = rawjson.String(v.env.ID)
-	r.parent, _ = rawjson.String(v.env.ParentID)
-	if r.typ == TypeMessage {
-		role, _ := rawjson.String(v.env.Role)
-		r.role = internRole(role)
-	}
-	return r, r.typ != ""
-}
-
-// knownTypes lets records share the text of the types that are common.
-var knownTypes = func() map[string]Type {
-	m := map[string]Type{}
-	for _, t := range []Type{
-		TypeMessage, TypeModelChange, TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeMCPToolSelection,
-		TypeCompaction, TypeBranchSummary, TypeCustom, TypeCustomMessage, TypeLabel, TypeTTSRInjection, TypeSessionInit,
-		TypeModeChange, TypeSessionInfo, TypeContextEdit, TypeUsage, TypeModelUsage, TypeResetBoundary, TypeTitleChange,
-		TypeCredentialPin, typeSession,
-	} {
-		m[string(t)] = t
-	}
-	return m
-}()
-
-func internType(s string) Type {
-	if t, ok := knownTypes[s]; ok {
-		return t
-	}
-	return Type(s)
-}
-
-var knownRoles = func() map[string]string {
-	m := map[string]string{}
-	for _, r := range []string{"user", "assistant", "toolResult", "system", "developer", "bashExecution", "pythonExecution", "custom", "fileMention"} {
-		m[r] = r
-	}
-	return m
-}()
-
-func internRole(s string) string {
-	if r, ok := knownRoles[s]; ok {
-		return r
-	}
-	return s
-}
-
-// parentOf returns the index of i's parent, or -1 when i is a root: its parent is
-// null, itself or not in the file.
-func (t *tree) parentOf(i int) int {
-	r := &t.recs[i]
-	if r.parent == "" || r.parent == r.id {
-		return -1
-	}
-	p, ok := t.byID[r.parent]
-	if !ok {
-		return -1
-	}
-	return int(p)
+	index
+	migrated *migration // set when the file is older than the current format
 }
 
 // path returns the indexes from the root to leaf. cycle is set when the parents
 // lead in a circle; the path then begins where the circle would close.
 func (t *tree) path(leaf int) (path []int, cycle bool) {
-	seen := map[int]struct{}{}
+	seen := make([]bool, t.len())
 	for i := leaf; i >= 0; i = t.parentOf(i) {
-		if _, again := seen[i]; again {
+		if seen[i] {
 			cycle = true
 			break
 		}
-		seen[i] = struct{}{}
+		seen[i] = true
 		path = append(path, i)
 	}
 	slices.Reverse(path)
@@ -148,8 +56,8 @@ func (t *tree) resolve(l Leaf) int {
 	if l.place > 0 {
 		return l.place - 1
 	}
-	if i, ok := t.byID[l.id]; ok {
-		return int(i)
+	if i, ok := t.find(l.id); ok {
+		return i
 	}
 	return t.len() - 1
 }
@@ -157,18 +65,18 @@ func (t *tree) resolve(l Leaf) int {
 // LeafID returns the id of the entry that leaf stands for, or "" when there is none.
 func (d *Document) LeafID(leaf Leaf) string {
 	if i := d.tree.resolve(leaf); i >= 0 {
-		return d.tree.recs[i].id
+		return d.tree.id(i)
 	}
 	return ""
 }
 
 // Index returns the index of the entry called id. An unknown id is kind notFound.
 func (d *Document) Index(id string) (int, error) {
-	i, ok := d.tree.byID[id]
+	i, ok := d.tree.find(id)
 	if !ok {
 		return 0, entryNotFound(id)
 	}
-	return int(i), nil
+	return i, nil
 }
 
 func entryNotFound(id string) error {
@@ -189,8 +97,8 @@ func (d *Document) Parent(i int) int { return d.tree.parentOf(i) }
 // target counts; an empty one clears.
 func (d *Document) Labels() (map[string]string, error) {
 	labels := map[string]string{}
-	for i, r := range d.tree.recs {
-		if r.typ != TypeLabel {
+	for i := range d.Len() {
+		if d.tree.typ(i) != TypeLabel {
 			continue
 		}
 		e, err := d.Entry(i)
@@ -234,25 +142,19 @@ func (d *Document) Ordered() ([]int, error) {
 	for _, r := range roots {
 		visit(r)
 	}
-	for i := range d.tree.recs {
-		if !d.shadowed(i) {
+	for i := range d.Len() {
+		if !d.tree.shadowed(i) {
 			visit(i)
 		}
 	}
 	return order, nil
 }
 
-// shadowed reports whether a later entry has the same id.
-func (d *Document) shadowed(i int) bool {
-	id := d.tree.recs[i].id
-	return id != "" && int(d.tree.byID[id]) != i
-}
-
 func (d *Document) children() (children map[int][]int, roots []int, err error) {
 	children = map[int][]int{}
 	times := make([]string, d.Len())
-	for i := range d.tree.recs {
-		if d.shadowed(i) {
+	for i := range d.Len() {
+		if d.tree.shadowed(i) {
 			continue
 		}
 		e, err := d.Entry(i)

@@ -12,42 +12,56 @@ type Usage struct {
 	Cost        float64 `json:"cost"`
 }
 
+// usageNames are the members of a message that say what it has cost.
+var usageNames = []string{"usage", "toolName", "details"}
+
 // Usage sums over every answer in the file, on all branches, and over what tool
 // results say their sub-agents used. Answers without usage count nothing.
 func (d *Document) Usage() (Usage, error) {
 	// Entries never change, so only those that came since the last call are read.
-	for ; d.summed < d.Len(); d.summed++ {
-		if role := d.tree.recs[d.summed].role; role != "assistant" && role != "toolResult" {
-			continue
-		}
-		e, err := d.Entry(d.summed)
-		if err != nil {
-			return Usage{}, err
-		}
-		switch m := e.Message(); e.Role() {
-		case "assistant":
-			d.usage.add(rawjson.Get(m, "usage"))
-		case "toolResult":
-			if tool, _ := rawjson.GetString(m, "toolName"); tool == "task" {
-				d.usage.add(rawjson.Get(m, "details", "usage"))
-			}
+	var fresh []int
+	for i := d.summed; i < d.Len(); i++ {
+		if role := d.tree.role(i); role == "assistant" || role == "toolResult" {
+			fresh = append(fresh, i)
 		}
 	}
-	return d.usage, nil
+	sum := d.usage
+	r := lineReader{doc: d, reuse: true}
+	err := r.each(fresh, func(i int, raw []byte) error {
+		var values [3][]byte
+		rawjson.Pick(raw, "message", usageNames, values[:])
+		usage, tool, details := values[0], values[1], values[2]
+		if d.tree.role(i) == "assistant" {
+			sum.add(usage)
+		} else if name, _ := rawjson.String(tool); name == "task" {
+			sum.add(rawjson.Get(details, "usage"))
+		}
+		return nil
+	})
+	if err != nil {
+		return Usage{}, err
+	}
+	d.usage, d.summed = sum, d.Len()
+	return sum, nil
 }
 
+// amountNames are the members of what an answer says of its usage: four kinds of tokens,
+// their sum, and the money.
+var amountNames = []string{"input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"}
+
 func (u *Usage) add(v []byte) {
-	for key, sum := range map[string]*float64{
-		"input": &u.Input, "output": &u.Output, "cacheRead": &u.CacheRead, "cacheWrite": &u.CacheWrite,
-	} {
-		n := amount(rawjson.Get(v, key))
+	var values [6][]byte
+	rawjson.GetEach(v, amountNames, values[:])
+	total, cost := values[4], values[5]
+	for i, sum := range []*float64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
+		n := amount(values[i])
 		*sum += n
-		if rawjson.Get(v, "totalTokens") == nil {
+		if total == nil {
 			u.TotalTokens += n
 		}
 	}
-	u.TotalTokens += amount(rawjson.Get(v, "totalTokens"))
-	u.Cost += amount(rawjson.Get(v, "cost", "total"))
+	u.TotalTokens += amount(total)
+	u.Cost += amount(rawjson.Get(cost, "total"))
 }
 
 // maxAmount is far above any sum of tokens or money. Numbers come from a file, and a

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -35,8 +34,9 @@ func (l *Log) again(n int) error {
 }
 
 // persist writes the entries that are not in the file yet. A session without an
-// answer stays in memory unless it is forced.
-func (l *Log) persist(force bool) error {
+// answer stays in memory unless it is forced. looked says that the file was just seen to
+// be as we know it; see [Log.look].
+func (l *Log) persist(force, looked bool) error {
 	switch {
 	case l.path == "":
 		l.unsaved = nil
@@ -52,13 +52,14 @@ func (l *Log) persist(force bool) error {
 		return l.rewrite(l.doc.HeaderLine())
 	}
 	for n := range maxRetries {
-		err := l.appendUnsaved()
+		err := l.appendUnsaved(looked)
 		if !errors.Is(err, errMoved) {
 			return err
 		}
 		if err := cmp.Or(l.again(n), l.sync()); err != nil {
 			return err
 		}
+		looked = false
 		if l.pending {
 			return l.create()
 		}
@@ -67,7 +68,7 @@ func (l *Log) persist(force bool) error {
 }
 
 func (l *Log) hasAnswer() bool {
-	return slices.ContainsFunc(l.doc.tree.recs, func(r record) bool { return r.role == "assistant" })
+	return l.doc.tree.anyRole("assistant")
 }
 
 // create writes the whole session to a file that does not exist. One that was deleted
@@ -80,11 +81,7 @@ func (l *Log) create() error {
 			}
 			return writeLines(w, l.fresh())
 		}
-		lines, err := l.doc.lines(l.store.forDisk(l.path), l.doc.HeaderLine(), allEntries(l.doc))
-		if err != nil {
-			return err
-		}
-		return writeLines(w, lines)
+		return l.doc.writeEntries(w, l.forDisk(), l.doc.HeaderLine(), allEntries(l.doc))
 	})
 	if err != nil {
 		return err
@@ -96,58 +93,55 @@ func (l *Log) create() error {
 // fresh returns the lines of all entries that came after the file was read, as they
 // are on disk. An empty line first ends a last line that was not ended.
 func (l *Log) fresh() [][]byte {
-	disk := l.store.forDisk(l.path)
+	disk := l.forDisk()
 	var lines [][]byte
 	if !l.doc.src.endsLine() {
 		lines = append(lines, nil)
 	}
-	for _, r := range l.doc.tree.recs {
-		if r.fresh {
-			lines = append(lines, disk(r.mem))
+	for i := range l.doc.Len() {
+		if l.doc.tree.fresh(i) {
+			lines = append(lines, disk(l.doc.tree.mem(i)))
 		}
 	}
 	return lines
 }
 
-// reopen reads what we just wrote in full, which then is the truth.
+// reopen reads what we just wrote in full, which then is the truth. What is not in it,
+// because another program wrote in the same moment, is written again.
 func (l *Log) reopen() error {
-	dialect, old, leafID := l.doc.dialect, l.doc, l.doc.LeafID(atPlace(l.leaf))
+	dialect := l.doc.dialect
 	doc, err := LoadAs(l.store.Fs, l.path, &dialect)
+	if err == nil && doc.header.ID != l.doc.header.ID {
+		err = fault.New(fault.Stale, "%s was replaced by another session.", l.path).With("path", l.path)
+	}
 	if err != nil {
-		// What is in the file is known when it can be read again; see sync.
+		// What is in the file is known when it can be read again; see look.
 		l.doc.info = nil
+		return closing(err, doc)
+	}
+	if err := l.become(doc); err != nil || len(l.unsaved) == 0 {
 		return err
 	}
-	l.doc, l.unsaved = doc, nil
-	l.keepFullText()
-	i, err := doc.Index(leafID)
-	switch {
-	case l.follow || err != nil && l.leaf >= 0:
-		l.leaf = doc.Len() - 1
-	case err == nil:
-		l.leaf = i
-	}
-	return old.Close()
-}
-
-// missing returns the lines that are not in the file, as they are to be written.
-func (l *Log) missing() [][]byte {
-	disk := l.store.forDisk(l.path)
-	lines := make([][]byte, len(l.unsaved))
-	for n, i := range l.unsaved {
-		lines[n] = disk(l.doc.tree.recs[i].mem)
-	}
-	return lines
+	return l.persist(false, false)
 }
 
 // forDisk returns what is done to a new line before it is written to the session at
-// path. A failure to store an image costs nothing but space.
-func (s *Store) forDisk(path string) func(line []byte) []byte {
-	var sink BlobSink
-	if dir, ok := s.BlobsFor(path).(BlobDir); ok {
-		sink = dir
-	}
+// path, which follows dialect unless its place says otherwise. A failure to store an
+// image costs nothing but space. In pi's files nothing is done: pi has no images outside
+// of them, it would show a model the reference, and no limit for texts.
+func (s *Store) forDisk(path string, dialect Dialect) func(line []byte) []byte {
 	return func(line []byte) []byte {
+		if plain(line) {
+			return line // without asking whose file it is
+		}
+		root := s.rootOr(path, dialect)
+		if root.Dialect == Pi {
+			return line
+		}
+		var sink BlobSink
+		if root.Blobs != "" {
+			sink = BlobDir{Fs: s.Fs, Dir: root.Blobs}
+		}
 		out, err := prepare(line, sink)
 		if err != nil {
 			s.log.Warn("an image stays in the session file", zapPath(path), zapError(err))
@@ -158,79 +152,107 @@ func (s *Store) forDisk(path string) func(line []byte) []byte {
 
 // appendUnsaved writes the missing lines behind the file's last one. errMoved means
 // that the file is not the one we know and nothing was written.
-func (l *Log) appendUnsaved() error {
-	target, err := l.store.realPath(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errMoved
-	} else if err != nil {
-		return ioFault("write", l.path, err)
-	}
-	unlock, err := l.store.locks.publish(target)
-	if fault.Is(err, fault.NotFound) {
-		return errMoved // the directory is gone
-	} else if err != nil {
-		return err
-	}
-	alone, err := l.appendLocked(target)
-	l.store.unlocked(target, unlock())
+func (l *Log) appendUnsaved(looked bool) error {
+	alone, err := l.appendInBurst(looked)
 	if err == nil && !alone {
 		return l.writeAgain()
 	}
 	return err
 }
 
+// appendInBurst is [Log.appendOnce] with the lock and the file of the burst that goes
+// on, or of one that begins.
+func (l *Log) appendInBurst(looked bool) (alone bool, err error) {
+	b := l.burst
+	if err := b.await(); err != nil {
+		return false, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.held(l.doc.info)
+	switch {
+	case h == nil:
+		b.end()
+		err = b.begin(l.doc.info, l.doc.tail.size)
+		h = b.hold
+	case h.file == nil:
+		err = h.open(b, l.doc.info, l.doc.tail.size)
+	case !looked:
+		err = l.unchanged(l.path)
+	}
+	if err == nil {
+		h.appends++
+		alone, err = l.appendOnce(h.file)
+	}
+	switch {
+	case err != nil, !alone, h.turns >= burstTurns:
+		b.end()
+	case b.shut:
+		b.close(h)
+	}
+	if err == nil && b.fault != nil {
+		// What was written may be lost; what is in the file is known when it is read again.
+		err, b.fault, l.doc.info = b.fault, nil, nil
+	}
+	return alone, err
+}
+
 // unlocked reports a lock that could not be given up. What was done under it is done.
 func (s *Store) unlocked(path string, err error) {
-	if err != nil {
+	switch {
+	case err == nil:
+	case fault.Is(err, fault.Stale):
+		s.log.Warn("the lock of a session file was gone before it was given up", zapPath(path))
+	default:
 		s.log.Warn("the lock of a session file stays behind", zapPath(path), zapError(err))
 	}
 }
 
-// appendLocked writes the missing lines in one call. alone is false when somebody else
-// wrote, or put another file there, in the same moment.
-func (l *Log) appendLocked(target string) (alone bool, err error) {
-	var data []byte
-	if !l.doc.tail.newline {
-		// What is there stays, even half a line; ours begins on its own.
-		data = append(data, '\n')
-	}
-	for _, line := range l.missing() {
-		data = append(append(data, line...), '\n')
-	}
-	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, fileMode)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, errMoved
-	} else if err != nil {
-		return false, ioFault("write", l.path, err)
-	}
-	size := l.doc.tail.size
-	before, err := f.Stat()
-	if err == nil && (!sameFile(before, l.doc.info) || before.Size() != size) {
-		err = errMoved
-	}
-	if err != nil {
-		return false, errors.Join(err, f.Close())
-	}
+// appendOnce writes the missing lines to f, the file we know, in one call. alone is
+// false when somebody else wrote, or put another file there, in the same moment.
+func (l *Log) appendOnce(f afero.File) (alone bool, err error) {
+	data, size := l.missingBytes(), l.doc.tail.size
 	n, err := f.Write(data)
 	if err == nil && n < len(data) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return false, errors.Join(ioFault("write", l.path, err), l.undo(f, size, n), f.Close())
-	}
-	after, err := f.Stat()
-	if err = errors.Join(err, f.Close()); err != nil {
+		l.undo(f, size, n)
 		return false, ioFault("write", l.path, err)
 	}
-	l.unsaved = nil
-	named, err := l.store.Fs.Stat(target)
-	if err != nil || !sameFile(named, after) || after.Size() != size+int64(n) {
+	// The file cannot have lost its inode while it is open, so that one look by its path
+	// tells both whether it is still the file and whether the line went where it should.
+	size += int64(n)
+	info, err := l.store.Fs.Stat(l.path)
+	if err != nil || !sameFile(info, l.burst.hold.info) || info.Size() != size {
 		return false, nil
 	}
-	l.doc.tail = tail{size: size + int64(n), newline: true}
+	l.unsaved = l.unsaved[:0]
+	l.doc.tail = tail{size: size, newline: true}
 	l.doc.remember(data)
-	l.doc.info = after
+	l.doc.info = info
 	return true, nil
+}
+
+// maxSpareBuffer is how much memory, in bytes, an open session keeps for its next append.
+const maxSpareBuffer = 64 << 10
+
+// missingBytes is what is to be written behind the file's last byte. It is valid until
+// the next call.
+func (l *Log) missingBytes() []byte {
+	data := l.buf[:0]
+	if !l.doc.tail.newline {
+		// What is there stays, even half a line; ours begins on its own.
+		data = append(data, '\n')
+	}
+	disk := l.forDisk()
+	for _, i := range l.unsaved {
+		data = append(append(data, disk(l.doc.tree.mem(i))...), '\n')
+	}
+	if l.buf = data; cap(data) > maxSpareBuffer {
+		l.buf = nil
+	}
+	return data
 }
 
 // writeAgain looks at the file as it is now and writes what of ours it lacks.
@@ -243,7 +265,7 @@ func (l *Log) writeAgain() error {
 			return err
 		}
 	}
-	return l.persist(false)
+	return l.persist(false, false)
 }
 
 type truncater interface {
@@ -252,22 +274,25 @@ type truncater interface {
 }
 
 // undo takes back the n bytes of a write that failed in the middle, if nobody wrote
-// behind them. It only ever removes bytes that this call added.
-func (l *Log) undo(f truncater, size int64, n int) error {
+// behind them. It only ever removes bytes that this call added. Where it cannot, what is
+// there is half a line, which the next write ends.
+func (l *Log) undo(f truncater, size int64, n int) {
 	info, err := f.Stat()
-	if err != nil || n == 0 || info.Size() != size+int64(n) {
-		l.doc.tail.newline = l.doc.tail.newline && n == 0
-		return err
+	if err == nil && n > 0 && info.Size() == size+int64(n) && f.Truncate(size) == nil {
+		return
 	}
-	return f.Truncate(size)
+	l.doc.tail.newline = l.doc.tail.newline && n == 0
 }
 
 func (l *Log) fsync() error {
+	if ok, err := l.burst.sync(l.doc.info); ok {
+		return err
+	}
 	f, err := l.store.Fs.OpenFile(l.path, os.O_WRONLY, fileMode)
 	if err != nil {
 		return ioFault("write", l.path, err)
 	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(syncData(f), f.Close()); err != nil {
 		return ioFault("write", l.path, err)
 	}
 	return nil
@@ -294,6 +319,7 @@ func (l *Log) rewrite(header []byte) error {
 }
 
 func (l *Log) rewriteOnce(header []byte) error {
+	l.burst.giveUp()
 	edits, err := l.edits(header)
 	if err != nil {
 		return err
@@ -338,8 +364,11 @@ func (l *Log) unchanged(target string) error {
 // old one between our last look and the rename.
 func (l *Log) carryOver(old afero.File, target string) error {
 	info, err := old.Stat()
-	if err != nil || info.Sys() == nil || info.Size() <= l.doc.tail.size {
-		return err
+	if err != nil {
+		return ioFault("read", l.path, err)
+	}
+	if info.Sys() == nil || info.Size() <= l.doc.tail.size {
+		return nil
 	}
 	late := make([]byte, info.Size()-l.doc.tail.size)
 	if _, err := old.ReadAt(late, l.doc.tail.size); err != nil && !errors.Is(err, io.EOF) {
@@ -365,15 +394,15 @@ type edit struct {
 func (l *Log) edits(header []byte) ([]edit, error) {
 	edits := []edit{{l.doc.headerAt, header}}
 	if l.doc.tree.migrated != nil {
-		for i, r := range l.doc.tree.recs {
-			if r.fresh {
+		for i := range l.doc.Len() {
+			if l.doc.tree.fresh(i) {
 				continue
 			}
 			raw, err := l.doc.raw(i)
 			if err != nil {
 				return nil, err
 			}
-			edits = append(edits, edit{span{r.off, r.off + int64(r.n)}, raw})
+			edits = append(edits, edit{l.doc.tree.span(i), raw})
 		}
 	}
 	slices.SortFunc(edits, func(a, b edit) int { return int(a.off - b.off) })
@@ -394,13 +423,11 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 	if _, err := io.Copy(w, io.NewSectionReader(f, at, l.doc.tail.size-at)); err != nil {
 		return err
 	}
-	missing := l.missing()
-	if !l.doc.tail.newline && len(missing) > 0 {
-		if _, err := w.Write([]byte{'\n'}); err != nil {
-			return err
-		}
+	if len(l.unsaved) == 0 {
+		return nil
 	}
-	return writeLines(w, missing)
+	_, err := w.Write(l.missingBytes())
+	return err
 }
 
 func writeLines(w io.Writer, lines [][]byte) error {

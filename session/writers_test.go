@@ -133,8 +133,13 @@ func disk(t *testing.T) (*seam, string) {
 }
 
 func storeIn(fs afero.Fs, dir string, roots func(string) (session.FileRoot, bool)) *session.Store {
-	return session.NewStore(session.StoreConfig{Fs: fs, DirFor: func(string) (string, error) { return dir, nil }, RootFor: roots})
+	return session.NewStore(session.StoreConfig{
+		Fs: fs, DirFor: func(string) (string, error) { return dir, nil }, RootFor: roots, AfterFunc: never,
+	})
 }
+
+// never is a clock that stands, so that nothing happens behind a test's back.
+func never(time.Duration, func()) (stop func() bool) { return func() bool { return true } }
 
 func foreign(t *testing.T, path string, lines ...string) {
 	t.Helper()

@@ -13,20 +13,22 @@ type Name string
 
 // The events. Those called before can be cancelled.
 const (
-	BeforeSwitch Name = "session_before_switch"
-	Switch       Name = "session_switch"
-	BeforeFork   Name = "session_before_fork"
-	Fork         Name = "session_fork"
-	BeforeTree   Name = "session_before_tree"
-	Tree         Name = "session_tree"
-	Start        Name = "session_start"
-	Shutdown     Name = "session_shutdown"
+	BeforeSwitch  Name = "session_before_switch"
+	Switch        Name = "session_switch"
+	BeforeFork    Name = "session_before_fork"
+	Fork          Name = "session_fork"
+	BeforeTree    Name = "session_before_tree"
+	Tree          Name = "session_tree"
+	BeforeCompact Name = "session_before_compact"
+	Compact       Name = "session_compact"
+	Start         Name = "session_start"
+	Shutdown      Name = "session_shutdown"
 )
 
 // Event is what a hook is told. Fields that do not apply are empty.
 type Event struct {
 	Name                Name
-	Reason              string // "new", "resume" or "fork" for a switch
+	Reason              string // "new", "resume" or "fork" for a switch; "manual", "threshold" or "overflow" for a compaction
 	Cwd                 string
 	TargetSessionFile   string
 	PreviousSessionFile string

@@ -1,9 +1,9 @@
 // Command drive does one operation of bench.Kit and says how long it took inside the
 // process, as JSON. It is to xcsh-ls what peers/drive.mjs is to the other programs:
 //
-//	drive [-check] OPERATION STORE SCRATCH ARGUMENT...
+//	drive [-check] [-remember] OPERATION STORE SCRATCH ARGUMENT...
 //
-// With -check the answer is in the output too, in the form that all drivers share.
+// With -remember listings are cached below SCRATCH. With -check the answer is in the output too, in the form that all drivers share.
 package main
 
 import (
@@ -35,6 +35,7 @@ var operations = map[string]operation{
 	"open":    func(k bench.Kit, a []string) (func() (bench.Answer, error), error) { return context1(k.Open(a[0])) },
 	"index":   func(k bench.Kit, a []string) (func() (bench.Answer, error), error) { return context1(k.Index(a[0])) },
 	"list":    list,
+	"brief":   brief,
 	"search":  search,
 	"resolve": resolve,
 	"append":  appendTo,
@@ -45,14 +46,15 @@ var operations = map[string]operation{
 
 func main() {
 	check := flag.Bool("check", false, "print the answer too")
+	remember := flag.Bool("remember", false, "use a cache of listings")
 	flag.Parse()
-	if err := run(flag.Args(), *check); err != nil {
+	if err := run(flag.Args(), *check, *remember); err != nil {
 		fmt.Fprintln(os.Stderr, "drive:", err)
 		os.Exit(1)
 	}
 }
 
-func run(args []string, check bool) error {
+func run(args []string, check, remember bool) error {
 	if len(args) == 2 && args[0] == "store" {
 		return describe(args[1])
 	}
@@ -60,6 +62,9 @@ func run(args []string, check bool) error {
 		return errors.New("usage: drive [-check] OPERATION STORE SCRATCH [ARGUMENT]…")
 	}
 	k := bench.New(args[1], args[2])
+	if remember {
+		k = k.Remembering(args[2])
+	}
 	start := time.Now()
 	answer, err := operations[args[0]](k, args[3:])
 	r := result{Ms: float64(time.Since(start).Microseconds()) / 1000}
@@ -109,6 +114,11 @@ func context1(c session.Context, err error) (func() (bench.Answer, error), error
 
 func list(k bench.Kit, _ []string) (func() (bench.Answer, error), error) {
 	infos, err := k.List(context.Background())
+	return func() (bench.Answer, error) { return bench.ListAnswer(infos), nil }, err
+}
+
+func brief(k bench.Kit, _ []string) (func() (bench.Answer, error), error) {
+	infos, err := k.ListBriefly(context.Background())
 	return func() (bench.Answer, error) { return bench.ListAnswer(infos), nil }, err
 }
 

@@ -54,7 +54,11 @@ func (p *programs) list(s store) []entrant {
 	}
 	stat := p.ours(s, "readdir+stat", "stat")
 	stat.mayDiffer = "it only counts files"
-	return append(list, entrant{name: "xcsh-ls list", argv: []string{p.cli, "list", "--all"}}, stat)
+	return append(
+		list, p.ours(s, "without texts", "brief"), p.again(s, "brief"),
+		entrant{name: "xcsh-ls list", argv: []string{p.cli, "list", "--all"}},
+		entrant{name: "xcsh-ls list again", argv: []string{p.cli, "list", "--all"}, again: true}, stat,
+	)
 }
 
 func (p *programs) resolve(s store) []entrant { return p.drivers(s, "resolve", s.Prefix) }
@@ -66,7 +70,11 @@ func (p *programs) search(s store) []entrant {
 			list[i].mayDiffer = "it searches the first 4 KB"
 		}
 	}
-	list = append(list, entrant{name: "xcsh-ls list WORD", argv: []string{p.cli, "list", "--all", gen.Needle}})
+	word := []string{p.cli, "list", "--all", gen.Needle}
+	list = append(
+		list, p.again(s, "search", gen.Needle),
+		entrant{name: "xcsh-ls list WORD", argv: word}, entrant{name: "xcsh-ls list WORD again", argv: word, again: true},
+	)
 	root := filepath.Join(s.Home, ".pi", "agent", "sessions")
 	list = p.limit(list, "rg", idsOfFiles, "-lF", gen.Needle, root)
 	return p.limit(list, "grep", idsOfFiles, "-rlF", gen.Needle, root)

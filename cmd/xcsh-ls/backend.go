@@ -12,35 +12,43 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // openBackend wires storage, discovery and live sessions for one server or command. A
 // server watches the sessions' directories, a command is over too soon for that.
-func openBackend(s lsp.Settings, h hook.Hook, watch bool, log *zap.Logger) (lsp.Backend, error) {
+func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp.Backend, error) {
 	fs := afero.NewOsFs()
 	roots, env, err := roots(s)
 	if err != nil {
 		return lsp.Backend{}, err
 	}
+	own := filepath.Join(roots[0].AgentDir, "xcsh-ls") // what is ours alone, none of it a session
 	finder := session.Finder{
 		Fs: fs, Roots: roots, Home: env.Home, Temp: env.Temp,
-		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir,
+		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: own,
 	}
 	store := session.NewStore(session.StoreConfig{
 		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		LockDir: filepath.Join(roots[0].AgentDir, "xcsh-ls", "locks"), Log: log.Named("session"),
+		LockDir: filepath.Join(own, "locks"), Log: log.Named("session"),
 	})
 	var hooks []hook.Hook
-	if h != nil {
-		hooks = append(hooks, h)
+	if c.Hook != nil {
+		hooks = append(hooks, c.Hook)
 	}
-	manager := agent.NewManager(agent.Config{
+	cfg := agent.Config{
 		Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
 		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
-	})
-	return lsp.Backend{Sessions: manager, Store: store, Finder: finder, Fs: fs}, nil
+	}
+	var files tool.Workspace = tool.Local{Fs: fs}
+	if c.Workspace != nil {
+		files = c.Workspace(files)
+	}
+	withModels(&cfg, fs, own, roots, s, files, log)
+	cfg.Ask = c.Approve
+	return lsp.Backend{Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files}, nil
 }
 
 // roots returns where sessions are looked for: our own place first, then those of the

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +16,12 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
@@ -38,14 +44,22 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// now is so that the files of a conversation are an hour old and more.
+func now() time.Time { return time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC) }
+
 // memoryServer is the server of main over files in memory, on a machine where only
 // ~/.xcsh exists, with a clock that stands still and ids that count: the sessions it
-// makes are 0000000000000001, …02, their entries 00000001, 00000002, …. The time is
-// so that the files of a conversation are an hour old and more.
+// makes are 0000000000000001, …02, their entries 00000001, 00000002, …. The offline demo
+// is the only model that answers.
 func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 	t.Helper()
+	return serverOf(t, fs, blocks{offline.Provider{Now: now}})
+}
+
+// serverOf is memoryServer with something else behind the model offline/demo.
+func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
+	t.Helper()
 	log := zaptest.NewLogger(t)
-	now := func() time.Time { return time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC) }
 	return lsp.Options{
 		Version: "test", Commands: commands.Default, Manifest: commands.Default.Manifest(), Log: log,
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
@@ -65,12 +79,48 @@ func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 			if c.Hook != nil {
 				hooks = append(hooks, c.Hook)
 			}
-			manager := agent.NewManager(agent.Config{
+			options := tool.Options{Fs: fs, Home: "/home/u", TempDir: "/tmp", Ripgrep: "/nowhere/rg"}
+			shell := tool.NewShell(options)
+			cfg := agent.Config{
 				Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
 				InMemory: s.Persist != nil && !*s.Persist, Log: log,
-			})
-			return lsp.Backend{Sessions: manager, Store: store, Finder: finder, Fs: fs}, nil
+				Models: &catalog.Catalog{
+					Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
+					Services: map[provider.API]provider.Provider{provider.Scripted: demo},
+				},
+				Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs}),
+				Approval: approval.Mode(s.Approval), Ask: c.Approve,
+				Rules:    &approval.FileMemory{Fs: fs, Path: own + "/xcsh-ls/allowed.json"},
+				Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
+			}
+			return lsp.Backend{
+				Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: cfg.Workspace,
+			}, nil
 		},
+	}
+}
+
+// blocks hands on each text of a model in one piece. How many pieces an editor is sent of
+// one that comes in words depends on the time that it takes.
+type blocks struct{ provider.Provider }
+
+func (b blocks) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
+	return func(yield func(provider.Event) bool) {
+		var text provider.Event
+		for e := range b.Provider.Stream(ctx, req) {
+			if e.Kind == provider.TextDelta {
+				e.Delta = text.Delta + e.Delta
+				text = e
+				continue
+			}
+			if text.Delta != "" && !yield(text) {
+				return
+			}
+			text = provider.Event{}
+			if !yield(e) {
+				return
+			}
+		}
 	}
 }
 

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -93,7 +98,25 @@ func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 		return err
 	}
 	cmd.Printf("%d sessions can be read\n", len(r.Sessions))
+	printModels(cmd, env)
+	_, sandbox := tool.SandboxStatus()
+	cmd.Println(sandbox)
 	return printProblems(cmd, r.Problems)
+}
+
+// printModels says which services could be asked now.
+func printModels(cmd *cobra.Command, env *commands.Env) {
+	count := map[string]int{}
+	for _, m := range env.Sessions.Models(cmd.Context()) {
+		if m.Available {
+			count[m.Provider]++
+		}
+	}
+	var usable []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		usable = append(usable, fmt.Sprintf("%s (%d)", name, count[name]))
+	}
+	cmd.Println("models that can be used now:", strings.Join(usable, ", "))
 }
 
 // dirState reports whether a directory exists; an error is why it cannot be read.

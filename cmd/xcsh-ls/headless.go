@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -18,6 +20,9 @@ import (
 // headless is the environment of the commands without an editor: the folder is the
 // current directory and nobody can be asked.
 func headless(f *flags) (*commands.Env, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
 	log, err := openLog(*f)
 	if err != nil {
 		return nil, err
@@ -28,15 +33,19 @@ func headless(f *flags) (*commands.Env, error) {
 	}
 	var s lsp.Settings
 	f.override(&s)
-	b, err := openBackend(s, nil, false, log)
+	b, err := openBackend(s, lsp.Client{Approve: nobody}, false, log)
 	if err != nil {
 		return nil, err
 	}
 	return &commands.Env{
-		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, UI: commands.Headless{},
+		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, UI: commands.Headless{},
 		Folders: func() []string { return []string{cwd} }, Log: log,
 	}, nil
 }
+
+// nobody is who is asked for permission without an editor: what needs the person's word is
+// not done.
+func nobody(context.Context, agent.Approval) (approval.Decision, error) { return approval.Deny, nil }
 
 // inFolder runs a command in the environment of the current directory.
 func inFolder(f *flags, run func(*cobra.Command, *commands.Env, []string) error) func(*cobra.Command, []string) error {

@@ -9,8 +9,13 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // version is stamped by the linker; see the Makefile.
@@ -60,7 +65,7 @@ func rootCommand() *cobra.Command {
 	root.SetOut(os.Stdout) // cobra prints to standard error otherwise
 	f.register(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), contextCommand(&f), doctorCommand(&f), versionCommand())
+	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), runCommand(&f), contextCommand(&f), doctorCommand(&f), sandboxCommand(), versionCommand())
 	return root
 }
 
@@ -73,6 +78,8 @@ type flags struct {
 	export               string
 	logFile, logLevel    string
 	terminalID           string
+	model, thinking      string
+	approval             string
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -82,13 +89,36 @@ func (f *flags) register(root *cobra.Command) {
 	all.StringVar(&f.logFile, "log-file", "", "append the log to a file instead of standard error")
 	all.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error")
 	own.Bool("stdio", true, "speak on standard input and output (the only way; editors pass it)")
+	own.StringVar(&f.export, "export", "", "write this session file as HTML and exit")
+	f.registerStartup(root)
+}
+
+// registerStartup registers what the first folder begins with.
+func (f *flags) registerStartup(c *cobra.Command) {
+	own := c.Flags()
 	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory")
 	own.BoolVar(&f.continueLast, "continue", false, "begin with the last session of the first folder")
 	own.StringVar(&f.resume, "resume", "", "begin with this session: an id or a path")
 	own.StringVar(&f.fork, "fork", "", "begin with a copy of this session: an id or a path")
-	own.StringVar(&f.export, "export", "", "write this session file as HTML and exit")
 	own.StringVar(&f.terminalID, "terminal-id", "", "name of the breadcrumb that --continue follows")
-	root.MarkFlagsMutuallyExclusive("continue", "resume", "fork")
+	own.StringVar(&f.model, "model", "", "model of new sessions: provider/id; offline/demo needs no key")
+	own.StringVar(&f.thinking, "thinking", "", "thinking level of new sessions: off, minimal, low, medium, high, xhigh or max")
+	own.StringVar(&f.approval, "approval", "", "what tools may change without asking: read-only, ask, auto-edit or yolo")
+	c.MarkFlagsMutuallyExclusive("continue", "resume", "fork")
+}
+
+// check refuses values that mean nothing.
+func (f *flags) check() error {
+	if f.approval != "" && !slices.Contains(approval.Modes, approval.Mode(f.approval)) {
+		return fault.New(fault.InvalidArgument, "--approval %q: the modes are read-only, ask, auto-edit and yolo.", f.approval)
+	}
+	if f.thinking != "" && !slices.Contains(provider.Levels, provider.Level(f.thinking)) {
+		return fault.New(fault.InvalidArgument, "--thinking %q: the levels are off, minimal, low, medium, high, xhigh and max.", f.thinking)
+	}
+	if _, ok := provider.ParseRef(f.model); f.model != "" && !ok {
+		return fault.New(fault.InvalidArgument, "--model %q: a model is named provider/id.", f.model)
+	}
+	return nil
 }
 
 func versionCommand() *cobra.Command {

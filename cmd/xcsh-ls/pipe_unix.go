@@ -3,10 +3,12 @@
 package main
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 )
 
 // ignoreBrokenPipe makes writing to a client that is gone an error instead of the
-// end of the process, so that the log is flushed.
-func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }
+// end of the process, so that the log is flushed. The signal is caught and not ignored,
+// because the commands of tools would inherit that, and "yes | head" would complain.
+func ignoreBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

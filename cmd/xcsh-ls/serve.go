@@ -16,6 +16,9 @@ import (
 
 // serve is the language server.
 func serve(ctx context.Context, f flags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
 	log, err := openLog(f)
 	if err != nil {
 		return err
@@ -29,7 +32,7 @@ func serve(ctx context.Context, f flags) error {
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.override(&s)
 			startup = s.Startup
-			return openBackend(s, c.Hook, true, log)
+			return openBackend(s, c, true, log)
 		},
 		Started: func(ctx context.Context, env *commands.Env) { begin(ctx, env, startup, log) },
 	})
@@ -52,17 +55,29 @@ func (f flags) override(s *lsp.Settings) {
 	set(&s.AgentDir, absolutePath(f.agentDir))
 	set(&s.SessionDir, absolutePath(f.sessionDir))
 	set(&s.TerminalID, f.terminalID)
+	set(&s.Model, f.model)
+	set(&s.ThinkingLevel, f.thinking)
+	set(&s.Approval, f.approval)
 	if f.noSession {
 		persist := false
 		s.Persist = &persist
 	}
+	if first := f.startup(); first.Mode != "" {
+		s.Startup = first
+	}
+}
+
+// startup is what the flags say to open first.
+func (f flags) startup() lsp.Startup {
 	switch {
 	case f.continueLast:
-		s.Startup = lsp.Startup{Mode: "continue"}
+		return lsp.Startup{Mode: "continue"}
 	case f.resume != "":
-		s.Startup = lsp.Startup{Mode: "resume", Target: f.resume}
+		return lsp.Startup{Mode: "resume", Target: f.resume}
 	case f.fork != "":
-		s.Startup = lsp.Startup{Mode: "fork", Target: f.fork}
+		return lsp.Startup{Mode: "fork", Target: f.fork}
+	default:
+		return lsp.Startup{}
 	}
 }
 
@@ -80,10 +95,18 @@ func absolutePath(path string) string {
 // begin opens what the first folder is to start with. A failure is told to the person
 // and leaves the folder with a new session.
 func begin(ctx context.Context, env *commands.Env, s lsp.Startup, log *zap.Logger) {
-	folders := env.Folders()
-	if len(folders) == 0 {
+	if len(env.Folders()) == 0 {
 		return
 	}
+	if err := open(ctx, env, s); err != nil {
+		log.Warn("start-up session was not opened", zap.Error(err))
+		env.UI.Notify(ctx, commands.LevelError, err.Error())
+	}
+}
+
+// open makes the first folder's session what s says.
+func open(ctx context.Context, env *commands.Env, s lsp.Startup) error {
+	folders := env.Folders()
 	args := map[string]string{"cwd": folders[0]}
 	command := map[string]string{"new": "xcsh.new", "continue": "xcsh.continue", "resume": "xcsh.resume", "fork": "xcsh.fork"}[s.Mode]
 	switch s.Mode {
@@ -93,14 +116,11 @@ func begin(ctx context.Context, env *commands.Env, s lsp.Startup, log *zap.Logge
 		args["source"] = s.Target
 	}
 	if command == "" {
-		return
+		return nil
 	}
 	raw, err := json.Marshal(args)
 	if err == nil {
 		_, err = commands.Default.Execute(ctx, env, command, []json.RawMessage{raw})
 	}
-	if err != nil {
-		log.Warn("start-up session was not opened", zap.Error(err))
-		env.UI.Notify(ctx, commands.LevelError, err.Error())
-	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 )
 
 // HTMLOptions is what a page says about its own making.
@@ -28,7 +29,8 @@ var styleSource string
 // drop them before they compare the hash.
 var style = strings.ReplaceAll(styleSource, "\r", "")
 
-var pages = template.Must(template.New("page").Parse(pageSource))
+// pages is made when the first page is: parsing it would be a twentieth of every start.
+var pages = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageSource)) })
 
 // policy forbids everything but the page's own style sheet and inline images. There
 // is no script to allow: the data block is not one, so the policy leaves it alone.
@@ -130,4 +132,4 @@ func anchorOf(id string, owns bool, ordinal int) string {
 	return "entry-" + id
 }
 
-func (p *page) render(name string, data any) error { return pages.ExecuteTemplate(p.out, name, data) }
+func (p *page) render(name string, data any) error { return pages().ExecuteTemplate(p.out, name, data) }

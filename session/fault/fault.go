@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Kind names a class of failure. The names are part of the wire protocol
@@ -55,7 +58,29 @@ func (e *Error) Unwrap() error { return e.Err }
 // New returns an error of kind with a formatted sentence. A %w verb wraps a cause.
 func New(kind Kind, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Kind: kind, Message: err.Error(), Err: errors.Unwrap(err)}
+	return &Error{Kind: kind, Message: OneLine(err.Error()), Err: errors.Unwrap(err)}
+}
+
+// OneLine returns s with control characters and bytes that are no text escaped as in Go:
+// a file may be called anything, and its name must neither end a sentence nor steer a
+// terminal.
+func OneLine(s string) string {
+	plain := func(r rune) bool { return r >= 0x20 && r < 0x7F || r >= 0xA0 && r != utf8.RuneError }
+	if !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch _, n := utf8.DecodeRuneInString(s[i:]); {
+		case plain(r) || r == utf8.RuneError && n > 1:
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
 }
 
 // With returns a copy of e that also carries key in its data.

@@ -14,8 +14,7 @@ type Envelope struct {
 // ScanEnvelope is [Scan] that also picks the envelope of an object, in the same pass.
 // Of duplicate keys the last one counts.
 func ScanEnvelope(b []byte) (env Envelope, n int, st Status) {
-	s := scanner{b: b}
-	s.stack = s.small[:0]
+	s := scanner{b: b, block: noBlock}
 	if st := s.space(); st != Complete {
 		return env, s.i, st
 	}
@@ -24,23 +23,34 @@ func ScanEnvelope(b []byte) (env Envelope, n int, st Status) {
 		return env, s.i, st
 	}
 	env.Object = true
-	st = s.members(func(key []byte) Status {
-		switch {
-		case keyIs(key, "message"):
-			start := s.i
-			st := s.message(&env.Role)
-			env.Message = b[start:s.i]
-			return st
-		case keyIs(key, "type"):
-			return s.capture(true, &env.Type)
-		case keyIs(key, "id"):
-			return s.capture(true, &env.ID)
-		case keyIs(key, "parentId"):
-			return s.capture(true, &env.ParentID)
-		}
-		return s.value()
-	})
+	st = s.envelope(&env)
 	return env, s.i, st
+}
+
+// envelope reads the object at the scanner.
+func (s *scanner) envelope(env *Envelope) Status {
+	for more, st := s.firstMember(); ; more, st = s.nextMember() {
+		if !more {
+			return st
+		}
+		start := s.i
+		switch name := s.keyName(); string(name) {
+		case "type":
+			st = s.capture(&env.Type)
+		case "id":
+			st = s.capture(&env.ID)
+		case "parentId":
+			st = s.capture(&env.ParentID)
+		case "message":
+			st = s.message(&env.Role)
+			env.Message = s.b[start:s.i]
+		default:
+			st = s.value()
+		}
+		if st != Complete {
+			return st
+		}
+	}
 }
 
 // message reads the value of the member called message and picks its role.
@@ -49,52 +59,78 @@ func (s *scanner) message(role *[]byte) Status {
 	if s.b[s.i] != '{' {
 		return s.value()
 	}
-	return s.members(func(key []byte) Status { return s.capture(keyIs(key, "role"), role) })
-}
-
-// members reads the object at the scanner, calling member with each raw key when the
-// scanner is at its value, which member must read.
-func (s *scanner) members(member func(key []byte) Status) Status {
-	s.i++
-	for first := true; ; first = false {
-		if st := s.space(); st != Complete {
+	for more, st := s.firstMember(); ; more, st = s.nextMember() {
+		if !more {
 			return st
 		}
-		if first && s.b[s.i] == '}' {
-			s.i++
-			return Complete
+		if string(s.keyName()) == "role" {
+			st = s.capture(role)
+		} else {
+			st = s.value()
 		}
-		start := s.i
-		if st := s.key(); st != Complete {
+		if st != Complete {
 			return st
-		}
-		key := s.b[start:s.keyEnd]
-		if st := s.space(); st != Complete {
-			return st
-		}
-		if st := member(key); st != Complete {
-			return st
-		}
-		if st := s.space(); st != Complete {
-			return st
-		}
-		switch s.b[s.i] {
-		case ',':
-			s.i++
-		case '}':
-			s.i++
-			return Complete
-		default:
-			return Invalid
 		}
 	}
 }
 
-// capture reads a value and keeps it if it is wanted.
-func (s *scanner) capture(wanted bool, to *[]byte) Status {
+// firstMember goes from the opening bracket of an object to the value of its first
+// member. more is false at the end of the object and where it cannot be read.
+func (s *scanner) firstMember() (more bool, st Status) {
+	s.i++
+	if st := s.space(); st != Complete {
+		return false, st
+	}
+	if s.b[s.i] == '}' {
+		s.i++
+		return false, Complete
+	}
+	return s.memberKey()
+}
+
+// nextMember goes from the end of one member's value to the value of the next.
+func (s *scanner) nextMember() (more bool, st Status) {
+	if st := s.space(); st != Complete {
+		return false, st
+	}
+	switch s.b[s.i] {
+	case ',':
+		s.i++
+		if st := s.space(); st != Complete {
+			return false, st
+		}
+		return s.memberKey()
+	case '}':
+		s.i++
+		return false, Complete
+	default:
+		return false, Invalid
+	}
+}
+
+func (s *scanner) memberKey() (more bool, st Status) {
+	s.keyStart = s.i
+	if st := s.key(); st != Complete {
+		return false, st
+	}
+	st = s.space()
+	return st == Complete, st
+}
+
+// keyName is the name of the member at whose value the scanner is.
+func (s *scanner) keyName() []byte {
+	name := s.b[s.keyStart+1 : s.keyEnd-1]
+	if s.escaped {
+		return unescape(name)
+	}
+	return name
+}
+
+// capture reads a value and keeps it.
+func (s *scanner) capture(to *[]byte) Status {
 	start := s.i
 	st := s.value()
-	if wanted && st == Complete {
+	if st == Complete {
 		*to = s.b[start:s.i]
 	}
 	return st

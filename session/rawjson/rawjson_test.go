@@ -70,6 +70,42 @@ func TestGet(t *testing.T) {
 	assert.False(t, ok)
 }
 
+func TestPick(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string][3]string{
+		`{"id":1,"m":{"a":[{"b":1}],"b":"\\\""},"x":{"m":{"a":9}}}`: {`{"a":[{"b":1}],"b":"\\\""}`, `[{"b":1}]`, `"\\\""`},
+		`{"m":{"a":1,"b":2},"m":{"a":3,"\u0061":4}} `:               {`{"a":3,"\u0061":4}`, `4`, ``},
+		`{"m":{"a":1},"m":null}`:                                    {},
+		`{"m":[1]}`:                                                 {},
+		` { "m" : { "b" : 1 , "a" : 2 } , "z" : 0 }`:                {`{ "b" : 1 , "a" : 2 }`, `2`, `1`},
+		`{"m":{}}`: {`{}`},
+		`[]`:       {},
+		``:         {},
+	} {
+		names, values := []string{"a", "b"}, [][]byte{[]byte("old"), nil}
+		object := rawjson.Pick([]byte(line), "m", names, values)
+		assert.Equal(t, want, [3]string{string(object), string(values[0]), string(values[1])}, line)
+		rawjson.GetEach(object, names, values)
+		assert.Equal(t, want, [3]string{string(object), string(values[0]), string(values[1])}, line)
+	}
+}
+
+func TestStringPrefix(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`""`, `"short"`, `"` + strings.Repeat(`\ud83d\ude00`, 20) + `"`, `"x` + strings.Repeat(`\ud83d\ude00`, 20) + `"`,
+		`"` + strings.Repeat("😀é", 20) + `"`, `"` + strings.Repeat(`\"\\`, 40) + `"`, `"` + strings.Repeat(`\u00e9\n`, 20) + `"`,
+		`"ab"` + strings.Repeat(" ", 90), `"` + strings.Repeat("a", 23) + `"` + strings.Repeat(" ", 90), `12`,
+	} {
+		whole, isString := rawjson.String([]byte(text))
+		for n := range 30 {
+			got, ok := rawjson.StringPrefix([]byte(text), n)
+			assert.Equal(t, isString, ok, text)
+			assert.Equal(t, rawjson.UTF16Prefix(whole, n), got, "%s, %d", text, n)
+		}
+	}
+}
+
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	obj := []byte(`{"b":1.0,"a":12345678901234567890,"z":"\ud800"}`)
@@ -126,6 +162,13 @@ func FuzzScan(f *testing.F) {
 			require.Equal(t, string(rawjson.Get(b[:n], "parentId")), string(env.ParentID))
 			require.Equal(t, string(rawjson.Get(b[:n], "message", "role")), string(env.Role))
 			require.Equal(t, string(rawjson.Get(b[:n], "message")), string(env.Message))
+			role := make([][]byte, 1)
+			if m := rawjson.Pick(b[:n], "message", []string{"role"}, role); rawjson.Kind(env.Message) == '{' {
+				require.Equal(t, string(env.Message), string(m))
+			} else {
+				require.Nil(t, m)
+			}
+			require.Equal(t, string(env.Role), string(role[0]))
 		}
 		if strings.Count(string(b), "[")+strings.Count(string(b), "{") > 9_000 {
 			return

@@ -20,8 +20,7 @@ const (
 // of b ([Incomplete]) or to the offending byte ([Invalid]). A number or literal
 // that reaches the end of b is complete.
 func Scan(b []byte) (n int, st Status) {
-	s := scanner{b: b}
-	s.stack = s.small[:0]
+	s := scanner{b: b, block: noBlock}
 	st = s.value()
 	return s.i, st
 }
@@ -33,11 +32,14 @@ func Valid(b []byte) bool {
 }
 
 type scanner struct {
-	b      []byte
-	i      int
-	keyEnd int    // where the last key ended, for members
-	stack  []byte // the open brackets; heap-allocated only past 64 levels
-	small  [64]byte
+	b     []byte
+	i     int
+	open  nesting
+	block block // the one the last string ended in
+
+	escaped bool // there is a backslash in the last string
+
+	keyStart, keyEnd int // the last key of a member, quotes included
 }
 
 // value runs the grammar as a loop, not by recursion: nesting depth comes from a file.
@@ -62,8 +64,8 @@ func (s *scanner) value() Status {
 			if st := s.space(); st != Complete {
 				return st
 			}
-			if s.b[s.i] != closer(s.top()) {
-				wantKey = s.top() == '{'
+			if s.b[s.i] != s.open.closer() {
+				wantKey = s.open.inObject()
 				continue
 			}
 		}
@@ -78,12 +80,12 @@ func (s *scanner) value() Status {
 // start consumes a scalar, or an opening bracket and reports that it did.
 func (s *scanner) start() (opened bool, st Status) {
 	switch c := s.b[s.i]; c {
-	case '{', '[':
-		s.stack = append(s.stack, c)
-		s.i++
-		return true, Complete
 	case '"':
 		return false, s.string()
+	case '{', '[':
+		s.open.open(c == '{')
+		s.i++
+		return true, Complete
 	case 't':
 		return false, s.literal("true")
 	case 'f':
@@ -101,17 +103,17 @@ func (s *scanner) start() (opened bool, st Status) {
 // after consumes what may follow a value: closing brackets, then a comma. done
 // means the outermost value ended.
 func (s *scanner) after() (done, wantKey bool, st Status) {
-	for len(s.stack) > 0 {
+	for s.open.depth > 0 {
 		if st := s.space(); st != Complete {
 			return false, false, st
 		}
 		switch s.b[s.i] {
-		case closer(s.top()):
-			s.i++
-			s.stack = s.stack[:len(s.stack)-1]
 		case ',':
 			s.i++
-			return false, s.top() == '{', Complete
+			return false, s.open.inObject(), Complete
+		case s.open.closer():
+			s.i++
+			s.open.close()
 		default:
 			return false, false, Invalid
 		}
@@ -137,40 +139,80 @@ func (s *scanner) key() Status {
 	return Complete
 }
 
-func (s *scanner) top() byte { return s.stack[len(s.stack)-1] }
-
-func closer(open byte) byte { return open + 2 } // '[' and ']', '{' and '}' are two apart in ASCII
-
 // space skips white space and reports Incomplete when nothing follows it.
 func (s *scanner) space() Status {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return Complete
+	}
+	return s.moreSpace()
+}
+
+func (s *scanner) moreSpace() Status {
 	if s.i = skipSpace(s.b, s.i); s.i == len(s.b) {
 		return Incomplete
 	}
 	return Complete
 }
 
+// string consumes the string that begins at the scanner.
 func (s *scanner) string() Status {
+	k, from := &s.block, s.i+1
+	if at := from &^ (blockSize - 1); at != k.at {
+		if at >= len(s.b) {
+			return s.brokenString()
+		}
+		k.scan(s.b, at, 0)
+	}
+	inside := ^uint64(0) << (from % blockSize) // the bytes of the block that are in the string
+	escaped := false
+	for k.ends&inside == 0 {
+		if k.odd&inside != 0 && !s.fine(k.odd&inside) || k.at+blockSize >= len(s.b) {
+			return s.brokenString()
+		}
+		escaped = escaped || k.slashes&inside != 0
+		k.scan(s.b, k.at+blockSize, k.carry)
+		inside = ^uint64(0)
+	}
+	end := bits.TrailingZeros64(k.ends & inside)
+	inside &= 1<<end - 1
+	if k.odd&inside != 0 && !s.fine(k.odd&inside) {
+		return s.brokenString()
+	}
+	s.i = k.at + end + 1
+	s.escaped = escaped || k.slashes&inside != 0
+	return Complete
+}
+
+// fine reports whether the odd bytes of the block make whole escape sequences with the
+// backslashes before them.
+func (s *scanner) fine(odd uint64) bool {
+	for ; odd != 0; odd &= odd - 1 {
+		if _, st := escape(s.b[s.block.at+bits.TrailingZeros64(odd)-1:]); st != Complete {
+			return false
+		}
+	}
+	return true
+}
+
+// brokenString goes through the string that begins at the scanner, which is not whole,
+// byte by byte to the place that is to blame.
+func (s *scanner) brokenString() Status {
 	for i := s.i + 1; ; {
 		i = plainEnd(s.b, i)
 		if i >= len(s.b) {
 			s.i = len(s.b)
 			return Incomplete
 		}
-		switch s.b[i] {
-		case '"':
-			s.i = i + 1
-			return Complete
-		case '\\':
-			n, st := escape(s.b[i:])
-			if st != Complete {
-				s.i = i + n
-				return st
-			}
-			i += n
-		default: // a raw control character
+		if s.b[i] != '\\' { // a raw control character
 			s.i = i
 			return Invalid
 		}
+		n, st := escape(s.b[i:])
+		if st != Complete {
+			s.i = i + n
+			return st
+		}
+		i += n
 	}
 }
 
@@ -183,17 +225,18 @@ func escape(b []byte) (int, Status) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return 2, Complete
 	case 'u':
-		for i := 2; i < 6; i++ {
-			if i >= len(b) {
-				return i, Incomplete
-			}
-			if !isHex(b[i]) {
-				return i, Invalid
-			}
-		}
-		return 6, Complete
+	default:
+		return 1, Invalid
 	}
-	return 1, Invalid
+	for i := 2; i < 6; i++ {
+		if i >= len(b) {
+			return i, Incomplete
+		}
+		if !isHex(b[i]) {
+			return i, Invalid
+		}
+	}
+	return 6, Complete
 }
 
 func (s *scanner) literal(word string) Status {
@@ -273,10 +316,6 @@ func skipSpace(b []byte, i int) int {
 // backslash or a control character. It looks at eight bytes at a time because
 // almost all of a session file is the inside of strings.
 func plainEnd(b []byte, i int) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])
 		quote, slash := w^(ones*'"'), w^(ones*'\\')

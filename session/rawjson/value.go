@@ -67,6 +67,45 @@ func Get(v []byte, path ...string) []byte {
 	return v
 }
 
+// GetEach fills values with the members of v that names list, nil where it has none. It is
+// [Get] of all of them in one pass. values must be as long as names.
+func GetEach(v []byte, names []string, values [][]byte) {
+	clear(values)
+	getEach(v, skipSpace(v, 0), names, values)
+}
+
+func getEach(v []byte, i int, names []string, values [][]byte) (end int) {
+	return walkObject(v, i, func(m member) int {
+		end := skipValue(v, m.val)
+		for i, name := range names {
+			if keyIs(v[m.key:m.keyEnd], name) {
+				values[i] = v[m.val:end]
+			}
+		}
+		return end
+	})
+}
+
+// Pick returns the member outer of v when that is an object, else nil, and fills values with
+// the members of it that names list, as [GetEach] does. v is walked once.
+func Pick(v []byte, outer string, names []string, values [][]byte) (object []byte) {
+	clear(values)
+	walkObject(v, skipSpace(v, 0), func(m member) int {
+		if !keyIs(v[m.key:m.keyEnd], outer) {
+			return skipValue(v, m.val)
+		}
+		object = nil
+		clear(values)
+		if Kind(v[m.val:]) != '{' {
+			return skipValue(v, m.val)
+		}
+		end := getEach(v, m.val, names, values)
+		object = v[m.val:end]
+		return end
+	})
+	return object
+}
+
 // GetString is [Get] followed by [String].
 func GetString(v []byte, path ...string) (string, bool) { return String(Get(v, path...)) }
 
@@ -83,6 +122,19 @@ func String(v []byte) (s string, ok bool) {
 		return string(body), true
 	}
 	return string(unescape(body)), true
+}
+
+// StringPrefix is the first n UTF-16 units of [String](v). It decodes little more.
+func StringPrefix(v []byte, n int) (s string, ok bool) {
+	// A unit takes six bytes at most. What the cut leaves of a character or of a pair is
+	// behind the n-th unit.
+	cut := 6 * (n + 2)
+	v = v[skipSpace(v, 0):]
+	if len(v) > cut && v[0] == '"' && v[cut-1] != '"' && skipString(v[:cut], 0) == cut {
+		return UTF16Prefix(string(unescape(v[1:cut])), n), true
+	}
+	s, ok = String(v)
+	return UTF16Prefix(s, n), ok
 }
 
 func unescape(body []byte) []byte {
@@ -174,38 +226,60 @@ func Truthy(v []byte) bool {
 type member struct{ key, keyEnd, val, valEnd int }
 
 func eachMember(v []byte, f func(member) bool) {
-	i := skipSpace(v, 0)
+	walkObject(v, skipSpace(v, 0), func(m member) (end int) {
+		if m.valEnd = skipValue(v, m.val); m.valEnd == m.val || !f(m) {
+			return m.val
+		}
+		return m.valEnd
+	})
+}
+
+// walkObject calls value at the value of each member of the object at v[i]; value returns
+// where that ends, or where it begins to stop. It returns the end of the object.
+func walkObject(v []byte, i int, value func(m member) (end int)) int {
 	if i >= len(v) || v[i] != '{' {
-		return
+		return i
 	}
 	for i++; ; i++ {
 		i = skipSpace(v, i)
+		if i < len(v) && v[i] == '}' {
+			return i + 1
+		}
 		if i >= len(v) || v[i] != '"' {
-			return
+			return i
 		}
 		m := member{key: i, keyEnd: skipValue(v, i)}
 		i = skipSpace(v, m.keyEnd)
 		if i >= len(v) || v[i] != ':' {
-			return
+			return i
 		}
 		m.val = skipSpace(v, i+1)
-		m.valEnd = skipValue(v, m.val)
-		if m.valEnd == m.val || !f(m) {
-			return
+		if i = value(m); i == m.val {
+			return i
 		}
-		if i = skipSpace(v, m.valEnd); i >= len(v) || v[i] != ',' {
-			return
+		if i = skipSpace(v, i); i >= len(v) || v[i] != ',' {
+			break
 		}
 	}
+	if i < len(v) && v[i] == '}' {
+		i++
+	}
+	return i
 }
 
-// keyIs compares a raw key with name; escapes in keys are legal but rare.
+// keyIs compares a raw key with name, which is ASCII as all names of the format are. Escapes
+// in keys are legal but rare, and make a key longer than what it stands for.
 func keyIs(key []byte, name string) bool {
 	if len(key) < 2 {
 		return false
 	}
-	if body := key[1 : len(key)-1]; bytes.IndexByte(body, '\\') < 0 {
-		return string(body) == name
+	body := key[1 : len(key)-1]
+	same := string(body) == name
+	if !same && (len(body) <= len(name) || name != "" && body[0] != name[0] && body[0] != '\\') {
+		return false
+	}
+	if bytes.IndexByte(body, '\\') < 0 {
+		return same
 	}
 	s, _ := String(key)
 	return s == name
@@ -247,19 +321,22 @@ func skipValue(v []byte, i int) int {
 	return i
 }
 
+// skipString looks for the quote that ends the string rather than at every byte: a quote
+// behind an odd number of backslashes is escaped. Each backslash is counted once.
 func skipString(v []byte, i int) int {
 	for i++; i < len(v); {
-		i = plainEnd(v, i)
-		if i >= len(v) {
+		n := bytes.IndexByte(v[i:], '"')
+		if n < 0 {
 			return len(v)
 		}
-		switch v[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i += 2
-		default:
-			i++
+		quote := i + n
+		escape := quote
+		for escape > i && v[escape-1] == '\\' {
+			escape--
+		}
+		i = quote + 1
+		if (quote-escape)%2 == 0 {
+			return i
 		}
 	}
 	return len(v)

@@ -26,7 +26,8 @@ end, {
 local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'branch', 'label', 'rename', 'delete',
-  'move', 'doctor',
+  'move', 'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel', 'setThinking',
+  'setApproval', 'bash', 'stats',
   -- generated: end
 }
 -- No palette offers these, but here they have a buffer of their own.

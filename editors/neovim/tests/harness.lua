@@ -12,9 +12,9 @@ M.asked = {}
 
 local count = 0
 local home ---@type string
-local answers = {} ---@type (fun(lines: string[]): integer?)[]
+local answers = {} ---@type (fun(lines: string[]): any)[]
 
-local modules = { 'client', 'commands', 'config', 'health', 'inputs', 'view' }
+local modules = { 'client', 'commands', 'config', 'health', 'inputs', 'turns', 'view' }
 
 local function dir(path)
   vim.fn.mkdir(path, 'p')
@@ -32,6 +32,10 @@ function M.before()
   vim.env.HOME = home
   vim.v.errmsg = ''
   M.notified, M.asked, answers = {}, {}, {}
+  vim.ui.input = function(opts, done)
+    table.insert(M.asked, { prompt = opts.prompt, lines = {} })
+    done(assert(table.remove(answers, 1), 'unexpected question: ' .. opts.prompt)({}))
+  end
   vim.notify = function(message, level)
     table.insert(M.notified, { message = message, level = level })
   end
@@ -73,6 +77,14 @@ function M.answer(text)
       end
     end
     error(('no answer has %q: %s'):format(text, vim.inspect(lines)))
+  end)
+end
+
+---The next question is answered with a line that is typed.
+---@param text string
+function M.type(text)
+  table.insert(answers, function()
+    return text
   end)
 end
 

@@ -2,6 +2,7 @@
 -- working directory that a command is about becomes a workspace folder of it.
 
 local config = require('xcsh.config')
+local turns = require('xcsh.turns')
 
 local M = {}
 
@@ -34,6 +35,7 @@ end
 local function fail(problem)
   local callbacks, unanswered = waiting, running
   waiting, running, ready = {}, {}, false
+  turns.forget()
   for _, callback in ipairs(callbacks) do
     callback(problem)
   end
@@ -49,10 +51,29 @@ local function forward(event)
   end
 end
 
+---Makes an edit, or says why not. Neovim drops an edit of a text that has changed since the
+---server saw it, and answers all the same that it was made.
+local function apply_edit(err, params, ctx)
+  for _, change in ipairs(params.edit.documentChanges or {}) do
+    local document = change.textDocument
+    local bufnr = vim.uri_to_bufnr(document.uri)
+    if (vim.lsp.util.buf_versions[bufnr] or 0) > document.version then
+      return { applied = false, failureReason = 'It has changed since; read it again.' }
+    end
+  end
+  return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+end
+
+local tell = forward('XcshEvent')
+
 local handlers = {
+  ['workspace/applyEdit'] = apply_edit,
   ['xcsh/sessionChanged'] = forward('XcshSessionChanged'),
   ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
-  ['xcsh/event'] = forward('XcshEvent'),
+  ['xcsh/event'] = function(err, params)
+    turns.follow(params)
+    tell(err, params)
+  end,
 }
 
 ---Shows the server the buffers it may be asked about: files in its folders, whose

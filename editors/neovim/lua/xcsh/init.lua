@@ -20,6 +20,16 @@ function M.execute(name, args, callback)
   require('xcsh.client').execute(name, args or {}, callback or function() end)
 end
 
+---What goes on in a directory, for a statusline: "" when nothing does.
+---
+---    set statusline+=%{v:lua.require'xcsh'.status()}
+---
+---@param cwd? string default: the current directory
+---@return string
+function M.status(cwd)
+  return require('xcsh.turns').status(cwd or require('xcsh.config').root())
+end
+
 ---Ends the server; the next command starts a new one.
 function M.stop()
   require('xcsh.client').stop()

@@ -12,6 +12,7 @@ M.cancelled = {
   entry = 'No entry selected',
   path = 'No file chosen',
   text = 'Nothing entered',
+  model = 'No model selected',
 }
 
 ---@class xcsh.Question
@@ -93,6 +94,48 @@ function M.entry_line(node)
   return ('%s: %s%s'):format(role, node.preview, label)
 end
 
+---@param model xcsh.Model
+function M.model_line(model)
+  local parts = { model.provider .. '/' .. model.id }
+  if type(model.name) == 'string' and model.name ~= '' and model.name ~= model.id then
+    parts[#parts + 1] = model.name
+  end
+  if not model.available then
+    parts[#parts + 1] = 'no key'
+  end
+  return table.concat(parts, ' · ')
+end
+
+---The server lists the models that can be used now first.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_model(question, answer)
+  client.execute('xcsh.models', { cwd = question.args.cwd }, function(err, result)
+    if err then
+      return answer(err)
+    end
+    vim.ui.select(result.models, {
+      prompt = question.spec.title,
+      kind = 'xcsh.model',
+      format_item = M.model_line,
+    }, function(model)
+      answer(nil, model and (model.provider .. '/' .. model.id))
+    end)
+  end)
+end
+
+---One of a few words that the server named.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_choice(question, answer)
+  vim.ui.select(question.choices, {
+    prompt = question.spec.title,
+    kind = 'xcsh.choice',
+  }, function(choice)
+    answer(nil, choice)
+  end)
+end
+
 ---@param completion? string
 local function ask_line(completion)
   ---@param question xcsh.Question
@@ -110,6 +153,7 @@ local kinds = {
   entry = ask_entry,
   path = ask_line('file'),
   text = ask_line(),
+  model = ask_model,
 }
 
 ---Asks for one input; the answer's value is nil when the person closed the question.
@@ -118,6 +162,9 @@ local kinds = {
 ---@param answer xcsh.Answer
 function M.ask(kind, question, answer)
   local ask = kinds[kind]
+  if kind == 'text' and question.choices and #question.choices > 0 then
+    ask = ask_choice
+  end
   if not ask then
     return answer({ message = ('%s needs an argument.'):format(question.spec.name) })
   end

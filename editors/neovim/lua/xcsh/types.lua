@@ -17,7 +17,7 @@
 ---@field readonly boolean
 ---@field arg string name of the argument that a word after the command fills
 
----@alias xcsh.Input ''|'session'|'path'|'text'|'entry'
+---@alias xcsh.Input ''|'session'|'path'|'text'|'entry'|'model'
 
 ---@class xcsh.Error
 ---@field message string one sentence for a person
@@ -47,6 +47,18 @@
 ---@field role? string
 ---@field label? string
 ---@field preview string
+
+---@class xcsh.Model one of xcsh.models
+---@field provider string
+---@field id string
+---@field name string
+---@field available boolean
+
+---@class xcsh.Event the parameters of xcsh/event
+---@field cwd string
+---@field sessionId string
+---@field seq integer
+---@field event { type: string, toolName?: string, approvals?: table[] }
 
 ---@class xcsh.SessionChanged
 ---@field cwd string

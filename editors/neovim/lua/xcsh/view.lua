@@ -114,6 +114,38 @@ local function tree(nodes, leaf)
   M.scratch('tree', lines)
 end
 
+---The text of an answer, without its thoughts and tool calls.
+---@param message any
+---@return string
+local function text_of(message)
+  local parts = {}
+  for _, block in ipairs(type(message) == 'table' and message.content or {}) do
+    if block.type == 'text' then
+      parts[#parts + 1] = block.text
+    end
+  end
+  return table.concat(parts, '\n')
+end
+
+---Messages that were taken back are there to be sent again.
+---@param texts string[]
+local function unanswered(texts)
+  if #texts > 0 then
+    prompt(table.concat(texts, '\n\n'))
+  end
+end
+
+---@param result { model?: { provider: string, id: string }, thinkingLevel: string }
+local function chosen(result)
+  local model = result.model
+  local name = type(model) == 'table' and (model.provider .. '/' .. model.id) or 'no model'
+  M.notify(('The session asks %s, thinking: %s.'):format(name, result.thinkingLevel))
+end
+
+local function queued(result)
+  M.notify(('%d messages wait for the turn that runs.'):format(result.queued))
+end
+
 ---What each command shows when it is done; the others show their result as data.
 ---@type table<string, fun(result: any, bang: boolean)>
 local shown = {
@@ -178,6 +210,46 @@ local shown = {
   end,
 }
 shown['xcsh.continue'] = shown['xcsh.resume']
+shown['xcsh.prompt'] = function(result)
+  if result.queued then
+    return M.notify('The message waits for the turn that runs.')
+  end
+  if result.stopReason == 'aborted' then
+    return M.notify('The turn was stopped.', vim.log.levels.WARN)
+  end
+  local bufnr = M.scratch('answer', vim.split(text_of(result.message), '\n'))
+  vim.bo[bufnr].filetype = 'markdown'
+end
+shown['xcsh.steer'] = queued
+shown['xcsh.followUp'] = queued
+shown['xcsh.abort'] = function(result)
+  M.notify(result.aborted and 'Stopped.' or 'Nothing runs.')
+  unanswered(result.unanswered)
+end
+shown['xcsh.compact'] = function(result)
+  M.notify(('%d tokens were summarised.'):format(result.tokensBefore))
+end
+shown['xcsh.models'] = function(result)
+  M.scratch('models', vim.tbl_map(inputs.model_line, result.models))
+end
+shown['xcsh.setModel'] = chosen
+shown['xcsh.setThinking'] = chosen
+shown['xcsh.setApproval'] = function(result)
+  M.notify(('The approval mode is %s.'):format(result.mode))
+end
+shown['xcsh.approve'] = function(result)
+  M.notify(('The tool call was answered: %s.'):format(result.decision))
+end
+shown['xcsh.bash'] = function(result)
+  local lines = { '$ ' .. result.command }
+  vim.list_extend(lines, vim.split((result.output:gsub('\n$', '')), '\n'))
+  if result.cancelled then
+    lines[#lines + 1] = '[stopped]'
+  elseif result.exitCode ~= 0 then
+    lines[#lines + 1] = ('[exit code %d]'):format(result.exitCode)
+  end
+  M.scratch('bash', lines)
+end
 
 ---Shows what a command answered.
 ---@param name string

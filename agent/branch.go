@@ -1,0 +1,143 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// BranchOptions say what becomes of what is left behind when the leaf moves.
+type BranchOptions struct {
+	Summary      string // is stored at the new place and shown to the model
+	Summarize    bool   // let the model write it, if Summary is empty
+	Instructions string // what the model's summary should look at in particular
+}
+
+// Branch moves the leaf within the file. A user message or an extension's message is
+// left again: the leaf becomes its parent and its text is returned, to be edited and
+// sent anew. An empty id moves before the first entry. With a summary, that is
+// appended at the new leaf; without one the file does not change.
+func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (editorText string, err error) {
+	err = s.idle(ctx, "moving to another branch", func() error {
+		log := s.current()
+		target, text, err := branchTarget(log, entryID)
+		if err != nil {
+			return err
+		}
+		if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeTree, Cwd: s.cwd, EntryID: entryID}) {
+			return fault.New(fault.Cancelled, "A hook cancelled the change of branch.")
+		}
+		if o.Summary == "" && o.Summarize {
+			// Asked for before the leaf moves: when it fails everything is as it was.
+			if o.Summary, err = s.summariseBranch(ctx, log, target, o.Instructions); err != nil {
+				return providerFault(err)
+			}
+		}
+		switch {
+		case o.Summary != "":
+			_, err = log.BranchWithSummary(target, o.Summary)
+		case target == "":
+			log.ResetLeaf()
+		default:
+			err = log.Branch(target)
+		}
+		if err != nil {
+			return err
+		}
+		editorText = text
+		s.m.hooks.After(ctx, hook.Event{Name: hook.Tree, Cwd: s.cwd, EntryID: entryID})
+		s.changed(ReasonTree, log.Path())
+		return nil
+	})
+	return editorText, err
+}
+
+// summariseBranch lets the model say what was done since the entry at which the branch to
+// target leaves the current one.
+func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target, instructions string) (string, error) {
+	left, err := leftBehind(log, target)
+	if err != nil {
+		return "", err
+	}
+	c, _, err := log.Context()
+	if err != nil {
+		return "", err
+	}
+	model, _, _, err := s.choice(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	s.setCompacting(true)
+	defer s.setCompacting(false)
+	branch := compaction.PrepareBranch(left, model.Window(), s.m.cfg.Compaction)
+	answer := ""
+	if q, ok := branch.Question(instructions); ok {
+		if answer, err = s.ask(ctx, log, q); err != nil {
+			return "", err
+		}
+	}
+	summary, _ := branch.Summary(answer)
+	return summary, nil
+}
+
+// leftBehind returns the entries of the current branch that are not on the way to target,
+// oldest first.
+func leftBehind(log *session.Log, target string) (left []session.Entry, err error) {
+	err = log.View(func(d *session.Document, leaf session.Leaf) error {
+		var kept []int
+		if target != "" {
+			kept = d.PathTo(session.At(target))
+		}
+		for n, i := range d.PathTo(leaf) {
+			if n < len(kept) && kept[n] == i {
+				continue // paths begin at the root, so that what they share comes first
+			}
+			e, err := d.Entry(i)
+			if err != nil {
+				return err
+			}
+			left = append(left, e)
+		}
+		return nil
+	})
+	return left, err
+}
+
+// branchTarget returns the entry that becomes the leaf, "" for before the first, and
+// the text that goes back to the editor.
+func branchTarget(log *session.Log, entryID string) (target, text string, err error) {
+	if entryID == "" {
+		return "", "", nil
+	}
+	err = log.View(func(d *session.Document, _ session.Leaf) error {
+		i, err := d.Index(entryID)
+		if err != nil {
+			return err
+		}
+		e, err := d.Entry(i)
+		if err != nil {
+			return err
+		}
+		switch {
+		case e.Role() == "user":
+			text = session.MessageText(e.Message())
+		case e.Type == session.TypeCustomMessage:
+			text = session.MessageText(e.Raw)
+		default:
+			target = entryID
+			return nil
+		}
+		if p := d.Parent(i); p >= 0 {
+			parent, err := d.Entry(p)
+			if err != nil {
+				return err
+			}
+			target = parent.ID
+		}
+		return nil
+	})
+	return target, text, err
+}

@@ -1,0 +1,185 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Compaction is what a compaction came to.
+type Compaction struct {
+	Summary          string `json:"summary"`
+	TokensBefore     int    `json:"tokensBefore"`
+	FirstKeptEntryID string `json:"firstKeptEntryId"`
+}
+
+// Compact replaces the older part of the conversation, for the model, by a summary of it.
+// Nothing is taken out of the file. instructions, which may be empty, tell what to look at
+// in particular. While a turn runs it is kind busy; the end of ctx cancels it.
+func (s *Session) Compact(ctx context.Context, instructions string) (Compaction, error) {
+	var result Compaction
+	var r *run
+	err := s.idle(ctx, "compacting", func() error {
+		log := s.current()
+		if err := s.prepare(ctx, log); err != nil {
+			return err
+		}
+		r = s.begin(log, func(ctx context.Context, r *run) {
+			result, r.out.Err = s.compact(ctx, log, "manual", instructions)
+		})
+		return nil
+	})
+	if err != nil {
+		return Compaction{}, err
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		r.cancel()
+		<-r.done
+	}
+	return result, providerFault(r.out.Err)
+}
+
+// Compact shortens the conversation of a run if that is due.
+func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error) {
+	reason := "overflow"
+	if !overflow {
+		if due, err := h.s.due(ctx, h.log); !due || err != nil {
+			return false, err
+		}
+		reason = "threshold"
+	}
+	_, err = h.s.compact(ctx, h.log, reason, "")
+	if fault.Is(err, fault.InvalidArgument) { // nothing to compact
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// due reports whether the conversation has outgrown the model's window.
+func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
+	c, _, err := log.Context()
+	if err != nil {
+		return false, err
+	}
+	model, _, _, err := s.choice(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	tokens, _ := compaction.Tokens(c.Messages)
+	return s.m.cfg.Compaction.Due(tokens, model.Window()), nil
+}
+
+// compact plans, asks for the summary and records it. The run that it belongs to keeps
+// everything else from changing the session.
+func (s *Session) compact(ctx context.Context, log *session.Log, reason, instructions string) (Compaction, error) {
+	plan, err := s.plan(log)
+	if err != nil {
+		return Compaction{}, err
+	}
+	if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeCompact, Cwd: s.cwd, Reason: reason}) {
+		return Compaction{}, fault.New(fault.Cancelled, "A hook cancelled the compaction.")
+	}
+	s.setCompacting(true)
+	defer s.setCompacting(false)
+	s.emit(log, loop.Event{Type: compactionStart, CompactionReason: reason})
+	result, err := s.summarise(ctx, log, plan, instructions)
+	end := loop.Event{Type: compactionEnd, CompactionReason: reason, Aborted: ctx.Err() != nil, WillRetry: reason == "overflow" && err == nil}
+	if err != nil {
+		end.ErrorMessage = err.Error()
+	} else {
+		end.Result, _ = json.Marshal(result) // three plain fields
+	}
+	s.emit(log, end)
+	if err == nil {
+		s.m.hooks.After(ctx, hook.Event{Name: hook.Compact, Cwd: s.cwd, Reason: reason})
+	}
+	return result, err
+}
+
+// The types of the events of a compaction.
+const (
+	compactionStart = "auto_compaction_start"
+	compactionEnd   = "auto_compaction_end"
+)
+
+func (s *Session) setCompacting(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compacting = on
+}
+
+// plan looks at the conversation and decides what of it is summarised.
+func (s *Session) plan(log *session.Log) (*compaction.Plan, error) {
+	c, _, err := log.Context()
+	if err != nil {
+		return nil, err
+	}
+	var last session.Entry
+	var previous *session.Entry
+	err = log.View(func(d *session.Document, leaf session.Leaf) error {
+		path := d.PathTo(leaf)
+		for n, i := range slices.Backward(path) {
+			e, err := d.Entry(i)
+			if err != nil {
+				return err
+			}
+			if n == len(path)-1 {
+				last = e
+			}
+			if e.Type == session.TypeCompaction {
+				previous = &e
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction)
+}
+
+// summarise asks for the summaries of a plan and records what they come to.
+func (s *Session) summarise(ctx context.Context, log *session.Log, plan *compaction.Plan, instructions string) (Compaction, error) {
+	var answers []string
+	for _, q := range plan.Questions(instructions) {
+		answer, err := s.ask(ctx, log, q)
+		if err != nil {
+			return Compaction{}, err
+		}
+		answers = append(answers, answer)
+	}
+	summary, details := plan.Summary(answers)
+	_, err := log.Append(session.DraftCompaction(summary, plan.FirstKept, plan.TokensBefore, details))
+	return Compaction{Summary: summary, TokensBefore: plan.TokensBefore, FirstKeptEntryID: plan.FirstKept}, err
+}
+
+// ask puts a question beside the conversation and returns the text of the answer. It is
+// asked again as a turn's requests are.
+func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Question) (string, error) {
+	h := &host{s: s, log: log}
+	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
+	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
+		service, req, err := h.Request(ctx)
+		req.System, req.Messages, req.Tools = q.System, []provider.Message{prompt}, nil
+		return service, req, err
+	})
+	if err != nil {
+		return "", err
+	}
+	text := message.PlainText()
+	if message.StopReason != provider.StopEnd || text == "" {
+		return "", errors.New("the model gave no complete summary; nothing was changed")
+	}
+	return text, nil
+}

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// host is a session as a run sees it. The log is that of the run's beginning: changing
+// the session ends the run first.
+type host struct {
+	s   *Session
+	log *session.Log
+}
+
+// Record stores a message as an entry.
+func (h *host) Record(m json.RawMessage) (string, error) {
+	was := h.log.OnDisk()
+	id, err := h.log.Append(session.DraftMessage(m))
+	if !was && h.log.OnDisk() {
+		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})
+	}
+	return id, err
+}
+
+// Emit shows an event.
+func (h *host) Emit(e loop.Event) { h.s.emit(h.log, e) }
+
+// Request makes the next request of the conversation as it is recorded now.
+func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request, error) {
+	c, _, err := h.log.Context()
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	model, level, _, err := h.s.choice(ctx, c)
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	service, err := h.s.m.cfg.Models.Service(model)
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	// Asked anew for each request: a key can expire while a tool runs.
+	key, err := h.s.m.cfg.Models.Key(ctx, model)
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	req := provider.Request{
+		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID,
+		Messages: provider.Prepare(convert.Messages(c.Messages), model),
+		System:   h.s.system(ctx),
+	}
+	for _, t := range h.s.m.cfg.Tools {
+		req.Tools = append(req.Tools, t.Tool)
+	}
+	return service, req, nil
+}
+
+// Tools returns what the model can do in this folder.
+func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
+	byName := map[string]tool.Tool{}
+	for _, t := range h.s.m.cfg.Tools {
+		byName[t.Name] = t
+	}
+	return byName, tool.Env{Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace}
+}
+
+// system is the system prompt.
+func (s *Session) system(ctx context.Context) string {
+	if s.m.cfg.System == nil {
+		return ""
+	}
+	return s.m.cfg.System(ctx, s.cwd)
+}

@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// Models knows models and what it takes to ask them. It is safe for concurrent use.
+type Models interface {
+	// All returns every model that could be chosen, those that can be used now first.
+	All(ctx context.Context) []provider.Info
+	// Find returns a model by its exact name. A model nobody knows of, at a provider that
+	// is known, is found too, with what is assumed of such models.
+	Find(ctx context.Context, ref provider.Ref) (provider.Model, bool)
+	// Service returns what speaks the model's API.
+	Service(m provider.Model) (provider.Provider, error)
+	// Key returns the API key for a model, "" for one that needs none. That there is none
+	// is kind provider and says where one can be put.
+	Key(ctx context.Context, m provider.Model) (string, error)
+}
+
+// Choice is which model a session asks, and how much it thinks.
+type Choice struct {
+	Model    provider.Ref
+	Chosen   bool // there is a model
+	Thinking provider.Level
+}
+
+// choice returns what the conversation says of model and thinking level, and the defaults
+// of new sessions where it says nothing. A model that is not to be had is left for the
+// default one; what is said of that is in lost, else "".
+func (s *Session) choice(ctx context.Context, c session.Context) (model provider.Model, level provider.Level, lost string, err error) {
+	models := s.m.cfg.Models
+	if models == nil {
+		return provider.Model{}, "", "", errNoModel()
+	}
+	level = s.m.cfg.Defaults.Thinking
+	if c.HasThinkingLevel {
+		level = provider.Level(c.ThinkingLevel)
+	}
+	if level == "" {
+		level = provider.Medium
+	}
+	stored, named := provider.ParseRef(c.Models["default"])
+	if named {
+		if model, found := models.Find(ctx, stored); found {
+			return model, model.Clamp(level), "", nil
+		}
+		lost = "Could not restore model " + stored.String() + "."
+	}
+	fallback, ok := provider.ParseRef(s.m.cfg.Defaults.Model)
+	if ok {
+		if model, found := models.Find(ctx, fallback); found {
+			if lost != "" {
+				lost = "Could not restore model " + stored.String() + ". Using " + fallback.String() + "."
+			}
+			return model, model.Clamp(level), lost, nil
+		}
+		return provider.Model{}, "", lost, fault.New(fault.Provider, "There is no model %s. Choose one with xcsh.setModel; xcsh.models lists them.", fallback)
+	}
+	if lost != "" {
+		return provider.Model{}, "", lost, fault.New(fault.Provider, "%s Choose another with xcsh.setModel; xcsh.models lists them.", lost)
+	}
+	return provider.Model{}, "", "", errNoModel()
+}
+
+// errNoModel says what to do when no model was ever chosen. The offline model is named, not
+// taken: a serious question deserves a serious answer.
+func errNoModel() error {
+	return fault.New(fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; "+
+		"offline/demo answers without a key, but is a script and no model.")
+}
+
+// SetModel makes the live session ask another model from the next request on, and records
+// that. The thinking level is fitted to what the model can do.
+func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {
+	var choice Choice
+	err := s.exclusive(ctx, func() error {
+		model, found := s.find(ctx, ref)
+		if !found {
+			return fault.New(fault.NotFound, "There is no model %s.", ref).With("field", "model")
+		}
+		log := s.current()
+		c, _, err := log.Context()
+		if err != nil {
+			return err
+		}
+		if _, err := log.AppendModel(ref.Provider, ref.ID, role); err != nil {
+			return err
+		}
+		s.emit(log, modelChanged(ref, role))
+		choice = Choice{Model: ref, Chosen: true, Thinking: provider.Level(c.ThinkingLevel)}
+		if role != "" && role != "default" {
+			return nil
+		}
+		choice.Thinking, err = s.level(log, c, model, s.wanted(c))
+		return err
+	})
+	return choice, err
+}
+
+// wanted is the thinking level that is asked for so far.
+func (s *Session) wanted(c session.Context) provider.Level {
+	switch {
+	case c.HasThinkingLevel:
+		return provider.Level(c.ThinkingLevel)
+	case s.m.cfg.Defaults.Thinking != "":
+		return s.m.cfg.Defaults.Thinking
+	default:
+		return provider.Medium
+	}
+}
+
+// level records the thinking level that the model can do of what is wanted, if that is
+// another one than before.
+func (s *Session) level(log *session.Log, c session.Context, model provider.Model, want provider.Level) (provider.Level, error) {
+	level := model.Clamp(want)
+	if c.HasThinkingLevel && provider.Level(c.ThinkingLevel) == level {
+		return level, nil
+	}
+	if _, err := log.Append(session.DraftThinkingLevel(string(level))); err != nil {
+		return level, err
+	}
+	s.emit(log, thinkingChanged(level))
+	return level, nil
+}
+
+// SetThinking sets how much the model thinks from the next request on. Only a level that is
+// another one is recorded.
+func (s *Session) SetThinking(ctx context.Context, want provider.Level) (Choice, error) {
+	var choice Choice
+	err := s.exclusive(ctx, func() error {
+		log := s.current()
+		c, _, err := log.Context()
+		if err != nil {
+			return err
+		}
+		model, _, _, err := s.choice(ctx, c)
+		if err != nil {
+			return err
+		}
+		choice = Choice{Model: model.Ref(), Chosen: true}
+		choice.Thinking, err = s.level(log, c, model, want)
+		return err
+	})
+	return choice, err
+}
+
+func (s *Session) find(ctx context.Context, ref provider.Ref) (provider.Model, bool) {
+	if s.m.cfg.Models == nil {
+		return provider.Model{}, false
+	}
+	return s.m.cfg.Models.Find(ctx, ref)
+}
+
+// Models lists the models that can be chosen.
+func (m *Manager) Models(ctx context.Context) []provider.Info {
+	if m.cfg.Models == nil {
+		return []provider.Info{}
+	}
+	return m.cfg.Models.All(ctx)
+}

@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// Snapshot is everything a panel needs to draw a session from nothing. Events with a
+// number up to Seq are in it; one with a higher number may be too, if it brought a message
+// whose entry is in Messages.
+type Snapshot struct {
+	State     State             `json:"state"`
+	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
+	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer that is being written, as far as it came."`
+	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
+	Queues    Queues            `json:"queues"`
+	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls that wait for permission."`
+	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
+	Context   ContextUsage      `json:"contextUsage"`
+	Seq       uint64            `json:"seq"`
+}
+
+// SnapshotMessage is one message of the context and the entry it comes from.
+type SnapshotMessage struct {
+	EntryID string          `json:"entryId"`
+	Message json.RawMessage `json:"message"`
+}
+
+// Queues are the messages that wait for the running turn.
+type Queues struct {
+	Steering []string `json:"steering"`
+	FollowUp []string `json:"followUp"`
+}
+
+// ContextUsage is how full the model's window is.
+type ContextUsage struct {
+	Tokens        int     `json:"tokens" jsonschema:"Estimated tokens of the context."`
+	ContextWindow int     `json:"contextWindow,omitempty"`
+	Percent       float64 `json:"percent,omitempty"`
+}
+
+// Snapshot describes the session as it stands. While a turn runs it is taken between two
+// events, if they leave a moment for it.
+func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
+	for try := 0; ; try++ {
+		log := s.current()
+		events := s.emitter(log.Header().ID)
+		at := events.now()
+		snap, err := s.snapshotOf(ctx, log)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		snap.Seq, snap.Partial, snap.Tools = at.seq, at.partial, at.tools
+		if snap.Tools == nil {
+			snap.Tools = []ToolActivity{}
+		}
+		// Messages are read after the events, so that none is missing.
+		if try == 3 || events.last() == at.seq {
+			return snap, nil
+		}
+	}
+}
+
+func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, error) {
+	state, err := s.State()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	c, _, err := log.Context()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	snap := Snapshot{State: state, Messages: make([]SnapshotMessage, len(c.Messages)), Todos: todos(c.Messages), Approvals: s.gate.Pending()}
+	for i, m := range c.Messages {
+		snap.Messages[i] = SnapshotMessage{EntryID: c.EntryIDs[i], Message: m}
+	}
+	steering, followUp := s.queue.Texts()
+	snap.Queues = Queues{Steering: steering, FollowUp: followUp}
+	snap.Context = s.contextUsage(ctx, c)
+	return snap, nil
+}
+
+func (s *Session) contextUsage(ctx context.Context, c session.Context) ContextUsage {
+	var u ContextUsage
+	u.Tokens, _ = compaction.Tokens(c.Messages)
+	if model, _, _, err := s.choice(ctx, c); err == nil {
+		u.ContextWindow = model.Window()
+		u.Percent = 100 * float64(u.Tokens) / float64(u.ContextWindow)
+	}
+	return u
+}
+
+// todos is the plan that the model keeps: what its newest successful todo_write made of
+// it. It is read from the branch, so that moving to another branch moves to its plan.
+func todos(messages []json.RawMessage) json.RawMessage {
+	for _, m := range slices.Backward(messages) {
+		name, _ := rawjson.GetString(m, "toolName")
+		if name == "todo_write" && !rawjson.Truthy(rawjson.Get(m, "isError")) {
+			return rawjson.Get(m, "details", "phases")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+//go:build peers
+
+package differential
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// answer is everything a program says about a session file.
+type answer struct {
+	Header   map[string]any
+	Entries  []map[string]any
+	Leaf     string
+	Name     string
+	Context  shown
+	Contexts []shown  // at further leaves
+	Tree     []string // depth, id and label of each entry, parents before children
+}
+
+// shown is what a model is shown.
+type shown struct {
+	Messages      []any
+	ThinkingLevel string
+	Model         model
+}
+
+// model is provider/id, "" for none.
+type model string
+
+// UnmarshalJSON reads pi's form.
+func (m *model) UnmarshalJSON(b []byte) error {
+	var form *struct{ Provider, ModelID string }
+	if err := json.Unmarshal(b, &form); err != nil || form == nil {
+		return err
+	}
+	*m = model(form.Provider + "/" + form.ModelID)
+	return nil
+}
+
+// pis is pi's answer about a file, ours our own. leaves are ids, nil for before the
+// first entry. A tree is left out where pi does not come back from one.
+func (w *world) pis(file string, leaves []any, tree bool) (a answer) {
+	w.t.Helper()
+	require.NoError(w.t, w.pi.ask(request{Do: "look", File: file, Leaves: leaves, Tree: tree}, &a))
+	return a
+}
+
+func (w *world) ours(file string, leaves []any, tree bool) answer {
+	w.t.Helper()
+	doc, err := w.kit.Store.Load(file)
+	require.NoError(w.t, err)
+	a := w.answerOf(doc, leaves, tree)
+	require.NoError(w.t, doc.Close())
+	return a
+}
+
+func (w *world) answerOf(doc *session.Document, leaves []any, tree bool) answer {
+	w.t.Helper()
+	a := answer{Leaf: doc.LeafID(session.AtLast()), Name: doc.Title().Text, Contexts: []shown{}}
+	w.decode(doc.HeaderLine(), &a.Header)
+	a.Entries = w.entries(doc)
+	a.Context = w.contextAt(doc, session.AtLast())
+	for _, id := range leaves {
+		leaf := session.AtRoot()
+		if id != nil {
+			leaf = session.At(id.(string))
+		}
+		a.Contexts = append(a.Contexts, w.contextAt(doc, leaf))
+	}
+	if tree {
+		a.Tree = w.tree(doc)
+	}
+	return a
+}
+
+func (w *world) entries(doc *session.Document) []map[string]any {
+	w.t.Helper()
+	entries := []map[string]any{}
+	for i := range doc.Len() {
+		e, err := doc.Entry(i)
+		require.NoError(w.t, err)
+		var entry map[string]any
+		w.decode(e.Raw, &entry)
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+func (w *world) contextAt(doc *session.Document, leaf session.Leaf) shown {
+	w.t.Helper()
+	c, _, err := session.BuildContext(doc, leaf, nil)
+	require.NoError(w.t, err)
+	require.Len(w.t, c.EntryIDs, len(c.Messages))
+	return w.shown(c)
+}
+
+func (w *world) shown(c session.Context) shown {
+	w.t.Helper()
+	s := shown{ThinkingLevel: c.ThinkingLevel, Model: model(c.Models["default"])}
+	b, err := json.Marshal(c.Messages)
+	require.NoError(w.t, err)
+	w.decode(b, &s.Messages)
+	return s
+}
+
+func (w *world) tree(doc *session.Document) []string {
+	w.t.Helper()
+	order, err := doc.Ordered()
+	require.NoError(w.t, err)
+	labels, err := doc.Labels()
+	require.NoError(w.t, err)
+	depth, lines := map[int]int{-1: -1}, []string{}
+	for _, i := range order {
+		depth[i] = depth[doc.Parent(i)] + 1
+		lines = append(lines, fmt.Sprintf("%d %s %s", depth[i], doc.ID(i), labels[doc.ID(i)]))
+	}
+	return lines
+}
+
+func (w *world) decode(b []byte, into any) {
+	w.t.Helper()
+	require.NoError(w.t, json.Unmarshal(b, into), "%s", b)
+}
+
+// requireSame requires that both programs say the same about a file, and that what the
+// end of the file alone tells us is no different. Ours is asked first, because pi ends
+// a last line without newline even when it only reads.
+func (w *world) requireSame(file string, leaves []any) answer {
+	w.t.Helper()
+	doc, err := w.kit.Store.Load(file)
+	require.NoError(w.t, err)
+	tree := w.safeTree(doc)
+	require.NoError(w.t, doc.Close())
+	got := w.ours(file, leaves, tree)
+	dialect := session.Pi
+	tail, ok, err := session.LoadTail(w.kit.Finder.Fs, file, &dialect, nil)
+	require.NoError(w.t, err)
+
+	want := w.pis(file, leaves, tree)
+	require.Equal(w.t, want, got)
+	if ok {
+		w.tails++
+		require.Equal(w.t, want.Leaf, tail.LeafID)
+		require.Equal(w.t, want.Context, w.shown(tail.Context))
+	}
+	w.requireSameRow(file)
+	return want
+}
+
+// safeTree reports that pi can build the tree of a file: with two entries of one id it
+// may never be done.
+func (w *world) safeTree(doc *session.Document) bool {
+	return !slices.ContainsFunc(doc.Problems(), func(p session.Problem) bool { return p.Kind == session.DuplicateID })
+}
+
+// requireSameRow requires the same row in a list, but for the time of the last change,
+// which is that of the newest message in pi and that of the file here. pi's list, but
+// not pi itself, takes a line separator in a text for the end of the line.
+func (w *world) requireSameRow(file string) {
+	w.t.Helper()
+	if strings.Contains(string(w.read(file)), lineSeparator) {
+		return
+	}
+	got, err := w.kit.Finder.Describe(file)
+	require.NoError(w.t, err)
+	var rows []struct {
+		Path, ID, Cwd, Name, ParentSessionPath string
+		Created, FirstMessage, AllMessagesText string
+		MessageCount                           int
+	}
+	require.NoError(w.t, w.pi.ask(request{Do: "list", Dir: w.dir}, &rows))
+	for _, row := range rows {
+		if row.Path != file {
+			continue
+		}
+		require.Equal(w.t, []any{row.ID, row.Cwd, row.ParentSessionPath, row.Created, row.MessageCount}, []any{got.ID, got.Cwd, got.ParentSession, got.Created, got.MessageCount})
+		require.Equal(w.t, row.Name, got.Title)
+		require.Equal(w.t, row.FirstMessage, got.FirstMessage)
+		require.Equal(w.t, row.AllMessagesText, got.AllText)
+		w.rows++
+		return
+	}
+	require.True(w.t, w.unlisted(file), "pi does not list %s", file)
+}
+
+// unlisted reports that pi leaves a session out of its list that it can open: one in
+// which a user or an assistant has said null.
+func (w *world) unlisted(file string) bool {
+	w.t.Helper()
+	for _, e := range w.ours(file, nil, false).Entries {
+		m, _ := e["message"].(object)
+		if content, ok := m["content"]; ok && content == nil && (m["role"] == "user" || m["role"] == "assistant") {
+			return true
+		}
+	}
+	return false
+}

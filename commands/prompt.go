@@ -1,0 +1,166 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+var prompt = New(Spec{
+	Name: "xcsh.prompt", Title: "Ask…", Flags: Palette, Input: InputText, Arg: "text",
+	Doc: "Say something to the model of the folder's session. The answer comes as events; the result when the turn is over.",
+}, runPrompt)
+
+var steer = New(Spec{
+	Name: "xcsh.steer", Title: "Steer…", Flags: Palette, Input: InputText, Arg: "text",
+	Doc: "Say something to the turn that runs: the model is told after the tool calls that are running.",
+}, func(ctx context.Context, env *Env, a SayArgs) (QueuedResult, error) {
+	return runQueue(ctx, env, a, "steer")
+})
+
+var followUp = New(Spec{
+	Name: "xcsh.followUp", Title: "Follow Up…", Flags: Palette, Input: InputText, Arg: "text",
+	Doc: "Say something once the turn that runs would be over.",
+}, func(ctx context.Context, env *Env, a SayArgs) (QueuedResult, error) {
+	return runQueue(ctx, env, a, "followUp")
+})
+
+var abort = New(Spec{
+	Name: "xcsh.abort", Title: "Stop", Flags: Palette,
+	Doc: "Stop the turn or the compaction that runs, and answer when it is over.",
+}, runAbort)
+
+// Image is a picture that goes with a prompt.
+type Image struct {
+	Data     string `json:"data" jsonschema:"The bytes, base64."`
+	MimeType string `json:"mimeType" jsonschema:"image/png, image/jpeg, image/gif or image/webp."`
+}
+
+// SayArgs are the arguments of commands that say something.
+type SayArgs struct {
+	Folder
+	Text   string  `json:"text" jsonschema:"What to say."`
+	Images []Image `json:"images,omitempty"`
+}
+
+// PromptArgs are the arguments of xcsh.prompt.
+type PromptArgs struct {
+	SayArgs
+	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of files, to show the model with the text."`
+	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do while a turn runs: steer or followUp. Absent: refuse."`
+}
+
+// PromptResult is what became of a prompt.
+type PromptResult struct {
+	StopReason string          `json:"stopReason,omitempty" jsonschema:"Why the last answer ended: stop, length, aborted …"`
+	Usage      provider.Usage  `json:"usage" jsonschema:"Sum over the answers of the turn."`
+	Message    json.RawMessage `json:"message,omitempty" jsonschema:"The last answer, as stored."`
+	Queued     bool            `json:"queued,omitempty" jsonschema:"The text waits for the turn that runs; the rest is empty."`
+}
+
+// QueuedResult says how many messages wait.
+type QueuedResult struct {
+	Queued int `json:"queued"`
+}
+
+// AbortResult says whether anything was stopped.
+type AbortResult struct {
+	Aborted    bool     `json:"aborted"`
+	Unanswered []string `json:"unanswered" jsonschema:"Queued messages that are given back."`
+}
+
+func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error) {
+	live, err := env.live(ctx, a.Folder)
+	if err != nil {
+		return PromptResult{}, err
+	}
+	if a.Text == "" && len(a.Images) == 0 && len(a.Attachments) == 0 {
+		return PromptResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
+	}
+	in, err := a.input()
+	if err != nil {
+		return PromptResult{}, err
+	}
+	attached, err := env.attach(ctx, live.Cwd(), a.Attachments)
+	if err != nil {
+		return PromptResult{}, err
+	}
+	in.Text, in.Queue, in.Accepted = attached+in.Text, a.StreamingBehavior, acceptedOf(ctx)
+	progress := env.UI.Progress(ctx, "xcsh")
+	defer progress.End("")
+	turn, err := live.Prompt(ctx, in)
+	if err != nil {
+		return PromptResult{}, err
+	}
+	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
+}
+
+func runQueue(ctx context.Context, env *Env, a SayArgs, when string) (QueuedResult, error) {
+	live, err := env.live(ctx, a.Folder)
+	if err != nil {
+		return QueuedResult{}, err
+	}
+	if a.Text == "" && len(a.Images) == 0 {
+		return QueuedResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
+	}
+	in, err := a.input()
+	if err != nil {
+		return QueuedResult{}, err
+	}
+	in.Queue = when
+	n, err := live.Enqueue(in)
+	return QueuedResult{Queued: n}, err
+}
+
+func runAbort(ctx context.Context, env *Env, a Folder) (AbortResult, error) {
+	live, err := env.live(ctx, a)
+	if err != nil {
+		return AbortResult{}, err
+	}
+	aborted, unanswered, err := live.Abort(ctx)
+	if unanswered == nil {
+		unanswered = []string{}
+	}
+	return AbortResult{Aborted: aborted, Unanswered: unanswered}, err
+}
+
+type acceptedKey struct{}
+
+// WithAccepted lets f be called when a prompt that is run with the context was accepted:
+// its turn began, or it waits for the one that runs. It may be called more than once.
+func WithAccepted(ctx context.Context, f func()) context.Context {
+	return context.WithValue(ctx, acceptedKey{}, f)
+}
+
+func acceptedOf(ctx context.Context) func() {
+	f, _ := ctx.Value(acceptedKey{}).(func())
+	return f
+}
+
+// LiveSession returns the live session of the folder that the arguments of a command are
+// about, whatever else is wrong with them.
+func LiveSession(ctx context.Context, env *Env, args json.RawMessage) (*agent.Session, error) {
+	var f Folder
+	if err := json.Unmarshal(args, &f); err != nil && len(args) > 0 {
+		return nil, err
+	}
+	return env.live(ctx, f)
+}
+
+// input is what is said, as a session takes it.
+func (a SayArgs) input() (agent.Input, error) {
+	in := agent.Input{Text: a.Text}
+	for i, image := range a.Images {
+		if image.Data == "" || !strings.HasPrefix(image.MimeType, "image/") {
+			return in, fault.New(fault.InvalidArgument, "Image %d needs data and a mimeType that begins with image/.", i+1).
+				With("field", fmt.Sprintf("images.%d", i))
+		}
+		in.Images = append(in.Images, provider.Block{Type: provider.TypeImage, Data: image.Data, MimeType: image.MimeType})
+	}
+	return in, nil
+}

@@ -1,0 +1,46 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+var snapshot = New(Spec{
+	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly,
+	Doc: "Everything a panel needs to draw the folder's session from nothing.",
+}, runSnapshot)
+
+var stats = New(Spec{
+	Name: "xcsh.stats", Title: "Session Statistics", Flags: Palette | ReadOnly, Input: InputNone, Arg: "source",
+	Doc: "Messages, tool calls, tokens, cost and how full the model's window is.",
+}, runStats)
+
+func runSnapshot(ctx context.Context, env *Env, a Folder) (agent.Snapshot, error) {
+	live, err := env.live(ctx, a)
+	if err != nil {
+		return agent.Snapshot{}, err
+	}
+	return live.Snapshot(ctx)
+}
+
+func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
+	var stats agent.Stats
+	var c session.Context
+	err := env.withSource(ctx, a, func(_ string, sub subject) (err error) {
+		if stats, err = agent.StatsOf(sub.doc); err != nil {
+			return err
+		}
+		c, _, err = session.BuildContext(sub.doc, sub.leaf, nil)
+		return err
+	})
+	if err != nil {
+		return agent.Stats{}, err
+	}
+	live, err := env.live(ctx, a.Folder)
+	if err == nil {
+		stats.Context = live.ContextUsage(ctx, c)
+	}
+	return stats, err
+}

@@ -1,0 +1,207 @@
+package lsp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+)
+
+// opened is one backend that a server was given.
+type opened struct {
+	settings lsp.Settings
+	live     *liveFake
+}
+
+// configurable is a fixture whose backends can be told apart, and whose commands say
+// whether the client picks.
+func configurable(t *testing.T) (f *fixture, backends chan opened) {
+	t.Helper()
+	f, backends = newFixture(t), make(chan opened, 4)
+	f.options.Open = func(_ context.Context, s lsp.Settings, _ lsp.Client) (lsp.Backend, error) {
+		if s.AgentDir == "/unusable" {
+			return lsp.Backend{}, errors.New("it is unusable")
+		}
+		o := opened{s, newLiveFake()}
+		backends <- o
+		return lsp.Backend{Live: o.live}, nil
+	}
+	spec := commands.Spec{Name: "test.pick", Title: "test.pick"}
+	f.options.Commands = commands.NewTable(commands.New(spec, func(_ context.Context, env *commands.Env, _ none) (hooked, error) {
+		return hooked{Cancel: env.Pick}, nil
+	}))
+	return f, backends
+}
+
+// picks runs a command that says whether the client picks.
+func picks(t *testing.T, ed *lsptest.Editor) bool {
+	t.Helper()
+	raw, failure := ed.Exec("test.pick", nil)
+	require.Nil(t, failure)
+	var h hooked
+	require.NoError(t, json.Unmarshal(raw, &h))
+	return h.Cancel
+}
+
+var canBeAsked = lsptest.Fields{"workspace": lsptest.Fields{"configuration": true}}
+
+// answerConfiguration answers the question for the section.
+func answerConfiguration(t *testing.T, ed *lsptest.Editor, section any) {
+	t.Helper()
+	r := ed.WaitRequest("workspace/configuration")
+	require.JSONEq(t, `{"items":[{"section":"xcshLs"}]}`, string(r.Params))
+	r.Reply([]any{section})
+}
+
+func TestTheConfigurationWinsOverTheOptions(t *testing.T) {
+	t.Parallel()
+	f, backends := configurable(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"capabilities": canBeAsked, "initializationOptions": lsptest.Fields{
+		"agentDir": "/a", "sessionDir": "/s", "startup": lsptest.Fields{"mode": "resume", "target": "x"}, "ui": lsptest.Fields{"hooks": true},
+	}})
+	first := receive(t, backends)
+	require.Equal(t, "/a", first.settings.AgentDir)
+	answerConfiguration(t, ed, lsptest.Fields{
+		"agentDir": "/b", "sessionDir": "", "model": nil, "startup": lsptest.Fields{"mode": "new"}, "ui": lsptest.Fields{"pick": true},
+	})
+	require.True(t, picks(t, ed), "the first command finds it in force")
+	second := receive(t, backends)
+	require.Equal(t, lsp.Settings{
+		AgentDir: "/b", SessionDir: "/s", Startup: lsp.Startup{Mode: "new", Target: "x"}, UI: lsp.UISettings{Pick: true, Hooks: true},
+	}, second.settings)
+	receive(t, first.live.done)
+	ed.Shutdown()
+	receive(t, second.live.done)
+}
+
+func TestAConfigurationThatSaysNothingNewChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]any{
+		"null": nil, "empty": lsptest.Fields{}, "a Lua table": []any{}, "the same": lsptest.Fields{"agentDir": "/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, backends := configurable(t)
+			ed := lsptest.Start(t, f.options)
+			ed.Initialize(lsptest.Fields{"capabilities": canBeAsked, "initializationOptions": lsptest.Fields{"agentDir": "/a"}})
+			answerConfiguration(t, ed, answer)
+			require.False(t, picks(t, ed))
+			receive(t, backends)
+			require.Empty(t, backends, "one backend only")
+		})
+	}
+}
+
+func TestAClientThatHasNoConfigurationAfterAll(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(f *fixture, r lsptest.Request){
+		"an error":      func(_ *fixture, r lsptest.Request) { r.Fail(-32601, "what?") },
+		"no list":       func(_ *fixture, r lsptest.Request) { r.Reply(lsptest.Fields{"agentDir": "/b"}) },
+		"an empty list": func(_ *fixture, r lsptest.Request) { r.Reply([]any{}) },
+		"no answer":     func(f *fixture, _ lsptest.Request) { f.clock.advance(lsp.ConfigurationTime) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, backends := configurable(t)
+			ed := lsptest.Start(t, f.options)
+			ed.Initialize(lsptest.Fields{"capabilities": canBeAsked, "initializationOptions": lsptest.Fields{"ui": lsptest.Fields{"pick": true}}})
+			answer(f, ed.WaitRequest("workspace/configuration"))
+			require.True(t, picks(t, ed), "the options stay in force")
+			receive(t, backends)
+			require.Empty(t, backends)
+		})
+	}
+}
+
+func TestWhatIsWrongWithTheConfigurationIsTold(t *testing.T) {
+	t.Parallel()
+	f, _ := configurable(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"capabilities": canBeAsked})
+	answerConfiguration(t, ed, lsptest.Fields{"persist": "no"})
+	require.JSONEq(t, `{"type":2,"message":"The option \"xcshLs.persist\" must be true or false; the default is used."}`,
+		string(ed.WaitNotification("window/showMessage")))
+	ed.Notify("workspace/didChangeConfiguration", lsptest.Fields{"settings": nil})
+	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/unusable", "ui": lsptest.Fields{"pick": true}})
+	require.JSONEq(t, `{"type":2,"message":"The changed settings are not in force: it is unusable"}`,
+		string(ed.WaitNotification("window/showMessage")))
+	require.False(t, picks(t, ed), "the backend that is there goes on")
+}
+
+func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	f, backends := configurable(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"capabilities": canBeAsked})
+	answerConfiguration(t, ed, nil)
+	require.False(t, picks(t, ed))
+	receive(t, backends)
+	ed.Notify("workspace/didChangeConfiguration", nil)
+	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}})
+	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is started again."}`,
+		string(ed.WaitNotification("window/showMessage")))
+	require.True(t, picks(t, ed), "what can change at once does")
+	require.Empty(t, backends)
+}
+
+func TestStartUpWorkKeepsItsBackend(t *testing.T) {
+	t.Parallel()
+	f, backends := configurable(t)
+	started := make(chan bool, 1)
+	f.options.Started = func(_ context.Context, env *commands.Env) { started <- env.Pick }
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"capabilities": canBeAsked})
+	answerConfiguration(t, ed, lsptest.Fields{"startup": lsptest.Fields{"mode": "continue"}, "ui": lsptest.Fields{"pick": true}})
+	require.True(t, receive(t, started), "it begins with the configuration in force")
+	require.Empty(t, receive(t, backends).settings.Startup.Mode)
+	require.Equal(t, "continue", receive(t, backends).settings.Startup.Mode)
+	ed.Notify("workspace/didChangeConfiguration", nil)
+	answerConfiguration(t, ed, lsptest.Fields{"startup": lsptest.Fields{"mode": "continue"}, "ui": lsptest.Fields{"pick": true}, "agentDir": "/b"})
+	require.Contains(t, string(ed.WaitNotification("window/showMessage")), "agentDir takes effect when")
+	require.Empty(t, backends)
+}
+
+// A client that cannot be asked pushes its whole configuration.
+func TestAPushedConfigurationIsRead(t *testing.T) {
+	t.Parallel()
+	f, backends := configurable(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(nil)
+	for _, settings := range []any{
+		nil,
+		[]any{},
+		"x",
+		lsptest.Fields{"other": lsptest.Fields{"agentDir": "/o"}}, // not about us
+		lsptest.Fields{"xcshLs": lsptest.Fields{"agentDir": "/b"}},
+		lsptest.Fields{"xcshLs": lsptest.Fields{"agentDir": "/c", "ui": lsptest.Fields{"pick": true}}},
+	} {
+		ed.Notify("workspace/didChangeConfiguration", lsptest.Fields{"settings": settings})
+	}
+	for _, dir := range []string{"", "/b", "/c"} {
+		require.Equal(t, dir, receive(t, backends).settings.AgentDir, "in order")
+	}
+	require.True(t, picks(t, ed))
+	require.Empty(t, backends)
+}
+
+func TestTheServerAsksToBeToldOfChanges(t *testing.T) {
+	t.Parallel()
+	f, _ := configurable(t)
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(lsptest.Fields{"capabilities": lsptest.Fields{"workspace": lsptest.Fields{
+		"configuration": true, "didChangeConfiguration": lsptest.Fields{"dynamicRegistration": true},
+	}}})
+	answerConfiguration(t, ed, nil)
+	r := ed.WaitRequest("client/registerCapability")
+	require.JSONEq(t, `{"registrations":[{"id":"xcshLs","method":"workspace/didChangeConfiguration","registerOptions":{"section":"xcshLs"}}]}`,
+		string(r.Params))
+	require.False(t, picks(t, ed), "commands do not wait for that answer")
+	r.Reply(nil)
+}

@@ -1,0 +1,86 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+)
+
+// hosted are the commands that hosts may also send as notifications of the same name,
+// with the command's object as parameters.
+var hosted = map[string]string{
+	"xcsh/prompt":      "xcsh.prompt",
+	"xcsh/steer":       "xcsh.steer",
+	"xcsh/followUp":    "xcsh.followUp",
+	"xcsh/abort":       "xcsh.abort",
+	"xcsh/setModel":    "xcsh.setModel",
+	"xcsh/setThinking": "xcsh.setThinking",
+}
+
+// hostedRoutes are the routes of those notifications.
+func (s *server) hostedRoutes() map[string]route {
+	routes := map[string]route{}
+	for method, command := range hosted {
+		routes[method] = route{notify: func(params json.RawMessage) error {
+			s.runHosted(command, params)
+			return nil
+		}}
+	}
+	return routes
+}
+
+// runHosted runs a command off the goroutine that reads, but after the one before it was
+// accepted: what is said to a turn must not overtake the prompt that begins it. A prompt is
+// accepted when its turn began, any other command when it is done.
+func (s *server) runHosted(command string, params json.RawMessage) {
+	c, ok := s.calls.begin(s.work, jsonrpc2.ID{})
+	if !ok {
+		err := busyError(s.opts.MaxInFlight)
+		s.log.Warn("no room for a notification", zap.String("command", command), zap.Error(err))
+		s.showMessage(commands.LevelError, command+": "+err.Error())
+		return
+	}
+	before, accepted := s.lastHosted, make(chan struct{})
+	s.lastHosted = accepted // only the goroutine that reads comes here
+	go func() {
+		defer s.calls.end(c)
+		defer s.progress.endAll(c)
+		defer s.recoverPanic(command)
+		done := sync.OnceFunc(func() { close(accepted) })
+		defer done()
+		select {
+		case <-before:
+		case <-c.ctx.Done():
+			return
+		}
+		select {
+		case <-s.ready:
+		case <-c.ctx.Done():
+			return
+		}
+		env := s.config.envForCommand()
+		_, err := s.opts.Commands.Execute(commands.WithAccepted(c.ctx, done), env, command, []json.RawMessage{params})
+		if err != nil {
+			s.hostedFailed(c.ctx, env, command, params, err)
+		}
+	}()
+}
+
+// hostedFailed tells the client what became of a notification: as an event of the session
+// that it was about, or as a message when there is no telling which that is.
+func (s *server) hostedFailed(ctx context.Context, env *commands.Env, command string, params json.RawMessage, err error) {
+	text := err.Error()
+	s.log.Info("a notification failed", zap.String("command", command), zap.Error(err))
+	live, liveErr := commands.LiveSession(ctx, env, params)
+	if liveErr != nil {
+		s.showMessage(commands.LevelError, text)
+		return
+	}
+	live.Report(agent.ErrorEvent(command, err))
+}

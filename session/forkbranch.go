@@ -1,0 +1,109 @@
+package session
+
+import (
+	"io"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// writeBranch writes the path of a partial fork under header: label entries are taken
+// out, the ends tied together, and what is still there is labelled anew.
+//
+// Differs: xcsh leaves the children of a removed label without a parent, which cuts
+// off everything above them, and a compaction that keeps from a label keeps nothing.
+func (s *Store) writeBranch(w io.Writer, d *Document, header []byte, into forkInto, disk func([]byte) []byte) error {
+	if err := writeLine(w, header); err != nil {
+		return err
+	}
+	instead := d.afterLabels(into.path)
+	parent, cut := "", false
+	err := d.eachOnDisk(into.path, disk, func(i int, line []byte) error {
+		typ := d.tree.typ(i)
+		if typ == TypeLabel {
+			cut = true
+			return nil
+		}
+		if cut {
+			line, cut = withParent(line, parent), false
+		}
+		if typ == TypeCompaction {
+			line = redirect(line, instead)
+		}
+		parent = d.tree.id(i)
+		return writeLine(w, into.withImages(line))
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeLabels(w, d, into.path, parent)
+}
+
+// withImages puts the images that the copy will not find into a line.
+func (into *forkInto) withImages(line []byte) []byte {
+	if into.blobs == nil {
+		return line
+	}
+	return resolveBlobs(line, into.blobs, 0, func(string, error) {})
+}
+
+// writeLabels writes the labels of the entries on the path as a chain below parent.
+func (s *Store) writeLabels(w io.Writer, d *Document, path []int, parent string) error {
+	labels, err := d.Labels()
+	if err != nil || len(labels) == 0 {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, i := range path {
+		if d.tree.typ(i) != TypeLabel {
+			ids[d.tree.id(i)] = true
+		}
+	}
+	for _, i := range path {
+		target := d.tree.id(i)
+		text := labels[target]
+		if text == "" || !ids[target] {
+			continue
+		}
+		id := s.ids.Entry(func(id string) bool { return ids[id] })
+		ids[id] = true
+		if err := writeLine(w, DraftLabel(target, text).line(id, parent, FormatTime(s.now()))); err != nil {
+			return err
+		}
+		parent = id
+	}
+	return nil
+}
+
+func withParent(line []byte, parent string) []byte {
+	if parent == "" {
+		return rawjson.Set(line, "parentId", []byte("null"))
+	}
+	return rawjson.SetString(line, "parentId", parent)
+}
+
+// afterLabels maps each label entry of the path to the entry that takes its place: the
+// next one that is no label.
+func (d *Document) afterLabels(path []int) map[string]string {
+	instead := map[string]string{}
+	next := ""
+	for _, i := range slices.Backward(path) {
+		if d.tree.typ(i) != TypeLabel {
+			next = d.tree.id(i)
+		} else if next != "" {
+			instead[d.tree.id(i)] = next
+		}
+	}
+	return instead
+}
+
+// redirect makes a compaction keep from the entry that took a label's place.
+func redirect(line []byte, instead map[string]string) []byte {
+	for _, key := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
+		id, _ := rawjson.GetString(line, key)
+		if to := instead[id]; to != "" {
+			line = rawjson.SetString(line, key, to)
+		}
+	}
+	return line
+}

@@ -1,0 +1,87 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+)
+
+// indexOfFork returns the fork just written to path without reading all of it: what was
+// carried as it is stands where it stood, so many bytes further. nil means that the file
+// must be read, because it is small, because somebody else wrote to it already, or
+// because there are oddities, which are told with the numbers of their lines.
+func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document, error) {
+	from := b.doc
+	if from.src.file == nil || b.edits || len(from.problems) > 0 || !from.src.endsLine() {
+		return nil, nil
+	}
+	f, err := s.Fs.Open(path)
+	if err != nil {
+		return nil, ioFault("open", path, err)
+	}
+	d := &Document{path: path, src: source{file: f, size: b.size}, tail: tail{size: b.size, newline: true}}
+	known, err := d.beginsWith(header)
+	if known {
+		d.header, _ = parseHeader(header)
+		d.headerAt = span{0, int64(len(header))}
+		known, err = d.takeIndex(from, b.raw.off)
+	}
+	if err != nil || !known {
+		return nil, ioFaultOrNil("read", path, errors.Join(err, f.Close()))
+	}
+	d.settle(s.dialectAt(path))
+	return d, nil
+}
+
+// beginsWith reports whether the file of d is as long as it should be and begins with
+// the header, whose id nothing else has.
+func (d *Document) beginsWith(header []byte) (ok bool, err error) {
+	if d.info, err = d.src.file.Stat(); err != nil || d.info.Size() != d.src.size {
+		return false, err
+	}
+	b, err := d.src.read(0, len(header))
+	return bytes.Equal(b, header), err
+}
+
+// takeIndex makes the index of d from that of another document, whose bytes from off on
+// stand in d behind the header. What comes behind those is read. ok is false when it
+// holds something odd or is too much to be read at once.
+func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
+	further := d.headerAt.end - off
+	d.tree.index = from.tree.upTo(from.Len()-len(from.freshEntries()), further)
+	d.marks, d.values = from.marks, from.values
+	if err := d.takeTitle(); err != nil {
+		return false, err
+	}
+	behind := from.src.len() + further
+	if d.src.size-behind > smallFile {
+		return false, nil
+	}
+	rest, err := d.src.read(behind, int(d.src.size-behind))
+	if err != nil {
+		return false, err
+	}
+	odd := false
+	s := lineScanner{buf: rest, eof: true, off: behind, emit: d.add, report: func(Problem) { odd = true }, budget: spanBudget}
+	if _, err := s.run(); err != nil || odd || len(d.problems) > 0 {
+		return false, err
+	}
+	n := min(d.src.size, endBytes)
+	d.end, err = d.src.read(d.src.size-n, int(n))
+	return true, err
+}
+
+// takeTitle sets the title as reading the entries so far would have done.
+func (d *Document) takeTitle() error {
+	d.title = Title{Text: d.header.Title, Source: d.header.TitleSource}
+	for i := d.Len() - 1; i >= 0 && !d.header.HasTitle; i-- {
+		if d.tree.typ(i) != TypeSessionInfo {
+			continue
+		}
+		raw, err := d.raw(i)
+		if err == nil {
+			d.noteTitle(TypeSessionInfo, raw)
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package session
+
+import (
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// record is one entry of the index in full: its envelope, and where its bytes are.
+type record struct {
+	off    int64 // in the file
+	n      int32 // bytes; maxLine fits
+	ord    int32 // how many JSON values came before it in the file, the header being 0
+	id     string
+	parent string
+	typ    Type
+	role   string // of a message
+	mem    []byte // the line, where it is not, or not in full, in the source
+	fresh  bool   // the entry is newer than the source
+}
+
+// index is every entry of a session in file order, and by id. Payloads are not in it.
+type index struct {
+	slots    slots
+	ids      idTable
+	names    idNames
+	lines    map[int32][]byte // record.mem, by place
+	oddTypes map[int32]Type   // types that have no code, by place
+	oddRoles map[int32]string
+}
+
+func (x *index) len() int { return x.slots.n }
+
+// add appends an entry. Of entries with one id the last one is found by it; again
+// reports that there is an earlier one.
+func (x *index) add(r record) (again bool) {
+	place := int32(x.len())
+	s := slot{off: r.off, n: r.n, ord: r.ord}
+	s.setIDs(x.names.key(r.id), x.names.key(r.parent))
+	if s.typ = typeCodes.code(r.typ); s.typ == otherCode {
+		put(&x.oddTypes, place, r.typ)
+	}
+	if s.role = roleCodes.code(r.role); s.role == otherCode {
+		put(&x.oddRoles, place, r.role)
+	}
+	if r.mem != nil {
+		s.has |= slotMem
+		put(&x.lines, place, r.mem)
+	}
+	if r.fresh {
+		s.has |= slotFresh
+	}
+	return x.append(s)
+}
+
+// append is [index.add] for what [pack] made.
+func (x *index) append(s slot) (again bool) {
+	place := x.slots.append(s)
+	return s.idKind != noID && x.ids.put(s.idKey(), place, &x.slots)
+}
+
+// record reads the envelope of v. ok is false when it has no type.
+func (x *index) record(v value) (r record, ok bool) {
+	r = record{off: v.off, n: int32(len(v.raw))}
+	typ, _ := rawjson.String(v.env.Type)
+	r.typ = Type(typ)
+	r.id, _ = rawjson.String(v.env.ID)
+	r.parent, _ = rawjson.String(v.env.ParentID)
+	if r.typ == TypeMessage {
+		r.role, _ = rawjson.String(v.env.Role)
+	}
+	return r, r.typ != ""
+}
+
+// at returns the record of entry i. Where one field is enough, the methods below cost less.
+func (x *index) at(i int) record {
+	s := x.slots.at(i)
+	return record{
+		off: s.off, n: s.n, ord: s.ord, id: x.id(i), parent: x.parentID(i),
+		typ: x.typ(i), role: x.role(i), mem: x.mem(i), fresh: x.fresh(i),
+	}
+}
+
+// id returns the id of entry i, "" when it has none.
+func (x *index) id(i int) string { return x.names.text(x.slots.at(i).idKey()) }
+
+// parentID returns what entry i names as its parent, "" when it names none.
+func (x *index) parentID(i int) string { return x.names.text(x.slots.at(i).parentKey()) }
+
+// typ returns the type of entry i.
+func (x *index) typ(i int) Type {
+	if c := x.slots.at(i).typ; c != otherCode {
+		return typeCodes[c]
+	}
+	return x.oddTypes[int32(i)]
+}
+
+// role returns the role of entry i, "" for one that is no message.
+func (x *index) role(i int) string {
+	if c := x.slots.at(i).role; c != otherCode {
+		return roleCodes[c]
+	}
+	return x.oddRoles[int32(i)]
+}
+
+// mem returns the line of entry i where it is not, or not in full, in the source, else nil.
+func (x *index) mem(i int) []byte {
+	if x.slots.at(i).has&slotMem == 0 {
+		return nil
+	}
+	return x.lines[int32(i)]
+}
+
+// setMem keeps the line of entry i in memory.
+func (x *index) setMem(i int, line []byte) {
+	x.slots.at(i).has |= slotMem
+	put(&x.lines, int32(i), line)
+}
+
+// fresh reports whether entry i is newer than the source.
+func (x *index) fresh(i int) bool { return x.slots.at(i).has&slotFresh != 0 }
+
+// span returns where the bytes of entry i are in the source.
+func (x *index) span(i int) span {
+	s := x.slots.at(i)
+	return span{s.off, s.off + int64(s.n)}
+}
+
+// find returns the place of the last entry called id.
+func (x *index) find(id string) (place int, ok bool) {
+	k, ok := x.names.lookup(id)
+	if !ok {
+		return 0, false
+	}
+	return x.ids.find(k, &x.slots)
+}
+
+// parentOf returns the index of i's parent, or -1 when i is a root: its parent is
+// null, itself or not in the file.
+func (x *index) parentOf(i int) int {
+	s := x.slots.at(i)
+	if s.parentKind == noID || s.ownParent() {
+		return -1
+	}
+	if p, ok := x.ids.find(s.parentKey(), &x.slots); ok {
+		return p
+	}
+	return -1
+}
+
+// orphan reports whether entry i names a parent that is not in the file.
+func (x *index) orphan(i int) bool {
+	s := x.slots.at(i)
+	return s.parentKind != noID && !s.ownParent() && x.parentOf(i) < 0
+}
+
+// shadowed reports whether a later entry has the id of entry i.
+func (x *index) shadowed(i int) bool {
+	s := x.slots.at(i)
+	if s.idKind == noID {
+		return false
+	}
+	last, _ := x.ids.find(s.idKey(), &x.slots)
+	return last != i
+}
+
+// anyRole reports whether there is a message of the role, which must be a common one.
+func (x *index) anyRole(role string) bool {
+	c := roleCodes.code(role)
+	return x.slots.any(func(s *slot) bool { return s.role == c })
+}
+
+// anyID reports whether any entry has an id.
+func (x *index) anyID() bool {
+	return x.slots.any(func(s *slot) bool { return s.idKind != noID })
+}
+
+// byOrd returns the place of the entry before which ord JSON values came, looking at
+// those before end.
+func (x *index) byOrd(ord float64, end int) (place int, ok bool) {
+	place = sort.Search(end, func(i int) bool { return float64(x.slots.at(i).ord) >= ord })
+	return place, place < end && float64(x.slots.at(place).ord) == ord
+}
+
+// chain gives every entry the id that newID returns for its place, and the entry before
+// it for a parent. newID is called in order and may ask which ids are given already.
+func (x *index) chain(newID func(i int) string) {
+	x.ids = idTable{}
+	var parent idKey
+	for i := range x.len() {
+		id := x.names.key(newID(i))
+		x.slots.at(i).setIDs(id, parent)
+		x.ids.put(id, int32(i), &x.slots)
+		parent = id
+	}
+}
+
+// upTo returns a copy of the index of the first n entries, none of them in memory, for
+// a file in which they stand so many bytes further.
+func (x *index) upTo(n int, further int64) index {
+	y := index{
+		slots:    x.slots.upTo(n),
+		names:    idNames{texts: slices.Clip(x.names.texts), byID: maps.Clone(x.names.byID)},
+		oddTypes: maps.Clone(x.oddTypes),
+		oddRoles: maps.Clone(x.oddRoles),
+	}
+	for i := range n {
+		s := y.slots.at(i)
+		s.off += further
+		s.has = 0
+		if n < x.len() && s.idKind != noID {
+			y.ids.put(s.idKey(), int32(i), &y.slots)
+		}
+	}
+	if n == x.len() {
+		y.ids = idTable{cells: slices.Clone(x.ids.cells), used: x.ids.used}
+	}
+	return y
+}
+
+func put[V any](m *map[int32]V, place int32, v V) {
+	if *m == nil {
+		*m = map[int32]V{}
+	}
+	(*m)[place] = v
+}

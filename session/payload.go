@@ -1,0 +1,89 @@
+package session
+
+// payloadBlock is how many bytes of a file are read at once for entries that are wanted one
+// after the other. A longer line is read by itself.
+const payloadBlock = 1 << 20
+
+// lineReader reads the lines of many entries. In a large file, lines that lie close to each
+// other come with one read, because the call costs more than the bytes.
+type lineReader struct {
+	doc   *Document
+	reuse bool   // blocks are overwritten: a line is valid until the next one only
+	block []byte // bytes of the file, …
+	at    span   // … these
+}
+
+// each calls f with the line of each listed entry, as the current format has it, in the
+// order of the list, until f fails. Lines stay valid unless blocks are reused.
+func (r *lineReader) each(list []int, f func(i int, raw []byte) error) error {
+	for n, i := range list {
+		raw, err := r.line(list[n:])
+		if err == nil {
+			err = f(i, raw)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line returns the line of the first entry of list. What else is in the list may be read
+// with it.
+func (r *lineReader) line(list []int) ([]byte, error) {
+	d, i := r.doc, list[0]
+	if d.src.file == nil || d.tree.mem(i) != nil {
+		return d.raw(i)
+	}
+	at := d.tree.span(i)
+	if at.off < r.at.off || at.end > r.at.end {
+		if err := r.fetch(list); err != nil {
+			return nil, err
+		}
+	}
+	from, to := at.off-r.at.off, at.end-r.at.off
+	return d.current(i, r.block[from:to:to]), nil
+}
+
+// fetch reads the first line of list, and with it those that follow close behind.
+func (r *lineReader) fetch(list []int) error {
+	at := r.reach(list)
+	n := int(at.end - at.off)
+	if !r.reuse || cap(r.block) < n {
+		r.block = make([]byte, n, r.room(n))
+	}
+	r.at, r.block = at, r.block[:n]
+	if err := r.doc.src.readFull(r.block, at.off); err != nil {
+		r.at = span{}
+		return ioFault("read", r.doc.path, err)
+	}
+	return nil
+}
+
+// room is how large to make a block for n bytes.
+func (r *lineReader) room(n int) int {
+	if r.reuse {
+		return max(n, payloadBlock)
+	}
+	return n
+}
+
+// reach returns what to read for the first line of list. Lines behind it are in reach as
+// long as at least half of what is read is wanted, since a block stays in memory as long as
+// any of its lines.
+func (r *lineReader) reach(list []int) span {
+	at := r.doc.tree.span(list[0])
+	wanted, unwanted := at.end-at.off, int64(0)
+	for _, i := range list[1:] {
+		if r.doc.tree.mem(i) != nil {
+			continue
+		}
+		next := r.doc.tree.span(i)
+		gap, n := next.off-at.end, next.end-next.off
+		if gap < 0 || next.end-at.off > payloadBlock || unwanted+gap > wanted+n {
+			break
+		}
+		at.end, wanted, unwanted = next.end, wanted+n, unwanted+gap
+	}
+	return at
+}

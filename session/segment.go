@@ -1,0 +1,73 @@
+package session
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// segment is some whole lines of a file.
+type segment struct {
+	off     int64 // of buf in the file
+	buf     []byte
+	last    bool  // the file ends with it, perhaps in the middle of a line
+	tooLong bool  // it is the beginning of a line that is longer than maxLine
+	err     error // of reading it
+
+	values []value // of its first lines, in which nothing is odd; counted from line 1
+	lines  int     // how many lines those are
+	usual  int     // how many bytes
+
+	scanned chan struct{} // closed once values are known
+}
+
+// read makes g the segment that begins with rest, the beginning of a line, and goes on
+// with what is read from src, in blocks. It returns the beginning of the next segment.
+func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte {
+	*g = segment{off: off, buf: append(g.buf[:0], rest...), values: g.values[:0], scanned: make(chan struct{})}
+	for {
+		seen := len(g.buf)
+		g.buf = slices.Grow(g.buf, block)[:seen+block]
+		n, err := io.ReadFull(src, g.buf[seen:])
+		g.buf = g.buf[:seen+n]
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			g.last = true
+			return nil
+		}
+		if g.err = err; err != nil {
+			return nil
+		}
+		if end := bytes.LastIndexByte(g.buf[seen:], '\n'); end >= 0 {
+			rest = append(rest[:0], g.buf[seen+end+1:]...)
+			g.buf = g.buf[:seen+end+1]
+			return rest
+		}
+		if g.tooLong = len(g.buf) > maxLine; g.tooLong {
+			return nil
+		}
+	}
+}
+
+// scan takes the values up to the first line in which something is odd: what it is and
+// how far it goes may depend on what is behind the segment.
+func (g *segment) scan() {
+	for g.usual < len(g.buf) && !g.tooLong && g.err == nil {
+		n := bytes.IndexByte(g.buf[g.usual:], '\n')
+		if n < 0 {
+			return
+		}
+		line := g.buf[g.usual : g.usual+n]
+		if start := blank(line); start < n {
+			env, used, st := rawjson.ScanEnvelope(line[start:])
+			end := start + used
+			if st != rawjson.Complete || blank(line[end:]) < n-end {
+				return
+			}
+			g.values = append(g.values, value{off: g.off + int64(g.usual+start), line: g.lines + 1, raw: line[start:end], env: env})
+		}
+		g.lines++
+		g.usual += n + 1
+	}
+}

@@ -1,0 +1,108 @@
+package session
+
+// slot is how the index keeps a record: in 32 bytes without pointers, because a file
+// has hundreds of thousands of them and the garbage collector need not look into
+// any. Texts are numbers (see idKey, typeCodes); what is rare is in maps beside.
+type slot struct {
+	off        int64
+	n, ord     int32
+	id, parent uint32
+	idKind     idKind
+	parentKind idKind
+	typ, role  uint8
+	has        slotFlags
+}
+
+type slotFlags uint8
+
+const (
+	slotMem   slotFlags = 1 << iota // index.lines has the line
+	slotFresh                       // record.fresh
+)
+
+func (s *slot) idKey() idKey     { return idKey{s.id, s.idKind} }
+func (s *slot) parentKey() idKey { return idKey{s.parent, s.parentKind} }
+
+// ownParent reports whether the entry names itself as its parent.
+func (s *slot) ownParent() bool { return s.idKind != noID && s.idKey() == s.parentKey() }
+
+func (s *slot) setIDs(id, parent idKey) {
+	s.id, s.idKind, s.parent, s.parentKind = id.value, id.kind, parent.value, parent.kind
+}
+
+// pack makes the slot of a line in which everything is as the programs write it. ok is
+// false for any other; [index.record] and [index.add] take all.
+func pack(v value) (s slot, ok bool) {
+	s = slot{off: v.off, n: int32(len(v.raw))}
+	if s.typ = typeCodes.rawCode(v.env.Type); s.typ == otherCode {
+		return s, false
+	}
+	if s.typ == messageCode && v.env.Role != nil {
+		if s.role = roleCodes.rawCode(v.env.Role); s.role == otherCode {
+			return s, false
+		}
+	}
+	id, parent := idKey{kind: hexID}, idKey{kind: hexID}
+	if id.value, ok = hexValue(unquoted(v.env.ID)); !ok {
+		return s, false
+	}
+	if string(v.env.ParentID) == "null" {
+		parent = idKey{}
+	} else if parent.value, ok = hexValue(unquoted(v.env.ParentID)); !ok {
+		return s, false
+	}
+	s.setIDs(id, parent)
+	return s, true
+}
+
+// unquoted is the raw text of a string, and nil for any other value.
+func unquoted(raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	return raw[1 : len(raw)-1]
+}
+
+// slots is a list of slots in pages, so that a long one grows without being copied.
+type slots struct {
+	pages [][]slot
+	n     int
+}
+
+const (
+	pageBits = 12
+	pageLen  = 1 << pageBits
+)
+
+func (l *slots) at(i int) *slot { return &l.pages[i>>pageBits][i%pageLen] }
+
+// append returns the place of the slot.
+func (l *slots) append(s slot) (place int32) {
+	if l.n%pageLen == 0 {
+		l.pages = append(l.pages, make([]slot, 0, min(l.n, pageLen))) // the first one grows from nothing
+	}
+	page := &l.pages[l.n>>pageBits]
+	*page = append(*page, s)
+	l.n++
+	return int32(l.n - 1)
+}
+
+// upTo returns a copy of the first n slots.
+func (l *slots) upTo(n int) slots {
+	c := slots{n: n}
+	for i := 0; i < n; i += pageLen {
+		page := make([]slot, min(n-i, pageLen), pageLen)
+		copy(page, l.pages[i>>pageBits])
+		c.pages = append(c.pages, page)
+	}
+	return c
+}
+
+func (l *slots) any(is func(*slot) bool) bool {
+	for i := range l.n {
+		if is(l.at(i)) {
+			return true
+		}
+	}
+	return false
+}

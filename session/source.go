@@ -1,0 +1,85 @@
+package session
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/spf13/afero"
+)
+
+// source is where payloads come from: the content in memory, or an open file.
+type source struct {
+	mem  []byte
+	file afero.File
+	size int64      // of the file when it was indexed
+	mu   sync.Mutex // afero's in-memory files keep a position even for ReadAt
+}
+
+// read returns n bytes from off on. They must not be modified.
+func (s *source) read(off int64, n int) ([]byte, error) {
+	if s.file == nil {
+		return s.mem[off : off+int64(n) : off+int64(n)], nil
+	}
+	b := make([]byte, n)
+	if err := s.readFull(b, off); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// readFull fills b with what an open file has from off on. A file that has less was
+// truncated since it was indexed.
+func (s *source) readFull(b []byte, off int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	got, err := s.file.ReadAt(b, off)
+	switch {
+	case got == len(b):
+		return nil
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errTruncated
+	}
+	return err
+}
+
+// errTruncated says that bytes are gone that were in the file when it was indexed.
+var errTruncated = errors.New("it became shorter while it was open")
+
+// copyTo writes the source's bytes to w.
+func (s *source) copyTo(w io.Writer) error {
+	if s.file == nil {
+		_, err := w.Write(s.mem)
+		return err
+	}
+	_, err := io.Copy(w, io.NewSectionReader(lockedReader{s}, 0, s.size))
+	return err
+}
+
+// len returns the size of the source in bytes.
+func (s *source) len() int64 { return max(s.size, int64(len(s.mem))) }
+
+// endsLine reports whether the source is empty or its last byte a newline.
+func (s *source) endsLine() bool {
+	size := s.len()
+	if size == 0 {
+		return true
+	}
+	last, err := s.read(size-1, 1)
+	return err == nil && last[0] == '\n'
+}
+
+type lockedReader struct{ s *source }
+
+func (r lockedReader) ReadAt(b []byte, off int64) (int, error) {
+	got, err := r.s.read(off, len(b))
+	return copy(b, got), err
+}
+
+// Close closes the file, if there is one.
+func (s *source) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}

@@ -1,0 +1,16 @@
+//go:build darwin || freebsd || netbsd
+
+package session
+
+import (
+	"os"
+	"syscall"
+)
+
+// inodeOf returns a file's number and when anything of it changed last.
+func inodeOf(info os.FileInfo) (inode uint64, ctime int64) {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino, s.Ctimespec.Nano()
+	}
+	return 0, 0
+}
