@@ -19,9 +19,9 @@ const (
 		ll.AccessFSMakeReg | ll.AccessFSMakeSock | ll.AccessFSMakeFifo | ll.AccessFSMakeBlock | ll.AccessFSMakeSym
 )
 
-// Where everything may write.
+// Where everything may write. The directory for temporary files is named by the caller.
 var (
-	commonDirs  = []string{"/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/proc/self"}
+	commonDirs  = []string{"/dev/shm", "/dev/pts", "/proc/self"}
 	commonFiles = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx"}
 )
 
