@@ -44,6 +44,8 @@ func newWorld(t *testing.T, fs afero.Fs, options ...option) *world {
 	cfg := agent.Config{
 		Store: session.NewStore(session.StoreConfig{
 			Fs: fs, Now: now, IDs: session.NewIDs(now, rand.New(rand.NewSource(1))), DirFor: finder.DirFor, RootFor: finder.FileRoot,
+			// Tests use the same names, and a timer of one's bubble must not be stopped by another.
+			AfterFunc: func(time.Duration, func()) func() bool { return func() bool { return true } },
 		}),
 		Finder: finder, Log: zaptest.NewLogger(t),
 	}

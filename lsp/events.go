@@ -2,10 +2,12 @@ package lsp
 
 import (
 	"context"
+	"errors"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 )
 
 // forward is called by the sessions for every event and does not block. The
@@ -15,7 +17,7 @@ import (
 func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
 	case agent.RunEvent:
-		s.notify(MethodEvent, EventParams(e), "")
+		s.forwardRun(EventParams(e))
 	case agent.SessionChanged:
 		s.notify(MethodSessionChanged, SessionChangedParams{
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,
@@ -26,6 +28,23 @@ func (s *server) forward(e agent.Event) {
 	default:
 		s.log.Debug("an event without a wire form")
 	}
+}
+
+// forwardRun queues an event of a turn. Each update of a running tool holds all of its
+// output, so that only the newest that waits has to.
+func (s *server) forwardRun(e EventParams) {
+	if e.Event.Type != loop.ToolUpdate {
+		s.notify(MethodEvent, e, "")
+		return
+	}
+	full, err := encodeJSON(e)
+	e.Event.PartialResult = nil
+	brief, briefErr := encodeJSON(e)
+	if err = errors.Join(err, briefErr); err != nil {
+		s.log.Error("an event could not be encoded", zap.Error(err))
+		return
+	}
+	s.outbox.put(outgoing{method: MethodEvent, params: full, brief: brief, outdates: e.SessionID + "\x00" + e.Event.ToolCallID})
 }
 
 // notify queues a notification of ours. A waiting one with the same merge key is

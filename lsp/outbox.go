@@ -3,14 +3,15 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 )
 
 // outbox holds notifications to the client until they are written, in the order
 // they were put. Putting never blocks, so that the manager of the sessions can do
-// it while the client does not read. It cannot grow without bound: repeated
-// notifications merge, and all others are put by requests, whose number is limited
-// and which are not answered before their notifications are written.
+// it while the client does not read. While it does not, repeated notifications merge,
+// what a running tool has put out so far is kept once, and texts come as a few large
+// pieces: what is left is a few hundred bytes for each step of a turn.
 type outbox struct {
 	wake chan struct{} // there may be something to do
 
@@ -27,6 +28,11 @@ type outgoing struct {
 	method string
 	params json.RawMessage
 	merge  string // replaces a waiting one with the same key; "" never does
+
+	// outdates, if not "", is the key of notifications of which each says all that the one
+	// before it said: those that wait are cut down to their brief form.
+	outdates string
+	brief    json.RawMessage
 }
 
 type waiter struct {
@@ -51,9 +57,24 @@ func (o *outbox) put(n outgoing) {
 			}
 		}
 	}
+	if n.outdates != "" {
+		o.cutDown(n.outdates)
+	}
 	o.queue = append(o.queue, n)
 	o.added++
 	o.signal()
+}
+
+// cutDown takes what was said again out of the newest waiting notification with the key;
+// the older ones were cut down by it. It needs mu.
+func (o *outbox) cutDown(key string) {
+	for i := range slices.Backward(o.queue) {
+		if q := &o.queue[i]; q.outdates == key {
+			q.params, q.brief = q.brief, nil
+			q.outdates = ""
+			return
+		}
+	}
 }
 
 // open lets notifications out. Before it they only queue up.

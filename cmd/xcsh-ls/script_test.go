@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 //	here FILE ...      replaces $WORK in files by the directory
 //	remember DIR       notes every file below DIR with its mode, time and bytes
 //	unchanged DIR      fails when anything below DIR is not as it was
+//	ndjson FILE TYPE ...  fails when FILE is not one event of each type a line
+//	grows OLD NEW      fails when NEW is not OLD with something behind it
 //
 // $SESSIONS is the directory in which the sessions of $WORK are filed, $FIXTURES the
 // session files of the repository.
@@ -61,6 +63,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"frame": frame, "unframe": unframe, "status": status, "here": here, "remember": remember, "unchanged": unchanged,
+			"ndjson": ndjson, "grows": grows,
 		},
 	})
 }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+)
+
+var osFs = afero.NewOsFs()
+
+// A turn with tools, in each format, by the process that a person runs.
+func TestRunAsksTheService(t *testing.T) {
+	t.Parallel()
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.write(m.path("a.txt"), "hello there\n")
+		m.Script(
+			"m", providertest.Reply{Text: "I look.", ToolCalls: calls("read", map[string]any{"path": "a.txt"})},
+			providertest.Reply{ToolCalls: calls("edit", map[string]any{
+				"path": "a.txt", "edits": []any{map[string]any{"oldText": "there", "newText": "<you> & \"me\" 😀"}},
+			})},
+			providertest.Reply{ToolCalls: calls("bash", map[string]any{"command": "yes | head -1; echo $PPID >/dev/null; wc -l <a.txt"})},
+			providertest.Reply{Text: "Changed 😀."},
+		)
+		code, stdout, stderr := m.run("run", "--model", "fake/m", "--approval", "yolo", "change", "a.txt")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "I look.\nChanged 😀.\n", stdout)
+		require.Equal(t, 3, strings.Count(stderr, "→"), stderr)
+		require.NotContains(t, stderr, "✗")
+		require.Equal(t, "hello <you> & \"me\" 😀\n", m.read(m.path("a.txt")))
+
+		reqs := m.Requests()
+		require.Len(t, reqs, 4)
+		require.Contains(t, reqs[0].System, m.work)
+		require.Equal(t, "change a.txt", reqs[0].LastText())
+		require.Contains(t, lastResult(t, reqs[1]), "hello there")
+		require.Contains(t, lastResult(t, reqs[2]), "Successfully replaced 1 block")
+		require.Regexp(t, `^y\n\s*1\n$`, lastResult(t, reqs[3]), "a pipe whose reader leaves is nothing to complain of")
+		require.Equal(t, roleOf(reqs[0]), roleOf(reqs[3])[:1], "what was sent is sent again")
+
+		messages := m.messages(m.sessionFile())
+		require.Equal(t, "user assistant:toolUse toolResult assistant:toolUse toolResult assistant:toolUse toolResult assistant:stop", roles(messages))
+		require.Equal(t, "fake", messages[1].Provider)
+		require.Equal(t, "m", messages[1].Model)
+		require.Positive(t, messages[7].Usage.Output)
+		require.NotContains(t, m.read(m.sessionFile()), fakeKey)
+
+		m.Script("m", providertest.Reply{Text: "Again."})
+		code, stdout, stderr = m.run("run", "--continue", "and now?")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "Again.\n", stdout)
+		reqs = m.Requests()
+		require.Len(t, reqs[4].Messages, 9)
+		require.Equal(t, reqs[3].Messages, reqs[4].Messages[:7], "the history goes back as it was")
+	})
+}
+
+// lastResult is the text of the newest tool result.
+func lastResult(t *testing.T, r providertest.Request) string {
+	t.Helper()
+	last := r.Messages[len(r.Messages)-1]
+	require.Equal(t, provider.RoleToolResult, last.Role)
+	return last.PlainText()
+}
+
+func roleOf(r providertest.Request) (all []string) {
+	for _, m := range r.Messages {
+		all = append(all, m.Role)
+	}
+	return all
+}
+
+// A failure of the service is one sentence, exit code 1, and in the file with what was answered.
+func TestRunFails(t *testing.T) {
+	t.Parallel()
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.Script("m", providertest.Reply{Fault: providertest.BadKey})
+		code, stdout, stderr := m.run("run", "--model", "fake/m", "hello")
+		require.Equal(t, 1, code)
+		require.Empty(t, stdout)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
+		require.Contains(t, stderr, "fake does not accept the key")
+
+		m.Script("m", providertest.Reply{Text: "half of an answer", Fault: providertest.BadJSON})
+		code, stdout, stderr = m.run("run", "--continue", "--json", "hello")
+		require.Equal(t, 1, code)
+		require.Contains(t, stdout, `{"type":"agent_end","stopReason":"error","errorMessage":"what came from fake is not an answer`)
+		require.Contains(t, stderr, "what came from fake is not an answer")
+
+		m.Script("m", providertest.Reply{Text: "too long", Stop: provider.StopLength})
+		code, stdout, stderr = m.run("run", "--continue", "hello")
+		require.Equal(t, 1, code, "only an answer that is complete is a success")
+		require.Equal(t, "too long\n", stdout)
+		require.Equal(t, "the answer is not complete: length\n", stderr)
+
+		messages := m.messages(m.sessionFile())
+		require.Equal(t, "user assistant:error user assistant:error user assistant:length", roles(messages))
+		require.Contains(t, messages[1].ErrorMessage, "fake does not accept the key")
+		require.NotEmpty(t, messages[3].PlainText(), "the half of the answer that came")
+	})
+}
+
+// An interrupt stops the turn: exit code 1, and what was answered is in the file.
+func TestRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	skipWithoutSignals(t)
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.Script("m", providertest.Reply{Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "Done."})
+		r := m.begin("a long", "run", "--model", "fake/m", "hello")
+		require.NoError(t, r.Process.Signal(os.Interrupt))
+		code, stdout, stderr := r.end()
+		require.Equal(t, 1, code)
+		require.True(t, strings.HasSuffix(stdout, "\n"), "the last line is ended")
+		require.Equal(t, "The turn was cancelled.\n", stderr)
+		<-m.Requests()[0].Ended // the service was told
+
+		messages := m.messages(m.sessionFile())
+		require.Equal(t, "user assistant:aborted", roles(messages))
+		require.Equal(t, stdout, messages[1].PlainText()+"\n", "what was shown is kept")
+
+		code, stdout, stderr = m.run("run", "--continue", "hello?")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "Done.\n", stdout)
+		reqs := m.Requests()
+		require.NotContains(t, string(reqs[len(reqs)-1].Body), "a long", "an answer that was stopped is not sent back")
+	})
+}
+
+// An interrupt while a tool runs stops the tool too, and its call has a result in the file.
+func TestRunIsInterruptedInATool(t *testing.T) {
+	t.Parallel()
+	skipWithoutSignals(t)
+	m := newMachine(t, provider.AnthropicMessages)
+	pipe := m.path("pipe") // the command says through it that it runs
+	m.Script("m", providertest.Reply{Text: "I wait.", ToolCalls: calls("bash", map[string]any{"command": "mkfifo pipe2; echo $$ >pipe; exec cat pipe2"})})
+	makePipe(t, pipe)
+	r := m.begin("I wait.", "run", "--model", "fake/m", "--approval", "yolo", "hello")
+	require.NotEmpty(t, m.read(pipe)) // waits for the command
+	require.NoError(t, r.Process.Signal(os.Interrupt))
+	code, _, stderr := r.end()
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "The turn was cancelled.")
+	messages := m.messages(m.sessionFile())
+	require.Equal(t, "user assistant:toolUse toolResult", roles(messages))
+	require.True(t, *messages[2].IsError)
+}
+
+// A reader that leaves, as head does, stops the turn; the answer so far is kept.
+func TestRunWhoseReaderLeaves(t *testing.T) {
+	t.Parallel()
+	skipWithoutSignals(t)
+	m := newMachine(t, provider.AnthropicMessages)
+	hold := make(chan struct{})
+	m.Script("m", providertest.Reply{Text: "a long answer to a short question", Hold: hold, ToolCalls: calls("ls", nil)})
+	r := m.begin("a long", "run", "--model", "fake/m", "hello")
+	closer, ok := r.out.(io.Closer)
+	require.True(t, ok)
+	require.NoError(t, closer.Close())
+	close(hold)
+	_ = r.Wait() // the exit code says what there is to say
+	require.Equal(t, 1, r.ProcessState.ExitCode(), "it ended by itself")
+	require.Contains(t, r.errors.String(), "the turn was stopped because its output could not be written: broken pipe\n")
+	require.Len(t, m.Requests(), 1, "nothing goes on that nobody reads")
+	messages := m.messages(m.sessionFile())
+	require.Equal(t, "a long answer to a short question", messages[1].PlainText())
+}
+
+// A process that was killed in its turn leaves a file that goes on: nothing in it is changed, and
+// a call without a result has one only where the service is told of it.
+func TestRunIsKilled(t *testing.T) {
+	t.Parallel()
+	skipWithoutSignals(t)
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.write(m.path("a.txt"), "hello\n")
+		pipe := m.path("pipe")
+		makePipe(t, pipe)
+		m.Script(
+			"m", providertest.Reply{Text: "One."},
+			providertest.Reply{Text: "I look.", ToolCalls: append(
+				calls("read", map[string]any{"path": "a.txt"}), calls("bash", map[string]any{"command": "echo $$ >pipe; exec cat pipe3"})...,
+			)},
+		)
+		makePipe(t, m.path("pipe3"))
+		code, _, stderr := m.run("run", "--model", "fake/m", "first")
+		require.Zero(t, code, stderr)
+		r := m.begin("I look.", "run", "--continue", "--approval", "yolo", "second")
+		require.NotEmpty(t, m.read(pipe)) // waits for the command, which waits for ever
+		require.NoError(t, r.Process.Kill())
+		_, _, _ = r.end()
+		m.write(m.path("pipe3"), "") // the command's own end
+
+		file := m.sessionFile()
+		before := m.read(file)
+		require.Equal(t, "user assistant:stop user assistant:toolUse", roles(m.messages(file)), "no result was recorded")
+
+		m.Script("m", providertest.Reply{Text: "Going on."})
+		code, stdout, stderr := m.run("run", "--continue", "third")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "Going on.\n", stdout)
+		require.True(t, strings.HasPrefix(m.read(file), before), "what was there is there, and nothing was put between")
+		require.Equal(t, "user assistant:stop user assistant:toolUse user assistant:stop", roles(m.messages(file)))
+
+		reqs := m.Requests()
+		last := reqs[len(reqs)-1]
+		require.Equal(t, []string{"user", "assistant", "user", "assistant", "toolResult", "toolResult", "user"}, roleOf(last))
+		for _, result := range last.Results() {
+			require.Equal(t, "No result provided", result)
+		}
+	})
+}
+
+// Killed in the middle of an answer: what had not ended is not in the file, and the prompt is.
+func TestRunIsKilledWhileAnswering(t *testing.T) {
+	t.Parallel()
+	skipWithoutSignals(t)
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.Script("m", providertest.Reply{Text: "One."}, providertest.Reply{Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "Three."})
+		code, _, stderr := m.run("run", "--model", "fake/m", "first")
+		require.Zero(t, code, stderr)
+		r := m.begin("a long", "run", "--continue", "second")
+		require.NoError(t, r.Process.Kill())
+		_, _, _ = r.end()
+		require.Equal(t, "user assistant:stop user", roles(m.messages(m.sessionFile())))
+
+		code, stdout, stderr := m.run("run", "--continue", "third")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "Three.\n", stdout)
+		require.Equal(t, "user assistant:stop user user assistant:stop", roles(m.messages(m.sessionFile())))
+	})
+}
+
+func skipWithoutSignals(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a process of Windows cannot be interrupted from outside")
+	}
+}
