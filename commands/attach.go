@@ -76,8 +76,6 @@ func (env *Env) attached(ctx context.Context, cwd string, a Attachment, field st
 	}
 	file, err := env.Workspace.ReadFile(ctx, path)
 	switch {
-	case ctx.Err() != nil:
-		return "", "", ctx.Err()
 	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):
 		return "", "", fault.New(fault.NotFound, "File not found: %s", path).With("field", field).With("path", path)
 	case err != nil:

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ const editPatience = 2 * time.Second
 
 // ReadFile returns the text of an open document, else the file on disk.
 func (w workspace) ReadFile(ctx context.Context, path string) (tool.File, error) {
-	doc, open := w.s.documents.Lookup(path)
+	doc, open := w.lookup(path)
 	if !open {
 		return w.disk.ReadFile(ctx, path)
 	}
@@ -37,14 +38,29 @@ func (w workspace) ReadFile(ctx context.Context, path string) (tool.File, error)
 	return file, nil
 }
 
+// lookup returns the open document at path, or at the path that it leads to: a document that
+// is open under its own name must not be changed behind the editor's back through a link.
+func (w workspace) lookup(path string) (Document, bool) {
+	if doc, open := w.s.documents.Lookup(path); open {
+		return doc, true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || real == path {
+		return Document{}, false
+	}
+	return w.s.documents.Lookup(real)
+}
+
 // WriteFile changes an open document through the editor, any other file on disk. A document
 // that was opened, closed or changed since it was read is kind stale.
 func (w workspace) WriteFile(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
-	w.s.documents.settled(ctx, path, editPatience)
+	if doc, open := w.lookup(path); open {
+		w.s.documents.settled(ctx, doc.Path, editPatience)
+	}
 	if err := ctx.Err(); err != nil {
 		return tool.Saved{}, err
 	}
-	doc, open := w.s.documents.Lookup(path)
+	doc, open := w.lookup(path)
 	switch {
 	case open != was.Open, open && doc.Text != string(was.Content):
 		return tool.Saved{}, staleFile(path)

@@ -149,8 +149,8 @@ func (g *Gate) Answer(id string, d Decision) error {
 			g.report(fmt.Errorf("approval: a rule is kept for this session only: %w", err))
 		}
 	}
+	g.settle() // first, so that everybody is told before the call goes on
 	p.answer <- d
-	g.settle()
 	return nil
 }
 

@@ -43,7 +43,7 @@ type Message struct {
 	// Of a tool's result.
 	ToolCallID string          `json:"toolCallId,omitempty"`
 	ToolName   string          `json:"toolName,omitempty"`
-	Details    json.RawMessage `json:"details,omitempty"` // for the person's screen; models do not see it
+	Details    json.RawMessage `json:"details,omitzero"`  // for the person's screen; models do not see it
 	IsError    *bool           `json:"isError,omitempty"` // set on every result
 
 	Timestamp int64 `json:"timestamp"` // milliseconds since 1970
@@ -76,7 +76,7 @@ type Block struct {
 
 	ID               string          `json:"id,omitzero"` // of a tool call
 	Name             string          `json:"name,omitzero"`
-	Arguments        json.RawMessage `json:"arguments,omitempty"` // an object
+	Arguments        json.RawMessage `json:"arguments,omitzero"` // an object
 	ThoughtSignature string          `json:"thoughtSignature,omitzero"`
 	ArgumentsError   string          `json:"argumentsError,omitzero"` // why Arguments are not what the model sent
 }

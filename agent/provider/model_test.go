@@ -56,3 +56,18 @@ func TestParseRef(t *testing.T) {
 		assert.False(t, ok, bad)
 	}
 }
+
+// Other programs rely on the members that belong to a block, empty or not.
+func TestEncodeKeepsEmptyMembers(t *testing.T) {
+	t.Parallel()
+	no := false
+	m := provider.Message{Role: provider.RoleToolResult, Content: []provider.Block{
+		provider.Text(""), {Type: provider.TypeThinking}, {Type: provider.TypeToolCall, ID: "1", Name: "ls", Arguments: []byte(`{}`)}, {Type: provider.TypeToolCall, ID: "2", Name: "ls"},
+	}, IsError: &no, Details: []byte(`{}`)}
+	assert.Equal(t, `{"role":"toolResult","content":[{"type":"text","text":""},{"type":"thinking","thinking":""},`+
+		`{"type":"toolCall","id":"1","name":"ls","arguments":{}},{"type":"toolCall","id":"2","name":"ls","arguments":{}}],`+
+		`"details":{},"isError":false,"timestamp":0}`, string(m.Encode()))
+	back, err := provider.DecodeMessage(m.Encode())
+	assert.NoError(t, err)
+	assert.Equal(t, m.Content[2], back.Content[2])
+}

@@ -170,9 +170,13 @@ local function start(root)
       return vim.lsp.start(client_config, { attach = false })
     end
   end
+  -- Neovim makes edits that name the version they are for, and does not say so.
+  local capabilities = vim.lsp.protocol.make_client_capabilities()
+  capabilities.workspace.workspaceEdit.documentChanges = true
   client_id = start_client({
     name = 'xcsh',
     cmd = cmd,
+    capabilities = capabilities,
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(
       'keep',

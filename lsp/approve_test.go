@@ -1,0 +1,139 @@
+package lsp_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+)
+
+// decided is an answer of the person.
+type decided struct {
+	decision approval.Decision
+	err      error
+}
+
+// startAsking starts a server and returns what its tools ask the person with.
+func startAsking(t *testing.T, params lsptest.Fields) (*lsptest.Editor, func(context.Context, agent.Approval) <-chan decided) {
+	t.Helper()
+	f := newFixture(t)
+	asker := make(chan agent.Asker, 1)
+	open := f.options.Open
+	f.options.Open = func(ctx context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
+		asker <- c.Approve
+		return open(ctx, s, c)
+	}
+	ed := lsptest.Start(t, f.options)
+	ed.Initialize(params)
+	approve := receive(t, asker)
+	return ed, func(ctx context.Context, a agent.Approval) <-chan decided {
+		done := make(chan decided, 1)
+		go func() {
+			d, err := approve(ctx, a)
+			done <- decided{d, err}
+		}()
+		return done
+	}
+}
+
+// call is a tool call that waits for the person's word.
+func call(name, args string, preview tool.Preview) agent.Approval {
+	return agent.Approval{Cwd: "/w", SessionID: "s1", Prompt: approval.Prompt{
+		Request: approval.Request{ID: "c1", Tool: name, Args: rawJSON(args), Preview: preview},
+	}}
+}
+
+func TestTheClientIsAskedForPermission(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reply func(lsptest.Request)
+		want  approval.Decision
+		fails bool
+	}{
+		"once":                {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "once"}) }, approval.Once, false},
+		"for the session":     {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "session"}) }, approval.Session, false},
+		"for the folder":      {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "workspace"}) }, approval.Workspace, false},
+		"no":                  {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "deny"}) }, approval.Deny, false},
+		"an unknown word":     {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "Once"}) }, approval.Deny, false},
+		"no word":             {func(r lsptest.Request) { r.Reply(lsptest.Fields{}) }, approval.Deny, false},
+		"null":                {func(r lsptest.Request) { r.Reply(nil) }, approval.Deny, false},
+		"an odd answer":       {func(r lsptest.Request) { r.Reply("once") }, approval.Deny, true},
+		"an error is no word": {func(r lsptest.Request) { r.Fail(-32603, "broken") }, approval.Deny, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ed, approve := startAsking(t, wantsHooks)
+			done := approve(t.Context(), call("bash", `{"command":"ls"}`, tool.Preview{}))
+			r := ed.WaitRequest("xcsh/approve")
+			require.JSONEq(t, `{"cwd":"/w","sessionId":"s1","id":"c1","tool":"bash","args":{"command":"ls"}}`, string(r.Params))
+			tc.reply(r)
+			got := receive(t, done)
+			require.Equal(t, tc.want, got.decision)
+			require.Equal(t, tc.fails, got.err != nil, got.err)
+		})
+	}
+}
+
+func TestAMessageBoxAsksForPermission(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		call   agent.Approval
+		text   string
+		answer string
+		want   approval.Decision
+	}{
+		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "xcsh wants to: Edit main.go", "Allow", approval.Once},
+		"without one":     {call("bash", `{"command":"make"}`, tool.Preview{}), `xcsh wants to use bash: {"command":"make"}`, "Allow for this session", approval.Session},
+		"no":              {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "Deny", approval.Deny},
+		"closed":          {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "", approval.Deny},
+		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "xcsh wants to: " + strings.Repeat("ä", 200) + "…", "Deny", approval.Deny},
+		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `xcsh wants to use bash: "` + strings.Repeat("x", 399) + "…", "Deny", approval.Deny},
+		"no arguments":    {call("bash", ``, tool.Preview{}), "xcsh wants to use bash: ", "Deny", approval.Deny},
+		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "xcsh wants to: " + strings.Repeat("x", 400), "Deny", approval.Deny},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ed, approve := startAsking(t, nil)
+			done := approve(t.Context(), tc.call)
+			ed.AnswerQuestion(tc.text, tc.answer)
+			require.Equal(t, decided{tc.want, nil}, receive(t, done))
+		})
+	}
+}
+
+// A client that opted in and does not know the request, because it is older, is asked with
+// a message box.
+func TestAClientThatDoesNotKnowTheQuestion(t *testing.T) {
+	t.Parallel()
+	ed, approve := startAsking(t, wantsHooks)
+	done := approve(t.Context(), call("edit", `{}`, tool.Preview{Title: "Edit a"}))
+	ed.WaitRequest("xcsh/approve").Fail(-32601, "unknown method")
+	ed.AnswerQuestion("xcsh wants to: Edit a", "Allow")
+	require.Equal(t, decided{approval.Once, nil}, receive(t, done))
+}
+
+// A question that is answered elsewhere is taken off the screen, and its answer is none.
+func TestAQuestionIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, params := range map[string]lsptest.Fields{"xcsh/approve": wantsHooks, "window/showMessageRequest": nil} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ed, approve := startAsking(t, params)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := approve(ctx, call("edit", `{}`, tool.Preview{}))
+			r := ed.WaitRequest(name)
+			cancel()
+			got := receive(t, done)
+			require.Equal(t, approval.Deny, got.decision)
+			require.ErrorIs(t, got.err, context.Canceled)
+			require.JSONEq(t, `{"id":`+string(r.ID)+`}`, string(ed.WaitNotification("$/cancelRequest")))
+		})
+	}
+}
