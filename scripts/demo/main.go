@@ -1,6 +1,7 @@
 // Command demo shows xcsh-ls at work: it builds the server, gives it real session
 // files of three terminal agents (from testdata) in a directory of their own, and
-// does over the protocol what an editor would: list, resume, dump, fork, export.
+// does over the protocol what an editor would: list, resume, dump, fork, go on with a
+// model that needs no key, export.
 //
 //	go run ./scripts/demo
 package main
@@ -93,6 +94,32 @@ func inWorkspace(content []byte, workspace string) []byte {
 	})
 }
 
+// ask goes on with the session: a question to the offline model, which is a script, and one
+// real call of a tool.
+func ask(c *client, workspace string) error {
+	if err := os.WriteFile(filepath.Join(workspace, "notes.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
+		return err
+	}
+	if err := c.run("xcsh.setModel", map[string]any{"model": "offline/demo"}, nil); err != nil {
+		return err
+	}
+	const question = "What is in notes.txt?"
+	var turn struct {
+		StopReason string
+		Message    struct {
+			Content []struct{ Text string }
+		}
+	}
+	if err := c.run("xcsh.prompt", map[string]any{"text": question}, &turn); err != nil {
+		return err
+	}
+	say("Asked offline/demo: %s", question)
+	for _, block := range turn.Message.Content {
+		fmt.Println("  " + block.Text)
+	}
+	return nil
+}
+
 type session struct {
 	SessionID string `json:"sessionId"`
 	File      string `json:"file"`
@@ -160,6 +187,10 @@ func converse(c *client, workspace string) error {
 		return err
 	}
 	say("Forked into %s", forked.Session.File)
+
+	if err := ask(c, workspace); err != nil {
+		return err
+	}
 
 	var export struct {
 		Path  string
