@@ -191,6 +191,11 @@ func (s *server) waitRead() Result {
 	case <-s.stream.read:
 	case <-t.C:
 	}
+	select {
+	case <-s.exit: // of two that are ready, select takes any
+		return Result{Reason: EndExit}
+	default:
+	}
 	if err := s.stream.readErr(); err != nil {
 		return Result{Reason: EndFraming, Err: err}
 	}

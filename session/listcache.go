@@ -166,6 +166,9 @@ func (c *listCache) isThere(dir string) bool {
 func (c *listCache) write(content []byte, now time.Time) error {
 	dir := filepath.Dir(c.path)
 	// Not MkdirAll: who only looks does not get an agent directory.
+	if err := c.fs.Mkdir(filepath.Dir(dir), dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	if err := c.fs.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

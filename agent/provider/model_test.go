@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
@@ -68,6 +69,6 @@ func TestEncodeKeepsEmptyMembers(t *testing.T) {
 		`{"type":"toolCall","id":"1","name":"ls","arguments":{}},{"type":"toolCall","id":"2","name":"ls","arguments":{}}],`+
 		`"details":{},"isError":false,"timestamp":0}`, string(m.Encode()))
 	back, err := provider.DecodeMessage(m.Encode())
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, m.Content[2], back.Content[2])
 }

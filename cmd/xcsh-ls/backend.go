@@ -28,7 +28,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	own := filepath.Join(roots[0].AgentDir, "xcsh-ls") // what is ours alone, none of it a session
 	finder := session.Finder{
 		Fs: fs, Roots: roots, Home: env.Home, Temp: env.Temp,
-		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: own,
+		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
 	}
 	store := session.NewStore(session.StoreConfig{
 		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
@@ -49,6 +49,17 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	withModels(&cfg, fs, own, roots, s, files, log)
 	cfg.Ask = c.Approve
 	return lsp.Backend{Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files}, nil
+}
+
+// cacheDir is where lists remember what they read: where xcsh keeps its caches.
+func cacheDir(agentDir string) string {
+	if base := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(base) {
+		dir := filepath.Join(base, "xcsh")
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return filepath.Join(dir, "xcsh-ls")
+		}
+	}
+	return filepath.Join(agentDir, "cache", "xcsh-ls")
 }
 
 // roots returns where sessions are looked for: our own place first, then those of the
