@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
@@ -20,16 +22,18 @@ const (
 
 // Bash runs a command of the person in the folder and records it: the model is shown it with
 // the next prompt, unless exclude is set. The end of ctx stops the command, which is recorded
-// too. While a turn runs the record waits for its end, because nothing may come between a
-// tool call and its result; the message is returned at once.
+// too, as does leaving the session. While a turn runs the record waits for its end, because nothing
+// may come between a tool call and its result; the message is returned at once. A record that cannot
+// be saved is told as an event: the command has run, and its output is worth more than an error.
 func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.RawMessage, error) {
 	if s.m.cfg.Shell == nil {
 		return nil, fault.New(fault.Denied, "Commands cannot be run here.")
 	}
-	log := s.current()
-	if err := log.Claim(); err != nil {
+	ctx, log, c, err := s.beginCommand(ctx)
+	if err != nil {
 		return nil, err
 	}
+	defer s.endCommand(c)
 	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd}, func(partial tool.Output) {
 		s.emit(log, loop.Event{Type: bashUpdate, Text: partial.Output})
 	})
@@ -37,8 +41,61 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 		return nil, err
 	}
 	message := bashMessage(command, out, exclude, s.m.now().UnixMilli())
-	s.emit(log, loop.Event{Type: bashEnd, Message: message})
-	return message, s.recordLater(context.WithoutCancel(ctx), log, message)
+	s.record(heldRecord{log: log, message: message})
+	return message, nil
+}
+
+// command is a command of the person that runs.
+type command struct {
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it is over and recorded
+}
+
+// beginCommand makes a command known to the session that it is recorded in. No change of session
+// overlooks it: one that is under way is waited for.
+func (s *Session) beginCommand(ctx context.Context) (running context.Context, log *session.Log, c *command, err error) {
+	err = s.exclusive(ctx, func() error {
+		log = s.current()
+		if err := log.Claim(); err != nil {
+			return err
+		}
+		c = &command{done: make(chan struct{})}
+		running, c.cancel = context.WithCancel(ctx)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.commands == nil {
+			s.commands = map[*command]struct{}{}
+		}
+		s.commands[c] = struct{}{}
+		return nil
+	})
+	return running, log, c, err
+}
+
+func (s *Session) endCommand(c *command) {
+	c.cancel()
+	s.mu.Lock()
+	delete(s.commands, c)
+	s.mu.Unlock()
+	close(c.done)
+}
+
+// stopCommands stops the person's commands and waits until they are recorded.
+func (s *Session) stopCommands(ctx context.Context) error {
+	s.mu.Lock()
+	running := slices.Collect(maps.Keys(s.commands))
+	s.mu.Unlock()
+	for _, c := range running {
+		c.cancel()
+	}
+	for _, c := range running {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // bashMessage is a command and what came of it, as session files have it.
@@ -62,31 +119,44 @@ func number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 func boolean(b bool) []byte { return strconv.AppendBool(nil, b) }
 
-// recordLater records a message now, or when the turn that runs is over.
-func (s *Session) recordLater(ctx context.Context, log *session.Log, message json.RawMessage) error {
-	return s.exclusive(ctx, func() error { // no turn begins meanwhile
-		if s.hold(message) {
-			return nil
-		}
-		_, err := log.Append(session.DraftMessage(message))
-		return err
-	})
+// heldRecord is a message and the session that it belongs to.
+type heldRecord struct {
+	log     *session.Log
+	message json.RawMessage
 }
 
-// hold keeps a message until the turn that runs is over. It reports false when none runs.
-func (s *Session) hold(message json.RawMessage) bool {
+// record records a message now, or when what runs is over. It does not wait for the session's
+// operations, because a change of session waits for it.
+func (s *Session) record(r heldRecord) {
+	s.recording.Lock() // no run begins meanwhile
+	defer s.recording.Unlock()
+	if !s.hold(r) {
+		s.write(r)
+	}
+}
+
+// write puts a message into its session and tells of it when it is there.
+func (s *Session) write(r heldRecord) {
+	if _, err := r.log.Append(session.DraftMessage(r.message)); err != nil {
+		s.emit(r.log, loop.Event{Type: loop.NotSaved, ErrorMessage: err.Error()})
+	}
+	s.emit(r.log, loop.Event{Type: bashEnd, Message: r.message})
+}
+
+// hold keeps a message until the run is over. It reports false when none goes on.
+func (s *Session) hold(r heldRecord) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.run == nil {
 		return false
 	}
-	s.held = append(s.held, message)
+	s.held = append(s.held, r)
 	return true
 }
 
 // recordHeld records what waited for the end of a run, and ends the run in the moment in
 // which nothing waits any more.
-func (s *Session) recordHeld(log *session.Log) {
+func (s *Session) recordHeld() {
 	for {
 		s.mu.Lock()
 		held := s.held
@@ -97,10 +167,8 @@ func (s *Session) recordHeld(log *session.Log) {
 			return
 		}
 		s.mu.Unlock()
-		for _, message := range held {
-			if _, err := log.Append(session.DraftMessage(message)); err != nil {
-				s.emit(log, loop.Event{Type: loop.NotSaved, ErrorMessage: err.Error()})
-			}
+		for _, r := range held {
+			s.write(r)
 		}
 	}
 }

@@ -19,40 +19,62 @@ type BranchOptions struct {
 // Branch moves the leaf within the file. A user message or an extension's message is
 // left again: the leaf becomes its parent and its text is returned, to be edited and
 // sent anew. An empty id moves before the first entry. With a summary, that is
-// appended at the new leaf; without one the file does not change.
+// appended at the new leaf; without one the file does not change. A summary that the model
+// writes can be aborted, as a turn can; then, as after any failure, the leaf is where it was.
 func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (editorText string, err error) {
+	var r *run // while the model writes the summary
 	err = s.idle(ctx, "moving to another branch", func() error {
 		log := s.current()
 		target, text, err := branchTarget(log, entryID)
 		if err != nil {
 			return err
 		}
+		editorText = text
 		if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeTree, Cwd: s.cwd, EntryID: entryID}) {
 			return fault.New(fault.Cancelled, "A hook cancelled the change of branch.")
 		}
-		if o.Summary == "" && o.Summarize {
-			// Asked for before the leaf moves: when it fails everything is as it was.
-			if o.Summary, err = s.summariseBranch(ctx, log, target, o.Instructions); err != nil {
-				return providerFault(err)
-			}
+		if o.Summary != "" || !o.Summarize {
+			return s.moveLeaf(ctx, log, entryID, target, o.Summary)
 		}
-		switch {
-		case o.Summary != "":
-			_, err = log.BranchWithSummary(target, o.Summary)
-		case target == "":
-			log.ResetLeaf()
-		default:
-			err = log.Branch(target)
-		}
-		if err != nil {
+		// Before the model is asked: a summary that cannot be kept is not worth its price.
+		if err := log.Claim(); err != nil {
 			return err
 		}
-		editorText = text
-		s.m.hooks.After(ctx, hook.Event{Name: hook.Tree, Cwd: s.cwd, EntryID: entryID})
-		s.changed(ReasonTree, log.Path())
+		r = s.begin(log, func(ctx context.Context, r *run) {
+			summary, err := s.summariseBranch(ctx, log, target, o.Instructions)
+			if err == nil {
+				err = s.moveLeaf(ctx, log, entryID, target, summary)
+			}
+			r.out.Err = err
+		})
 		return nil
 	})
-	return editorText, err
+	if err == nil && r != nil {
+		r.wait(ctx)
+		err = providerFault(r.out.Err)
+	}
+	if err != nil {
+		return "", err
+	}
+	return editorText, nil
+}
+
+// moveLeaf makes target the leaf, "" for before the first entry, and puts the summary there.
+func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, target, summary string) (err error) {
+	switch {
+	case summary != "":
+		_, err = log.BranchWithSummary(target, summary)
+	case target == "":
+		log.ResetLeaf()
+	default:
+		err = log.Branch(target)
+	}
+	if err != nil {
+		return err
+	}
+	s.m.hooks.After(ctx, hook.Event{Name: hook.Tree, Cwd: s.cwd, EntryID: entryID})
+	s.changed(ReasonTree, log.Path())
+	return nil
 }
 
 // summariseBranch lets the model say what was done since the entry at which the branch to

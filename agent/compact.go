@@ -40,12 +40,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (Compaction,
 	if err != nil {
 		return Compaction{}, err
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		r.cancel()
-		<-r.done
-	}
+	r.wait(ctx)
 	return result, providerFault(r.out.Err)
 }
 
@@ -62,8 +57,17 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 	if fault.Is(err, fault.InvalidArgument) { // nothing to compact
 		return false, nil
 	}
-	return err == nil, err
+	if err != nil || overflow {
+		return err == nil, err
+	}
+	// What did not help is an error, so that it is not tried again after every turn.
+	if due, err := h.s.due(ctx, h.log); due || err != nil {
+		return true, errors.Join(err, errStillTooLong)
+	}
+	return true, nil
 }
+
+var errStillTooLong = errors.New("the conversation is too long after it was compacted, too")
 
 // due reports whether the conversation has outgrown the model's window.
 func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
@@ -82,27 +86,36 @@ func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
 // compact plans, asks for the summary and records it. The run that it belongs to keeps
 // everything else from changing the session.
 func (s *Session) compact(ctx context.Context, log *session.Log, reason, instructions string) (Compaction, error) {
-	plan, err := s.plan(log)
+	plan, err := s.plan(ctx, log)
 	if err != nil {
 		return Compaction{}, err
 	}
 	if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeCompact, Cwd: s.cwd, Reason: reason}) {
 		return Compaction{}, fault.New(fault.Cancelled, "A hook cancelled the compaction.")
 	}
-	s.setCompacting(true)
-	defer s.setCompacting(false)
-	s.emit(log, loop.Event{Type: compactionStart, CompactionReason: reason})
-	result, err := s.summarise(ctx, log, plan, instructions)
-	end := loop.Event{Type: compactionEnd, CompactionReason: reason, Aborted: ctx.Err() != nil, WillRetry: reason == "overflow" && err == nil}
-	if err != nil {
-		end.ErrorMessage = err.Error()
-	} else {
-		end.Result, _ = json.Marshal(result) // three plain fields
-	}
-	s.emit(log, end)
+	result, err := s.carryOut(ctx, log, plan, reason, instructions)
 	if err == nil {
 		s.m.hooks.After(ctx, hook.Event{Name: hook.Compact, Cwd: s.cwd, Reason: reason})
 	}
+	return result, err
+}
+
+// carryOut does what was planned, and tells of its beginning and its end.
+func (s *Session) carryOut(ctx context.Context, log *session.Log, plan *compaction.Plan, reason, instructions string) (result Compaction, err error) {
+	s.setCompacting(true)
+	s.emit(log, loop.Event{Type: compactionStart, CompactionReason: reason})
+	err = errors.New("the compaction failed unexpectedly") // for the end that is told when it panics
+	defer func() {
+		s.setCompacting(false)
+		end := loop.Event{Type: compactionEnd, CompactionReason: reason, Aborted: ctx.Err() != nil, WillRetry: reason == "overflow" && err == nil}
+		if err != nil {
+			end.ErrorMessage = err.Error()
+		} else {
+			end.Result, _ = json.Marshal(result) // three plain fields
+		}
+		s.emit(log, end)
+	}()
+	result, err = s.summarise(ctx, log, plan, instructions)
 	return result, err
 }
 
@@ -119,7 +132,7 @@ func (s *Session) setCompacting(on bool) {
 }
 
 // plan looks at the conversation and decides what of it is summarised.
-func (s *Session) plan(log *session.Log) (*compaction.Plan, error) {
+func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan, error) {
 	c, _, err := log.Context()
 	if err != nil {
 		return nil, err
@@ -146,7 +159,11 @@ func (s *Session) plan(log *session.Log) (*compaction.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction)
+	model, _, _, err := s.choice(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(model.Window()))
 }
 
 // summarise asks for the summaries of a plan and records what they come to.

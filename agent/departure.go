@@ -110,6 +110,7 @@ func (d *departure) restoreLeaf(log *session.Log) {
 func (d *departure) leave(askOthers ...step) []step {
 	steps := append([]step{{name: "ask hooks", do: d.askHooks}}, askOthers...)
 	return append(steps,
+		step{name: "stop the person's commands", do: d.s.stopCommands},
 		step{name: "save the session", do: d.save},
 		step{name: "open a new one", do: d.openTarget, undo: d.closeFresh},
 		step{name: "make it the live session", do: d.activate, undo: d.comeBack},

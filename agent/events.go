@@ -77,20 +77,43 @@ func (s *Session) Report(e loop.Event) { s.emit(s.current(), e) }
 // emit shows an event of a run in the session that log is.
 func (s *Session) emit(log *session.Log, e loop.Event) { s.emitter(log.Header().ID).emit(e) }
 
-// emitter returns what numbers and merges the events of a session.
+// emitter returns what numbers and merges the events of a session. Only the live session's
+// is kept. One that was left has no run any more, so that its late events, the output of a
+// command of the person, need nothing of those before them and must not replace the live one's.
 func (s *Session) emitter(sessionID string) *emitter {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.events == nil || s.events.sessionID != sessionID {
-		s.events = &emitter{
-			sessionID: sessionID,
-			last:      func() uint64 { return s.m.lastSeq(sessionID) },
-			publish: func(e loop.Event) {
-				s.m.publishNumbered(sessionID, func(seq uint64) Event {
-					return RunEvent{Cwd: s.cwd, SessionID: sessionID, Seq: seq, Event: e}
-				})
-			},
-		}
+	kept, log := s.events, s.log
+	s.mu.Unlock()
+	if kept != nil && kept.sessionID == sessionID {
+		return kept
 	}
-	return s.events
+	e := s.newEmitter(sessionID)
+	if log.Header().ID != sessionID { // may wait for the disk, so not under mu
+		return e
+	}
+	if kept != nil {
+		kept.now() // shows what it holds, before anything that comes by another one
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch now := s.events; {
+	case s.log != log: // it was left meanwhile
+	case now != nil && now.sessionID == sessionID:
+		e = now // another goroutine was faster
+	default:
+		s.events = e
+	}
+	return e
+}
+
+func (s *Session) newEmitter(sessionID string) *emitter {
+	return &emitter{
+		sessionID: sessionID,
+		last:      func() uint64 { return s.m.lastSeq(sessionID) },
+		publish: func(e loop.Event) {
+			s.m.publishNumbered(sessionID, func(seq uint64) Event {
+				return RunEvent{Cwd: s.cwd, SessionID: sessionID, Seq: seq, Event: e}
+			})
+		},
+	}
 }

@@ -77,3 +77,12 @@ func (s *Session) system(ctx context.Context) string {
 	}
 	return s.m.cfg.System(ctx, s.cwd)
 }
+
+// Instructions returns what a model is told in this folder before anything else, and what it can do there. It may be
+// called within [Session.View].
+func (s *Session) Instructions(ctx context.Context) (system string, tools []provider.Tool) {
+	for _, t := range s.m.cfg.Tools {
+		tools = append(tools, t.Tool)
+	}
+	return s.system(ctx), tools
+}

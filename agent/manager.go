@@ -37,6 +37,7 @@ type Config struct {
 	Workspace  tool.Workspace
 	Approval   approval.Mode                                // what needs the person's word; "" is approval.Ask
 	Rules      approval.Memory                              // what a person allowed for good; nil remembers nothing
+	Protected  []string                                     // directories in which a change is always asked about
 	Ask        Asker                                        // asks the person; nil: what needs their word waits for Approve
 	Shell      *tool.Shell                                  // runs the person's commands; nil runs none
 	System     func(ctx context.Context, cwd string) string // the system prompt
@@ -120,7 +121,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.sessions[cwd]; s != nil || m.closed {
+	if s := m.unended(cwd); s != nil || m.closed {
 		return s, false, m.closedFault()
 	}
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
@@ -132,7 +133,15 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 func (m *Manager) opened(cwd string) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sessions[cwd], m.closedFault()
+	return m.unended(cwd), m.closedFault()
+}
+
+// unended returns the session of cwd, nil when there is none or it has just ended. It needs mu.
+func (m *Manager) unended(cwd string) *Session {
+	if s := m.sessions[cwd]; s != nil && !s.isEnded() {
+		return s
+	}
+	return nil
 }
 
 // closedFault is why nothing can be opened any more, or nil. It needs mu.
@@ -147,7 +156,7 @@ func (m *Manager) closedFault() error {
 func (m *Manager) Live(cwd string) *Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sessions[filepath.Clean(cwd)]
+	return m.unended(filepath.Clean(cwd))
 }
 
 // LiveIn returns the working directory whose live session has its file at path,
@@ -184,6 +193,11 @@ func (m *Manager) canonical(path string) string {
 		}
 	}
 	return filepath.Clean(path)
+}
+
+// isFile reports whether path is the file of log, however either is spelled.
+func (m *Manager) isFile(log *session.Log, path string) bool {
+	return path != "" && log.Path() != "" && m.canonical(log.Path()) == m.canonical(path)
 }
 
 // reserve keeps other folders from opening the session file at path until release is
@@ -294,29 +308,45 @@ func (m *Manager) deliver(e Event) {
 }
 
 // CloseFolder ends the live session of cwd, if there is one. Its pending writes are on
-// disk when it returns; the error is the first that kept one from it.
+// disk when it returns; the error is the first that kept one from it. A session that cannot be
+// ended before ctx ends stays the folder's: something still writes to its file.
 func (m *Manager) CloseFolder(ctx context.Context, cwd string) error {
 	cwd = filepath.Clean(cwd)
 	m.mu.Lock()
 	s := m.sessions[cwd]
-	delete(m.sessions, cwd)
 	m.mu.Unlock()
 	if s == nil {
 		return nil
 	}
-	return s.shutdown(ctx)
+	return m.end(ctx, s)
 }
 
-// Close ends every session. No session can be opened afterwards.
+// end ends a session and forgets it.
+func (m *Manager) end(ctx context.Context, s *Session) error {
+	err := s.shutdown(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.isEnded() && m.sessions[s.cwd] == s {
+		delete(m.sessions, s.cwd)
+	}
+	return err
+}
+
+// Close ends every session, side by side: one that cannot be ended must not cost the others
+// their time. No session can be opened afterwards.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
-	sessions, unsaved := m.sessions, m.unsaved
-	m.sessions, m.unsaved, m.closed = map[string]*Session{}, nil, true
+	sessions, unsaved := maps.Clone(m.sessions), m.unsaved
+	m.unsaved, m.closed = map[string]*session.Log{}, true
 	m.mu.Unlock()
-	var err error
-	for _, cwd := range slices.Sorted(maps.Keys(sessions)) {
-		err = errors.Join(err, sessions[cwd].shutdown(ctx))
+	cwds := slices.Sorted(maps.Keys(sessions))
+	errs := make([]error, len(cwds))
+	var ending sync.WaitGroup
+	for i, cwd := range cwds {
+		ending.Go(func() { errs[i] = m.end(ctx, sessions[cwd]) })
 	}
+	ending.Wait()
+	err := errors.Join(errs...)
 	for _, log := range unsaved {
 		err = errors.Join(err, log.Close())
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // Approval is a tool call that waits for a person's word.
@@ -34,7 +36,7 @@ func (m *Manager) addGate(s *Session) {
 		mode = approval.Ask
 	}
 	s.gate = approval.NewGate(approval.Config{
-		Root: s.cwd, Mode: mode, Memory: m.cfg.Rules, Changed: s.tellApprovals,
+		Root: s.cwd, Mode: mode, Memory: m.cfg.Rules, Protected: m.cfg.Protected, Changed: s.tellApprovals,
 		Report: func(err error) { m.log.Warn("what was allowed could not be remembered", zap.Error(err)) },
 	})
 	if m.cfg.Ask != nil {
@@ -44,17 +46,18 @@ func (m *Manager) addGate(s *Session) {
 	}
 }
 
-// tellApprovals shows what waits for a person's word, also that nothing does any more.
+// tellApprovals shows what waits for a person's word, also that nothing does any more. The
+// list is read and shown in one step, so that an older one is never shown after a newer one.
 func (s *Session) tellApprovals() {
+	s.telling.Lock()
+	defer s.telling.Unlock()
 	raw, err := json.Marshal(s.gate.Pending())
 	if err != nil { // prompts are made of JSON and texts
 		s.m.log.Error("prompts could not be encoded", zap.Error(err))
 		return
 	}
-	s.mu.Lock()
 	same := s.approvals == string(raw) || s.approvals == "" && string(raw) == "[]"
 	s.approvals = string(raw)
-	s.mu.Unlock()
 	if same {
 		return
 	}
@@ -72,16 +75,29 @@ func (s *Session) SetApproval(mode approval.Mode) error { return s.gate.SetMode(
 func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 
 // Permit asks whether a tool may change something. What would change is worked out first,
-// so that the person sees it.
+// so that the person sees it, and again after the question, which may have waited for hours:
+// nothing is written that differs from what was shown.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) error {
 	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args}
-	if t.Preview != nil {
-		_, env := h.Tools()
-		var err error
-		if r.Preview, err = t.Preview(ctx, env, args); err != nil {
-			return err // what cannot be worked out cannot be done; the model is told why
-		}
+	if t.Preview == nil {
+		_, err := h.s.gate.Ask(ctx, r)
+		return err
 	}
-	_, err := h.s.gate.Ask(ctx, r)
-	return err
+	_, env := h.Tools()
+	shown, err := t.Preview(ctx, env, args)
+	if err != nil {
+		return err // what cannot be worked out cannot be done; the model is told why
+	}
+	r.Preview = shown
+	if _, err := h.s.gate.Ask(ctx, r); err != nil {
+		return err
+	}
+	now, err := t.Preview(ctx, env, args)
+	if err != nil {
+		return err
+	}
+	if now.Diff != shown.Diff || !slices.Equal(now.Paths, shown.Paths) {
+		return fault.New(fault.Stale, "The file changed while the person was asked about this %s call, so nothing was done. Read it again and make the call anew.", call.Name)
+	}
+	return nil
 }

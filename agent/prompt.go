@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -28,6 +30,9 @@ type Turn struct {
 	Queued     bool            // the prompt waits for the turn that runs
 }
 
+// empty reports that there is nothing to answer.
+func (in Input) empty() bool { return strings.TrimSpace(in.Text) == "" && len(in.Images) == 0 }
+
 func (in Input) message(now int64) provider.Message {
 	m := provider.Message{Role: provider.RoleUser, Timestamp: now}
 	if in.Text != "" {
@@ -42,9 +47,10 @@ func (in Input) message(now int64) provider.Message {
 // once. The end of ctx aborts the turn and is kind cancelled. A failure of the model's
 // service is kind provider; what was answered until then is in the session.
 func (s *Session) Prompt(ctx context.Context, in Input) (Turn, error) {
-	if in.Text == "" && len(in.Images) == 0 {
+	if in.empty() {
 		return Turn{}, fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "text")
 	}
+	var waitedIn *session.Log
 	for {
 		if s.queue.Running() {
 			queued, err := s.enqueue(in)
@@ -52,9 +58,13 @@ func (s *Session) Prompt(ctx context.Context, in Input) (Turn, error) {
 				return Turn{Queued: queued}, err
 			}
 		}
-		r, err := s.start(ctx, in)
+		r, err := s.start(ctx, in, waitedIn)
 		if errors.Is(err, errRunning) {
-			continue // another prompt was faster; ours is queued behind it, or refused
+			// Another prompt was faster, and ours is queued behind it or refused; or something that takes none runs.
+			if waitedIn, err = s.settle(ctx); err != nil {
+				return Turn{}, err
+			}
+			continue
 		}
 		if err != nil {
 			return Turn{}, err
@@ -90,7 +100,7 @@ func (s *Session) enqueue(in Input) (bool, error) {
 // returns how many wait. When nothing runs the message is refused, kind stale: it would
 // never be answered.
 func (s *Session) Enqueue(in Input) (waiting int, err error) {
-	if in.Text == "" && len(in.Images) == 0 {
+	if in.empty() {
 		return 0, fault.New(fault.InvalidArgument, "A message needs a text or an image.").With("field", "text")
 	}
 	queued, err := s.enqueue(in)
@@ -105,11 +115,11 @@ func (s *Session) Enqueue(in Input) (waiting int, err error) {
 }
 
 func (s *Session) emitQueue() {
-	steering, followUp := s.queue.Texts()
-	s.emit(s.current(), loop.Event{Type: loop.QueueChanged, Steering: steering, FollowUp: followUp})
+	log := s.current()
+	s.queue.Tell(func(e loop.Event) { s.emit(log, e) })
 }
 
-// Abort stops what runs, a turn or a compaction, and returns when it is over. Messages that
+// Abort stops what runs, a turn, a compaction or the summary of a branch, and returns when it is over. Messages that
 // were queued are given back. It reports false when nothing ran.
 func (s *Session) Abort(ctx context.Context) (aborted bool, unanswered []string, err error) {
 	s.mu.Lock()
@@ -124,20 +134,12 @@ func (s *Session) Abort(ctx context.Context) (aborted bool, unanswered []string,
 	case <-ctx.Done():
 		return false, nil, ctx.Err()
 	}
-	for _, m := range r.out.Unanswered {
-		unanswered = append(unanswered, m.PlainText())
-	}
-	return true, unanswered, nil
+	return true, r.unanswered(), nil
 }
 
 // await waits for a run on behalf of the prompt that began it.
 func (s *Session) await(ctx context.Context, r *run) (Turn, error) {
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		r.cancel()
-		<-r.done
-	}
+	r.wait(ctx)
 	turn := Turn{StopReason: r.out.StopReason, Usage: r.out.Usage}
 	if r.out.Message != nil {
 		turn.Message = r.out.Message.Encode()

@@ -111,6 +111,7 @@ type moving struct {
 func (m *moving) steps() []step {
 	return append(m.leave(
 		step{name: "ask hooks of the other folder", do: m.arrival.askHooks},
+		step{name: "stop the person's commands there", do: m.arrival.s.stopCommands},
 		step{name: "flush the other folder's session", do: m.arrival.flushOld},
 	),
 		step{name: "move the file", do: m.moveFile, undo: m.moveFileBack},
@@ -126,6 +127,7 @@ func (m *moving) steps() []step {
 func (m *moving) stepsHere() []step {
 	return []step{
 		{name: "ask hooks", do: m.askHooks},
+		{name: "stop the person's commands", do: m.s.stopCommands},
 		{name: "save the session", do: m.save},
 		{name: "close the session", do: m.closeOld, undo: m.comeBack},
 		{name: "move the file", do: m.moveFile, undo: m.moveFileBack},

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"sync"
 
 	"go.uber.org/zap"
@@ -22,17 +22,22 @@ type Session struct {
 	m   *Manager
 	ops chan struct{} // one slot: the turn to change something
 
+	recording sync.Mutex // no run begins while it is held; taken before mu
+
 	queue loop.Queue     // what is said while a turn runs
 	gate  *approval.Gate // before tools that change something
+
+	telling   sync.Mutex // held while what waits for the person's word is read and shown
+	approvals string     // guarded by telling: the prompts that were last told, as JSON
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below
 	ended      bool
 	run        *run // what goes on; nil when nothing does
 	compacting bool
-	approvals  string            // the prompts that were last told, as JSON
-	held       []json.RawMessage // recorded when the run is over
-	events     *emitter          // of the session that log is
+	commands   map[*command]struct{} // of the person, that run
+	held       []heldRecord          // recorded when the run is over
+	events     *emitter              // of the session that log is
 }
 
 // Cwd returns the working directory, cleaned.
@@ -45,8 +50,11 @@ func (s *Session) current() *session.Log {
 }
 
 // State describes the session as it stands.
-func (s *Session) State() (State, error) {
-	state, err := stateOf(s.cwd, s.current())
+func (s *Session) State() (State, error) { return s.stateIn(s.current()) }
+
+// stateIn describes the session with log as its conversation.
+func (s *Session) stateIn(log *session.Log) (State, error) {
+	state, err := stateOf(s.cwd, log)
 	if err != nil {
 		return State{}, err
 	}
@@ -99,16 +107,30 @@ func (s *Session) ContextProblems() ([]session.Problem, error) {
 
 // exclusive runs f while no other operation changes the session.
 func (s *Session) exclusive(ctx context.Context, f func() error) error {
-	select {
-	case s.ops <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.acquire(ctx); err != nil {
+		return err
 	}
 	defer func() { <-s.ops }()
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
 	return f()
+}
+
+// acquire waits for the turn to change something. One that is free is had even when ctx has ended:
+// what must happen at the end of a server must not depend on chance.
+func (s *Session) acquire(ctx context.Context) error {
+	select {
+	case s.ops <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.ops <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // idle runs f while nothing else changes the session and no turn runs. What, that which is
@@ -167,20 +189,26 @@ func (s *Session) Label(ctx context.Context, entryID, text string) (id string, e
 	return id, err
 }
 
-// shutdown ends the session. It waits for a running operation and aborts a turn.
+// shutdown ends the session. It waits for a running operation and aborts a turn. When ctx ends
+// before those are over the session goes on, and what it has is made durable.
 func (s *Session) shutdown(ctx context.Context) error {
-	return s.exclusive(ctx, func() error {
-		if err := s.stop(ctx); err != nil {
-			return err
-		}
-		log := s.current()
-		s.m.hooks.After(ctx, hook.Event{Name: hook.Shutdown, Cwd: s.cwd, PreviousSessionFile: log.Path()})
-		err := log.Close()
-		s.end()
-		s.changed(ReasonShutdown, log.Path())
-		if err != nil {
-			s.m.log.Error("session was not saved completely", zap.String("path", log.Path()), zap.Error(err))
-		}
-		return err
-	})
+	if err := s.acquire(ctx); err != nil {
+		return errors.Join(err, s.current().Flush())
+	}
+	defer func() { <-s.ops }()
+	if s.isEnded() {
+		return nil
+	}
+	log := s.current()
+	if err := s.stop(ctx); err != nil {
+		return errors.Join(err, log.Flush())
+	}
+	s.m.hooks.After(ctx, hook.Event{Name: hook.Shutdown, Cwd: s.cwd, PreviousSessionFile: log.Path()})
+	err := log.Close()
+	s.end()
+	s.changed(ReasonShutdown, log.Path())
+	if err != nil {
+		s.m.log.Error("session was not saved completely", zap.String("path", log.Path()), zap.Error(err))
+	}
+	return err
 }

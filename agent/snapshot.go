@@ -53,6 +53,9 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 		events := s.emitter(log.Header().ID)
 		at := events.now()
 		snap, err := s.snapshotOf(ctx, log)
+		if s.current() != log && ctx.Err() == nil {
+			continue // another session is live by now
+		}
 		if err != nil {
 			return Snapshot{}, err
 		}
@@ -61,14 +64,14 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 			snap.Tools = []ToolActivity{}
 		}
 		// Messages are read after the events, so that none is missing.
-		if try == 3 || events.last() == at.seq {
+		if try >= 3 || events.last() == at.seq {
 			return snap, nil
 		}
 	}
 }
 
 func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, error) {
-	state, err := s.State()
+	state, err := s.stateIn(log)
 	if err != nil {
 		return Snapshot{}, err
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -42,7 +43,7 @@ func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
 		open: func() (*session.Log, error) {
 			// Reading the same file again must not lose what is not in it yet.
-			if now := s.current(); now.Err() != nil && s.m.canonical(now.Path()) == s.m.canonical(path) {
+			if now := s.current(); now.Err() != nil && s.m.isFile(now, path) {
 				return nil, now.Err()
 			}
 			return s.m.open(path)
@@ -116,6 +117,7 @@ func (s *Session) change(ctx context.Context, c change) (out Outcome, err error)
 			return errBusy(c.idle)
 		}
 		t := &transition{s: s, change: c, old: s.current()}
+		t.sameFile = c.idle != "" || s.m.isFile(t.old, c.before.TargetSessionFile)
 		err := runSteps(ctx, t.steps())
 		if errors.Is(err, errVetoed) {
 			out.CancelledBy = "hook"
@@ -136,20 +138,33 @@ type transition struct {
 	change
 	s        *Session
 	old, new *session.Log
+	sameFile bool // the target is, or is made of, the file of the session that is left
 }
 
 // steps is the order in which a folder changes its session. It is data, so that a
 // test can print it.
+//
+// Differs: the programs abort the turn before they look at the target. A file that is gone or
+// damaged then costs the person an answer and leaves them where they were; here such a change
+// fails before anything is stopped. Only what is in the file of the session that is left can be
+// read no earlier than when all of it is there.
 func (t *transition) steps() []step {
-	return []step{
-		{name: "ask hooks", do: t.askHooks},
+	stop := []step{
 		{name: "stop what runs", do: t.s.stop}, // what it was answered stays in the previous session
 		{name: "flush the previous session", do: t.flushOld},
-		{name: "open the target", do: t.openTarget, undo: t.closeTarget},
+	}
+	open := []step{
+		{name: "open the target", do: t.openTarget, undo: t.giveBackTarget},
 		{name: "build its context", do: t.buildContext},
+	}
+	before, behind := open, stop
+	if t.sameFile {
+		before, behind = stop, open
+	}
+	return slices.Concat([]step{{name: "ask hooks", do: t.askHooks}}, before, behind, []step{
 		{name: "make it the live session", do: t.activate, undo: t.reactivate},
 		{name: "tell hooks", do: t.tellHooks},
-	}
+	})
 }
 
 func (t *transition) askHooks(ctx context.Context) error {
@@ -177,6 +192,12 @@ func (t *transition) openTarget(context.Context) (err error) {
 }
 
 func (t *transition) closeTarget() error { return t.new.Close() }
+
+// giveBackTarget is closeTarget for a session that may be one that was left unsaved.
+func (t *transition) giveBackTarget() error {
+	t.s.m.leave(t.new)
+	return nil
+}
 
 // buildContext reads all that the session needs before anything is given up for it.
 func (t *transition) buildContext(context.Context) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -57,11 +58,7 @@ func (env *Env) attach(ctx context.Context, cwd string, attachments []Attachment
 			return "", fault.New(fault.InvalidArgument, "%s cannot be attached: %d bytes are too many; name the file, or attach a part of it.", path, len(part)).
 				With("field", field+".uri")
 		}
-		fmt.Fprintf(&b, "<file path=%q%s>\n%s", path, lines, part)
-		if part != "" && !strings.HasSuffix(part, "\n") {
-			b.WriteByte('\n')
-		}
-		b.WriteString("</file>\n\n")
+		b.WriteString(convert.File(path, lines, part) + "\n\n")
 	}
 	return b.String(), nil
 }

@@ -2,8 +2,10 @@ package commands
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
@@ -79,7 +81,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	if a.Text == "" && len(a.Images) == 0 && len(a.Attachments) == 0 {
+	if a.empty() && len(a.Attachments) == 0 {
 		return PromptResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
 	}
 	in, err := a.input()
@@ -105,7 +107,7 @@ func runQueue(ctx context.Context, env *Env, a SayArgs, when string) (QueuedResu
 	if err != nil {
 		return QueuedResult{}, err
 	}
-	if a.Text == "" && len(a.Images) == 0 {
+	if a.empty() {
 		return QueuedResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
 	}
 	in, err := a.input()
@@ -152,13 +154,24 @@ func LiveSession(ctx context.Context, env *Env, args json.RawMessage) (*agent.Se
 	return env.live(ctx, f)
 }
 
-// input is what is said, as a session takes it.
+// empty reports that nothing is said.
+func (a SayArgs) empty() bool { return strings.TrimSpace(a.Text) == "" && len(a.Images) == 0 }
+
+// imageTypes are the kinds of images that services take.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// input is what is said, as a session takes it. Images are looked at first: one that a
+// service refuses would be in the conversation for good, and refused with each request.
 func (a SayArgs) input() (agent.Input, error) {
 	in := agent.Input{Text: a.Text}
 	for i, image := range a.Images {
-		if image.Data == "" || !strings.HasPrefix(image.MimeType, "image/") {
-			return in, fault.New(fault.InvalidArgument, "Image %d needs data and a mimeType that begins with image/.", i+1).
-				With("field", fmt.Sprintf("images.%d", i))
+		field := fmt.Sprintf("images.%d", i)
+		if !slices.Contains(imageTypes, image.MimeType) {
+			return in, fault.New(fault.InvalidArgument, "Image %d needs a mimeType that is one of %s.", i+1, strings.Join(imageTypes, ", ")).
+				With("field", field)
+		}
+		if _, err := base64.StdEncoding.DecodeString(image.Data); err != nil || image.Data == "" {
+			return in, fault.New(fault.InvalidArgument, "The data of image %d is not base64.", i+1).With("field", field)
 		}
 		in.Images = append(in.Images, provider.Block{Type: provider.TypeImage, Data: image.Data, MimeType: image.MimeType})
 	}

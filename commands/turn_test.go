@@ -47,8 +47,11 @@ func TestPromptArguments(t *testing.T) {
 	}{
 		"nothing to say":            {args{}, fault.ArgumentNeeded, "text"},
 		"an image without data":     {args{"text": "x", "images": []args{{"data": "", "mimeType": "image/png"}}}, fault.InvalidArgument, "images.0"},
-		"an image that is none":     {args{"text": "x", "images": []args{{"data": "AA", "mimeType": "image/png"}, {"data": "AA", "mimeType": "text/plain"}}}, fault.InvalidArgument, "images.1"},
-		"an image without a type":   {args{"images": []args{{"data": "AA"}}}, fault.InvalidArgument, "images.0"},
+		"an image that is none":     {args{"text": "x", "images": []args{{"data": "AAAA", "mimeType": "image/png"}, {"data": "AAAA", "mimeType": "text/plain"}}}, fault.InvalidArgument, "images.1"},
+		"an image of another kind":  {args{"text": "x", "images": []args{{"data": "AAAA", "mimeType": "image/svg+xml"}}}, fault.InvalidArgument, "images.0"},
+		"an image in no base64":     {args{"text": "x", "images": []args{{"data": "not base64!", "mimeType": "image/png"}}}, fault.InvalidArgument, "images.0"},
+		"nothing but white space":   {args{"text": " \n\t"}, fault.ArgumentNeeded, "text"},
+		"an image without a type":   {args{"images": []args{{"data": "AAAA"}}}, fault.InvalidArgument, "images.0"},
 		"an image with a wrong one": {args{"images": []args{{"data": 5}}}, fault.InvalidArgument, "images.0.data"},
 		"an odd range":              {args{"attachments": []args{{"uri": "a", "range": 5}}}, fault.InvalidArgument, "attachments.0.range"},
 	} {

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
 
@@ -17,12 +20,18 @@ import (
 type ApproveParams struct {
 	Cwd       string          `json:"cwd"`
 	SessionID string          `json:"sessionId"`
-	ID        string          `json:"id"` // of the tool call
+	ID        string          `json:"id"` // of the prompt, see [approval.Prompt]
 	Tool      string          `json:"tool"`
 	Args      json.RawMessage `json:"args"`
 	Title     string          `json:"title,omitempty"`
 	Diff      string          `json:"diff,omitempty"`  // unified
 	Paths     []string        `json:"paths,omitempty"` // files that would be changed
+
+	// Outside are those of them that are not in the folder, as where links lead.
+	Outside []string `json:"outside,omitempty"`
+
+	// Rules are what session and workspace would allow from then on.
+	Rules []approval.Rule `json:"rules,omitempty"`
 }
 
 // ApproveResult is the answer to xcsh/approve.
@@ -47,6 +56,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 	raw, err := encodeJSON(ApproveParams{
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
 		Title: r.Preview.Title, Diff: r.Preview.Diff, Paths: r.Preview.Paths,
+		Outside: r.Outside, Rules: r.Rules,
 	})
 	if err != nil {
 		return approval.Deny, err
@@ -69,25 +79,56 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 const maxQuestion = 400
 
 func (s *server) approveByMessage(ctx context.Context, r agent.Approval) (approval.Decision, error) {
-	text := "xcsh wants to use " + r.Tool + ": " + clip(string(r.Args), maxQuestion)
-	if title := r.Preview.Title; title != "" {
-		text = "xcsh wants to: " + clip(title, maxQuestion)
+	text, choices := question(r)
+	titles := make([]string, len(choices))
+	for i, c := range choices {
+		titles[i] = answerTitles[c]
 	}
-	answers := []approval.Decision{approval.Once, approval.Session, approval.Deny}
-	i, err := clientUI{s}.Ask(ctx, commands.Question{Text: text, Choices: []string{"Allow", "Allow for this session", "Deny"}})
+	i, err := clientUI{s}.Ask(ctx, commands.Question{Text: text, Choices: titles})
 	if err != nil || i < 0 {
 		return approval.Deny, err
 	}
-	return answers[i], nil
+	return choices[i], nil
 }
 
-// clip cuts a text to n bytes, never inside a character.
+var answerTitles = map[approval.Decision]string{
+	approval.Once: "Allow", approval.Session: "Allow for this session", approval.Deny: "Deny",
+}
+
+// question is what a message box says and the answers it has. What was not shown whole, or
+// would allow nothing more, cannot be allowed for the session.
+func question(r agent.Approval) (text string, choices []approval.Decision) {
+	what, text := string(r.Args), "xcsh wants to use "+r.Tool+": "
+	if title := r.Preview.Title; title != "" {
+		what, text = title, "xcsh wants to: "
+	}
+	text += clip(what, maxQuestion)
+	for _, path := range r.Outside {
+		text += "\nOutside the folder: " + path
+	}
+	rules := make([]string, len(r.Rules))
+	for i, rule := range r.Rules {
+		rules[i] = rule.String()
+	}
+	allows := strings.Join(rules, ", ")
+	if allows == "" || len(what) > maxQuestion || len(allows) > maxQuestion {
+		return text, []approval.Decision{approval.Once, approval.Deny}
+	}
+	return text + "\nFor this session: " + allows, []approval.Decision{approval.Once, approval.Session, approval.Deny}
+}
+
+// clip leaves out the middle of a text of more than n bytes, never a part of a character: the
+// end of a command matters as much as its beginning.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
+	head, tail := n/2, len(s)-n/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
 	}
-	return s[:n] + "…"
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s… %d bytes …%s", s[:head], tail-head, s[tail:])
 }

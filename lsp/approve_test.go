@@ -50,6 +50,25 @@ func call(name, args string, preview tool.Preview) agent.Approval {
 	}}
 }
 
+// allowing is a call that could be allowed for the session.
+func allowing(a agent.Approval, rules ...approval.Rule) agent.Approval {
+	a.Rules = rules
+	return a
+}
+
+func TestTheClientIsToldWhatMoreWouldBeAllowed(t *testing.T) {
+	t.Parallel()
+	ed, approve := startAsking(t, wantsHooks)
+	a := allowing(call("write", `{}`, tool.Preview{Paths: []string{"/w/link"}}), approval.Rule{Words: []string{"go", "test"}})
+	a.Outside = []string{"/etc/x"}
+	done := approve(t.Context(), a)
+	r := ed.WaitRequest("xcsh/approve")
+	require.JSONEq(t, `{"cwd":"/w","sessionId":"s1","id":"c1","tool":"write","args":{},"paths":["/w/link"],"outside":["/etc/x"],
+		"rules":[{"words":["go","test"]}]}`, string(r.Params))
+	r.Reply(lsptest.Fields{"decision": "session"})
+	require.Equal(t, decided{approval.Session, nil}, receive(t, done))
+}
+
 func TestTheClientIsAskedForPermission(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -83,6 +102,9 @@ func TestTheClientIsAskedForPermission(t *testing.T) {
 
 func TestAMessageBoxAsksForPermission(t *testing.T) {
 	t.Parallel()
+	makes := approval.Rule{Words: []string{"make"}, Exact: true}
+	elsewhere := call("write", `{}`, tool.Preview{Title: "Create link"})
+	elsewhere.Outside = []string{"/etc/x"}
 	for name, tc := range map[string]struct {
 		call   agent.Approval
 		text   string
@@ -90,11 +112,13 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 		want   approval.Decision
 	}{
 		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "xcsh wants to: Edit main.go", "Allow", approval.Once},
-		"without one":     {call("bash", `{"command":"make"}`, tool.Preview{}), `xcsh wants to use bash: {"command":"make"}`, "Allow for this session", approval.Session},
+		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Words: []string{"ls"}}), "xcsh wants to use bash: {\"command\":\"make\"}\nFor this session: make, ls …", "Allow for this session", approval.Session},
 		"no":              {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "Deny", approval.Deny},
 		"closed":          {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "", approval.Deny},
-		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "xcsh wants to: " + strings.Repeat("ä", 200) + "…", "Deny", approval.Deny},
-		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `xcsh wants to use bash: "` + strings.Repeat("x", 399) + "…", "Deny", approval.Deny},
+		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "xcsh wants to: " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100), "Deny", approval.Deny},
+		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `xcsh wants to use bash: "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
+		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "xcsh wants to: Run echo " + strings.Repeat("ä", 95) + "… 422 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
+		"elsewhere":       {elsewhere, "xcsh wants to: Create link\nOutside the folder: /etc/x", "Allow", approval.Once},
 		"no arguments":    {call("bash", ``, tool.Preview{}), "xcsh wants to use bash: ", "Deny", approval.Deny},
 		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "xcsh wants to: " + strings.Repeat("x", 400), "Deny", approval.Deny},
 	} {
@@ -104,6 +128,28 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 			done := approve(t.Context(), tc.call)
 			ed.AnswerQuestion(tc.text, tc.answer)
 			require.Equal(t, decided{tc.want, nil}, receive(t, done))
+		})
+	}
+}
+
+// What was not shown whole, or would allow nothing more, is not allowed for the session.
+func TestAMessageBoxWithoutTheSession(t *testing.T) {
+	t.Parallel()
+	rule := approval.Rule{Line: "x"}
+	for name, a := range map[string]agent.Approval{
+		"nothing more": call("bash", `{}`, tool.Preview{}),
+		"cut":          allowing(call("bash", `{}`, tool.Preview{Title: strings.Repeat("x", 401)}), rule),
+		"many rules":   allowing(call("bash", `{}`, tool.Preview{}), approval.Rule{Line: strings.Repeat("x", 401)}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ed, approve := startAsking(t, nil)
+			done := approve(t.Context(), a)
+			r := ed.WaitRequest("window/showMessageRequest")
+			require.NotContains(t, string(r.Params), "session")
+			require.Contains(t, string(r.Params), "Allow")
+			r.Reply(nil)
+			require.Equal(t, decided{approval.Deny, nil}, receive(t, done))
 		})
 	}
 }

@@ -37,7 +37,9 @@ func (s *server) hostedRoutes() map[string]route {
 
 // runHosted runs a command off the goroutine that reads, but after the one before it was
 // accepted: what is said to a turn must not overtake the prompt that begins it. A prompt is
-// accepted when its turn began, any other command when it is done.
+// accepted when its turn began, any other command when it is done. What stops things does
+// not wait for a prompt that itself waits for them to stop; it is run at once, and again in its place, so
+// that it also stops what was sent before it and had not begun.
 func (s *server) runHosted(command string, params json.RawMessage) {
 	c, ok := s.calls.begin(s.work, jsonrpc2.ID{})
 	if !ok {
@@ -55,21 +57,31 @@ func (s *server) runHosted(command string, params json.RawMessage) {
 		done := sync.OnceFunc(func() { close(accepted) })
 		defer done()
 		select {
-		case <-before:
-		case <-c.ctx.Done():
-			return
-		}
-		select {
 		case <-s.ready:
 		case <-c.ctx.Done():
 			return
 		}
-		env := s.config.envForCommand()
-		_, err := s.opts.Commands.Execute(commands.WithAccepted(c.ctx, done), env, command, []json.RawMessage{params})
-		if err != nil {
-			s.hostedFailed(c.ctx, env, command, params, err)
+		select {
+		case <-before:
+		default:
+			if command == "xcsh.abort" {
+				s.executeHosted(c.ctx, command, params)
+			}
 		}
+		select {
+		case <-before:
+		case <-c.ctx.Done():
+			return
+		}
+		s.executeHosted(commands.WithAccepted(c.ctx, done), command, params)
 	}()
+}
+
+func (s *server) executeHosted(ctx context.Context, command string, params json.RawMessage) {
+	env := s.config.envForCommand()
+	if _, err := s.opts.Commands.Execute(ctx, env, command, []json.RawMessage{params}); err != nil {
+		s.hostedFailed(ctx, env, command, params, err)
+	}
 }
 
 // hostedFailed tells the client what became of a notification: as an event of the session

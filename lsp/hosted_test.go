@@ -34,19 +34,21 @@ func hosting(t *testing.T) *fixture {
 	return f
 }
 
-// Each notification waits for the one before it, while requests are answered.
+// Each notification waits for the one before it, while requests are answered. What stops things does so at once, and
+// again in its place.
 func TestNotificationsRunInTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := hosting(t)
 	ed := f.start(t)
 	ed.Notify("xcsh/prompt", lsptest.Fields{"text": "prompt"})
+	require.Equal(t, "prompt", receive(t, f.running))
 	ed.Notify("xcsh/steer", nil)
 	ed.Notify("xcsh/setModel", nil) // what panics does not keep the next one from running
 	ed.Notify("xcsh/abort", lsptest.Fields{})
 	ed.Notify("xcsh/setThinking", nil)
-	require.Equal(t, "prompt", receive(t, f.running))
 	_, err := ed.Exec("test.echo", nil)
 	require.Nil(t, err)
+	require.Equal(t, "abort", receive(t, f.running), "what stops things does not wait")
 	require.Empty(t, f.running)
 	close(f.release)
 	for _, want := range []string{"steer", "abort", "setThinking"} {

@@ -337,11 +337,12 @@ func TestClip(t *testing.T) {
 	}{
 		{"", 0, ""},
 		{"abc", 3, "abc"},
-		{"abcd", 3, "abc…"},
-		{"aä", 2, "a…"},
-		{"a😀b", 4, "a…"},
-		{"😀", 3, "…"},
-		{"\xbf\xbf\xbf", 2, "…"},
+		{"abcd", 3, "a… 2 bytes …d"},
+		{"abcdef", 4, "ab… 2 bytes …ef"},
+		{"aäb", 2, "a… 2 bytes …b"},
+		{"a😀b", 4, "a… 4 bytes …b"},
+		{"😀", 3, "… 4 bytes …"},
+		{"\xbf\xbf\xbf", 2, "… 3 bytes …"},
 	} {
 		require.Equal(t, tc.want, lsp.Clip(tc.text, tc.n), "%q at %d", tc.text, tc.n)
 	}

@@ -91,7 +91,7 @@ func (l *Log) adoptTail(info os.FileInfo) error {
 	l.doc.remember(fresh)
 	l.doc.info = info
 	// With entries that are still to be written, those will be the newest.
-	if l.follow && wasLast && unsaved == 0 {
+	if l.following() && wasLast && unsaved == 0 {
 		l.leaf = l.doc.Len() - 1
 	}
 	return nil
@@ -160,7 +160,7 @@ func (l *Log) become(doc *Document) error {
 	if err != nil {
 		return closing(err, doc)
 	}
-	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.LeafID(atPlace(l.leaf)), l.follow
+	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.LeafID(atPlace(l.leaf)), l.following()
 	l.takeOver(doc)
 	for _, r := range lost {
 		l.addLine(r)

@@ -30,6 +30,7 @@ type Log struct {
 	path    string       // "" for a session in memory
 	leaf    int          // index of the leaf entry, -1 before the first
 	follow  bool         // the leaf is the newest entry, not one that was chosen
+	holds   int          // calls of Hold that wait for their Release; the leaf is ours then
 	pending bool         // there is no file yet
 	unsaved []int        // entries that are not in the file
 	ours    []int        // entries this Log wrote, to notice when another program loses them
@@ -182,6 +183,31 @@ func (l *Log) index(id string) (int, error) {
 
 // moveTo makes the entry at an index the leaf; -1 is before the first.
 func (l *Log) moveTo(i int) { l.leaf, l.follow = i, i == l.doc.Len()-1 }
+
+// Hold keeps the leaf from following what other programs append, until Release is called: what
+// is appended meanwhile goes on under our own leaf. What they appended until now is followed
+// as ever. Each Hold needs one Release; several may overlap.
+func (l *Log) Hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holds == 0 && !l.closed {
+		_ = l.sync() // the append that follows meets the same failure and tells
+	}
+	l.holds++
+}
+
+// Release ends a Hold. The leaf stays where it is: when others wrote behind it, it is one that
+// was chosen.
+func (l *Log) Release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.holds--; l.holds == 0 {
+		l.moveTo(l.leaf)
+	}
+}
+
+// following reports whether the leaf moves to what others append.
+func (l *Log) following() bool { return l.follow && l.holds == 0 }
 
 // ResetLeaf moves the leaf before the first entry: the next entry is another root.
 func (l *Log) ResetLeaf() {

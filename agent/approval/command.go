@@ -15,6 +15,7 @@ type line struct {
 	calls  []call   // every program, also those in substitutions
 	writes []string // files that output is redirected to
 	dirs   []string // directories that it changes to
+	loops  bool     // parts of it may run more than once
 	opaque bool     // it may run what cannot be seen
 }
 
@@ -59,6 +60,8 @@ func parse(text string) line {
 		l.see(n)
 		return true
 	})
+	// Each round of a loop goes further: the directory that is looked at is the first one's.
+	l.opaque = l.opaque || l.loops && len(l.dirs) > 0
 	return l
 }
 
@@ -66,8 +69,10 @@ func parse(text string) line {
 func (l *line) see(n syntax.Node) {
 	switch n := n.(type) {
 	case nil, *syntax.File, *syntax.Comment, *syntax.Word, *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted, *syntax.Stmt,
-		*syntax.BinaryCmd, *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem,
+		*syntax.BinaryCmd, *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.CaseClause, *syntax.CaseItem,
 		*syntax.CmdSubst, *syntax.ProcSubst, *syntax.ExtGlob, *syntax.BraceExp:
+	case *syntax.WhileClause: // until, too
+		l.loops = true
 	case *syntax.CallExpr:
 		l.seeCall(n)
 	case *syntax.Redirect:

@@ -63,7 +63,9 @@ func TestRulesOverCommands(t *testing.T) {
 		{"go test ./...", false},
 		{"go test", false},
 		{"go 'test' \"./...\"", false},
-		{"go test $PKG ${PKG} *.go", false},
+		{"cat $FILE ${FILE} *.go", false},
+		{"go test $PKG", true}, // what it stands for may be an argument that runs a program
+		{"go test *.go", true},
 		{"go testing", true},
 		{"go vet ./...", true},
 		{"./go test", true},
@@ -116,6 +118,9 @@ func TestRulesOverCommands(t *testing.T) {
 		{"ls() { rm x; }; ls", true},
 		{"for PATH in .; do ls; done", true},
 		{"while ls; do cat x; done", false},
+		{"while cd sub; do ls; done", true},
+		{"until cd sub; do ls; done", true},
+		{"cd sub && while ls; do cat x; done", true},
 		{"ls ${PATH:=x}", true},
 		{"ls ${!x}", true},
 		{"ls ${x@P}", true},
@@ -195,6 +200,77 @@ func TestOutputToFilesIsAnEdit(t *testing.T) {
 	}
 }
 
+// In a loop cd goes further with each round, here out of the folder with the second one.
+func TestALoopThatLeavesTheFolder(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(root, "x"), 0o700))
+	require.NoError(t, os.Symlink(t.TempDir(), filepath.Join(root, "x", "x"))) // as a repository may bring along
+	require.True(t, asks(t, approval.Config{Root: root, Mode: approval.AutoEdit}, bash("while cd x; do echo text > profile; done")))
+}
+
+// The shell follows a link before it goes up, so that ".." is not where it seems to be.
+func TestUpBehindALink(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "packages", "app"), 0o700))
+	require.NoError(t, os.Symlink("../..", filepath.Join(root, "packages", "app", "root"))) // leads to the folder itself
+	for line, asked := range map[string]bool{
+		"echo text > packages/app/root/../file":       true,
+		"cd packages/app/root && echo text > ../file": true,
+		"cd packages/app/root/.. && echo text > file": true,
+		"echo text > packages/../file":                true,
+		"echo text > packages/app/root/file":          false,
+		"cd packages/app/root && echo text > file":    false,
+	} {
+		require.Equal(t, asked, asks(t, approval.Config{Root: root, Mode: approval.AutoEdit}, bash(line)), line)
+	}
+}
+
+// A rule about the first words of a command does not allow arguments that run or write.
+func TestArgumentsThatDoMore(t *testing.T) {
+	t.Parallel()
+	rules := words("rg", "git diff", "git log", "git grep", "git fetch", "git push", "go test", "go vet", "go build", "make test", "cargo test", "npm test", "file", "ls")
+	for command, asked := range map[string]bool{
+		"rg --pre ./x.sh needle":              true,
+		"rg --pretty needle":                  false,
+		"rg --hostname-bin=./x.sh needle":     true,
+		"git diff --output=/home/u/.profile":  true,
+		"git diff --outp=/home/u/.profile":    true,
+		"git diff --ext-diff":                 true,
+		"git diff --no-ext-diff -U10 -- file": false,
+		"git diff *":                          true, // there may be a file called --output=x
+		"git log -1 --format=x --output=y":    true,
+		"git log --oneline -n5":               false,
+		"git grep -O./x.sh needle":            true,
+		"git grep -nO./x.sh needle":           true,
+		"git grep --open=./x.sh needle":       true,
+		"git fetch --upload-pack=./x.sh .":    true,
+		"git fetch --upload ./x.sh .":         true,
+		"git push --exec=./x.sh":              true,
+		"git push -u origin main":             false,
+		"go test -exec ./x.sh ./...":          true,
+		"go test --exec=./x.sh ./...":         true,
+		"go test -test.coverprofile=x":        true,
+		"go test -run X -count=1 ./...":       false,
+		"go test $(echo -exec ./x.sh)":        true,
+		"go vet -vettool=./x.sh ./...":        true,
+		"go build -toolexec ./x.sh":           true,
+		"go build -o /home/u/.profile":        true,
+		"make test SHELL=./x.sh":              true,
+		"make test -j4 -k":                    false,
+		"make test -kf x.mk":                  true,
+		"make test --eval=x":                  true,
+		"cargo test --config x":               true,
+		"npm test --script-shell=./x.sh":      true,
+		"npm test":                            false,
+		"file -C -m x":                        true,
+		"ls -C $X":                            false,
+	} {
+		require.Equal(t, asked, asks(t, approval.Config{Root: t.TempDir(), Mode: approval.Ask, Memory: rules}, bash(command)), command)
+	}
+}
+
 func TestRulesThatAreOffered(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -203,6 +279,10 @@ func TestRulesThatAreOffered(t *testing.T) {
 		"go test | grep x":           "go test …, grep …",
 		"ls -l && ls":                "ls …",
 		"git push --force":           "git push …",
+		"rg needle":                  "rg needle",
+		"git log --output=x":         "git log --output=x",
+		"git clone x":                "git clone x",
+		"go test *.go":               "go test *.go",
 		"git -C / status":            "git -C / status",
 		"git config core.pager less": "git config core.pager less",
 		"npm run build":              "npm run build",

@@ -7,6 +7,8 @@
 // no answer meets another question than the person has read. Each has an id and is
 // answered once. A prompt without anybody to show it to waits; whoever attaches gets it.
 //
-// Rules are about words. They allow programs, not what programs do with their arguments:
-// "git diff" also allows git diff --output=FILE. What a sandbox prevents, rules do not.
+// Rules are about words. A rule about the first words of a command does not cover arguments
+// that are known to run other programs or to write files, such as git diff --output=FILE;
+// such a line is asked about. That is a list, which cannot be complete: what a sandbox
+// prevents, rules do not.
 package approval

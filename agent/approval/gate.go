@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -19,16 +20,20 @@ type Request struct {
 	Preview tool.Preview    `json:"preview"`
 }
 
-// Prompt is a request that waits for an answer.
+// Prompt is a request that waits for an answer. Its ID is that of the tool call, with "#2"
+// and so on behind it when the gate had one with this id before: services use the same ids
+// again, and an answer must not meet another question than the one it was given to.
 type Prompt struct {
 	Request
-	Rules []Rule `json:"rules"` // what [Session] and [Workspace] would allow from then on
-	Shown bool   `json:"shown"` // it is on the screen
+	Rules   []Rule   `json:"rules"`             // what [Session] and [Workspace] would allow from then on
+	Outside []string `json:"outside,omitempty"` // files that would be changed outside the folder, links followed
+	Shown   bool     `json:"shown"`             // it is on the screen
 }
 
 // Asker shows a prompt to a person and returns the answer. When ctx ends the prompt is to
 // be taken off the screen: it was answered elsewhere, or is not needed any more. An error
-// says that nobody could be asked; the prompt then waits for the next one who attaches.
+// says that nobody could be asked about this prompt, which then waits for [Gate.Answer] or
+// the next one who attaches. Others are shown as usual.
 type Asker func(ctx context.Context, p Prompt) (Decision, error)
 
 // Memory keeps the rules of folders in the settings of the person, never in the folder:
@@ -43,6 +48,10 @@ type Config struct {
 	Root   string // the folder of the session, absolute
 	Mode   Mode
 	Memory Memory // nil remembers nothing beyond the session
+
+	// Protected are directories, absolute, in which files are never changed without a
+	// question, also where they are in the folder: those with keys, settings and rules.
+	Protected []string
 
 	// Report is told of a memory that fails; nil drops it. It is called without a lock.
 	Report func(error)
@@ -59,11 +68,12 @@ type Gate struct {
 	mu      sync.Mutex // guards what follows; not held across calls out
 	mode    Mode
 	session []Rule
-	version int        // counts changes of mode and session
-	pending []*pending // in the order they came; the first is the one that is shown
-	asker   Asker      // nil when nobody is attached
-	turn    int        // counts changes of asker
-	asking  bool       // the asker has not returned from the last prompt
+	version int            // counts changes of mode and session
+	pending []*pending     // in the order they came
+	asker   Asker          // nil when nobody is attached
+	turn    int            // counts changes of asker
+	asking  bool           // the asker has not returned from the last prompt
+	seen    map[string]int // the ids of all prompts; how many had one as the id of their call
 }
 
 // pending is a prompt and who waits for it.
@@ -71,10 +81,11 @@ type pending struct {
 	Prompt
 	answer chan Decision      // holds one
 	hide   context.CancelFunc // takes it off the screen; nil when it is not shown
+	missed int                // the turn whose asker could not ask about it; 0 is none
 }
 
 // NewGate returns a gate.
-func NewGate(cfg Config) *Gate { return &Gate{cfg: cfg, mode: cfg.Mode} }
+func NewGate(cfg Config) *Gate { return &Gate{cfg: cfg, mode: cfg.Mode, seen: map[string]int{}} }
 
 // Ask returns when the request may be carried out: at once, or after a person said so. An
 // error is that it may not; its text is for the model. It is kind denied when the mode or
@@ -90,12 +101,11 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Decision, error) {
 	} else if allowed {
 		return Once, nil
 	}
-	g.mu.Lock()
-	if slices.ContainsFunc(g.pending, func(p *pending) bool { return p.ID == r.ID }) {
-		g.mu.Unlock()
-		return Deny, fault.New(fault.Internal, "There is a prompt %q already.", r.ID)
+	p := &pending{
+		Prompt: Prompt{Request: r, Rules: now.rulesFor(r), Outside: now.outside(r.Preview.Paths)}, answer: make(chan Decision, 1),
 	}
-	p := &pending{Prompt: Prompt{Request: r, Rules: now.rulesFor(r)}, answer: make(chan Decision, 1)}
+	g.mu.Lock()
+	p.ID = g.newID(r.ID)
 	g.pending = append(g.pending, p)
 	g.show()
 	outdated := g.version != now.version
@@ -120,6 +130,17 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Decision, error) {
 	}
 }
 
+// newID returns an id that no prompt had before. The caller holds mu.
+func (g *Gate) newID(call string) string {
+	id := call
+	for g.seen[id] > 0 {
+		g.seen[call]++
+		id = call + "#" + strconv.Itoa(g.seen[call])
+	}
+	g.seen[id] = 1
+	return id
+}
+
 func cancelled(r Request, err error) error {
 	return fault.New(fault.Cancelled, "Cancelled before the %s call was allowed: %w", r.Tool, err)
 }
@@ -127,8 +148,8 @@ func cancelled(r Request, err error) error {
 // Answer answers a prompt. It is kind notFound when there is none with this id, which is
 // so after it was answered once.
 func (g *Gate) Answer(id string, d Decision) error {
-	if !slices.Contains([]Decision{Once, Session, Workspace, Deny}, d) {
-		return fault.New(fault.InvalidArgument, "%q is not an answer; it is once, session, workspace or deny.", d).With("field", "decision")
+	if err := d.check(); err != nil {
+		return err
 	}
 	g.mu.Lock()
 	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
@@ -137,21 +158,30 @@ func (g *Gate) Answer(id string, d Decision) error {
 		return fault.New(fault.NotFound, "There is no prompt %q, or it was answered already.", id)
 	}
 	p := g.pending[i]
+	g.accept(p, d)
+	g.mu.Unlock()
+	g.carryOut(p, d)
+	return nil
+}
+
+// accept takes an answer to a prompt that waits. The caller holds mu, and calls carryOut
+// without it.
+func (g *Gate) accept(p *pending, d Decision) {
 	g.remove(p)
 	if d == Session || d == Workspace {
 		g.session = append(g.session, p.Rules...)
 		g.version++
 	}
-	g.mu.Unlock()
+}
 
+func (g *Gate) carryOut(p *pending, d Decision) {
 	if d == Workspace && g.cfg.Memory != nil {
-		if err := g.cfg.Memory.Add(g.cfg.Root, p.Rules); err != nil {
+		if err := guarded(func() error { return g.cfg.Memory.Add(g.cfg.Root, p.Rules) }); err != nil {
 			g.report(fmt.Errorf("approval: a rule is kept for this session only: %w", err))
 		}
 	}
 	g.settle() // first, so that everybody is told before the call goes on
 	p.answer <- d
-	return nil
 }
 
 // Attach lets ask show the prompts from now on, beginning with the one that waits, in
@@ -183,7 +213,7 @@ func (g *Gate) detach(turn int) {
 	}
 }
 
-// Pending returns the prompts that wait, the one that is shown first.
+// Pending returns the prompts that wait, in the order they came.
 func (g *Gate) Pending() []Prompt {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -224,20 +254,21 @@ func (g *Gate) Forget() {
 // settle answers the prompts that need no person any more.
 func (g *Gate) settle() {
 	now := g.policy()
-	for _, p := range g.Pending() {
+	g.mu.Lock()
+	waiting := slices.Clone(g.pending)
+	g.mu.Unlock()
+	for _, p := range waiting {
 		allowed, err := now.decide(p.Request)
 		if err == nil && !allowed {
 			continue
 		}
+		answer := Once
+		if err != nil {
+			answer = Deny
+		}
 		g.mu.Lock()
-		if i := slices.IndexFunc(g.pending, func(q *pending) bool { return q.ID == p.ID }); i >= 0 {
-			q := g.pending[i]
-			g.remove(q)
-			if err != nil {
-				q.answer <- Deny
-			} else {
-				q.answer <- Once
-			}
+		if g.remove(p) { // not answered in this moment
+			p.answer <- answer
 		}
 		g.mu.Unlock()
 	}
@@ -249,7 +280,7 @@ func (g *Gate) policy() policy {
 	remembered := g.remembered()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return policy{root: g.cfg.Root, mode: g.mode, rules: slices.Concat(g.session, remembered), version: g.version}
+	return policy{root: g.cfg.Root, protected: g.cfg.Protected, mode: g.mode, rules: slices.Concat(g.session, remembered), version: g.version}
 }
 
 // remembered reads the rules of the folder.
@@ -257,7 +288,11 @@ func (g *Gate) remembered() []Rule {
 	if g.cfg.Memory == nil {
 		return nil
 	}
-	rules, err := g.cfg.Memory.Rules(g.cfg.Root)
+	var rules []Rule
+	err := guarded(func() (err error) {
+		rules, err = g.cfg.Memory.Rules(g.cfg.Root)
+		return err
+	})
 	if err != nil {
 		g.report(fmt.Errorf("approval: the rules of %s cannot be read, so that more is asked about: %w", g.cfg.Root, err))
 	}
@@ -276,75 +311,94 @@ func (g *Gate) changed() {
 	}
 }
 
-// remove takes a prompt out of the list and shows the next one. The caller holds mu.
-func (g *Gate) remove(p *pending) {
+// remove takes a prompt out of the list and shows the next one. It reports whether the
+// prompt was there. The caller holds mu.
+func (g *Gate) remove(p *pending) bool {
 	i := slices.Index(g.pending, p)
 	if i < 0 {
-		return
+		return false
 	}
 	g.pending = slices.Delete(g.pending, i, i+1)
-	if p.hide != nil {
-		p.hide()
-	}
+	p.leave()
 	g.show()
+	return true
 }
 
-// hide takes the prompt that is shown off the screen. The caller holds mu.
-func (g *Gate) hide() {
-	if len(g.pending) > 0 && g.pending[0].hide != nil {
-		p := g.pending[0]
+// leave takes the prompt off the screen if it is there. The caller holds the gate's mu.
+func (p *pending) leave() {
+	if p.hide != nil {
 		p.hide()
 		p.hide, p.Shown = nil, false
 	}
 }
 
-// show puts the first prompt on the screen unless it is there, or another one is not gone
-// from there yet. The caller holds mu.
+// hide takes the prompt that is shown off the screen. The caller holds mu.
+func (g *Gate) hide() {
+	for _, p := range g.pending {
+		p.leave()
+	}
+}
+
+// show puts the first prompt on the screen that this asker can ask about, unless it is
+// there, or another one is not gone from there yet. The caller holds mu.
 func (g *Gate) show() {
-	if len(g.pending) == 0 || g.asker == nil || g.asking {
+	if g.asker == nil || g.asking {
+		return
+	}
+	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.missed != g.turn })
+	if i < 0 {
 		return
 	}
 	g.asking = true
-	p := g.pending[0]
+	p := g.pending[i]
 	// The asker has a context of its own: the one who asked may be gone and the prompt be
 	// shown to another, and what is shown ends with an answer from anywhere.
 	ctx, hide := context.WithCancel(context.Background())
 	p.hide, p.Shown = hide, true
-	go g.ask(ctx, g.asker, g.turn, p.Prompt)
+	go g.ask(ctx, g.asker, g.turn, p, p.Prompt)
 }
 
-// ask shows a prompt and takes the answer.
-func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p Prompt) {
-	d, err := guarded(ctx, asker, p)
+// ask shows a prompt and takes the answer. shown is p as it was when it came to the screen.
+func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown Prompt) {
+	var d Decision
+	err := guarded(func() (err error) {
+		if d, err = asker(ctx, shown); err == nil {
+			err = d.check()
+		}
+		return err
+	})
 	g.mu.Lock()
-	hidden := ctx.Err() != nil // then what it says is not an answer any more
 	if g.turn == turn {
 		g.asking = false
-		if hidden {
-			g.show()
-		}
+	}
+	hidden := ctx.Err() != nil // then what it says is not an answer any more
+	switch {
+	case hidden:
+		g.show()
+	case err != nil:
+		p.missed = turn
+		p.leave()
+		g.show()
+	default:
+		g.accept(p, d)
 	}
 	g.mu.Unlock()
-	if hidden {
-		return
-	}
-	if err == nil {
-		err = g.Answer(p.ID, d)
-		if fault.Is(err, fault.NotFound) {
-			return // answered elsewhere in this moment
-		}
-	}
-	if err != nil {
+	switch {
+	case hidden:
+	case err != nil:
 		g.report(fmt.Errorf("approval: nobody could be asked: %w", err))
-		g.detach(turn)
+		g.changed()
+	default:
+		g.carryOut(p, d)
 	}
 }
 
-func guarded(ctx context.Context, asker Asker, p Prompt) (d Decision, err error) {
+// guarded calls what is not ours. That it panics is an error like any other.
+func guarded(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	return asker(ctx, p)
+	return call()
 }

@@ -124,6 +124,60 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A link whose target is not there is written through all the same.
+func TestALinkToWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	root, elsewhere := t.TempDir(), t.TempDir()
+	for name, to := range map[string]string{
+		"out": filepath.Join(elsewhere, "new"), "far": "out", "in": "new", "loop": "loop", "up": filepath.Join("..", "new"),
+	} {
+		require.NoError(t, os.Symlink(to, filepath.Join(root, name)))
+	}
+	for name, asked := range map[string]bool{"out": true, "far": true, "in": false, "loop": true, "up": true, "out/x": true, "in/x": false} {
+		cfg := approval.Config{Root: root, Mode: approval.AutoEdit}
+		require.Equal(t, asked, asks(t, cfg, edit("e", filepath.Join(root, name))), name)
+		require.Equal(t, asked, asks(t, cfg, bash("echo text > "+name)), name)
+	}
+}
+
+// Leave to edit files is no leave to write the rules themselves.
+func TestProtectedDirectories(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	agentDir := filepath.Join(home, ".xcsh", "agent")
+	require.NoError(t, os.Symlink(agentDir, filepath.Join(home, "link")))
+	cfg := approval.Config{Root: home, Mode: approval.AutoEdit, Protected: []string{filepath.Join(home, "nowhere"), agentDir}}
+	for name, asked := range map[string]bool{
+		".xcsh/agent/xcsh-ls/allowed.json": true, ".xcsh/agent": true, ".XCSH/agent/auth.json": true, "link/auth.json": true,
+		".xcsh/agents": false, "x": false,
+	} {
+		require.Equal(t, asked, asks(t, cfg, edit("e", filepath.Join(home, filepath.FromSlash(name)))), name)
+		require.Equal(t, asked, asks(t, cfg, bash("echo text > "+name)), name)
+	}
+}
+
+// The person is told where a change would really go.
+func TestWhereAChangeGoes(t *testing.T) {
+	t.Parallel()
+	root, elsewhere := t.TempDir(), t.TempDir()
+	real, err := filepath.EvalSymlinks(elsewhere)
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "new"), filepath.Join(root, "out")))
+	g := approval.NewGate(approval.Config{Root: root, Mode: approval.Ask})
+	var got []approval.Prompt
+	g.Attach(func(_ context.Context, p approval.Prompt) (approval.Decision, error) {
+		got = append(got, p)
+		return approval.Once, nil
+	})
+	for _, name := range []string{"out", "in"} {
+		_, err := g.Ask(t.Context(), edit(name, filepath.Join(root, name)))
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{filepath.Join(real, "new")}, got[0].Outside)
+	require.Empty(t, got[0].Rules)
+	require.Empty(t, got[1].Outside)
+}
+
 func TestOnePromptAtATimeInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,16 +235,25 @@ func TestAPromptIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-func TestAPromptWithTheIDOfAnotherIsRefused(t *testing.T) {
+// Services use the ids of calls again. An answer to one prompt is never one to another.
+func TestEveryPromptHasAnIDOfItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := approval.NewGate(approval.Config{Root: "/w", Mode: approval.Ask})
-		answers := make(chan answer, 2)
+		answers := make(chan answer, 5)
 		asking(t.Context(), g, command("a", "rm a"), answers)
-		_, err := g.Ask(t.Context(), command("a", "rm b"))
-		require.True(t, fault.Is(err, fault.Internal))
+		asking(t.Context(), g, command("a", "rm b"), answers)
+		asking(t.Context(), g, command("a#2", "rm c"), answers)
+		asking(t.Context(), g, command("a", "rm d"), answers)
+		require.Equal(t, []string{"a", "a#2", "a#2#2", "a#3"}, ids(g))
 		require.NoError(t, g.Answer("a", approval.Once))
-		require.NoError(t, (<-answers).err)
+		require.True(t, fault.Is(g.Answer("a", approval.Once), fault.NotFound), "given twice")
+		asking(t.Context(), g, command("a", "rm e"), answers)
+		require.Equal(t, []string{"a#2", "a#2#2", "a#3", "a#4"}, ids(g))
+		require.NoError(t, g.SetMode(approval.Yolo))
+		for range 5 {
+			require.NoError(t, (<-answers).err)
+		}
 	})
 }
 
@@ -253,8 +316,8 @@ func TestACancelledPromptLeavesTheScreen(t *testing.T) {
 	})
 }
 
-// A client that cannot ask is no answer.
-func TestAnAskerThatFailsIsDetached(t *testing.T) {
+// A client that cannot ask is no answer, and may be able to ask the next time.
+func TestAnAskerThatFailsOnce(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]approval.Asker{
 		"fails":            func(context.Context, approval.Prompt) (approval.Decision, error) { return "", errors.New("gone") },
@@ -266,16 +329,37 @@ func TestAnAskerThatFailsIsDetached(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var reported []error
 				g := approval.NewGate(approval.Config{Root: "/w", Mode: approval.Ask, Report: func(err error) { reported = append(reported, err) }})
-				g.Attach(ask)
-				answers := make(chan answer, 1)
+				works := newScreen()
+				g.Attach(func(ctx context.Context, p approval.Prompt) (approval.Decision, error) {
+					if p.ID == "a" {
+						return ask(ctx, p)
+					}
+					return works.ask(ctx, p)
+				})
+				answers := make(chan answer, 3)
 				asking(t.Context(), g, command("a", "rm a"), answers)
 				require.Len(t, reported, 1)
 				require.Equal(t, []string{"a"}, ids(g))
 				require.False(t, g.Pending()[0].Shown)
+				asking(t.Context(), g, command("b", "rm b"), answers)
+				works.requireShows(t, "b")
+				require.Equal(t, []string{"a", "b"}, ids(g))
+				require.False(t, g.Pending()[0].Shown)
+				require.True(t, g.Pending()[1].Shown)
+				asking(t.Context(), g, command("c", "rm c"), answers)
+				works.answer <- approval.Once
+				require.Equal(t, answer{"b", approval.Once, nil}, <-answers)
+				works.requireShows(t, "c")
+				require.Len(t, reported, 1, "what could not be asked about is not tried again and again")
+
 				s := newScreen()
 				g.Attach(s.ask)
+				works.requireShows(t, "")
 				s.requireShows(t, "a")
 				s.answer <- approval.Once
+				require.Equal(t, answer{"a", approval.Once, nil}, <-answers)
+				s.requireShows(t, "c")
+				require.NoError(t, g.Answer("c", approval.Once))
 				require.NoError(t, (<-answers).err)
 			})
 		})
@@ -394,6 +478,36 @@ func TestAMemoryThatFailsIsToldOf(t *testing.T) {
 	content, err := afero.ReadFile(disk, "/s/approvals.json")
 	require.NoError(t, err)
 	require.Equal(t, "{", string(content), "what cannot be read is left as it is")
+}
+
+// broken is a memory that panics.
+type broken struct{}
+
+func (broken) Rules(string) ([]approval.Rule, error) { panic("rules") }
+func (broken) Add(string, []approval.Rule) error     { panic("add") }
+
+func TestAMemoryThatPanicsIsToldOf(t *testing.T) {
+	t.Parallel()
+	var reported []string
+	g := approval.NewGate(approval.Config{
+		Root: "/w", Mode: approval.Ask, Memory: broken{}, Report: func(err error) { reported = append(reported, err.Error()) },
+	})
+	g.Attach(func(context.Context, approval.Prompt) (approval.Decision, error) { return approval.Workspace, nil })
+	_, err := g.Ask(t.Context(), command("a", "go test"))
+	require.NoError(t, err)
+	require.Contains(t, reported, "approval: a rule is kept for this session only: panic: add")
+	require.Contains(t, reported[0], "panic: rules")
+}
+
+func TestAMemoryOfNull(t *testing.T) {
+	t.Parallel()
+	fsys := afero.NewMemMapFs()
+	require.NoError(t, afero.WriteFile(fsys, "/m/allowed.json", []byte("null\n"), 0o600))
+	m := &approval.FileMemory{Fs: fsys, Path: "/m/allowed.json"}
+	require.NoError(t, m.Add("/w", []approval.Rule{{Edit: true}}))
+	rules, err := m.Rules("/w")
+	require.NoError(t, err)
+	require.Equal(t, []approval.Rule{{Edit: true}}, rules)
 }
 
 // Many at once, answered from both sides.

@@ -67,6 +67,9 @@ func (m *FileMemory) read() (map[string][]Rule, error) {
 	if err := jsonv2.Unmarshal(content, &all); err != nil {
 		return nil, fault.New(fault.Damaged, "%s is not a list of rules: %w", m.Path, err)
 	}
+	if all == nil { // the file says null
+		all = map[string][]Rule{}
+	}
 	return all, nil
 }
 

@@ -1,5 +1,11 @@
 package approval
 
+import (
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
 // Mode says what needs a person's word. The names are those of the wire protocol.
 type Mode string
 
@@ -24,3 +30,11 @@ const (
 	Workspace Decision = "workspace" // for this folder from now on, in this person's settings
 	Deny      Decision = "deny"
 )
+
+// check fails for what is no decision.
+func (d Decision) check() error {
+	if slices.Contains([]Decision{Once, Session, Workspace, Deny}, d) {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "%q is not an answer; it is once, session, workspace or deny.", d).With("field", "decision")
+}

@@ -12,10 +12,11 @@ import (
 
 // policy is what is allowed at one moment. It is immutable.
 type policy struct {
-	root    string
-	mode    Mode
-	rules   []Rule
-	version int // of the gate's mode and rules
+	root      string
+	protected []string // directories that are never inside
+	mode      Mode
+	rules     []Rule
+	version   int // of the gate's mode and rules
 }
 
 const bashTool = "bash"
@@ -45,7 +46,7 @@ func (p policy) edits() bool {
 }
 
 func (p policy) allInside(paths []string) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !inside(p.root, path) })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !p.inside(path) })
 }
 
 // allows reports whether a command line may run. Output that goes to files is an edit.
@@ -56,15 +57,21 @@ func (p policy) allows(l line) bool {
 	if !l.covered(p.rules) {
 		return false
 	}
-	dir := p.root
+	root, ok := real(p.root)
+	dir := root
 	for _, to := range l.dirs {
-		if dir = resolve(dir, to); !inside(p.root, dir) {
+		if dir = resolve(dir, to); climbs(to) || !p.inside(dir) {
 			return false
 		}
 	}
+	// A program's directory is the one that a link leads to, and ".." is above that.
+	dir, there := real(dir)
 	for _, file := range l.writes {
+		if file == "/dev/null" {
+			continue
+		}
 		// Before a cd a name is relative to the folder, behind it to another one.
-		if file != "/dev/null" && (!p.edits() || !p.allInside([]string{resolve(p.root, file), resolve(dir, file)})) {
+		if !p.edits() || !ok || !there || climbs(file) || !p.allInside([]string{resolve(root, file), resolve(dir, file)}) {
 			return false
 		}
 	}

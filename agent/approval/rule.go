@@ -51,7 +51,7 @@ func (r Rule) allows(c call) bool {
 	case r.Exact:
 		return c.plain && slices.Equal(r.Words, c.words)
 	default:
-		return slices.Equal(r.Words, c.words[:len(r.Words)])
+		return slices.Equal(r.Words, c.words[:len(r.Words)]) && !c.risky()
 	}
 }
 
@@ -66,16 +66,19 @@ var subcommands = map[string]bool{
 // running are subcommands whose next word is what is really run, or that set what others
 // run. A rule about two words would be about far too much.
 var running = map[string]bool{
-	"git config": true, "go run": true, "go generate": true, "npm run": true, "npm exec": true, "pnpm run": true, "pnpm exec": true,
+	"git config": true, "git bisect": true, "git submodule": true, "git filter-branch": true, "git difftool": true, "git mergetool": true,
+	"git clone": true, "git init": true, "git archive": true, "git format-patch": true, "git hook": true,
+	"go tool": true, "go run": true, "go generate": true, "npm run": true, "npm exec": true, "pnpm run": true, "pnpm exec": true,
 	"pnpm dlx": true, "yarn run": true, "yarn exec": true, "yarn dlx": true, "bun run": true, "bun x": true, "deno run": true,
 	"deno eval": true, "deno task": true, "uv run": true, "uv tool": true, "poetry run": true, "bundle exec": true, "composer exec": true,
 	"rustup run": true, "dotnet run": true, "dotnet exec": true, "mix run": true, "npm config": true, "npm set": true,
 }
 
-// readers only show things, whatever their arguments, so that a rule may be about all of
-// their uses.
+// readers only show things, so that a rule may be about all of their uses. Where one has
+// an argument that does more it is among [risks]. rg is none: it runs programs for what it
+// reads, and finds more of them in its settings.
 var readers = map[string]bool{
-	"ls": true, "cat": true, "head": true, "tail": true, "wc": true, "grep": true, "rg": true, "pwd": true, "stat": true, "file": true,
+	"ls": true, "cat": true, "head": true, "tail": true, "wc": true, "grep": true, "pwd": true, "stat": true, "file": true,
 	"du": true, "df": true, "diff": true, "cmp": true, "which": true, "basename": true, "dirname": true, "realpath": true, "readlink": true,
 	"date": true, "uname": true, "whoami": true, "id": true, "sha256sum": true, "md5sum": true, "cut": true, "tr": true, "nl": true,
 }

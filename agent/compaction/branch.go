@@ -25,7 +25,7 @@ const (
 // window, the newest before the older ones.
 func PrepareBranch(entries []session.Entry, window int, s Settings) *Branch {
 	b := &Branch{files: newFileOps()}
-	budget, used := window-s.reserve(), 0
+	budget, used := window-s.For(window).reserve(), 0
 	for _, e := range slices.Backward(entries) {
 		m := branchMessage(e)
 		if m == nil {

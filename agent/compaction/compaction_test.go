@@ -88,6 +88,15 @@ func TestDue(t *testing.T) {
 	assert.False(t, compaction.Settings{}.Due(100_000-16_384, 100_000))
 	assert.True(t, compaction.Settings{}.Due(100_001-16_384, 100_000))
 	assert.False(t, compaction.Settings{Disabled: true}.Due(100_000, 100_000))
+	assert.False(t, compaction.Settings{}.Due(6144, 8192), "a small window is not kept free as a whole")
+	assert.True(t, compaction.Settings{}.Due(6145, 8192))
+}
+
+func TestSettingsForAWindow(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, compaction.Settings{Reserve: 16384, KeepRecent: 20000}, compaction.Settings{}.For(200_000))
+	assert.Equal(t, compaction.Settings{Reserve: 2048, KeepRecent: 2048}, compaction.Settings{}.For(8192))
+	assert.Equal(t, compaction.Settings{Reserve: 10, KeepRecent: 2}, compaction.Settings{Reserve: 10, KeepRecent: 2}.For(8192))
 }
 
 // conversation numbers its messages e0, e1, ….

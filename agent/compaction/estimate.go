@@ -32,9 +32,19 @@ func (s Settings) keepRecent() int {
 	return 20000
 }
 
+// For returns the settings as they are for a model's window, in tokens: neither what is kept
+// free nor what is kept as it is takes more than a quarter of it.
+//
+// Differs: the originals use the same figures for every window. With 32k of them every turn
+// is compacted anew, and with 8k nothing ever can be.
+func (s Settings) For(window int) Settings {
+	s.Reserve, s.KeepRecent = min(s.reserve(), window/4), min(s.keepRecent(), window/4)
+	return s
+}
+
 // Due reports whether a context of that many tokens is too large for the window.
 func (s Settings) Due(tokens, window int) bool {
-	return !s.Disabled && tokens > window-s.reserve()
+	return !s.Disabled && tokens > window-s.For(window).reserve()
 }
 
 // Tokens estimates how many tokens the messages of a context take: what the service said

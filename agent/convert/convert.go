@@ -92,11 +92,7 @@ func mention(raw json.RawMessage) (provider.Message, bool) {
 	rawjson.Elements(rawjson.Get(raw, "files"), func(file []byte) bool {
 		path, _ := rawjson.GetString(file, "path")
 		content, _ := rawjson.GetString(file, "content")
-		b.WriteString("<file path=\"" + path + "\">\n" + content)
-		if content != "" && !strings.HasSuffix(content, "\n") {
-			b.WriteByte('\n')
-		}
-		b.WriteString("</file>\n")
+		b.WriteString(File(path, "", content) + "\n")
 		image := rawjson.Get(file, "image")
 		data, _ := rawjson.GetString(image, "data")
 		if mime, _ := rawjson.GetString(image, "mimeType"); data != "" && mime != "" {
@@ -109,4 +105,19 @@ func mention(raw json.RawMessage) (provider.Message, bool) {
 	}
 	m.Content = append([]provider.Block{provider.Text("<system-reminder>\n" + b.String() + "</system-reminder>")}, images...)
 	return m, true
+}
+
+// harmless are the ends of the elements that files are shown in, with the backslash that
+// keeps them from ending one.
+var harmless = strings.NewReplacer("</file", `<\/file`, "</system-reminder", `<\/system-reminder`)
+
+// File shows a file to a model. attributes, which may be empty, begin with a space. A file
+// cannot end its own element and go on as somebody who speaks: "</file" in it is written
+// "<\/file", and the path is quoted.
+func File(path, attributes, content string) string {
+	content = harmless.Replace(content)
+	if content != "" && !strings.HasSuffix(content, "\n") {
+		content += "\n"
+	}
+	return "<file path=" + strconv.Quote(path) + attributes + ">\n" + content + "</file>"
 }

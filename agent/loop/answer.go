@@ -15,16 +15,18 @@ func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
 	for attempt := 0; ; {
 		message, failure := r.ask(ctx)
 		r.out.Message = message
+		if r.refused != nil {
+			// What is not part of the conversation has no effect: its tools are not run.
+			r.Host.Emit(turnEnd(message))
+			r.fail(provider.StopError, r.refused, attempt)
+			return provider.Message{}, false
+		}
 		if failure == nil {
-			if attempt > 0 {
-				r.Host.Emit(Event{Type: RetryEnd, Success: new(true), Attempt: attempt})
-			}
+			endRetry(r.Host.Emit, attempt, nil)
 			r.out.StopReason, r.out.Err = message.StopReason, nil
 			return *message, true
 		}
-		if message != nil {
-			r.Host.Emit(Event{Type: TurnEnd, Message: message.Encode()})
-		}
+		r.Host.Emit(turnEnd(message))
 		again, next := r.recover(ctx, failure, attempt)
 		if !again {
 			return provider.Message{}, false
@@ -32,6 +34,15 @@ func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
 		attempt = next
 		r.Host.Emit(Event{Type: TurnStart})
 	}
+}
+
+// turnEnd ends a turn without tools. message is nil when there was no answer.
+func turnEnd(message *provider.Message) Event {
+	e := Event{Type: TurnEnd}
+	if message != nil {
+		e.Message = message.Encode()
+	}
+	return e
 }
 
 // recover decides what follows a failed request. again tells that it may be made again.
@@ -68,14 +79,10 @@ func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bo
 // fail ends the run.
 func (r *Run) fail(stop string, err error, attempt int) {
 	r.out.StopReason, r.out.Err = stop, err
-	if attempt == 0 {
-		return
+	if err == nil {
+		err = errRetryCancelled
 	}
-	end := Event{Type: RetryEnd, Success: new(false), Attempt: attempt, ErrorMessage: "The retry was cancelled."}
-	if err != nil {
-		end.ErrorMessage = err.Error()
-	}
-	r.Host.Emit(end)
+	endRetry(r.Host.Emit, attempt, err)
 }
 
 // wait lets the time pass that a retry needs, visibly. It reports false when the run is

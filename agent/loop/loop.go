@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -31,8 +32,8 @@ type Host interface {
 	Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) error
 
 	// Compact shortens a conversation that is too long. overflow tells that the model has
-	// refused it; otherwise the host decides whether it is time. done reports that the
-	// conversation is shorter now.
+	// refused it; otherwise the host decides whether it is time, and after an error it is
+	// not called so again in the run. done reports that the conversation is shorter now.
 	Compact(ctx context.Context, overflow bool) (done bool, err error)
 }
 
@@ -55,7 +56,15 @@ type Run struct {
 	out       Outcome
 	refused   error // a message could not be made part of the conversation
 	compacted bool  // an overflow was answered with a compaction in this run
+	stuck     bool  // compacting between turns does not help in this run
+	rounds    int   // of tool calls so far
 }
+
+// maxRounds bounds the rounds of tool calls in one run. Nobody may be watching, and a model
+// that goes in circles costs money with each.
+const maxRounds = 500
+
+var errTooManyRounds = fmt.Errorf("The turn was ended after %d rounds of tool calls; say something to let it go on.", maxRounds) //nolint:staticcheck // a sentence for the person
 
 // Do begins with the given messages and returns when the run is over. The end of ctx
 // aborts it.
@@ -68,13 +77,13 @@ func (r *Run) Do(ctx context.Context, prompt []provider.Message) Outcome {
 		}
 		messages = r.Queue.next()
 		if messages != nil {
-			r.emitQueue()
+			r.Queue.Tell(r.Host.Emit)
 		}
 	}
 	steering, followUp := r.Queue.Stop()
 	r.out.Unanswered = append(steering, followUp...)
 	if len(r.out.Unanswered) > 0 {
-		r.emitQueue()
+		r.Queue.Tell(r.Host.Emit)
 	}
 	end := Event{Type: AgentEnd, StopReason: r.out.StopReason, Unanswered: texts(r.out.Unanswered)}
 	if r.out.Err != nil {
@@ -93,6 +102,7 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 			r.record(m)
 		}
 		if r.refused != nil {
+			r.Host.Emit(Event{Type: TurnEnd})
 			r.fail(provider.StopError, r.refused, 0)
 			return false
 		}
@@ -110,18 +120,36 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 			r.fail(provider.StopError, r.refused, 0)
 			return false
 		}
-		// So that the next request fits. A failure was shown; the conversation goes on.
-		if _, err := r.Host.Compact(ctx, false); err != nil && ctx.Err() != nil {
-			r.fail(provider.StopAborted, nil, 0)
+		if !r.shorten(ctx) {
 			return false
 		}
 		if len(results) == 0 {
 			return true
 		}
+		if r.rounds++; r.rounds == maxRounds {
+			r.fail(provider.StopError, errTooManyRounds, 0)
+			return false
+		}
 		if messages = r.Queue.steering(); messages != nil {
-			r.emitQueue()
+			r.Queue.Tell(r.Host.Emit)
 		}
 	}
+}
+
+// shorten makes the next request fit. A failure was shown and the conversation goes on, but
+// what failed once would fail after every turn, each time at the price of a summary. It
+// reports false when the run is over.
+func (r *Run) shorten(ctx context.Context) bool {
+	if r.stuck {
+		return true
+	}
+	_, err := r.Host.Compact(ctx, false)
+	if err != nil && ctx.Err() != nil {
+		r.fail(provider.StopAborted, nil, 0)
+		return false
+	}
+	r.stuck = err != nil
+	return true
 }
 
 // record stores a message and shows it. What cannot be stored is part of the conversation
@@ -142,11 +170,6 @@ func (r *Run) finish(raw json.RawMessage) {
 		}
 	}
 	r.Host.Emit(Event{Type: MessageEnd, Message: raw, EntryID: id})
-}
-
-func (r *Run) emitQueue() {
-	steering, followUp := r.Queue.Texts()
-	r.Host.Emit(Event{Type: QueueChanged, Steering: steering, FollowUp: followUp})
 }
 
 func (r *Run) now() int64 { return r.Now().UnixMilli() }

@@ -19,6 +19,8 @@ const (
 // Queue holds what a person says while a run goes on. It is safe for concurrent use; its
 // zero value is idle.
 type Queue struct {
+	telling sync.Mutex // held while what waits is read and shown
+
 	mu      sync.Mutex
 	running bool                  // guarded by mu
 	waiting [2][]provider.Message // guarded by mu; by When
@@ -60,6 +62,16 @@ func (q *Queue) Texts() (steering, followUp []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return texts(q.waiting[Steering]), texts(q.waiting[FollowUp])
+}
+
+// Tell shows what waits. That is read and shown in one step, so that an older list is never
+// shown after a newer one: whoever changed the queue tells afterwards, and the last to tell
+// tells the truth. emit must not call back.
+func (q *Queue) Tell(emit func(Event)) {
+	q.telling.Lock()
+	defer q.telling.Unlock()
+	steering, followUp := q.Texts()
+	emit(Event{Type: QueueChanged, Steering: steering, FollowUp: followUp})
 }
 
 func texts(messages []provider.Message) []string {

@@ -64,25 +64,35 @@ func Ask(ctx context.Context, retry Retry, emit func(Event), request func(contex
 		message, err := askOnce(ctx, request)
 		var cause *provider.Error
 		if err == nil || !errors.As(err, &cause) || !cause.Retryable() || retry.Disabled || attempt == retry.Attempts {
-			if attempt > 0 {
-				end := Event{Type: RetryEnd, Success: new(err == nil), Attempt: attempt}
-				if err != nil {
-					end.ErrorMessage = err.Error()
-				}
-				emit(end)
-			}
+			endRetry(emit, attempt, err)
 			return message, err
 		}
-		attempt++
-		delay, err := retry.delay(attempt, cause)
+		delay, err := retry.delay(attempt+1, cause)
 		if err != nil {
+			endRetry(emit, attempt, err)
 			return nil, err
 		}
+		attempt++
 		emit(retryStart(retry, attempt, delay, cause))
 		if err := sleep(ctx, delay); err != nil {
+			endRetry(emit, attempt, errRetryCancelled)
 			return nil, err
 		}
 	}
+}
+
+var errRetryCancelled = errors.New("The retry was cancelled.") //nolint:staticcheck // a sentence for the person
+
+// endRetry shows what became of the retries, if there were any.
+func endRetry(emit func(Event), attempt int, err error) {
+	if attempt == 0 {
+		return
+	}
+	end := Event{Type: RetryEnd, Success: new(err == nil), Attempt: attempt}
+	if err != nil {
+		end.ErrorMessage = err.Error()
+	}
+	emit(end)
 }
 
 func askOnce(ctx context.Context, request func(context.Context) (provider.Provider, provider.Request, error)) (*provider.Message, error) {

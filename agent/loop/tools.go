@@ -68,24 +68,35 @@ func (b *batch) do(ctx context.Context) {
 	reading.Wait()
 }
 
-// one runs call i and keeps its result.
+// one runs call i and keeps its result. It may have a goroutine of its own, in which a panic
+// of whoever is shown the result would end the process.
 func (b *batch) one(ctx context.Context, i int) {
 	call := b.calls[i]
-	result := b.guarded(ctx, call)
+	defer func() {
+		if p := recover(); p != nil && b.results[i].Content == nil {
+			b.results[i] = failed(fmt.Sprintf("The tool %s failed unexpectedly: %v", call.Name, p))
+		}
+	}()
+	result, shown := b.guarded(ctx, call)
 	b.results[i] = result
-	b.run.Host.Emit(Event{
-		Type: ToolEnd, ToolCallID: call.ID, ToolName: call.Name,
-		Result: resultJSON(result), IsError: result.IsError,
-	})
+	b.run.Host.Emit(Event{Type: ToolEnd, ToolCallID: call.ID, ToolName: call.Name, Result: shown, IsError: result.IsError})
 }
 
-// guarded turns whatever becomes of a call into a result.
-func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.Result) {
+// guarded turns whatever becomes of a call into a result, and that into what is shown: a
+// result that cannot be encoded is one of a tool that failed.
+func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.Result, shown json.RawMessage) {
 	defer func() {
 		if p := recover(); p != nil {
 			result = failed(fmt.Sprintf("The tool %s failed unexpectedly: %v", call.Name, p))
+			shown = resultJSON(result)
 		}
 	}()
+	result = b.outcome(ctx, call)
+	return result, resultJSON(result)
+}
+
+// outcome is the result of a call that is made, or of one that failed.
+func (b *batch) outcome(ctx context.Context, call provider.Block) tool.Result {
 	result, err := b.call(ctx, call)
 	switch {
 	case err == nil:
@@ -99,6 +110,7 @@ func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.R
 	return result
 }
 
+// call checks a call, asks for permission and makes it.
 func (b *batch) call(ctx context.Context, call provider.Block) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, ctx.Err()

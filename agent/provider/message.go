@@ -7,6 +7,8 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // The roles of a [Message].
@@ -161,7 +163,8 @@ func (b Block) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // DecodeMessage reads a message of a session file. Content that is a string becomes one
 // block of text; unknown members and what does not have the type it should are left out,
-// because the file keeps them and a model has no use for them.
+// because the file keeps them and a model has no use for them. Only what is no object is an
+// error.
 func DecodeMessage(raw json.RawMessage) (Message, error) {
 	var loose struct {
 		Message
@@ -170,12 +173,15 @@ func DecodeMessage(raw json.RawMessage) (Message, error) {
 		IsError jsontext.Value `json:"isError"`
 	}
 	opts := []jsonv2.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-	if err := jsonv2.Unmarshal(raw, &loose, opts...); err != nil {
+	if err := decode(jsontext.Value(raw), &loose, opts); err != nil {
 		return Message{}, err
 	}
 	m := loose.Message
+	if at, ok := rawjson.Float(rawjson.Get(raw, "timestamp")); ok {
+		m.Timestamp = int64(at) // JavaScript's clocks count fractions, too
+	}
 	var usage Usage
-	if len(loose.Usage) > 0 && jsonv2.Unmarshal(loose.Usage, &usage, opts...) == nil {
+	if len(loose.Usage) > 0 && decode(loose.Usage, &usage, opts) == nil {
 		m.Usage = &usage
 	}
 	failed := bytes.Equal(bytes.TrimSpace(loose.IsError), []byte("true"))
@@ -184,6 +190,24 @@ func DecodeMessage(raw json.RawMessage) (Message, error) {
 	}
 	m.Content = decodeContent(loose.Content, opts)
 	return m, nil
+}
+
+// decode reads an object without the members that do not have the type they should.
+func decode(raw jsontext.Value, into any, opts []jsonv2.Options) error {
+	if jsonv2.Unmarshal(raw, into, opts...) == nil {
+		return nil
+	}
+	var members map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(raw, &members, opts...); err != nil {
+		return err
+	}
+	for name, value := range members {
+		one, err := jsonv2.Marshal(map[string]jsontext.Value{name: value}, opts...)
+		if err == nil {
+			_ = jsonv2.Unmarshal(one, into, opts...) // what does not fit stays as it is
+		}
+	}
+	return nil
 }
 
 func decodeContent(raw jsontext.Value, opts []jsonv2.Options) []Block {
@@ -198,7 +222,7 @@ func decodeContent(raw jsontext.Value, opts []jsonv2.Options) []Block {
 	var blocks []Block
 	for _, v := range values {
 		var b Block
-		if jsonv2.Unmarshal(v, &b, opts...) != nil {
+		if decode(v, &b, opts) != nil {
 			continue
 		}
 		if b.Type == typeRedacted {

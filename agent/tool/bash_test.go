@@ -82,11 +82,11 @@ func TestBashTakesFolderAndVariablesIntoTheCommand(t *testing.T) {
 }
 
 func TestKeysAreNotInTheEnvironment(t *testing.T) {
-	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "SOME_NEW_SERVICE_API_KEY", "HF_TOKEN", "WANTED_API_KEY"} {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "SOME_NEW_SERVICE_API_KEY", "HF_TOKEN", "WANTED_API_KEY", "ANTHROPIC_API_KEY_2", "CORP_LLM"} {
 		t.Setenv(name, "secret-"+name)
 	}
 	t.Setenv("HARMLESS", "secret-no")
-	w := diskWorld(t, tool.Options{PassEnv: []string{"WANTED_API_KEY"}}, nil)
+	w := diskWorld(t, tool.Options{PassEnv: []string{"WANTED_API_KEY"}, KeyEnv: func() []string { return []string{"CORP_LLM"} }}, nil)
 	require.Equal(t, "secret-WANTED_API_KEY\nsecret-no\n", w.ok("bash", `{"command":"env | grep -o 'secret-.*' | sort"}`))
 }
 

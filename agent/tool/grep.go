@@ -137,6 +137,9 @@ func (g *grep) list(ctx context.Context, o Options, path string) error {
 	case err != nil:
 		return ioFault("read", path, err)
 	case !info.IsDir():
+		if err := o.mayShow(path); err != nil {
+			return err
+		}
 		g.add(path, filepath.Base(path), info)
 		return nil
 	}
@@ -147,8 +150,9 @@ func (g *grep) list(ctx context.Context, o Options, path string) error {
 		}
 	}
 	return walk(ctx, o.Fs, path, func(rel string, info fs.FileInfo) bool {
-		if matches(rel) {
-			g.add(filepath.Join(path, filepath.FromSlash(rel)), rel, info)
+		// Links are not searched, so that only the name itself has to be looked at.
+		if file := filepath.Join(path, filepath.FromSlash(rel)); matches(rel) && (filepath.Base(file) != keyFile || o.mayShow(file) == nil) {
+			g.add(file, rel, info)
 		}
 		return true
 	})

@@ -24,9 +24,6 @@ const (
 	newDirMode  fs.FileMode = 0o777
 )
 
-// maxLinks is how many symbolic links a path may follow, as for the operating system.
-const maxLinks = 40
-
 // ReadFile implements [Workspace].
 func (l Local) ReadFile(ctx context.Context, path string) (File, error) {
 	if err := ctx.Err(); err != nil {
@@ -49,7 +46,7 @@ func (l Local) ReadFile(ctx context.Context, path string) (File, error) {
 //
 // Differs: a file with several hard links loses the others, as with most editors.
 func (l Local) WriteFile(ctx context.Context, _, path string, was File, content []byte) (Saved, error) {
-	target, err := l.follow(path)
+	target, err := Real(l.Fs, path)
 	if err == nil {
 		err = ctx.Err() // the last moment: what has begun is brought to an end
 	}
@@ -64,30 +61,6 @@ func (l Local) WriteFile(ctx context.Context, _, path string, was File, content 
 		err = ioFault("write", path, err)
 	}
 	return Saved{}, err
-}
-
-// follow returns where the symbolic links at path lead. The directories above may be
-// links too; the operating system follows those.
-func (l Local) follow(path string) (string, error) {
-	links, ok := l.Fs.(afero.Symlinker)
-	if !ok {
-		return path, nil
-	}
-	for range maxLinks {
-		info, lstat, err := links.LstatIfPossible(path)
-		if err != nil || !lstat || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil // also when nothing is there
-		}
-		to, err := links.ReadlinkIfPossible(path)
-		if err != nil {
-			return "", err
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return "", fault.New(fault.IO, "Cannot write %s: too many symbolic links.", path)
 }
 
 func (l Local) replace(path string, was File, content []byte) error {

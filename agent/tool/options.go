@@ -22,6 +22,14 @@ type Options struct {
 
 	Shell   string   // a program that takes -c; "" looks for bash, then sh
 	PassEnv []string // variables that commands see although they look like keys
+
+	// KeyEnv returns the names of further variables that hold keys, which commands do not
+	// see. It is asked before each command, because settings change. nil is none.
+	KeyEnv func() []string
+
+	// Private are directories, absolute, whose auth.json is not shown to a model.
+	Private []string
+
 	Sandbox *Sandbox // nil runs commands with all the person's rights
 
 	// Ripgrep is the program that grep uses; "" looks for rg. A program that is not there

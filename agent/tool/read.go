@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the tools' descriptions
 	"encoding/base64"
@@ -60,7 +61,7 @@ func readExisting(ctx context.Context, o Options, env Env, path string) ([]byte,
 }
 
 func readFile(ctx context.Context, o Options, env Env, path string) (File, error) {
-	if err := readable(o.Fs, path); err != nil {
+	if err := cmp.Or(o.mayShow(path), readable(o.Fs, path)); err != nil {
 		return File{}, err
 	}
 	f, err := env.Files.ReadFile(ctx, path)

@@ -2,6 +2,8 @@ package tool_test
 
 import (
 	"encoding/base64"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -154,4 +156,26 @@ func TestToolsAreInAStableOrderAndSaySchemas(t *testing.T) {
 	for i, tl := range tool.All(tool.Options{}) {
 		require.Equal(t, tl.Parameters, again[i].Parameters)
 	}
+}
+
+// Keys are not shown, by whatever name and tool.
+func TestKeysAreNotShown(t *testing.T) {
+	t.Parallel()
+	private := t.TempDir()
+	w := diskWorld(t, tool.Options{Private: []string{filepath.Join(private, "none"), private}}, map[string]string{
+		filepath.Join(private, "auth.json"): "secret", filepath.Join(private, "models.json"): "secret no more", "auth.json": "secret of another",
+	})
+	link := w.path("link")
+	require.NoError(t, os.Symlink(filepath.Join(private, "auth.json"), link))
+	for _, path := range []string{filepath.Join(private, "auth.json"), link} {
+		require.Contains(t, w.refused("read", object(t, "path", path)), "holds keys, which are not shown")
+		require.Contains(t, w.refused("grep", object(t, "pattern", "secret", "path", path)), "holds keys")
+		require.Contains(t, w.refused("write", object(t, "path", path, "content", "x")), "holds keys")
+		require.Contains(t, w.refused("edit", object(t, "path", path, "edits", []any{map[string]any{"oldText": "secret", "newText": "x"}})), "holds keys")
+	}
+	require.Equal(t, "secret of another", w.ok("read", `{"path":"auth.json"}`))
+	found := w.ok("grep", object(t, "pattern", "secret", "path", private))
+	require.Contains(t, found, "models.json")
+	require.NotContains(t, found, "auth.json")
+	require.NotContains(t, w.ok("grep", `{"pattern":"secret$"}`), "link")
 }

@@ -19,6 +19,7 @@ import (
 type ripgrep struct {
 	program string
 	regex   string
+	env     []string
 	scanner // for what ripgrep does not take
 }
 
@@ -32,7 +33,7 @@ func newSearcher(o Options, p pattern) searcher {
 	if err != nil {
 		return own
 	}
-	return ripgrep{program, rustRegex(p), own}
+	return ripgrep{program, rustRegex(p), o.childEnv(), own}
 }
 
 // rustRegex writes the pattern for ripgrep. Go's printed form names every character class
@@ -93,7 +94,7 @@ func (r ripgrep) run(ctx context.Context, files []string, around int) ([][]found
 		"--context=" + strconv.Itoa(around), "--regexp=" + r.regex, "--",
 	}
 	cmd := exec.CommandContext(ctx, r.program, append(args, files...)...)
-	cmd.Env = childEnv(nil)
+	cmd.Env = r.env
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

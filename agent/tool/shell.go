@@ -170,7 +170,7 @@ func (s Shell) start(ctx context.Context, argv []string, dir string) (*process, 
 		return nil, fault.New(fault.IO, "Cannot run a command: %w", err)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, childEnv(s.options.PassEnv)
+	cmd.Dir, cmd.Env = dir, s.options.childEnv()
 	// A file and not a writer, so that Wait waits for the shell and not for whoever has
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = in, in

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the tools' descriptions
 	"errors"
@@ -71,7 +72,7 @@ func needPath(tool, path string) error {
 
 // readOrNew reads a file that need not exist.
 func readOrNew(ctx context.Context, o Options, env Env, path string) (File, error) {
-	if err := readable(o.Fs, path); err != nil {
+	if err := cmp.Or(o.mayShow(path), readable(o.Fs, path)); err != nil {
 		return File{}, err
 	}
 	f, err := env.Files.ReadFile(ctx, path)

@@ -152,6 +152,31 @@ func TestAWriteKeepsModeAndLinks(t *testing.T) {
 	require.ErrorContains(t, err, "too many symbolic links")
 }
 
+// What a link means is seen from where it is, not from the path that leads there.
+func TestRealPaths(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "deep", "er"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	for name, to := range map[string]string{
+		"short": "deep/er", "deep/er/up": "../new", "deep/er/abs": filepath.Join(dir, "deep"), "a": "b", "b": "a",
+	} {
+		require.NoError(t, os.Symlink(filepath.FromSlash(to), filepath.Join(dir, filepath.FromSlash(name))))
+	}
+	for path, want := range map[string]string{
+		"file": "file", "none/x": "none/x", "short/up": "deep/new", "short/../x": "deep/x", "short/abs/./er/": "deep/er", "file/x": "file/x",
+	} {
+		got, err := tool.Real(afero.NewOsFs(), dir+"/"+path)
+		require.NoError(t, err)
+		require.Equal(t, filepath.Join(dir, filepath.FromSlash(want)), got, path)
+	}
+	_, err = tool.Real(afero.NewOsFs(), filepath.Join(dir, "a"))
+	require.ErrorContains(t, err, "too many symbolic links")
+	require.NoError(t, change(t.Context(), afero.NewOsFs(), filepath.Join(dir, "short", "up"), "text"))
+	require.FileExists(t, filepath.Join(dir, "deep", "new"))
+}
+
 func TestLocalReadsOnlyFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -32,13 +32,14 @@ func withModels(cfg *agent.Config, fs afero.Fs, own string, roots []session.Root
 	for _, r := range roots {
 		dirs = append(dirs, r.AgentDir)
 	}
-	cfg.Models = &catalog.Catalog{
+	models := &catalog.Catalog{
 		Fs: fs, AgentDirs: dirs, Getenv: os.Getenv, Services: services(), Local: detector(),
 	}
-	options := tool.Options{Fs: fs}
+	cfg.Models = models
+	options := tool.Options{Fs: fs, KeyEnv: models.KeyVariables, Private: dirs}
 	shell := tool.NewShell(options)
 	cfg.Tools, cfg.Shell, cfg.Workspace = tool.All(options), &shell, files
-	cfg.Approval = approval.Mode(s.Approval)
+	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), dirs // keys, settings, rules
 	cfg.Rules = &approval.FileMemory{Fs: fs, Path: filepath.Join(own, "allowed.json")}
 	prompts := system.Builder{
 		Fs: fs, AgentDir: dirs[0], Tools: cfg.Tools, OS: runtime.GOOS,

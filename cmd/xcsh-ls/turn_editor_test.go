@@ -86,7 +86,7 @@ func TestTurnInAnEditor(t *testing.T) {
 			"range": lsptest.Fields{"start": lsptest.Fields{"line": 1, "character": 4}, "end": lsptest.Fields{"line": 1, "character": 4}}, "text": "😀 ",
 		})
 		turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "change a.txt"})
-		ed.AnswerQuestion("xcsh wants to: Edit a.txt", "Allow")
+		ed.AnswerQuestion("xcsh wants to: Edit a.txt\nFor this session: changes of files in this folder", "Allow")
 
 		request := ed.WaitRequest("workspace/applyEdit")
 		var edit applied

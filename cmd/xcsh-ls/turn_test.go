@@ -16,6 +16,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
+// editQuestion is what a message box asks before a.txt is edited.
+const editQuestion = "xcsh wants to: Edit a.txt\nFor this session: changes of files in this folder"
+
 // gated is the offline demo that waits for the test before each answer.
 type gated struct {
 	asked  chan provider.Request // one for each request
@@ -168,7 +171,7 @@ func TestAnEditIsAllowedAndMadeByTheClient(t *testing.T) {
 	question := ed.WaitRequest("xcsh/approve")
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"0000000000000001","id":"offline_1","tool":"edit",
 		"args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
-		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"]}`, string(question.Params))
+		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"rules":[{"edit":true}]}`, string(question.Params))
 	require.JSONEq(t, `[{"id":"offline_1","tool":"edit","args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
 		"preview":{"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"]},
 		"rules":[{"edit":true}],"shown":true}]`, string(waitEvent(t, ed, "approvals_changed").Approvals))
@@ -197,14 +200,14 @@ func TestAnEditIsAllowedInAMessageBox(t *testing.T) {
 	putText(t, fs, "/w/a.txt", "one\n")
 	ed := ask(t, memoryServer(t, fs), nil, nil)
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: one => two"})
-	ed.AnswerQuestion("xcsh wants to: Edit a.txt", "Allow")
+	ed.AnswerQuestion(editQuestion, "Allow")
 	_, err := prompt.Wait()
 	require.Nil(t, err)
 	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
 
 	// Once was for once; what is like it needs no word from now on.
 	prompt = ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: two => three"})
-	ed.AnswerQuestion("xcsh wants to: Edit a.txt", "Allow for this session")
+	ed.AnswerQuestion(editQuestion, "Allow for this session")
 	_, err = prompt.Wait()
 	require.Nil(t, err)
 	do(t, ed, "xcsh.prompt", lsptest.Fields{"text": "edit a.txt: three => four"})
@@ -221,8 +224,8 @@ func TestAnEditThatIsNotAllowedIsNotMade(t *testing.T) {
 		"denied":               {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "deny"}) }},
 		"an unknown answer":    {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "always"}) }},
 		"null":                 {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(nil) }},
-		"denied in a box":      {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion("xcsh wants to: Edit a.txt", "Deny") }},
-		"a box that is closed": {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion("xcsh wants to: Edit a.txt", "") }},
+		"denied in a box":      {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(editQuestion, "Deny") }},
+		"a box that is closed": {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(editQuestion, "") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -137,6 +137,18 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// Commands are kept from the variables that the files name.
+func TestVariablesThatFilesName(t *testing.T) {
+	t.Parallel()
+	c := open(t, files{
+		"/own/auth.json":   `{"a":{"type":"api_key","key":"$MINE"},"b":{"type":"api_key","key":"sk-plain"},"c":{"type":"api_key","key":"!cat x"}}`,
+		"/pi/auth.json":    `{"a":{"type":"api_key","key":"${THEIRS}"}}`,
+		"/own/models.json": `{"providers":{"corp":{"apiKey":"CORP_LLM"},"other":{"apiKey":"MINE"},"none":{}}}`,
+	}, map[string]string{"CORP_LLM": "secret", "MINE": "secret"})
+	assert.Equal(t, []string{"CORP_LLM", "MINE", "THEIRS"}, c.KeyVariables())
+	assert.Empty(t, open(t, files{"/own/auth.json": "{"}, nil).KeyVariables())
+}
+
 func TestModelsThatCanBeUsedComeFirst(t *testing.T) {
 	t.Parallel()
 	c := open(t, nil, map[string]string{"ZAI_API_KEY": "k"})

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/afero"
@@ -66,15 +67,27 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 
 // stored is the key that an auth.json has for a provider, "" when it has none.
 func (c *Catalog) stored(path, name string) string {
+	key := c.storedKeys(path)[name]
+	if key.Type != "api_key" {
+		return ""
+	}
+	return key.Key
+}
+
+// storedKey is what an auth.json has for a provider.
+type storedKey struct{ Type, Key string }
+
+// storedKeys reads an auth.json. One that cannot be read has no keys.
+func (c *Catalog) storedKeys(path string) map[string]storedKey {
 	raw, err := afero.ReadFile(c.Fs, path)
 	if err != nil {
-		return ""
+		return nil
 	}
-	var file map[string]struct{ Type, Key string }
-	if json.Unmarshal(raw, &file) != nil || file[name].Type != "api_key" {
-		return ""
+	var file map[string]storedKey
+	if json.Unmarshal(raw, &file) != nil {
+		return nil
 	}
-	return file[name].Key
+	return file
 }
 
 // expand resolves what files have for a key: the key itself, or the name of a variable,
@@ -90,6 +103,28 @@ func (c *Catalog) expand(value string) string {
 		return v
 	}
 	return value
+}
+
+// KeyVariables returns the names of the variables of the environment that the person's files
+// name for keys. They are read anew each time.
+func (c *Catalog) KeyVariables() []string {
+	var names []string
+	note := func(value string) {
+		name := strings.Trim(strings.TrimPrefix(value, "$"), "{}")
+		if name != value || value != "" && c.Getenv(value) != "" {
+			names = append(names, name)
+		}
+	}
+	for _, dir := range c.AgentDirs {
+		for _, key := range c.storedKeys(filepath.Join(dir, "auth.json")) {
+			note(key.Key)
+		}
+	}
+	for _, p := range c.userFile().Providers {
+		note(p.APIKey)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func onThisMachine(baseURL string) bool {

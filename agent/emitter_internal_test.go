@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// A late event of the session that was left says nothing about the answer that is being
+// written in the live one, and does not come between a text and its end.
+func TestLateEventsOfThePreviousSession(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces("/root"))}, Now: time.Now}
+	m := NewManager(Config{
+		Store:    session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}),
+		Finder:   finder,
+		InMemory: true,
+	})
+	s, err := m.Session(t.Context(), "/w")
+	require.NoError(t, err)
+	left := s.current()
+	s.emit(left, notice("there"))
+	_, err = s.New(t.Context(), session.NewOptions{})
+	require.NoError(t, err)
+
+	var types []string
+	defer m.Subscribe(func(e Event) {
+		if e, ok := e.(RunEvent); ok && e.SessionID != left.Header().ID {
+			types = append(types, e.Event.Type)
+		}
+	})()
+	live := s.current()
+	answer := provider.Message{Role: provider.RoleAssistant}.Encode()
+	s.emit(live, loop.Event{Type: loop.MessageStart, Message: answer})
+	s.emit(live, loop.Event{Type: loop.MessageDelta, Update: &loop.Update{Type: "text_delta", Delta: "half"}})
+	s.emit(left, notice("late"))
+	assert.Contains(t, string(s.emitter(live.Header().ID).now().partial), "half")
+	s.emit(live, loop.Event{Type: loop.MessageDelta, Update: &loop.Update{Type: "text_delta", Delta: " and half"}})
+	s.emit(left, notice("later"))
+	s.emit(live, loop.Event{Type: loop.MessageEnd, Message: answer})
+	assert.Equal(t, []string{loop.MessageStart, loop.MessageDelta, loop.MessageDelta, loop.MessageEnd}, types)
+}

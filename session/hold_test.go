@@ -1,0 +1,84 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+// held is a log that follows its file, with an entry of another program from before it is held.
+func held(t *testing.T) (l *session.Log, path string) {
+	t.Helper()
+	fs, path := disk(t)
+	require.NoError(t, os.WriteFile(path, []byte(conversation()), 0o600))
+	l, err := storeIn(fs, filepath.Dir(path), nil).Open(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	foreign(t, path, st.User("eeeeeeee", l.LeafID(), "from before"))
+	l.Hold()
+	require.Equal(t, "eeeeeeee", l.LeafID(), "what was there before is followed")
+	return l, path
+}
+
+func refresh(t *testing.T, l *session.Log) {
+	t.Helper()
+	changed, err := l.Refresh()
+	require.NoError(t, err)
+	require.True(t, changed)
+}
+
+// What others append while a log is held does not take its conversation away.
+func TestHoldKeepsTheLeaf(t *testing.T) {
+	t.Parallel()
+	l, path := held(t)
+	foreign(t, path, st.User("ffffffff", "bbbbbbbb", "foreign"))
+	mine := mustAppend(t, l, say("user", "mine"))
+	require.Equal(t, []string{"from before", "mine"}, last(contextTexts(t, l), 2))
+	foreign(t, path, st.User("f0f0f0f0", "ffffffff", "foreign again"))
+	refresh(t, l)
+	require.Equal(t, mine, l.LeafID())
+
+	l.Release()
+	require.Equal(t, mine, l.LeafID())
+	foreign(t, path, st.User("f1f1f1f1", "f0f0f0f0", "and again"))
+	refresh(t, l)
+	require.Equal(t, mine, l.LeafID(), "it is a leaf that was chosen now")
+}
+
+// Also when the file is replaced by what another program remembers.
+func TestHoldKeepsTheLeafInAnotherFile(t *testing.T) {
+	t.Parallel()
+	l, path := held(t)
+	mine := mustAppend(t, l, say("user", "mine"))
+	require.NoError(t, l.Flush())
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	replaceWith(t, path, string(content)+st.User("ffffffff", "bbbbbbbb", "foreign")+"\n")
+	refresh(t, l)
+	require.Equal(t, mine, l.LeafID())
+	l.Release()
+}
+
+// A log that nobody wrote behind follows its file again when it is released, and not before the last release.
+func TestReleaseFollowsAgain(t *testing.T) {
+	t.Parallel()
+	l, path := held(t)
+	l.Hold()
+	mine := mustAppend(t, l, say("user", "mine"))
+	l.Release()
+	foreign(t, path, st.User("ffffffff", mine, "foreign"))
+	refresh(t, l)
+	require.Equal(t, mine, l.LeafID())
+	next := mustAppend(t, l, say("user", "next"))
+	l.Release()
+	foreign(t, path, st.User("f1f1f1f1", next, "goes on"))
+	refresh(t, l)
+	require.Equal(t, "f1f1f1f1", l.LeafID())
+}
+
+func last(texts []string, n int) []string { return texts[len(texts)-n:] }
