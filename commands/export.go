@@ -3,13 +3,12 @@ package commands
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -17,22 +16,25 @@ import (
 
 var export = New(Spec{
 	Name: "xcsh.export", Title: "Export Session…", Flags: Palette | ReadOnly, Input: InputPath, Arg: "path",
-	Doc: "Write a session as one HTML page that needs nothing else, or as JSONL. The session stays as it is.",
+	Doc: "Write a session as one HTML page that needs nothing else, as Markdown or as JSONL. The session stays as it is.",
 }, runExport)
 
 // ExportArgs are the arguments of xcsh.export.
 type ExportArgs struct {
 	Subject
 	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Absent: a name after the session, in the working directory."`
-	Format    string `json:"format,omitempty" jsonschema:"html or jsonl. Absent: by the path's ending, else html."`
+	Format    string `json:"format,omitempty" jsonschema:"html, markdown or jsonl. Absent: by the path's ending, else html."`
+	Redact    bool   `json:"redact,omitempty" jsonschema:"Replace what looks like a password, key or token. What looks like any other word stays."`
+	Theme     string `json:"theme,omitempty" jsonschema:"How a page begins: auto (as the reader's system), light or dark. Absent: auto."`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"Replace an existing file."`
 	Open      bool   `json:"open,omitempty" jsonschema:"Show the file to the person."`
 }
 
 // ExportResult says what was written.
 type ExportResult struct {
-	Path  string `json:"path"`
-	Bytes int64  `json:"bytes"`
+	Path     string         `json:"path"`
+	Bytes    int64          `json:"bytes"`
+	Redacted map[string]int `json:"redacted,omitempty" jsonschema:"How many secrets of each kind were replaced. Absent: none was asked for or found."`
 }
 
 func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err error) {
@@ -48,12 +50,18 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 		if err != nil {
 			return err
 		}
-		content, err := env.exportContent(sub, format)
+		doc, err := env.fileDoc(ctx, sub, format)
 		if err != nil {
 			return err
 		}
+		if a.Redact {
+			doc = new(exporter.Redactor).Doc(doc)
+		}
 		r.Path = target
-		r.Bytes, err = env.writeExport(target, a.Overwrite, content)
+		r.Bytes, err = env.writeExport(target, a.Overwrite, func(w io.Writer) error { return writeFormat(w, doc, format, a.Theme) })
+		if err == nil && a.Redact {
+			r.Redacted = doc.Redacted()
+		}
 		return err
 	})
 	if err == nil && a.Open {
@@ -62,19 +70,34 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 	return r, err
 }
 
+// extensions are the formats and what the names of their files end with.
+var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl"}
+
+func exportFormat(a ExportArgs) (string, error) {
+	if a.Theme != "" && a.Theme != "auto" && a.Theme != "light" && a.Theme != "dark" {
+		return "", fault.New(fault.InvalidArgument, "theme must be auto, light or dark, not %q.", a.Theme).With("field", "theme")
+	}
+	if a.Format == "" {
+		switch strings.ToLower(filepath.Ext(a.Path)) {
+		case ".jsonl":
+			return "jsonl", nil
+		case ".md", ".markdown":
+			return "markdown", nil
+		}
+		return "html", nil
+	}
+	if _, ok := extensions[a.Format]; !ok {
+		return "", fault.New(fault.InvalidArgument, "format must be html, markdown or jsonl, not %q.", a.Format).With("field", "format")
+	}
+	return a.Format, nil
+}
+
 // exportTarget settles where to write and in which format.
 func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, format string, err error) {
-	format = a.Format
-	if format == "" {
-		format = "html"
-		if filepath.Ext(a.Path) == ".jsonl" {
-			format = "jsonl"
-		}
+	if format, err = exportFormat(a); err != nil {
+		return "", "", err
 	}
-	if format != "html" && format != "jsonl" {
-		return "", "", fault.New(fault.InvalidArgument, "format must be html or jsonl, not %q.", a.Format).With("field", "format")
-	}
-	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + "." + format
+	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + extensions[format]
 	path = filepath.Join(cwd, name)
 	if a.Path != "" {
 		if path, err = absolute(cwd, a.Path, "path"); err != nil {
@@ -111,32 +134,14 @@ func (env *Env) checkTarget(path, source string, info os.FileInfo, statErr error
 	return nil
 }
 
-func (env *Env) exportContent(sub subject, format string) (func(io.Writer) error, error) {
-	if format == "jsonl" {
-		return func(w io.Writer) error { return writeJSONL(w, sub.doc) }, nil
+func writeFormat(w io.Writer, doc exporter.Doc, format, theme string) error {
+	switch format {
+	case "jsonl":
+		return exporter.JSONL(w, doc)
+	case "markdown":
+		return exporter.Markdown(w, doc)
 	}
-	doc, err := env.exportDoc(sub)
-	if err != nil {
-		return nil, err
-	}
-	options := exporter.HTMLOptions{AppName: "xcsh-ls"}
-	return func(w io.Writer) error { return exporter.HTML(w, doc, options) }, nil
-}
-
-func writeJSONL(w io.Writer, d *session.Document) error {
-	if _, err := w.Write(append(d.HeaderLine(), '\n')); err != nil {
-		return err
-	}
-	for i := range d.Len() {
-		e, err := d.Entry(i)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(append(slices.Clip(e.Raw), '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
+	return exporter.HTML(w, doc, exporter.HTMLOptions{AppName: "xcsh-ls", Theme: theme})
 }
 
 // writeExport puts content at path, whole or not at all.
@@ -159,33 +164,63 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// exportDoc gathers what an exporter shows of a session.
+// exportDoc gathers what a dump shows of a session.
 func (env *Env) exportDoc(sub subject) (exporter.Doc, error) {
 	built, _, err := session.BuildContext(sub.doc, sub.leaf, env.Store.BlobsFor(sub.path))
 	if err != nil {
 		return exporter.Doc{}, err
 	}
-	labels, err := sub.doc.Labels()
-	if err != nil {
-		return exporter.Doc{}, err
-	}
-	doc := exporter.Doc{
-		Header: sub.doc.HeaderLine(), LeafID: sub.doc.LeafID(sub.leaf), PathIDs: map[string]bool{}, Labels: labels,
-		Messages: built.Messages, Model: built.Models["default"], Title: sub.doc.Title().Text, FileName: filepath.Base(sub.path),
-	}
+	doc := exporter.Doc{Messages: built.Messages, Model: built.Models["default"]}
 	if built.HasThinkingLevel {
 		doc.ThinkingLevel = built.ThinkingLevel
 	}
-	for _, i := range sub.doc.PathTo(sub.leaf) {
-		doc.PathIDs[sub.doc.ID(i)] = true
+	return doc, nil
+}
+
+// fileDoc gathers what a format has of a session. A page finds path and labels by itself.
+func (env *Env) fileDoc(ctx context.Context, sub subject, format string) (exporter.Doc, error) {
+	doc := exporter.Doc{
+		Header: sub.doc.HeaderLine(), LeafID: sub.doc.LeafID(sub.leaf), Entries: sub.doc.Lines(nil),
+		Title: sub.doc.Title().Text, FileName: filepath.Base(sub.path), Damaged: lostLines(sub.doc),
 	}
-	doc.Entries = func(yield func(json.RawMessage, error) bool) {
-		for i := range sub.doc.Len() {
-			e, err := sub.doc.Entry(i)
-			if !yield(e.Raw, err) || err != nil {
-				return
-			}
+	if format == "jsonl" {
+		return doc, nil
+	}
+	if doc.LeafID == "" && len(sub.doc.PathTo(sub.leaf)) == 0 {
+		doc.PathIDs = map[string]bool{} // before the first entry
+	}
+	if sub.live != nil {
+		var tools []provider.Tool
+		doc.SystemPrompt, tools = sub.live.Instructions(ctx)
+		for _, t := range tools {
+			doc.Tools = append(doc.Tools, exporter.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 		}
 	}
-	return doc, nil
+	if format == "html" {
+		doc.Entries = sub.doc.Lines(env.Store.BlobsFor(sub.path))
+		return doc, nil
+	}
+	path := sub.doc.PathTo(sub.leaf)
+	doc.PathIDs = make(map[string]bool, len(path))
+	for _, i := range path {
+		doc.PathIDs[sub.doc.ID(i)] = true
+	}
+	state, err := sub.doc.ContextState(sub.leaf)
+	if err != nil {
+		return doc, err
+	}
+	doc.Model = state.Models["default"]
+	doc.ThinkingLevel = state.ThinkingLevel
+	doc.Labels, err = sub.doc.Labels()
+	return doc, err
+}
+
+// lostLines returns how many lines of the file nobody can read.
+func lostLines(d *session.Document) (n int) {
+	for _, p := range d.Problems() {
+		if p.Lost {
+			n++
+		}
+	}
+	return n
 }

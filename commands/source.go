@@ -21,7 +21,8 @@ type Subject struct {
 type subject struct {
 	doc  *session.Document
 	leaf session.Leaf
-	path string // "" for a session in memory
+	path string         // "" for a session in memory
+	live *agent.Session // nil for one that is only read
 }
 
 // withSource calls f with the session that s names. A session that is live in its
@@ -60,7 +61,7 @@ func (env *Env) withSource(ctx context.Context, s Subject, f func(cwd string, su
 
 func viewLive(cwd string, live *agent.Session, f func(string, subject) error) error {
 	return live.View(func(d *session.Document, leaf session.Leaf) error {
-		return f(cwd, subject{doc: d, leaf: leaf, path: live.File()})
+		return f(cwd, subject{doc: d, leaf: leaf, path: live.File(), live: live})
 	})
 }
 

@@ -64,6 +64,26 @@ install_pi() {
   bench/peers/install.sh pi
 }
 
+# node_test FILE...: "node --test" with its numbers in the tally.
+node_test() {
+  node --test --test-reporter=tap "$@" >"$work/node.out"
+  local ran=$?
+  [ "$ran" -eq 0 ] || grep -v '^ok' "$work/node.out"
+  awk '/^# (pass|fail|skipped) / { n[$2] = $3 } END { print n["pass"] + 0, n["fail"] + 0, n["skipped"] + 0 }' "$work/node.out" | tee -a "$tally"
+  return "$ran"
+}
+
+chromium() {
+  if command -v chromium >/dev/null; then
+    return 0
+  fi
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "To open exported pages in a browser, install the package chromium." >&2
+    return 1
+  fi
+  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium
+}
+
 cross_vet() {
   GOOS=windows go vet ./... && GOOS=darwin go vet ./...
 }
@@ -109,6 +129,9 @@ step "generated files are current" go run ./commands/gen -check
 step "golangci-lint" lint
 step "go test -race" go_test -race ./...
 step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
+step "the exported page's script (node --test)" node_test session/export/viewer/tests
+step "Chromium, to open exported pages" chromium
+step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
 step "pi, to compare with" install_pi
 step "the same answers as pi" go_test -tags peers ./bench/differential
 step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls

@@ -59,9 +59,8 @@ func preview(s string, n int) string {
 	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
 }
 
-// moment is a time for a time element: Text to the minute, Full to the second.
-// Machine is "" when the text is no time.
-type moment struct{ Text, Full, Machine string }
+// moment is a time: Text to the minute, Full to the second.
+type moment struct{ Text, Full string }
 
 // instant reads an ISO time as entries have it and shows it in UTC, so that a page
 // does not depend on where it was made. Anything else is shown as it is.
@@ -72,7 +71,7 @@ func instant(s string) moment {
 		return moment{Text: text, Full: text}
 	}
 	t = t.UTC()
-	return moment{t.Format("2006-01-02 15:04"), t.Format("2006-01-02 15:04:05 UTC"), t.Format(time.RFC3339)}
+	return moment{t.Format("2006-01-02 15:04"), t.Format("2006-01-02 15:04:05 UTC")}
 }
 
 // lineCount returns the number of lines of s; a newline at the end starts none.

@@ -1,13 +1,13 @@
-// Package export renders one conversation for people who do not have the program:
-// [HTML] as a single page for a browser, [Text] as the plain text of a dump.
+// Package export renders one conversation for people who do not have the program: [HTML] as a page for a browser,
+// [Markdown] for everything that shows Markdown, [JSONL] as a session file and [Text] as the plain text of a dump.
+// A [Redactor] replaces secrets on the way.
 //
-// Both read a [Doc] and write to an io.Writer; they know nothing of files. Whatever
-// the transcript holds is data from strangers (models, tools, web pages), so a page
-// executes nothing and loads nothing, and odd shapes are left out or shown as they
-// are, never an error. The only errors are those of the writer and of Doc.Entries.
+// All read a [Doc] and write to an io.Writer; they know nothing of files. Whatever the transcript holds is data from
+// strangers (models, tools, web pages), so a page runs nothing of it and loads nothing, and odd shapes are left
+// out or shown as they are, never an error. The only errors are those of the writer and of Doc.Entries.
 //
-// A page has no script at all. Its one style sheet is allowed by hash, everything
-// else is forbidden by the content security policy in its head.
+// The page's viewer is in the directory viewer: a script without dependencies that makes elements by name and
+// never reads a text as HTML. It is allowed by hash, everything else is forbidden by the policy in the page's head.
 package export
 
 import (
@@ -25,13 +25,17 @@ type Tool struct {
 type Doc struct {
 	// Header is the session header line.
 	Header json.RawMessage
-	// Entries yields every entry of the file in file order, raw and each one JSON
-	// value. It is iterated several times and must yield the same each time: HTML
-	// keeps no entry, so that a page costs the memory of its largest entry. An
-	// error ends the rendering.
+	// Entries yields every entry of the file in file order, raw and each one JSON value, which may be reused
+	// after the call that got it. It may be iterated several times and must yield the same each time: no
+	// entry is kept, so that an export costs the memory of its largest entry. An error ends the rendering.
 	Entries iter.Seq2[json.RawMessage, error]
 	// LeafID is the last entry of the active path.
 	LeafID string
+	// Damaged is how many lines of the file could not be read and so are not among the entries.
+	Damaged int
+	// Redacted tells, once all entries were seen, how often each kind of secret was replaced. Nil means that
+	// nothing was looked for. [Redactor.Doc] sets it.
+	Redacted func() map[string]int
 	// PathIDs are the ids from the root to the leaf. Nil means that the file has no
 	// branches: every entry is on the path. A map without ids means that none is.
 	PathIDs map[string]bool
@@ -46,6 +50,14 @@ type Doc struct {
 	Tools         []Tool
 	// Title is the display name, FileName the base name of the session file.
 	Title, FileName string
+}
+
+// entries is d.Entries, which may be nil.
+func (d *Doc) entries() iter.Seq2[json.RawMessage, error] {
+	if d.Entries == nil {
+		return func(func(json.RawMessage, error) bool) {}
+	}
+	return d.Entries
 }
 
 // Empty reports whether a dump of d would show no message, so that the caller says

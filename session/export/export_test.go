@@ -96,3 +96,10 @@ func text(t testing.TB, d export.Doc) string {
 	require.NoError(t, export.Text(&out, d))
 	return out.String()
 }
+
+func markdown(t testing.TB, d export.Doc) string {
+	t.Helper()
+	var out strings.Builder
+	require.NoError(t, export.Markdown(&out, d))
+	return out.String()
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/session/export"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 func addSeeds(f *testing.F) {
@@ -36,15 +37,26 @@ func fuzzDoc(b []byte) export.Doc {
 	}
 }
 
-// FuzzHTML feeds arbitrary bytes as entries, whole and torn: no panic, and a page
-// that is still inert.
+// FuzzHTML feeds arbitrary bytes as entries, whole and torn, as they are and redacted: no panic, and a page that is still
+// inert. What is JSON stays JSON.
 func FuzzHTML(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := fuzzDoc(b)
 		requireInert(t, page(t, d))
-		d.PathIDs = map[string]bool{"a0000004": true}
-		requireInert(t, page(t, d))
+		r := new(export.Redactor)
+		requireInert(t, page(t, r.Doc(d)))
+		if rawjson.Valid(b) {
+			require.True(t, rawjson.Valid(r.JSON(b)))
+		}
+	})
+}
+
+// FuzzMarkdown feeds arbitrary bytes as entries: no panic, valid UTF-8.
+func FuzzMarkdown(f *testing.F) {
+	addSeeds(f)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		require.True(t, utf8.ValidString(markdown(t, fuzzDoc(b))))
 	})
 }
 

@@ -1,12 +1,8 @@
 package export_test
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"html"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,175 +11,118 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
-func TestHTMLGolden(t *testing.T) {
-	t.Parallel()
-	got := page(t, sample(t))
-	requireInert(t, got)
-	golden(t, "sample.html", got)
+// blocks returns the data blocks of a page: the one about the session, the lines of entries, and what comes last.
+func blocks(t testing.TB, page string) (about string, lines []string, ending string) {
+	t.Helper()
+	for _, e := range parseMarkup(t, page) {
+		switch {
+		case e.attr("id") == "session-data":
+			about = e.raw
+		case e.attr("id") == "session-end":
+			ending = e.raw
+		case e.attr("class") == "entries":
+			lines = append(lines, strings.Split(strings.Trim(e.raw, "\n"), "\n")...)
+		}
+	}
+	return about, lines, ending
 }
 
 func TestHTMLOfNothing(t *testing.T) {
 	t.Parallel()
 	got := page(t, export.Doc{})
 	requireInert(t, got)
-	golden(t, "empty.html", got)
+	about, lines, ending := blocks(t, got)
+	require.JSONEq(t, `{"header":null,"leafId":null,"title":"Session"}`, about)
+	require.Empty(t, lines)
+	require.JSONEq(t, `{"entries":0}`, ending)
 }
 
-// sessionData decodes the data block of a page.
-func sessionData(t *testing.T, page string) string {
-	t.Helper()
-	_, rest, ok := strings.Cut(page, `<script id="session-data" type="application/json">`)
-	require.True(t, ok)
-	block, _, ok := strings.Cut(rest, "</script>")
-	require.True(t, ok)
-	b, err := base64.StdEncoding.DecodeString(block)
-	require.NoError(t, err)
-	return string(b)
-}
-
-func TestHTMLDataBlockKeepsBytes(t *testing.T) {
+// A page holds all of a session: header, leaf, system prompt, tools, and every entry as it is, but for the bytes that
+// HTML would not leave alone.
+func TestHTMLHoldsTheSession(t *testing.T) {
 	t.Parallel()
-	lines := readLines(t, "sample.jsonl")
-	var joined []string
-	for _, l := range lines[1:] {
-		joined = append(joined, string(l))
-	}
-	want := `{"header":` + string(lines[0]) + `,"entries":[` + strings.Join(joined, ",") +
-		`],"leafId":"a0000019","systemPrompt":"You are a test agent.","tools":[{"name":"bash","description":"Run a command.","parameters":{"type":"object"}}]}`
-	require.Equal(t, want, sessionData(t, page(t, sample(t))))
-}
-
-func TestHTMLDataBlockWithoutOptionalParts(t *testing.T) {
-	t.Parallel()
-	d := export.Doc{Entries: entries(raws(`{"id":"a"}`, `{"torn":`, "{\"x\":\"\xff\\ud800\"}"))}
-	require.Equal(t, "{\"header\":null,\"entries\":[{\"id\":\"a\"},{\"x\":\"\xff\\ud800\"}],\"leafId\":null}", sessionData(t, page(t, d)))
-	d.Tools = []export.Tool{{Name: "a", Parameters: json.RawMessage("{")}, {Name: "b"}}
-	require.True(t, json.Valid([]byte(sessionData(t, page(t, d)))))
-}
-
-// body is the text of the page as a reader sees it, tags and data block removed.
-func body(page string) string {
-	page, _, _ = strings.Cut(page, `<script id="session-data"`)
-	_, page, _ = strings.Cut(page, "</style>")
-	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, ""))
-}
-
-func TestHTMLShowsTheActivePathAndListsTheRest(t *testing.T) {
-	t.Parallel()
+	file := readLines(t, "sample.jsonl")
 	got := page(t, sample(t))
-	path, others, ok := strings.Cut(got, `id="other-branches"`)
-	require.True(t, ok)
-	require.NotContains(t, path, "That led nowhere.")
-	require.Contains(t, others, "That led nowhere.")
-	require.Contains(t, others, "2 entries not on the active path")
-	require.NotContains(t, others, "Let me look.")
-	require.Contains(t, path, `<a href="#entry-a0000003"><span class="number">1</span>`)
-	require.Contains(t, path, `<span class="label" title="Label">first look</span>`)
-	require.Contains(t, body(got), "$0.0123 ($0.5123 with other branches)")
-	require.Contains(t, body(got), "2 user · 2 assistant · 2 tool calls")
-	require.Contains(t, body(got), "1,200 in · 80 out · 4,000 cache read")
+	requireInert(t, got)
+	about, lines, ending := blocks(t, got)
+	require.Len(t, lines, len(file)-1)
+	for i, l := range lines {
+		require.Equal(t, strings.ReplaceAll(string(file[i+1]), "<", `\u003c`), l)
+		require.JSONEq(t, string(file[i+1]), l)
+	}
+	require.Equal(t, `{"header":`+string(file[0])+`,"leafId":"a0000019","title":"Port the selector","fileName":"sample.jsonl",`+
+		`"model":"openai/gpt-5","thinkingLevel":"high","systemPrompt":"You are a test agent.",`+
+		`"tools":[{"name":"bash","description":"Run a command.","parameters":{"type":"object"}}]}`, about)
+	require.JSONEq(t, `{"entries":28}`, ending)
+	require.Contains(t, got, "<title>Port the selector</title>")
+	require.Contains(t, got, "Exported by xcsh-ls · 2026-03-05 10:00 UTC")
 }
 
-func TestHTMLWithoutPathShowsEverything(t *testing.T) {
+func TestHTMLKeepsOneEntryPerLine(t *testing.T) {
 	t.Parallel()
-	d := sample(t)
-	d.PathIDs = nil
-	require.NotContains(t, page(t, d), `id="other-branches"`)
-	d.PathIDs = map[string]bool{}
-	require.Contains(t, body(page(t, d)), "This conversation has no entries.")
+	d := export.Doc{Entries: entries(raws("{\n\"a\":\r\n1}", `{"torn":`, "{\"x\":\"\xff\\ud800</script><!--\x00\"}"))}
+	got := page(t, d)
+	requireInert(t, got)
+	_, lines, _ := blocks(t, got)
+	require.Equal(t, []string{`{ "a":  1}`, `{"torn":`, "{\"x\":\"\xff\\ud800\\u003c/script>\\u003c!-- \"}"}, lines)
+}
+
+// A long session is in several blocks of whole lines.
+func TestHTMLCutsEntriesIntoBlocks(t *testing.T) {
+	t.Parallel()
+	line := user(`"a"`, `"`+strings.Repeat("x", 100_000)+`"`)
+	var file []string
+	for range 20 {
+		file = append(file, line)
+	}
+	got := page(t, export.Doc{Entries: entries(raws(file...))})
+	requireInert(t, got)
+	require.Equal(t, 4, strings.Count(got, `<script class="entries"`))
+	_, lines, ending := blocks(t, got)
+	require.Equal(t, file, lines)
+	require.JSONEq(t, `{"entries":20}`, ending)
+}
+
+func TestHTMLSaysWhereTheLeafIs(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]export.Doc{
+		`"a"`:  {LeafID: "a"},
+		`null`: {},
+		`""`:   {PathIDs: map[string]bool{}}, // before the first entry
+	} {
+		about, _, _ := blocks(t, page(t, d))
+		require.Contains(t, about, `"leafId":`+want)
+	}
+	about, _, _ := blocks(t, page(t, export.Doc{Damaged: 3}))
+	require.Contains(t, about, `"damaged":3`)
+}
+
+func TestHTMLTheme(t *testing.T) {
+	t.Parallel()
+	for theme, want := range map[string]string{"dark": "dark", "light": "light", "": "auto", `"><script>`: "auto"} {
+		var out strings.Builder
+		require.NoError(t, export.HTML(&out, export.Doc{}, export.HTMLOptions{Theme: theme}))
+		require.Contains(t, out.String(), `<html lang="en" data-theme="`+want+`">`)
+	}
 }
 
 func user(id, content string) string {
 	return `{"type":"message","id":` + id + `,"message":{"role":"user","content":` + content + `}}`
 }
 
-func TestHTMLAnchors(t *testing.T) {
-	t.Parallel()
-	d := export.Doc{
-		PathIDs: map[string]bool{"dup": true, "": true, "a b": true},
-		Entries: entries(raws(
-			user(`"dup"`, `"the first"`), user(`"dup"`, `"the last counts"`), user(`""`, `"no id"`),
-			user(`7`, `"number"`), user(`"a b"`, `"odd id"`), user(`"`+strings.Repeat("x", 65)+`"`, `"long id"`), `null`, `[]`,
-		)),
-	}
-	got := page(t, d)
-	requireInert(t, got)
-	path, others, _ := strings.Cut(got, `id="other-branches"`)
-	require.Contains(t, path, `id="entry-dup"`)
-	require.Contains(t, path, "the last counts")
-	require.Contains(t, path, `id="entry-.4"`)
-	for _, id := range []string{"0", "2", "3", "5", "6", "7"} {
-		require.Contains(t, others, `id="entry-.`+id+`"`)
-	}
-	require.Contains(t, others, "the first")
-}
-
-func TestHTMLImages(t *testing.T) {
-	t.Parallel()
-	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
-	png := b64("\x89PNG\r\n\x1a\n0123456789")
-	for name, c := range map[string]struct {
-		mime, data string
-		shown      bool
-	}{
-		"png":                     {"image/png", png, true},
-		"jpeg":                    {"image/jpeg", b64("\xFF\xD8\xFF\xE0 0123456789"), true},
-		"gif":                     {"image/gif", b64("GIF89a 0123456789"), true},
-		"webp":                    {"image/webp", b64("RIFF0000WEBPVP8 "), true},
-		"svg":                     {"image/svg+xml", b64("<svg onload=alert(1)></svg>"), false},
-		"svg called png":          {"image/png", b64("<svg onload=alert(1)></svg>"), false},
-		"html":                    {"text/html", b64("<script>alert(1)</script>"), false},
-		"type with parameters":    {"image/png;charset=x", png, false},
-		"type in capitals":        {"IMAGE/PNG", png, false},
-		"attribute break in type": {`image/png" onerror="alert(1)`, png, false},
-		"attribute break in data": {"image/png", png + `" onerror="alert(1)`, false},
-		"line breaks":             {"image/png", png[:8] + "\n" + png[8:], false},
-		"URL alphabet":            {"image/png", strings.NewReplacer("+", "-", "/", "_").Replace(b64("\x89PNG\xFF\xEF\xBE\xFF\xEF\xBE\xFF\xEF\xBE")), false},
-		"blob reference":          {"image/png", "blob:sha256:00ff", false},
-		"URL":                     {"image/png", "https://example.invalid/x.png", false},
-		"too short":               {"image/png", b64("\x89PNG"), false},
-		"nothing":                 {"image/png", "", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			block := `[{"type":"image","mimeType":` + strconv.Quote(c.mime) + `,"data":` + strconv.Quote(c.data) + `}]`
-			got := page(t, export.Doc{Entries: entries(raws(user(`"a"`, block)))})
-			requireInert(t, got)
-			require.Equal(t, c.shown, strings.Contains(got, "<img "))
-			require.Equal(t, !c.shown, strings.Contains(got, `class="placeholder"`))
-		})
-	}
-}
-
-// Control characters, broken UTF-8 and marks that reorder text are shown or dropped,
-// so that what a reader sees is what was said.
-func TestHTMLCleansText(t *testing.T) {
-	t.Parallel()
-	got := page(t, export.Doc{Entries: entries(raws(
-		user(`"a"`, `"nul\u0000 esc\u001b[2J \u001b[1;31mred\u001b[0m bell\u0007 \r\nlone\ud800. rlo\u202e\u2066. c1\u009b. del\u007f tab\tend"`),
-		user(`"b"`, "\"bad\xff\xfe\""),
-	))})
-	requireInert(t, got)
-	require.Contains(t, body(got), "nul␀ esc␛[2J red bell␇ \nlone\uFFFD. rlo. c1\uFFFD. del␡ tab\tend")
-	require.Contains(t, body(got), "bad\uFFFD")
-}
-
-func TestHTMLTextStartingWithLineBreakKeepsIt(t *testing.T) {
-	t.Parallel()
-	got := page(t, export.Doc{SystemPrompt: "\nx"})
-	require.Contains(t, got, "<pre dir=\"auto\">\n\nx</pre>") // browsers drop the first one
-}
-
-func TestHTMLReadErrorEndsThePage(t *testing.T) {
+func TestReadErrorsEndTheExport(t *testing.T) {
 	t.Parallel()
 	errRead := errors.New("gone")
-	err := export.HTML(&strings.Builder{}, export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
+	d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
 		_ = yield(json.RawMessage(user(`"a"`, `"x"`)), nil) && yield(nil, errRead)
-	}}, export.HTMLOptions{})
-	require.ErrorIs(t, err, errRead)
+	}}
+	require.ErrorIs(t, export.HTML(&strings.Builder{}, d, export.HTMLOptions{}), errRead)
+	require.ErrorIs(t, export.Markdown(&strings.Builder{}, d), errRead)
+	require.ErrorIs(t, export.JSONL(&strings.Builder{}, d), errRead)
+	require.ErrorIs(t, export.JSONL(&strings.Builder{}, new(export.Redactor).Doc(d)), errRead)
 }
 
-func TestHTMLOddShapes(t *testing.T) {
+func TestOddShapes(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	types := strings.Fields("message custom_message compaction branch_summary model_change thinking_level_change service_tier_change mode_change context_change label session_info title_change custom session_init mcp_tool_selection ttsr_injection unknown")
@@ -197,5 +136,5 @@ func TestHTMLOddShapes(t *testing.T) {
 		}
 	}
 	requireInert(t, page(t, export.Doc{Entries: entries(raws(lines...))}))
-	requireInert(t, page(t, export.Doc{Entries: entries(raws(lines...)), PathIDs: map[string]bool{}}))
+	require.NotContains(t, markdown(t, export.Doc{Entries: entries(raws(lines...))}), "undefined")
 }

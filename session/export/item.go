@@ -4,15 +4,15 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// item is one entry as the page shows it. Every string is cleaned; the template
-// escapes. Kind comes from this package, never from the transcript.
+// item is one entry as Markdown shows it. Every string is cleaned. Kind comes from
+// this package, never from the transcript.
 type item struct {
-	Anchor, ID, Kind string
-	Title, Label     string
-	Time             moment
-	Flags            []flag // what sets this entry apart: error, cancelled, …
-	Meta             []hint // small print: model, tokens
-	Blocks           []block
+	Kind         string
+	Title, Label string
+	Time         moment
+	Flags        []flag   // what sets this entry apart: error, cancelled, …
+	Meta         []string // small print: model, tokens
+	Blocks       []block
 }
 
 type flag struct {
@@ -20,26 +20,18 @@ type flag struct {
 	Bad  bool
 }
 
-// hint is a short text that shows its long form when pointed at.
-type hint struct{ Text, Full string }
-
-// block is a part of an item. Kind chooses its markup: text, fold (a details
-// element), thinking, call, code, shell, note, image or error.
+// block is a part of an item. Kind chooses its markup: text, fold (an output or a
+// file), thinking, call, code, shell, note, image or error.
 type block struct {
 	Kind, Title, Note string
 	Text              string
-	Open              bool
 	Args              []argument
-	Image             picture
 }
 
 type argument struct {
 	Key, Value string
 	Multi      bool // on lines of its own
 }
-
-// foldLines is up to how many lines an output is shown unfolded.
-const foldLines = 6
 
 func (it *item) add(b block) {
 	b.Title, b.Note, b.Text = clean(b.Title), clean(b.Note), clean(b.Text)
@@ -62,25 +54,19 @@ func (it *item) flag(text string, bad bool) {
 	it.Flags = append(it.Flags, flag{clean(text), bad})
 }
 
-func (it *item) meta(s, full string) {
+func (it *item) meta(s string) {
 	if s != "" {
-		it.Meta = append(it.Meta, hint{clean(s), clean(full)})
+		it.Meta = append(it.Meta, clean(s))
 	}
 }
 
-// output adds what a program printed, unfolded when that is short.
+// output adds what a program printed.
 func (it *item) output(title, s string) {
-	b := block{Kind: "fold", Title: title, Text: s, Note: "no output"}
-	if n := lineCount(s); n > 0 {
-		b.Note, b.Open = count(n, "line", "lines"), n <= foldLines && len(s) < 800
+	if s == "" {
+		it.add(block{Kind: "empty", Note: "no output"})
+		return
 	}
-	switch {
-	case b.Text == "":
-		b.Kind = "empty"
-	case !b.Open:
-		b.Note = join(" · ", b.Note, preview(s, 100))
-	}
-	it.add(b)
+	it.add(block{Kind: "fold", Title: title, Text: s})
 }
 
 // raw adds the entry as JSON, for what has no better form.
@@ -90,9 +76,9 @@ func (it *item) raw(title string, v []byte) {
 	}
 }
 
-// itemOf returns how the page shows e.
+// itemOf returns how e is shown.
 func itemOf(e *entry) *item {
-	it := &item{Anchor: e.anchor, ID: clean(e.id), Label: clean(e.label), Time: instant(e.str("timestamp"))}
+	it := &item{Label: clean(e.label), Time: instant(e.str("timestamp"))}
 	if show, ok := entryShows[e.typ]; ok {
 		show(it, e)
 	} else {
@@ -157,7 +143,7 @@ func (it *item) note(title string) { it.Kind, it.Title = "note", title }
 func (it *item) compaction(m object) {
 	it.Kind, it.Title = "summary", "Compaction"
 	if n := m.float("tokensBefore"); n > 0 {
-		it.meta(grouped(n)+" tokens before", "")
+		it.meta(grouped(n) + " tokens before")
 	}
 	it.text(m.str("summary"))
 	it.raw("Details", m.get("details"))
@@ -166,7 +152,7 @@ func (it *item) compaction(m object) {
 func (it *item) branchSummary(m object) {
 	it.Kind, it.Title = "summary", "Branch summary"
 	if from := m.str("fromId"); from != "" {
-		it.meta("from "+preview(from, 40), "")
+		it.meta("from " + preview(from, 40))
 	}
 	it.text(m.str("summary"))
 	it.raw("Details", m.get("details"))

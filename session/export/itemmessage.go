@@ -61,21 +61,19 @@ func (it *item) rare(typ string, b object) {
 }
 
 func (it *item) image(b object) {
-	img := imageOf(b)
-	img.Note = clean(img.Note)
-	it.add(block{Kind: "image", Image: img})
+	it.add(block{Kind: "image", Note: imageNote(b)})
 }
 
 func (it *item) assistant(m object) {
 	it.Kind, it.Title = "assistant", "Assistant"
-	it.meta(join("/", m.str("provider"), m.str("model")), "")
+	it.meta(join("/", m.str("provider"), m.str("model")))
 	var u usage
 	u.add(m)
 	if u.Output > 0 {
-		it.meta(grouped(u.Output)+" out", u.tokens())
+		it.meta(grouped(u.Output) + " out")
 	}
 	if u.Cost > 0 {
-		it.meta(dollars(u.Cost), "")
+		it.meta(dollars(u.Cost))
 	}
 	switch stop := m.str("stopReason"); stop {
 	case "error", "aborted":
@@ -95,7 +93,7 @@ func (it *item) assistantBlock(typ string, b object) {
 		it.text(b.str("text"))
 	case "thinking":
 		if s := b.str("thinking"); s != "" {
-			it.add(block{Kind: "thinking", Title: "Thinking", Note: preview(s, 80), Text: s})
+			it.add(block{Kind: "thinking", Text: s})
 		}
 	case "redactedThinking":
 		it.add(block{Kind: "note", Text: "thinking withheld by the provider"})
@@ -122,13 +120,13 @@ func (it *item) toolResult(m object) {
 	}
 	eachBlock(m.get("content"), func(typ string, b object) {
 		if typ == "text" {
-			it.output(it.Title, b.str("text"))
+			it.output("", b.str("text"))
 		} else {
 			it.rare(typ, b)
 		}
 	})
 	if len(it.Blocks) == 0 {
-		it.output(it.Title, "")
+		it.output("", "")
 	}
 }
 

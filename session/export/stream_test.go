@@ -16,7 +16,7 @@ import (
 
 // A page of a session of any length needs the memory of its largest entry: of the
 // entries handed out, only those in hand are alive.
-func TestHTMLKeepsNoEntries(t *testing.T) {
+func TestExportsKeepNoEntries(t *testing.T) {
 	const n = 5000
 	filler := strings.Repeat(`line of tool output\n`, 400)
 	most := 0
@@ -42,11 +42,14 @@ func TestHTMLKeepsNoEntries(t *testing.T) {
 		}
 	}}
 	require.NoError(t, export.HTML(io.Discard, d, export.HTMLOptions{}))
+	require.NoError(t, export.Markdown(io.Discard, d))
+	require.NoError(t, export.JSONL(io.Discard, d))
+	require.NoError(t, export.HTML(io.Discard, new(export.Redactor).Doc(d), export.HTMLOptions{}))
 	require.LessOrEqual(t, most, 8)
 }
 
 // The work per entry does not grow with the number of entries.
-func TestHTMLAllocationsAreLinear(t *testing.T) {
+func TestMarkdownAllocationsAreLinear(t *testing.T) {
 	allocs := func(n int) float64 {
 		d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
 			for i := range n {
@@ -56,10 +59,30 @@ func TestHTMLAllocationsAreLinear(t *testing.T) {
 			}
 		}}
 		return testing.AllocsPerRun(1, func() {
-			if err := export.HTML(io.Discard, d, export.HTMLOptions{}); err != nil {
+			if err := export.Markdown(io.Discard, d); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
 	require.InEpsilon(t, 4*allocs(250), allocs(1000), 0.25)
+}
+
+// A page allocates nothing for each entry: its lines go through as they are.
+func TestHTMLAllocatesNothingPerEntry(t *testing.T) {
+	line := json.RawMessage(`{"type":"message","id":"00000001","message":{"role":"user","content":"a < b"}}`)
+	allocs := func(n int) float64 {
+		d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
+			for range n {
+				if !yield(line, nil) {
+					return
+				}
+			}
+		}}
+		return testing.AllocsPerRun(2, func() {
+			if err := export.HTML(io.Discard, d, export.HTMLOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	require.InDelta(t, allocs(10), allocs(1000), 10)
 }

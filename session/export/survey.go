@@ -29,7 +29,7 @@ func (u *usage) add(m object) {
 
 // survey finds the owner of each id and counts. Of entries with the same id the last
 // one counts, as in the session's index.
-func (p *page) survey() error {
+func (p *passes) survey() error {
 	owner := make(map[string]int)
 	err := p.each(func(e *entry) error {
 		owner[e.id] = e.ordinal
@@ -75,7 +75,7 @@ func (t *totals) count(e *entry) {
 // fact is one line of the page's header.
 type fact struct{ Name, Value string }
 
-func (p *page) facts() []fact {
+func (p *passes) facts() []fact {
 	h, t := parseObject(p.doc.Header), p.total
 	all := []fact{
 		{"Session", h.str("id")},

@@ -3,6 +3,7 @@ package export_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -209,10 +210,15 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 func TestWriterErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, export.Text(&failingWriter{}, sample(t)), errFull)
-	var whole strings.Builder
-	require.NoError(t, export.HTML(&whole, sample(t), export.HTMLOptions{}))
-	size := whole.Len()
-	for _, left := range []int{0, size / 2, size - 1} {
-		require.ErrorIs(t, export.HTML(&failingWriter{left}, sample(t), export.HTMLOptions{}), errFull)
+	for _, write := range []func(io.Writer) error{
+		func(w io.Writer) error { return export.HTML(w, sample(t), export.HTMLOptions{}) },
+		func(w io.Writer) error { return export.Markdown(w, sample(t)) },
+		func(w io.Writer) error { return export.JSONL(w, sample(t)) },
+	} {
+		var whole strings.Builder
+		require.NoError(t, write(&whole))
+		for _, left := range []int{0, whole.Len() / 2, whole.Len() - 1} {
+			require.ErrorIs(t, write(&failingWriter{left}), errFull)
+		}
 	}
 }

@@ -1,0 +1,168 @@
+package export
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+// Markdown writes d as Markdown: what the page's header says, then the active path in file order. What was said is
+// written as it is, for it is Markdown already; what programs printed is in fences that nothing in it can end. Images
+// are named, not embedded: what shows Markdown seldom shows images of this kind.
+func Markdown(w io.Writer, d Doc) error {
+	m := &markdown{passes: passes{doc: d}, out: bufio.NewWriterSize(w, 1<<16)}
+	if err := m.survey(); err != nil {
+		return err
+	}
+	m.head()
+	shown := 0
+	err := m.eachOnPath(func(e *entry) error {
+		shown++
+		m.item(itemOf(e))
+		return m.err
+	})
+	if err != nil {
+		return err
+	}
+	if shown == 0 {
+		m.text("\nThis conversation has no entries.\n")
+	}
+	m.foot()
+	if m.err != nil {
+		return m.err
+	}
+	return m.out.Flush()
+}
+
+type markdown struct {
+	passes
+	out *bufio.Writer
+	err error
+}
+
+func (m *markdown) text(ss ...string) {
+	for _, s := range ss {
+		if m.err == nil {
+			_, m.err = m.out.WriteString(s)
+		}
+	}
+}
+
+func (m *markdown) head() {
+	m.text("# ", plainMarkdown(m.doc.title()), "\n\n")
+	for _, f := range m.facts() {
+		m.text("- **", f.Name, ":** ", plainMarkdown(oneLine(f.Value)), "\n")
+	}
+	if m.doc.Damaged > 0 {
+		m.text("\n> ", count(m.doc.Damaged, "damaged line", "damaged lines"), " of the file could not be read.\n")
+	}
+	if m.doc.SystemPrompt != "" {
+		m.text("\n## System prompt\n\n")
+		m.fence("", clean(m.doc.SystemPrompt))
+	}
+	if len(m.doc.Tools) > 0 {
+		m.text("\n## Tools\n")
+	}
+	for _, t := range m.doc.Tools {
+		m.text("\n### ", plainMarkdown(oneLine(clean(t.Name))), "\n\n", clean(t.Description), "\n")
+		if len(t.Parameters) > 0 {
+			m.text("\n")
+			m.fence("json", clean(indented(t.Parameters)))
+		}
+	}
+}
+
+// item writes one entry: a heading for what was said, one line in italics for a setting.
+func (m *markdown) item(it *item) {
+	small := make([]string, 0, len(it.Flags)+len(it.Meta)+2)
+	for _, f := range it.Flags {
+		small = append(small, f.Text)
+	}
+	if it.Label != "" {
+		small = append(small, "label: "+it.Label)
+	}
+	small = append(append(small, it.Meta...), it.Time.Text)
+	if it.Kind == "note" {
+		m.text("\n*", plainMarkdown(oneLine(it.Title)), "*\n")
+	} else {
+		m.text("\n## ", plainMarkdown(oneLine(it.Title)), "\n")
+		if about := join(" · ", small...); about != "" {
+			m.text("\n<sub>", plainMarkdown(oneLine(about)), "</sub>\n")
+		}
+	}
+	for _, b := range it.Blocks {
+		m.text("\n")
+		m.block(b)
+	}
+}
+
+func (m *markdown) block(b block) {
+	switch b.Kind {
+	case "text":
+		m.text(b.Text, "\n")
+	case "code", "shell":
+		m.fence(map[string]string{"shell": "sh", "code": "python"}[b.Kind], b.Text)
+	case "error":
+		m.text("**Error**\n\n")
+		m.fence("", b.Text)
+	case "image", "note", "empty":
+		m.text("*", plainMarkdown(oneLine(b.Note+b.Text)), "*\n")
+	case "call":
+		m.call(b)
+	case "thinking":
+		m.text("> *Thinking*\n>\n> ", strings.ReplaceAll(b.Text, "\n", "\n> "), "\n")
+	default:
+		if b.Title != "" {
+			m.text("**", plainMarkdown(oneLine(b.Title)), "**\n\n")
+		}
+		m.fence("", b.Text)
+	}
+}
+
+func (m *markdown) call(b block) {
+	m.text("**", plainMarkdown(oneLine(b.Title)), "**")
+	if b.Note != "" {
+		m.text(" ", plainMarkdown(oneLine(b.Note)))
+	}
+	m.text("\n")
+	for _, a := range b.Args {
+		if a.Multi {
+			m.text("\n", plainMarkdown(oneLine(a.Key)), ":\n\n")
+			m.fence("", a.Value)
+		} else {
+			m.text("\n- ", plainMarkdown(oneLine(a.Key)), ": ", codeSpan(oneLine(a.Value)), "\n")
+		}
+	}
+}
+
+func (m *markdown) foot() {
+	if m.doc.Redacted == nil {
+		return
+	}
+	if said := redactedText(m.doc.Redacted()); said != "" {
+		m.text("\n---\n\n", said, "\n")
+	}
+}
+
+func (m *markdown) fence(lang, s string) {
+	m.text(fenced(lang, strings.TrimSuffix(s, "\n")), "\n")
+}
+
+// codeSpan puts s between backticks that it does not contain.
+func codeSpan(s string) string {
+	if s == "" {
+		return "``"
+	}
+	if !strings.Contains(s, "`") {
+		return "`" + s + "`"
+	}
+	mark := strings.Repeat("`", fenceLen(s))
+	return mark + " " + s + " " + mark
+}
+
+var markdownEscaper = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "~", `\~`,
+)
+
+// plainMarkdown escapes what would be markup in a line of ours.
+func plainMarkdown(s string) string { return markdownEscaper.Replace(s) }

@@ -1,0 +1,116 @@
+// The conversation: the entries of one path in groups. A group is filled when it comes near the window and
+// emptied when it is far away again, so that a page of any length stays quick.
+
+const groupSize = 20; // entries
+const guessedHeight = 110; // pixels of an entry that was not drawn yet
+const keptGroups = 14; // filled ones, when there are more than wholePage entries
+const wholePage = 300; // entries up to which everything stays drawn, for the browser's own search
+const printable = 3000; // entries up to which printing draws everything
+
+class Conversation {
+  constructor(root, lines, tree, view) {
+    [this.root, this.lines, this.tree, this.view] = [root, lines, tree, view];
+    this.path = [];
+    this.place = new Map(); // ordinal → place on the path
+    this.groups = [];
+    this.watch = new IntersectionObserver((seen) => this.seen(seen), { rootMargin: "1600px 0px" });
+  }
+
+  /** show draws a path. */
+  show(path) {
+    this.watch.disconnect();
+    this.path = path;
+    this.place = new Map(path.map((ordinal, i) => [ordinal, i]));
+    this.groups = [];
+    for (let i = 0; i < path.length; i += groupSize) {
+      const el = h("div", { class: "group" });
+      const group = { el, from: i, to: Math.min(i + groupSize, path.length), filled: false, height: 0 };
+      el.style.minHeight = (group.to - group.from) * guessedHeight + "px";
+      el.group = group;
+      this.groups.push(group);
+    }
+    this.root.replaceChildren(...this.groups.map((g) => g.el));
+    if (!path.length) this.root.append(h("p", { class: "quiet" }, "This conversation has no entries."));
+    if (path.length <= wholePage) this.groups.forEach((g) => this.fill(g));
+    else this.groups.forEach((g) => this.watch.observe(g.el));
+  }
+
+  seen(changes) {
+    for (const { target, isIntersecting } of changes) {
+      target.group.near = isIntersecting;
+      if (isIntersecting) this.fill(target.group);
+    }
+    const filled = this.groups.filter((g) => g.filled);
+    if (filled.length <= keptGroups || this.printing) return;
+    for (const g of filled) if (!g.near && !g.el.contains(document.activeElement)) this.empty(g);
+  }
+
+  fill(group) {
+    if (group.filled) return;
+    group.filled = true;
+    const items = [];
+    for (let i = group.from; i < group.to; i++) {
+      const record = this.tree.records[this.path[i]];
+      items.push(itemElement(itemOf(this.lines.entry(record)), record, this.view));
+    }
+    group.el.replaceChildren(...items);
+    group.el.style.minHeight = "";
+  }
+
+  empty(group) {
+    group.filled = false;
+    group.el.style.minHeight = group.el.offsetHeight + "px";
+    group.el.replaceChildren();
+  }
+
+  redraw() {
+    for (const g of this.groups) {
+      if (!g.filled) continue;
+      g.filled = false;
+      this.fill(g);
+    }
+  }
+
+  element(ordinal) {
+    const at = this.place.get(ordinal);
+    if (at === undefined) return null;
+    const group = this.groups[Math.floor(at / groupSize)];
+    this.fill(group);
+    return group.el.children[at - group.from];
+  }
+
+  /** reveal scrolls to an entry. What is around it is drawn first, else it would move away again. */
+  reveal(ordinal, focus) {
+    const el = this.element(ordinal);
+    if (!el) return;
+    const g = Math.floor(this.place.get(ordinal) / groupSize);
+    for (const near of [g - 1, g + 1]) if (this.groups[near]) this.fill(this.groups[near]);
+    el.scrollIntoView({ block: "start" });
+    requestAnimationFrame(() => el.scrollIntoView({ block: "start" }));
+    if (focus) el.focus({ preventScroll: true });
+    this.mark(ordinal);
+  }
+
+  mark(ordinal) {
+    this.root.querySelector(".item.current")?.classList.remove("current");
+    this.element(ordinal)?.classList.add("current");
+  }
+
+  /** topmost returns the ordinal of the first entry in the window, -1 when none is drawn there. */
+  topmost() {
+    for (const g of this.groups) {
+      if (!g.filled || g.el.getBoundingClientRect().bottom < 80) continue;
+      for (const el of g.el.children) if (el.getBoundingClientRect().bottom > 90) return Number(el.dataset.ordinal);
+    }
+    return -1;
+  }
+
+  beforePrint() {
+    this.printing = true;
+    if (this.path.length <= printable) this.groups.forEach((g) => this.fill(g));
+  }
+
+  afterPrint() {
+    this.printing = false;
+  }
+}

@@ -1,0 +1,197 @@
+// The parts of the viewer that need no page, in Node.js: node --test session/export/viewer/tests/
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import vm from "node:vm";
+
+const parts = ["text", "markdown", "highlight", "diff", "index", "items"];
+const source = parts.map((name) => readFileSync(new URL(`../${name}.js`, import.meta.url), "utf8")).join("\n");
+const names = ["clean", "preview", "lineCount", "grouped", "instant", "parseMarkdown", "safeLink", "highlight", "languageOf", "diffLines", "diffText", "editsOf",
+  "Lines", "Tree", "recordsOf", "filters", "totals", "textsOf", "itemOf", "pictureOf"];
+const v = vm.runInThisContext(`(() => { "use strict"; ${source}\nreturn { ${names.join(", ")} }; })()`);
+
+/** html is the text of nodes, for reading in these tests only. */
+function html(nodes) {
+  return nodes.map((n) => {
+    if (typeof n === "string") return n;
+    const [tag, attrs, ...children] = n;
+    const shown = Object.entries(attrs ?? {}).map(([k, val]) => ` ${k}=${val}`).join("");
+    return children.length ? `<${tag}${shown}>${html(children)}</${tag}>` : `<${tag}${shown}>`;
+  }).join("");
+}
+const md = (text) => html(v.parseMarkdown(text));
+
+test("markdown", () => {
+  for (const [text, want] of [
+    ["", ""],
+    ["a\nb\n\nc", "<p>a\nb</p><p>c</p>"],
+    ["# A\n## B ##\n####### no", "<h3>A</h3><h4>B</h4><p>####### no</p>"],
+    ["A\n===", "<h3>A</h3>"],
+    ["*a* **b** ***c*** _d_ __e__ ~~f~~ snake_case_name 2*3*4", "<p><em>a</em> <strong>b</strong> <strong><em>c</em></strong> <em>d</em> <strong>e</strong> <del>f</del> snake_case_name 2<em>3</em>4</p>"],
+    ["a * b * c, ** d **, \\*e\\*", "<p>a * b * c, ** d **, *e*</p>"],
+    ["**bold with `code` and *em***", "<p><strong>bold with <code>code</code> and <em>em</em></strong></p>"],
+    ["`` a`b `` `unclosed", "<p><code>a`b</code> `unclosed</p>"],
+    ["```go\nfunc *a*()\n\n~~~\n```\nafter", "<code-block lang=go>func *a*()\n\n~~~</code-block><p>after</p>"],
+    ["````\n```\nin\n```\n````", "<code-block lang=>```\nin\n```</code-block>"],
+    ["```\nnever closed", "<code-block lang=>never closed</code-block>"],
+    ["- a\n- b\n  - c\n  - d\n\nend", "<ul><li>a</li><li>b<ul><li>c</li><li>d</li></ul></li></ul><p>end</p>"],
+    ["3. a\n4. b", "<ol start=3><li>a</li><li>b</li></ol>"],
+    ["1. a\n   ```sh\n   ls\n   ```\n2. b", "<ol start=1><li>a<code-block lang=sh>ls</code-block></li><li>b</li></ol>"],
+    ["- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"],
+    ["- [ ] todo\n- [x] done", "<ul><li><check done=false>todo</li><li><check done=true>done</li></ul>"],
+    ["> a\n> > b\nlazy", "<blockquote><p>a</p><blockquote><p>b\nlazy</p></blockquote></blockquote>"],
+    ["---\n***", "<hr><hr>"],
+    ["| a | b |\n|:-:|--:|\n| 1 | x \\| y |\n| 2 |", "<table><thead><tr><th align=center>a</th><th align=right>b</th></tr></thead><tbody><tr><td align=center>1</td><td align=right>x | y</td></tr><tr><td align=center>2</td><td align=right></tr></tbody></table>"],
+    ["a | b\nno table", "<p>a | b\nno table</p>"],
+    ["see https://a.example/x_(y), and <https://b.example>.", "<p>see <a href=https://a.example/x_(y)>https://a.example/x_(y)</a>, and <a href=https://b.example>https://b.example</a>.</p>"],
+    ["[t *e*](https://a.example \"title\") ![pic](https://a.example/p.png)", "<p><a href=https://a.example>t <em>e</em></a> <a href=https://a.example/p.png>pic</a></p>"],
+    ["[x](javascript:alert(1)) [y](src/a.go#L3) [z](mailto:a@b.example)", "<p><span class=unlinked>x (<code>javascript:alert(1)</code>)</span> <span class=unlinked>y (<code>src/a.go#L3</code>)</span> <a href=mailto:a@b.example>z</a></p>"],
+    ["<b>not html</b> &amp;", "<p><b>not html</b> &amp;</p>"],
+    ["hard  \nbreak\\\nhere", "<p>hard\nbreak<br>here</p>"],
+  ]) assert.equal(md(text), want, text);
+  assert.deepEqual(v.parseMarkdown("<b>x</b>"), [["p", null, "<b>x</b>"]], "HTML is a text");
+});
+
+test("links that may be followed", () => {
+  for (const ok of ["https://a", "HTTP://a/b?c#d", "mailto:a@b"]) assert.equal(v.safeLink(ok), ok);
+  for (const bad of ["javascript:alert(1)", "java\nscript:x", " https://a", "https://a b", "https://a\"b", "data:text/html,x", "//a", "/a", "file:///a", "https:a", "vbscript:x", "https://a\\b", "\u0001javascript:x", ""]) {
+    assert.equal(v.safeLink(bad), "", JSON.stringify(bad));
+  }
+});
+
+test("markdown takes about linear time", () => {
+  for (const piece of ["*", "_a", "**a ", "`", "[", "[a](", "![", "<", "<https://", "> ", "- ", "  - ", "|a", "a|\n-|", "```\n", "\\", "https://a", "~~", "*a_b`c[", "1. \n", "# ", "[[]("]) {
+    const text = piece.repeat(Math.ceil(200_000 / piece.length));
+    for (const input of [text, text + "\n\n" + text.slice(0, 50_000), text.slice(0, 19_000)]) {
+      const start = performance.now();
+      v.parseMarkdown(input);
+      assert.ok(performance.now() - start < 3000, `${JSON.stringify(piece)} takes ${Math.round(performance.now() - start)} ms`);
+    }
+  }
+});
+
+test("highlighting changes no text", () => {
+  const code = "// c\nfunc f(a string) int { return 0x1F + len(\"x\\\"y\") /* b */ }\n# d\n'unclosed\n`tick\n\"\"\"py\"\"\" <b> $HOME -- sql";
+  for (const lang of ["go", "js", "python", "sh", "sql", "json", "yaml", "rust", "css", "diff", "unknown", "__proto__", "constructor"]) {
+    assert.equal(v.highlight(code, lang).map(([, text]) => text).join(""), code, lang);
+  }
+  assert.deepEqual(v.highlight("return x", "go"), [["k", "return"], ["", " x"]]);
+  assert.deepEqual(v.highlight("{\"a\": \"b\"}", "json"), [["", "{"], ["a", "\"a\""], ["", ": "], ["s", "\"b\""], ["", "}"]]);
+  assert.equal(v.languageOf("a/b.TSX"), "tsx");
+  assert.equal(v.languageOf("a/constructor"), "");
+});
+
+test("differences", () => {
+  const same = (rows, keep) => rows.filter(([op]) => op === " " || op === keep).map(([, text]) => text);
+  const a = ["1", "2", "3", "4", "5", "6", "x", "7"];
+  const b = ["1", "2", "3", "4", "5", "y", "6", "7"];
+  const rows = v.diffLines(a.join("\n"), b.join("\n"));
+  assert.deepEqual(rows[0], ["…", "2 lines unchanged"]);
+  assert.deepEqual(same(rows, "-"), a.slice(2));
+  assert.deepEqual(same(rows, "+"), b.slice(2));
+  assert.deepEqual(v.diffLines("", "a\n"), [["+", "a"]]);
+  assert.deepEqual(v.diffLines("a\n", ""), [["-", "a"]]);
+  const many = "x\n".repeat(3000);
+  assert.equal(v.diffLines("a\n" + many + "b", "c\n" + many + "d").length, 2 * 3002);
+  assert.deepEqual(v.diffText("+ 1 a\n-2\n  c"), [["+", " 1 a"], ["-", "2"], [" ", "  c"]]);
+});
+
+test("edits, however they are named", () => {
+  const one = (args) => v.editsOf(args).map(({ before, after }) => [before, after]);
+  for (const args of [
+    { oldText: "a", newText: "b" }, { old_string: "a", new_string: "b" }, { edits: [{ oldText: "a", newText: "b" }] }, { edits: { old_text: "a", new_text: "b" } },
+    { edits: "[{\"oldText\":\"a\",\"newText\":\"b\"}]" }, { edits: [null, 7, { old: "a", new: "b" }] },
+  ]) assert.deepEqual(one(args), [["a", "b"]], JSON.stringify(args));
+  for (const args of [{}, { edits: "oldText" }, { oldText: "a" }, { oldText: 1, newText: "b" }]) assert.deepEqual(one(args), []);
+});
+
+test("texts", () => {
+  assert.equal(v.clean("nul\0 esc\u001b[2J \u001b[1;31mred\u001b[0m\r\nlone\ud800. rlo\u202e\u2066. c1\u009b. del\u007f tab\tend 😀"), "nul␀ esc␛[2J red\nlone\ufffd. rlo. c1\ufffd. del␡ tab\tend 😀");
+  assert.equal(v.preview("  a \n b  " + "😀".repeat(50), 8), "a b 😀😀😀…");
+  assert.deepEqual(["", "a", "a\n", "a\nb", "\n"].map(v.lineCount), [0, 1, 1, 2, 1]);
+  assert.deepEqual([0, 999, 1234567].map(v.grouped), ["0", "999", "1,234,567"]);
+  assert.equal(v.instant("2026-03-04T09:00:00+02:00").full, "2026-03-04 07:00:00 UTC");
+  assert.deepEqual(v.instant("soon"), { text: "soon", full: "", machine: "" });
+  assert.equal(v.instant(7).text, "");
+});
+
+/** treeOf makes a tree of [id, parent, more] rows. */
+function treeOf(...rows) {
+  const text = rows.map(([id, parentId, more]) => JSON.stringify({ type: "message", id, parentId, message: { role: "user", content: id }, ...more })).join("\n");
+  return new v.Tree(v.recordsOf(text, 0, 0));
+}
+const shown = (tree, filter, ...active) => tree.rows(v.filters[filter], new Set(active)).map((r) => " ".repeat(r.depth) + tree.records[r.ordinal].id);
+
+test("the tree", () => {
+  const tree = treeOf(["a", null], ["b", "a"], ["c", "b"], ["d", "a"], ["e", "d"], ["l", "e", { type: "label", targetId: "b", label: "x" }]);
+  assert.deepEqual(shown(tree, "default", 0, 1, 2), ["a", " b", " c", " d", " e"]);
+  assert.deepEqual(shown(tree, "default", 0, 3, 4), ["a", " d", " e", " b", " c"], "the active branch comes first");
+  assert.deepEqual(shown(tree, "labelled"), ["b"]);
+  assert.deepEqual(shown(tree, "all", 0, 3, 4, 5), ["a", " d", " e", " l", " b", " c"]);
+  assert.deepEqual(tree.pathTo(4), [0, 3, 4]);
+  assert.equal(tree.newestBelow(0), 5);
+  assert.equal(tree.newestBelow(1), 2);
+  assert.equal(tree.find(tree.anchor(3)), 3);
+  assert.equal(tree.find("entry-.99"), -1);
+});
+
+test("labels: the last one counts, an empty one clears", () => {
+  const label = (text) => ({ type: "label", targetId: "a", label: text });
+  assert.equal(treeOf(["a", null], ["1", "a", label("x")], ["2", "1", label("y")]).records[0].label, "y");
+  assert.equal(treeOf(["a", null], ["1", "a", label("x")], ["2", "1", label(undefined)]).records[0].label, "");
+});
+
+test("odd trees", () => {
+  const twice = treeOf(["a", null], ["b", "a"], ["b", "a"], ["c", "b"]);
+  assert.deepEqual(twice.pathTo(3), [0, 2, 3], "of entries with the same id the last one counts");
+  assert.equal(twice.anchor(1), "entry-.1");
+  const circle = treeOf(["a", "c"], ["b", "a"], ["c", "b"], ["s", "s"], ["o", "gone"]);
+  assert.equal(circle.rows(() => true, new Set()).length, 5);
+  assert.deepEqual(circle.pathTo(2), [0, 1, 2]);
+  const deep = treeOf(...Array.from({ length: 50_000 }, (_, i) => ["n" + i, i ? "n" + (i - 1) : null]));
+  assert.equal(deep.rows(() => true, new Set()).length, 50_000);
+  const wide = treeOf(["r", null], ...Array.from({ length: 20_000 }, (_, i) => ["n" + i, "r"]));
+  assert.equal(wide.rows(() => true, new Set()).length, 20_001);
+});
+
+test("records find their lines again", () => {
+  const text = "\n{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"name\":\"read\",\"arguments\":{\"path\":\"x.go\"}}],\"usage\":{\"input\":3,\"cost\":{\"total\":0.5}}}}\n{torn\nnull\n";
+  const records = v.recordsOf(text, 0, 0);
+  const lines = new v.Lines(() => text);
+  assert.deepEqual(records.map((r) => lines.entry(r).type), ["message", "damaged", "damaged"]);
+  assert.equal(records[0].text, "read x.go");
+  const sum = v.totals(records);
+  assert.deepEqual([sum.calls, sum.input, sum.cost], [1, 3, 0.5]);
+});
+
+test("what can be searched", () => {
+  const text = v.textsOf({ type: "message", id: "idx", message: { content: [{ type: "text", text: "Hello" }, { type: "image", mimeType: "image/png", data: "AAAA" }, { arguments: { path: "p.go" } }] } });
+  for (const has of ["Hello", "p.go"]) assert.ok(text.includes(has));
+  for (const lacks of ["AAAA", "idx", "image/png"]) assert.ok(!text.includes(lacks));
+});
+
+test("pictures", () => {
+  const png = Buffer.from("\x89PNG\r\n\x1a\n0123456789", "latin1").toString("base64");
+  const of = (mimeType, data) => v.pictureOf({ mimeType, data }).source ?? "";
+  assert.equal(of("image/png", png), "data:image/png;base64," + png);
+  for (const [mime, data] of [["image/png", btoa("<svg onload=alert(1)></svg>")], ["image/svg+xml", btoa("<svg></svg>")], ["text/html", png], ["IMAGE/PNG", png], ["image/png;x", png],
+    ["image/png", png + "\" onerror=\"alert(1)"], ["image/png", "blob:sha256:00ff"], ["image/png", "https://e.invalid/x.png"], ["image/png", ""], ["toString", png], [7, png], ["image/jpeg", png]]) {
+    assert.equal(of(mime, data), "", mime + " " + data);
+  }
+});
+
+test("every shape of entry has an item", () => {
+  const odd = [null, 7, true, "", "x", [], {}, [null, [], { type: 7 }, { type: "toolCall", arguments: [1, "a"] }, { type: "image" }, { type: "thinking" }, { type: "text" }, { type: "text", text: 7 }]];
+  const types = "message custom_message compaction branch_summary model_change thinking_level_change service_tier_change mode_change context_change label session_info title_change custom session_init mcp_tool_selection ttsr_injection unknown constructor".split(" ");
+  const roles = "user developer system assistant toolResult bashExecution pythonExecution custom hookMessage branchSummary compactionSummary fileMention unknown constructor".split(" ");
+  for (const x of odd) {
+    for (const type of types) check({ type, id: x, timestamp: x, message: x, summary: x, data: x, content: x, label: x, details: x, model: x });
+    for (const role of roles) check({ type: "message", message: { role, content: x, files: x, usage: x, exitCode: x, command: x, output: x, details: x, toolName: x, errorMessage: x } });
+  }
+  function check(e) {
+    v.recordsOf(JSON.stringify(e), 0, 0);
+    const it = v.itemOf(e);
+    assert.ok(it.title, JSON.stringify(e));
+    for (const b of it.blocks) assert.equal(typeof (b.text ?? ""), "string", JSON.stringify(e));
+  }
+});

@@ -1,0 +1,70 @@
+// What every other part of the viewer needs to show values of unknown shape. Nothing here touches the page.
+
+const str = (v) => (typeof v === "string" ? v : "");
+const num = (v) => (typeof v === "number" && Number.isFinite(v) ? v : 0);
+const obj = (v) => (v !== null && typeof v === "object" && !Array.isArray(v) ? v : {});
+const list = (v) => (Array.isArray(v) ? v : []);
+
+// Control characters but tab and line feed, marks that reorder text (with which a command can be made to
+// look like another one), and halves of surrogate pairs.
+const unclean = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
+const uncleanAll = new RegExp("\\p{Surrogate}|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]", "gu");
+const terminalColour = /\u001b\[[0-9;:]*m/g;
+
+/** clean makes a text fit to show: no terminal colours, other control characters as their pictures. */
+function clean(s) {
+  if (!unclean.test(s)) return s;
+  return s.replace(/\r\n/g, "\n").replace(terminalColour, "").replace(uncleanAll, (c) => {
+    const code = c.charCodeAt(0);
+    if (code < 0x20) return String.fromCharCode(0x2400 + code);
+    if (code === 0x7f) return "\u2421";
+    return code < 0xa0 || code >= 0xd800 && code < 0xe000 ? "\ufffd" : "";
+  });
+}
+
+/** preview is the beginning of s on one line, at most n characters. */
+function preview(s, n) {
+  const words = clean(s.length > 8 * n ? s.slice(0, 8 * n) + " …" : s).replace(/\s+/g, " ").trim();
+  if (words.length <= n) return words;
+  const chars = Array.from(words);
+  return chars.length <= n ? words : chars.slice(0, n - 1).join("").trim() + "…";
+}
+
+/** lineCount counts lines; a line feed at the end starts none. */
+function lineCount(s) {
+  let n = 0;
+  for (let i = s.indexOf("\n"); i >= 0; i = s.indexOf("\n", i + 1)) n++;
+  return s === "" || s.endsWith("\n") ? n : n + 1;
+}
+
+const grouped = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const count = (n, one, many) => (n === 0 ? "" : n === 1 ? "1 " + one : grouped(n) + " " + many);
+const joined = (sep, parts) => parts.filter(Boolean).join(sep);
+const dollars = (n) => "$" + n.toFixed(n < 1 ? 4 : 2);
+
+function byteSize(n) {
+  if (n < 1 << 10) return n + " B";
+  return n < 1 << 20 ? (n / (1 << 10)).toFixed(1) + " KB" : (n / (1 << 20)).toFixed(1) + " MB";
+}
+
+/** instant shows an ISO time in UTC, so that a page says the same wherever it is read. */
+function instant(s) {
+  const text = str(s);
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) return { text: preview(text, 40), full: "", machine: "" };
+  const iso = new Date(time).toISOString();
+  return { text: iso.slice(11, 16), day: iso.slice(0, 10), full: iso.slice(0, 19).replace("T", " ") + " UTC", machine: iso };
+}
+
+/** scalar shows a JSON value on one line: strings as they are, null as nothing. */
+function scalar(v) {
+  if (typeof v === "string") return v;
+  return v === null || v === undefined ? "" : JSON.stringify(v);
+}
+
+/** indented shows a JSON value for reading. */
+function indented(v) {
+  if (typeof v === "string") return v;
+  const short = JSON.stringify(v) ?? "";
+  return short.length <= 80 ? short : JSON.stringify(v, null, 2);
+}
