@@ -39,22 +39,13 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	}
 	var r ForkResult
 	var out agent.Outcome
-	switch {
-	case a.Source != "" && a.EntryID != "":
-		return r, fault.New(fault.InvalidArgument, "entryId names an entry of the live session; leave source out.").With("field", "entryId")
-	case a.Source != "":
-		var path string
-		if path, err = env.find(ctx, live.Cwd(), a.Source); err == nil {
-			out, err = live.ForkFrom(ctx, path)
-		}
-	case a.EntryID != "":
+	if a.Source == "" && a.EntryID == "" {
+		out, err = live.Fork(ctx)
+	} else {
 		var text string
-		text, out, err = live.ForkAt(ctx, a.EntryID, at)
-		if at == session.Before && out.Changed {
+		if text, out, err = env.forkOther(ctx, live, a, at); at == session.Before && a.EntryID != "" && out.Changed {
 			r.EditorText = &text
 		}
-	default:
-		out, err = live.Fork(ctx)
 	}
 	if err != nil {
 		return ForkResult{}, err
@@ -62,6 +53,26 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	r.Forked, r.CancelledBy = out.Changed, out.CancelledBy
 	r.Session, err = live.State()
 	return r, err
+}
+
+// forkOther copies another session than the live one, or the path to an entry of any. The
+// live session is copied as it is there, also when it is named by its file.
+func (env *Env) forkOther(ctx context.Context, live *agent.Session, a ForkArgs, at session.Position) (text string, out agent.Outcome, err error) {
+	if a.Source == "" {
+		return live.ForkAt(ctx, a.EntryID, at)
+	}
+	path, err := env.find(ctx, live.Cwd(), a.Source)
+	if err != nil {
+		return "", out, err
+	}
+	if a.EntryID == "" {
+		out, err = live.ForkFrom(ctx, path)
+		return "", out, err
+	}
+	if cwd, ok := env.Sessions.LiveIn(path); ok && cwd == live.Cwd() {
+		return live.ForkAt(ctx, a.EntryID, at)
+	}
+	return live.ForkPart(ctx, path, a.EntryID, at)
 }
 
 func position(s string) (session.Position, error) {

@@ -1,6 +1,9 @@
 package lsp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // clientInfo is what initialize tells about the client, as far as the server acts
 // on it.
@@ -16,6 +19,12 @@ type clientInfo struct {
 	applyEdit         bool // workspace.applyEdit
 	documentChanges   bool // workspace.workspaceEdit.documentChanges
 	changeAnnotations bool // workspace.workspaceEdit.changeAnnotationSupport
+
+	hierarchicalSymbols bool // textDocument.documentSymbol.hierarchicalDocumentSymbolSupport
+	foldingLimit        int  // textDocument.foldingRange.rangeLimit; 0: none
+	markdownHover       bool // textDocument.hover.contentFormat has markdown
+	codeActionLiterals  bool // textDocument.codeAction.codeActionLiteralSupport
+	textDocumentContent bool // workspace.textDocumentContent
 }
 
 // readClient reads the capabilities. Clients send null and (from Lua) [] where an
@@ -34,6 +43,12 @@ func readClient(params map[string]json.RawMessage) clientInfo {
 		applyEdit:         valueAt[bool](caps, "workspace", "applyEdit"),
 		documentChanges:   valueAt[bool](caps, "workspace", "workspaceEdit", "documentChanges"),
 		changeAnnotations: valueAt[map[string]json.RawMessage](caps, "workspace", "workspaceEdit", "changeAnnotationSupport") != nil,
+
+		hierarchicalSymbols: valueAt[bool](caps, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport"),
+		foldingLimit:        valueAt[int](caps, "textDocument", "foldingRange", "rangeLimit"),
+		markdownHover:       slices.Contains(valueAt[[]string](caps, "textDocument", "hover", "contentFormat"), "markdown"),
+		codeActionLiterals:  valueAt[map[string]json.RawMessage](caps, "textDocument", "codeAction", "codeActionLiteralSupport") != nil,
+		textDocumentContent: valueAt[map[string]json.RawMessage](caps, "workspace", "textDocumentContent") != nil,
 	}
 	for _, raw := range valueAt[[]json.RawMessage](caps, "general", "positionEncodings") {
 		c.encodings = append(c.encodings, valueAt[string](raw))

@@ -11,11 +11,11 @@ import (
 )
 
 // Limits of what a client may send. The header limit is far above what any client
-// writes; the body limit is above the largest file an editor would open and below
-// what would hurt the machine.
+// writes; the body limit is above the largest session that is opened as a document
+// (100 MB, which as a JSON text are some more) and below what would hurt the machine.
 const (
 	maxHeader = 8 << 10
-	maxBody   = 64 << 20
+	maxBody   = 192 << 20
 )
 
 // errFraming means that the end of the current message cannot be known.

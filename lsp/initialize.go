@@ -104,7 +104,14 @@ func (s *server) capabilities(enc encoding) (json.RawMessage, error) {
 					Supported:           new(true),
 					ChangeNotifications: protocol.Boolean(true),
 				},
+				TextDocumentContent: s.client.contentOptions(),
 			},
+			DocumentSymbolProvider: protocol.Boolean(true),
+			FoldingRangeProvider:   protocol.Boolean(true),
+			HoverProvider:          protocol.Boolean(true),
+			DocumentLinkProvider:   &protocol.DocumentLinkOptions{},
+			CodeLensProvider:       &protocol.CodeLensOptions{},
+			CodeActionProvider:     &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{kindAsk, kindFix}},
 		},
 	})
 	if err != nil {

@@ -61,12 +61,23 @@ func positionAt(text string, offset int, enc encoding) position {
 	}
 }
 
-// lineEnd returns the length of the first line of text without its line break.
+// lineEnd returns the length of the first line of text without its line break. It looks at
+// windows that double, so that it costs what the line is long, whichever break it has.
 func lineEnd(text string) int {
-	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
-		return i
+	for from, size := 0, 256; ; size *= 2 {
+		to := min(from+size, len(text))
+		window := text[from:to]
+		if i := strings.IndexByte(window, '\n'); i >= 0 {
+			window = window[:i]
+		}
+		if i := strings.IndexByte(window, '\r'); i >= 0 {
+			return from + i
+		}
+		if from+len(window) < to || to == len(text) {
+			return from + len(window)
+		}
+		from = to
 	}
-	return len(text)
 }
 
 // lineBreak returns the length of the line break that text starts with.

@@ -79,7 +79,7 @@ func probes() []probe {
 		frame("an unknown $/ request", `{"jsonrpc":"2.0","id":"dol","method":"$/foo"}`, `"dol"`, -32601),
 		frame("a notification as a request", `{"jsonrpc":"2.0","id":"not","method":"textDocument/didOpen","params":{}}`, `"not"`, -32600),
 		frame("exit as a request", `{"jsonrpc":"2.0","id":"ex","method":"exit"}`, `"ex"`, -32600),
-		frame("a method of another server", `{"jsonrpc":"2.0","id":"hov","method":"textDocument/hover","params":{}}`, `"hov"`, -32601),
+		frame("a method of another server", `{"jsonrpc":"2.0","id":"hov","method":"textDocument/rename","params":{}}`, `"hov"`, -32601),
 		frame("params that are a number", `{"jsonrpc":"2.0","id":"p5","method":"workspace/executeCommand","params":5}`, `"p5"`, -32602),
 		frame("params that are a list", `{"jsonrpc":"2.0","id":"pl","method":"workspace/executeCommand","params":[]}`, `"pl"`, -32602),
 		frame("no params", `{"jsonrpc":"2.0","id":"np","method":"workspace/executeCommand"}`, `"np"`, -32602),
@@ -99,7 +99,7 @@ func probes() []probe {
 		{"more fields", "Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nX: y\r\nContent-Length: 2\r\n\r\n{}", "null", -32600},
 		{"the same length twice", "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}", "null", -32600},
 		{"blank lines between messages", "\r\n\r\n\nContent-Length: 2\r\n\r\n{}\r\n", "null", -32600},
-		{"more than is allowed", fmt.Sprintf("Content-Length: %d\r\n\r\n", 64<<20+1) + strings.Repeat(" ", 64<<20+1), "null", -32600},
+		{"more than is allowed", fmt.Sprintf("Content-Length: %d\r\n\r\n", 192<<20+1) + strings.Repeat(" ", 192<<20+1), "null", -32600},
 	}
 	for _, method := range []string{
 		"$/cancelRequest", "$/setTrace", "$/foo", "$/progress", "initialized", "xcsh/foo", "textDocument/didOpen",

@@ -30,9 +30,9 @@ func (s *server) methods() map[string]route {
 		protocol.MethodSetTrace:      {notify: ignore},
 		protocol.MethodCancelRequest: {notify: s.cancelRequest, always: true},
 
-		protocol.MethodTextDocumentDidOpen:   notify(s.documents.didOpen),
-		protocol.MethodTextDocumentDidChange: notify(s.documents.didChange),
-		protocol.MethodTextDocumentDidClose:  notify(s.documents.didClose),
+		protocol.MethodTextDocumentDidOpen:   notify(s.documentOpened),
+		protocol.MethodTextDocumentDidChange: notify(s.documentChanged),
+		protocol.MethodTextDocumentDidClose:  notify(s.documentClosed),
 		protocol.MethodTextDocumentDidSave:   {notify: ignore},
 
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: {notify: s.didChangeFolders},
@@ -41,6 +41,15 @@ func (s *server) methods() map[string]route {
 		protocol.MethodWindowWorkDoneProgressCancel:       {notify: s.progressCancel, always: true},
 
 		protocol.MethodWorkspaceExecuteCommand: {call: s.executeCommand},
+
+		protocol.MethodTextDocumentCodeAction:       {call: s.codeActions},
+		protocol.MethodTextDocumentHover:            {call: s.hover},
+		protocol.MethodWorkspaceTextDocumentContent: {call: s.textDocumentContent},
+
+		protocol.MethodTextDocumentDocumentSymbol: aboutSession(s, protocol.MethodTextDocumentDocumentSymbol, s.documentSymbols),
+		protocol.MethodTextDocumentFoldingRange:   aboutSession(s, protocol.MethodTextDocumentFoldingRange, s.foldingRanges),
+		protocol.MethodTextDocumentDocumentLink:   aboutSession(s, protocol.MethodTextDocumentDocumentLink, s.documentLinks),
+		protocol.MethodTextDocumentCodeLens:       aboutSession(s, protocol.MethodTextDocumentCodeLens, s.codeLenses),
 	}
 	maps.Copy(routes, s.hostedRoutes())
 	return routes

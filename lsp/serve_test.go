@@ -36,6 +36,9 @@ func TestInitializeResult(t *testing.T) {
 			"positionEncoding": "utf-16",
 			"textDocumentSync": {"openClose": true, "change": 2},
 			"executeCommandProvider": {"workDoneProgress": true, "commands": `+string(names)+`},
+			"codeActionProvider": {"codeActionKinds": ["refactor", "quickfix"]},
+			"codeLensProvider": {}, "documentLinkProvider": {},
+			"documentSymbolProvider": true, "foldingRangeProvider": true, "hoverProvider": true,
 			"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}},
 			"experimental": {"xcsh": {"wireVersion": 1, "commands": ["the manifest"]}}
 		}

@@ -19,14 +19,15 @@ type server struct {
 	conn   jsonrpc2.Conn
 	routes map[string]route
 
-	state     state
-	calls     *calls
-	outbox    *outbox
-	progress  *progresses
-	folders   *folders
-	documents *Documents
-	sessions  *sessions
-	config    configuration
+	state       state
+	calls       *calls
+	outbox      *outbox
+	progress    *progresses
+	folders     *folders
+	documents   *Documents
+	sessions    *sessions
+	sessionDocs *sessionDocs
+	config      configuration
 
 	// work is what every request's context descends from; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct
@@ -66,6 +67,7 @@ func newServer(ctx context.Context, o Options) *server {
 	}
 	close(s.lastHosted)
 	s.documents = newDocuments(s.log)
+	s.sessionDocs = newSessionDocs(s)
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)
 	s.routes = s.methods()

@@ -111,14 +111,9 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 		}
 		d, end := l.doc, i // looking may have read it anew
 		if at == Before {
-			e, err := d.Entry(i)
-			if err != nil {
+			if text, end, err = d.before(i); err != nil {
 				return err
 			}
-			if e.Role() != "user" {
-				return fault.New(fault.InvalidArgument, "Invalid entry ID for forking").With("field", "entryId")
-			}
-			text, end = MessageText(e.Message()), d.Parent(i)
 		}
 		dir, err := s.dirForFork(l.path, d.header.Cwd)
 		if err != nil {
@@ -134,6 +129,18 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 		return err
 	})
 	return fork, text, err
+}
+
+// before returns the text of entry i, which must be a user message, and its parent.
+func (d *Document) before(i int) (text string, parent int, err error) {
+	e, err := d.Entry(i)
+	if err != nil {
+		return "", 0, err
+	}
+	if e.Role() != "user" {
+		return "", 0, fault.New(fault.InvalidArgument, "Invalid entry ID for forking").With("field", "entryId")
+	}
+	return MessageText(e.Message()), d.Parent(i), nil
 }
 
 // emptyFork is a fork of nothing: a new session that waits for its first answer.

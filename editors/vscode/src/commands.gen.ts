@@ -52,7 +52,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.export',
     title: 'Export Session…',
-    doc: 'Write a session as one HTML page that needs nothing else, or as JSONL. The session stays as it is.',
+    doc: 'Write a session as one HTML page that needs nothing else, as Markdown or as JSONL. The session stays as it is.',
     input: 'path',
     arg: 'path',
     palette: true,
@@ -66,6 +66,15 @@ export const commands: readonly Command[] = [
     arg: 'source',
     palette: true,
     readOnly: true,
+  },
+  {
+    name: 'xcsh.transcript',
+    title: 'Show Transcript',
+    doc: 'Show a conversation as Markdown in the editor: as a document of its own where the client has such, else as a read-only file.',
+    input: '',
+    arg: 'source',
+    palette: true,
+    readOnly: false,
   },
   {
     name: 'xcsh.list',

@@ -41,7 +41,7 @@ return {
   {
     name = "xcsh.export",
     title = "Export Session…",
-    doc = "Write a session as one HTML page that needs nothing else, or as JSONL. The session stays as it is.",
+    doc = "Write a session as one HTML page that needs nothing else, as Markdown or as JSONL. The session stays as it is.",
     input = "path",
     arg = "path",
     palette = true,
@@ -55,6 +55,15 @@ return {
     arg = "source",
     palette = true,
     readonly = true,
+  },
+  {
+    name = "xcsh.transcript",
+    title = "Show Transcript",
+    doc = "Show a conversation as Markdown in the editor: as a document of its own where the client has such, else as a read-only file.",
+    input = "",
+    arg = "source",
+    palette = true,
+    readonly = false,
   },
   {
     name = "xcsh.list",

@@ -1,0 +1,163 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/outline"
+)
+
+const (
+	maxSymbols = 10_000 // of one document; with more entries only turns are symbols
+
+	// turnBytes and detailBytes are how much of a document is decoded to name turns, and what
+	// is in them.
+	turnBytes   = 16 << 20
+	detailBytes = 4 << 20
+)
+
+// documentSymbol is a part of a document with its parts.
+type documentSymbol struct {
+	Name           string              `json:"name"`
+	Detail         string              `json:"detail,omitempty"`
+	Kind           protocol.SymbolKind `json:"kind"`
+	Range          textRange           `json:"range"`
+	SelectionRange textRange           `json:"selectionRange"`
+	Children       []documentSymbol    `json:"children,omitempty"`
+}
+
+// symbolInformation is the same for clients that know no parts of parts.
+type symbolInformation struct {
+	Name          string              `json:"name"`
+	Kind          protocol.SymbolKind `json:"kind"`
+	Location      location            `json:"location"`
+	ContainerName string              `json:"containerName,omitempty"`
+}
+
+type location struct {
+	URI   string    `json:"uri"`
+	Range textRange `json:"range"`
+}
+
+// documentSymbols answers with the header, and the turns of each branch. A file without
+// branches has its turns at the top.
+func (s *server) documentSymbols(_ context.Context, v *sessionView, _ *textDocumentParams) (any, error) {
+	b := symbolBuilder{
+		v: v, left: maxSymbols, details: v.Doc.Len() <= maxSymbols,
+		turns: outline.Namer{View: v.View, Bytes: turnBytes}, rest: outline.Namer{View: v.View, Bytes: detailBytes},
+	}
+	symbols := b.all()
+	if s.client.hierarchicalSymbols {
+		return symbols, nil
+	}
+	return flatSymbols([]symbolInformation{}, v.uri, "", symbols), nil
+}
+
+// symbolBuilder makes symbols until there are enough.
+type symbolBuilder struct {
+	v           *sessionView
+	left        int
+	details     bool
+	turns, rest outline.Namer
+}
+
+func (b *symbolBuilder) all() []documentSymbol {
+	symbols := []documentSymbol{}
+	if from, to := b.v.Doc.HeaderSpan(); from < to {
+		name := b.v.Doc.Title().Text
+		if name = session.CleanTitle(name); name == "" {
+			name = "Session"
+		}
+		symbols = append(symbols, b.symbol(name, b.v.Doc.Header().ID, protocol.SymbolKindFile, from, to))
+	}
+	for _, branch := range b.v.branches {
+		if b.left <= 0 {
+			break
+		}
+		parts := b.branch(branch)
+		if len(b.v.branches) == 1 {
+			return append(symbols, parts...)
+		}
+		whole := b.entries(b.branchName(branch), protocol.SymbolKindNamespace, branch.First, branch.Last)
+		whole.Children = parts
+		symbols = append(symbols, whole)
+	}
+	return symbols
+}
+
+func (b *symbolBuilder) branchName(branch outline.Branch) string {
+	if branch.From < 0 {
+		return "Beginning"
+	}
+	from, _ := b.v.Doc.Span(branch.From)
+	return fmt.Sprintf("Branch from line %d", b.v.lines.line(from)+1)
+}
+
+// branch returns the turns, and what comes before the first.
+func (b *symbolBuilder) branch(branch outline.Branch) (symbols []documentSymbol) {
+	before := branch.Last
+	if len(branch.Turns) > 0 {
+		before = branch.Turns[0].Prompt - 1
+	}
+	symbols = b.each(branch.First, before)
+	for _, t := range branch.Turns {
+		if b.left <= 0 {
+			break
+		}
+		turn := b.entries(b.turns.Name(t.Prompt), protocol.SymbolKindEvent, t.Prompt, t.Last)
+		turn.Children = b.each(t.Prompt+1, t.Last)
+		symbols = append(symbols, turn)
+	}
+	return symbols
+}
+
+// each returns the entries from first to last. Of a document with very many only landmarks
+// are shown.
+func (b *symbolBuilder) each(first, last int) (symbols []documentSymbol) {
+	for i := first; i <= last && b.left > 0; i++ {
+		typ := b.v.Doc.Type(i)
+		if b.details || typ == session.TypeCompaction || typ == session.TypeBranchSummary {
+			symbols = append(symbols, b.entries(b.rest.Name(i), symbolKind(typ, b.v.Doc.Role(i)), i, i))
+		}
+	}
+	return symbols
+}
+
+func symbolKind(typ session.Type, role string) protocol.SymbolKind {
+	switch {
+	case role == "assistant":
+		return protocol.SymbolKindString
+	case typ == session.TypeMessage:
+		return protocol.SymbolKindFunction
+	case typ == session.TypeCompaction, typ == session.TypeBranchSummary:
+		return protocol.SymbolKindPackage
+	}
+	return protocol.SymbolKindProperty
+}
+
+// entries is a symbol over the entries from first to last.
+func (b *symbolBuilder) entries(name string, kind protocol.SymbolKind, first, last int) documentSymbol {
+	from, _ := b.v.Doc.Span(first)
+	_, to := b.v.Doc.Span(last)
+	return b.symbol(name, b.v.Doc.ID(first), kind, from, to)
+}
+
+func (b *symbolBuilder) symbol(name, detail string, kind protocol.SymbolKind, from, to int64) documentSymbol {
+	b.left--
+	begin := b.v.lines.begin(from)
+	return documentSymbol{
+		Name: name, Detail: detail, Kind: kind,
+		Range: b.v.lines.whole(from, to), SelectionRange: textRange{begin, begin},
+	}
+}
+
+func flatSymbols(to []symbolInformation, uri, container string, symbols []documentSymbol) []symbolInformation {
+	for _, s := range symbols {
+		to = append(to, symbolInformation{s.Name, s.Kind, location{uri, s.Range}, container})
+		to = flatSymbols(to, uri, s.Name, s.Children)
+	}
+	return to
+}

@@ -1,0 +1,85 @@
+package lsp
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// transcriptScheme is of the documents whose text the server supplies: xcsh:PATH.md is the
+// conversation of the session at PATH. The ending has editors show it as Markdown.
+const transcriptScheme = "xcsh"
+
+func transcriptURI(path string) string {
+	return transcriptScheme + strings.TrimPrefix(string(uri.File(path)), "file") + ".md"
+}
+
+// transcriptPath is the inverse of [transcriptURI].
+func transcriptPath(uri string) (path string, ok bool) {
+	rest, ok := strings.CutPrefix(uri, transcriptScheme+":")
+	if !ok {
+		return "", false
+	}
+	rest, ok = strings.CutSuffix(rest, ".md")
+	if !strings.HasPrefix(rest, "//") { // clients leave out the empty host
+		rest = "//" + rest
+	}
+	path, file := filePath("file:" + rest)
+	return path, ok && file
+}
+
+// textDocumentContent answers with the conversation of a session that may be looked at.
+func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (any, error) {
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return nil, paramsError(protocol.MethodWorkspaceTextDocumentContent, "uri", err)
+	}
+	path, ok := transcriptPath(p.URI)
+	if !ok || filepath.Ext(path) != ".jsonl" || !s.mayRead(path) {
+		return nil, fault.New(fault.NotFound, "There is no transcript %q.", printable(p.URI)).With("path", p.URI)
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	subject := commands.Subject{Folder: commands.Folder{Cwd: filepath.Dir(path)}, Source: path}
+	_, text, err := commands.Transcript(ctx, s.config.envForCommand(), subject)
+	if err != nil {
+		return nil, err
+	}
+	return encodeJSON(map[string]string{"text": text})
+}
+
+var _ commands.TranscriptUI = clientUI{}
+
+// ShowTranscript shows a conversation as a document whose text the client asks for.
+func (ui clientUI) ShowTranscript(ctx context.Context, path string) bool {
+	if !ui.s.client.textDocumentContent || !ui.s.client.showDocument || !ui.s.mayRead(path) {
+		return false
+	}
+	params, err := encodeJSON(map[string]any{"uri": transcriptURI(path), "takeFocus": true})
+	if err != nil {
+		return false
+	}
+	var raw json.RawMessage
+	err = ui.s.ask(ctx, protocol.MethodWindowShowDocument, params, &raw)
+	return err == nil && valueAt[bool](raw, "success")
+}
+
+// contentOptions offers the documents of [transcriptScheme] to a client that has a use for them.
+func (c clientInfo) contentOptions() protocol.WorkspaceOptionsTextDocumentContent {
+	if !c.textDocumentContent {
+		return nil
+	}
+	return &protocol.TextDocumentContentOptions{Schemes: []string{transcriptScheme}}
+}

@@ -1,0 +1,62 @@
+// Package outline shows a session file as an editor shows a program: its turns and branches,
+// what one line says, and what its lines name. Everything is found from the index of a
+// [session.Document] and by byte offsets; of a large file only what is shown is decoded.
+//
+// A text comes from anywhere, so that every function takes any text, reads no more of it
+// than its limits say and shows nothing that would load something.
+package outline
+
+import (
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// View is a session and the text it was parsed from with [session.ParseText]. It is safe for
+// concurrent use.
+type View struct {
+	Doc  *session.Document
+	Text string
+}
+
+// Branch is a stretch of the file in which every entry is the child of the one before it. A
+// file without branches is one.
+type Branch struct {
+	From        int // the entry it goes on from, -1 for a beginning
+	First, Last int // its entries
+	Turns       []Turn
+}
+
+// Turn is a prompt and what came of it, up to the next prompt.
+type Turn struct {
+	Prompt, Last int // its entries
+	Answer       int // the last answer of a model, -1 for none
+}
+
+// Branches returns the branches in the order of the file. It reads no entry.
+func (v View) Branches() []Branch {
+	var branches []Branch
+	for i := range v.Doc.Len() {
+		if parent := v.Doc.Parent(i); i == 0 || parent != i-1 {
+			branches = append(branches, Branch{From: parent, First: i})
+		}
+		b := &branches[len(branches)-1]
+		b.Last = i
+		switch v.Doc.Role(i) {
+		case "user":
+			b.Turns = append(b.Turns, Turn{Prompt: i, Answer: -1})
+		case "assistant":
+			if n := len(b.Turns); n > 0 {
+				b.Turns[n-1].Answer = i
+			}
+		}
+		if n := len(b.Turns); n > 0 {
+			b.Turns[n-1].Last = i
+		}
+	}
+	return branches
+}
+
+// raw returns the bytes of entry i as they are in the text.
+func (v View) raw(i int) []byte {
+	from, to := v.Doc.Span(i)
+	return []byte(v.Text[from:to])
+}

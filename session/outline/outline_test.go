@@ -1,0 +1,100 @@
+package outline_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/outline"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+func view(t testing.TB, text string) outline.View {
+	t.Helper()
+	doc, _ := session.ParseText(t.Context(), text)
+	require.NotNil(t, doc)
+	return outline.View{Doc: doc, Text: text}
+}
+
+func TestBranches(t *testing.T) {
+	t.Parallel()
+	v := view(t, st.File(
+		st.Header("s", "/w"),
+		st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two"), // 0, 1
+		st.User("cccccccc", "bbbbbbbb", "three"),     // 2
+		st.User("dddddddd", "bbbbbbbb", "other way"), // 3
+		st.Assistant("eeeeeeee", "dddddddd", "four"), // 4
+		st.User("ffffffff", "99999999", "lost"),      // 5
+	))
+	require.Equal(t, []outline.Branch{
+		{From: -1, First: 0, Last: 2, Turns: []outline.Turn{{Prompt: 0, Last: 1, Answer: 1}, {Prompt: 2, Last: 2, Answer: -1}}},
+		{From: 1, First: 3, Last: 4, Turns: []outline.Turn{{Prompt: 3, Last: 4, Answer: 4}}},
+		{From: -1, First: 5, Last: 5, Turns: []outline.Turn{{Prompt: 5, Last: 5, Answer: -1}}},
+	}, v.Branches())
+}
+
+// Naming stops reading when it has read enough.
+func TestNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	v := view(t, st.File(st.Header("s", "/w"), st.User("aaaaaaaa", "", strings.Repeat("long ", 50)), st.Assistant("bbbbbbbb", "aaaaaaaa", "two\nlines")))
+	n := outline.Namer{View: v, Bytes: 1 << 20}
+	require.Equal(t, strings.Repeat("long ", 16)+"…", n.Name(0))
+	require.Equal(t, "Answer: two lines", n.Name(1))
+	n = outline.Namer{View: v, Bytes: 10}
+	require.Equal(t, "Prompt", n.Name(0))
+	require.Equal(t, "Answer", n.Name(1))
+}
+
+func TestLineIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{
+		"a long text":   st.User("aaaaaaaa", "", strings.Repeat("x", 1<<20)),
+		"many blocks":   `{"type":"message","message":{"role":"user","content":[` + strings.Repeat(`{"type":"text","text":"block"},`, 10_000) + `{}]}}`,
+		"many files":    `{"type":"message","message":{"role":"fileMention","files":[` + strings.Repeat(`{"path":"p"},`, 10_000) + `{}]}}`,
+		"deep nesting":  `{"type":"custom","data":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}`,
+		"a large value": `{"type":"custom","data":"` + strings.Repeat("x", 1<<20) + `"}`,
+		"images":        `{"type":"message","message":{"role":"user","content":[` + strings.Repeat(`{"type":"image"},`, 10_000) + `{}]}}`,
+	} {
+		require.Less(t, len(outline.Line([]byte(line))), 64<<10, name)
+	}
+}
+
+// FuzzOutline shows any text without a panic, and every place lies within it.
+func FuzzOutline(f *testing.F) {
+	for _, text := range []string{
+		st.File(st.Header("s", "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "![x](y)")),
+		`{"type":"session","id":"s","parentSession":"p"}` + "\n" + `{"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","arguments":{"path":"a\u0000"}}]}}`,
+		`{"type":"title","v":1,"title":"t","updatedAt":"","pad":""}` + "\n{\n\n}{}\r\n[1]\n\"blob:sha256:" + strings.Repeat("0", 64) + `"`,
+		`{"type":"message","message":{"role":"bashExecution","command":{},"output":["<img>"]}}`,
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v := view(t, text)
+		n := outline.Namer{View: v, Bytes: 1 << 16}
+		next := 0
+		for _, b := range v.Branches() {
+			require.Equal(t, next, b.First)
+			next = b.Last + 1
+			require.Less(t, b.From, v.Doc.Len())
+		}
+		require.Equal(t, v.Doc.Len(), next)
+		for i := range v.Doc.Len() {
+			require.NotPanics(t, func() { _ = n.Name(i) })
+			from, to := v.Doc.Span(i)
+			shown := outline.Line([]byte(text[from:to]))
+			require.True(t, utf8.ValidString(shown))
+			require.NotContains(t, shown, "![")
+		}
+		for _, l := range v.Links() {
+			require.True(t, 0 < l.From && l.From <= l.To && l.To < int64(len(text)), l)
+		}
+		for _, found := range v.Doc.Findings(10) {
+			require.True(t, 0 <= found.From && found.From <= found.To && found.To <= int64(len(text)), found)
+		}
+		_ = outline.Line([]byte(text))
+	})
+}
