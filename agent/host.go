@@ -50,15 +50,11 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	req := provider.Request{
+	system, tools := h.s.Instructions(ctx)
+	return service, provider.Request{
 		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID,
-		Messages: provider.Prepare(convert.Messages(c.Messages), model),
-		System:   h.s.system(ctx),
-	}
-	for _, t := range h.s.m.cfg.Tools {
-		req.Tools = append(req.Tools, t.Tool)
-	}
-	return service, req, nil
+		Messages: provider.Prepare(convert.Messages(c.Messages), model), System: system, Tools: tools,
+	}, nil
 }
 
 // Tools returns what the model can do in this folder.
@@ -70,19 +66,14 @@ func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	return byName, tool.Env{Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace}
 }
 
-// system is the system prompt.
-func (s *Session) system(ctx context.Context) string {
-	if s.m.cfg.System == nil {
-		return ""
-	}
-	return s.m.cfg.System(ctx, s.cwd)
-}
-
 // Instructions returns what a model is told in this folder before anything else, and what it can do there. It may be
 // called within [Session.View].
 func (s *Session) Instructions(ctx context.Context) (system string, tools []provider.Tool) {
 	for _, t := range s.m.cfg.Tools {
 		tools = append(tools, t.Tool)
 	}
-	return s.system(ctx), tools
+	if s.m.cfg.System != nil {
+		system = s.m.cfg.System(ctx, s.cwd)
+	}
+	return system, tools
 }

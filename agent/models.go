@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -25,7 +26,6 @@ type Models interface {
 // Choice is which model a session asks, and how much it thinks.
 type Choice struct {
 	Model    provider.Ref
-	Chosen   bool // there is a model
 	Thinking provider.Level
 }
 
@@ -37,13 +37,7 @@ func (s *Session) choice(ctx context.Context, c session.Context) (model provider
 	if models == nil {
 		return provider.Model{}, "", "", errNoModel()
 	}
-	level = s.m.cfg.Defaults.Thinking
-	if c.HasThinkingLevel {
-		level = provider.Level(c.ThinkingLevel)
-	}
-	if level == "" {
-		level = provider.Medium
-	}
+	level = s.wanted(c)
 	stored, named := provider.ParseRef(c.Models["default"])
 	if named {
 		if model, found := models.Find(ctx, stored); found {
@@ -92,7 +86,7 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 			return err
 		}
 		s.emit(log, modelChanged(ref, role))
-		choice = Choice{Model: ref, Chosen: true, Thinking: provider.Level(c.ThinkingLevel)}
+		choice = Choice{Model: ref, Thinking: provider.Level(c.ThinkingLevel)}
 		if role != "" && role != "default" {
 			return nil
 		}
@@ -104,14 +98,10 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 
 // wanted is the thinking level that is asked for so far.
 func (s *Session) wanted(c session.Context) provider.Level {
-	switch {
-	case c.HasThinkingLevel:
+	if c.HasThinkingLevel {
 		return provider.Level(c.ThinkingLevel)
-	case s.m.cfg.Defaults.Thinking != "":
-		return s.m.cfg.Defaults.Thinking
-	default:
-		return provider.Medium
 	}
+	return cmp.Or(s.m.cfg.Defaults.Thinking, provider.Medium)
 }
 
 // level records the thinking level that the model can do of what is wanted, if that is
@@ -142,7 +132,7 @@ func (s *Session) SetThinking(ctx context.Context, want provider.Level) (Choice,
 		if err != nil {
 			return err
 		}
-		choice = Choice{Model: model.Ref(), Chosen: true}
+		choice = Choice{Model: model.Ref()}
 		choice.Thinking, err = s.level(log, c, model, want)
 		return err
 	})

@@ -10,7 +10,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -71,8 +70,8 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 // withDefaults shows a new session's model and thinking level before it says anything of
 // them itself.
 func (s *Session) withDefaults(state State) State {
-	if ref, ok := provider.ParseRef(s.m.cfg.Defaults.Model); ok && state.Model == nil {
-		state.Model = &Model{Provider: ref.Provider, ID: ref.ID}
+	if state.Model == nil {
+		state.Model = splitModel(s.m.cfg.Defaults.Model)
 	}
 	if level := s.m.cfg.Defaults.Thinking; level != "" && state.MessageCount == 0 && state.ThinkingLevel == "off" {
 		state.ThinkingLevel = string(level)

@@ -2,8 +2,8 @@ package agent
 
 import (
 	"encoding/json"
-	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -32,10 +32,7 @@ type State struct {
 }
 
 // Model names a model.
-type Model struct {
-	Provider string `json:"provider"`
-	ID       string `json:"id"`
-}
+type Model = provider.Ref
 
 // Queued counts the prompts that wait for the running turn.
 type Queued struct {
@@ -43,13 +40,13 @@ type Queued struct {
 	FollowUp int `json:"followUp"`
 }
 
-// splitModel takes "provider/id" apart; ids may contain slashes.
+// splitModel takes "provider/id" apart; nil when s is no such name.
 func splitModel(s string) *Model {
-	provider, id, ok := strings.Cut(s, "/")
-	if !ok || provider == "" || id == "" {
+	ref, ok := provider.ParseRef(s)
+	if !ok {
 		return nil
 	}
-	return &Model{Provider: provider, ID: id}
+	return &ref
 }
 
 // stateOf describes a session as it stands.

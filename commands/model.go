@@ -118,9 +118,6 @@ func levelNames() string {
 }
 
 func choiceResult(c agent.Choice) ChoiceResult {
-	if !c.Chosen {
-		return ChoiceResult{ThinkingLevel: c.Thinking}
-	}
 	return ChoiceResult{Model: &c.Model, ThinkingLevel: c.Thinking}
 }
 

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync"
 
 	"go.lsp.dev/jsonrpc2"
@@ -12,22 +13,15 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
-// hosted are the commands that hosts may also send as notifications of the same name,
-// with the command's object as parameters.
-var hosted = map[string]string{
-	"xcsh/prompt":      "xcsh.prompt",
-	"xcsh/steer":       "xcsh.steer",
-	"xcsh/followUp":    "xcsh.followUp",
-	"xcsh/abort":       "xcsh.abort",
-	"xcsh/setModel":    "xcsh.setModel",
-	"xcsh/setThinking": "xcsh.setThinking",
-}
+// hosted are the commands that hosts may also send as notifications, xcsh/prompt for
+// xcsh.prompt, with the command's object as parameters.
+var hosted = []string{"xcsh.prompt", "xcsh.steer", "xcsh.followUp", "xcsh.abort", "xcsh.setModel", "xcsh.setThinking"}
 
 // hostedRoutes are the routes of those notifications.
 func (s *server) hostedRoutes() map[string]route {
 	routes := map[string]route{}
-	for method, command := range hosted {
-		routes[method] = route{notify: func(params json.RawMessage) error {
+	for _, command := range hosted {
+		routes[strings.Replace(command, ".", "/", 1)] = route{notify: func(params json.RawMessage) error {
 			s.runHosted(command, params)
 			return nil
 		}}

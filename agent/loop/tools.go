@@ -8,6 +8,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // readers is how many tools that only read run at a time.
@@ -158,18 +159,6 @@ func resultMessage(call provider.Block, r tool.Result, now int64) provider.Messa
 
 // resultJSON is a result as an event has it.
 func resultJSON(r tool.Result) json.RawMessage {
-	m := provider.Message{Role: provider.RoleToolResult, Content: r.Content, Details: r.Details}
-	raw := m.Encode()
-	var both struct {
-		Content json.RawMessage `json:"content"`
-		Details json.RawMessage `json:"details,omitempty"`
-	}
-	if err := json.Unmarshal(raw, &both); err != nil {
-		return raw
-	}
-	out, err := json.Marshal(both)
-	if err != nil {
-		return raw
-	}
-	return out
+	m := provider.Message{Role: provider.RoleToolResult, Content: r.Content, Details: r.Details}.Encode()
+	return new(rawjson.Object).Raw("content", rawjson.Get(m, "content")).Raw("details", rawjson.Get(m, "details")).Bytes()
 }
