@@ -84,7 +84,7 @@ func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target,
 	if err != nil {
 		return "", err
 	}
-	c, _, err := log.Context()
+	c, err := log.ContextState()
 	if err != nil {
 		return "", err
 	}

@@ -75,7 +75,7 @@ func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	model, _, _, err := s.choice(ctx, c)
+	model, _, _, err := s.choice(ctx, c.State())
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +159,7 @@ func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan,
 	if err != nil {
 		return nil, err
 	}
-	model, _, _, err := s.choice(ctx, c)
+	model, _, _, err := s.choice(ctx, c.State())
 	if err != nil {
 		return nil, err
 	}

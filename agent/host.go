@@ -37,7 +37,7 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	model, level, _, err := h.s.choice(ctx, c)
+	model, level, _, err := h.s.choice(ctx, c.State())
 	if err != nil {
 		return nil, provider.Request{}, err
 	}

@@ -32,7 +32,7 @@ type Choice struct {
 // choice returns what the conversation says of model and thinking level, and the defaults
 // of new sessions where it says nothing. A model that is not to be had is left for the
 // default one; what is said of that is in lost, else "".
-func (s *Session) choice(ctx context.Context, c session.Context) (model provider.Model, level provider.Level, lost string, err error) {
+func (s *Session) choice(ctx context.Context, c session.ContextState) (model provider.Model, level provider.Level, lost string, err error) {
 	models := s.m.cfg.Models
 	if models == nil {
 		return provider.Model{}, "", "", errNoModel()
@@ -78,7 +78,7 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 			return fault.New(fault.NotFound, "There is no model %s.", ref).With("field", "model")
 		}
 		log := s.current()
-		c, _, err := log.Context()
+		c, err := log.ContextState()
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 }
 
 // wanted is the thinking level that is asked for so far.
-func (s *Session) wanted(c session.Context) provider.Level {
+func (s *Session) wanted(c session.ContextState) provider.Level {
 	if c.HasThinkingLevel {
 		return provider.Level(c.ThinkingLevel)
 	}
@@ -106,7 +106,7 @@ func (s *Session) wanted(c session.Context) provider.Level {
 
 // level records the thinking level that the model can do of what is wanted, if that is
 // another one than before.
-func (s *Session) level(log *session.Log, c session.Context, model provider.Model, want provider.Level) (provider.Level, error) {
+func (s *Session) level(log *session.Log, c session.ContextState, model provider.Model, want provider.Level) (provider.Level, error) {
 	level := model.Clamp(want)
 	if c.HasThinkingLevel && provider.Level(c.ThinkingLevel) == level {
 		return level, nil
@@ -124,7 +124,7 @@ func (s *Session) SetThinking(ctx context.Context, want provider.Level) (Choice,
 	var choice Choice
 	err := s.exclusive(ctx, func() error {
 		log := s.current()
-		c, _, err := log.Context()
+		c, err := log.ContextState()
 		if err != nil {
 			return err
 		}

@@ -112,7 +112,7 @@ func (s *Session) guard(r *run, work func()) (panicked bool) {
 // prepare makes a session ready to be asked: it is ours to write, a model and a key are
 // there, and both settings are recorded in a session that says nothing of them.
 func (s *Session) prepare(ctx context.Context, log *session.Log) error {
-	c, _, err := log.Context()
+	c, err := log.ContextState()
 	if err != nil {
 		return err
 	}

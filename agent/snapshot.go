@@ -92,7 +92,7 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, e
 func (s *Session) contextUsage(ctx context.Context, c session.Context) ContextUsage {
 	var u ContextUsage
 	u.Tokens, _ = compaction.Tokens(c.Messages)
-	if model, _, _, err := s.choice(ctx, c); err == nil {
+	if model, _, _, err := s.choice(ctx, c.State()); err == nil {
 		u.ContextWindow = model.Window()
 		u.Percent = 100 * float64(u.Tokens) / float64(u.ContextWindow)
 	}

@@ -8,11 +8,20 @@ import (
 
 // ContextState is a context without its messages.
 type ContextState struct {
-	MessageCount  int
-	ThinkingLevel string
-	Models        map[string]string // role → "provider/id"
-	Mode          string
-	ModeData      json.RawMessage
+	MessageCount     int
+	ThinkingLevel    string
+	HasThinkingLevel bool              // a level was chosen
+	Models           map[string]string // role → "provider/id"
+	Mode             string
+	ModeData         json.RawMessage
+}
+
+// State returns c but for the messages.
+func (c Context) State() ContextState {
+	return ContextState{
+		MessageCount: len(c.Messages), ThinkingLevel: c.ThinkingLevel, HasThinkingLevel: c.HasThinkingLevel,
+		Models: c.Models, Mode: c.Mode, ModeData: c.ModeData,
+	}
 }
 
 // outline is what is remembered of the context at one leaf. It is small, whatever the
@@ -65,16 +74,24 @@ func (d *Document) outline(leaf Leaf) (*outline, error) {
 	if err := b.build(path); err != nil {
 		return nil, err
 	}
-	c := &b.ctx
-	o := &outline{leaf: at, entries: d.Len(), problems: b.problems, namesBlobs: b.namesBlobs, state: ContextState{
-		MessageCount: b.count, ThinkingLevel: c.ThinkingLevel, Models: c.Models, Mode: c.Mode, ModeData: slices.Clone(c.ModeData),
-	}}
-	if !b.counting {
-		o.state.MessageCount = len(c.Messages)
-		o.namesBlobs = slices.ContainsFunc(c.Messages, func(m json.RawMessage) bool { return namesBlobs(m) })
+	o := &outline{leaf: at, entries: d.Len(), problems: b.problems, namesBlobs: b.namesBlobs, state: b.ctx.State()}
+	o.state.ModeData = slices.Clone(o.state.ModeData) // else all of its line is kept
+	if b.counting {
+		o.state.MessageCount = b.count
+	} else {
+		o.namesBlobs = slices.ContainsFunc(b.ctx.Messages, func(m json.RawMessage) bool { return namesBlobs(m) })
 	}
 	d.outlined.Store(o)
 	return o, nil
+}
+
+// ContextState returns the context of the current leaf but for the messages.
+func (l *Log) ContextState() (state ContextState, err error) {
+	err = l.View(func(d *Document, leaf Leaf) error {
+		state, err = d.ContextState(leaf)
+		return err
+	})
+	return state, err
 }
 
 // ContextProblems returns what the context of the current leaf has to do without.

@@ -136,9 +136,7 @@ func TestContextStateIsThatOfTheContext(t *testing.T) {
 		for range 2 { // built, and remembered
 			got, err := d.ContextState(leaf)
 			require.NoError(t, err)
-			require.Equal(t, session.ContextState{
-				MessageCount: len(ctx.Messages), ThinkingLevel: ctx.ThinkingLevel, Models: ctx.Models, Mode: ctx.Mode, ModeData: ctx.ModeData,
-			}, got)
+			require.Equal(t, ctx.State(), got)
 			got.Models["default"] = "changed by the caller"
 			problems, err := d.ContextProblems(leaf, nil)
 			require.NoError(t, err)
