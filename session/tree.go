@@ -118,15 +118,16 @@ func (d *Document) Labels() (map[string]string, error) {
 // one parent by timestamp. Entries that share an id are one node, the last of them.
 // Nodes on a circle of parents have no root above them; they follow at the end.
 func (d *Document) Ordered() ([]int, error) {
-	children, roots, err := d.children()
+	kin, err := d.kin()
 	if err != nil {
 		return nil, err
 	}
 	order := make([]int, 0, d.Len())
 	placed := make([]bool, d.Len())
-	visit := func(root int) {
-		// A stack, not recursion: a conversation of a hundred thousand turns is as deep.
-		for stack := []int{root}; len(stack) > 0; {
+	var stack []int // not recursion: a conversation of a hundred thousand turns is as deep
+	visit := func(roots []int) {
+		stack = appendBackward(stack, roots)
+		for len(stack) > 0 {
 			i := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if placed[i] {
@@ -134,42 +135,79 @@ func (d *Document) Ordered() ([]int, error) {
 			}
 			placed[i] = true
 			order = append(order, i)
-			for _, c := range slices.Backward(children[i]) {
-				stack = append(stack, c)
-			}
+			stack = appendBackward(stack, kin.of(i))
 		}
 	}
-	for _, r := range roots {
-		visit(r)
-	}
+	visit(kin.of(-1))
 	for i := range d.Len() {
-		if !d.tree.shadowed(i) {
-			visit(i)
+		if !placed[i] && !d.tree.shadowed(i) {
+			visit([]int{i})
 		}
 	}
 	return order, nil
 }
 
-func (d *Document) children() (children map[int][]int, roots []int, err error) {
-	children = map[int][]int{}
-	times := make([]string, d.Len())
-	for i := range d.Len() {
-		if d.tree.shadowed(i) {
-			continue
+func appendBackward(stack, list []int) []int {
+	for _, i := range slices.Backward(list) {
+		stack = append(stack, i)
+	}
+	return stack
+}
+
+// kin are the children of every entry, those of one parent side by side and by time.
+type kin struct {
+	ends []int // [p+1]: where the children of p end in list; -1, the parent of roots, has the first
+	list []int
+}
+
+func (k kin) of(parent int) []int {
+	from := 0
+	if parent >= 0 {
+		from = k.ends[parent]
+	}
+	return k.list[from:k.ends[parent+1]]
+}
+
+// kin sorts the entries by parent. Only of those that have siblings the times are read.
+func (d *Document) kin() (kin, error) {
+	k := kin{ends: make([]int, d.Len()+2)}
+	each := func(f func(i, parent int)) {
+		for i := range d.Len() {
+			if !d.tree.shadowed(i) {
+				f(i, d.tree.parentOf(i))
+			}
 		}
+	}
+	// Counted one place further, the sums are where each begins; filling moves that to where it ends.
+	each(func(_, parent int) { k.ends[parent+2]++ })
+	for p := range d.Len() + 1 {
+		k.ends[p+1] += k.ends[p]
+	}
+	k.list = make([]int, k.ends[d.Len()+1])
+	each(func(i, parent int) {
+		k.list[k.ends[parent+1]] = i
+		k.ends[parent+1]++
+	})
+	for parent := -1; parent < d.Len(); parent++ {
+		if err := d.sortByTime(k.of(parent)); err != nil {
+			return kin{}, err
+		}
+	}
+	return k, nil
+}
+
+func (d *Document) sortByTime(siblings []int) error {
+	if len(siblings) < 2 {
+		return nil
+	}
+	times := make(map[int]string, len(siblings))
+	for _, i := range siblings {
 		e, err := d.Entry(i)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		times[i] = sortableTime(e.Timestamp)
-		if p := d.tree.parentOf(i); p >= 0 {
-			children[p] = append(children[p], i)
-		} else {
-			roots = append(roots, i)
-		}
 	}
-	for _, c := range children {
-		slices.SortStableFunc(c, func(a, b int) int { return strings.Compare(times[a], times[b]) })
-	}
-	return children, roots, nil
+	slices.SortStableFunc(siblings, func(a, b int) int { return strings.Compare(times[a], times[b]) })
+	return nil
 }
