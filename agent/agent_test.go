@@ -191,9 +191,9 @@ type veto struct {
 	seen []hook.Event // guarded by mu
 }
 
-func (v *veto) Before(_ context.Context, e hook.Event) (bool, error) {
+func (v *veto) Before(_ context.Context, e hook.Event) (hook.Decision, error) {
 	v.After(context.Background(), e)
-	return e.Name == v.cancel, v.fail
+	return hook.Decision{Cancel: e.Name == v.cancel}, v.fail
 }
 
 func (v *veto) After(_ context.Context, e hook.Event) {
@@ -261,8 +261,8 @@ func TestAVetoChangesNothing(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Before(context.Context, hook.Event) (bool, error) { panic("before") }
-func (panicking) After(context.Context, hook.Event)                { panic("after") }
+func (panicking) Before(context.Context, hook.Event) (hook.Decision, error) { panic("before") }
+func (panicking) After(context.Context, hook.Event)                         { panic("after") }
 
 func TestAFailingHookDoesNotCancel(t *testing.T) {
 	t.Parallel()
@@ -474,10 +474,10 @@ func TestAnOperationThatWaitsCanBeCancelled(t *testing.T) {
 
 type blocking struct{ entered, leave chan struct{} }
 
-func (b blocking) Before(context.Context, hook.Event) (bool, error) {
+func (b blocking) Before(context.Context, hook.Event) (hook.Decision, error) {
 	close(b.entered)
 	<-b.leave
-	return false, nil
+	return hook.Decision{}, nil
 }
 
 func (blocking) After(context.Context, hook.Event) {}

@@ -6,7 +6,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // BranchOptions say what becomes of what is left behind when the leaf moves.
@@ -30,8 +29,11 @@ func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (
 			return err
 		}
 		editorText = text
-		if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeTree, Cwd: s.cwd, EntryID: entryID}) {
-			return fault.New(fault.Cancelled, "A hook cancelled the change of branch.")
+		if err := s.askHooks(ctx, hook.Event{
+			Name: hook.BeforeTree, EntryID: entryID, OldLeafID: log.LeafID(),
+			UserWantsSummary: o.Summary != "" || o.Summarize, CustomInstructions: o.Instructions,
+		}); err != nil {
+			return refusal(err, "the change of branch")
 		}
 		if o.Summary != "" || !o.Summarize {
 			return s.moveLeaf(ctx, log, entryID, target, o.Summary)
@@ -61,6 +63,7 @@ func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (
 
 // moveLeaf makes target the leaf, "" for before the first entry, and puts the summary there.
 func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, target, summary string) (err error) {
+	was := log.LeafID()
 	switch {
 	case summary != "":
 		_, err = log.BranchWithSummary(target, summary)
@@ -72,7 +75,7 @@ func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, targe
 	if err != nil {
 		return err
 	}
-	s.m.hooks.After(ctx, hook.Event{Name: hook.Tree, Cwd: s.cwd, EntryID: entryID})
+	s.tellHooks(ctx, hook.Event{Name: hook.Tree, EntryID: entryID, OldLeafID: was, NewLeafID: log.LeafID()})
 	s.changed(ReasonTree, log.Path())
 	return nil
 }

@@ -90,12 +90,13 @@ func (s *Session) compact(ctx context.Context, log *session.Log, reason, instruc
 	if err != nil {
 		return Compaction{}, err
 	}
-	if s.m.hooks.Before(ctx, hook.Event{Name: hook.BeforeCompact, Cwd: s.cwd, Reason: reason}) {
-		return Compaction{}, fault.New(fault.Cancelled, "A hook cancelled the compaction.")
+	again := reason == "overflow"
+	if err := s.askHooks(ctx, hook.Event{Name: hook.BeforeCompact, Reason: reason, CustomInstructions: instructions, WillRetry: again}); err != nil {
+		return Compaction{}, refusal(err, "the compaction")
 	}
 	result, err := s.carryOut(ctx, log, plan, reason, instructions)
 	if err == nil {
-		s.m.hooks.After(ctx, hook.Event{Name: hook.Compact, Cwd: s.cwd, Reason: reason})
+		s.tellHooks(ctx, hook.Event{Name: hook.Compact, Reason: reason, EntryID: log.LeafID(), WillRetry: again})
 	}
 	return result, err
 }

@@ -36,17 +36,14 @@ func (s *Session) departure() departure {
 	return d
 }
 
-// run runs steps and words a veto. A session that could not even be opened again is
-// left for good.
-func (d *departure) run(ctx context.Context, steps []step, vetoed string) error {
+// run runs steps and words a veto, for what is done by them. A session that could not even be
+// opened again is left for good.
+func (d *departure) run(ctx context.Context, steps []step, what string) error {
 	err := runSteps(ctx, steps)
-	if errors.Is(err, errVetoed) {
-		return fault.New(fault.Cancelled, "%s", vetoed)
-	}
 	if d.stranded {
 		d.announce()
 	}
-	return err
+	return refusal(err, what)
 }
 
 // save makes the session durable. Nothing may happen to a file that lacks entries.

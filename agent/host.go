@@ -23,6 +23,7 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
 	id, err := h.log.Append(session.DraftMessage(m))
 	if !was && h.log.OnDisk() {
+		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
 		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})
 	}
 	return id, err

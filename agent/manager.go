@@ -101,12 +101,15 @@ func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 		m.watcher.watch(s.cwd) // may wait for the watcher, which may wait for mu
 	}
 	if opened {
-		m.hooks.After(ctx, hook.Event{Name: hook.Start, Cwd: s.cwd, TargetSessionFile: s.File()})
+		s.tellHooks(ctx, hook.Event{Name: hook.Start, Reason: "startup"})
 		s.changed(ReasonStart, "")
+		<-s.ops // whoever got the session meanwhile begins after it was told
 	}
 	return s, err
 }
 
+// session is Session without what is told of it: of one that was opened, the caller has the
+// operations.
 func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened bool, err error) {
 	if s, err := m.opened(cwd); s != nil || err != nil {
 		return s, false, err
@@ -125,6 +128,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 		return s, false, m.closedFault()
 	}
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
+	s.ops <- struct{}{}
 	m.addGate(s)
 	m.sessions[cwd] = s
 	return s, true, nil
@@ -350,6 +354,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	for _, log := range unsaved {
 		err = errors.Join(err, log.Close())
 	}
+	m.hooks.Close(ctx)
 	if m.watcher != nil {
 		m.watcher.stop()
 	}

@@ -44,7 +44,7 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 		defer release()
 		m := &moving{departure: s.departure(), to: to}
 		m.arrival = transition{s: there, old: there.current(), change: s.m.arriving(to)}
-		if err := m.run(ctx, m.steps(), "A hook cancelled the move."); err != nil {
+		if err := m.run(ctx, m.steps(), "the move"); err != nil {
 			return err
 		}
 		m.announce()
@@ -79,7 +79,7 @@ func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 		d.change = s.m.arriving(to)
 		m := &moving{departure: d, to: to}
 		m.arrival.s = s
-		if err := m.run(ctx, m.stepsHere(), "A hook cancelled the move."); err != nil {
+		if err := m.run(ctx, m.stepsHere(), "the move"); err != nil {
 			return err
 		}
 		m.announce()
@@ -118,9 +118,13 @@ func (m *moving) steps() []step {
 		step{name: "open it there", do: m.openThere, undo: m.arrival.closeTarget},
 		step{name: "build its context", do: m.arrival.buildContext},
 		step{name: "make it live there", do: m.arrival.activate, undo: m.arrival.reactivate},
-		step{name: "tell hooks", do: m.tellHooks},
-		step{name: "tell hooks of the other folder", do: m.arrival.tellHooks},
+		step{name: "tell hooks", do: m.tellBoth},
 	)
+}
+
+// tellBoth is one step: nothing is taken back any more when some were told.
+func (m *moving) tellBoth(ctx context.Context) error {
+	return errors.Join(m.tellHooks(ctx), m.arrival.tellHooks(ctx))
 }
 
 // stepsHere are the steps of a move into the folder that the session is live in.

@@ -140,10 +140,10 @@ func (r *refusing) refuse(cwd string) {
 	r.cwd = cwd
 }
 
-func (r *refusing) Before(_ context.Context, e hook.Event) (bool, error) {
+func (r *refusing) Before(_ context.Context, e hook.Event) (hook.Decision, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return e.Cwd == r.cwd, nil
+	return hook.Decision{Cancel: e.Cwd == r.cwd}, nil
 }
 
 func (*refusing) After(context.Context, hook.Event) {}

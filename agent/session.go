@@ -202,8 +202,9 @@ func (s *Session) shutdown(ctx context.Context) error {
 	if err := s.stop(ctx); err != nil {
 		return errors.Join(err, log.Flush())
 	}
-	s.m.hooks.After(ctx, hook.Event{Name: hook.Shutdown, Cwd: s.cwd, PreviousSessionFile: log.Path()})
 	err := log.Close()
+	// Of a file that is complete, and before the folder can be opened anew.
+	s.tellHooks(ctx, hook.Event{Name: hook.Shutdown, Reason: "quit"})
 	s.end()
 	s.changed(ReasonShutdown, log.Path())
 	if err != nil {

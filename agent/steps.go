@@ -13,9 +13,6 @@ type step struct {
 	undo func() error
 }
 
-// errVetoed stops a list of steps without being a failure: a hook said no.
-var errVetoed = errors.New("agent: cancelled by a hook")
-
 // runSteps does each step in turn. When one fails, the steps done before it are
 // undone backwards; the error is then that of the step, joined by those of undoing.
 func runSteps(ctx context.Context, steps []step) error {

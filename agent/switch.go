@@ -15,7 +15,7 @@ import (
 // Outcome is what became of a change of session.
 type Outcome struct {
 	Changed     bool
-	CancelledBy string // "hook" when a hook said no; then nothing changed
+	CancelledBy string // who said no, and why, such as "hook guard.sh: not today"; then nothing changed
 }
 
 // change is one way for a folder to get another live session.
@@ -82,8 +82,10 @@ func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 }
 
 // ForkFrom copies the session at path into this folder and makes the copy the live one.
+// While a turn runs it is kind busy.
 func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 	return s.change(ctx, change{
+		idle:   "forking",
 		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
 		open: func() (*session.Log, error) {
@@ -100,8 +102,8 @@ func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
 	out, err = s.change(ctx, change{
 		idle:   "forking",
-		reason: ReasonBranch, after: hook.Fork, adds: true,
-		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID},
+		reason: ReasonBranch, after: hook.Branch, adds: true,
+		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID, Position: string(at)},
 		open: func() (log *session.Log, err error) {
 			log, text, err = s.m.cfg.Store.ForkAt(s.current(), entryID, at)
 			return log, err
@@ -117,10 +119,10 @@ func (s *Session) change(ctx context.Context, c change) (out Outcome, err error)
 			return errBusy(c.idle)
 		}
 		t := &transition{s: s, change: c, old: s.current()}
-		t.sameFile = c.idle != "" || s.m.isFile(t.old, c.before.TargetSessionFile)
+		t.sameFile = c.before.TargetSessionFile == "" && c.idle != "" || s.m.isFile(t.old, c.before.TargetSessionFile)
 		err := runSteps(ctx, t.steps())
-		if errors.Is(err, errVetoed) {
-			out.CancelledBy = "hook"
+		if v, vetoed := errors.AsType[veto](err); vetoed {
+			out.CancelledBy = v.String()
 			return nil
 		}
 		if err != nil {
@@ -167,14 +169,7 @@ func (t *transition) steps() []step {
 	})
 }
 
-func (t *transition) askHooks(ctx context.Context) error {
-	e := t.before
-	e.Cwd, e.PreviousSessionFile = t.s.cwd, t.old.Path()
-	if t.s.m.hooks.Before(ctx, e) {
-		return errVetoed
-	}
-	return nil
-}
+func (t *transition) askHooks(ctx context.Context) error { return t.s.askHooks(ctx, t.before) }
 
 // flushOld makes the session that is left durable. One that cannot be saved must not
 // hold the person captive: it stays open in memory until the change succeeded, and
@@ -222,9 +217,8 @@ func (t *transition) reactivate() error {
 }
 
 func (t *transition) tellHooks(ctx context.Context) error {
-	t.s.m.hooks.After(ctx, hook.Event{
-		Name: t.after, Reason: string(t.reason), Cwd: t.s.cwd,
-		TargetSessionFile: t.new.Path(), PreviousSessionFile: t.old.Path(),
+	t.s.tellHooks(ctx, hook.Event{
+		Name: t.after, Reason: t.before.Reason, EntryID: t.before.EntryID, PreviousSessionFile: t.old.Path(),
 	})
 	return nil
 }

@@ -27,7 +27,7 @@ func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 			}},
 			step{name: "tell hooks", do: d.tellHooks},
 		)
-		if err := d.run(ctx, steps, "A hook cancelled the deletion."); err != nil {
+		if err := d.run(ctx, steps, "the deletion"); err != nil {
 			return err
 		}
 		d.announce()

@@ -137,9 +137,10 @@ func TestSpellingsOfAFolder(t *testing.T) {
 func TestSpellingsOfAPath(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	for _, path := range []string{"/w/a b.jsonl", "/w/100%.jsonl", "/w/a%20b.jsonl", "/w/sub/grüß.jsonl", "/home/u/x.jsonl"} {
+	for _, path := range []string{"/w/a b.jsonl", "/w/100%.jsonl", "/w/a%20b.jsonl", "/w/sub/grüß.jsonl", "/home/u/x.jsonl", `/w/"in quotes".jsonl`} {
 		write(t, fs, path, talk(id1)...)
 	}
+	write(t, fs, sessions+"/0190000000000009.jsonl", talk("0190000000000009")...)
 	env := newEnv(fs)
 	for source, want := range map[string]string{
 		"a b.jsonl":                          "/w/a b.jsonl",
@@ -154,11 +155,19 @@ func TestSpellingsOfAPath(t *testing.T) {
 		"file:///w/100%25.jsonl":             "/w/100%.jsonl",
 		"file:///w/sub/gr%C3%BC%C3%9F.jsonl": "/w/sub/grüß.jsonl",
 		"~/x.jsonl":                          "/home/u/x.jsonl",
+		`"a b.jsonl"`:                        "/w/a b.jsonl",
+		`'/w/a b.jsonl'`:                     "/w/a b.jsonl",
+		`"in quotes".jsonl`:                  `/w/"in quotes".jsonl`,
+		`"0190000000000009"`:                 "/home/u/.xcsh/agent/sessions/--w--/0190000000000009.jsonl",
 	} {
 		require.Equal(t, want, do(t, env, "xcsh.context", args{"source": source})["file"], source)
 	}
 	for _, source := range []string{"file://elsewhere/w/a.jsonl", "file:", "file:///%zz", "a\x00.jsonl"} {
 		_, err := run(t.Context(), env, "xcsh.context", args{"source": source})
+		requireKind(t, fault.InvalidArgument, err)
+	}
+	for _, path := range []string{"file:x.html", "file:", "file://elsewhere/x.html", "a\x00.html"} {
+		_, err := run(t.Context(), env, "xcsh.export", args{"source": "a b.jsonl", "path": path})
 		requireKind(t, fault.InvalidArgument, err)
 	}
 	for path, want := range map[string]string{
@@ -168,6 +177,9 @@ func TestSpellingsOfAPath(t *testing.T) {
 		"file:///w/out%203.jsonl":    "/w/out 3.jsonl",
 		"file:///w/50%25.jsonl":      "/w/50%.jsonl",
 		"out%204.jsonl":              "/w/out%204.jsonl",
+		`"out 5.jsonl"`:              "/w/out 5.jsonl",
+		"'/w/out 6.jsonl'":           "/w/out 6.jsonl",
+		"~/out 7.jsonl":              "/home/u/out 7.jsonl",
 		"/w/sub/grüße aus %20.jsonl": "/w/sub/grüße aus %20.jsonl",
 	} {
 		require.Equal(t, want, do(t, env, "xcsh.export", args{"source": "a b.jsonl", "path": path})["path"], path)

@@ -65,7 +65,7 @@ func (env *Env) attach(ctx context.Context, cwd string, attachments []Attachment
 
 // attached reads a file that is to be attached.
 func (env *Env) attached(ctx context.Context, cwd string, a Attachment, field string) (path, text string, err error) {
-	if path, err = absolute(cwd, a.URI, field); err != nil {
+	if path, err = env.absolute(cwd, a.URI, field); err != nil {
 		return "", "", err
 	}
 	if a.URI == "" || strings.Contains(a.URI, "://") && path == filepath.Join(cwd, a.URI) {

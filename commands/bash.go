@@ -3,8 +3,6 @@ package commands
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 var bash = New(Spec{
@@ -38,7 +36,11 @@ func runBash(ctx context.Context, env *Env, a BashArgs) (BashResult, error) {
 		return BashResult{}, err
 	}
 	if a.Command == "" {
-		return BashResult{}, fault.New(fault.ArgumentNeeded, "Which command?").With("input", InputText).With("field", "command")
+		if a.Command, err = env.askText(ctx, need{
+			question: "Which command?", nothing: "No command given", input: InputText, field: "command",
+		}, "", ""); err != nil {
+			return BashResult{}, err
+		}
 	}
 	progress := env.UI.Progress(ctx, a.Command)
 	defer progress.End("")

@@ -75,7 +75,7 @@ type ContextResult struct {
 
 func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, err error) {
 	if a.Source != "" {
-		cwd, err := env.cwd(a.Folder)
+		cwd, err := env.cwd(ctx, a.Folder)
 		if err != nil {
 			return r, err
 		}

@@ -2,8 +2,11 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"time"
 
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -13,7 +16,7 @@ var deleteSession = New(Spec{
 }, runDelete)
 
 var undelete = New(Spec{
-	Name: "xcsh.undelete", Title: "Take Session Back", Arg: "trashed",
+	Name: "xcsh.undelete", Title: "Take Session Back", Input: InputText, Arg: "trashed",
 	Doc: "Take back what xcsh.delete moved to the trash.",
 }, runUndelete)
 
@@ -30,7 +33,7 @@ type DeleteResult struct {
 }
 
 func runDelete(ctx context.Context, env *Env, a DeleteArgs) (DeleteResult, error) {
-	cwd, err := env.cwd(a.Folder)
+	cwd, err := env.cwd(ctx, a.Folder)
 	if err != nil {
 		return DeleteResult{}, err
 	}
@@ -59,30 +62,29 @@ func (env *Env) findOrPick(ctx context.Context, cwd, source string) (string, err
 	if source != "" {
 		return env.find(ctx, cwd, source)
 	}
-	info, err := env.pickSession(ctx, cwd, "folder")
-	if f, ok := asFault(err); ok && f.Kind == fault.ArgumentNeeded {
-		return "", f.With("field", "source")
-	}
+	info, err := env.pickSessionFor(ctx, cwd, "folder", "Delete which session?", "source")
 	return info.Path, err
 }
 
 // confirmDelete asks the person. Without one, consent has to come with the call.
 func (env *Env) confirmDelete(ctx context.Context, path string) error {
-	if _, nobody := env.UI.(Headless); nobody {
-		return confirmNeeded()
-	}
 	name := filepath.Base(path)
 	if info, err := env.Finder.Describe(path); err == nil {
 		name = info.Name
 	}
 	answer, err := env.UI.Ask(ctx, Question{
-		Text:    "Delete session " + name + "? It goes to the trash.",
+		Text:    `Delete "` + name + `"? It goes to the trash.`,
 		Choices: []string{"Delete", "Cancel"},
 	})
-	if err == nil && answer != 0 {
-		err = fault.New(fault.Cancelled, "Session %s was not deleted.", name)
+	switch {
+	case err != nil:
+		return err
+	case answer == Unasked:
+		return confirmNeeded()
+	case answer != 0:
+		return fault.New(fault.Cancelled, "Session %s was not deleted.", name)
 	}
-	return err
+	return nil
 }
 
 func confirmNeeded() error {
@@ -100,11 +102,49 @@ type UndeleteResult struct {
 	Path string `json:"path"`
 }
 
-func runUndelete(_ context.Context, env *Env, a UndeleteArgs) (UndeleteResult, error) {
+func runUndelete(ctx context.Context, env *Env, a UndeleteArgs) (UndeleteResult, error) {
+	if a.Trashed == "" {
+		picked, err := env.pickTrashed(ctx)
+		if err != nil {
+			return UndeleteResult{}, err
+		}
+		a.Trashed = picked.Dir
+	}
 	trashed, err := localPath(a.Trashed)
-	if err != nil || trashed == "" {
+	if err != nil {
 		return UndeleteResult{}, fault.New(fault.InvalidArgument, "trashed must be what xcsh.delete answered, not %q.", a.Trashed).With("field", "trashed")
 	}
 	path, err := env.Sessions.Untrash(trashed)
 	return UndeleteResult{Path: path}, err
+}
+
+// pickTrashed asks for one of the sessions in the trash, the newest there first.
+func (env *Env) pickTrashed(ctx context.Context) (session.Trashed, error) {
+	items, err := env.Store.ListTrash(env.Finder.Roots)
+	if err != nil {
+		return session.Trashed{}, err
+	}
+	if len(items) == 0 {
+		return session.Trashed{}, fault.New(fault.NotFound, "The trash is empty")
+	}
+	dirs := make([]string, len(items))
+	for i, item := range items {
+		dirs[i] = item.Dir
+	}
+	return choose(ctx, env, need{
+		question: "Take back which session?", nothing: "No session selected", input: InputText, field: "trashed", choices: dirs,
+	}, items, env.trashedTitle)
+}
+
+// trashedTitle words a session in the trash as a choice.
+func (env *Env) trashedTitle(t session.Trashed) string {
+	name := filepath.Base(t.Path)
+	if info, err := env.Finder.Describe(t.File); err == nil {
+		name = info.Name
+	}
+	when := t.TrashedAt
+	if at, err := time.Parse(time.RFC3339, when); err == nil {
+		when = at.UTC().Format("2006-01-02 15:04")
+	}
+	return fmt.Sprintf("%s · %s · %s", name, when, idEnd(filepath.Base(t.Dir)))
 }

@@ -65,7 +65,7 @@ func TestDeletingNeedsConsent(t *testing.T) {
 		env.UI = person
 		_, err := run(t.Context(), env, "xcsh.delete", args{"source": id1})
 		requireKind(t, fault.Cancelled, err)
-		require.Equal(t, []commands.Question{{Text: "Delete session one? It goes to the trash.", Choices: []string{"Delete", "Cancel"}}}, person.asked)
+		require.Equal(t, []commands.Question{{Text: `Delete "one"? It goes to the trash.`, Choices: []string{"Delete", "Cancel"}}}, person.asked)
 	}
 	_, err = run(t.Context(), env, "xcsh.delete", args{"source": id1, "confirm": false})
 	requireKind(t, fault.InvalidArgument, err)
@@ -83,7 +83,7 @@ func TestTheSessionToDeleteIsPickedNotGuessed(t *testing.T) {
 	env := newEnv(fs)
 	do(t, env, "xcsh.resume", args{"target": id1})
 	_, err := run(t.Context(), env, "xcsh.delete", args{"confirm": true})
-	requireKind(t, fault.Cancelled, err) // nobody can be asked which
+	requireKind(t, fault.ArgumentNeeded, err) // nobody can be asked which
 
 	env.Pick = true
 	_, err = run(t.Context(), env, "xcsh.delete", args{"confirm": true})
@@ -120,7 +120,7 @@ func TestOnlySessionsAreDeleted(t *testing.T) {
 	env := newEnv(fs)
 	_, err := run(t.Context(), env, "xcsh.delete", args{"source": "/w/main.go", "confirm": true})
 	requireKind(t, fault.Damaged, err)
-	for _, trashed := range []string{"", "/w", agentDir, sessions, agentDir + "/trash/../sessions/--w--", "file://elsewhere/x", "\x00"} {
+	for _, trashed := range []string{"/w", agentDir, sessions, agentDir + "/trash/../sessions/--w--", "file://elsewhere/x", "\x00"} {
 		_, err := run(t.Context(), env, "xcsh.undelete", args{"trashed": trashed})
 		kind := fault.KindOf(err)
 		require.Contains(t, []fault.Kind{fault.InvalidArgument, fault.OutsideRoot}, kind, trashed)

@@ -23,7 +23,7 @@ type DumpResult struct {
 
 func runDump(ctx context.Context, env *Env, a Subject) (r DumpResult, err error) {
 	err = env.withSource(ctx, a, func(_ string, sub subject) error {
-		doc, err := env.exportDoc(sub)
+		doc, err := env.exportDoc(ctx, sub)
 		if err != nil {
 			return err
 		}

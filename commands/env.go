@@ -46,18 +46,36 @@ type Question struct {
 	Choices []string // shown in this order
 }
 
+// What [UI.Ask] returns when no choice was made. Both are negative.
+const (
+	Closed  = -1 // the person closed the question
+	Unasked = -2 // nobody can be asked
+)
+
+// InputRequest asks a person for a text of any length.
+type InputRequest struct {
+	Title   string // a question or request, as one sentence: "What do you want to say?"
+	Hint    string // a further sentence about what is wanted; may be empty
+	Initial string // what the text is before the person changes it
+}
+
 // UI reaches the person in front of the editor. Every method returns when the
 // person answered, ctx ended or the client cannot do it; none may be called while
 // a lock is held. [Headless] is the UI of a program without a person.
 type UI interface {
-	// Ask returns the index of the chosen answer, or -1 when the person closed
-	// the question or the client cannot ask.
+	// Ask returns the index of the chosen answer, else [Closed] or [Unasked].
 	Ask(ctx context.Context, q Question) (int, error)
+	// Input returns a text that the person wrote, without blank lines around it; it is
+	// empty when the person did not want to write one. ok is false when nobody can be asked.
+	Input(ctx context.Context, r InputRequest) (text string, ok bool, err error)
 	// Notify shows a message; it does not wait for the person.
 	Notify(ctx context.Context, level Level, text string)
 	// Open shows a file to the person, outside the editor when external is set.
 	// It reports whether the client did so.
 	Open(ctx context.Context, path string, external bool) bool
+	// OpenURL shows a web page to the person, outside the editor. It reports whether the
+	// client did so; one that cannot is shown the address.
+	OpenURL(ctx context.Context, address string) bool
 	// Progress begins a report of long work. The caller must call End.
 	Progress(ctx context.Context, title string) Progress
 }
@@ -73,14 +91,20 @@ type Progress interface {
 // messages go nowhere.
 type Headless struct{}
 
-// Ask returns -1: nobody answers.
-func (Headless) Ask(context.Context, Question) (int, error) { return -1, nil }
+// Ask returns [Unasked].
+func (Headless) Ask(context.Context, Question) (int, error) { return Unasked, nil }
+
+// Input reports that nobody can be asked.
+func (Headless) Input(context.Context, InputRequest) (string, bool, error) { return "", false, nil }
 
 // Notify does nothing.
 func (Headless) Notify(context.Context, Level, string) {}
 
 // Open reports that nothing was shown.
 func (Headless) Open(context.Context, string, bool) bool { return false }
+
+// OpenURL reports that nothing was shown.
+func (Headless) OpenURL(context.Context, string) bool { return false }
 
 // Progress returns a report that goes nowhere.
 func (Headless) Progress(context.Context, string) Progress { return noProgress{} }
@@ -96,8 +120,8 @@ type Folder struct {
 	Cwd string `json:"cwd,omitempty" jsonschema:"Working directory: an absolute path or a file: URI. Absent: the only workspace folder."`
 }
 
-// cwd resolves the working directory of a call.
-func (env *Env) cwd(f Folder) (string, error) {
+// cwd resolves the working directory of a call. Of several folders the person says which.
+func (env *Env) cwd(ctx context.Context, f Folder) (string, error) {
 	if f.Cwd == "" {
 		folders := env.Folders()
 		switch len(folders) {
@@ -106,7 +130,7 @@ func (env *Env) cwd(f Folder) (string, error) {
 		case 0:
 			return "", fault.New(fault.InvalidArgument, "No workspace folder is open; say which directory with \"cwd\".").With("field", "cwd")
 		default:
-			return "", fault.New(fault.InvalidArgument, "Several workspace folders are open; say which one with \"cwd\".").With("field", "cwd")
+			return env.pickFolder(ctx, folders)
 		}
 	}
 	path, err := localPath(f.Cwd)

@@ -38,30 +38,20 @@ type ExportResult struct {
 }
 
 func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err error) {
+	a.Path = unquoted(a.Path) // its ending may say the format
 	switch a.Path {
 	case "--copy", "clipboard", "copy":
 		return r, fault.New(fault.InvalidArgument, "Use xcsh.dump to copy the session to the clipboard.").With("field", "path")
 	}
 	err = env.withSource(ctx, a.Subject, func(cwd string, sub subject) error {
-		if sub.path == "" {
-			return fault.New(fault.NotPersistent, "Cannot export in-memory session to HTML")
+		if err := sub.exportable(); err != nil {
+			return err
 		}
 		target, format, err := env.exportTarget(cwd, sub, a)
 		if err != nil {
 			return err
 		}
-		doc, err := env.fileDoc(ctx, sub, format)
-		if err != nil {
-			return err
-		}
-		if a.Redact {
-			doc = new(exporter.Redactor).Doc(doc)
-		}
-		r.Path = target
-		r.Bytes, err = env.writeExport(target, a.Overwrite, func(w io.Writer) error { return writeFormat(w, doc, format, a.Theme) })
-		if err == nil && a.Redact {
-			r.Redacted = doc.Redacted()
-		}
+		r, err = env.exportTo(ctx, target, sub, exportStyle{format: format, theme: a.Theme, redact: a.Redact, overwrite: a.Overwrite})
 		return err
 	})
 	if err == nil && a.Open {
@@ -69,6 +59,59 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 	}
 	return r, err
 }
+
+// exportable refuses a session that has no file.
+func (sub subject) exportable() error {
+	if sub.path == "" {
+		return fault.New(fault.NotPersistent, "Cannot export in-memory session to HTML")
+	}
+	return nil
+}
+
+// exportStyle is how a session is written to a file.
+type exportStyle struct {
+	format, theme     string
+	redact, overwrite bool
+}
+
+// exportTo writes a session at path, whole or not at all. It stops when ctx ends.
+func (env *Env) exportTo(ctx context.Context, path string, sub subject, style exportStyle) (r ExportResult, err error) {
+	doc, err := env.fileDoc(ctx, sub, style.format)
+	if err != nil {
+		return r, err
+	}
+	if style.redact {
+		doc = new(exporter.Redactor).Doc(doc)
+	}
+	n, err := env.writeExport(path, style.overwrite, func(w io.Writer) error {
+		return writeFormat(untilDone(ctx, w), doc, style.format, style.theme)
+	})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return r, fault.New(fault.Cancelled, "The export was cancelled.")
+	case err != nil:
+		return r, err
+	}
+	r = ExportResult{Path: path, Bytes: n}
+	if style.redact {
+		r.Redacted = doc.Redacted()
+	}
+	return r, nil
+}
+
+// untilDone is w until ctx ends.
+func untilDone(ctx context.Context, w io.Writer) io.Writer {
+	return writerFunc(func(b []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return w.Write(b)
+	})
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // extensions are the formats and what the names of their files end with.
 var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl"}
@@ -100,7 +143,7 @@ func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, forma
 	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + extensions[format]
 	path = filepath.Join(cwd, name)
 	if a.Path != "" {
-		if path, err = absolute(cwd, a.Path, "path"); err != nil {
+		if path, err = env.absolute(cwd, a.Path, "path"); err != nil {
 			return "", "", err
 		}
 	}
@@ -164,8 +207,21 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// addInstructions adds what a live session tells its model before the conversation. Of
+// another one nobody knows it.
+func (sub subject) addInstructions(ctx context.Context, doc *exporter.Doc) {
+	if sub.live == nil {
+		return
+	}
+	var tools []provider.Tool
+	doc.SystemPrompt, tools = sub.live.Instructions(ctx)
+	for _, t := range tools {
+		doc.Tools = append(doc.Tools, exporter.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+}
+
 // exportDoc gathers what a dump shows of a session.
-func (env *Env) exportDoc(sub subject) (exporter.Doc, error) {
+func (env *Env) exportDoc(ctx context.Context, sub subject) (exporter.Doc, error) {
 	built, _, err := session.BuildContext(sub.doc, sub.leaf, env.Store.BlobsFor(sub.path))
 	if err != nil {
 		return exporter.Doc{}, err
@@ -174,6 +230,7 @@ func (env *Env) exportDoc(sub subject) (exporter.Doc, error) {
 	if built.HasThinkingLevel {
 		doc.ThinkingLevel = built.ThinkingLevel
 	}
+	sub.addInstructions(ctx, &doc)
 	return doc, nil
 }
 
@@ -189,13 +246,7 @@ func (env *Env) fileDoc(ctx context.Context, sub subject, format string) (export
 	if doc.LeafID == "" && len(sub.doc.PathTo(sub.leaf)) == 0 {
 		doc.PathIDs = map[string]bool{} // before the first entry
 	}
-	if sub.live != nil {
-		var tools []provider.Tool
-		doc.SystemPrompt, tools = sub.live.Instructions(ctx)
-		for _, t := range tools {
-			doc.Tools = append(doc.Tools, exporter.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
-		}
-	}
+	sub.addInstructions(ctx, &doc)
 	if format == "html" {
 		doc.Entries = sub.doc.Lines(env.Store.BlobsFor(sub.path))
 		return doc, nil

@@ -77,11 +77,14 @@ func TestExportOfALiveSessionHasItsInstructions(t *testing.T) {
 	})
 	do(t, env, "xcsh.export", args{"source": id1, "path": "a.html"})
 	require.NotContains(t, read(t, fs, "/w/a.html"), "Be brief.")
+	require.NotContains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], "Be brief.")
 	do(t, env, "xcsh.resume", args{"target": id1})
 	do(t, env, "xcsh.export", args{"path": "b.html"})
 	require.Contains(t, read(t, fs, "/w/b.html"), `"systemPrompt":"Be brief.","tools":[{"name":"look","description":"Look at it.","parameters":{"type":"object"}}]`)
 	do(t, env, "xcsh.export", args{"path": "b.md"})
 	require.Contains(t, read(t, fs, "/w/b.md"), "## System prompt\n\n```\nBe brief.\n```\n")
+	require.Contains(t, do(t, env, "xcsh.dump", nil)["text"], "## System Prompt\n\nBe brief.\n")
+	require.Contains(t, do(t, env, "xcsh.dump", nil)["text"], "<tool name=\"look\">\nLook at it.")
 }
 
 // An export says how many lines it had to do without.

@@ -37,6 +37,9 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	if err != nil {
 		return ForkResult{}, err
 	}
+	if !live.Persistent() {
+		return ForkResult{}, forkInMemory(a.Source)
+	}
 	var r ForkResult
 	var out agent.Outcome
 	if a.Source == "" && a.EntryID == "" {
@@ -55,13 +58,22 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	return r, err
 }
 
+// forkInMemory is the terminal programs' answer, before anything is looked for or anybody
+// asked: one of the command, one of the start-up flag.
+func forkInMemory(source string) error {
+	if source == "" {
+		return fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
+	}
+	return fault.New(fault.NotPersistent, "--fork requires session persistence")
+}
+
 // forkOther copies another session than the live one, or the path to an entry of any. The
 // live session is copied as it is there, also when it is named by its file.
 func (env *Env) forkOther(ctx context.Context, live *agent.Session, a ForkArgs, at session.Position) (text string, out agent.Outcome, err error) {
 	if a.Source == "" {
 		return live.ForkAt(ctx, a.EntryID, at)
 	}
-	path, err := env.find(ctx, live.Cwd(), a.Source)
+	path, err := env.findOrAsk(ctx, live.Cwd(), a.Source)
 	if err != nil {
 		return "", out, err
 	}

@@ -43,7 +43,7 @@ type ListResult struct {
 }
 
 func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
-	cwd, err := env.listCwd(a)
+	cwd, err := env.listCwd(ctx, a)
 	if err != nil {
 		return ListResult{}, err
 	}
@@ -100,12 +100,11 @@ func (p page) in(n int) (from, to int) {
 }
 
 // listCwd is the folder to list; listing everything needs none.
-func (env *Env) listCwd(a ListArgs) (string, error) {
-	cwd, err := env.cwd(a.Folder)
-	if err != nil && a.Scope == "all" && a.Cwd == "" {
+func (env *Env) listCwd(ctx context.Context, a ListArgs) (string, error) {
+	if a.Scope == "all" && a.Cwd == "" && len(env.Folders()) != 1 {
 		return "", nil
 	}
-	return cwd, err
+	return env.cwd(ctx, a.Folder)
 }
 
 // listSessions lists and marks the sessions that are live here.
@@ -153,7 +152,7 @@ type RecentResult struct {
 const defaultRecent = 3
 
 func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error) {
-	cwd, err := env.cwd(a.Folder)
+	cwd, err := env.cwd(ctx, a.Folder)
 	if err != nil {
 		return RecentResult{}, err
 	}
@@ -178,15 +177,27 @@ type ResolveArgs struct {
 }
 
 func runResolve(ctx context.Context, env *Env, a ResolveArgs) (session.Resolution, error) {
-	cwd, err := env.cwd(a.Folder)
+	cwd, err := env.cwd(ctx, a.Folder)
 	if err != nil {
 		return session.Resolution{}, err
 	}
 	if a.Target == "" {
-		return session.Resolution{}, fault.New(fault.ArgumentNeeded, "Which session?").With("input", InputSession).With("field", "target")
+		if a.Target, err = env.pickTarget(ctx, cwd, a.Scope); err != nil {
+			return session.Resolution{}, err
+		}
 	}
 	r, err := env.Finder.Resolve(ctx, cwd, a.Target, session.ResolveOptions{Scope: a.Scope})
 	r.Matches = append([]session.Info{}, r.Matches...)
 	env.markLive(r.Matches)
 	return r, err
+}
+
+// pickTarget asks which session to resolve: one of the folder, or of any when it has none.
+func (env *Env) pickTarget(ctx context.Context, cwd, scope string) (string, error) {
+	const question = "Resolve which session?"
+	info, err := env.pickSessionFor(ctx, cwd, scope, question, "target")
+	if scope == "" && fault.Is(err, fault.NotFound) {
+		info, err = env.pickSessionFor(ctx, cwd, "all", question, "target")
+	}
+	return info.Path, err
 }

@@ -101,7 +101,14 @@ func runSetThinking(ctx context.Context, env *Env, a SetThinkingArgs) (ChoiceRes
 	}
 	switch level := provider.Level(a.Level); {
 	case level == "":
-		return ChoiceResult{}, fault.New(fault.ArgumentNeeded, "Which thinking level?").With("input", InputText).With("choices", provider.Levels).With("field", "level")
+		level, err := choose(ctx, env, need{
+			question: "Which thinking level?", nothing: "No thinking level selected",
+			input: InputText, field: "level", choices: provider.Levels,
+		}, provider.Levels, func(l provider.Level) string { return string(l) })
+		if err != nil {
+			return ChoiceResult{}, err
+		}
+		a.Level = string(level)
 	case !slices.Contains(provider.Levels, level):
 		return ChoiceResult{}, fault.New(fault.InvalidArgument, "%q is no thinking level; the levels are %s.", a.Level, levelNames()).With("field", "level")
 	}
@@ -129,29 +136,9 @@ func (env *Env) pickModel(ctx context.Context) (string, error) {
 			choices = append(choices, m.Ref().String())
 		}
 	}
-	if env.Pick {
-		return "", fault.New(fault.ArgumentNeeded, "Which model?").With("input", InputModel).With("choices", choices).With("field", "model")
-	}
-	if len(choices) == 0 {
+	needed := need{question: "Which model?", nothing: "No model selected", input: InputModel, field: "model", choices: choices}
+	if len(choices) == 0 && !env.Pick {
 		return "", fault.New(fault.NotFound, "No model can be used now; set an API key, or start a local server.")
 	}
-	for len(choices) > 0 {
-		page := choices[:min(len(choices), pickPage)]
-		choices = choices[len(page):]
-		shown := page
-		if len(choices) > 0 {
-			shown = append(slices.Clone(page), more)
-		}
-		i, err := env.UI.Ask(ctx, Question{Text: "Which model?", Choices: shown})
-		if err != nil {
-			return "", err
-		}
-		if i < 0 {
-			break
-		}
-		if i < len(page) {
-			return page[i], nil
-		}
-	}
-	return "", fault.New(fault.Cancelled, "No model selected")
+	return choose(ctx, env, needed, choices, func(ref string) string { return ref })
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
@@ -25,9 +26,11 @@ type MoveResult struct {
 
 func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error) {
 	if a.To == "" {
-		return r, fault.New(fault.ArgumentNeeded, "To which directory?").With("input", InputText).With("field", "to")
+		if a.To, err = env.askDirectory(ctx, a.Folder); err != nil {
+			return r, err
+		}
 	}
-	to, err := env.cwd(Folder{Cwd: a.To})
+	to, err := env.cwd(ctx, Folder{Cwd: a.To})
 	if err != nil {
 		return r, fault.New(fault.InvalidArgument, "%q is not an absolute path or a file: URI.", a.To).With("field", "to")
 	}
@@ -39,7 +42,7 @@ func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error
 		r.Session, err = live.MoveTo(ctx, to)
 		return r, err
 	}
-	cwd, err := env.cwd(a.Folder)
+	cwd, err := env.cwd(ctx, a.Folder)
 	if err != nil {
 		return r, err
 	}
@@ -49,4 +52,37 @@ func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error
 	}
 	r.Session, err = env.Sessions.Relocate(ctx, cwd, path, to)
 	return r, err
+}
+
+const otherPath = "Write a path…"
+
+// askDirectory asks to which directory a session is to go: to another workspace folder or
+// to one whose path the person writes, absolute or seen from the folder of the call.
+func (env *Env) askDirectory(ctx context.Context, from Folder) (string, error) {
+	needed := need{question: "To which directory?", nothing: "No directory selected", input: InputText, field: "to"}
+	if env.Pick {
+		return "", needed.fault()
+	}
+	cwd, err := env.cwd(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	var choices []string
+	for _, folder := range env.Folders() {
+		if folder != cwd {
+			choices = append(choices, folder)
+		}
+	}
+	if len(choices) > 0 {
+		to, err := choose(ctx, env, needed, append(choices, otherPath), func(s string) string { return s })
+		if err != nil || to != otherPath {
+			return to, err
+		}
+	}
+	path, err := env.askText(ctx, needed, "Write its path.", "")
+	path = strings.TrimSpace(path)
+	if err != nil || path == "" {
+		return "", err
+	}
+	return env.absolute(cwd, path, "to")
 }

@@ -8,8 +8,8 @@ import (
 )
 
 var newSession = New(Spec{
-	Name: "xcsh.new", Title: "New Session", Flags: Palette | NeedIdle, Arg: "title",
-	Doc: "Leave the folder's session and start a fresh one. Its file appears with the first answer of a model.",
+	Name: "xcsh.new", Title: "New Session", Flags: Palette, Arg: "title",
+	Doc: "Leave the folder's session and start a fresh one; a turn that runs is stopped. Its file appears with the first answer of a model.",
 }, runNew)
 
 // NewArgs are the arguments of xcsh.new.
@@ -41,7 +41,7 @@ func runNew(ctx context.Context, env *Env, a NewArgs) (NewResult, error) {
 
 // live returns the live session of the folder a call is about.
 func (env *Env) live(ctx context.Context, f Folder) (*agent.Session, error) {
-	cwd, err := env.cwd(f)
+	cwd, err := env.cwd(ctx, f)
 	if err != nil {
 		return nil, err
 	}

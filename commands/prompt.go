@@ -82,7 +82,9 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 		return PromptResult{}, err
 	}
 	if a.empty() && len(a.Attachments) == 0 {
-		return PromptResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
+		if a.Text, err = env.askPrompt(ctx, live, a.StreamingBehavior); err != nil {
+			return PromptResult{}, err
+		}
 	}
 	in, err := a.input()
 	if err != nil {
@@ -108,7 +110,9 @@ func runQueue(ctx context.Context, env *Env, a SayArgs, when string) (QueuedResu
 		return QueuedResult{}, err
 	}
 	if a.empty() {
-		return QueuedResult{}, fault.New(fault.ArgumentNeeded, "What do you want to say?").With("input", InputText).With("field", "text")
+		if a.Text, err = env.askMore(ctx, live); err != nil {
+			return QueuedResult{}, err
+		}
 	}
 	in, err := a.input()
 	if err != nil {
@@ -129,6 +133,38 @@ func runAbort(ctx context.Context, env *Env, a Folder) (AbortResult, error) {
 		unanswered = []string{}
 	}
 	return AbortResult{Aborted: aborted, Unanswered: unanswered}, err
+}
+
+var textNeeded = need{question: "What do you want to say?", nothing: "Nothing said", input: InputText, field: "text"}
+
+// askPrompt asks the person what to say, but not for a text that would only be refused.
+func (env *Env) askPrompt(ctx context.Context, live *agent.Session, whenBusy string) (string, error) {
+	if !env.Pick {
+		state, err := live.State()
+		switch {
+		case err != nil:
+			return "", err
+		case state.IsStreaming && whenBusy == "":
+			return "", fault.New(fault.Busy, "A turn runs in %s; steer it or follow up instead.", live.Cwd())
+		case state.Model == nil:
+			return "", fault.New(fault.Provider, "No model is chosen; choose one with xcsh.setModel first.")
+		}
+	}
+	return env.askText(ctx, textNeeded, "", "")
+}
+
+// askMore asks the person what to say to the turn that runs.
+func (env *Env) askMore(ctx context.Context, live *agent.Session) (string, error) {
+	if !env.Pick {
+		state, err := live.State()
+		if err != nil {
+			return "", err
+		}
+		if !state.IsStreaming {
+			return "", fault.New(fault.Stale, "Nothing runs in %s; send a prompt instead.", live.Cwd())
+		}
+	}
+	return env.askText(ctx, textNeeded, "", "")
 }
 
 type acceptedKey struct{}

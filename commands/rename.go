@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -29,14 +30,21 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 	if err != nil {
 		return RenameResult{}, err
 	}
-	if a.Title == "" {
-		return RenameResult{}, fault.New(fault.ArgumentNeeded, "Which title?").With("input", InputText).With("field", "title")
+	if a.Title == "" && env.Pick {
+		return RenameResult{}, titleNeeded.fault()
 	}
+	path := ""
 	if a.Source != "" {
-		path, err := env.find(ctx, live.Cwd(), a.Source)
-		if err != nil {
+		if path, err = env.find(ctx, live.Cwd(), a.Source); err != nil {
 			return RenameResult{}, err
 		}
+	}
+	if a.Title == "" {
+		if a.Title, err = env.askTitle(ctx, live, path); err != nil {
+			return RenameResult{}, err
+		}
+	}
+	if path != "" {
 		cwd, isLive := env.Sessions.LiveIn(path)
 		if !isLive {
 			return env.renameFile(live.Cwd(), path, a.Title)
@@ -49,6 +57,28 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 		return RenameResult{}, err
 	}
 	return RenameResult{Title: session.CleanTitle(a.Title)}, nil
+}
+
+var titleNeeded = need{question: "Which title?", nothing: "No title given", input: InputText, field: "title"}
+
+// askTitle asks for a new title, beginning with the one that the session has: that at
+// path, or the live one when path is empty.
+func (env *Env) askTitle(ctx context.Context, live *agent.Session, path string) (string, error) {
+	var title string
+	if path == "" {
+		state, err := live.State()
+		if err != nil {
+			return "", err
+		}
+		title = state.Title
+	} else if info, err := env.Finder.Describe(path); err == nil { // else it begins empty
+		title = info.Title
+	}
+	text, err := env.askText(ctx, titleNeeded, "", title)
+	if err == nil && session.CleanTitle(text) == "" {
+		err = fault.New(fault.Cancelled, "%s", titleNeeded.nothing)
+	}
+	return text, err
 }
 
 // renameFile renames a session that is not live.

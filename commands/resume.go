@@ -11,12 +11,12 @@ import (
 )
 
 var resume = New(Spec{
-	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedIdle, Input: InputSession, Arg: "target",
-	Doc: "Make an existing session the folder's live one. Without a target the person is asked.",
+	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette, Input: InputSession, Arg: "target",
+	Doc: "Make an existing session the folder's live one; a turn that runs is stopped. Without a target the person is asked.",
 }, runResume)
 
 var continueSession = New(Spec{
-	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette | NeedIdle,
+	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette,
 	Doc: "Resume the session this terminal last used, else the folder's newest, else start a new one.",
 }, runContinue)
 
@@ -57,6 +57,7 @@ func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error
 		}
 		return env.resumeInfo(ctx, live, a, info)
 	}
+	a.Target = env.spelling(live.Cwd(), a.Target)
 	path, isPath, err := env.Finder.TargetPath(live.Cwd(), a.Target)
 	if err != nil {
 		return ResumeResult{}, err

@@ -29,7 +29,7 @@ type subject struct {
 // folder is seen as it is there, entries that are not on disk yet included; any other
 // is read from its file, which is never changed. f must not keep the document.
 func (env *Env) withSource(ctx context.Context, s Subject, f func(cwd string, sub subject) error) error {
-	cwd, err := env.cwd(s.Folder)
+	cwd, err := env.cwd(ctx, s.Folder)
 	if err != nil {
 		return err
 	}
@@ -67,6 +67,18 @@ func viewLive(cwd string, live *agent.Session, f func(string, subject) error) er
 
 // find returns the file of the one session that target names.
 func (env *Env) find(ctx context.Context, cwd, target string) (string, error) {
+	return env.findBy(ctx, cwd, target, func(_ []session.Info, ambiguous error) (session.Info, error) { return session.Info{}, ambiguous })
+}
+
+// findOrAsk is find for a change that the person waits for: of several matches they choose.
+func (env *Env) findOrAsk(ctx context.Context, cwd, target string) (string, error) {
+	return env.findBy(ctx, cwd, target, func(matches []session.Info, ambiguous error) (session.Info, error) {
+		return env.askWhich(ctx, matches, ambiguous)
+	})
+}
+
+func (env *Env) findBy(ctx context.Context, cwd, target string, several func([]session.Info, error) (session.Info, error)) (string, error) {
+	target = env.spelling(cwd, target)
 	path, ok, err := env.Finder.TargetPath(cwd, target)
 	if err != nil {
 		return "", err
@@ -80,7 +92,27 @@ func (env *Env) find(ctx context.Context, cwd, target string) (string, error) {
 		return "", err
 	}
 	info, err := resolution.One()
+	if fault.Is(err, fault.Ambiguous) {
+		info, err = several(resolution.Matches, err)
+	}
 	return info.Path, err
+}
+
+// spelling is target without the quotes around it, in which file managers copy paths, unless
+// there is a file that has them in its name.
+func (env *Env) spelling(cwd, target string) string {
+	if path, ok, err := env.Finder.TargetPath(cwd, target); ok && err == nil && env.exists(path) {
+		return target
+	}
+	return unquoted(target)
+}
+
+// unquoted takes off a pair of quotes around all of s.
+func unquoted(s string) string {
+	if n := len(s); n > 2 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
+		return s[1 : n-1]
+	}
+	return s
 }
 
 func (env *Env) exists(path string) bool {
@@ -88,11 +120,15 @@ func (env *Env) exists(path string) bool {
 	return err == nil
 }
 
-// absolute resolves a path argument against the working directory of the call.
-func absolute(cwd, path, field string) (string, error) {
+// absolute resolves a path argument against the working directory of the call. ~/ is the
+// home directory.
+func (env *Env) absolute(cwd, path, field string) (string, error) {
 	local, err := localPath(path)
-	if err != nil || strings.ContainsRune(local, 0) {
+	if err != nil || local == "" || strings.ContainsRune(local, 0) {
 		return "", fault.New(fault.InvalidArgument, "%q is not a path or a file: URI of this machine.", path).With("field", field)
+	}
+	if rest, home := strings.CutPrefix(local, "~/"); home && env.Finder.Home != "" {
+		local = filepath.Join(env.Finder.Home, rest)
 	}
 	if !filepath.IsAbs(local) {
 		local = filepath.Join(cwd, local)

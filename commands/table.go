@@ -8,6 +8,7 @@ var Default = NewTable(
 	fork,
 	export,
 	dump,
+	share,
 	transcript,
 	list,
 	recent,

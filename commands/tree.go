@@ -5,7 +5,6 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
@@ -52,20 +51,34 @@ func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error)
 		if err != nil {
 			return err
 		}
+		nodes, err := treeNodes(sub.doc, labels)
+		if err != nil {
+			return err
+		}
 		for _, i := range order {
-			e, err := sub.doc.Entry(i)
-			if err != nil {
-				return err
-			}
-			node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
-			if p := sub.doc.Parent(i); p >= 0 {
-				node.ParentID = &e.ParentID
-			}
-			r.Nodes = append(r.Nodes, node)
+			r.Nodes = append(r.Nodes, nodes[i])
 		}
 		return nil
 	})
 	return r, err
+}
+
+// treeNodes describes every entry, in file order: a large file is read several times as fast so.
+func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, error) {
+	nodes := make([]TreeNode, 0, doc.Len())
+	for line, err := range doc.Lines(nil) {
+		if err != nil {
+			return nil, err
+		}
+		i := len(nodes)
+		e := doc.EntryOf(i, line)
+		node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
+		if p := doc.Parent(i); p >= 0 {
+			node.ParentID = &e.ParentID
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
 }
 
 // previewLength is how much of an entry a tree shows, and shownLength how much of its text
@@ -147,12 +160,16 @@ type BranchResult struct {
 }
 
 func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error) {
-	if !a.EntryID.Set || !a.EntryID.Null && a.EntryID.ID == "" {
-		return BranchResult{}, entryNeeded("Which entry?")
-	}
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return BranchResult{}, err
+	}
+	if !a.EntryID.Set || !a.EntryID.Null && a.EntryID.ID == "" {
+		e, err := env.pickPrompt(ctx, live, "Go back to which prompt?")
+		if err != nil {
+			return BranchResult{}, err
+		}
+		a.EntryID = EntryRef{Set: true, ID: e.id}
 	}
 	text, err := live.Branch(ctx, a.EntryID.ID, agent.BranchOptions{Summary: a.Summary, Summarize: a.Summarize, Instructions: a.Instructions})
 	if err != nil {
@@ -162,9 +179,7 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	return BranchResult{Session: state, EditorText: optional(text)}, err
 }
 
-func entryNeeded(question string) error {
-	return fault.New(fault.ArgumentNeeded, "%s", question).With("input", InputEntry).With("field", "entryId")
-}
+var labelNeeded = need{question: "Which label?", nothing: "No label given", input: InputText, field: "label"}
 
 // LabelArgs are the arguments of xcsh.label.
 type LabelArgs struct {
@@ -179,12 +194,23 @@ type LabelResult struct {
 }
 
 func runLabel(ctx context.Context, env *Env, a LabelArgs) (LabelResult, error) {
-	if a.EntryID == "" {
-		return LabelResult{}, entryNeeded("Which entry?")
-	}
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return LabelResult{}, err
+	}
+	if a.EntryID == "" {
+		e, err := env.pickPrompt(ctx, live, "Label which prompt?")
+		if err != nil {
+			return LabelResult{}, err
+		}
+		a.EntryID = e.id
+		if a.Label == nil { // a person who chose an entry to label did not mean to take a label away
+			text, err := env.askText(ctx, labelNeeded, "", e.label)
+			if err != nil {
+				return LabelResult{}, err
+			}
+			a.Label = &text
+		}
 	}
 	text := ""
 	if a.Label != nil {

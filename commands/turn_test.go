@@ -61,7 +61,9 @@ func TestPromptArguments(t *testing.T) {
 				if _, ok := tc.args["attachments"]; ok && command != "xcsh.prompt" {
 					continue
 				}
-				_, err := run(t.Context(), newEnv(fs, withDemo(fs)), command, tc.args)
+				env := newEnv(fs, withDemo(fs))
+				env.Pick = true
+				_, err := run(t.Context(), env, command, tc.args)
 				require.Equal(t, tc.field, requireKind(t, tc.kind, err).Data["field"], command)
 			}
 		})
@@ -109,7 +111,7 @@ func TestChoosingAModel(t *testing.T) {
 		"no provider":         {"demo", fault.InvalidArgument, "model"},
 		"no name":             {"offline/", fault.InvalidArgument, "model"},
 		"an unknown provider": {"nobody/x", fault.NotFound, "model"},
-		"nobody to ask":       {"", fault.Cancelled, nil},
+		"nobody to ask":       {"", fault.ArgumentNeeded, "model"},
 	} {
 		_, err := run(t.Context(), newEnv(fs, withModels(fs)), "xcsh.setModel", args{"model": tc.model})
 		require.Equal(t, tc.field, requireKind(t, tc.kind, err).Data["field"], name)
@@ -223,6 +225,8 @@ func TestChoosingAnApprovalMode(t *testing.T) {
 	_, err = run(t.Context(), env, "xcsh.approve", args{"id": "x", "decision": "once"})
 	requireKind(t, fault.NotFound, err)
 	_, err = run(t.Context(), env, "xcsh.approve", args{"id": "x"})
+	require.Equal(t, "decision", requireKind(t, fault.ArgumentNeeded, err).Data["field"])
+	_, err = run(t.Context(), env, "xcsh.approve", args{"id": "x", "decision": "perhaps"})
 	require.Equal(t, "decision", requireKind(t, fault.InvalidArgument, err).Data["field"])
 }
 

@@ -24,18 +24,21 @@ var _ commands.UI = clientUI{}
 // choices read the same, the first of them is returned.
 func (ui clientUI) Ask(ctx context.Context, q commands.Question) (int, error) {
 	if len(q.Choices) == 0 {
-		return -1, nil
+		return commands.Closed, nil
 	}
 	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: q.Text}
 	for _, choice := range q.Choices {
 		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: choice})
 	}
 	var answer *protocol.MessageActionItem
-	if err := ui.s.ask(ctx, protocol.MethodWindowShowMessageRequest, &params, &answer); err != nil {
-		return -1, ctx.Err()
-	}
-	if answer == nil {
-		return -1, nil
+	err := ui.s.ask(ctx, protocol.MethodWindowShowMessageRequest, &params, &answer)
+	switch {
+	case ctx.Err() != nil:
+		return commands.Closed, ctx.Err()
+	case isUnknownMethod(err):
+		return commands.Unasked, nil
+	case err != nil, answer == nil: // some clients fail where the person closed the question
+		return commands.Closed, nil
 	}
 	for i, choice := range q.Choices {
 		if choice == answer.Title {
@@ -43,7 +46,7 @@ func (ui clientUI) Ask(ctx context.Context, q commands.Question) (int, error) {
 		}
 	}
 	ui.s.log.Warn("the client chose what was not offered")
-	return -1, nil
+	return commands.Closed, nil
 }
 
 // Notify shows a message.
@@ -54,19 +57,36 @@ func (ui clientUI) Notify(_ context.Context, level commands.Level, text string) 
 // Open shows a file with window/showDocument. A client that cannot is told the
 // path in a message instead, which does not count as shown.
 func (ui clientUI) Open(ctx context.Context, path string, external bool) bool {
-	if ui.s.client.showDocument {
-		params := protocol.ShowDocumentParams{URI: uri.File(path), External: new(external)}
-		if !external {
-			params.TakeFocus = new(true)
-		}
-		var result *protocol.ShowDocumentResult
-		err := ui.s.ask(ctx, protocol.MethodWindowShowDocument, &params, &result)
-		if err == nil && result != nil && result.Success {
-			return true
-		}
+	return ui.show(ctx, uri.File(path), external, filepath.ToSlash(path))
+}
+
+// OpenURL shows a web page with window/showDocument. A client that cannot is told the
+// address in a message instead, which does not count as shown.
+func (ui clientUI) OpenURL(ctx context.Context, address string) bool {
+	return ui.show(ctx, uri.URI(address), true, address)
+}
+
+func (ui clientUI) show(ctx context.Context, what uri.URI, external bool, told string) bool {
+	if ui.s.showDocument(ctx, what, external) {
+		return true
 	}
-	ui.s.showMessage(commands.LevelInfo, filepath.ToSlash(path))
+	ui.s.showMessage(commands.LevelInfo, told)
 	return false
+}
+
+// showDocument shows something in the client, or outside it when external is set. It reports
+// whether the client did so.
+func (s *server) showDocument(ctx context.Context, what uri.URI, external bool) bool {
+	if !s.client.showDocument {
+		return false
+	}
+	params := protocol.ShowDocumentParams{URI: what, External: new(external)}
+	if !external {
+		params.TakeFocus = new(true)
+	}
+	var result *protocol.ShowDocumentResult
+	err := s.ask(ctx, protocol.MethodWindowShowDocument, &params, &result)
+	return err == nil && result != nil && result.Success
 }
 
 // Progress begins a report; see progress.go.
@@ -96,9 +116,13 @@ func (s *server) ask(ctx context.Context, method string, params, result any) err
 	s.outbox.flush(ctx)
 	err := protocol.Call(ctx, s.conn, method, params, result)
 	if err != nil && ctx.Err() == nil {
-		var wire *jsonrpc2.Error
-		known := errors.As(err, &wire) && wire.Code == jsonrpc2.MethodNotFound
-		s.log.Debug("the client did not answer", zap.String("method", method), zap.Bool("unsupported", known), zap.Error(err))
+		s.log.Debug("the client did not answer", zap.String("method", method), zap.Bool("unsupported", isUnknownMethod(err)), zap.Error(err))
 	}
 	return err
+}
+
+// isUnknownMethod reports whether the client answered that it does not know the request.
+func isUnknownMethod(err error) bool {
+	var wire *jsonrpc2.Error
+	return errors.As(err, &wire) && wire.Code == jsonrpc2.MethodNotFound
 }

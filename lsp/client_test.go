@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
@@ -19,7 +20,7 @@ func TestQuestions(t *testing.T) {
 		"a button":                   {func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "b"}) }, 1},
 		"a title that appears twice": {func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "a"}) }, 0},
 		"closed":                     {func(r lsptest.Request) { r.Reply(nil) }, -1},
-		"not supported":              {func(r lsptest.Request) { r.Fail(-32601, "no such method") }, -1},
+		"not supported":              {func(r lsptest.Request) { r.Fail(-32601, "no such method") }, commands.Unasked},
 		"failed":                     {func(r lsptest.Request) { r.Fail(-32603, "boom") }, -1},
 		"a button that is not there": {func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "z"}) }, -1},
 		"an answer of another shape": {func(r lsptest.Request) { r.Reply("b") }, -1},

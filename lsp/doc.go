@@ -17,7 +17,7 @@
 // and before any question the server asks while it works.
 //
 // Commands of the client wait for the start-up work ([Options.Started]), so that the
-// first one finds the session the person asked for.
+// first one finds the session the person asked for. They do not wait for a person.
 //
 // # Errors
 //

@@ -23,7 +23,8 @@ type Document struct {
 // which may differ from the disk. Only file: documents are kept. It is safe for
 // concurrent use.
 type Documents struct {
-	log *zap.Logger
+	log    *zap.Logger
+	inputs *inputs // files of ours, which are kept apart
 
 	mu     sync.Mutex
 	enc    encoding             // guarded by mu
@@ -39,7 +40,7 @@ type expected struct {
 }
 
 func newDocuments(log *zap.Logger) *Documents {
-	return &Documents{log: log, enc: utf16Units, byPath: make(map[string]Document), coming: make(map[string]*expected)}
+	return &Documents{log: log, inputs: newInputs(), enc: utf16Units, byPath: make(map[string]Document), coming: make(map[string]*expected)}
 }
 
 // setEncoding says how the client counts characters.
@@ -146,6 +147,9 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 	if !ok {
 		return nil // untitled:, git: and the like have no place on disk
 	}
+	if d.inputs.opened(path) {
+		return nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, open := d.byPath[path]; open {
@@ -167,7 +171,7 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 // client that sends no version is taken at its word.
 func (d *Documents) didChange(p *didChangeParams) error {
 	path, ok := filePath(p.TextDocument.URI)
-	if !ok {
+	if !ok || d.inputs.edited(path) {
 		return nil
 	}
 	d.mu.Lock()
@@ -197,7 +201,7 @@ func (d *Documents) didChange(p *didChangeParams) error {
 
 func (d *Documents) didClose(p *didCloseParams) error {
 	path, ok := filePath(p.TextDocument.URI)
-	if !ok {
+	if !ok || d.inputs.closed(path) {
 		return nil
 	}
 	d.mu.Lock()

@@ -18,6 +18,9 @@ func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
 	case agent.RunEvent:
 		s.forwardRun(EventParams(e))
+		if e.Event.Type == loop.AgentEnd {
+			s.transcripts.mayHaveChanged()
+		}
 	case agent.SessionChanged:
 		s.notify(MethodSessionChanged, SessionChangedParams{
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,
@@ -25,6 +28,7 @@ func (s *server) forward(e agent.Event) {
 		}, "")
 	case agent.SessionsChanged:
 		s.notify(MethodSessionsChanged, SessionsChangedParams{Cwd: e.Cwd}, MethodSessionsChanged+"\x00"+e.Cwd)
+		s.transcripts.mayHaveChanged()
 	default:
 		s.log.Debug("an event without a wire form")
 	}

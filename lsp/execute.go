@@ -41,6 +41,7 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 		ctx = commands.WithPartial(ctx, func(part any) { s.sendPart(token, part) })
 	}
 	res, err := s.opts.Commands.Execute(ctx, s.config.envForCommand(), name, args)
+	s.transcripts.mayHaveChanged()
 	if err != nil {
 		return nil, err
 	}

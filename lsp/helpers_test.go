@@ -115,6 +115,7 @@ func (f *fixture) table() *commands.Table {
 	return commands.NewTable(
 		commands.New(spec("test.echo"), func(_ context.Context, _ *commands.Env, a textArgs) (textArgs, error) { return a, nil }),
 		commands.New(spec("test.ask"), runAsk),
+		commands.New(spec("test.input"), runInput),
 		commands.New(spec("test.wait"), f.runWait),
 		commands.New(spec("test.hold"), f.runHold),
 		commands.New(spec("test.panic"), runPanic),
@@ -203,11 +204,11 @@ func (f *fixture) runChange(_ context.Context, _ *commands.Env, a textArgs) (non
 
 // runHook asks the client's hook.
 func (f *fixture) runHook(ctx context.Context, _ *commands.Env, a textArgs) (hooked, error) {
-	cancel, err := f.hook.Before(ctx, hook.Event{
-		Name: hook.Name(a.Text), Cwd: "/w", Reason: "resume", TargetSessionFile: "/t.jsonl", EntryID: "e1",
+	d, err := f.hook.Before(ctx, hook.Event{
+		Name: hook.Name(a.Text), Cwd: "/w", Reason: "resume", TargetSessionFile: "/t.jsonl", EntryID: "e1", UserWantsSummary: true, CustomInstructions: "short",
 	})
 	f.hook.After(ctx, hook.Event{Name: hook.Switch})
-	return hooked{cancel, err != nil}, nil
+	return hooked{d.Cancel, err != nil}, nil
 }
 
 func runRaw(_ context.Context, _ *commands.Env, a textArgs) (rawResult, error) {

@@ -18,6 +18,8 @@ func TestHooksAskTheClient(t *testing.T) {
 	const (
 		onSwitch = `{"cwd":"/w","reason":"resume","targetSessionFile":"/t.jsonl"}`
 		onFork   = `{"cwd":"/w","entryId":"e1"}`
+		onTree   = `{"cwd":"/w","entryId":"e1","oldLeafId":null,"userWantsSummary":true}`
+		onShort  = `{"cwd":"/w","reason":"resume","customInstructions":"short"}`
 	)
 	for name, tc := range map[string]struct {
 		event, method, params string
@@ -31,7 +33,10 @@ func TestHooksAskTheClient(t *testing.T) {
 		"not supported":   {"session_before_fork", "xcsh/beforeFork", onFork, func(r lsptest.Request) { r.Fail(-32601, "no") }, hooked{}},
 		"failed":          {"session_before_fork", "xcsh/beforeFork", onFork, func(r lsptest.Request) { r.Fail(-32603, "no") }, hooked{Failed: true}},
 		"odd answer":      {"session_before_fork", "xcsh/beforeFork", onFork, func(r lsptest.Request) { r.Reply("yes") }, hooked{Failed: true}},
-		"not on the wire": {event: "session_before_tree"},
+		"tree":            {"session_before_tree", "xcsh/beforeTree", onTree, func(r lsptest.Request) { r.Reply(lsptest.Fields{"cancel": true}) }, hooked{Cancel: true}},
+		"older client":    {"session_before_tree", "xcsh/beforeTree", onTree, func(r lsptest.Request) { r.Fail(-32601, "no") }, hooked{}},
+		"compaction":      {"session_before_compact", "xcsh/beforeCompact", onShort, func(r lsptest.Request) { r.Reply(lsptest.Fields{"cancel": true}) }, hooked{Cancel: true}},
+		"not on the wire": {event: "session_before_lunch"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,8 +70,8 @@ func TestHooksWhileOpening(t *testing.T) {
 	f := newFixture(t)
 	open := f.options.Open
 	f.options.Open = func(ctx context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
-		cancel, err := c.Hook.Before(ctx, hook.Event{Name: hook.BeforeSwitch})
-		if cancel || err != nil {
+		d, err := c.Hook.Before(ctx, hook.Event{Name: hook.BeforeSwitch})
+		if d.Cancel || err != nil {
 			panic("refused")
 		}
 		return open(ctx, s, c)

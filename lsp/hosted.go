@@ -72,9 +72,11 @@ func (s *server) runHosted(command string, params json.RawMessage) {
 }
 
 func (s *server) executeHosted(ctx context.Context, command string, params json.RawMessage) {
-	env := s.config.envForCommand()
-	if _, err := s.opts.Commands.Execute(ctx, env, command, []json.RawMessage{params}); err != nil {
-		s.hostedFailed(ctx, env, command, params, err)
+	env := *s.config.envForCommand()
+	// A question would keep what is sent after it waiting. A host that leaves an argument out is told.
+	env.Pick = true
+	if _, err := s.opts.Commands.Execute(ctx, &env, command, []json.RawMessage{params}); err != nil {
+		s.hostedFailed(ctx, &env, command, params, err)
 	}
 }
 

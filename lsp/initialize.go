@@ -60,6 +60,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	if s.opts.Open != nil {
 		c := Client{
 			Documents: s.documents,
+			Warn:      func(text string) { s.showMessage(commands.LevelWarning, text) },
 			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
@@ -73,6 +74,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			return err
 		}
 	}
+	s.documents.inputs.setDir(b.InputDir)
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
 		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Log: s.opts.Log,
@@ -94,6 +96,7 @@ func (s *server) capabilities(enc encoding) (json.RawMessage, error) {
 			TextDocumentSync: &protocol.TextDocumentSyncOptions{
 				OpenClose: new(true),
 				Change:    new(protocol.TextDocumentSyncKindIncremental),
+				Save:      protocol.Boolean(true),
 			},
 			ExecuteCommandProvider: protocol.ExecuteCommandOptions{
 				Commands:                s.opts.Commands.Names(),

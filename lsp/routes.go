@@ -33,7 +33,7 @@ func (s *server) methods() map[string]route {
 		protocol.MethodTextDocumentDidOpen:   notify(s.documentOpened),
 		protocol.MethodTextDocumentDidChange: notify(s.documentChanged),
 		protocol.MethodTextDocumentDidClose:  notify(s.documentClosed),
-		protocol.MethodTextDocumentDidSave:   {notify: ignore},
+		protocol.MethodTextDocumentDidSave:   notify(s.documentSaved),
 
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: {notify: s.didChangeFolders},
 		protocol.MethodWorkspaceDidChangeConfiguration:    {notify: s.didChangeConfiguration},

@@ -29,8 +29,8 @@ type Options struct {
 
 	// Started runs on its own goroutine once the client may be spoken to, with
 	// the Env of the commands. Commands of the client wait until it returns, so
-	// that the first of them finds what the start-up made. Its context ends when
-	// the server stops. Optional.
+	// that the first of them finds what the start-up made, or until it asks the
+	// person something. Its context ends when the server stops. Optional.
 	Started func(ctx context.Context, env *commands.Env)
 
 	Log *zap.Logger // nil logs nothing
@@ -51,6 +51,8 @@ type Client struct {
 	Documents *Documents // the open documents; filled and changed from initialized on
 	Hook      hook.Hook  // asks the client before a change of session; nil unless it opted in
 
+	Warn func(text string) // shows the person a sentence; it does not wait
+
 	Approve   agent.Asker                              // asks the person whether a tool may change something
 	Workspace func(disk tool.Workspace) tool.Workspace // the files as the editor has them, over those on disk
 }
@@ -62,6 +64,10 @@ type Backend struct {
 	Finder   session.Finder
 	Fs       afero.Fs
 	Files    tool.Workspace // the files as people see them; nil: prompts take no attachments
+
+	// InputDir is where the files are made, on the real disk, that people write long answers
+	// in. It is made when it is needed. "": in the temporary directory.
+	InputDir string
 
 	// Live replaces Sessions for what the server itself asks of it. Only tests
 	// set it.

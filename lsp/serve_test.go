@@ -34,7 +34,7 @@ func TestInitializeResult(t *testing.T) {
 		"serverInfo": {"name": "xcsh-ls", "version": "1.2.3"},
 		"capabilities": {
 			"positionEncoding": "utf-16",
-			"textDocumentSync": {"openClose": true, "change": 2},
+			"textDocumentSync": {"openClose": true, "change": 2, "save": true},
 			"executeCommandProvider": {"workDoneProgress": true, "commands": `+string(names)+`},
 			"codeActionProvider": {"codeActionKinds": ["refactor", "quickfix"]},
 			"codeLensProvider": {}, "documentLinkProvider": {},

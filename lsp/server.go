@@ -27,6 +27,7 @@ type server struct {
 	documents   *Documents
 	sessions    *sessions
 	sessionDocs *sessionDocs
+	transcripts *shownTranscripts
 	config      configuration
 
 	// work is what every request's context descends from; endWork cancels it.
@@ -68,6 +69,7 @@ func newServer(ctx context.Context, o Options) *server {
 	close(s.lastHosted)
 	s.documents = newDocuments(s.log)
 	s.sessionDocs = newSessionDocs(s)
+	s.transcripts = newShownTranscripts()
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)
 	s.routes = s.methods()
@@ -96,6 +98,9 @@ func (s *server) stop() {
 func (s *server) start() {
 	s.started.Do(func() {
 		s.outbox.open()
+		if s.client.textDocumentContent {
+			go s.refreshTranscripts()
+		}
 		for _, text := range s.notices {
 			s.showMessage(commands.LevelWarning, text)
 		}
@@ -127,14 +132,29 @@ func (s *server) runStarted() {
 // startUp reads the client's configuration, which may not be asked for earlier, and does
 // the start-up work by it.
 func (s *server) startUp(ctx context.Context) {
-	defer close(s.ready)
+	release := sync.OnceFunc(func() { close(s.ready) })
+	defer release()
 	defer s.recoverPanic("the start-up work")
 	if s.client.configuration {
 		s.configure(ctx, nil)
 	}
 	if s.opts.Started != nil {
-		s.opts.Started(ctx, s.config.envForStart())
+		env := *s.config.envForStart()
+		env.UI = startUI{clientUI{s}, release}
+		s.opts.Started(ctx, &env)
 	}
+}
+
+// startUI is the UI of the start-up work. A question that nobody answers must not keep the
+// client's commands waiting, so they go on from the first question.
+type startUI struct {
+	clientUI
+	release func()
+}
+
+func (ui startUI) Ask(ctx context.Context, q commands.Question) (int, error) {
+	ui.release()
+	return ui.clientUI.Ask(ctx, q)
 }
 
 // waitFor waits for ch at most d, and reports whether it was closed.

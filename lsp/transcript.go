@@ -52,11 +52,13 @@ func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	shown := shownTranscript{uri: p.URI, path: path, file: stateOf(s.lookEnv().Fs.Stat(path))}
 	subject := commands.Subject{Folder: commands.Folder{Cwd: filepath.Dir(path)}, Source: path}
 	_, text, err := commands.Transcript(ctx, s.config.envForCommand(), subject)
 	if err != nil {
 		return nil, err
 	}
+	s.transcripts.add(shown)
 	return encodeJSON(map[string]string{"text": text})
 }
 

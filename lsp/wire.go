@@ -17,9 +17,11 @@ const (
 // The requests of the server that are not part of LSP. Only a client that opted in
 // with ui.hooks gets them.
 const (
-	MethodBeforeSwitch = "xcsh/beforeSwitch"
-	MethodBeforeFork   = "xcsh/beforeFork"
-	MethodApprove      = "xcsh/approve"
+	MethodBeforeSwitch  = "xcsh/beforeSwitch"
+	MethodBeforeFork    = "xcsh/beforeFork"
+	MethodBeforeTree    = "xcsh/beforeTree"
+	MethodBeforeCompact = "xcsh/beforeCompact"
+	MethodApprove       = "xcsh/approve"
 )
 
 // EventParams are the parameters of xcsh/event: something happened while a model was at
@@ -46,7 +48,24 @@ type BeforeForkParams struct {
 	EntryID string `json:"entryId,omitempty"`
 }
 
-// BeforeResult is the answer to either; null means that nothing is cancelled.
+// BeforeTreeParams are the parameters of xcsh/beforeTree: the leaf of the live session is
+// about to move.
+type BeforeTreeParams struct {
+	Cwd              string  `json:"cwd"`
+	EntryID          *string `json:"entryId"` // null: before the first entry
+	OldLeafID        *string `json:"oldLeafId"`
+	UserWantsSummary bool    `json:"userWantsSummary,omitempty"` // of what is left behind
+}
+
+// BeforeCompactParams are the parameters of xcsh/beforeCompact: the older part of the live
+// session is about to be summarised.
+type BeforeCompactParams struct {
+	Cwd                string `json:"cwd"`
+	Reason             string `json:"reason"` // manual, threshold or overflow
+	CustomInstructions string `json:"customInstructions,omitempty"`
+}
+
+// BeforeResult is the answer to each of them; null means that nothing is cancelled.
 type BeforeResult struct {
 	Cancel bool `json:"cancel,omitempty"`
 }

@@ -69,8 +69,18 @@ node_test() {
   node --test --test-reporter=tap "$@" >"$work/node.out"
   local ran=$?
   [ "$ran" -eq 0 ] || grep -v '^ok' "$work/node.out"
-  awk '/^# (pass|fail|skipped) / { n[$2] = $3 } END { print n["pass"] + 0, n["fail"] + 0, n["skipped"] + 0 }' "$work/node.out" | tee -a "$tally"
+  awk '/^# (pass|fail|cancelled|skipped) / { n[$2] = $3 } END { print n["pass"] + 0, n["fail"] + n["cancelled"], n["skipped"] + 0 }' "$work/node.out" | tee -a "$tally"
   return "$ran"
+}
+
+# plain_client: an editor made of a published LSP client and nothing of ours, against the server built above.
+plain_client() {
+  local dir=cmd/xcsh-ls/testdata/plain-client
+  if ! npm --prefix "$dir" ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error; then
+    echo "The LSP client could not be installed with npm, so editors without a plugin are untested." >&2
+    return 1
+  fi
+  XCSH_LS=$work/xcsh-ls node_test "$dir"/*.test.mjs
 }
 
 chromium() {
@@ -135,6 +145,7 @@ step "exported pages in a browser" go_test -tags browser -run TestBrowser ./sess
 step "pi, to compare with" install_pi
 step "the same answers as pi" go_test -tags peers ./bench/differential
 step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls
+step "an editor without a plugin (node --test)" plain_client
 step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
 step "Neovim 0.12 (Debian forky)" neovim forky 0.12
 

@@ -123,12 +123,20 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// copyTree copies the directory at from to to, which must not exist. Links and
-// special files are left out.
+// copyTree copies the directory at from to to, which must not exist. Links and special files
+// are left out. What cannot be copied costs no other file, and the errors of all of it are
+// returned; that there is nothing at from is none.
 func copyTree(fsys afero.Fs, from, to string) error {
-	return afero.Walk(fsys, from, func(path string, info os.FileInfo, err error) error {
+	var failed error
+	fail := func(err error) {
+		if !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	err := afero.Walk(fsys, from, func(path string, info os.FileInfo, err error) error {
 		if err != nil {
-			return err
+			fail(err)
+			return nil
 		}
 		rel, err := filepath.Rel(from, path)
 		if err != nil {
@@ -141,8 +149,10 @@ func copyTree(fsys afero.Fs, from, to string) error {
 		case !info.Mode().IsRegular():
 			return nil
 		}
-		return copyFile(fsys, path, target)
+		fail(copyFile(fsys, path, target))
+		return nil
 	})
+	return errors.Join(failed, err)
 }
 
 func copyFile(fsys afero.Fs, from, to string) error {
@@ -155,5 +165,8 @@ func copyFile(fsys afero.Fs, from, to string) error {
 		return errors.Join(err, in.Close())
 	}
 	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close(), in.Close())
+	if err = errors.Join(err, out.Close(), in.Close()); err != nil {
+		err = errors.Join(err, fsys.Remove(to)) // half a file would be taken for all of it
+	}
+	return err
 }

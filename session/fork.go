@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -256,7 +255,7 @@ func (s *Store) copyArtifacts(from, to string) {
 	if rel, err := filepath.Rel(fromDir, toDir); err == nil && filepath.IsLocal(rel) {
 		return // a directory of sessions that happens to be called like one
 	}
-	if err := copyTree(s.Fs, fromDir, toDir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := copyTree(s.Fs, fromDir, toDir); err != nil {
 		s.log.Warn("artifacts were not copied", zapPath(fromDir), zapError(err))
 	}
 }

@@ -1,6 +1,8 @@
 // Package hook lets others take part in what happens to a session: refuse a change
 // before it is made, or be told after it was. It imports only the standard library,
 // takes events in and gives decisions out, and knows no agent.
+//
+// Package script, below it, makes hooks of a person's executables.
 package hook
 
 import (
@@ -8,40 +10,19 @@ import (
 	"fmt"
 )
 
-// Name names an event. The names are those of the terminal programs' extensions.
-type Name string
-
-// The events. Those called before can be cancelled.
-const (
-	BeforeSwitch  Name = "session_before_switch"
-	Switch        Name = "session_switch"
-	BeforeFork    Name = "session_before_fork"
-	Fork          Name = "session_fork"
-	BeforeTree    Name = "session_before_tree"
-	Tree          Name = "session_tree"
-	BeforeCompact Name = "session_before_compact"
-	Compact       Name = "session_compact"
-	Start         Name = "session_start"
-	Shutdown      Name = "session_shutdown"
-)
-
-// Event is what a hook is told. Fields that do not apply are empty.
-type Event struct {
-	Name                Name
-	Reason              string // "new", "resume" or "fork" for a switch; "manual", "threshold" or "overflow" for a compaction
-	Cwd                 string
-	TargetSessionFile   string
-	PreviousSessionFile string
-	EntryID             string
+// Hook takes part in a session's life. It may be called concurrently for different
+// folders, for one folder in the order of its events.
+type Hook interface {
+	// Before is asked before a change. An error is not a no.
+	Before(ctx context.Context, e Event) (Decision, error)
+	// After is told of a change that was made. It holds up whoever made it.
+	After(ctx context.Context, e Event)
 }
 
-// Hook takes part in a session's life. It may be called concurrently for different
-// folders, never for the same one.
-type Hook interface {
-	// Before is asked before a change; cancel stops it. An error does not.
-	Before(ctx context.Context, e Event) (cancel bool, err error)
-	// After is told of a change that was made.
-	After(ctx context.Context, e Event)
+// Closer is a [Hook] that has something to finish at the end, such as telling what it was told.
+type Closer interface {
+	// Close finishes until ctx ends. The hook is not called any more.
+	Close(ctx context.Context)
 }
 
 // Runner asks hooks in order.
@@ -52,48 +33,63 @@ type Runner struct {
 
 // Before asks each hook in turn; the first that cancels wins and the rest is not
 // asked. A hook that fails or panics is reported and does not cancel.
-func (r Runner) Before(ctx context.Context, e Event) (cancelled bool) {
+func (r Runner) Before(ctx context.Context, e Event) Decision {
 	for _, h := range r.Hooks {
-		var cancel bool
-		err := r.guard(func() (err error) {
-			cancel, err = h.Before(ctx, e)
+		var d Decision
+		if !r.guard(e.Name, func() (err error) {
+			d, err = h.Before(ctx, e)
 			return err
-		})
-		if err != nil {
-			r.report(fmt.Errorf("hook %s: %w", e.Name, err))
+		}) {
 			continue
 		}
-		if cancel {
-			return true
+		if d.Cancel {
+			return d
 		}
 	}
-	return false
+	return Decision{}
 }
 
 // After tells every hook.
 func (r Runner) After(ctx context.Context, e Event) {
 	for _, h := range r.Hooks {
-		err := r.guard(func() error {
+		r.guard(e.Name, func() error {
 			h.After(ctx, e)
 			return nil
 		})
-		if err != nil {
-			r.report(fmt.Errorf("hook %s: %w", e.Name, err))
+	}
+}
+
+// Close closes the hooks that are a [Closer].
+func (r Runner) Close(ctx context.Context) {
+	for _, h := range r.Hooks {
+		c, ok := h.(Closer)
+		if !ok {
+			continue
 		}
+		r.guard("close", func() error {
+			c.Close(ctx)
+			return nil
+		})
 	}
 }
 
-func (r Runner) report(err error) {
-	if r.Report != nil {
-		r.Report(err)
-	}
-}
-
-func (r Runner) guard(f func() error) (err error) {
+// guard calls f and reports whether it went well. What did not is reported.
+func (r Runner) guard(at Name, f func() error) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			r.report(at, fmt.Errorf("panic: %v", p))
+			ok = false
 		}
 	}()
-	return f()
+	err := f()
+	if err != nil {
+		r.report(at, err)
+	}
+	return err == nil
+}
+
+func (r Runner) report(at Name, err error) {
+	if r.Report != nil {
+		r.Report(fmt.Errorf("hook %s: %w", at, err))
+	}
 }

@@ -21,9 +21,9 @@ type scripted struct {
 	seen   *hook.Event
 }
 
-func (s scripted) Before(ctx context.Context, e hook.Event) (bool, error) {
+func (s scripted) Before(ctx context.Context, e hook.Event) (hook.Decision, error) {
 	s.note(ctx, "before", e)
-	return s.cancel, s.err
+	return hook.Decision{Cancel: s.cancel, By: s.name}, s.err
 }
 
 func (s scripted) After(ctx context.Context, e hook.Event) { s.note(ctx, "after", e) }
@@ -44,10 +44,10 @@ func TestBefore(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, tc := range map[string]struct {
-		hooks     []scripted
-		cancelled bool
-		calls     []string
-		reports   []string
+		hooks   []scripted
+		by      string // who said no
+		calls   []string
+		reports []string
 	}{
 		"nobody is there to say no": {},
 		"nobody says no": {
@@ -55,9 +55,9 @@ func TestBefore(t *testing.T) {
 			calls: []string{"before a x", "before b x"},
 		},
 		"the first no ends it, the others are not asked": {
-			hooks:     []scripted{{name: "a"}, {name: "b", cancel: true}, {name: "c", cancel: true}},
-			cancelled: true,
-			calls:     []string{"before a x", "before b x"},
+			hooks: []scripted{{name: "a"}, {name: "b", cancel: true}, {name: "c", cancel: true}},
+			by:    "b",
+			calls: []string{"before a x", "before b x"},
 		},
 		"an error is reported and is not a no": {
 			hooks:   []scripted{{name: "a", err: broken}, {name: "b"}},
@@ -75,10 +75,10 @@ func TestBefore(t *testing.T) {
 			reports: []string{"hook session_before_switch: panic: boom"},
 		},
 		"a no after an error is a no": {
-			hooks:     []scripted{{name: "a", err: broken}, {name: "b", cancel: true}},
-			cancelled: true,
-			calls:     []string{"before a x", "before b x"},
-			reports:   []string{"hook session_before_switch: broken"},
+			hooks:   []scripted{{name: "a", err: broken}, {name: "b", cancel: true}},
+			by:      "b",
+			calls:   []string{"before a x", "before b x"},
+			reports: []string{"hook session_before_switch: broken"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestBefore(t *testing.T) {
 			var calls, reports []string
 			r := runner(tc.hooks, &calls, &reports)
 			ctx := context.WithValue(t.Context(), key{}, "x")
-			require.Equal(t, tc.cancelled, r.Before(ctx, hook.Event{Name: hook.BeforeSwitch}))
+			require.Equal(t, hook.Decision{Cancel: tc.by != "", By: tc.by}, r.Before(ctx, hook.Event{Name: hook.BeforeSwitch}))
 			require.Equal(t, tc.calls, calls)
 			require.Equal(t, tc.reports, reports)
 		})
@@ -97,9 +97,9 @@ func TestAfterTellsEveryHookWhateverOthersDo(t *testing.T) {
 	t.Parallel()
 	var calls, reports []string
 	r := runner([]scripted{{name: "a", panics: errors.New("boom")}, {name: "b", cancel: true}, {name: "c"}}, &calls, &reports)
-	r.After(context.WithValue(t.Context(), key{}, "x"), hook.Event{Name: hook.Fork})
+	r.After(context.WithValue(t.Context(), key{}, "x"), hook.Event{Name: hook.Branch})
 	require.Equal(t, []string{"after a x", "after b x", "after c x"}, calls)
-	require.Equal(t, []string{"hook session_fork: panic: boom"}, reports)
+	require.Equal(t, []string{"hook session_branch: panic: boom"}, reports)
 }
 
 func TestHooksGetTheWholeEvent(t *testing.T) {
@@ -125,19 +125,9 @@ func TestFailuresWithoutAReport(t *testing.T) {
 	var calls []string
 	r := hook.Runner{Hooks: []hook.Hook{scripted{name: "a", calls: &calls, panics: "boom"}}}
 	ctx := context.WithValue(t.Context(), key{}, "x")
-	require.False(t, r.Before(ctx, hook.Event{}))
+	require.Zero(t, r.Before(ctx, hook.Event{}))
 	r.After(ctx, hook.Event{})
 	require.Len(t, calls, 2)
-}
-
-func TestEventsHaveTheNamesOfTheTerminalPrograms(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, []hook.Name{
-		"session_before_switch", "session_switch", "session_before_fork", "session_fork",
-		"session_before_tree", "session_tree", "session_start", "session_shutdown",
-	}, []hook.Name{
-		hook.BeforeSwitch, hook.Switch, hook.BeforeFork, hook.Fork, hook.BeforeTree, hook.Tree, hook.Start, hook.Shutdown,
-	})
 }
 
 func runner(hooks []scripted, calls, reports *[]string) hook.Runner {

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -34,12 +33,8 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
 		LockDir: filepath.Join(own, "locks"), Log: log.Named("session"),
 	})
-	var hooks []hook.Hook
-	if c.Hook != nil {
-		hooks = append(hooks, c.Hook)
-	}
 	cfg := agent.Config{
-		Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
+		Store: store, Finder: finder, Hooks: hooks(own, s, c, log.Named("hook")), TerminalID: s.TerminalID,
 		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
 	}
 	var files tool.Workspace = tool.Local{Fs: fs}
@@ -48,7 +43,10 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	}
 	withModels(&cfg, fs, own, roots, s, files, log)
 	cfg.Ask = c.Approve
-	return lsp.Backend{Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files}, nil
+	return lsp.Backend{
+		Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files,
+		InputDir: filepath.Join(finder.CacheDir, "input"),
+	}, nil
 }
 
 // cacheDir is where lists remember what they read: where xcsh keeps its caches.

@@ -18,11 +18,22 @@ var (
 // TestCoverageNamesRealTests keeps docs/coverage.md from naming tests that are gone.
 func TestCoverageNamesRealTests(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../../docs/coverage.md")
-	require.NoError(t, err)
-	// The table is what counts; the words above it explain the names.
-	table := doc[regexp.MustCompile(`(?m)^\|---`).FindIndex(doc)[0]:]
+	requireRealTests(t, tables(t, "../../docs/coverage.md"))
+}
 
+// tables returns a document from its first table on. The words above it explain the names.
+func tables(t *testing.T, path string) []byte {
+	t.Helper()
+	doc, err := os.ReadFile(path)
+	require.NoError(t, err)
+	at := regexp.MustCompile(`(?m)^\|---`).FindIndex(doc)
+	require.NotNil(t, at, "%s has no table", path)
+	return doc[at[0]:]
+}
+
+// requireRealTests requires that every test named in a text exists, and that there are some.
+func requireRealTests(t *testing.T, text []byte) {
+	t.Helper()
 	exists := map[string]bool{}
 	for _, pattern := range []string{"../../*/*_test.go", "../../*/*/*_test.go", "../../*/*/*/*_test.go"} {
 		files, err := filepath.Glob(pattern)
@@ -35,11 +46,13 @@ func TestCoverageNamesRealTests(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range namedTest.FindAllSubmatch(table, -1) {
+	tests, stories := namedTest.FindAllSubmatch(text, -1), namedStory.FindAllSubmatch(text, -1)
+	require.NotEmpty(t, append(tests, stories...))
+	for _, m := range tests {
 		require.True(t, exists[string(m[1])], "%s does not exist", m[1])
 	}
 	dirs := map[string]string{"Conversations": "../../testdata/conversations", "Scripts": "testdata/script"}
-	for _, m := range namedStory.FindAllSubmatch(table, -1) {
+	for _, m := range stories {
 		require.FileExists(t, filepath.Join(dirs[string(m[1])], string(m[2])+".txtar"))
 	}
 }

@@ -112,6 +112,9 @@ func TestHooksNeedOnlyTheStandardLibrary(t *testing.T) {
 			continue
 		}
 		for _, path := range p.Imports {
+			if within(path, "agent/hook") {
+				continue
+			}
 			host, _, _ := strings.Cut(path, "/")
 			assert.NotContains(t, host, ".",
 				"%s imports %s: hooks take inputs and return decisions, whoever runs them", p.ImportPath, path)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -33,6 +35,9 @@ func headless(f *flags) (*commands.Env, error) {
 	}
 	var s lsp.Settings
 	f.override(&s)
+	if s.TerminalID == "" {
+		s.TerminalID = session.TerminalID(session.Env{Getenv: os.Getenv}, terminalDevice())
+	}
 	b, err := openBackend(s, lsp.Client{Approve: nobody}, false, log)
 	if err != nil {
 		return nil, err
@@ -41,6 +46,20 @@ func headless(f *flags) (*commands.Env, error) {
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, UI: commands.Headless{},
 		Folders: func() []string { return []string{cwd} }, Log: log,
 	}, nil
+}
+
+// terminalDevice is the device of the terminal on standard input, "" where the system does not
+// say it; then the variables that terminals set tell them apart.
+func terminalDevice() string {
+	info, err := os.Stdin.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return ""
+	}
+	device, err := os.Readlink("/proc/self/fd/0")
+	if err != nil || !strings.HasPrefix(device, "/dev/pts/") && !strings.HasPrefix(device, "/dev/tty") {
+		return "" // such as /dev/null
+	}
+	return device
 }
 
 // nobody is who is asked for permission without an editor: what needs the person's word is

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +26,9 @@ func main() { os.Exit(run()) }
 
 // run is main with an exit code, so that deferred work is done before the end.
 func run() int {
-	err := rootCommand().ExecuteContext(context.Background())
+	root := rootCommand()
+	root.SetArgs(withoutValue(os.Args[1:]))
+	err := root.ExecuteContext(context.Background())
 	var code exitCode
 	switch {
 	case errors.As(err, &code):
@@ -74,7 +77,7 @@ type flags struct {
 	agentDir, sessionDir string
 	noSession            bool
 	continueLast         bool
-	resume, fork         string
+	resume, fork         target
 	export               string
 	logFile, logLevel    string
 	terminalID           string
@@ -98,13 +101,46 @@ func (f *flags) registerStartup(c *cobra.Command) {
 	own := c.Flags()
 	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory")
 	own.BoolVar(&f.continueLast, "continue", false, "begin with the last session of the first folder")
-	own.StringVar(&f.resume, "resume", "", "begin with this session: an id or a path")
-	own.StringVar(&f.fork, "fork", "", "begin with a copy of this session: an id or a path")
-	own.StringVar(&f.terminalID, "terminal-id", "", "name of the breadcrumb that --continue follows")
+	own.Var(&f.resume, "resume", "begin with this session: an id or a path; without a value ask which")
+	own.Var(&f.fork, "fork", "begin with a copy of this session: an id or a path")
+	own.StringVar(&f.terminalID, "terminal-id", "", "name of the breadcrumb that --continue follows; a command takes that of its terminal")
 	own.StringVar(&f.model, "model", "", "model of new sessions: provider/id; offline/demo needs no key")
 	own.StringVar(&f.thinking, "thinking", "", "thinking level of new sessions: off, minimal, low, medium, high, xhigh or max")
 	own.StringVar(&f.approval, "approval", "", "what tools may change without asking: read-only, ask, auto-edit or yolo")
 	c.MarkFlagsMutuallyExclusive("continue", "resume", "fork")
+}
+
+// target is a flag that names a session. Given without a name is not the same as not given.
+type target struct {
+	given bool
+	name  string
+}
+
+// Set is called by the flag package for every time the flag is given.
+func (t *target) Set(name string) error {
+	t.given, t.name = true, name
+	return nil
+}
+
+// String returns the name that was given.
+func (t *target) String() string { return t.name }
+
+// Type is what help calls the value.
+func (t *target) Type() string { return "ID|PATH" }
+
+// withoutValue lets --resume stand alone: at the end of the arguments or before another flag
+// it has no value, as in the terminal programs.
+func withoutValue(args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch {
+		case arg == "--":
+			return args
+		case arg == "--resume" && (i == len(args)-1 || strings.HasPrefix(args[i+1], "-")):
+			args[i] = "--resume="
+		}
+	}
+	return args
 }
 
 // check refuses values that mean nothing.

@@ -38,7 +38,7 @@ func runCommand(f *flags) *cobra.Command {
 			return nil
 		},
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
-			return runPrompt(cmd, env, f.startup(), strings.Join(args, " "), asJSON)
+			return runPrompt(cmd, env, f.first(), strings.Join(args, " "), asJSON)
 		}),
 	}
 	f.registerStartup(c)

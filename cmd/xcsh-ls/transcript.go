@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -32,16 +35,22 @@ func dumpCommand(f *flags) *cobra.Command {
 }
 
 func exportCommand(f *flags) *cobra.Command {
-	return &cobra.Command{
-		Use: "export [ID|PATH] [OUT]", Short: "Write a session as an HTML page; the newest one by default", Args: cobra.MaximumNArgs(2),
-		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
-			target, err := source(cmd.Context(), env, args)
-			if err != nil {
+	var a commands.ExportArgs
+	c := &cobra.Command{
+		Use: "export [ID|PATH] [OUT]", Short: "Write a session as an HTML page, Markdown or JSONL; the newest one by default", Args: cobra.MaximumNArgs(2),
+		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) (err error) {
+			if a.Source, err = source(cmd.Context(), env, args); err != nil {
 				return err
 			}
-			return export(cmd, env, target, args[min(1, len(args)):])
+			return export(cmd, env, a, args[min(1, len(args)):])
 		}),
 	}
+	own := c.Flags()
+	own.StringVar(&a.Format, "format", "", "html, markdown or jsonl (default: by the ending of OUT, else html)")
+	own.StringVar(&a.Theme, "theme", "", "how a page begins: auto, light or dark (default auto)")
+	own.BoolVar(&a.Redact, "redact", false, "replace what looks like a password, key or token")
+	own.BoolVar(&a.Overwrite, "overwrite", false, "replace a file that exists")
+	return c
 }
 
 // exportFile is the --export flag: its session is always a path.
@@ -53,11 +62,10 @@ func exportFile(cmd *cobra.Command, f flags, path string, out []string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fault.New(fault.NotFound, "File not found: %s", path)
 	}
-	return export(cmd, env, absolutePath(path), out)
+	return export(cmd, env, commands.ExportArgs{Subject: commands.Subject{Source: absolutePath(path)}, Overwrite: true}, out)
 }
 
-func export(cmd *cobra.Command, env *commands.Env, target string, out []string) error {
-	a := commands.ExportArgs{Subject: commands.Subject{Source: target}, Overwrite: true}
+func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []string) error {
 	if len(out) > 0 {
 		a.Path = filepath.ToSlash(out[0])
 	}
@@ -66,7 +74,22 @@ func export(cmd *cobra.Command, env *commands.Env, target string, out []string) 
 		return err
 	}
 	cmd.Println("Exported to:", r.Path)
+	if a.Redact {
+		cmd.PrintErrln(redactedText(r.Redacted))
+	}
 	return nil
+}
+
+// redactedText says how many secrets of each kind were replaced.
+func redactedText(kinds map[string]int) string {
+	if len(kinds) == 0 {
+		return "Redacted: nothing looked like a secret."
+	}
+	parts := make([]string, 0, len(kinds))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		parts = append(parts, fmt.Sprintf("%s %d", kind, kinds[kind]))
+	}
+	return "Redacted: " + strings.Join(parts, ", ")
 }
 
 func contextCommand(f *flags) *cobra.Command {

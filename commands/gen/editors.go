@@ -27,7 +27,7 @@ func manifestJSON(t *commands.Table, _ []byte) ([]byte, error) {
 }
 
 // packageJSON replaces what VS Code is told of the commands and leaves every other
-// byte of the manifest alone.
+// byte of the manifest alone, also what it says of the extension's own commands.
 func packageJSON(t *commands.Table, old []byte) ([]byte, error) {
 	if !rawjson.Valid(old) {
 		return nil, fmt.Errorf("not valid JSON")
@@ -41,25 +41,96 @@ func packageJSON(t *commands.Table, old []byte) ([]byte, error) {
 		Command string `json:"command"`
 		When    string `json:"when"`
 	}
-	contributes := []contributed{}
-	menu := []menuItem{}
+	var contributes, menu []any
 	for _, s := range t.Specs() {
 		if s.Flags.Has(commands.Palette) {
-			contributes = append(contributes, contributed{s.Name, s.Title, "xcsh"})
-			menu = append(menu, menuItem{s.Name, "!virtualWorkspace"})
+			contributes = append(contributes, contributed{s.Name, "%" + titleKey(s) + "%", "xcsh"})
+			menu = append(menu, menuItem{s.Name, paletteWhen(s)})
 		}
 	}
-	list, err := indented(contributes, "    ")
+	section := rawjson.Get(old, "contributes")
+	list, err := indented(append(contributes, ownEntries(rawjson.Get(section, "commands"))...), "    ")
 	if err != nil {
 		return nil, err
 	}
-	palette, err := indented(menu, "      ")
+	menus := rawjson.Get(section, "menus")
+	palette, err := indented(append(menu, ownEntries(rawjson.Get(menus, "commandPalette"))...), "      ")
 	if err != nil {
 		return nil, err
 	}
-	section := rawjson.Set(rawjson.Get(old, "contributes"), "commands", list)
-	section = rawjson.Set(section, "menus", rawjson.Set(rawjson.Get(section, "menus"), "commandPalette", palette))
+	section = rawjson.Set(section, "commands", list)
+	section = rawjson.Set(section, "menus", rawjson.Set(menus, "commandPalette", palette))
 	return rawjson.Set(old, "contributes", section), nil
+}
+
+// serverPrefix is what the names of the server's commands begin with.
+const serverPrefix = "xcsh."
+
+// titleKey is the name of a command's title in package.nls.json.
+func titleKey(s commands.Spec) string { return "command." + s.Name }
+
+// paletteWhen says when a command is offered. In a folder that is not trusted sessions can
+// be looked at; a transcript is that, even where it has to be written to a file.
+func paletteWhen(s commands.Spec) string {
+	if s.Flags.Has(commands.ReadOnly) || s.Name == "xcsh.transcript" {
+		return "!virtualWorkspace"
+	}
+	return "!virtualWorkspace && isWorkspaceTrusted"
+}
+
+// ownEntries are the elements of a list that are not about commands of the server.
+func ownEntries(list []byte) []any {
+	var own []any
+	rawjson.Elements(list, func(entry []byte) bool {
+		if name, _ := rawjson.GetString(entry, "command"); !strings.HasPrefix(name, serverPrefix) {
+			own = append(own, json.RawMessage(entry))
+		}
+		return true
+	})
+	return own
+}
+
+// packageTitles sets the titles of the commands among the texts of the manifest. Those of
+// commands that are no more go; every other text stays.
+func packageTitles(t *commands.Table, old []byte) ([]byte, error) {
+	if !rawjson.Valid(old) {
+		return nil, fmt.Errorf("not valid JSON")
+	}
+	titles := map[string]string{}
+	for _, s := range t.Specs() {
+		if s.Flags.Has(commands.Palette) {
+			titles[titleKey(s)] = s.Title
+		}
+	}
+	var stale []string
+	rawjson.Members(old, func(key, _ []byte) bool {
+		name, _ := rawjson.String(key)
+		if strings.HasPrefix(name, "command."+serverPrefix) && titles[name] == "" {
+			stale = append(stale, name)
+		}
+		return true
+	})
+	for _, name := range stale {
+		old = rawjson.Delete(old, name)
+	}
+	for _, s := range t.Specs() {
+		if title := titles[titleKey(s)]; title != "" {
+			if now, _ := rawjson.GetString(old, titleKey(s)); now != title {
+				old = rawjson.SetString(old, titleKey(s), title)
+			}
+		}
+	}
+	return indentedAgain(old)
+}
+
+// indentedAgain is JSON with one member per line, as npm writes it.
+func indentedAgain(raw []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), nil
 }
 
 func indented(v any, prefix string) ([]byte, error) {
@@ -74,7 +145,7 @@ func indented(v any, prefix string) ([]byte, error) {
 func typeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n\n", notice)
-	b.WriteString("export type Input = '' | 'session' | 'path' | 'text' | 'entry';\n\n")
+	b.WriteString("export type Input = '' | 'session' | 'path' | 'text' | 'entry' | 'model';\n\n")
 	b.WriteString("export interface Command {\n  readonly name: string;\n  readonly title: string;\n  readonly doc: string;\n" +
 		"  readonly input: Input;\n  readonly arg: string;\n  readonly palette: boolean;\n  readonly readOnly: boolean;\n}\n\n")
 	b.WriteString("export const commands: readonly Command[] = [\n")

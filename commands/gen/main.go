@@ -28,7 +28,9 @@ var outputs = []output{
 	{"docs/commands.md", commandsMarkdown},
 	{"docs/protocol.md", protocolMarkdown},
 	{"editors/vscode/package.json", packageJSON},
+	{"editors/vscode/package.nls.json", packageTitles},
 	{"editors/vscode/src/commands.gen.ts", typeScript},
+	{"editors/vscode/src/wire.gen.ts", wireTypeScript},
 	{"editors/neovim/lua/xcsh/commands_gen.lua", lua},
 	{"editors/neovim/plugin/xcsh.lua", luaPalette},
 }

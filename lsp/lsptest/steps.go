@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"strconv"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.lsp.dev/uri"
@@ -36,6 +37,22 @@ func (p *Pending) Wait() (json.RawMessage, *Error) {
 	id := strconv.Itoa(p.ID)
 	m := p.ed.await("an answer to "+p.method, func(m *Message) bool { return m.Method == "" && string(m.ID) == id })
 	return m.Result, m.Error
+}
+
+// WaitAnswering waits for the answer. Meanwhile answer deals with what the server asks, in the
+// order in which it asks.
+func (p *Pending) WaitAnswering(answer func(Request)) (json.RawMessage, *Error) {
+	p.ed.t.Helper()
+	id := strconv.Itoa(p.ID)
+	for {
+		m := p.ed.await("an answer to "+p.method, func(m *Message) bool {
+			return m.isRequest() || m.Method == "" && string(m.ID) == id
+		})
+		if !m.isRequest() {
+			return m.Result, m.Error
+		}
+		answer(Request{p.ed, m})
+	}
 }
 
 // Cancel sends $/cancelRequest for the request.
@@ -101,6 +118,12 @@ func (ed *Editor) ChangeWith(path string, version int, changes ...any) {
 	ed.Notify("textDocument/didChange", Fields{
 		"textDocument": Fields{"uri": URI(path), "version": version}, "contentChanges": changes,
 	})
+}
+
+// Save tells that a document was saved. It writes nothing.
+func (ed *Editor) Save(path string) {
+	ed.t.Helper()
+	ed.Notify("textDocument/didSave", Fields{"textDocument": Fields{"uri": URI(path)}})
 }
 
 // Close closes a document.
@@ -209,4 +232,13 @@ func (ed *Editor) encode(params any) json.RawMessage {
 func (ed *Editor) WaitAnswer(id string) *Message {
 	ed.t.Helper()
 	return ed.await("an answer with id "+id, func(m *Message) bool { return m.Method == "" && string(m.ID) == id })
+}
+
+// Path returns the path that a file: URI names.
+func Path(t testing.TB, address string) string {
+	t.Helper()
+	u, err := uri.Parse(address)
+	require.NoError(t, err)
+	require.True(t, u.IsFile(), address)
+	return u.FsPath()
 }

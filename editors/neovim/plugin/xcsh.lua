@@ -25,9 +25,9 @@ end, {
 -- stylua: ignore
 local palette = {
   -- generated: begin
-  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'transcript', 'branch', 'label', 'rename',
-  'delete', 'move', 'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel',
-  'setThinking', 'setApproval', 'bash', 'stats',
+  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch', 'label',
+  'rename', 'delete', 'move', 'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact',
+  'setModel', 'setThinking', 'setApproval', 'bash', 'stats',
   -- generated: end
 }
 -- No palette offers these, but here they have a buffer of their own.

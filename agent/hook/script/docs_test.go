@@ -1,0 +1,83 @@
+//go:build unix
+
+package script_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook/script"
+)
+
+func docs(t *testing.T) string {
+	t.Helper()
+	return read(t, "../../../docs/hooks.md")
+}
+
+func TestTheTableOfEventsIsThatOfTheCode(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(docs(t), "<!-- events -->\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var names []hook.Name
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(row, "|")
+		name := hook.Name(strings.Trim(cells[1], " `"))
+		names = append(names, name)
+		require.Equal(t, map[bool]string{true: "yes", false: "no"}[name.Asks()], strings.TrimSpace(cells[3]), name)
+	}
+	require.Equal(t, hook.Names(), names)
+}
+
+func TestTheTimesAreThoseOfTheCode(t *testing.T) {
+	t.Parallel()
+	ask, tell, drain := script.New(script.Config{}).Limits()
+	var times []time.Duration
+	for _, m := range regexp.MustCompile(`\*\*(\d+) seconds\*\*`).FindAllStringSubmatch(docs(t), -1) {
+		d, err := time.ParseDuration(m[1] + "s")
+		require.NoError(t, err)
+		times = append(times, d)
+	}
+	require.Equal(t, []time.Duration{ask, tell, drain}, times)
+}
+
+// The example is what people begin with, so it is run, on a Friday and on another day.
+func TestTheExampleWorks(t *testing.T) {
+	t.Parallel()
+	_, example, _ := strings.Cut(docs(t), "<!-- example -->\n```sh\n")
+	example, _, found := strings.Cut(example, "```")
+	require.True(t, found)
+	require.LessOrEqual(t, strings.Count(example, "\n"), 10)
+	for day, friday := range map[string]bool{"4": false, "5": true} {
+		t.Run(day, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			home := filepath.Dir(w.dir)
+			today := filepath.Join(home, "bin")
+			require.NoError(t, os.Mkdir(today, 0o700))
+			write(t, today+"/date", "#!/bin/sh\n[ \"$*\" = +%u ] && echo "+day+"\n", 0o700)
+			write(t, w.dir+"/fridays.real", example, 0o600)
+			// The environment is set here and not for the test, which would then have to be alone.
+			w.put(t, "fridays.sh", `HOME=`+home+` PATH=`+today+`:$PATH exec sh "${0%.sh}.real"`)
+
+			want := hook.Decision{}
+			if friday {
+				want = hook.Decision{Cancel: true, By: "fridays.sh", Reason: "Nobody forks on a Friday."}
+				require.Contains(t, docs(t), want.String())
+			}
+			require.Equal(t, want, w.ask(t))
+			w.After(t.Context(), w.event(hook.Tree))
+			w.Close(t.Context())
+			log := read(t, home+"/sessions.log")
+			require.Equal(t, !friday, strings.Contains(log, `{"type":"session_before_fork","cwd":"`))
+			require.Contains(t, log, `{"type":"session_tree","cwd":"`)
+			require.Empty(t, w.said())
+		})
+	}
+}

@@ -1,0 +1,146 @@
+package script
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+)
+
+const (
+	// mostOutput is how much of what an executable writes is kept, in bytes.
+	mostOutput = 64 << 10
+
+	// mostWords is how much of a reason, or of a complaint, is shown, in characters.
+	mostWords = 300
+
+	// lingerFor is how long the output of an executable that has ended is still read. Longer than
+	// that only something in the background holds it.
+	lingerFor = 500 * time.Millisecond
+)
+
+// call is an event as executables are called with it.
+type call struct {
+	event   hook.Name
+	cwd     string
+	payload []byte // one line of JSON
+}
+
+func newCall(e hook.Event) (call, error) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil {
+		return call{}, err
+	}
+	return call{e.Name, e.Cwd, line.Bytes()}, nil
+}
+
+// run runs an executable and returns what it wrote to its standard output, without the space
+// around it. The error completes a sentence that begins with its name. dir is where it is run when
+// the workspace folder is gone.
+func (c call) run(ctx context.Context, limit time.Duration, file file, dir string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if isDir(c.cwd) {
+		dir = c.cwd
+	}
+	var out, complaint capped
+	var err error
+	for {
+		cmd := exec.CommandContext(limited, file.path)
+		cmd.Dir = dir
+		cmd.Env = append(cmd.Environ(), "XCSH_HOOK_EVENT="+string(c.event)) // behind PWD, which follows Dir
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.payload), &out, &complaint
+		cmd.WaitDelay = lingerFor
+		ownGroup(cmd)
+		// A file that is still being written, or that a process forked meanwhile still holds.
+		if err = cmd.Run(); !isBusy(err) || !pause(limited) {
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("was not waited for at %s: %w", c.event, context.Cause(ctx))
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("took longer than %g s for %s and was killed", limit.Seconds(), c.event)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return nil, failure(c.event, err, complaint.kept)
+	case out.full:
+		return nil, fmt.Errorf("answered %s with more than %d bytes", c.event, mostOutput)
+	}
+	return bytes.TrimSpace(out.kept), nil
+}
+
+// failure words how an executable failed, with what it said about it.
+func failure(event hook.Name, err error, complaint []byte) error {
+	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
+		return fmt.Errorf("cannot be run for %s: %w", event, err)
+	}
+	if words := plain(string(complaint)); words != "" {
+		return fmt.Errorf("failed at %s (%w): %s", event, err, words)
+	}
+	return fmt.Errorf("failed at %s (%w)", event, err)
+}
+
+// pause waits a moment before another try, and reports whether there is time for it.
+func pause(ctx context.Context) bool {
+	t := time.NewTimer(20 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func isDir(path string) bool {
+	if path == "" {
+		return false
+	}
+	info, err := fs.Stat(os.DirFS(path), ".")
+	return err == nil && info.IsDir()
+}
+
+// capped keeps the beginning of what is written to it and takes the rest, so that whoever writes
+// need not wait.
+type capped struct {
+	kept []byte
+	full bool // there was more
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	n := min(len(b), mostOutput-len(c.kept))
+	c.full = c.full || n < len(b)
+	c.kept = append(c.kept, b[:n]...)
+	return len(b), nil
+}
+
+// plain is a text of an executable as one line that can be shown.
+func plain(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) > mostWords {
+		s = string([]rune(s)[:mostWords-1]) + "…"
+	}
+	return s
+}

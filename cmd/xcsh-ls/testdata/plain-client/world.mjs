@@ -1,0 +1,133 @@
+// What is on a person's machine: a home with the agents' directories, a folder to work in, and
+// session files that programs left there.
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Editor } from "./client.mjs";
+
+const recorded = fileURLToPath(new URL("../../../../testdata/sessions/", import.meta.url));
+/** recordedIn is the folder that the recorded sessions were made in. */
+const recordedIn = "/home/dev/proj";
+
+if (!process.env.XCSH_LS) throw new Error("XCSH_LS must name the server's program.");
+const server = resolve(process.env.XCSH_LS);
+
+/** flow is a test in a world of its own. */
+export function flow(name, run) {
+  test(name, { timeout: 60_000 }, async (t) => {
+    const world = new World();
+    t.after(() => world.remove());
+    await run(world, t);
+  });
+}
+
+/** A World is removed with everything that runs in it. */
+export class World {
+  #editors = [];
+
+  constructor() {
+    this.root = realpathSync(mkdtempSync(join(tmpdir(), "xcsh-ls-plain-")));
+    this.home = this.directory("home");
+    this.folder = this.directory("home/proj");
+    this.agentDir = join(this.home, ".xcsh/agent");
+  }
+
+  /** directory makes a directory below the root. */
+  directory(path) {
+    const made = join(this.root, path);
+    mkdirSync(made, { recursive: true });
+    return made;
+  }
+
+  /** file writes a file of the folder and returns its path. */
+  file(name, text) {
+    const path = join(this.folder, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** env is what the server knows of its surroundings: nothing of the machine that tests it. */
+  get env() {
+    return { PATH: process.env.PATH, HOME: this.home, USERPROFILE: this.home, TMPDIR: this.directory("tmp"), XCSH_LS_NO_DETECT: "1" };
+  }
+
+  /** start starts a server and says nothing to it yet. */
+  start({ capabilities, flags } = {}) {
+    const editor = new Editor(server, { flags, capabilities, env: this.env, cwd: this.folder });
+    this.#editors.push(editor);
+    return editor;
+  }
+
+  /** editor is an editor with the folder open. */
+  async editor({ capabilities, flags, folders = [this.folder], ...how } = {}) {
+    const editor = this.start({ capabilities, flags });
+    await editor.initialize({ folders, ...how });
+    return editor;
+  }
+
+  async remove() {
+    await Promise.all(this.#editors.map((editor) => editor.kill()));
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  /** sessionsOf is the directory of a folder's sessions, as the program names it. */
+  sessionsOf(program, folder = this.folder) {
+    const name = program === "omp" ? `-${folder.slice(this.home.length + 1).replaceAll("/", "-")}` : `--${folder.slice(1).replaceAll("/", "-")}--`;
+    return this.directory(join(`home/.${program}/agent/sessions`, name));
+  }
+
+  /** session writes a session of xcsh: prompts, each with its answer, minutes ago. */
+  session(id, prompts, { folder = this.folder, minutes = 60, title } = {}) {
+    const time = (n) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString();
+    const lines = [{ type: "session", version: 3, id, timestamp: time(0), cwd: folder, title }];
+    for (const text of prompts) {
+      const n = lines.length;
+      const last = lines[n - 1].message ? lines[n - 1].id : null;
+      lines.push({ type: "message", id: entryId(n), parentId: last, timestamp: time(n), message: { role: "user", content: text, timestamp: n } });
+      lines.push({ type: "message", id: entryId(n + 1), parentId: entryId(n), timestamp: time(n + 1), message: answer(`Answer to ${text}`, n + 1) });
+    }
+    const path = join(this.sessionsOf("xcsh", folder), `2026-01-01T00-00-00-000Z_${id}.jsonl`);
+    writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    return aged(path, minutes);
+  }
+
+  /** recorded copies a session that pi or omp wrote into its directory, as one of the folder. */
+  recorded(program, name, { minutes = 60 } = {}) {
+    const text = readFileSync(join(recorded, program, `${name}.jsonl`), "utf8").replaceAll(recordedIn, this.folder);
+    const id = /"type":"session".*?"id":"([^"]+)"/.exec(text)[1];
+    const path = join(this.sessionsOf(program), `2026-11-20T10-00-00-000Z_${id}.jsonl`);
+    writeFileSync(path, text);
+    return aged(path, minutes);
+  }
+}
+
+/** entryId is the id of the n-th line of a session that was written here. */
+export const entryId = (n) => n.toString(16).padStart(8, "0");
+
+/** aged makes a file one that was written minutes ago. */
+function aged(path, minutes) {
+  const when = Date.now() / 1000 - minutes * 60;
+  utimesSync(path, when, when);
+  return path;
+}
+
+function answer(text, timestamp) {
+  const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 15, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
+  return { role: "assistant", content: [{ type: "text", text }], api: "scripted", provider: "offline", model: "demo", usage, stopReason: "stop", timestamp };
+}
+
+export const read = (path) => readFileSync(path, "utf8");
+
+/** entriesOf are the lines of a session file. */
+export const entriesOf = (path) => read(path).trimEnd().split("\n").map((line) => JSON.parse(line));
+
+/** filesBelow are the contents of all files below a directory, by path. */
+export function filesBelow(directory) {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+  return Object.fromEntries(files.map((e) => join(e.parentPath ?? e.path, e.name)).sort().map((path) => [path, read(path)]));
+}
+
+/** idOf is the session's id that a session file is named for. */
+export const idOf = (path) => basename(path, ".jsonl").split("_").at(-1);

@@ -1,0 +1,291 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+)
+
+// written is what the person writes into each file.
+const written = "hello"
+
+// plainClient is an editor without a plugin: it runs commands by name and knows what the protocol
+// has for asking a person.
+type plainClient struct {
+	capabilities lsptest.Fields
+	answer       func(t *testing.T, ed *lsptest.Editor, r lsptest.Request)
+}
+
+var shows = lsptest.Fields{"window": lsptest.Fields{"showDocument": lsptest.Fields{"support": true}, "workDoneProgress": true}}
+
+// plainClients are by what they do when the server asks.
+var plainClients = map[string]plainClient{
+	"answers": {shows, func(t *testing.T, ed *lsptest.Editor, r lsptest.Request) {
+		if r.Method != "window/showDocument" {
+			answerFirst(t, r)
+			return
+		}
+		path := shownPath(t, r)
+		r.Reply(lsptest.Fields{"success": true})
+		if isInput(path) {
+			writeAnswer(t, path)
+			ed.Save(path)
+		}
+	}},
+	"answers, and opens nothing":    {lsptest.Fields{}, func(t *testing.T, _ *lsptest.Editor, r lsptest.Request) { answerFirst(t, r) }},
+	"knows no questions":            {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Fail(-32601, "no such method") }},
+	"closes each question":          {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
+	"shows nothing, though it says": {shows, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
+}
+
+// answerFirst answers a question with its first choice, after writing the file that it is about.
+func answerFirst(t *testing.T, r lsptest.Request) {
+	t.Helper()
+	var q struct {
+		Message string           `json:"message"`
+		Actions []map[string]any `json:"actions"`
+	}
+	require.NoError(t, json.Unmarshal(r.Params, &q))
+	if len(q.Actions) == 0 {
+		r.Reply(nil) // no question: a progress is begun
+		return
+	}
+	if _, rest, ok := strings.Cut(q.Message, "Write it into "); ok {
+		path, _, ok := strings.Cut(rest, ", save, then choose Continue.")
+		require.True(t, ok, q.Message)
+		writeAnswer(t, filepath.FromSlash(path))
+	}
+	r.Reply(q.Actions[0])
+}
+
+func shownPath(t *testing.T, r lsptest.Request) string {
+	t.Helper()
+	var p struct {
+		URI string `json:"uri"`
+	}
+	require.NoError(t, json.Unmarshal(r.Params, &p))
+	return lsptest.Path(t, p.URI)
+}
+
+// isInput reports whether the person is to write into the file.
+func isInput(path string) bool {
+	content, err := os.ReadFile(path)
+	return err == nil && strings.Contains(string(content), "Write above this line and save.")
+}
+
+func writeAnswer(t *testing.T, path string) {
+	t.Helper()
+	require.True(t, isInput(path), path)
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, append([]byte(written+"\n"), content...), 0o600))
+}
+
+// refusals are the commands that do not succeed although the person answers, and why.
+var refusals = map[string]struct{ kind, why string }{
+	"xcsh.steer":    {"stale", "nothing runs"},
+	"xcsh.followUp": {"stale", "nothing runs"},
+	"xcsh.approve":  {"notFound", "nothing waits for permission"},
+	"xcsh.compact":  {"invalidArgument", "too little was said"},
+	"xcsh.share":    {"notFound", "there is neither gh nor a script"},
+}
+
+// asked are the commands that ask a person, and what a client is told that cannot ask, and one whose
+// person closes each question. A file to write that nobody opened was not closed by a person.
+var asked = map[string]struct{ unknown, closed string }{
+	"xcsh.resume":      {"cancelled", "cancelled"}, // nothing was selected, in the words of the original
+	"xcsh.resolve":     {"argumentNeeded", "cancelled"},
+	"xcsh.branch":      {"argumentNeeded", "cancelled"},
+	"xcsh.label":       {"argumentNeeded", "cancelled"},
+	"xcsh.rename":      {"argumentNeeded", "argumentNeeded"},
+	"xcsh.delete":      {"argumentNeeded", "cancelled"},
+	"xcsh.undelete":    {"argumentNeeded", "cancelled"},
+	"xcsh.move":        {"argumentNeeded", "argumentNeeded"},
+	"xcsh.prompt":      {"argumentNeeded", "argumentNeeded"},
+	"xcsh.setModel":    {"argumentNeeded", "cancelled"},
+	"xcsh.setThinking": {"argumentNeeded", "cancelled"},
+	"xcsh.setApproval": {"argumentNeeded", "cancelled"},
+	"xcsh.bash":        {"argumentNeeded", "argumentNeeded"},
+	"xcsh.steer":       {"stale", "stale"},
+	"xcsh.followUp":    {"stale", "stale"},
+	"xcsh.approve":     {"notFound", "notFound"},
+	"xcsh.compact":     {"invalidArgument", "invalidArgument"},
+	"xcsh.share":       {"notFound", "notFound"},
+}
+
+// Some editors can only run a command by its name. Each command then asks the person for what it
+// needs, or says in one sentence why it did nothing; none waits for what cannot come.
+func TestEveryCommandWithoutArguments(t *testing.T) {
+	t.Parallel()
+	for _, name := range commands.Default.Names() {
+		if name == "xcsh.share" {
+			continue // see TestShareWithoutArguments
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for client, c := range plainClients {
+				t.Run(client, func(t *testing.T) {
+					t.Parallel()
+					runWithoutArguments(t, name, client, c, "")
+				})
+			}
+			for _, arguments := range []string{`[]`, `[{}]`, `[null]`, `null`} {
+				t.Run(arguments, func(t *testing.T) {
+					t.Parallel()
+					runWithoutArguments(t, name, "answers", plainClients["answers"], arguments)
+				})
+			}
+		})
+	}
+}
+
+// The PATH is empty, so that nothing is shared with the world by whoever runs the tests.
+func TestShareWithoutArguments(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for client, c := range plainClients {
+		t.Run(client, func(t *testing.T) { runWithoutArguments(t, "xcsh.share", client, c, "") })
+	}
+}
+
+func runWithoutArguments(t *testing.T, name, client string, c plainClient, arguments string) {
+	t.Helper()
+	ed := plainEditor(t, c)
+	params := lsptest.Fields{"command": name}
+	if arguments != "" {
+		params["arguments"] = json.RawMessage(arguments)
+	}
+	result, err := ed.Begin("workspace/executeCommand", params).WaitAnswering(func(r lsptest.Request) { c.answer(t, ed, r) })
+	if err != nil {
+		assert.NotContains(t, []string{"", "internal"}, err.Kind(), err.Message)
+		assert.NotContains(t, err.Message, "\n", "one sentence")
+		assert.NotEmpty(t, err.Message)
+	} else {
+		require.True(t, json.Valid(result))
+	}
+	kind := ""
+	if err != nil {
+		kind = err.Kind()
+	}
+	switch client {
+	case "answers", "answers, and opens nothing":
+		assert.Equal(t, refusals[name].kind, kind, "%v; %s", err, refusals[name].why)
+	case "knows no questions":
+		assert.Equal(t, asked[name].unknown, kind, "%v", err)
+	default:
+		assert.Equal(t, asked[name].closed, kind, "%v", err)
+	}
+	_, failure := ed.Exec("xcsh.state", nil)
+	require.Nil(t, failure, "the server goes on")
+}
+
+// plainEditor is a client in a folder where one session is live, another is on disk and a third in
+// the trash.
+func plainEditor(t *testing.T, c plainClient) *lsptest.Editor {
+	t.Helper()
+	work := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(work, written), 0o700))
+	fs := afero.NewMemMapFs()
+	require.NoError(t, fs.MkdirAll(filepath.Join(work, written), 0o700))
+	ed := lsptest.Start(t, memoryServer(t, fs))
+	ed.Initialize(lsptest.Fields{
+		"capabilities":          c.capabilities,
+		"workspaceFolders":      []lsptest.Fields{{"uri": lsptest.URI(work), "name": "w"}},
+		"initializationOptions": lsptest.Fields{"model": "offline/demo"},
+	})
+	quiet := func(name string, args lsptest.Fields) json.RawMessage {
+		result, err := ed.BeginExec(name, args).WaitAnswering(func(r lsptest.Request) { r.Reply(nil) })
+		require.Nil(t, err, name)
+		return result
+	}
+	var first string
+	for _, text := range []string{"three", "two", "one"} {
+		var made struct{ Session struct{ SessionID string } }
+		require.NoError(t, json.Unmarshal(quiet("xcsh.new", nil), &made))
+		quiet("xcsh.prompt", lsptest.Fields{"text": text})
+		if first == "" {
+			first = made.Session.SessionID
+		}
+	}
+	quiet("xcsh.delete", lsptest.Fields{"source": first, "confirm": true})
+	return ed
+}
+
+// A request for permission is answered without knowing its id: where its own question went out of
+// sight, say.
+func TestApproveWithoutArguments(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	putText(t, fs, "/w/a.txt", "one\n")
+	ed := ask(t, memoryServer(t, fs), nil, nil)
+	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: one => two"})
+	behind := ed.WaitRequest("window/showMessageRequest")
+
+	_, err := ed.BeginExec("xcsh.approve", nil).WaitAnswering(func(r lsptest.Request) { r.Reply(nil) })
+	require.Equal(t, "cancelled", err.Kind())
+	require.Equal(t, "No request selected", err.Message)
+	_, err = ed.BeginExec("xcsh.approve", nil).WaitAnswering(func(r lsptest.Request) { r.Fail(-32601, "no such method") })
+	require.Equal(t, "argumentNeeded", err.Kind())
+	require.JSONEq(t, `{"kind":"argumentNeeded","input":"text","field":"id","choices":["offline_1"]}`, string(err.Data))
+	require.Equal(t, "one\n", textOf(t, fs, "/w/a.txt"))
+
+	approve := ed.BeginExec("xcsh.approve", nil)
+	ed.AnswerQuestion("Answer which request?", "Edit a.txt · offline_1")
+	ed.AnswerQuestion("What is the answer?", "Allow")
+	result, err := approve.Wait()
+	require.Nil(t, err)
+	require.JSONEq(t, `{"decision":"once"}`, string(result))
+	behind.Reply(nil) // too late
+	_, err = prompt.Wait()
+	require.Nil(t, err)
+	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
+}
+
+// A notification that leaves an argument out must not keep the next one waiting for a person.
+func TestNotificationsOfHostsNeverAsk(t *testing.T) {
+	t.Parallel()
+	ed := plainEditor(t, plainClient{capabilities: shows})
+	for method, question := range map[string]string{
+		"xcsh/setModel": "Which model?", "xcsh/setThinking": "Which thinking level?",
+		"xcsh/prompt": "What do you want to say?", "xcsh/steer": "What do you want to say?", "xcsh/followUp": "What do you want to say?",
+	} {
+		ed.Notify(method, lsptest.Fields{})
+		for {
+			event := string(ed.WaitNotification("xcsh/event"))
+			if strings.Contains(event, `"type":"error"`) {
+				require.Contains(t, event, question)
+				break
+			}
+		}
+	}
+}
+
+// While a turn runs a text can be written for it, but not a prompt that would be refused.
+func TestSteeringWithoutArguments(t *testing.T) {
+	t.Parallel()
+	model := newGated()
+	ed := ask(t, serverOf(t, afero.NewMemMapFs(), model), nil, nil)
+	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "a long story"})
+	<-model.asked
+	_, err := ed.Exec("xcsh.prompt", nil)
+	require.Equal(t, "busy", err.Kind())
+	for i, command := range []string{"xcsh.steer", "xcsh.followUp"} {
+		result, err := ed.BeginExec(command, nil).WaitAnswering(func(r lsptest.Request) { answerFirst(t, r) })
+		require.Nil(t, err)
+		require.JSONEq(t, fmt.Sprintf(`{"queued":%d}`, i+1), string(result))
+	}
+	result, err := ed.Exec("xcsh.abort", nil)
+	require.Nil(t, err)
+	require.JSONEq(t, `{"aborted":true,"unanswered":["hello","hello"]}`, string(result))
+	_, err = prompt.Wait()
+	require.Nil(t, err)
+}

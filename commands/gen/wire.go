@@ -1,0 +1,329 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// method is a custom method and the types of what it carries; result is nil for a
+// notification.
+type method struct {
+	name           string
+	params, result reflect.Type
+}
+
+// serverMethods are what a client may get from the server beside LSP.
+var serverMethods = []method{
+	{lsp.MethodEvent, reflect.TypeFor[lsp.EventParams](), nil},
+	{lsp.MethodSessionChanged, reflect.TypeFor[lsp.SessionChangedParams](), nil},
+	{lsp.MethodSessionsChanged, reflect.TypeFor[lsp.SessionsChangedParams](), nil},
+	{lsp.MethodBeforeSwitch, reflect.TypeFor[lsp.BeforeSwitchParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodBeforeFork, reflect.TypeFor[lsp.BeforeForkParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodBeforeTree, reflect.TypeFor[lsp.BeforeTreeParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+}
+
+// wireNames are the types whose Go name says too little outside of its package.
+var wireNames = map[reflect.Type]string{
+	reflect.TypeFor[session.Info]():      "SessionInfo",
+	reflect.TypeFor[session.Context]():   "SessionContext",
+	reflect.TypeFor[session.Usage]():     "SessionUsage",
+	reflect.TypeFor[agent.State]():       "SessionState",
+	reflect.TypeFor[agent.Stats]():       "SessionStats",
+	reflect.TypeFor[provider.Ref]():      "ModelRef",
+	reflect.TypeFor[provider.Cost]():     "ModelCost",
+	reflect.TypeFor[provider.Usage]():    "TurnUsage",
+	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
+	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
+	reflect.TypeFor[tool.Preview]():      "ToolPreview",
+	reflect.TypeFor[provider.Block]():    "ContentBlock",
+	reflect.TypeFor[loop.Update]():       "AnswerUpdate",
+	reflect.TypeFor[commands.Image]():    "PromptImage",
+	reflect.TypeFor[commands.Folder]():   "FolderArgs",
+	reflect.TypeFor[commands.Subject]():  "SubjectArgs",
+	reflect.TypeFor[commands.Range]():    "AttachmentRange",
+	reflect.TypeFor[commands.Position](): "AttachmentPosition",
+	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
+	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
+}
+
+// wireEnums are the texts of which there are only so many.
+var wireEnums = []struct {
+	name   string
+	of     reflect.Type
+	values []string
+}{
+	{"ThinkingLevel", reflect.TypeFor[provider.Level](), texts(provider.Levels)},
+	{"ApprovalMode", reflect.TypeFor[approval.Mode](), texts([]approval.Mode{approval.ReadOnly, approval.Ask, approval.AutoEdit, approval.Yolo})},
+	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny})},
+	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
+		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
+		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
+		fault.OutsideRoot, fault.Provider, fault.Cancelled, fault.Internal,
+	})},
+	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
+		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel,
+	})},
+}
+
+func texts[T ~string](values []T) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = string(v)
+	}
+	return all
+}
+
+// wireTypeScript is what goes over the wire, as TypeScript types.
+func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
+	w := &wire{names: map[reflect.Type]string{}, taken: map[string]reflect.Type{}}
+	for _, e := range wireEnums {
+		w.names[e.of], w.taken[e.name] = e.name, e.of
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "// %s\n\n", notice)
+	b.WriteString("/** The version of the custom methods that these types describe. */\n")
+	fmt.Fprintf(&b, "export const wireVersion = %d;\n", lsp.WireVersion)
+	for _, e := range wireEnums {
+		fmt.Fprintf(&b, "\nexport type %s = %s;\n", e.name, union(e.values))
+	}
+	b.WriteString("\n" + storedMessage)
+	b.WriteString("\n/** Every command: what it takes and what it answers. */\nexport interface CommandMap {\n")
+	for _, s := range t.Specs() {
+		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.name(s.Result))
+	}
+	b.WriteString("}\n\nexport type CommandName = keyof CommandMap;\n")
+	w.methods(&b)
+	if err := w.events(&b); err != nil {
+		return nil, err
+	}
+	w.name(reflect.TypeFor[provider.Message]())
+	w.name(reflect.TypeFor[commands.ListPart]())
+	if err := w.interfaces(&b); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
+const storedMessage = `/**
+ * A message as a session file has it, whichever program and version wrote it: of what
+ * a Message has, everything but the role may be missing, and there may be more.
+ */
+export type StoredMessage = Partial<Omit<Message, 'role' | 'content'>> & {
+  role: string;
+  content?: string | ContentBlock[];
+  [member: string]: unknown;
+};
+`
+
+// methods writes the notifications and requests of the server as two maps.
+func (w *wire) methods(b *strings.Builder) {
+	b.WriteString("\n/** The server's notifications and their parameters. */\nexport interface NotificationMap {\n")
+	for _, m := range serverMethods {
+		if m.result == nil {
+			fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
+		}
+	}
+	b.WriteString("}\n\n/** The server's requests, which only a client with ui.hooks gets. */\nexport interface RequestMap {\n")
+	for _, m := range serverMethods {
+		if m.result != nil {
+			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.name(m.result))
+		}
+	}
+	b.WriteString("}\n")
+}
+
+// wire names the types that others refer to, and writes each once.
+type wire struct {
+	names map[reflect.Type]string
+	taken map[string]reflect.Type
+	order []reflect.Type // named, to be written
+}
+
+// name is what a type is called in TypeScript. A structure is queued to be written.
+func (w *wire) name(t reflect.Type) string {
+	if name, ok := w.names[t]; ok {
+		return name
+	}
+	name := wireNames[t]
+	if name == "" {
+		name = t.Name()
+	}
+	if other, ok := w.taken[name]; ok {
+		panic(fmt.Sprintf("gen: both %s and %s are called %s; give one a name in wireNames", other, t, name))
+	}
+	w.names[t], w.taken[name] = name, t
+	w.order = append(w.order, t)
+	return name
+}
+
+// interfaces writes every type that was named, and those that they name in turn.
+func (w *wire) interfaces(b *strings.Builder) error {
+	for i := 0; i < len(w.order); i++ {
+		t := w.order[i]
+		s, err := w.schema(t)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "\nexport interface %s {\n", w.names[t])
+		for _, name := range s.PropertyOrder {
+			p := s.Properties[name]
+			optional := !slices.Contains(s.Required, name)
+			if p.Description != "" {
+				fmt.Fprintf(b, "  /** %s */\n", strings.ReplaceAll(p.Description, "*/", "* /"))
+			}
+			mark := ""
+			if optional {
+				mark = "?"
+			}
+			fmt.Fprintf(b, "  %s%s: %s;\n", name, mark, w.member(t, name, p, optional))
+		}
+		b.WriteString("}\n")
+	}
+	return nil
+}
+
+// wireMembers are the members whose Go type says only that they are JSON.
+var wireMembers = map[string]string{
+	"EventParams.event":       "SessionEvent",
+	"SnapshotMessage.message": "StoredMessage",
+	"Snapshot.partial":        "StoredMessage",
+	"PromptResult.message":    "StoredMessage",
+	"SessionContext.messages": "StoredMessage[]",
+	"Event.message":           "StoredMessage",
+	"Event.toolResults":       "StoredMessage[]",
+	"Event.approvals":         "ApprovalPrompt[]",
+	"ContentBlock.arguments":  "Record<string, unknown>",
+}
+
+// member is the type of a member. An optional list is left out rather than null.
+func (w *wire) member(of reflect.Type, name string, s *jsonschema.Schema, optional bool) string {
+	if fixed, ok := wireMembers[w.owner(of)+"."+name]; ok {
+		return fixed
+	}
+	if optional && s.Items != nil {
+		s.Types, s.Type = nil, "array"
+	}
+	return typeScriptType(s)
+}
+
+// owner is what a type is called in wireMembers.
+func (w *wire) owner(t reflect.Type) string {
+	if name, ok := w.names[t]; ok {
+		return name
+	}
+	return t.Name()
+}
+
+// schema is the schema of a structure in which every other named type is a reference.
+func (w *wire) schema(t reflect.Type) (*jsonschema.Schema, error) {
+	refs := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage]():   {},
+		reflect.TypeFor[commands.EntryRef](): {Types: []string{"string", "null"}},
+	}
+	w.references(t, refs)
+	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: refs})
+}
+
+// references adds what the fields of t refer to. Embedded structures are part of t.
+func (w *wire) references(t reflect.Type, refs map[reflect.Type]*jsonschema.Schema) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		of := f.Type
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of.Name() == "" || of.Kind() == reflect.Map {
+			of = of.Elem()
+		}
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case wireMembers[w.owner(t)+"."+key] != "":
+			refs[of] = &jsonschema.Schema{}
+		case key == "-" || !f.IsExported() && !f.Anonymous || refs[of] != nil:
+		case f.Anonymous:
+			w.references(of, refs)
+		case w.names[of] != "" || of.Kind() == reflect.Struct && of.Name() != "" && of.PkgPath() != "time":
+			refs[of] = &jsonschema.Schema{Ref: w.name(of)}
+		}
+	}
+}
+
+func typeScriptType(s *jsonschema.Schema) string {
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	var parts []string
+	if s.Ref != "" {
+		parts = append(parts, s.Ref)
+	}
+	for _, t := range types {
+		switch t {
+		case "integer":
+			t = "number"
+		case "array":
+			t = typeScriptType(s.Items)
+			if strings.Contains(t, " ") {
+				t = "(" + t + ")"
+			}
+			t += "[]"
+		case "object":
+			t = typeScriptObject(s)
+		}
+		parts = append(parts, t)
+	}
+	if len(parts) == 0 {
+		return "unknown"
+	}
+	// null reads better behind what else it may be.
+	slices.SortStableFunc(parts, func(a, b string) int { return boolToInt(a == "null") - boolToInt(b == "null") })
+	return strings.Join(parts, " | ")
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func typeScriptObject(s *jsonschema.Schema) string {
+	if len(s.Properties) == 0 {
+		if s.AdditionalProperties == nil {
+			return "Record<string, unknown>"
+		}
+		return "Record<string, " + typeScriptType(s.AdditionalProperties) + ">"
+	}
+	var members []string
+	for _, name := range s.PropertyOrder {
+		mark := ""
+		if !slices.Contains(s.Required, name) {
+			mark = "?"
+		}
+		members = append(members, name+mark+": "+typeScriptType(s.Properties[name]))
+	}
+	return "{ " + strings.Join(members, "; ") + " }"
+}
+
+// union is a type of these texts.
+func union(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = singleQuoted(v)
+	}
+	return strings.Join(quoted, " | ")
+}

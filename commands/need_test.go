@@ -1,0 +1,330 @@
+package commands_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+// respondent answers each question with the choice that begins with the next of its answers, and each
+// request for a text with a text. An answer that no choice begins with closes the question.
+type respondent struct {
+	commands.Headless
+	answers []string
+	text    string
+	asked   []commands.Question
+	wanted  []commands.InputRequest
+}
+
+func (r *respondent) Ask(_ context.Context, q commands.Question) (int, error) {
+	r.asked = append(r.asked, q)
+	if len(r.answers) == 0 {
+		return commands.Closed, nil
+	}
+	answer := r.answers[0]
+	r.answers = r.answers[1:]
+	for i, choice := range q.Choices {
+		if strings.HasPrefix(choice, answer) {
+			return i, nil
+		}
+	}
+	return commands.Closed, nil
+}
+
+func (r *respondent) Input(_ context.Context, q commands.InputRequest) (string, bool, error) {
+	r.wanted = append(r.wanted, q)
+	return r.text, true, nil
+}
+
+// needs is a folder with a conversation of eight prompts that is live, its entry p7 labelled, another
+// that is not, and a third in the trash.
+func needs(t *testing.T) *commands.Env {
+	t.Helper()
+	fs := afero.NewMemMapFs()
+	lines := []string{st.Header(id1, "/w")}
+	parent := ""
+	for i := range 8 {
+		lines = append(lines, st.User(fmt.Sprintf("p%d", i), parent, fmt.Sprintf("prompt %d", i)), st.Assistant(fmt.Sprintf("a%d", i), fmt.Sprintf("p%d", i), "ok"))
+		parent = fmt.Sprintf("a%d", i)
+	}
+	write(t, fs, file1, lines...)
+	for _, id := range []string{"0190000000000002", "0190000000000003"} {
+		write(t, fs, strings.Replace(file1, id1, id, 1), talk(id)...)
+	}
+	for _, dir := range []string{"/w", "/v", "/w/sub"} {
+		require.NoError(t, fs.MkdirAll(dir, 0o700))
+	}
+	env := newEnv(fs, withDemo(fs))
+	do(t, env, "xcsh.delete", args{"source": "0190000000000003", "confirm": true})
+	do(t, env, "xcsh.resume", args{"target": id1})
+	do(t, env, "xcsh.label", args{"entryId": "p7", "label": "here"})
+	return env
+}
+
+// Who is asked for an argument gives it, and the command does its work with it.
+func TestMissingArgumentsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		command string
+		args    args
+		answers []string
+		text    string
+		asked   []string // the questions, each with its choices
+		want    func(t *testing.T, env *commands.Env, result map[string]any)
+	}{
+		"resolve": {
+			"xcsh.resolve", nil,
+			[]string{"one"},
+			"",
+			[]string{"Resolve which session?"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "path", r["scope"]) },
+		},
+		"branch": {
+			"xcsh.branch", nil,
+			[]string{"More…", "prompt 1"},
+			"",
+			[]string{
+				"Go back to which prompt? prompt 7 [here] · p7|prompt 6 · p6|prompt 5 · p5|prompt 4 · p4|prompt 3 · p3|prompt 2 · p2|More…",
+				"Go back to which prompt? prompt 1 · p1|prompt 0 · p0",
+			},
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "prompt 1", r["editorText"]) },
+		},
+		"label": {
+			"xcsh.label", nil,
+			[]string{"prompt 7"},
+			"there",
+			[]string{"Label which prompt?", "Which label? (here)"},
+			func(t *testing.T, env *commands.Env, _ map[string]any) {
+				require.Contains(t, fmt.Sprint(do(t, env, "xcsh.tree", nil)["nodes"]), "label:there")
+			},
+		},
+		"rename": {
+			"xcsh.rename", nil, nil, "New\nname",
+			[]string{"Which title? ()"},
+			func(t *testing.T, env *commands.Env, r map[string]any) {
+				require.Equal(t, "New name", r["title"])
+				require.Equal(t, "New name", do(t, env, "xcsh.state", nil)["title"])
+			},
+		},
+		"rename of another": {
+			"xcsh.rename",
+			args{"source": "0190000000000002"},
+			nil, "New",
+			[]string{"Which title? ()"},
+			func(t *testing.T, env *commands.Env, _ map[string]any) {
+				require.Contains(t, read(t, env.Fs, strings.Replace(file1, id1, "0190000000000002", 1)), `"title":"New"`)
+			},
+		},
+		"delete": {
+			"xcsh.delete", nil,
+			[]string{"one", "Delete"},
+			"",
+			[]string{"Delete which session?", `Delete "one"? It goes to the trash. Delete|Cancel`},
+			func(t *testing.T, env *commands.Env, _ map[string]any) {
+				require.NotContains(t, tree(t, env.Fs), strings.Replace(file1, id1, "0190000000000002", 1))
+			},
+		},
+		"undelete": {
+			"xcsh.undelete", nil,
+			[]string{"one · 2026-02-03 04:05 · "},
+			"",
+			[]string{"Take back which session?"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) {
+				require.Equal(t, strings.Replace(file1, id1, "0190000000000003", 1), filepath.ToSlash(r["path"].(string)))
+			},
+		},
+		"move to a folder": {
+			"xcsh.move",
+			args{"cwd": "/w"},
+			[]string{"/v"},
+			"",
+			[]string{"To which directory? /v|Write a path…"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) {
+				require.Equal(t, "/v", r["session"].(map[string]any)["cwd"])
+			},
+		},
+		"move to a path": {
+			"xcsh.move",
+			args{"cwd": "/w"},
+			[]string{"Write a path…"},
+			" sub ",
+			[]string{"To which directory? /v|Write a path…", "To which directory? ()"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) {
+				require.Equal(t, "/w/sub", filepath.ToSlash(r["session"].(map[string]any)["cwd"].(string)))
+			},
+		},
+		"prompt": {
+			"xcsh.prompt", nil, nil, "hello",
+			[]string{"What do you want to say? ()"},
+			func(t *testing.T, env *commands.Env, r map[string]any) {
+				require.Equal(t, "stop", r["stopReason"])
+				require.Contains(t, fmt.Sprint(do(t, env, "xcsh.context", nil)["context"]), "text:hello")
+			},
+		},
+		"setModel": {
+			"xcsh.setModel", nil,
+			[]string{"offline/demo"},
+			"",
+			[]string{"Which model? offline/demo"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) {
+				require.Equal(t, map[string]any{"provider": "offline", "id": "demo"}, r["model"])
+			},
+		},
+		"setThinking": {
+			"xcsh.setThinking", nil,
+			[]string{"More…", "max"},
+			"",
+			[]string{
+				"Which thinking level? off|minimal|low|medium|high|xhigh|More…", "Which thinking level? max",
+			},
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "off", r["thinkingLevel"]) }, // it cannot think
+		},
+		"setApproval": {
+			"xcsh.setApproval", nil,
+			[]string{"yolo"},
+			"",
+			[]string{"Which approval mode? read-only|ask|auto-edit|yolo"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "yolo", r["mode"]) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := needs(t)
+			who := &respondent{answers: tc.answers, text: tc.text}
+			env.UI = who
+			if tc.args["cwd"] != nil {
+				env.Folders = func() []string { return []string{"/w", "/v"} }
+			}
+			result := do(t, env, tc.command, tc.args)
+			env.UI = commands.Headless{}
+			if tc.args["cwd"] == nil {
+				tc.want(t, env, result)
+			} else {
+				tc.want(t, nil, result)
+			}
+			who.requireAsked(t, tc.asked)
+		})
+	}
+}
+
+// requireAsked checks what was asked: questions, with their choices where want has them, then texts
+// with what they begin with.
+func (r *respondent) requireAsked(t *testing.T, want []string) {
+	t.Helper()
+	var got []string
+	for i, q := range r.asked {
+		if i < len(want) && want[i] == q.Text {
+			got = append(got, q.Text)
+			continue
+		}
+		got = append(got, q.Text+" "+strings.Join(q.Choices, "|"))
+	}
+	for _, w := range r.wanted {
+		got = append(got, fmt.Sprintf("%s (%s)", w.Title, w.Initial))
+	}
+	require.Equal(t, want, got)
+}
+
+// What is not given is told in the same form by every command: to a client with its own picker, to
+// one that cannot ask, and to a person who did not answer.
+func TestUnansweredQuestions(t *testing.T) {
+	t.Parallel()
+	for command, tc := range map[string]struct {
+		input   commands.Input
+		field   string
+		choices any    // nil: the picker knows where to look
+		nothing string // what is said to the person
+	}{
+		"xcsh.resume":      {commands.InputSession, "target", 2, "No session selected"},
+		"xcsh.resolve":     {commands.InputSession, "target", 2, "No session selected"},
+		"xcsh.delete":      {commands.InputSession, "source", 2, "No session selected"},
+		"xcsh.undelete":    {commands.InputText, "trashed", 1, "No session selected"},
+		"xcsh.branch":      {commands.InputEntry, "entryId", nil, "No entry selected"},
+		"xcsh.label":       {commands.InputEntry, "entryId", nil, "No entry selected"},
+		"xcsh.rename":      {commands.InputText, "title", nil, "No title given"},
+		"xcsh.move":        {commands.InputText, "to", nil, "No directory selected"},
+		"xcsh.prompt":      {commands.InputText, "text", nil, "Nothing said"},
+		"xcsh.bash":        {commands.InputText, "command", nil, "No command given"},
+		"xcsh.setModel":    {commands.InputModel, "model", []string{"offline/demo"}, "No model selected"},
+		"xcsh.setThinking": {commands.InputText, "level", provider.Levels, "No thinking level selected"},
+		"xcsh.setApproval": {commands.InputText, "mode", approval.Modes, "No approval mode selected"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			env := needs(t)
+			before := kept(t, env.Fs)
+			for name, set := range map[string]func(){
+				"pick":   func() { env.Pick, env.UI = true, &respondent{text: "never asked for"} },
+				"nobody": func() { env.Pick, env.UI = false, commands.Headless{} },
+			} {
+				set()
+				_, err := run(t.Context(), env, command, nil)
+				if name == "nobody" && command == "xcsh.resume" {
+					requireKind(t, fault.Cancelled, err)
+					continue
+				}
+				f := requireKind(t, fault.ArgumentNeeded, err)
+				require.Equal(t, tc.input, f.Data["input"], name)
+				require.Equal(t, tc.field, f.Data["field"], name)
+				if n, ok := tc.choices.(int); ok {
+					require.Len(t, f.Data["choices"], n, name)
+				} else {
+					require.Equal(t, tc.choices, f.Data["choices"], name)
+				}
+			}
+			env.Pick, env.UI = false, &respondent{}
+			_, err := run(t.Context(), env, command, nil)
+			requireKind(t, fault.Cancelled, err)
+			require.EqualError(t, err, tc.nothing)
+			require.Equal(t, before, kept(t, env.Fs))
+		})
+	}
+}
+
+// kept is the bytes of every file but the locks, which go a while after what they were for.
+func kept(t *testing.T, fs afero.Fs) map[string]string {
+	t.Helper()
+	files := tree(t, fs)
+	maps.DeleteFunc(files, func(path, _ string) bool { return strings.HasSuffix(path, ".lock") })
+	return files
+}
+
+// A person is not asked for what could not be used.
+func TestNothingIsAskedForInVain(t *testing.T) {
+	t.Parallel()
+	env := newEnv(afero.NewMemMapFs())
+	who := &respondent{text: "written"}
+	env.UI = who
+	for command, tc := range map[string]struct {
+		kind fault.Kind
+		text string
+	}{
+		"xcsh.prompt":   {fault.Provider, "No model is chosen; choose one with xcsh.setModel first."},
+		"xcsh.steer":    {fault.Stale, "Nothing runs in /w; send a prompt instead."},
+		"xcsh.followUp": {fault.Stale, "Nothing runs in /w; send a prompt instead."},
+		"xcsh.approve":  {fault.NotFound, "Nothing waits for permission in /w."},
+		"xcsh.undelete": {fault.NotFound, "The trash is empty"},
+		"xcsh.branch":   {fault.NotFound, "The session has no prompts yet."},
+		"xcsh.label":    {fault.NotFound, "The session has no prompts yet."},
+		"xcsh.resolve":  {fault.NotFound, "No sessions found"},
+		"xcsh.setModel": {fault.NotFound, "No model can be used now; set an API key, or start a local server."},
+	} {
+		_, err := run(t.Context(), env, command, nil)
+		requireKind(t, tc.kind, err)
+		require.EqualError(t, err, tc.text)
+	}
+	require.Empty(t, who.asked)
+	require.Empty(t, who.wanted)
+}

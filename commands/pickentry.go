@@ -1,0 +1,75 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// promptEntry is a prompt of the live session as a person is offered it.
+type promptEntry struct {
+	id, preview, label string
+}
+
+// choiceLength is how much of a text fits a button, in UTF-16 units.
+const choiceLength = 60
+
+func (p promptEntry) title() string {
+	title := rawjson.UTF16Prefix(p.preview, choiceLength)
+	if p.label != "" {
+		title += " [" + p.label + "]"
+	}
+	return fmt.Sprintf("%s · %s", title, idEnd(p.id))
+}
+
+// pickPrompt asks for one of the prompts of the live session, on whatever branch, the newest
+// first. A client with its own picker shows the whole tree.
+func (env *Env) pickPrompt(ctx context.Context, live *agent.Session, question string) (promptEntry, error) {
+	needed := need{question: "Which entry?", nothing: "No entry selected", input: InputEntry, field: "entryId"}
+	if env.Pick {
+		return promptEntry{}, needed.fault()
+	}
+	var prompts []promptEntry
+	err := live.View(func(d *session.Document, _ session.Leaf) (err error) {
+		prompts, err = promptsOf(d)
+		return err
+	})
+	if err != nil {
+		return promptEntry{}, err
+	}
+	if len(prompts) == 0 {
+		return promptEntry{}, fault.New(fault.NotFound, "The session has no prompts yet.")
+	}
+	i, err := env.askPaged(ctx, question, titlesOf(prompts, promptEntry.title))
+	if err == nil {
+		err = needed.unanswered(i)
+	}
+	if err != nil {
+		return promptEntry{}, err
+	}
+	return prompts[i], nil
+}
+
+// promptsOf returns the prompts of a session, the newest first.
+func promptsOf(d *session.Document) ([]promptEntry, error) {
+	labels, err := d.Labels()
+	if err != nil {
+		return nil, err
+	}
+	var prompts []promptEntry
+	for i := d.Len() - 1; i >= 0; i-- {
+		if d.Role(i) != "user" || d.ID(i) == "" {
+			continue
+		}
+		e, err := d.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		prompts = append(prompts, promptEntry{id: e.ID, preview: preview(e), label: labels[e.ID]})
+	}
+	return prompts, nil
+}

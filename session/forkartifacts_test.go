@@ -1,0 +1,82 @@
+package session_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+// shutFs lets nobody read what is at or below a path.
+type shutFs struct {
+	afero.Fs
+	shut string
+}
+
+func (f shutFs) Open(name string) (afero.File, error) {
+	if f.shut != "" && (name == f.shut || strings.HasPrefix(name, f.shut+"/")) {
+		return nil, &os.PathError{Op: "open", Path: name, Err: syscall.EACCES}
+	}
+	return f.Fs.Open(name)
+}
+
+// Artifacts that cannot be read cost neither the fork nor the other artifacts, and are told
+// in the log. A session without artifacts is nothing to tell.
+func TestAForkLeavesOutWhatItCannotRead(t *testing.T) {
+	t.Parallel()
+	const source = storeDir + "/2026-01-01T00-00-00-000Z_0190000000000001.jsonl"
+	artifacts := strings.TrimSuffix(source, ".jsonl")
+	for name, tc := range map[string]struct {
+		shut   string
+		copied []string
+		logged int
+	}{
+		"all can be read":           {"/nothing", []string{"0.bash.log", "1.read.txt", "sub/2.txt"}, 0},
+		"a file cannot":             {artifacts + "/0.bash.log", []string{"1.read.txt", "sub/2.txt"}, 1},
+		"a directory cannot":        {artifacts + "/sub", []string{"0.bash.log", "1.read.txt"}, 1},
+		"nothing of them can":       {artifacts, nil, 1},
+		"there are none in the end": {"", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			put(t, fs, source, st.File(st.Header("0190000000000001", "/w"), st.User("aaaaaaaa", "", "one")))
+			if tc.shut != "" {
+				for _, artifact := range []string{"0.bash.log", "1.read.txt", "sub/2.txt"} {
+					put(t, fs, artifacts+"/"+artifact, "of "+artifact)
+				}
+			}
+			core, logs := observer.New(zap.WarnLevel)
+			s := session.NewStore(session.StoreConfig{
+				Fs: shutFs{fs, tc.shut}, DirFor: func(string) (string, error) { return storeDir, nil }, Log: zap.New(core),
+			})
+			fork, err := s.ForkFrom(source, "/w")
+			require.NoError(t, err)
+			to := strings.TrimSuffix(fork.Path(), ".jsonl")
+			require.NoError(t, fork.Close())
+			var copied []string
+			for _, artifact := range []string{"0.bash.log", "1.read.txt", "sub/2.txt"} {
+				if content, err := afero.ReadFile(fs, filepath.Join(to, artifact)); err == nil {
+					require.Equal(t, "of "+artifact, string(content))
+					copied = append(copied, artifact)
+				}
+			}
+			require.Equal(t, tc.copied, copied)
+			told := logs.FilterMessage("artifacts were not copied").All()
+			require.Len(t, told, tc.logged)
+			for _, line := range told {
+				require.Equal(t, artifacts, line.ContextMap()["path"])
+				require.Contains(t, line.ContextMap()["error"], "permission denied")
+			}
+		})
+	}
+}
