@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"net/textproto"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,15 +21,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"xcsh-ls": main})
+	testscript.Main(m, map[string]func(){"xcsh-ls": main, "converse": converse})
 }
 
 // The scripts run the program as a shell or an editor does. They start in $WORK with an
 // empty HOME in it. Beside testscript's own commands they have:
 //
-//	frame FILE         puts the header of the protocol before each line of FILE
-//	unframe            takes the frames of the last command's output apart, one a line;
-//	                   anything else in it fails the test
+//	converse FILE xcsh-ls ...  is a program that talks to the server as an editor does
 //	status N PROG ...  runs a program that must end with exit code N
 //	here FILE ...      replaces $WORK in files by the directory
 //	remember DIR       notes every file below DIR with its mode, time and bytes
@@ -58,45 +52,29 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("SESSIONS", filepath.Join(home, ".xcsh/agent/sessions", name))
 			env.Setenv("FIXTURES", fixtures)
+			env.Setenv("XDG_CACHE_HOME", cacheOf(env))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every race-enabled process ends a second late
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"frame": frame, "unframe": unframe, "status": status, "here": here, "remember": remember, "unchanged": unchanged,
+			"status": status, "here": here, "remember": remember, "unchanged": unchanged,
 			"ndjson": ndjson, "grows": grows,
 		},
 	})
 }
 
-func frame(ts *testscript.TestScript, _ bool, args []string) {
-	path := ts.MkAbs(args[0])
-	var out bytes.Buffer
-	for line := range strings.Lines(ts.ReadFile(args[0])) {
-		if line = strings.TrimSpace(line); line != "" {
-			fmt.Fprintf(&out, "Content-Length: %d\r\n\r\n%s", len(line), line)
-		}
+// cacheOf makes a place for what lists remember that is not among what scripts watch: when it
+// is written depends on how old a session is when it is listed.
+func cacheOf(env *testscript.Env) string {
+	dir, err := os.MkdirTemp("", "xcsh-ls-script")
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "xcsh"), 0o700)
 	}
-	ts.Check(os.WriteFile(path, out.Bytes(), 0o600))
-}
-
-func unframe(ts *testscript.TestScript, _ bool, _ []string) {
-	for r := bufio.NewReader(strings.NewReader(ts.ReadFile("stdout"))); ; {
-		header, err := textproto.NewReader(r).ReadMIMEHeader()
-		if errors.Is(err, io.EOF) && len(header) == 0 {
-			return
-		}
-		ts.Check(err)
-		n, err := strconv.Atoi(header.Get("Content-Length"))
-		ts.Check(err)
-		body := make([]byte, n)
-		_, err = io.ReadFull(r, body)
-		ts.Check(err)
-		if !json.Valid(body) {
-			ts.Fatalf("not JSON: %s", body)
-		}
-		_, err = fmt.Fprintf(ts.Stdout(), "%s\n", body)
-		ts.Check(err)
+	if err != nil {
+		env.T().Fatal(err)
 	}
+	env.Defer(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func status(ts *testscript.TestScript, _ bool, args []string) {

@@ -1,0 +1,176 @@
+package main_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+)
+
+const (
+	otherFile  = "/home/u/.xcsh/agent/sessions/--w--/2026-01-01T00-00-00-000Z_0190000000000002.jsonl"
+	theirFile  = "/home/u/.xcsh/agent/sessions/--v--/2026-01-01T00-00-00-000Z_0290000000000003.jsonl"
+	breadcrumb = "/home/u/.xcsh/agent/terminal-sessions/t1"
+)
+
+// putAll files three conversations: two of the folder, one of another project.
+func putAll(t *testing.T, fs afero.Fs) {
+	t.Helper()
+	put(t, fs, talk()...)
+	for path, id := range map[string]string{otherFile: "0190000000000002", theirFile: "0290000000000003"} {
+		cwd := "/w"
+		if path == theirFile {
+			cwd = "/v"
+		}
+		content := st.File(st.Header(id, cwd), st.User("aaaaaaaa", "", "other"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two"))
+		require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
+	}
+	require.NoError(t, fs.MkdirAll("/v", 0o700))
+}
+
+// file returns the live session's file.
+func file(t *testing.T, ed *lsptest.Editor, cwd string) string {
+	t.Helper()
+	var state struct{ File string }
+	require.NoError(t, json.Unmarshal(do(t, ed, "xcsh.state", lsptest.Fields{"cwd": cwd}), &state))
+	return state.File
+}
+
+// Whatever makes another session the live one leaves a breadcrumb, so that continue, here or
+// in a terminal, goes on in that one. What only looks, fails or is refused leaves none.
+func TestTheBreadcrumbFollowsEveryChange(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	putAll(t, fs)
+	ed := ask(t, memoryServer(t, fs), lsptest.Fields{"terminalId": "t1"}, nil)
+	leads := func(cwd, what string) {
+		t.Helper()
+		content, err := afero.ReadFile(fs, breadcrumb)
+		require.NoError(t, err, what)
+		require.Equal(t, cwd+"\n"+file(t, ed, cwd)+"\n", string(content), what)
+	}
+	none := func(what string) {
+		t.Helper()
+		exists, err := afero.Exists(fs, breadcrumb)
+		require.NoError(t, err)
+		require.False(t, exists, what)
+	}
+	do(t, ed, "xcsh.state", nil)
+	none("a session that is only looked at")
+	_, err := ed.Exec("xcsh.resume", lsptest.Fields{"target": "gone"})
+	require.NotNil(t, err)
+	none("a change that failed")
+	do(t, ed, "xcsh.prompt", lsptest.Fields{"text": "hello"})
+	leads("/w", "the first answer, which makes the file")
+
+	steps := []struct {
+		command string
+		args    lsptest.Fields
+		cwd     string
+	}{
+		{"xcsh.resume", lsptest.Fields{"target": sessionFile}, "/w"},
+		{"xcsh.fork", nil, "/w"},
+		{"xcsh.fork", lsptest.Fields{"entryId": "bbbbbbbb"}, "/w"},
+		{"xcsh.fork", lsptest.Fields{"source": otherFile}, "/w"},
+		{"xcsh.fork", lsptest.Fields{"source": otherFile, "entryId": "aaaaaaaa"}, "/w"},
+		{"xcsh.resume", lsptest.Fields{"target": "0290", "onOtherProject": "fork"}, "/w"},
+		{"xcsh.resume", lsptest.Fields{"target": "0290", "onOtherProject": "open"}, "/w"},
+		{"xcsh.resume", lsptest.Fields{"target": "/w/new.jsonl", "create": true}, "/w"},
+		{"xcsh.new", nil, "/w"},
+		{"xcsh.resume", lsptest.Fields{"target": otherFile}, "/w"},
+		{"xcsh.move", lsptest.Fields{"cwd": "/w", "to": "/v"}, "/v"},
+		{"xcsh.resume", lsptest.Fields{"cwd": "/w", "target": sessionFile}, "/w"},
+		{"xcsh.delete", lsptest.Fields{"cwd": "/w", "source": sessionFile, "confirm": true}, "/w"},
+	}
+	for _, step := range steps {
+		args := lsptest.Fields{"cwd": "/w"}
+		maps.Copy(args, step.args)
+		do(t, ed, step.command, args)
+		leads(step.cwd, step.command)
+	}
+}
+
+// A fork is refused while an answer comes, of whatever it is to be: the answer goes on, and
+// nothing is left behind. A resume stops the answer, and what came of it stays where it belongs.
+func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	putAll(t, fs)
+	model := newGated()
+	ed := ask(t, serverOf(t, fs, model), nil, nil)
+	do(t, ed, "xcsh.resume", lsptest.Fields{"target": sessionFile})
+	turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "a long story"})
+	<-model.asked
+	before := paths(t, fs)
+	for name, args := range map[string]lsptest.Fields{
+		"the session":              nil,
+		"to an entry":              {"entryId": "bbbbbbbb"},
+		"another":                  {"source": otherFile},
+		"another, to an entry":     {"source": otherFile, "entryId": "aaaaaaaa"},
+		"the session, by its file": {"source": sessionFile},
+	} {
+		_, err := ed.Exec("xcsh.fork", args)
+		require.NotNil(t, err, name)
+		require.Equal(t, "busy", err.Kind(), name)
+		require.Equal(t, "Wait for the current response to finish or abort it before forking.", err.Message, name)
+	}
+	require.Equal(t, before, paths(t, fs))
+	require.Equal(t, sessionFile, file(t, ed, "/w"))
+
+	do(t, ed, "xcsh.resume", lsptest.Fields{"target": otherFile})
+	_, err := turn.Wait()
+	require.Nil(t, err, "a turn that is stopped has an end")
+	require.Equal(t, otherFile, file(t, ed, "/w"))
+	require.Contains(t, read(t, fs), "a long story")
+	shown := string(do(t, ed, "xcsh.snapshot", nil))
+	require.Contains(t, shown, `"content":"other"`)
+	require.NotContains(t, shown, "a long story")
+	require.Contains(t, shown, `"isStreaming":false`)
+}
+
+// paths returns the files there are.
+func paths(t *testing.T, fs afero.Fs) []string {
+	t.Helper()
+	found, err := afero.Glob(fs, "/home/u/.xcsh/agent/sessions/*/*.jsonl")
+	require.NoError(t, err)
+	return found
+}
+
+// A change that a hook refused is not reported as one: no session changed, no breadcrumb, no
+// file, and the answer says who said no.
+func TestARefusedChangeLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	putAll(t, fs)
+	options := lsptest.Fields{"terminalId": "t1", "ui": lsptest.Fields{"hooks": true}}
+	ed := ask(t, memoryServer(t, fs), options, nil)
+	do(t, ed, "xcsh.state", nil)
+	require.Contains(t, string(ed.WaitNotification("xcsh/sessionChanged")), `"reason":"start"`)
+	before, live := paths(t, fs), file(t, ed, "/w")
+	for command, args := range map[string]lsptest.Fields{
+		"xcsh.resume":   {"target": sessionFile},
+		"xcsh.continue": nil,
+		"xcsh.new":      nil,
+		"xcsh.fork":     {"source": otherFile},
+	} {
+		pending := ed.BeginExec(command, args)
+		ed.WaitRequest("xcsh/beforeSwitch").Reply(lsptest.Fields{"cancel": true})
+		answer, err := pending.Wait()
+		require.Nil(t, err, command)
+		require.Regexp(t, `^\{"(switched|created|forked)":false,"cancelledBy":"hook`, string(answer), command)
+		require.Equal(t, live, file(t, ed, "/w"))
+	}
+	require.Equal(t, before, paths(t, fs))
+	exists, err := afero.Exists(fs, breadcrumb)
+	require.NoError(t, err)
+	require.False(t, exists)
+	for _, m := range ed.Messages() {
+		require.False(t, m.Method == "xcsh/sessionChanged" && !strings.Contains(string(m.Params), `"reason":"start"`), "%s", m.Params)
+	}
+}
