@@ -68,6 +68,21 @@ func errNoModel() error {
 		"offline/demo answers without a key, but is a script and no model.")
 }
 
+// Ready reports why a prompt would be refused: no model is chosen, or there is no key for it.
+// It changes nothing.
+func (s *Session) Ready(ctx context.Context) error {
+	c, err := s.current().ContextState()
+	if err != nil {
+		return err
+	}
+	model, _, _, err := s.choice(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = s.m.cfg.Models.Key(ctx, model)
+	return err
+}
+
 // SetModel makes the live session ask another model from the next request on, and records
 // that. The thinking level is fitted to what the model can do.
 func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {

@@ -119,15 +119,14 @@ func (env *Env) askWhich(ctx context.Context, matches []session.Info, ambiguous 
 	if env.Pick {
 		return session.Info{}, ambiguous
 	}
-	page := matches[:min(len(matches), pickPage)]
-	answer, err := env.UI.Ask(ctx, Question{Text: ambiguous.Error() + " Which one?", Choices: choiceTitles(page)})
+	answer, err := env.askPaged(ctx, ambiguous.Error()+" Which one?", choiceTitles(matches))
 	if err != nil {
 		return session.Info{}, err
 	}
-	if answer < 0 || answer >= len(page) {
+	if answer < 0 {
 		return session.Info{}, ambiguous
 	}
-	return page[answer], nil
+	return matches[answer], nil
 }
 
 // choiceTitles words sessions as choices.

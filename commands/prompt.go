@@ -146,8 +146,9 @@ func (env *Env) askPrompt(ctx context.Context, live *agent.Session, whenBusy str
 			return "", err
 		case state.IsStreaming && whenBusy == "":
 			return "", fault.New(fault.Busy, "A turn runs in %s; steer it or follow up instead.", live.Cwd())
-		case state.Model == nil:
-			return "", fault.New(fault.Provider, "No model is chosen; choose one with xcsh.setModel first.")
+		}
+		if err := live.Ready(ctx); err != nil { // before the person writes for nothing
+			return "", err
 		}
 	}
 	return env.askText(ctx, textNeeded, "", "")

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/procgroup"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -94,7 +95,7 @@ func (s Sharer) start(ctx context.Context, dir string, argv []string) (*process,
 	// Files and not writers, so that Wait waits for the program and not for whoever has
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = out, errs
-	ownGroup(cmd)
+	procgroup.Own(cmd)
 	err = cmd.Start()
 	_, _ = out.Close(), errs.Close() // the program has its own
 	if err != nil {
@@ -128,7 +129,7 @@ func (p *process) cancel(ctx context.Context, grace time.Duration) error {
 // end tells the group to end, and kills what is left of it when nobody holds the output any
 // more, or after a while.
 func (p *process) end(grace time.Duration) {
-	terminate(p.cmd.Process)
+	procgroup.Terminate(p.cmd.Process)
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	for _, gone := range []<-chan struct{}{p.stdout.end, p.stderr.end, p.exited} {
@@ -139,7 +140,7 @@ func (p *process) end(grace time.Duration) {
 		}
 		break
 	}
-	kill(p.cmd.Process)
+	procgroup.Kill(p.cmd.Process)
 	<-p.exited
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/procgroup"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
@@ -174,7 +175,7 @@ func (s Shell) start(ctx context.Context, argv []string, dir string) (*process, 
 	// A file and not a writer, so that Wait waits for the shell and not for whoever has
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = in, in
-	ownGroup(cmd)
+	procgroup.Own(cmd)
 	err = cmd.Start()
 	_ = in.Close() // the child has its own
 	if err != nil {
@@ -236,16 +237,16 @@ func (p *process) wait(ctx context.Context, timeout, grace time.Duration) (e end
 // end tells the group to end, and kills what is left of it after a while. When nobody
 // holds the output any more all have ended.
 func (p *process) end(grace time.Duration) {
-	terminate(p.cmd.Process)
+	procgroup.Terminate(p.cmd.Process)
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {
 	case <-late.C:
-		kill(p.cmd.Process)
+		procgroup.Kill(p.cmd.Process)
 	case <-p.outEnd:
 		select {
 		case <-late.C:
-			kill(p.cmd.Process)
+			procgroup.Kill(p.cmd.Process)
 		case <-p.exited:
 		}
 	}

@@ -13,6 +13,7 @@ var (
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	namedTest  = regexp.MustCompile(`\.((?:Test|Fuzz)[A-Z]\w*)`)
 	namedStory = regexp.MustCompile(`\bTest(Conversations|Scripts)/([\w-]+)`)
+	namedFlow  = regexp.MustCompile(`\bplain-client/([\w-]+)`)
 )
 
 // TestCoverageNamesRealTests keeps docs/coverage.md from naming tests that are gone.
@@ -54,5 +55,8 @@ func requireRealTests(t *testing.T, text []byte) {
 	dirs := map[string]string{"Conversations": "../../testdata/conversations", "Scripts": "testdata/script"}
 	for _, m := range stories {
 		require.FileExists(t, filepath.Join(dirs[string(m[1])], string(m[2])+".txtar"))
+	}
+	for _, m := range namedFlow.FindAllSubmatch(text, -1) {
+		require.FileExists(t, "testdata/plain-client/"+string(m[1])+".test.mjs")
 	}
 }

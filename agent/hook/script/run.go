@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/procgroup"
 )
 
 const (
@@ -63,7 +64,11 @@ func (c call) run(ctx context.Context, limit time.Duration, file file, dir strin
 		cmd.Env = append(cmd.Environ(), "XCSH_HOOK_EVENT="+string(c.event)) // behind PWD, which follows Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.payload), &out, &complaint
 		cmd.WaitDelay = lingerFor
-		ownGroup(cmd)
+		procgroup.Own(cmd)
+		cmd.Cancel = func() error {
+			procgroup.Kill(cmd.Process)
+			return nil
+		}
 		// A file that is still being written, or that a process forked meanwhile still holds.
 		if err = cmd.Run(); !isBusy(err) || !pause(limited) {
 			break

@@ -4,14 +4,10 @@ package script
 
 import (
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// ownGroup has nothing to do here: only the executable itself can be killed.
-func ownGroup(*exec.Cmd) {}
 
 func isBusy(error) bool { return false }
 

@@ -7,22 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"syscall"
 )
-
-// ownGroup gives the executable a session of its own, and so a process group that is killed as a
-// whole, and no terminal to ask the person on.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error {
-		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
-}
 
 func isBusy(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 
