@@ -311,8 +311,8 @@ func TestNothingIsAskedForInVain(t *testing.T) {
 		kind fault.Kind
 		text string
 	}{
-		"xcsh.prompt":   {fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; "+
-		"offline/demo answers without a key, but is a script and no model."},
+		"xcsh.prompt": {fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; " +
+			"offline/demo answers without a key, but is a script and no model."},
 		"xcsh.steer":    {fault.Stale, "Nothing runs in /w; send a prompt instead."},
 		"xcsh.followUp": {fault.Stale, "Nothing runs in /w; send a prompt instead."},
 		"xcsh.approve":  {fault.NotFound, "Nothing waits for permission in /w."},

@@ -25,7 +25,7 @@ func TestTheWholeGroupEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command("sh", "-c", `(trap 'echo cleaned up; exit' TERM; echo ready; while :; do read -r _ <&3 || :; done 3<>"$0") & wait`, fifo(t))
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", `(trap 'echo cleaned up; exit' TERM; echo ready; while :; do read -r _ <&3 || :; done 3<>"$0") & wait`, fifo(t))
 			out, err := cmd.StdoutPipe()
 			require.NoError(t, err)
 			procgroup.Own(cmd)
@@ -48,6 +48,6 @@ func TestTheWholeGroupEnds(t *testing.T) {
 func fifo(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/quiet"
-	require.NoError(t, exec.Command("mkfifo", path).Run())
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", path).Run())
 	return path
 }
