@@ -157,10 +157,18 @@ func (c *chromium) open(t testing.TB, page, fragment string) *tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(path, []byte(page), 0o600))
+	p := c.visit(t, "file://"+path, fragment)
+	p.ready(t)
+	return p
+}
+
+// visit goes to a page and does not wait for it.
+func (c *chromium) visit(t testing.TB, address, fragment string) *tab {
+	t.Helper()
 	var target struct{ TargetID, SessionID string }
 	require.NoError(t, json.Unmarshal(c.call(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}), &target))
 	require.NoError(t, json.Unmarshal(c.call(t, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}), &target))
-	p := &tab{chromium: c, session: target.SessionID, file: "file://" + path}
+	p := &tab{chromium: c, session: target.SessionID, file: address}
 	c.mu.Lock()
 	c.tabs[p.session] = p
 	c.mu.Unlock()
@@ -169,11 +177,16 @@ func (c *chromium) open(t testing.TB, page, fragment string) *tab {
 		p.do(t, domain+".enable", nil)
 	}
 	p.do(t, "Page.navigate", map[string]any{"url": p.file + fragment})
+	return p
+}
+
+// ready waits until the page is drawn.
+func (p *tab) ready(t testing.TB) {
+	t.Helper()
 	p.eval(t, `new Promise((done) => {
 		const look = () => document.documentElement?.dataset.ready ? done(true) : setTimeout(look, 20);
 		look();
 	})`)
-	return p
 }
 
 func (p *tab) do(t testing.TB, method string, params any) json.RawMessage {

@@ -23,6 +23,8 @@ const chunkSize = 512 << 10
 // The entries are written in one pass, as they are but for the bytes that HTML would not leave alone, so that
 // a page costs the time of a copy and the memory of its largest entry.
 //
+// The viewer stands between what is known of the session and its entries, and reads them as they come.
+//
 // The data blocks are `script` elements of types that no browser runs: session-data is an object of header,
 // leafId and what else there is of title, fileName, model, thinkingLevel, systemPrompt, tools, damaged and
 // redacting; each block of class entries holds whole entries, one JSON value per line, in file order;
@@ -34,7 +36,7 @@ const chunkSize = 512 << 10
 func HTML(w io.Writer, d Doc, o HTMLOptions) error {
 	p := &page{doc: d, out: bufio.NewWriterSize(w, 1<<16)}
 	for _, step := range []func() error{
-		func() error { return p.shell(o) }, p.about, p.entries, p.ending, p.script, p.out.Flush,
+		func() error { return p.shell(o) }, p.about, p.script, p.entries, p.ending, p.out.Flush,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -194,5 +196,9 @@ func (p *page) ending() error {
 		}
 		o.Raw("redacted", counts)
 	}
-	return p.data("session-end", o.Bytes())
+	if err := p.data("session-end", o.Bytes()); err != nil {
+		return err
+	}
+	_, err := p.out.WriteString("</body>\n</html>\n")
+	return err
 }

@@ -101,8 +101,8 @@ func parseAttrs(t testing.TB, s string) []attr {
 }
 
 var (
-	elementNames = strings.Fields("html head meta title style body a header h1 h2 dl div dt dd nav aside main p button input dialog footer noscript script")
-	attrNames    = strings.Fields("lang charset http-equiv content name class href id aria-label aria-pressed aria-expanded aria-controls aria-live dir title type role tabindex placeholder autocomplete spellcheck data-theme data-filter")
+	elementNames = strings.Fields("html head meta title style body a header h1 h2 dl div dt dd nav aside main p button input dialog kbd footer noscript script")
+	attrNames    = strings.Fields("lang charset http-equiv content name class href id aria-label aria-pressed aria-expanded aria-controls aria-live dir title type role tabindex placeholder autocomplete spellcheck hidden data-theme data-filter")
 )
 
 // pageScript is what a reader's browser is allowed to run.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"fmt"
 	"html"
 	"strings"
 	"sync"
@@ -13,7 +14,7 @@ import (
 var viewerFiles embed.FS
 
 // viewerScripts are the parts of the viewer's script; each uses only those before it.
-var viewerScripts = []string{"text", "markdown", "highlight", "diff", "index", "items", "dom", "conversation", "sidebar", "app"}
+var viewerScripts = []string{"text", "markdown", "highlight", "diff", "index", "items", "dom", "reading", "conversation", "sidebar", "search", "facts", "app"}
 
 // viewer is what every page has in common.
 type viewer struct {
@@ -79,12 +80,9 @@ func (p *page) shell(o HTMLOptions) error {
 	return nil
 }
 
-// script writes the viewer, which finds all data before it.
+// script writes the viewer. It stands before the entries, so that it shows the first ones while a browser is still
+// reading the others, and shows what there is of a page that was cut off.
 func (p *page) script() error {
-	for _, s := range []string{"<script>", theViewer().script, "</script>\n</body>\n</html>\n"} {
-		if _, err := p.out.WriteString(s); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := fmt.Fprintf(p.out, "<script>%s</script>\n", theViewer().script)
+	return err
 }

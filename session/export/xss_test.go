@@ -27,7 +27,8 @@ var payloads = []string{
 	"\u2028\u2029alert(1)", "\x00<\x00script>", "\uFEFF+ADw-script+AD4-",
 	`{{.}}{{template "item"}}`, `&lt;script&gt;&#60;&amp`, `\u003cscript\u003e`, `*/ } body { background: url(//x) } /*`,
 	`<a href="https://example.invalid/">x</a>`, `"><meta http-equiv=refresh content="0;url=//x">`, `"><base href=//x>`,
-	"\xff\xfe<b>", "\u202E<img>", "\x1b]8;;javascript:alert(1)\x07x",
+	`<!-- <script> </script> --> </SCRIPT/x> <!--<script>`, "<scr\x00ipt></script\x0b><script>alert(1)// </script",
+	"\xff\xfe<b>", "\u202E\u2066\u061c\u200f<img>", "\x1b]8;;javascript:alert(1)\x07x",
 }
 
 // poison returns copies of v in which every string, key included, is the payload; and

@@ -1,18 +1,7 @@
 // The page: reads the session out of its data blocks, draws it and answers the keyboard.
 
-const byId = (id) => document.getElementById(id);
 const main = byId("conversation");
-
-function readJSON(id) {
-  try {
-    return obj(JSON.parse(byId(id).textContent));
-  } catch {
-    return {};
-  }
-}
-
 const about = readJSON("session-data");
-const ending = readJSON("session-end");
 
 const memory = { // what the browser may or may not remember for a file
   get(key) {
@@ -29,25 +18,9 @@ const memory = { // what the browser may or may not remember for a file
   },
 };
 
-const chunks = Array.from(document.querySelectorAll("script.entries"));
-const lines = new Lines((i) => chunks[i].textContent);
-const pause = () => new Promise((done) => setTimeout(done));
-
-async function readRecords() {
-  const records = [];
-  let last = performance.now();
-  for (let i = 0; i < chunks.length; i++) {
-    for (const r of recordsOf(lines.text(i), i, records.length)) records.push(r);
-    if (performance.now() - last < 40) continue;
-    byId("status").textContent = "Reading… " + Math.round((100 * (i + 1)) / chunks.length) + " %";
-    await pause();
-    last = performance.now();
-  }
-  return records;
-}
-
-const state = { leaf: -1, at: -1, filter: "default", query: "", matches: null, open: new Map(), all: { thinking: null, output: null } };
-let tree, conversation, sidebar;
+const state = { at: -1, filter: "default", open: new Map(), all: { thinking: null, output: null } };
+let tree, conversation, sidebar, search;
+const hits = new Hits(main, byId("rows"));
 
 const view = {
   anchor: (ordinal) => tree.anchor(ordinal),
@@ -56,32 +29,40 @@ const view = {
     const all = state.all[group === "call" ? "output" : group];
     return all ?? otherwise;
   },
-  // branches are the ways on from an entry that are not on the path shown.
+  drawn: () => hits.later(),
+  /** newDay says whether an entry is of another day than the one above it. */
+  newDay(record) {
+    const above = conversation.path[conversation.place.get(record.ordinal) - 1];
+    return above === undefined || tree.records[above].day !== record.day;
+  },
+  /** branches are the ways on from an entry that are not on the path shown. */
   branches(record) {
     const others = (record.children ?? []).filter((c) => !conversation.place.has(c));
     if (!others.length) return null;
-    return others.slice(0, 4).map((c) => h("button", { type: "button", class: "branch", title: tree.records[c].text, onclick: () => goTo(c, true) },
-      "↳ " + (preview(tree.records[c].text, 24) || "other branch")));
+    return h("nav", { class: "branches", "aria-label": "Other branches" }, h("span", { class: "note" }, others.length === 1 ? "Another branch:" : "Other branches:"),
+      others.slice(0, 4).map((c) => h("button", { type: "button", class: "branch", title: tree.records[c].text, onclick: () => goTo(c, true) },
+        "↳ " + (preview(tree.records[c].text, 60) || "unnamed"))),
+      others.length > 4 ? note(grouped(others.length - 4) + " more in the tree") : null);
   },
   copyText(record) {
     const e = lines.entry(record);
-    return itemOf(e).blocks.map((b) => b.text ?? (b.kind === "call" ? "[" + b.name + "] " + indented(Object.fromEntries(b.args)) : "")).filter(Boolean).join("\n\n") || lines.raw(record);
+    return clean(itemOf(e).blocks.map(blockText).filter(Boolean).join("\n\n") || lines.raw(record));
   },
 };
 
 function showBranch(leaf) {
-  state.leaf = leaf;
   const path = leaf < 0 ? [] : tree.pathTo(leaf);
   conversation.show(path);
-  showFacts(path);
+  showFacts(factsOf(about, path.map((i) => tree.records[i]), tree.records), false);
   showRows();
 }
 
 function showRows() {
-  const keep = filters[state.filter];
-  const { matches } = state;
+  const { matches } = search;
+  // What is searched is searched everywhere, unless another view than the default one was chosen.
+  const keep = matches && state.filter === "default" ? filters.all : filters[state.filter];
   const active = new Set(conversation.path);
-  const rows = tree.rows((r) => (matches ? matches.has(r.ordinal) : keep(r)), active);
+  const rows = tree.rows((r) => keep(r) && (!matches || matches.has(r.ordinal)), active);
   sidebar.show(rows, active);
   byId("status").textContent = grouped(rows.length) + " of " + count(tree.records.length, "entry", "entries") + (matches ? " match" : "");
 }
@@ -91,7 +72,7 @@ function goTo(ordinal, focus) {
   if (ordinal < 0) return;
   if (!conversation.place.has(ordinal)) showBranch(tree.newestBelow(ordinal));
   state.at = ordinal;
-  conversation.reveal(ordinal, focus);
+  conversation.reveal(ordinal, focus, (el) => hits.show(el));
   sidebar.follow(ordinal);
   setAddress(ordinal);
 }
@@ -115,74 +96,12 @@ function fromAddress() {
   return found >= 0;
 }
 
-function showFacts(path) {
-  const header = obj(about.header);
-  const onPath = totals(path.map((i) => tree.records[i]));
-  const all = totals(tree.records);
-  const cost = dollars(onPath.cost) + (dollars(all.cost) !== dollars(onPath.cost) ? " (" + dollars(all.cost) + " with other branches)" : "");
-  const facts = [
-    ["Session", str(header.id)], ["Folder", str(header.cwd)], ["Started", instant(header.timestamp).full || preview(str(header.timestamp), 40)],
-    ["Model", Array.from(onPath.models).slice(-3).join(", ") || str(about.model)], ["Thinking", path.map((i) => tree.records[i]).findLast((r) => r.type === "thinking_level_change")?.set || str(about.thinkingLevel)],
-    ["Messages", joined(" · ", [count(onPath.user, "user", "user"), count(onPath.assistant, "assistant", "assistant"), count(onPath.calls, "tool call", "tool calls")])],
-    ["Tokens", tokenText(onPath)], ["Cost", all.cost > 0 ? cost : ""], ["File", str(about.fileName)],
-  ];
-  byId("facts").replaceChildren(...facts.filter(([, v]) => v).map(([name, v]) => h("div", null, h("dt", null, name), h("dd", { dir: "auto" }, clean(v)))));
-}
-
-// showNotices says what was left out of this page, and by whom.
-function showNotices() {
-  const notices = [];
-  const redacted = Object.entries(obj(ending.redacted)).filter(([, n]) => num(n) > 0);
-  if (redacted.length) notices.push("Secrets were replaced: " + redacted.map(([name, n]) => clean(name) + " ×" + n).join(", ") + ".");
-  else if (about.redacting) notices.push("Looked for secrets; none of the known kinds was found.");
-  const unreadable = tree.records.filter((r) => r.type === "damaged" || r.type === "").length;
-  const damaged = num(about.damaged);
-  if (damaged) notices.push(count(damaged, "damaged line", "damaged lines") + " of the file could not be read and " + (damaged === 1 ? "is" : "are") + " not on this page.");
-  if (unreadable) notices.push(count(unreadable, "entry", "entries") + " on this page cannot be shown as more than raw text.");
-  if (num(ending.entries) !== tree.records.length) notices.push("This page is not whole: it holds " + grouped(tree.records.length) + " of " + grouped(num(ending.entries)) + " entries.");
-  byId("notices").replaceChildren(...notices.map((n) => h("p", null, n)));
-}
-
-function showAbout() {
-  const parts = [];
-  if (str(about.systemPrompt)) parts.push(folded("about", "about:system", ["System prompt ", note(count(lineCount(about.systemPrompt), "line", "lines"))], false, () => codeBlockElement(about.systemPrompt, "")));
-  const tools = list(about.tools).map(obj);
-  if (tools.length) parts.push(folded("about", "about:tools", ["Tools ", note(String(tools.length))], false, () => h("div", null, tools.map((t) =>
-    h("section", { class: "tool" }, h("h3", null, clean(str(t.name))), h("div", { class: "text", dir: "auto" }, build(parseMarkdown(clean(str(t.description))))),
-      t.parameters ? folded("fold", "about:" + str(t.name), ["Parameters"], false, () => codeBlockElement(indented(t.parameters), "json")) : null)))));
-  byId("about").replaceChildren(...parts);
-}
-
-// search finds entries that hold every word typed. Lines are looked through as they are, which is quick;
-// those that match are read to see whether the words stand in a text.
-let searching = 0;
-
-async function search(query) {
-  const mine = ++searching;
-  state.query = query;
-  const tokens = query.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!tokens.length) {
-    state.matches = null;
-    return showRows();
-  }
-  const found = new Set();
-  const inLine = tokens.map((t) => new RegExp(JSON.stringify(t).slice(1, -1).replace(/</g, "\\u003c").replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"));
-  let last = performance.now();
-  for (const r of tree.records) {
-    const raw = lines.raw(r);
-    const label = r.label.toLowerCase();
-    if (tokens.every((t, i) => inLine[i].test(raw) || label.includes(t))) {
-      const text = textsOf(parseEntry(raw)).toLowerCase() + "\n" + label;
-      if (tokens.every((t) => text.includes(t))) found.add(r.ordinal);
-    }
-    if (performance.now() - last < 30) continue;
-    byId("status").textContent = "Searching… " + grouped(found.size) + " so far";
-    await pause();
-    if (mine !== searching) return;
-    last = performance.now();
-  }
-  state.matches = found;
+async function runSearch(query) {
+  const done = await search.run(query, (n) => (byId("status").textContent = "Searching… " + grouped(n) + " so far"));
+  if (!done) return false;
+  hits.look(search.words);
   showRows();
+  return true;
 }
 
 function setFilter(name) {
@@ -255,9 +174,11 @@ function toggleSidebar(show = document.body.classList.contains("no-sidebar")) {
   byId("toggle-sidebar").setAttribute("aria-expanded", String(show));
 }
 
+const narrow = matchMedia("(max-width: 50rem)"); // where the sidebar covers the conversation
+
 function onKey(ev) {
   if (ev.ctrlKey || ev.metaKey || ev.altKey || document.querySelector("dialog[open]")) return;
-  if (ev.key === "Escape") return leaveSearch(ev);
+  if (ev.key === "Escape") return leaveSearch();
   if (ev.target.closest("input, textarea, select")) return;
   if (!Object.hasOwn(keys, ev.key)) return;
   ev.preventDefault();
@@ -268,40 +189,45 @@ function leaveSearch() {
   const input = byId("search");
   if (input.value) {
     input.value = "";
-    search("");
-    sidebar.follow(state.at);
+    runSearch("").then(() => sidebar.follow(state.at));
   } else {
+    if (narrow.matches) toggleSidebar(false);
     document.activeElement?.blur();
   }
 }
 
-function listen() {
+function listenToSearch() {
   let typed = 0;
-  byId("search").addEventListener("input", (ev) => {
+  const input = byId("search");
+  input.addEventListener("input", () => {
     clearTimeout(typed);
-    typed = setTimeout(() => search(ev.target.value), 150);
+    typed = setTimeout(() => runSearch(input.value), 150);
   });
-  byId("search").addEventListener("keydown", (ev) => {
+  input.addEventListener("keydown", async (ev) => {
     if (ev.key !== "Enter" && ev.key !== "ArrowDown") return;
     ev.preventDefault();
+    clearTimeout(typed); // what was typed last counts
+    if (!(await runSearch(input.value)) || !sidebar.list.length) return;
     byId("tree").focus();
-    sidebar.move(0);
-    if (ev.key === "Enter" && sidebar.list.length) sidebar.choose(0);
+    if (ev.key === "Enter") sidebar.choose(0);
+    else sidebar.move(0);
   });
+}
+
+function listen() {
+  listenToSearch();
   for (const b of document.querySelectorAll("#filters button")) b.addEventListener("click", () => setFilter(b.dataset.filter));
-  byId("theme").addEventListener("click", nextTheme);
   byId("toggle-thinking").addEventListener("click", () => toggleAll("thinking"));
   byId("toggle-output").addEventListener("click", () => toggleAll("output"));
   byId("toggle-sidebar").addEventListener("click", () => toggleSidebar());
   byId("show-help").addEventListener("click", () => byId("help").showModal());
   byId("close-help").addEventListener("click", () => byId("help").close());
   document.addEventListener("keydown", onKey);
-  document.addEventListener("toggle", (ev) => {
-    const { key } = ev.target.dataset ?? {};
-    if (key) state.open.set(key, ev.target.open);
-  }, true);
+  document.querySelector(".page").addEventListener("click", (ev) => {
+    if (narrow.matches && !ev.target.closest(".bar")) toggleSidebar(false);
+  });
   addEventListener("hashchange", fromAddress);
-  addEventListener("beforeprint", () => conversation.beforePrint());
+  addEventListener("beforeprint", () => (byId("print-note").hidden = conversation.beforePrint()));
   addEventListener("afterprint", () => conversation.afterPrint());
   followScroll();
 }
@@ -324,20 +250,52 @@ function followScroll() {
   }, { passive: true });
 }
 
-async function start() {
-  setTheme(memory.get("theme") ?? document.documentElement.dataset.theme);
-  tree = new Tree(await readRecords());
+// listenEarly is for what can be used while the page is still being read.
+function listenEarly() {
+  byId("theme").addEventListener("click", nextTheme);
+  byId("save").addEventListener("click", () => saveFile(about));
+  document.addEventListener("toggle", (ev) => {
+    const { key } = ev.target.dataset ?? {};
+    if (key) state.open.set(key, ev.target.open);
+    hits.later();
+  }, true);
+}
+
+/** showBeginning shows the first entries while the others are still being read, if it is these that will be shown. */
+function showBeginning() {
+  if (location.hash.length > 1 || about.leafId === "") return main.replaceChildren(h("p", { class: "quiet" }, "Reading…"));
+  const records = recordsOf(lines.text(0), 0, 0); // others than those that stay: what follows changes them
+  const end = records.findIndex((r, i) => i > 0 && r.parentId !== records[i - 1].id);
+  tree = new Tree(records.slice(0, Math.min(end < 0 ? records.length : end, groupSize)));
   conversation = new Conversation(main, lines, tree, view);
-  sidebar = new Sidebar({ box: byId("tree"), rows: byId("rows") }, tree, (ordinal) => {
+  conversation.show(tree.records.map((r) => r.ordinal));
+}
+
+function showProgress(records) {
+  if (!main.childElementCount && stillComing()) {
+    showFacts(factsOf(about, [], []), true);
+    showBeginning();
+  }
+  byId("status").textContent = "Reading… " + count(records.length, "entry", "entries");
+}
+
+async function start() {
+  const theme = memory.get("theme");
+  setTheme(themes.includes(theme) ? theme : document.documentElement.dataset.theme);
+  if (narrow.matches) toggleSidebar(false);
+  listenEarly();
+  showAbout(about);
+  tree = new Tree(await readRecords(showProgress));
+  search = new Search(lines, tree);
+  conversation = new Conversation(main, lines, tree, view);
+  sidebar = new Sidebar({ box: byId("tree"), rows: byId("rows"), onDraw: () => hits.later() }, tree, (ordinal) => {
     goTo(ordinal, false);
-    if (matchMedia("(max-width: 50rem)").matches) toggleSidebar(false);
+    if (narrow.matches) toggleSidebar(false);
   });
-  showAbout();
   const leaf = about.leafId === "" ? -1 : tree.byId.get(str(about.leafId)) ?? tree.records.length - 1;
   showBranch(leaf);
-  showNotices();
+  byId("notices").replaceChildren(...noticesOf(about, readJSON("session-end"), tree.records).map((n) => h("p", null, n)));
   listen();
-  if (matchMedia("(max-width: 50rem)").matches) toggleSidebar(false);
   if (!fromAddress() && conversation.path.length) {
     state.at = conversation.path[0];
     sidebar.follow(state.at);

@@ -31,8 +31,9 @@ class Conversation {
     }
     this.root.replaceChildren(...this.groups.map((g) => g.el));
     if (!path.length) this.root.append(h("p", { class: "quiet" }, "This conversation has no entries."));
-    if (path.length <= wholePage) this.groups.forEach((g) => this.fill(g));
-    else this.groups.forEach((g) => this.watch.observe(g.el));
+    const whole = path.length <= wholePage;
+    for (const g of whole ? this.groups : this.groups.slice(0, 1)) this.fill(g);
+    if (!whole) this.groups.forEach((g) => this.watch.observe(g.el));
   }
 
   seen(changes) {
@@ -55,20 +56,13 @@ class Conversation {
     }
     group.el.replaceChildren(...items);
     group.el.style.minHeight = "";
+    this.view.drawn(group.el);
   }
 
   empty(group) {
     group.filled = false;
     group.el.style.minHeight = group.el.offsetHeight + "px";
     group.el.replaceChildren();
-  }
-
-  redraw() {
-    for (const g of this.groups) {
-      if (!g.filled) continue;
-      g.filled = false;
-      this.fill(g);
-    }
   }
 
   element(ordinal) {
@@ -79,14 +73,17 @@ class Conversation {
     return group.el.children[at - group.from];
   }
 
-  /** reveal scrolls to an entry. What is around it is drawn first, else it would move away again. */
-  reveal(ordinal, focus) {
+  /** reveal scrolls to an entry. What is around it is drawn first, else it would move away again. settled is called when it is there. */
+  reveal(ordinal, focus, settled = () => {}) {
     const el = this.element(ordinal);
     if (!el) return;
     const g = Math.floor(this.place.get(ordinal) / groupSize);
     for (const near of [g - 1, g + 1]) if (this.groups[near]) this.fill(this.groups[near]);
     el.scrollIntoView({ block: "start" });
-    requestAnimationFrame(() => el.scrollIntoView({ block: "start" }));
+    requestAnimationFrame(() => {
+      el.scrollIntoView({ block: "start" });
+      settled(el);
+    });
     if (focus) el.focus({ preventScroll: true });
     this.mark(ordinal);
   }
@@ -105,9 +102,12 @@ class Conversation {
     return -1;
   }
 
+  /** beforePrint draws everything, or reports that it would be too much. */
   beforePrint() {
     this.printing = true;
-    if (this.path.length <= printable) this.groups.forEach((g) => this.fill(g));
+    if (this.path.length > printable) return false;
+    this.groups.forEach((g) => this.fill(g));
+    return true;
   }
 
   afterPrint() {

@@ -70,17 +70,36 @@ function coloured(code, lang) {
   return out;
 }
 
+const shownAtOnce = { characters: 200_000, rows: 2000, blocks: 200 }; // of one text, difference or entry
+
+/** restButton stands for what would take a browser long to draw, until it is wanted. */
+function restButton(what, make) {
+  const el = h("button", { type: "button", class: "rest", onclick: () => el.replaceWith(make()) }, "Show the other " + what);
+  return el;
+}
+
+/** parted is the elements that make gives of a list, the first of them at once. */
+function parted(all, most, what, make) {
+  const out = document.createDocumentFragment();
+  out.append(...all.slice(0, most).map(make));
+  if (all.length > most) out.append(restButton(grouped(all.length - most) + " " + what, () => parted(all.slice(most), all.length, what, make)));
+  return out;
+}
+
 function codeBlockElement(code, lang, shell = false) {
   const text = clean(code);
-  return h("div", { class: shell ? "code shell" : "code" },
-    h("div", { class: "bar" }, lang && !shell ? h("span", { class: "lang" }, preview(lang, 30)) : null, copyButton(() => code, "Copy this code")),
-    h("pre", { tabindex: "0" }, h("code", null, coloured(text, lang))));
+  const most = shownAtOnce.characters;
+  const named = lang && !shell;
+  return h("div", { class: joined(" ", ["code", shell && "shell", named && "named"]), dir: "ltr" },
+    h("div", { class: "bar" }, named ? h("span", { class: "lang" }, preview(lang, 30)) : null, copyButton(() => text, "Copy this text")),
+    h("pre", { tabindex: "0" }, h("code", null, coloured(text.slice(0, most), lang)),
+      text.length > most ? restButton(byteSize(text.length - most), () => document.createTextNode(text.slice(most))) : null));
 }
 
 function diffElement(rows) {
   const names = { "+": "ins", "-": "del", "…": "gap", " ": "same" };
-  return h("div", { class: "diff", tabindex: "0", role: "region", "aria-label": "Difference" },
-    rows.map(([op, text]) => h("div", { class: names[op] }, h("span", { class: "op", "aria-hidden": "true" }, op === "…" ? "⋯" : op), h("span", { class: "text" }, clean(text) || " "))));
+  const row = ([op, text]) => h("div", { class: names[op] }, h("span", { class: "op", "aria-hidden": "true" }, op === "…" ? "⋯" : op), h("span", { class: "text" }, clean(text) || " "));
+  return h("div", { class: "diff", dir: "ltr", tabindex: "0", role: "region", "aria-label": "Difference" }, parted(rows, shownAtOnce.rows, "lines", row));
 }
 
 /** folded is a details element whose content is made when it is first opened. */
@@ -88,9 +107,12 @@ function folded(cls, key, summaryParts, open, make) {
   const el = h("details", { class: cls, "data-key": key });
   el.append(h("summary", null, summaryParts));
   const fill = () => {
-    if (el.open && el.childElementCount === 1) el.append(make());
+    if (el.open) el.fill();
   };
   el.addEventListener("toggle", fill);
+  el.fill = () => {
+    if (el.childElementCount === 1) el.append(make());
+  };
   el.open = open;
   fill();
   return el;
@@ -98,16 +120,19 @@ function folded(cls, key, summaryParts, open, make) {
 
 const note = (text) => (text ? h("span", { class: "note" }, clean(text)) : null);
 
+// What a fold begins with is said while it is folded only.
+const glimpse = (text) => (text ? h("span", { class: "note glimpse" }, clean(text)) : null);
+
 const makers = {
   markdown: (b) => h("div", { class: "text", dir: "auto" }, build(parseMarkdown(clean(b.text)))),
   hint: (b) => h("p", { class: "note" }, clean(b.text)),
   error: (b) => h("pre", { class: "error" }, clean(b.text)),
   code: (b) => codeBlockElement(b.text, b.lang ?? "", b.shell),
-  image: (b) => b.source ? pictureElement(b.source) : h("p", { class: "placeholder" }, clean(b.text)),
-  thinking: (b, key, view) => folded("thinking", key, ["Thinking ", note(b.note)], view.open(key, "thinking", false),
+  image: (b) => b.source ? pictureElement(b) : h("p", { class: "placeholder" }, clean(b.text)),
+  thinking: (b, key, view) => folded("thinking", key, ["Thinking ", glimpse(b.note)], view.open(key, "thinking", false),
     () => h("div", { class: "text", dir: "auto" }, build(parseMarkdown(clean(b.text))))),
-  output: (b, key, view) => folded("output", key, [h("span", { class: "count" }, b.title), " ", note(b.note)], view.open(key, "output", b.open),
-    () => h("div", { class: "code" }, h("div", { class: "bar" }, copyButton(() => b.text, "Copy this output")), h("pre", { tabindex: "0" }, clean(b.text)))),
+  output: (b, key, view) => b.short ? codeBlockElement(b.text, "") : folded("output", key, [h("span", { class: "count" }, b.title), " ", glimpse(b.note)], view.open(key, "output", false),
+    () => codeBlockElement(b.text, "")),
   fold: (b, key, view) => folded("fold", key, [clean(b.title), " ", note(b.note)], view.open(key, "", false),
     () => codeBlockElement(b.text, b.lang ?? "")),
   "fold-diff": (b, key, view) => folded("fold", key, [b.title], view.open(key, "", false), () => diffElement(b.rows)),
@@ -119,16 +144,18 @@ function callElement(b, key, view) {
   const size = b.parts.reduce((n, p) => n + (p.rows?.length ?? lineCount(p.text)), 0);
   const open = view.open(key, "call", b.parts.length > 0 && size <= 40);
   const path = b.path ? h("span", { class: "path" }, preview(b.path, 200)) : null;
-  const head = [h("b", null, clean(b.name)), " ", path, " ", note(b.about || (open ? "" : b.hint))];
+  const head = [h("b", null, clean(b.name)), " ", path, " ", b.about ? note(b.about) : glimpse(b.hint)];
   return folded("call", key, head, open, () => h("div", null,
     b.parts.map((p) => makers[p.kind](p)),
-    b.args.length ? h("dl", { class: "arguments" }, b.args.map(([name, v]) =>
-      h("div", { class: v.length > 80 || v.includes("\n") ? "multi" : "" }, h("dt", null, clean(name)), h("dd", null, h("pre", null, clean(v)))))) : null,
+    b.args.length ? h("dl", { class: "arguments" }, parted(b.args, shownAtOnce.blocks, "arguments", ([name, v]) =>
+      h("div", { class: v.length > 80 || v.includes("\n") ? "multi" : "" }, h("dt", null, clean(name)),
+        h("dd", null, v.length > shownAtOnce.characters ? codeBlockElement(v, "") : h("pre", null, clean(v)))))) : null,
     b.args.length + b.parts.length === 0 && !b.path ? h("p", { class: "note" }, "no arguments") : null));
 }
 
-function pictureElement(source) {
-  const img = h("img", { alt: "Image in the conversation", loading: "lazy", decoding: "async" });
+function pictureElement({ source, size }) {
+  const [width, height] = size?.every((n) => n > 0 && n < 20_000) ? size : [];
+  const img = h("img", { alt: "Image in the conversation", loading: "lazy", decoding: "async", width, height });
   img.src = source;
   return h("button", { type: "button", class: "picture", "aria-label": "Enlarge the image", onclick: () => showPicture(source) }, img);
 }
@@ -136,7 +163,7 @@ function pictureElement(source) {
 function showPicture(source) {
   const img = h("img", { alt: "Image in the conversation" });
   img.src = source;
-  const box = h("dialog", { class: "picture", "aria-label": "Image", onclick: () => box.close(), onclose: () => box.remove() }, img);
+  const box = h("dialog", { class: "picture", "aria-label": "Image", tabindex: "-1", onclick: () => box.close(), onclose: () => box.remove() }, img);
   document.body.append(box);
   box.showModal();
 }
@@ -149,11 +176,12 @@ function itemElement(item, record, view) {
     h("header", null,
       h("h2", { dir: "auto" }, clean(item.title)),
       item.flags.map((f) => h("span", { class: f.bad ? "flag bad" : "flag" }, clean(f.text))),
-      record.label ? h("span", { class: "label", title: "Label" }, record.label) : null,
-      view.branches(record),
+      item.kind === "tool" ? note(record.about) : null,
+      record.label ? h("span", { class: "label", title: "Label: " + record.label }, record.label) : null,
       h("button", { type: "button", class: "copy", "aria-label": "Copy this entry as text", onclick: (ev) => copy(ev.currentTarget, view.copyText(record)) }, copyIcon),
       h("a", { class: "anchor", href: "#" + encodeURIComponent(anchorName), title: "Link to this entry" + (record.id ? ": " + preview(record.id, 70) : ""), "aria-label": "Link to this entry" }, "#"),
       h("span", { class: "meta" }, item.meta.map((m) => h("span", { title: m.full ? clean(m.full) : undefined }, clean(m.text)))),
-      time.machine ? h("time", { datetime: time.machine, title: time.full }, time.day + " " + time.text) : h("span", { class: "time" }, time.text)),
-    item.blocks.map((b, i) => makers[b.kind](b, record.ordinal + ":" + i, view)));
+      time.machine ? h("time", { datetime: time.machine, title: time.full }, (view.newDay(record) ? time.day + " " : "") + time.text) : h("span", { class: "time" }, time.text)),
+    parted(Array.from(item.blocks.entries()), shownAtOnce.blocks, "blocks", ([i, b]) => makers[b.kind](b, record.ordinal + ":" + i, view)),
+    view.branches(record));
 }

@@ -32,34 +32,44 @@ function parseEntry(raw) {
   }
 }
 
-/** recordsOf makes the records of one chunk, numbered from ordinal on. */
-function recordsOf(text, chunk, ordinal) {
+/**
+ * recordsOf makes the records of one chunk, numbered from ordinal on. calls remembers from chunk to chunk what
+ * tools were called with, by call id, until their results come.
+ */
+function recordsOf(text, chunk, ordinal, calls = new Map()) {
   const out = [];
   for (let start = 0; start < text.length;) {
     let end = text.indexOf("\n", start);
     if (end < 0) end = text.length;
-    if (end > start) out.push(recordOf(parseEntry(text.slice(start, end)), ordinal + out.length, chunk, start, end));
+    if (end > start) out.push(recordOf(parseEntry(text.slice(start, end)), { ordinal: ordinal + out.length, chunk, start, end }, calls));
     start = end + 1;
   }
   return out;
 }
 
-function recordOf(e, ordinal, chunk, start, end) {
+function recordOf(e, place, calls) {
   const m = e.type === "message" ? obj(e.message) : {};
   const r = {
-    ordinal, chunk, start, end,
-    id: str(e.id), parentId: str(e.parentId), type: str(e.type), role: str(m.role),
+    ...place, id: str(e.id), parentId: str(e.parentId), type: str(e.type), role: str(m.role),
     text: preview(headline(e, m) || str(e.customType) || str(e.type) || "unreadable", 120).replace(/^#{1,6} |\*\*/g, ""), prompt: m.role === "user" && !m.synthetic,
-    calls: 0, silent: false, usage: null, label: "", parent: -1, children: null, target: "", set: "",
+    calls: 0, silent: false, usage: null, label: "", parent: -1, children: null, target: "", set: "", day: instant(e.timestamp).day ?? "",
+    about: "", bad: m.isError === true,
   };
   if (r.type === "label") [r.target, r.set] = [str(e.targetId), str(e.label)];
   if (r.type === "thinking_level_change") r.set = str(e.thinkingLevel);
+  if (r.role === "toolResult") {
+    const id = str(m.toolCallId);
+    r.about = calls.get(id) ?? "";
+    calls.delete(id);
+    if (r.about) r.text = joined(" ", [preview(str(m.toolName), 40), r.about]);
+  }
   if (r.role === "assistant") {
     const content = list(m.content).map(obj);
+    for (const b of content) if (b.type === "toolCall" && str(b.id)) calls.set(b.id, argumentHint(b.arguments));
     r.calls = content.filter((b) => b.type === "toolCall").length;
     r.silent = r.calls > 0 && !content.some((b) => b.type === "text" && str(b.text).trim()) && !/^(?:error|aborted)$/.test(str(m.stopReason));
     r.usage = usageOf(m.usage);
-    r.model = joined("/", [str(m.provider), str(m.model)]);
+    r.model = preview(joined("/", [str(m.provider), str(m.model)]), 80);
   }
   return r;
 }
@@ -82,8 +92,11 @@ function headline(e, m) {
   return str(from.errorMessage) || str(obj(list(from.files)[0]).path) || settingText(e);
 }
 
-/** argumentHint is the first argument that is a text: almost always the command, path or pattern. */
+const paths = ["path", "file_path"];
+
+/** argumentHint is the argument that tells most: a command, a path, a pattern, else the first that is a text. */
 function argumentHint(args) {
+  for (const key of ["command", "pattern", ...paths]) if (str(obj(args)[key])) return preview(args[key], 100);
   for (const [key, v] of Object.entries(obj(args))) if (key !== "_i" && typeof v === "string" && v) return preview(v, 100);
   return "";
 }
@@ -226,7 +239,7 @@ function totals(records) {
     t.assistant++;
     t.calls += r.calls;
     for (const key of Object.keys(r.usage)) t[key] += r.usage[key];
-    if (r.model) t.models.add(clean(r.model));
+    if (r.model) t.models.add(r.model);
   }
   return t;
 }

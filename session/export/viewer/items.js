@@ -100,7 +100,7 @@ function assistant(it, m) {
   [it.kind, it.title] = ["assistant", "Assistant"];
   const u = usageOf(m.usage);
   const model = joined("/", [str(m.provider), str(m.model)]);
-  if (model) it.meta.push({ text: model });
+  if (model) it.meta.push({ text: preview(model, 80) });
   if (u.output > 0) it.meta.push({ text: grouped(u.output) + " out", full: tokenText(u) });
   if (u.cost > 0) it.meta.push({ text: dollars(u.cost) });
   const stop = str(m.stopReason);
@@ -139,9 +139,9 @@ function callOf(b) {
     call.parts.push(name === "diff" || name === "patch" ? { kind: "diff", path: "", rows: diffText(args[name]) } : { kind: "code", text: args[name], lang, shell: name === "command" });
     drop(name);
   }
-  if (path) drop("path", "file_path");
+  if (path) drop(...paths);
   call.args = (Array.isArray(b.arguments) ? b.arguments.map((v, i) => [String(i), v]) : Object.entries(rest)).map(([key, v]) => [key, indented(v)]);
-  call.hint = call.about || call.path ? "" : argumentHint(args);
+  call.hint = argumentHint(path ? rest : args);
   return call;
 }
 
@@ -169,11 +169,18 @@ function execution(it, title, source, lang, m) {
   output(it, str(m.output));
 }
 
-/** output is what a program printed, unfolded when that is short. */
+/** blockText is what a block says, for copying. */
+function blockText(b) {
+  if (b.kind === "call") return joined("\n", ["[" + b.name + "] " + joined(" ", [b.path, b.about]), ...b.parts.map(blockText), ...b.args.map(([name, v]) => name + ": " + v)]);
+  if (b.rows) return b.rows.map(([op, text]) => op + text).join("\n");
+  return str(b.text);
+}
+
+/** output is what a program printed; there is no fold around a short one. */
 function output(it, text) {
   const n = lineCount(text);
-  const open = n <= 6 && text.length < 800;
-  it.blocks.push(n ? { kind: "output", title: count(n, "line", "lines"), note: open ? "" : preview(text, 110), text, open } : { kind: "hint", text: "no output" });
+  const short = n <= 6 && text.length < 800;
+  it.blocks.push(n ? { kind: "output", title: count(n, "line", "lines"), note: preview(text, 110), text, short } : { kind: "hint", text: "no output" });
 }
 
 function custom(it, m) {
@@ -217,5 +224,31 @@ function pictureOf(b) {
   if (!Object.hasOwn(pictures, type)) return { text: "image of type " + (preview(type, 40) || "unknown") + " is not shown" };
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return { text: type + " image is not part of this page" };
   if (data.length < 16 || !pictures[type].test(data)) return { text: type + " image is damaged" };
-  return { source: "data:" + type + ";base64," + data };
+  return { source: "data:" + type + ";base64," + data, size: pictureSize(type, data) };
+}
+
+/**
+ * pictureSize reads [width, height] in pixels from the beginning of a picture, so that its place is kept while the
+ * browser decodes it; null when it does not stand where it is looked for.
+ */
+function pictureSize(type, data) {
+  let bytes;
+  try {
+    bytes = Uint8Array.from(atob(data.slice(0, 1 << 16)), (c) => c.charCodeAt(0));
+  } catch {
+    return null; // cut off in the middle of a letter
+  }
+  const view = new DataView(bytes.buffer);
+  if (type === "image/png" && bytes.length >= 24) return [view.getUint32(16), view.getUint32(20)];
+  if (type === "image/gif" && bytes.length >= 10) return [view.getUint16(6, true), view.getUint16(8, true)];
+  return type === "image/jpeg" ? jpegSize(view) : null;
+}
+
+// The size stands in the frame header, behind segments that say how long they are.
+function jpegSize(view) {
+  for (let i = 2; i + 9 <= view.byteLength && view.getUint8(i) === 0xff; i += 2 + view.getUint16(i + 2)) {
+    const marker = view.getUint8(i + 1);
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) return [view.getUint16(i + 7), view.getUint16(i + 5)];
+  }
+  return null;
 }

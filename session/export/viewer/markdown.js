@@ -1,7 +1,8 @@
 // Markdown as models write it, read into nodes. A node is a text or [tag, attributes or null, ...children];
 // build in dom.js makes elements of those tags and attributes it knows and of nothing else, so that whatever
 // stands in a text, HTML included, is shown and never run. Every step moves forward in the text or gives up:
-// no input takes more than about linear time.
+// no input takes more than about linear time. Therefore no pattern here has two repetitions beside each other that
+// match the same character, and none that may begin anywhere ends with $.
 
 const maxNesting = 8; // of quotes and lists
 const maxMarkdown = 300_000; // characters; a longer text is shown as it is
@@ -17,12 +18,12 @@ function parseMarkdown(text) {
   return blocks(text.replace(/\r\n?/g, "\n").split("\n"), 0);
 }
 
-const fence = /^( {0,3})(`{3,}|~{3,})[ \t]*([^`]*)$/;
+const fence = /^( {0,3})(`{3,}|~{3,})([^`]*)$/;
 const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 const rule = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
 const quoted = /^ {0,3}> ?/;
 const bullet = /^( {0,3})([-*+]|\d{1,9}[.)])([ \t]+)(?=\S)/;
-const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const tableRule = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/;
 
 function blocks(lines, depth) {
   const out = [];
@@ -58,8 +59,15 @@ function codeBlock(lines, i) {
 function headingBlock(lines, i) {
   const m = heading.exec(lines[i]);
   if (!m) return null;
-  const text = (m[2] ?? "").replace(/[ \t]+#+[ \t]*$/, "");
+  const text = withoutMarks((m[2] ?? "").trimEnd());
   return [["h" + Math.min(6, m[1].length + 2), null, ...inline(text)], i + 1]; // below the page's own headings
+}
+
+// A heading may end with the marks it began with.
+function withoutMarks(text) {
+  let end = text.length;
+  while (text[end - 1] === "#") end--;
+  return end === 0 || /[ \t]/.test(text[end - 1]) ? text.slice(0, end).trimEnd() : text;
 }
 
 function ruleBlock(lines, i) {
@@ -215,7 +223,7 @@ function codeSpan(text, i) {
     const run = runLength(text, j);
     if (run === n) {
       let code = text.slice(i + n, j).replace(/\n/g, " ");
-      if (/^ .*[^ ].* $/.test(code)) code = code.slice(1, -1);
+      if (code.startsWith(" ") && code.endsWith(" ") && code.trim()) code = code.slice(1, -1);
       return [["code", null, code], j + n];
     }
     j += run;
@@ -251,7 +259,7 @@ function emphasis(text, i, depth) {
 function link(text, i, depth) {
   const close = closingBracket(text, i);
   if (close < 0 || text[close + 1] !== "(") return null;
-  const m = /\([ \t\n]*(?:<([^<>\n]*)>|([^\s()]*(?:\([^\s()]*\)[^\s()]*)*))(?:[ \t\n]+(?:"[^"]{0,500}"|'[^']{0,500}'))?[ \t\n]*\)/y;
+  const m = /\([ \t\n]{0,9}(?:<([^<>\n]*)>|([^\s()]*(?:\([^\s()]*\)[^\s()]*)*))(?:[ \t\n]{1,9}(?:"[^"]{0,500}"|'[^']{0,500}'))?[ \t\n]{0,9}\)/y;
   m.lastIndex = close + 1;
   const target = m.exec(text);
   if (!target) return null;
@@ -273,10 +281,14 @@ function closingBracket(text, i) {
 // A link within a link is its text.
 const unlinked = (n) => (Array.isArray(n) && n[0] === "a" ? ["span", null, ...n.slice(2)] : n);
 
+const textOf = (nodes) => nodes.map((n) => (typeof n === "string" ? n : textOf(n.slice(2)))).join("");
+
 // What may not be followed, a file or script: say, is shown with where it would have led.
 function linkNode(target, label) {
   const href = safeLink(target);
-  if (href) return ["a", { href }, ...(label.length ? label : [href])];
+  const words = textOf(label).trim();
+  const pretends = /^(?:[a-z]+:\/\/|www\.)/i.test(words) && words !== href; // the text is an address, but another one
+  if (href) return ["a", { href }, ...(label.length ? label : [href]), ...(pretends ? [" (" + href + ")"] : [])];
   return ["span", { class: "unlinked" }, ...label, ...(target ? [" (", ["code", null, target], ")"] : [])];
 }
 
@@ -292,7 +304,14 @@ function bareLink(text, i) {
   bare.lastIndex = i;
   const found = bare.exec(text);
   if (!found) return null;
-  let target = found[0].replace(/[.,:;!?*_~\]]+$/, "");
-  if (target.endsWith(")") && !target.includes("(")) target = target.replace(/\)+$/, "");
+  const target = withoutEnd(found[0]);
   return safeLink(target) ? [["a", { href: target }, target], i + target.length] : null;
+}
+
+// What stands behind an address belongs to the sentence, and so does a bracket that is not opened in it.
+function withoutEnd(address) {
+  let end = address.length;
+  while (".,:;!?*_~]".includes(address[end - 1])) end--;
+  if (!address.includes("(")) while (address[end - 1] === ")") end--;
+  return address.slice(0, end);
 }

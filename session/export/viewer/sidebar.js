@@ -4,7 +4,7 @@ const rowHeight = 26;
 
 class Sidebar {
   constructor(parts, tree, pick) {
-    Object.assign(this, parts); // box: scrolls; rows: as high as all of them
+    Object.assign(this, parts); // box: scrolls; rows: as high as all of them; onDraw: called when rows were drawn
     [this.tree, this.pick] = [tree, pick];
     this.list = [];
     this.cursor = -1;
@@ -22,6 +22,7 @@ class Sidebar {
   show(list, active) {
     const at = this.list[this.cursor]?.ordinal;
     [this.list, this.active] = [list, active];
+    this.rows.classList.toggle("branched", list.some((row) => !active.has(row.ordinal)));
     this.cursor = this.list.findIndex((row) => row.ordinal === at);
     this.rows.style.height = list.length * rowHeight + "px";
     this.drawn = null;
@@ -69,6 +70,7 @@ class Sidebar {
     const rows = [];
     for (let i = from; i < to; i++) rows.push(this.row(i));
     this.rows.replaceChildren(...rows);
+    this.onDraw();
     const current = this.cursor >= from && this.cursor < to ? "row-" + this.cursor : null;
     if (current) this.box.setAttribute("aria-activedescendant", current);
     else this.box.removeAttribute("aria-activedescendant");
@@ -77,14 +79,14 @@ class Sidebar {
   row(i) {
     const { ordinal, depth, branch, last } = this.list[i];
     const r = this.tree.records[ordinal];
-    const cls = joined(" ", ["row", kindOfRecord(r), this.active.has(ordinal) && "active", i === this.cursor && "cursor"]);
+    const cls = joined(" ", ["row", kindOfRecord(r), r.bad && "bad", this.active.has(ordinal) && "active", i === this.cursor && "cursor"]);
     const el = h("div", {
       class: cls, id: "row-" + i, "data-row": i, role: "treeitem", "aria-level": depth + 1, "aria-setsize": this.list.length, "aria-posinset": i + 1,
       "aria-selected": String(i === this.cursor), title: r.text,
     }, branch ? h("span", { class: "twig", "aria-hidden": "true" }, last ? "└" : "├") : null,
-      h("span", { class: "who" }, rowName(r)), h("span", { class: "words", dir: "auto" }, r.text), r.label ? h("span", { class: "label" }, r.label) : null);
+      h("span", { class: "who" }, rowName(r)), h("span", { class: "words", dir: "auto" }, r.text), r.label ? h("span", { class: "label" }, preview(r.label, 40)) : null);
     el.style.top = i * rowHeight + "px";
-    el.style.paddingInlineStart = 8 + 14 * Math.min(depth, 12) + "px";
+    el.style.paddingInlineStart = margin(depth) + "px";
     return el;
   }
 }
@@ -96,5 +98,8 @@ function kindOfRecord(r) {
   return r.type === "compaction" || r.type === "branch_summary" ? "summary" : "other";
 }
 
-const rowNames = { user: "You", assistant: "AI", tool: "tool", summary: "sum", other: "·" };
+const rowNames = { user: "User", assistant: "AI", tool: "tool", summary: "sum", other: "·" };
 const rowName = (r) => rowNames[kindOfRecord(r)];
+
+// margin gives deep rows less, so that there is room for their words.
+const margin = (depth) => 8 + 14 * Math.min(depth, 4) + 4 * Math.max(0, Math.min(depth, 16) - 4);

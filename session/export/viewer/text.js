@@ -40,7 +40,7 @@ function lineCount(s) {
 const grouped = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const count = (n, one, many) => (n === 0 ? "" : n === 1 ? "1 " + one : grouped(n) + " " + many);
 const joined = (sep, parts) => parts.filter(Boolean).join(sep);
-const dollars = (n) => "$" + n.toFixed(n < 1 ? 4 : 2);
+const dollars = (n) => "$" + n.toFixed(n < 1 ? 4 : 2).replace(/\B(?=(\d{3})+\.)/g, ",");
 
 function byteSize(n) {
   if (n < 1 << 10) return n + " B";
@@ -59,12 +59,34 @@ function instant(s) {
 /** scalar shows a JSON value on one line: strings as they are, null as nothing. */
 function scalar(v) {
   if (typeof v === "string") return v;
-  return v === null || v === undefined ? "" : JSON.stringify(v);
+  return v === null || v === undefined ? "" : json(v);
 }
 
 /** indented shows a JSON value for reading. */
 function indented(v) {
   if (typeof v === "string") return v;
-  const short = JSON.stringify(v) ?? "";
-  return short.length <= 80 ? short : JSON.stringify(v, null, 2);
+  const short = json(v);
+  return short.length <= 80 || nesting(v) > maxIndent ? short : json(v, 2);
+}
+
+const maxIndent = 100; // levels; the margins of deeper ones would be most of the text
+
+/** nesting is how deep lists and objects stand within each other. */
+function nesting(v) {
+  let deepest = 0;
+  for (const stack = [[v, 0]]; stack.length;) {
+    const [at, depth] = stack.pop();
+    deepest = Math.max(deepest, depth);
+    if (at !== null && typeof at === "object") for (const key of Object.keys(at)) stack.push([at[key], depth + 1]);
+  }
+  return deepest;
+}
+
+/** json is JSON.stringify of what may be nested deeper than the browser can follow. */
+function json(v, indent) {
+  try {
+    return JSON.stringify(v, null, indent) ?? "";
+  } catch {
+    return "(nested too deeply to be shown)";
+  }
 }

@@ -4,10 +4,11 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 
-const parts = ["text", "markdown", "highlight", "diff", "index", "items"];
+const parts = ["text", "markdown", "highlight", "diff", "index", "items", "facts"];
 const source = parts.map((name) => readFileSync(new URL(`../${name}.js`, import.meta.url), "utf8")).join("\n");
 const names = ["clean", "preview", "lineCount", "grouped", "instant", "parseMarkdown", "safeLink", "highlight", "languageOf", "diffLines", "diffText", "editsOf",
-  "Lines", "Tree", "recordsOf", "filters", "totals", "textsOf", "itemOf", "pictureOf"];
+  "Lines", "Tree", "recordsOf", "filters", "totals", "textsOf", "itemOf", "pictureOf", "pictureSize", "blockText",
+  "dollars", "indented", "nesting", "scalar", "argumentHint", "factsOf", "noticesOf"];
 const v = vm.runInThisContext(`(() => { "use strict"; ${source}\nreturn { ${names.join(", ")} }; })()`);
 
 /** html is the text of nodes, for reading in these tests only. */
@@ -45,6 +46,8 @@ test("markdown", () => {
     ["a | b\nno table", "<p>a | b\nno table</p>"],
     ["see https://a.example/x_(y), and <https://b.example>.", "<p>see <a href=https://a.example/x_(y)>https://a.example/x_(y)</a>, and <a href=https://b.example>https://b.example</a>.</p>"],
     ["[t *e*](https://a.example \"title\") ![pic](https://a.example/p.png)", "<p><a href=https://a.example>t <em>e</em></a> <a href=https://a.example/p.png>pic</a></p>"],
+    ["[https://good.example](https://evil.example) [www.a.example](https://b.example) [https://c.example](https://c.example)", "<p><a href=https://evil.example><span>https://good.example</span> (https://evil.example)</a> <a href=https://b.example>www.a.example (https://b.example)</a> <a href=https://c.example><span>https://c.example</span></a></p>"],
+    ["# a#b # ##\n## c\\#\n# #", "<h3>a#b #</h3><h4>c#</h4><h3>"],
     ["[x](javascript:alert(1)) [y](src/a.go#L3) [z](mailto:a@b.example)", "<p><span class=unlinked>x (<code>javascript:alert(1)</code>)</span> <span class=unlinked>y (<code>src/a.go#L3</code>)</span> <a href=mailto:a@b.example>z</a></p>"],
     ["<b>not html</b> &amp;", "<p><b>not html</b> &amp;</p>"],
     ["hard  \nbreak\\\nhere", "<p>hard\nbreak<br>here</p>"],
@@ -66,6 +69,35 @@ test("markdown takes about linear time", () => {
       const start = performance.now();
       v.parseMarkdown(input);
       assert.ok(performance.now() - start < 3000, `${JSON.stringify(piece)} takes ${Math.round(performance.now() - start)} ms`);
+    }
+  }
+});
+
+// A pattern that tries every way to share out a run of characters takes minutes for these.
+test("no line stops the page, however long", () => {
+  const run = (s, n) => s.repeat(Math.ceil(n / s.length)).slice(0, n);
+  const quick = (name, f) => {
+    const start = performance.now();
+    f();
+    assert.ok(performance.now() - start < 3000, `${name} takes ${Math.round(performance.now() - start)} ms`);
+  };
+  const pieces = [" ", "\t", "`", "~", "#", "-", "=", "|", "| ", ":-", ":-|", "\\", "\"", "'", "(", ")", "[", "]", "*", "_", "> ", "1.", ".", "/", "/*", "${", "\u001b[", "\u202e", "\ud800", "&", "<!--", "a@", "😀"];
+  for (const piece of pieces) {
+    const around = (n, ...pairs) => pairs.forEach(([before, after]) =>
+      quick(JSON.stringify([before, piece, after, n]), () => v.parseMarkdown(v.clean(before + run(piece, n) + after))));
+    around(120_000, ["", ""], ["a", "x"], ["```", "`"], ["# a", "x"], ["a|b\n-", "x"], ["a\n=", "x"], ["- ", "x"]);
+    around(19_000, ["a", "x"], ["[a](", ")"], ["https://a", "x"], ["`` ", " ``"], ["<https://", ">"]); // read for links and emphasis
+    const line = run(piece, 1_000_000);
+    quick("texts of " + JSON.stringify(piece), () => {
+      v.clean(line);
+      v.preview(line, 120);
+      v.instant(line);
+      v.diffText(line);
+      v.diffLines(line, "a" + line);
+      v.itemOf({ type: "message", message: { role: "toolResult", content: line, details: { diff: line } } });
+    });
+    for (const lang of ["go", "js", "rust", "py", "sh", "sql", "json", "css", "diff"]) {
+      quick(lang + " of " + JSON.stringify(piece), () => v.highlight(line.slice(0, 99_000), lang));
     }
   }
 });
@@ -103,6 +135,38 @@ test("edits, however they are named", () => {
     { edits: "[{\"oldText\":\"a\",\"newText\":\"b\"}]" }, { edits: [null, 7, { old: "a", new: "b" }] },
   ]) assert.deepEqual(one(args), [["a", "b"]], JSON.stringify(args));
   for (const args of [{}, { edits: "oldText" }, { oldText: "a" }, { oldText: 1, newText: "b" }]) assert.deepEqual(one(args), []);
+});
+
+test("values nested too deeply", () => {
+  const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  assert.equal(v.nesting({ a: [{ b: 1 }], c: 2 }), 3);
+  assert.equal(v.indented({ a: [1] }), '{"a":[1]}');
+  assert.equal(v.indented(deep), "(nested too deeply to be shown)");
+  assert.equal(v.scalar(deep), "(nested too deeply to be shown)");
+  const wide = v.indented(JSON.parse("[".repeat(1000) + "]".repeat(1000)));
+  assert.equal(wide.length, 2000, "no margins for a thousand levels");
+  for (const e of [{ type: "message", message: { role: "assistant", content: [{ type: "toolCall", arguments: { deep } }] } }, { type: "service_tier_change", serviceTier: deep }, { type: "custom", data: deep }, { type: "message", message: { role: "user", content: deep } }]) {
+    assert.ok(v.itemOf(e).title);
+    v.textsOf(e);
+  }
+});
+
+test("sums of money", () => {
+  assert.deepEqual([0.0213, 1, 12.345, 1165.114, 1234567.8].map(v.dollars), ["$0.0213", "$1.00", "$12.35", "$1,165.11", "$1,234,567.80"]);
+});
+
+test("facts and notices", () => {
+  const records = treeOf(["a", null], ["b", "a", { message: { role: "assistant", content: [], provider: "p", model: "m", usage: { output: 5, cost: { total: 0.5 } } } }]).records;
+  const facts = Object.fromEntries(v.factsOf({ header: { cwd: "/x\u202e", id: "i".repeat(1000) }, thinkingLevel: "high" }, records.slice(0, 1), records));
+  assert.equal(facts.Cost, "$0.0000 ($0.5000 with other branches)");
+  assert.equal(facts.Model, "thinking high");
+  assert.equal(facts.Folder, "/x");
+  assert.equal(facts.Session.length, 300);
+  assert.equal(Object.fromEntries(v.factsOf({}, records, records)).Cost, "$0.5000");
+  assert.deepEqual(v.noticesOf({}, { entries: 2 }, records), []);
+  assert.deepEqual(v.noticesOf({}, { entries: 3 }, records), ["This page is not whole: it holds 2 of 3 entries."]);
+  assert.deepEqual(v.noticesOf({}, {}, []), ["This page is not whole: its end is missing, behind no entry."]);
+  assert.deepEqual(v.noticesOf({ redacting: true, damaged: 1 }, { entries: 2 }, records), ["Looked for secrets; none of the known kinds was found.", "1 damaged line of the file could not be read and is not on this page."]);
 });
 
 test("texts", () => {
@@ -164,6 +228,22 @@ test("records find their lines again", () => {
   assert.deepEqual([sum.calls, sum.input, sum.cost], [1, 3, 0.5]);
 });
 
+test("results say what was called", () => {
+  const lines = [
+    { type: "message", message: { role: "assistant", content: [{ type: "toolCall", id: "1", name: "grep", arguments: { path: "src", pattern: "todo" } }, { type: "toolCall", id: "2", name: "bash", arguments: { command: "ls" } }] } },
+    { type: "message", message: { role: "toolResult", toolCallId: "2", toolName: "bash", isError: true, content: "no" } },
+    { type: "message", message: { role: "toolResult", toolCallId: "1", toolName: "grep", content: "found" } },
+    { type: "message", message: { role: "toolResult", toolCallId: "1", toolName: "grep", content: "again" } },
+  ].map((e) => JSON.stringify(e));
+  const calls = new Map();
+  const records = [...v.recordsOf(lines.slice(0, 2).join("\n"), 0, 0, calls), ...v.recordsOf(lines.slice(2).join("\n"), 1, 2, calls)];
+  assert.deepEqual(records.slice(1).map((r) => [r.text, r.bad]), [["bash ls", true], ["grep todo", false], ["again", false]], "also in another block of the page");
+  assert.equal(calls.size, 0);
+  const [call] = v.itemOf(JSON.parse(lines[0])).blocks;
+  assert.deepEqual([call.path, call.hint], ["src", "todo"]);
+  assert.equal(v.blockText(call), "[grep] src\npattern: todo");
+});
+
 test("what can be searched", () => {
   const text = v.textsOf({ type: "message", id: "idx", message: { content: [{ type: "text", text: "Hello" }, { type: "image", mimeType: "image/png", data: "AAAA" }, { arguments: { path: "p.go" } }] } });
   for (const has of ["Hello", "p.go"]) assert.ok(text.includes(has));
@@ -178,6 +258,17 @@ test("pictures", () => {
     ["image/png", png + "\" onerror=\"alert(1)"], ["image/png", "blob:sha256:00ff"], ["image/png", "https://e.invalid/x.png"], ["image/png", ""], ["toString", png], [7, png], ["image/jpeg", png]]) {
     assert.equal(of(mime, data), "", mime + " " + data);
   }
+});
+
+test("the size of a picture", () => {
+  const base64 = (...bytes) => Buffer.from(bytes).toString("base64");
+  const size = (type, ...bytes) => v.pictureSize("image/" + type, base64(...bytes));
+  assert.deepEqual(size("png", ...Array(16).fill(0), 0, 0, 2, 128, 0, 0, 1, 4), [640, 260]);
+  assert.deepEqual(size("gif", ...Buffer.from("GIF89a"), 44, 1, 200, 0), [300, 200]);
+  assert.deepEqual(size("jpeg", 0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc2, 0, 17, 8, 0, 100, 0, 50, 3), [50, 100]);
+  for (const bytes of [[], [0xff, 0xd8], [0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0], [0xff, 0xd8, 0xff, 0xe0, 255, 255, 0, 0, 0, 0, 0]]) assert.equal(size("jpeg", ...bytes), null);
+  assert.equal(size("webp", 1, 2, 3), null);
+  assert.equal(v.pictureSize("image/png", "A"), null);
 });
 
 test("every shape of entry has an item", () => {
