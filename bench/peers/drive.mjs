@@ -46,7 +46,10 @@ const peers = {
   async omp() {
     const { SessionManager } = await load("@oh-my-pi/pi-coding-agent", "src", "session", "session-manager.ts");
     const { resolveResumableSession } = await load("@oh-my-pi/pi-coding-agent", "src", "session", "session-listing.ts");
+    // Only where it is asked for: it loads the templates of the page.
+    const { exportFromFile } = operation === "export" ? await load("@oh-my-pi/pi-coding-agent", "src", "export", "html", "index.ts") : {};
     return {
+      export: (file, page) => exportFromFile(file, { outputPath: page }),
       open: (file) => SessionManager.open(file),
       list: () => SessionManager.listAll(),
       resolve: async (prefix) => (await resolveResumableSession(prefix, "/nowhere"))?.session,
@@ -98,6 +101,11 @@ const operations = {
   async fork(p, file, cwd) {
     const m = await p.fork(file, cwd);
     return () => contextOf(p.open(m.getSessionFile()));
+  },
+  // Of omp only: pi exports from its command line.
+  async export(p, file, page) {
+    await p.export(file, page);
+    return () => ({ size: fs.statSync(page).size });
   },
 };
 

@@ -120,5 +120,11 @@ func (p *programs) export(s store) []entrant {
 	if p.piCLI != nil {
 		list = append(list, entrant{name: "pi --export", argv: append(slices.Clone(p.piCLI), "--export", s.Path, "{scratch}/pi.html")})
 	}
+	for _, e := range p.drivers(s, "export", s.Path, "{scratch}/omp.html") {
+		if e.name == "omp" { // the others export from their command line
+			e.mayDiffer = "pages differ"
+			list = append(list, e)
+		}
+	}
 	return p.limit(list, "cp", nil, s.Path, "{scratch}/copy")
 }
