@@ -54,7 +54,7 @@ func (w *wire) events(b *strings.Builder) error {
 		name := eventName(shape.name)
 		names = append(names, name)
 		fmt.Fprintf(b, "\nexport interface %s {\n  type: %s;\n", name, singleQuoted(shape.name))
-		for _, member := range strings.Fields(shape.members) {
+		for member := range strings.FieldsSeq(shape.members) {
 			key := strings.TrimSuffix(member, "?")
 			p := s.Properties[key]
 			if p == nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +28,48 @@ func TestPackageJSONKeepsTheRest(t *testing.T) {
 	again, err := packageJSON(commands.Default, got)
 	require.NoError(t, err)
 	require.Equal(t, string(got), string(again))
+}
+
+func TestPackageJSONKeepsTheCommandsOfTheExtension(t *testing.T) {
+	t.Parallel()
+	old := []byte(`{"contributes":{"commands":[{"command":"xcsh.gone"},{"command":"xcshLs.own","icon":"$(x)"}],"menus":{"commandPalette":[{"command":"xcshLs.own","when":"a && b"}]}}}`)
+	got, err := packageJSON(commands.Default, old)
+	require.NoError(t, err)
+	require.NotContains(t, string(got), "xcsh.gone")
+	require.Contains(t, string(got), `"icon": "$(x)"`)
+	require.Contains(t, string(got), `"when": "a && b"`)
+	require.Contains(t, string(got), `"title": "%command.xcsh.resume%"`)
+}
+
+func TestPackageTitlesKeepTheRest(t *testing.T) {
+	t.Parallel()
+	got, err := packageTitles(commands.Default, []byte("{\n  \"command.xcsh.gone\": \"x\",\n  \"view.name\": \"Sessions\"\n}\n"))
+	require.NoError(t, err)
+	require.NotContains(t, string(got), "gone")
+	require.Contains(t, string(got), "\"view.name\": \"Sessions\"")
+	require.Contains(t, string(got), "\"command.xcsh.new\": \"New Session\"")
+}
+
+// TestEventsAreThoseOfTheDocument keeps the types of events in TypeScript and the table of
+// docs/protocol.md from telling different things.
+func TestEventsAreThoseOfTheDocument(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/protocol.md")
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(document), "| Type | Fields | |\n|---|---|---|\n")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented, written []string
+	for line := range strings.Lines(table) {
+		types, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		for name := range strings.SplitSeq(types, ", ") {
+			documented = append(documented, strings.Trim(name, "`"))
+		}
+	}
+	for _, shape := range eventShapes {
+		written = append(written, shape.name)
+	}
+	require.ElementsMatch(t, documented, written)
 }
 
 func TestProtocolNeedsItsMarks(t *testing.T) {

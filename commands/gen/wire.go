@@ -243,8 +243,7 @@ func (w *wire) schema(t reflect.Type) (*jsonschema.Schema, error) {
 
 // references adds what the fields of t refer to. Embedded structures are part of t.
 func (w *wire) references(t reflect.Type, refs map[reflect.Type]*jsonschema.Schema) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		of := f.Type
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of.Name() == "" || of.Kind() == reflect.Map {
 			of = of.Elem()
