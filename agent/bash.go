@@ -17,7 +17,7 @@ import (
 // The types of the events of a command that the person runs.
 const (
 	bashUpdate = "bash_execution_update" // Text: the output so far
-	bashEnd    = "bash_execution_end"    // Message
+	bashEnd    = "bash_execution_end"    // Message, EntryID
 )
 
 // Bash runs a command of the person in the folder and records it: the model is shown it with
@@ -137,10 +137,11 @@ func (s *Session) record(r heldRecord) {
 
 // write puts a message into its session and tells of it when it is there.
 func (s *Session) write(r heldRecord) {
-	if _, err := r.log.Append(session.DraftMessage(r.message)); err != nil {
+	id, err := r.log.Append(session.DraftMessage(r.message))
+	if err != nil {
 		s.emit(r.log, loop.Event{Type: loop.NotSaved, ErrorMessage: err.Error()})
 	}
-	s.emit(r.log, loop.Event{Type: bashEnd, Message: r.message})
+	s.emit(r.log, loop.Event{Type: bashEnd, Message: r.message, EntryID: id})
 }
 
 // hold keeps a message until the run is over. It reports false when none goes on.

@@ -27,6 +27,7 @@ type emitter struct {
 	timer   *time.Timer
 	partial *partial       // the answer that is being written, nil when there is none
 	tools   []ToolActivity // the tool calls of the turn
+	retry   *Retry         // nil while none is waited for
 }
 
 // partial is an answer that is being written.
@@ -48,6 +49,17 @@ type ToolActivity struct {
 	ToolName      string          `json:"toolName"`
 	Args          json.RawMessage `json:"args,omitempty"`
 	PartialResult json.RawMessage `json:"partialResult,omitempty"`
+	Ended         bool            `json:"ended,omitempty" jsonschema:"The call is over, and partialResult is its result."`
+	IsError       bool            `json:"isError,omitempty"`
+}
+
+// Retry is a request that failed and is about to be made again.
+type Retry struct {
+	Attempt      int            `json:"attempt"`
+	MaxAttempts  int            `json:"maxAttempts"`
+	DelayMs      int64          `json:"delayMs" jsonschema:"How long after the failure."`
+	Reason       provider.Class `json:"reason,omitempty"`
+	ErrorMessage string         `json:"errorMessage,omitempty"`
 }
 
 // emit shows an event, sooner or later.
@@ -107,18 +119,28 @@ func (e *emitter) follow(ev loop.Event) {
 	case loop.ToolStart:
 		e.tools = append(e.tools, ToolActivity{ToolCallID: ev.ToolCallID, ToolName: ev.ToolName, Args: ev.Args})
 	case loop.ToolUpdate:
-		e.progress(ev.ToolCallID, ev.PartialResult)
+		e.progress(ev)
 	case loop.ToolEnd:
-		e.progress(ev.ToolCallID, ev.Result)
+		e.progress(ev)
 	case loop.TurnEnd:
 		e.tools = nil
+	case loop.RetryStart:
+		e.retry = &Retry{ev.Attempt, ev.MaxAttempts, ev.DelayMs, ev.Reason, ev.ErrorMessage}
+	}
+	if ev.Type == loop.MessageStart || ev.Type == loop.RetryEnd || ev.Type == loop.AgentEnd {
+		e.retry = nil
 	}
 }
 
-func (e *emitter) progress(callID string, result json.RawMessage) {
+func (e *emitter) progress(ev loop.Event) {
 	for i := range e.tools {
-		if e.tools[i].ToolCallID == callID {
-			e.tools[i].PartialResult = result
+		t := &e.tools[i]
+		switch {
+		case t.ToolCallID != ev.ToolCallID:
+		case ev.Type == loop.ToolEnd:
+			t.PartialResult, t.Ended, t.IsError = ev.Result, true, ev.IsError
+		default:
+			t.PartialResult = ev.PartialResult
 		}
 	}
 }
@@ -172,6 +194,7 @@ type standing struct {
 	seq     uint64
 	partial json.RawMessage
 	tools   []ToolActivity
+	retry   *Retry
 }
 
 // now shows what was held back and returns how things stand then.
@@ -179,5 +202,5 @@ func (e *emitter) now() standing {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.release()
-	return standing{seq: e.last(), partial: e.partial.encode(), tools: slices.Clone(e.tools)}
+	return standing{seq: e.last(), partial: e.partial.encode(), tools: slices.Clone(e.tools), retry: e.retry}
 }

@@ -29,6 +29,10 @@ type Asker func(ctx context.Context, a Approval) (approval.Decision, error)
 // approvalsChanged is the type of the event with everything that waits for a person's word.
 const approvalsChanged = "approvals_changed"
 
+// approvalModeChanged is the type of the event that tells what needs the person's word from
+// now on.
+const approvalModeChanged = "approval_mode_changed"
+
 // addGate puts a gate before the tools of s that change something.
 func (m *Manager) addGate(s *Session) {
 	mode := m.cfg.Approval
@@ -69,7 +73,13 @@ func (s *Session) tellApprovals() {
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
 // SetApproval changes what needs the person's word in this folder.
-func (s *Session) SetApproval(mode approval.Mode) error { return s.gate.SetMode(mode) }
+func (s *Session) SetApproval(mode approval.Mode) error {
+	if err := s.gate.SetMode(mode); err != nil {
+		return err
+	}
+	s.emit(s.current(), loop.Event{Type: approvalModeChanged, Mode: string(mode)})
+	return nil
+}
 
 // ApprovalMode is what needs the person's word in this folder.
 func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }

@@ -58,6 +58,7 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 		return State{}, err
 	}
 	state.TerminalID = s.m.cfg.TerminalID
+	state.ApprovalMode = s.gate.Mode()
 	steering, followUp := s.queue.Texts()
 	state.Queued = Queued{Steering: len(steering), FollowUp: len(followUp)}
 	s.mu.Lock()

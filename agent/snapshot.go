@@ -19,6 +19,7 @@ type Snapshot struct {
 	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
 	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer that is being written, as far as it came."`
 	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
+	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that is about to be made again; absent while none is."`
 	Queues    Queues            `json:"queues"`
 	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls that wait for permission."`
 	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
@@ -59,7 +60,7 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 		if err != nil {
 			return Snapshot{}, err
 		}
-		snap.Seq, snap.Partial, snap.Tools = at.seq, at.partial, at.tools
+		snap.Seq, snap.Partial, snap.Tools, snap.Retry = at.seq, at.partial, at.tools, at.retry
 		if snap.Tools == nil {
 			snap.Tools = []ToolActivity{}
 		}

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -21,6 +22,7 @@ type State struct {
 	Model         *Model            `json:"model" jsonschema:"The model in use; null when none is chosen."`
 	Models        map[string]string `json:"models" jsonschema:"Model per role, as provider/id."`
 	ThinkingLevel string            `json:"thinkingLevel"`
+	ApprovalMode  approval.Mode     `json:"approvalMode" jsonschema:"What needs the person's word in this folder: read-only, ask, auto-edit or yolo."`
 	Mode          string            `json:"mode"`
 	ModeData      json.RawMessage   `json:"modeData,omitempty"`
 	Queued        Queued            `json:"queued"`

@@ -59,6 +59,7 @@ type Event struct {
 
 	Model         *provider.Ref   `json:"model,omitempty"`
 	Role          string          `json:"role,omitempty"`
+	Mode          string          `json:"mode,omitempty"` // of approval
 	ThinkingLevel provider.Level  `json:"thinkingLevel,omitempty"`
 	Text          string          `json:"text,omitempty"`      // of a notice
 	Kind          string          `json:"kind,omitempty"`      // of an error

@@ -93,7 +93,7 @@ const whatIAm = "This is the offline demo: a script, not a model."
 
 // editCommand is how a person makes the script edit a file.
 var editCommand = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^\s*edit\s+(\S+):\s(.*?)\s=>\s(.*?)\s*$`)
+	return regexp.MustCompile(`(?s)(?:^|\n)\s*edit\s+(\S+):\s(.*?)\s=>\s(.*?)\s*$`)
 })
 
 // fileName is a word that looks like the name of a file.

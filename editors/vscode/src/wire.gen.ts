@@ -147,6 +147,11 @@ export interface ApprovalsChangedEvent {
   approvals: ApprovalPrompt[];
 }
 
+export interface ApprovalModeChangedEvent {
+  type: 'approval_mode_changed';
+  mode: string;
+}
+
 export interface QueueChangedEvent {
   type: 'queue_changed';
   steering?: string[];
@@ -202,6 +207,7 @@ export interface BashExecutionUpdateEvent {
 export interface BashExecutionEndEvent {
   type: 'bash_execution_end';
   message: StoredMessage;
+  entryId?: string;
 }
 
 export interface PersistenceErrorEvent {
@@ -234,6 +240,7 @@ export type SessionEvent =
   | ToolExecutionUpdateEvent
   | ToolExecutionEndEvent
   | ApprovalsChangedEvent
+  | ApprovalModeChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
   | ThinkingLevelChangedEvent
@@ -446,6 +453,8 @@ export interface SessionState {
   /** Model per role, as provider/id. */
   models: Record<string, string>;
   thinkingLevel: string;
+  /** What needs the person's word in this folder: read-only, ask, auto-edit or yolo. */
+  approvalMode: ApprovalMode;
   mode: string;
   modeData?: unknown;
   queued: Queued;
@@ -723,6 +732,8 @@ export interface Snapshot {
   partial?: StoredMessage;
   /** The tool calls of the running turn. */
   tools: ToolActivity[] | null;
+  /** The request that is about to be made again; absent while none is. */
+  retry?: Retry | null;
   queues: Queues;
   /** Tool calls that wait for permission. */
   approvals: ApprovalPrompt[] | null;
@@ -973,6 +984,18 @@ export interface ToolActivity {
   toolName: string;
   args?: unknown;
   partialResult?: unknown;
+  /** The call is over, and partialResult is its result. */
+  ended?: boolean;
+  isError?: boolean;
+}
+
+export interface Retry {
+  attempt: number;
+  maxAttempts: number;
+  /** How long after the failure. */
+  delayMs: number;
+  reason?: string;
+  errorMessage?: string;
 }
 
 export interface Queues {

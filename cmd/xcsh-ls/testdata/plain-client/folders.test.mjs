@@ -11,7 +11,10 @@ flow("each folder has a session of its own, and a folder that is added or remove
   world.session("0190000000000001", ["one"]);
   world.session("0190000000000002", ["two"], { folder: other });
   const editor = await world.editor({ folders: [world.folder, other] });
+  editor.choose(other, null);
+  assert.equal((await editor.run("xcsh.state")).cwd, other);
   await refused(editor.run("xcsh.state"), "invalidArgument", /cwd/);
+  assert.deepEqual(editor.questions[0], { message: "In which folder?", titles: [world.folder, other] });
   assert.equal((await editor.run("xcsh.resume", { cwd: world.folder, target: "0190000000000001" })).session.cwd, world.folder);
   const { session } = await editor.run("xcsh.resume", { cwd: folder(other).uri, target: "0190000000000002" });
   assert.equal(session.cwd, other);
@@ -25,6 +28,7 @@ flow("each folder has a session of its own, and a folder that is added or remove
   const third = world.directory("home/third");
   editor.notify("workspace/didChangeWorkspaceFolders", { event: { added: [folder(third)], removed: [] } });
   assert.equal((await editor.run("xcsh.state", { cwd: third })).cwd, third);
+  editor.choose(null);
   await refused(editor.run("xcsh.state"), "invalidArgument", /cwd/);
   await editor.leave();
 });

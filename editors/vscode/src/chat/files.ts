@@ -1,0 +1,98 @@
+import * as os from 'node:os';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+import type { LocalFolder } from '../host';
+import type { Attachment } from './messages';
+import { best } from './rank';
+
+const maxFound = 50;
+const maxListed = 20_000;
+const listedForMs = 10_000;
+const ignored = '**/{node_modules,.git,.hg,.svn,dist,out,build,target,.venv,__pycache__}/**';
+
+/** A file as the person sees it and as the server takes it. */
+export function attachmentOf(uri: vscode.Uri, folder: LocalFolder | undefined, range?: vscode.Range): Attachment {
+  const relative = folder ? path.relative(folder.cwd, uri.fsPath) : uri.fsPath;
+  const name = relative.startsWith('..') ? path.basename(uri.fsPath) : relative.split(path.sep).join('/');
+  return { uri: uri.toString(), name, ...(range && !range.isEmpty ? { range: placesOf(range) } : {}) };
+}
+
+function placesOf(range: vscode.Range): NonNullable<Attachment['range']> {
+  const place = (p: vscode.Position): { line: number; character: number } => ({ line: p.line, character: p.character });
+  return { start: place(range.start), end: place(range.end) };
+}
+
+/** The file of the editor that the person is or was in, with what is selected there. */
+export function editorFile(
+  editor: vscode.TextEditor | undefined,
+  folder: LocalFolder | undefined,
+): Attachment | undefined {
+  if (
+    editor?.document.uri.scheme !== 'file' ||
+    !folder ||
+    path.relative(folder.cwd, editor.document.uri.fsPath).startsWith('..')
+  ) {
+    return undefined;
+  }
+  return attachmentOf(editor.document.uri, folder, editor.selection);
+}
+
+/** Lets the person choose files to attach. */
+export async function pickFiles(folder: LocalFolder | undefined): Promise<Attachment[]> {
+  const picked = await vscode.window.showOpenDialog({
+    canSelectMany: true,
+    openLabel: vscode.l10n.t('Attach'),
+    ...(folder ? { defaultUri: folder.uri } : {}),
+  });
+  return (picked ?? []).map((uri) => attachmentOf(uri, folder));
+}
+
+/** Finds files of a folder by a part of their path. The list is read again when it is old. */
+export class FileFinder {
+  #listed: { cwd: string; at: number; paths: Promise<string[]> } | undefined;
+
+  async find(folder: LocalFolder, query: string): Promise<Attachment[]> {
+    const paths = await this.#list(folder);
+    return best(query, paths, maxFound).map((name) => ({
+      uri: vscode.Uri.joinPath(folder.uri, name).toString(),
+      name,
+    }));
+  }
+
+  #list(folder: LocalFolder): Promise<string[]> {
+    const now = Date.now();
+    if (this.#listed?.cwd !== folder.cwd || now - this.#listed.at > listedForMs) {
+      const all = vscode.workspace.findFiles(new vscode.RelativePattern(folder.uri, '**/*'), ignored, maxListed);
+      const paths = Promise.resolve(all).then((uris) =>
+        uris.map((uri) => path.relative(folder.cwd, uri.fsPath).split(path.sep).join('/')),
+      );
+      this.#listed = { cwd: folder.cwd, at: now, paths };
+    }
+    return this.#listed.paths;
+  }
+}
+
+/** The place that a path in a text means; undefined for one on another machine. */
+export function resolvePath(cwd: string, text: string): string | undefined {
+  const home = text === '~' || text.startsWith('~/') ? path.join(os.homedir(), text.slice(1)) : text;
+  const file = path.resolve(cwd, home);
+  return /^[\\/]{2}/.test(text) || /^[\\/]{2}/.test(file) ? undefined : file;
+}
+
+/** Opens a file that the conversation names, at a line counted from 1. */
+export async function openFile(cwd: string, text: string, line?: number): Promise<void> {
+  const file = resolvePath(cwd, text);
+  const uri = file === undefined ? undefined : vscode.Uri.file(file);
+  const stat = uri && (await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined));
+  if (!uri || !stat) {
+    void vscode.window.showWarningMessage(vscode.l10n.t('There is no file {0}.', text));
+    return;
+  }
+  if (stat.type & vscode.FileType.Directory) {
+    await vscode.commands.executeCommand('revealInExplorer', uri);
+    return;
+  }
+  const at = line ? new vscode.Range(line - 1, 0, line - 1, 0) : undefined;
+  await vscode.commands.executeCommand('vscode.open', uri, { preview: true, ...(at ? { selection: at } : {}) });
+}

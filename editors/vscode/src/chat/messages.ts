@@ -1,0 +1,197 @@
+// What the chat page and the extension say to each other. Both sides check what they get with
+// the functions of this file: the page shows text that a model wrote, so that the extension
+// trusts it with no more than is listed here.
+
+/** The commands that the page may run; each gets the `cwd` of the panel's folder from the extension. */
+export const allowedCommands: readonly string[] = [
+  'xcsh.abort',
+  'xcsh.bash',
+  'xcsh.branch',
+  'xcsh.compact',
+  'xcsh.followUp',
+  'xcsh.history',
+  'xcsh.models',
+  'xcsh.prompt',
+  'xcsh.rename',
+  'xcsh.setApproval',
+  'xcsh.setModel',
+  'xcsh.setThinking',
+  'xcsh.snapshot',
+  'xcsh.stats',
+  'xcsh.steer',
+  'xcsh.tree',
+];
+
+/** Commands with questions of their own, which the extension asks in the window. */
+export const windowCommands = [
+  'new',
+  'resume',
+  'fork',
+  'export',
+  'model',
+  'thinking',
+  'approval',
+  'compact',
+  'restart',
+  'log',
+] as const;
+export type WindowCommand = (typeof windowCommands)[number];
+
+export const decisions = ['once', 'session', 'workspace', 'deny'] as const;
+export type Decision = (typeof decisions)[number];
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: unknown };
+
+/** A place in a text, as LSP has it: both numbers from 0. */
+export interface Position {
+  line: number;
+  character: number;
+}
+
+/** A file, or a part of one, that goes with a prompt. `name` is what the person sees. */
+export interface Attachment {
+  uri: string;
+  name: string;
+  range?: { start: Position; end: Position };
+}
+
+/** A workspace folder. */
+export interface ChatFolder {
+  cwd: string;
+  name: string;
+}
+
+/** The server, as far as a person cares. */
+export type ServerState = 'starting' | 'running' | 'stopped';
+
+/** A failure of a call. `kind` is one of those of the wire protocol. */
+export interface CallError {
+  message: string;
+  kind: string;
+  data?: JsonObject;
+}
+
+/** A message of the page. Numbers name calls, and are never used twice by one page. */
+export type FromPage =
+  | { kind: 'ready' }
+  | { kind: 'call'; id: number; command: string; args: JsonObject }
+  | { kind: 'cancel'; id: number }
+  | { kind: 'decide'; prompt: string; decision: Decision }
+  | { kind: 'window'; command: WindowCommand }
+  | { kind: 'findFiles'; id: number; query: string }
+  | { kind: 'pickFiles' }
+  | { kind: 'attachSelection' }
+  | { kind: 'selectFolder'; cwd: string }
+  | { kind: 'openFile'; path: string; line?: number }
+  | { kind: 'openLink'; url: string }
+  | { kind: 'openDiff'; path: string; patch: string }
+  | { kind: 'copy'; text: string }
+  | { kind: 'title'; text: string }
+  | { kind: 'keep'; kept: JsonObject };
+
+/** What a page is told when it says that it is ready, and when the folder became another one. */
+export interface Init {
+  kind: 'init';
+  server: ServerState;
+  folders: ChatFolder[];
+  cwd: string | null;
+  commands: string[];
+  trusted: boolean;
+  approval: string; // what tools may do unasked in a new session
+  kept: JsonObject | null; // what an older page said was to be kept
+}
+
+/** A message to the page. */
+export type ToPage =
+  | Init
+  | { kind: 'answer'; id: number; result?: unknown; error?: CallError }
+  | { kind: 'event'; params: unknown }
+  | { kind: 'session'; params: unknown }
+  | { kind: 'server'; state: ServerState; message?: string }
+  | { kind: 'approve'; request: unknown }
+  | { kind: 'attach'; attachments: Attachment[] }
+  | { kind: 'editor'; file: Attachment | null }
+  | { kind: 'compose'; text: string; send: boolean }
+  | { kind: 'approvalMode'; mode: string }
+  | { kind: 'focus' };
+
+const maxText = 32 << 20; // UTF-16 units; pictures go through here
+const maxPath = 8192;
+
+export function isObject(v: unknown): v is JsonObject {
+  return typeof v === 'object' && v !== null && !Array.isArray(v);
+}
+
+const isText = (v: unknown, most = maxText): v is string => typeof v === 'string' && v.length <= most;
+const isNumber = (v: unknown): v is number => typeof v === 'number' && Number.isSafeInteger(v) && v >= 0;
+const isOneOf = <T extends string>(list: readonly T[], v: unknown): v is T => list.includes(v as T);
+
+const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
+  ready: () => true,
+  call: (m) => isNumber(m['id']) && isText(m['command'], 100) && isObject(m['args']),
+  cancel: (m) => isNumber(m['id']),
+  decide: (m) => isText(m['prompt'], maxPath) && isOneOf(decisions, m['decision']),
+  window: (m) => isOneOf(windowCommands, m['command']),
+  findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
+  pickFiles: () => true,
+  attachSelection: () => true,
+  selectFolder: (m) => isText(m['cwd'], maxPath),
+  openFile: (m) => isText(m['path'], maxPath) && (m['line'] === undefined || isNumber(m['line'])),
+  openLink: (m) => isText(m['url'], maxPath),
+  openDiff: (m) => isText(m['path'], maxPath) && isText(m['patch']),
+  copy: (m) => isText(m['text']),
+  title: (m) => isText(m['text'], 1000),
+  keep: (m) => isObject(m['kept']),
+};
+
+/** Returns the message when it is one of a page, else undefined. */
+export function fromPage(m: unknown): FromPage | undefined {
+  if (!isObject(m) || typeof m['kind'] !== 'string' || !Object.hasOwn(pageChecks, m['kind'])) return undefined;
+  return pageChecks[m['kind'] as FromPage['kind']](m) ? (m as unknown as FromPage) : undefined;
+}
+
+const serverStates: readonly ServerState[] = ['starting', 'running', 'stopped'];
+
+const isPosition = (v: unknown) => isObject(v) && isNumber(v['line']) && isNumber(v['character']);
+
+function isAttachment(v: unknown): boolean {
+  if (!isObject(v) || !isText(v['uri'], maxPath) || !isText(v['name'], maxPath)) return false;
+  return (
+    v['range'] === undefined ||
+    (isObject(v['range']) && isPosition(v['range']['start']) && isPosition(v['range']['end']))
+  );
+}
+
+const isFolder = (v: unknown) => isObject(v) && isText(v['cwd'], maxPath) && isText(v['name'], maxPath);
+const isList = (v: unknown, each: (v: unknown) => boolean) => Array.isArray(v) && v.every(each);
+
+const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
+  init: (m) =>
+    isOneOf(serverStates, m['server']) &&
+    isList(m['folders'], isFolder) &&
+    (m['cwd'] === null || isText(m['cwd'], maxPath)) &&
+    isList(m['commands'], (c) => isText(c, 100)) &&
+    typeof m['trusted'] === 'boolean' &&
+    isText(m['approval'], 100) &&
+    (m['kept'] === null || isObject(m['kept'])),
+  answer: (m) =>
+    isNumber(m['id']) &&
+    (m['error'] === undefined ||
+      (isObject(m['error']) && isText(m['error']['message']) && isText(m['error']['kind'], 100))),
+  event: (m) => isObject(m['params']),
+  session: (m) => isObject(m['params']),
+  server: (m) => isOneOf(serverStates, m['state']) && (m['message'] === undefined || isText(m['message'])),
+  approve: (m) => isObject(m['request']) && isText(m['request']['id'], maxPath),
+  attach: (m) => isList(m['attachments'], isAttachment),
+  editor: (m) => m['file'] === null || isAttachment(m['file']),
+  compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
+  approvalMode: (m) => isText(m['mode'], 100),
+  focus: () => true,
+};
+
+/** Returns the message when it is one to a page, else undefined. */
+export function toPage(m: unknown): ToPage | undefined {
+  if (!isObject(m) || typeof m['kind'] !== 'string' || !Object.hasOwn(hostChecks, m['kind'])) return undefined;
+  return hostChecks[m['kind'] as ToPage['kind']](m) ? (m as unknown as ToPage) : undefined;
+}

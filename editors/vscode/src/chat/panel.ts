@@ -1,0 +1,391 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+
+import { commands } from '../commands.gen';
+import type { Host, LocalFolder } from '../host';
+import { toServerError } from '../server/errors';
+import type { ServerStatus } from '../server/status';
+import type { ApproveParams, CommandName } from '../wire.gen';
+import type { Approvals } from './approvals';
+import { Calls } from './calls';
+import { openChange } from './changes';
+import { editorFile, FileFinder, openFile, pickFiles } from './files';
+import { pageHtml } from './html';
+import {
+  allowedCommands,
+  fromPage,
+  type Attachment,
+  type FromPage,
+  type Init,
+  type JsonObject,
+  type ServerState,
+  type ToPage,
+  type WindowCommand,
+} from './messages';
+import { Restorer } from './restore';
+
+export const chatView = 'xcshLs.chat';
+
+/** Where the draft is kept. VS Code keeps it in the page's own state too, but in a browser not over a reload. */
+const keptKey = 'xcshLs.chat.kept';
+const keepAfterMs = 300;
+
+/** The commands of the window that the page may start, with the folder as their argument. */
+const windowCommandNames: Record<WindowCommand, string> = {
+  new: 'xcsh.new',
+  resume: 'xcsh.resume',
+  fork: 'xcsh.fork',
+  export: 'xcsh.export',
+  model: 'xcsh.setModel',
+  thinking: 'xcsh.setThinking',
+  approval: 'xcsh.setApproval',
+  compact: 'xcshLs.chat.compact',
+  restart: 'xcshLs.server.restart',
+  log: 'xcshLs.output.show',
+};
+
+function serverState(status: ServerStatus): { state: ServerState; message?: string } {
+  switch (status.kind) {
+    case 'running':
+      return { state: 'running' };
+    case 'starting':
+      return { state: 'starting' };
+    case 'stopped':
+      return { state: 'stopped' };
+    default:
+      return { state: 'stopped', message: status.message };
+  }
+}
+
+/**
+ * The chat panel's side in the extension. The page is a thin client of the server: it is
+ * told everything about its folder, and may run the commands of a list. It can go away and
+ * come back at any time.
+ */
+export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
+  #view: vscode.WebviewView | undefined;
+  #ready = false;
+  #folder: LocalFolder | undefined;
+  readonly #modes = new Map<string, string>(); // what tools may do unasked, by folder
+  #kept: JsonObject | undefined;
+  #keeping: NodeJS.Timeout | undefined;
+  #toAttach: Attachment[] = [];
+  #toCompose: { text: string; send: boolean } | undefined;
+  readonly #calls: Calls<vscode.CancellationToken>;
+  readonly #restorer: Restorer;
+  readonly #finder = new FileFinder();
+  readonly #subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly host: Host,
+    private readonly context: vscode.ExtensionContext,
+    private readonly approvals: () => Approvals,
+  ) {
+    this.#folder = host.liveFolder;
+    this.#calls = new Calls({
+      cwd: () => this.#folder?.cwd,
+      run: (command, args, token) => this.#run(command, args, token),
+      stop: () => new vscode.CancellationTokenSource(),
+      post: (m) => this.#post(m),
+      failure: (error) => {
+        const { message, kind, data } = toServerError(error);
+        return { message, kind, data: { ...data } };
+      },
+    });
+    this.#restorer = new Restorer(
+      context.workspaceState,
+      (command, args) => host.request(command, args),
+      (text) => host.output.info(text),
+    );
+    this.#subscriptions = [
+      vscode.window.registerWebviewViewProvider(chatView, this),
+      host.onNotification('xcsh/event', (params) => this.#told('event', params)),
+      host.onNotification('xcsh/sessionChanged', (params) => this.#told('session', params)),
+      host.onDidChangeStatus((status) => this.#statusChanged(status)),
+      host.onDidChangeFolders(() => this.#foldersChanged()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.#showEditor()),
+      vscode.window.onDidChangeTextEditorSelection(() => this.#showEditor()),
+    ];
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    const media = vscode.Uri.joinPath(this.context.extensionUri, 'media');
+    const { webview } = view;
+    this.#view = view;
+    this.#ready = false;
+    webview.options = { enableScripts: true, localResourceRoots: [media] };
+    const gone = [
+      webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
+      view.onDidChangeVisibility(() => {
+        // A hidden page is gone; it says that it is ready when it comes back.
+        if (!view.visible) {
+          this.#pageGone();
+        }
+      }),
+    ];
+    view.onDidDispose(() => {
+      vscode.Disposable.from(...gone).dispose();
+      if (this.#view === view) {
+        this.#view = undefined;
+        this.#pageGone();
+      }
+    });
+    webview.html = pageHtml({
+      script: webview.asWebviewUri(vscode.Uri.joinPath(media, 'chat.js')).toString(),
+      style: webview.asWebviewUri(vscode.Uri.joinPath(media, 'chat.css')).toString(),
+      source: webview.cspSource,
+      nonce: randomBytes(18).toString('base64'),
+      language: vscode.env.language,
+    });
+  }
+
+  /** The page is there, on the screen, and shows the folder. */
+  shows(cwd: string): boolean {
+    return this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+  }
+
+  /** Shows a question in the page; false when the page cannot. */
+  ask(params: ApproveParams): boolean {
+    if (!this.shows(params.cwd)) {
+      return false;
+    }
+    this.#post({ kind: 'approve', request: params });
+    return true;
+  }
+
+  /** Shows on the view how many questions wait. */
+  badge(count: number): void {
+    if (this.#view) {
+      this.#view.badge =
+        count > 0
+          ? { value: count, tooltip: vscode.l10n.t('{0} tool calls wait for your permission', count) }
+          : undefined;
+    }
+  }
+
+  /** Brings the panel to the front, of a folder if one is given. */
+  async focus(cwd?: string): Promise<void> {
+    if (cwd !== undefined) {
+      this.#use(cwd);
+    }
+    await vscode.commands.executeCommand(`${chatView}.focus`);
+    this.#post({ kind: 'focus' });
+  }
+
+  /** Puts files into the composer, when there is one if there is none yet. */
+  async attach(attachments: Attachment[], cwd?: string): Promise<void> {
+    this.#toAttach.push(...attachments);
+    await this.focus(cwd);
+    this.#deliver();
+  }
+
+  /** Puts a text into the composer, and sends it if it is to be. */
+  async compose(cwd: string, text: string, send = false): Promise<boolean> {
+    if (!this.host.folders.some((f) => f.cwd === cwd)) {
+      return false;
+    }
+    this.#toCompose = { text, send };
+    await this.focus(cwd);
+    this.#deliver();
+    return true;
+  }
+
+  #deliver(): void {
+    if (!this.#ready) {
+      return;
+    }
+    if (this.#toAttach.length > 0) {
+      this.#post({ kind: 'attach', attachments: this.#toAttach.splice(0) });
+    }
+    if (this.#toCompose) {
+      this.#post({ kind: 'compose', ...this.#toCompose });
+      this.#toCompose = undefined;
+    }
+  }
+
+  #post(m: ToPage): void {
+    if (this.#ready) {
+      void this.#view?.webview.postMessage(m);
+    }
+  }
+
+  #pageGone(): void {
+    this.#ready = false;
+    this.#calls.forget();
+  }
+
+  async #receive(raw: unknown): Promise<void> {
+    const m = fromPage(raw);
+    if (!m) {
+      this.host.output.warn('the chat page sent a message that is none');
+      return;
+    }
+    try {
+      await this.#obey(m);
+    } catch (error) {
+      await this.host.showError(error);
+    }
+  }
+
+  async #obey(m: FromPage): Promise<void> {
+    const cwd = this.#folder?.cwd ?? '';
+    switch (m.kind) {
+      case 'ready':
+        this.#ready = true;
+        this.#calls.forget();
+        return this.#begin();
+      case 'call':
+        return this.#calls.call(m.id, m.command, m.args);
+      case 'cancel':
+        return this.#calls.cancel(m.id);
+      case 'decide':
+        if (!this.approvals().decide(cwd, m.prompt, m.decision)) {
+          await this.host.request('xcsh.approve', { cwd, id: m.prompt, decision: m.decision });
+        }
+        return;
+      case 'window':
+        return this.#window(m.command, cwd);
+      case 'findFiles':
+        return this.#post({
+          kind: 'answer',
+          id: m.id,
+          result: this.#folder ? await this.#finder.find(this.#folder, m.query) : [],
+        });
+      case 'pickFiles':
+        return this.#post({ kind: 'attach', attachments: await pickFiles(this.#folder) });
+      case 'attachSelection': {
+        const file = editorFile(vscode.window.activeTextEditor, this.#folder);
+        return file && this.#post({ kind: 'attach', attachments: [file] });
+      }
+      case 'selectFolder':
+        return this.#use(m.cwd);
+      case 'openFile':
+        return openFile(cwd, m.path, m.line);
+      case 'openLink': {
+        const url = vscode.Uri.parse(m.url, true);
+        if (url.scheme === 'https' || url.scheme === 'http') {
+          await vscode.env.openExternal(url);
+        }
+        return;
+      }
+      case 'openDiff':
+        return openChange(cwd, m.path, m.patch);
+      case 'copy':
+        return vscode.env.clipboard.writeText(m.text);
+      case 'keep':
+        return this.#keep(m.kept);
+      case 'title':
+        if (this.#view) {
+          this.#view.description = m.text;
+        }
+        return;
+    }
+  }
+
+  async #run(command: CommandName, args: JsonObject, token: vscode.CancellationToken): Promise<unknown> {
+    if (command !== 'xcsh.snapshot') {
+      return this.host.request(command, args as never, token);
+    }
+    const cwd = String(args['cwd']);
+    await this.#restorer.restore(cwd);
+    const snapshot = await this.host.request('xcsh.snapshot', { cwd }, token);
+    await this.#restorer.remember(cwd, snapshot.state.file);
+    return snapshot;
+  }
+
+  /** Tells a page that just came, or that shows another folder, where it is. */
+  #begin(): void {
+    const { state, message } = serverState(this.host.status);
+    const starts = state === 'stopped' && this.host.status.kind === 'stopped';
+    const init: Init = {
+      kind: 'init',
+      server: starts ? 'starting' : state,
+      folders: this.host.folders.map(({ cwd, name }) => ({ cwd, name })),
+      cwd: this.#folder?.cwd ?? null,
+      commands: commands.map((c) => c.name).filter((name) => allowedCommands.includes(name)),
+      trusted: vscode.workspace.isTrusted,
+      approval:
+        this.#modes.get(this.#folder?.cwd ?? '') ??
+        (vscode.workspace.getConfiguration('xcshLs').get<string>('approval') || 'ask'),
+      kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
+    };
+    this.#post(init);
+    if (message !== undefined) {
+      this.#post({ kind: 'server', state, message });
+    }
+    this.#showEditor();
+    this.#deliver();
+    for (const params of this.approvals().of(init.cwd ?? '')) {
+      this.#post({ kind: 'approve', request: params });
+    }
+    if (this.#ready && starts && this.#folder) {
+      // What becomes of it is told as a change of the status.
+      void this.host
+        .ready()
+        .catch((error: unknown) => this.host.output.info(`the chat has no server: ${String(error)}`));
+    }
+  }
+
+  /** Runs a command that asks in the window. No event tells what tools may do unasked, so that the page is told here. */
+  async #window(command: WindowCommand, cwd: string): Promise<void> {
+    const args = command === 'restart' || command === 'log' ? [] : [{ cwd }];
+    const result: unknown = await vscode.commands.executeCommand(windowCommandNames[command], ...args);
+    const mode = command === 'approval' ? (result as { mode?: unknown } | undefined)?.mode : undefined;
+    if (typeof mode === 'string') {
+      this.#modes.set(cwd, mode);
+      this.#post({ kind: 'approvalMode', mode });
+    }
+  }
+
+  /** Writes what a page wants to be kept, once it pauses. */
+  #keep(kept: JsonObject): void {
+    this.#kept = kept;
+    clearTimeout(this.#keeping);
+    this.#keeping = setTimeout(() => void this.context.workspaceState.update(keptKey, this.#kept), keepAfterMs);
+  }
+
+  #told(kind: 'event' | 'session', params: { cwd: string }): void {
+    if (params.cwd === this.#folder?.cwd) {
+      this.#post({ kind, params });
+    }
+  }
+
+  #statusChanged(status: ServerStatus): void {
+    if (status.kind !== 'running') {
+      this.#restorer.restarted();
+      this.#modes.clear();
+    }
+    this.#post({ kind: 'server', ...serverState(status) });
+  }
+
+  #foldersChanged(): void {
+    const known = this.host.folders.find((f) => f.cwd === this.#folder?.cwd);
+    this.#folder = known ?? this.host.liveFolder;
+    if (!known || this.host.folders.length > 1) {
+      this.#begin();
+    }
+  }
+
+  /** Shows another folder. */
+  #use(cwd: string): void {
+    const folder = this.host.folders.find((f) => f.cwd === cwd);
+    if (folder && folder.cwd !== this.#folder?.cwd) {
+      this.#folder = folder;
+      this.#begin();
+    }
+  }
+
+  #showEditor(): void {
+    const editor = vscode.window.activeTextEditor;
+    if (editor && editor.document.uri.scheme !== 'file') {
+      return; // an output or a diff says nothing about what the person works on
+    }
+    this.#post({ kind: 'editor', file: editorFile(editor, this.#folder) ?? null });
+  }
+
+  dispose(): void {
+    clearTimeout(this.#keeping);
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+}

@@ -1,0 +1,76 @@
+import * as vscode from 'vscode';
+
+import { activateChat } from './chat';
+import { showInstallHelp } from './native/install';
+import { LiveStates } from './native/live';
+import { showMenu } from './native/menu';
+import { registerReports } from './native/reports';
+import { Status } from './native/status';
+import { continueLive, Terminals } from './native/terminal';
+import { registerUriHandler } from './native/uri';
+import { registerServerCommands } from './palette/runner';
+import { Server } from './server/server';
+import { registerSessionActions } from './sessions/actions';
+import { SessionsView } from './sessions/view';
+import { settings, Window } from './window';
+
+let server: Server | undefined;
+
+/** Wires the parts together. Nothing here starts the server: the first who needs it does. */
+export function activate(context: vscode.ExtensionContext): void {
+  const output = vscode.window.createOutputChannel('xcsh', { log: true });
+  const running = (server = new Server(context.extensionPath, output, settings));
+  const window = new Window(context, output, running);
+  const states = new LiveStates(window);
+  const terminals = new Terminals(window);
+  const view = new SessionsView(window);
+  context.subscriptions.push(
+    output,
+    window,
+    states,
+    terminals,
+    view,
+    new Status(window, states),
+    registerReports(),
+    registerServerCommands(window),
+    registerSessionActions(window, view, terminals),
+    registerUriHandler(window),
+    activateChat(window, context),
+    ...ownCommands(window, running, states, terminals),
+    vscode.workspace.onDidChangeConfiguration((event) => void settingsChanged(running, event)),
+  );
+}
+
+/** Ends the server with the window. */
+export async function deactivate(): Promise<void> {
+  await server?.shutdown();
+}
+
+function ownCommands(window: Window, running: Server, states: LiveStates, terminals: Terminals): vscode.Disposable[] {
+  const register = (name: string, run: () => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(`xcshLs.${name}`, run);
+  return [
+    register('menu', () => showMenu(window, states, terminals)),
+    register('terminal.continue', () => continueLive(window, terminals)),
+    register('server.restart', () => running.restart().catch((error) => window.showError(error))),
+    register('server.stop', () => running.stop()),
+    register('server.install', () => showInstallHelp(window, running)),
+    register('output.show', () => window.output.show()),
+    register('walkthrough.open', () =>
+      vscode.commands.executeCommand('workbench.action.openWalkthrough', `${window.context.extension.id}#xcshLs.start`),
+    ),
+  ];
+}
+
+/** Another program needs another process; of everything else the server is told. */
+async function settingsChanged(running: Server, event: vscode.ConfigurationChangeEvent): Promise<void> {
+  if (!event.affectsConfiguration('xcshLs')) {
+    return;
+  }
+  const { kind } = running.status;
+  if (event.affectsConfiguration('xcshLs.server') && kind !== 'stopped') {
+    await running.restart().catch(() => undefined);
+  } else {
+    await running.settingsChanged();
+  }
+}

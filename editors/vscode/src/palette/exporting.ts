@@ -1,0 +1,29 @@
+const endings: Record<string, string> = { html: 'html', markdown: 'md', jsonl: 'jsonl' };
+
+/** A file name made of a session's name, with the ending of the format. */
+export function exportName(name: string, format: string): string {
+  const safe = name
+    .normalize('NFC')
+    // eslint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
+    .replace(/(\.\.\.|…)$/, '')
+    .replace(/\s+/g, '-')
+    .replace(/^[-.]+|[-.]+$/g, '')
+    .slice(0, 60);
+  return `${safe || 'session'}.${endings[format] ?? 'html'}`;
+}
+
+/** The formats of a save dialog, the wanted one first; its ending says which is written. */
+export function exportFilters(format: string, t: (text: string) => string): Record<string, string[]> {
+  const names: Record<string, string> = { html: t('Web page'), markdown: 'Markdown', jsonl: t('Session file') };
+  const order = [format, ...Object.keys(endings).filter((other) => other !== format)];
+  const filters: Record<string, string[]> = {};
+  for (const key of order) {
+    const name = names[key];
+    const ending = endings[key];
+    if (name !== undefined && ending !== undefined) {
+      filters[name] = [ending];
+    }
+  }
+  return filters;
+}

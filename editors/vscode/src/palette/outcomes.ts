@@ -1,0 +1,238 @@
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+import type { CommandMap, CommandName, SessionState } from '../wire.gen';
+import { ownSettings } from '../settings';
+import { settings, type Window } from '../window';
+import { showReport } from '../native/reports';
+import { doctorReport, statsReport } from '../native/reportText';
+import type { Args } from './arguments';
+import { askSavePath } from './choices';
+import { exportName } from './exporting';
+import { oneLine } from './items';
+
+const t = vscode.l10n.t;
+
+type Presenter<C extends CommandName> = (
+  window: Window,
+  args: Args,
+  result: CommandMap[C]['result'],
+) => Promise<void> | void;
+
+/** How long a short word stays in the status bar, in milliseconds. */
+const briefMs = 5000;
+
+const presenters: { [C in CommandName]?: Presenter<C> } = {
+  'xcsh.new': (window, args, result) => {
+    if (refused(result.created, result.cancelledBy)) {
+      return;
+    }
+    window.useFolder(args.cwd);
+    brief(t('New session'));
+  },
+  'xcsh.resume': resumed,
+  'xcsh.continue': resumed,
+  'xcsh.fork': async (window, args, result) => {
+    if (refused(result.forked, result.cancelledBy)) {
+      return;
+    }
+    window.useFolder(args.cwd);
+    brief(t('Forked: {0}', nameOf(result.session)));
+    await giveBack(window, args.cwd, result.editorText);
+  },
+  'xcsh.branch': (window, args, result) => giveBack(window, args.cwd, result.editorText),
+  'xcsh.label': (_window, args) => brief(args['label'] === null ? t('Label taken away') : t('Labelled')),
+  'xcsh.rename': (_window, _args, result) => brief(t('Renamed to {0}', result.title)),
+  'xcsh.move': (_window, _args, result) => brief(t('Moved to {0}', result.session.cwd)),
+  'xcsh.delete': async (window, args, result) => {
+    const undo = t('Undo');
+    const name = String(args.name ?? path.basename(String(args['source'])));
+    const answer = await vscode.window.showInformationMessage(t('"{0}" was moved to the trash.', name), undo);
+    if (answer === undo) {
+      await window.request('xcsh.undelete', { cwd: args.cwd, trashed: result.trashed });
+      brief(t('The session is back'));
+    }
+  },
+  'xcsh.export': async (_window, _args, result) => {
+    const open = t('Open');
+    const reveal = t('Show in Folder');
+    const replaced = Object.values(result.redacted ?? {}).reduce((sum, n) => sum + n, 0);
+    const message =
+      replaced > 0
+        ? t('Exported to {0}; {1} secrets were replaced.', result.path, replaced)
+        : t('Exported to {0}', result.path);
+    const answer = await vscode.window.showInformationMessage(message, open, reveal);
+    const uri = vscode.Uri.file(result.path);
+    if (answer === open) {
+      await (result.path.endsWith('.html') ? vscode.env.openExternal(uri) : vscode.commands.executeCommand('vscode.open', uri));
+    } else if (answer === reveal) {
+      await vscode.commands.executeCommand('revealFileInOS', uri);
+    }
+  },
+  'xcsh.dump': dumped,
+  'xcsh.share': (_window, _args, result) => shared(result),
+  'xcsh.doctor': async (window, _args, result) => showReport(window, t('Session Check'), doctorReport(result, t)),
+  'xcsh.stats': async (window, _args, result) => showReport(window, t('Session Statistics'), statsReport(result, t)),
+  'xcsh.prompt': async (window, args, result) => {
+    if (result.queued) {
+      brief(t('It is said when the turn comes to it'));
+      return;
+    }
+    const said = textOf(result.message?.content);
+    const transcript = t('Show Transcript');
+    const answer = await vscode.window.showInformationMessage(shortened(said) || t('The turn is over.'), transcript);
+    if (answer === transcript) {
+      await window.request('xcsh.transcript', { cwd: args.cwd });
+    }
+  },
+  'xcsh.steer': () => brief(t('It is said after the tool calls that run')),
+  'xcsh.followUp': () => brief(t('It is said when the turn is over')),
+  'xcsh.abort': (_window, _args, result) => brief(result.aborted ? t('Stopped') : t('Nothing was running')),
+  'xcsh.compact': (_window, _args, result) => brief(t('Compacted {0} tokens', result.tokensBefore)),
+  'xcsh.setModel': (_window, _args, result) => brief(t('Model: {0}', result.model?.id ?? t('none'))),
+  'xcsh.setThinking': (_window, _args, result) => brief(t('Thinking: {0}', result.thinkingLevel)),
+  'xcsh.setApproval': (_window, _args, result) => brief(t('Approval: {0}', result.mode)),
+  'xcsh.bash': async (window, _args, result) => {
+    const show = t('Show Output');
+    const message = result.cancelled
+      ? t('Stopped: {0}', result.command)
+      : t('{0} ended with exit code {1}', result.command, result.exitCode ?? '?');
+    const answer = await vscode.window.showInformationMessage(message, show);
+    if (answer === show) {
+      await showReport(window, result.command, '```\n' + result.output + '\n```\n');
+    }
+  },
+};
+
+/** Shows what came of a command, as far as there is anything to show. */
+export async function present<C extends CommandName>(
+  window: Window,
+  command: C,
+  args: Args,
+  result: CommandMap[C]['result'],
+): Promise<void> {
+  await (presenters[command] as Presenter<C> | undefined)?.(window, args, result);
+}
+
+async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resume']['result']): Promise<void> {
+  if (refused(result.switched, result.cancelledBy)) {
+    return;
+  }
+  window.useFolder(args.cwd);
+  const name = nameOf(result.session);
+  const repairs = result.repairs?.length ?? 0;
+  if (repairs > 0) {
+    const check = t('Check File');
+    const message =
+      repairs === 1
+        ? t('{0} was resumed; one oddity in its file was worked around.', name)
+        : t('{0} was resumed; {1} oddities in its file were worked around.', name, repairs);
+    if ((await vscode.window.showInformationMessage(message, check)) === check) {
+      await vscode.commands.executeCommand('xcsh.doctor', { cwd: args.cwd });
+    }
+    return;
+  }
+  brief(result.forkedFrom ? t('Forked into this folder: {0}', name) : t('Resumed: {0}', name));
+}
+
+/** A hook, or a person somewhere else, said no. */
+function refused(done: boolean, by: string | undefined): boolean {
+  if (!done) {
+    void vscode.window.showWarningMessage(by ? t('{0} did not allow it.', by) : t('It was not allowed.'));
+  }
+  return !done;
+}
+
+/** A prompt that was gone back before is there to be edited, or at least not lost. */
+async function giveBack(window: Window, cwd: string, text: string | null | undefined): Promise<void> {
+  if (!text || (await window.compose(cwd, text))) {
+    return;
+  }
+  const edit = t('Edit and Ask');
+  const copy = t('Copy');
+  const answer = await vscode.window.showInformationMessage(t('The prompt that was gone back before: {0}', shortened(text)), edit, copy);
+  if (answer === edit) {
+    const edited = await vscode.window.showInputBox({ value: text, prompt: t('What do you want to ask?'), ignoreFocusOut: true });
+    if (edited?.trim()) {
+      await vscode.commands.executeCommand('xcsh.prompt', { cwd, text: edited });
+    }
+  } else if (answer === copy) {
+    await vscode.env.clipboard.writeText(text);
+  }
+}
+
+async function dumped(window: Window, args: Args, result: CommandMap['xcsh.dump']['result']): Promise<void> {
+  if (result.empty) {
+    void vscode.window.showInformationMessage(result.text);
+    return;
+  }
+  switch (await dumpTarget()) {
+    case 'clipboard':
+      await vscode.env.clipboard.writeText(result.text);
+      brief(t('The text of the session is in the clipboard'));
+      return;
+    case 'editor': {
+      const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: result.text });
+      await vscode.window.showTextDocument(document);
+      return;
+    }
+    case 'file': {
+      const file = await askSavePath(window, args.cwd, exportName('session', 'markdown').replace(/md$/, 'txt'), {});
+      if (file) {
+        const uri = vscode.Uri.file(file);
+        await vscode.workspace.fs.writeFile(uri, Buffer.from(result.text));
+        await vscode.window.showTextDocument(uri);
+      }
+    }
+  }
+}
+
+async function dumpTarget(): Promise<string | undefined> {
+  const to = ownSettings(settings).dumpTo;
+  if (to !== 'ask') {
+    return to;
+  }
+  const picked = await vscode.window.showQuickPick(
+    [
+      { label: `$(clippy) ${t('To the clipboard')}`, to: 'clipboard' },
+      { label: `$(new-file) ${t('To a new editor')}`, to: 'editor' },
+      { label: `$(save) ${t('To a file')}`, to: 'file' },
+    ],
+    { placeHolder: t('Where should the text of the session go?') },
+  );
+  return picked?.to;
+}
+
+async function shared(result: CommandMap['xcsh.share']['result']): Promise<void> {
+  const url = [result.previewUrl, result.url].find((link) => /^https?:/i.test(link ?? ''));
+  const open = t('Open');
+  const copy = t('Copy Link');
+  const message = result.message ?? (url ? t('Shared: {0}', url) : t('Shared'));
+  const answer = await vscode.window.showInformationMessage(message, ...(url ? [open, copy] : []));
+  if (url && answer === open) {
+    await vscode.env.openExternal(vscode.Uri.parse(url, true));
+  } else if (url && answer === copy) {
+    await vscode.env.clipboard.writeText(url);
+  }
+}
+
+function brief(message: string): void {
+  vscode.window.setStatusBarMessage(`$(check) ${message}`, briefMs);
+}
+
+function nameOf(state: SessionState): string {
+  return state.title ?? state.sessionId;
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') {
+    return content;
+  }
+  const blocks = Array.isArray(content) ? (content as { type?: string; text?: string }[]) : [];
+  return blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('\n');
+}
+
+function shortened(text: string): string {
+  const line = oneLine(text);
+  return line.length > 200 ? line.slice(0, 199) + '…' : line;
+}

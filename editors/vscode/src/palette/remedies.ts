@@ -1,0 +1,71 @@
+import type { ServerError } from '../server/errors';
+import type { CommandName } from '../wire.gen';
+
+/** Something that can be done about an error, offered as a button. */
+export type Remedy =
+  | 'forkHere'
+  | 'openThatFolder'
+  | 'openInPlace'
+  | 'checkFile'
+  | 'install'
+  | 'settings'
+  | 'log'
+  | 'restart'
+  | 'trust'
+  | 'chooseModel'
+  | 'stopTurn'
+  | 'waitForTurn'
+  | 'overwrite';
+
+/** How an error is shown: its buttons, and whether the person has to answer first. */
+export interface Handling {
+  readonly remedies: readonly Remedy[];
+  readonly modal: boolean;
+  readonly severity: 'info' | 'warning' | 'error';
+}
+
+/** What to do about an error of a command. undefined: the person cancelled, nothing is said. */
+export function handlingOf(error: ServerError, command?: CommandName): Handling | undefined {
+  switch (error.kind) {
+    case 'cancelled':
+      return undefined;
+    case 'otherProject':
+      return { remedies: ['forkHere', 'openThatFolder', 'openInPlace'], modal: true, severity: 'info' };
+    case 'damaged':
+      return warning(['checkFile']);
+    case 'newerVersion':
+      return warning(['forkHere']);
+    case 'busy':
+      // Only a prompt of ours can be put behind the turn that runs; a session that
+      // another program holds has a process.
+      if (error.data['pid'] !== undefined) {
+        return warning([]);
+      }
+      return warning(command === 'xcsh.prompt' ? ['waitForTurn', 'stopTurn'] : ['stopTurn']);
+    case 'notPersistent':
+      return warning(['settings']);
+    case 'provider':
+      return { remedies: ['chooseModel', 'log'], modal: false, severity: 'error' };
+    case 'fileExists':
+      return warning(command === 'xcsh.export' ? ['overwrite'] : []);
+    case 'notFound':
+    case 'denied':
+    case 'stale':
+    case 'outsideRoot':
+      return warning([]);
+    case 'untrusted':
+      return warning(['trust']);
+    case 'noServer':
+      return { remedies: ['install', 'restart', 'log'], modal: false, severity: 'error' };
+    case 'ambiguous':
+    case 'argumentNeeded':
+    case 'invalidArgument':
+      return { remedies: [], modal: false, severity: 'error' };
+    default:
+      return { remedies: ['log'], modal: false, severity: 'error' };
+  }
+}
+
+function warning(remedies: readonly Remedy[]): Handling {
+  return { remedies, modal: false, severity: 'warning' };
+}

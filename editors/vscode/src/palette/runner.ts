@@ -1,0 +1,151 @@
+import * as vscode from 'vscode';
+
+import { commands } from '../commands.gen';
+import { toServerError } from '../server/errors';
+import type { CommandMap, CommandName } from '../wire.gen';
+import type { Window } from '../window';
+import { askers, askNeeded, askWhich, type Args } from './arguments';
+import { present } from './outcomes';
+
+/** How often a command may come back with a question. */
+const maxQuestions = 5;
+
+/** Commands that may take long: they show progress, and the person can stop them. */
+const slow: Partial<Record<CommandName, () => string>> = {
+  'xcsh.prompt': () => vscode.l10n.t('Asking…'),
+  'xcsh.bash': () => vscode.l10n.t('Running…'),
+  'xcsh.compact': () => vscode.l10n.t('Compacting the conversation…'),
+  'xcsh.export': () => vscode.l10n.t('Exporting…'),
+  'xcsh.branch': () => vscode.l10n.t('Going back…'),
+};
+
+/**
+ * Registers every command of the server in VS Code. They work before the server runs,
+ * which the first of them starts.
+ */
+export function registerServerCommands(window: Window): vscode.Disposable {
+  const registered: vscode.Disposable[] = [];
+  for (const { name } of commands) {
+    try {
+      registered.push(
+        vscode.commands.registerCommand(name, (given?: unknown) => runCommand(window, name as CommandName, given)),
+      );
+    } catch (error) {
+      // Another extension was there first; everything else must work all the same.
+      window.output.warn(`${name} is taken: ${String(error)}`);
+    }
+  }
+  return vscode.Disposable.from(...registered);
+}
+
+/**
+ * Runs a command for a person: asks for what it lacks, shows what came of it, shows an
+ * error once. Gives the result, or undefined when there is none.
+ */
+export async function runCommand<C extends CommandName>(
+  window: Window,
+  command: C,
+  given?: unknown,
+): Promise<CommandMap[C]['result'] | undefined> {
+  const args = argumentsOf(given);
+  try {
+    const cwd = args['cwd'] ?? (await window.chooseFolder())?.cwd;
+    if (typeof cwd !== 'string') {
+      return undefined;
+    }
+    const complete: Args = Object.assign(args, { cwd: directoryOf(cwd) });
+    if (!((await askers[command]?.(window, complete)) ?? true)) {
+      return undefined;
+    }
+    const result = await untilAnswered(window, command, complete);
+    if (result !== undefined) {
+      await present(window, command, complete, result);
+    }
+    return result;
+  } catch (error) {
+    await window.showError(error, { command, args });
+    return undefined;
+  }
+}
+
+/** Menus hand over what was clicked on, which is no argument of ours. */
+function argumentsOf(given: unknown): Record<string, unknown> {
+  const plain = typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === Object.prototype;
+  return plain ? { ...(given as object) } : {};
+}
+
+function directoryOf(cwd: string): string {
+  return cwd.startsWith('file:') ? vscode.Uri.parse(cwd).fsPath : cwd;
+}
+
+/** Calls the command again and again until it needs no further answer. */
+async function untilAnswered<C extends CommandName>(
+  window: Window,
+  command: C,
+  args: Args,
+): Promise<CommandMap[C]['result'] | undefined> {
+  for (let question = 0; ; question++) {
+    try {
+      const { name: _name, ...wire } = args;
+      return await withProgress(command, (token) => window.request(command, wire as CommandMap[C]['args'], token));
+    } catch (problem) {
+      const error = toServerError(problem);
+      if (question >= maxQuestions) {
+        throw error;
+      }
+      let answered: boolean;
+      if (error.kind === 'argumentNeeded' && error.text('field')) {
+        answered = await askNeeded(window, args, {
+          field: error.text('field') ?? '',
+          input: error.text('input') ?? '',
+          question: error.message,
+          choices: error.data['choices'],
+        });
+      } else if (error.kind === 'ambiguous') {
+        const field = args['target'] !== undefined ? 'target' : 'source';
+        answered = await askWhich(window, args, field, error.data['candidates']);
+      } else {
+        throw error;
+      }
+      if (!answered) {
+        return undefined;
+      }
+    }
+  }
+}
+
+/** How long a command may take before progress is shown, in milliseconds. */
+const patienceMs = 400;
+
+async function withProgress<R>(command: CommandName, run: (token: vscode.CancellationToken) => Promise<R>): Promise<R> {
+  const source = new vscode.CancellationTokenSource();
+  const result = run(source.token);
+  try {
+    const title = slow[command];
+    if (title && (await isPending(result, patienceMs))) {
+      await vscode.window.withProgress(
+        { location: vscode.ProgressLocation.Notification, title: title(), cancellable: true },
+        (_progress, token) => {
+          token.onCancellationRequested(() => source.cancel());
+          return result.catch(() => undefined);
+        },
+      );
+    }
+    return await result;
+  } finally {
+    source.dispose();
+  }
+}
+
+/** Waits for a promise, not longer than that; whether it is still open then. */
+async function isPending(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), ms)));
+  const settled = promise.then(
+    () => false,
+    () => false,
+  );
+  const pending = await Promise.race([settled, late]);
+  clearTimeout(timer);
+  return pending;
+}

@@ -1,0 +1,69 @@
+import * as vscode from 'vscode';
+
+import { askElsewhere, isElsewhere } from '../palette/elsewhere';
+import { runCommand } from '../palette/runner';
+import { continueInTerminal, type Terminals } from '../native/terminal';
+import type { CommandName, SessionInfo } from '../wire.gen';
+import type { Window } from '../window';
+import type { SessionsView } from './view';
+
+/** What the actions are about: a line of the view, or of a picker. */
+export interface Subject {
+  readonly info: SessionInfo;
+  readonly cwd?: string;
+}
+
+/** Registers what can be done with one session, and with the view. */
+export function registerSessionActions(window: Window, view: SessionsView, terminals: Terminals): vscode.Disposable {
+  const register = (name: string, run: (subject: Subject) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(`xcshLs.sessions.${name}`, async (given?: unknown) => {
+      if (isSubject(given)) {
+        await run(given);
+      }
+    });
+  const execute = (command: CommandName, more: (subject: Subject) => Record<string, unknown> = () => ({})) =>
+    async (subject: Subject): Promise<void> => {
+      const cwd = subject.cwd ?? window.liveFolder?.cwd ?? subject.info.cwd;
+      await runCommand(window, command, { cwd, name: subject.info.name, source: subject.info.path, ...more(subject) });
+    };
+  const plain = (name: string, run: (...given: never[]) => unknown): vscode.Disposable =>
+    vscode.commands.registerCommand(`xcshLs.sessions.${name}`, run);
+  return vscode.Disposable.from(
+    register('resume', (subject) => resume(window, subject)),
+    register('fork', execute('xcsh.fork')),
+    register('export', execute('xcsh.export')),
+    register('rename', execute('xcsh.rename')),
+    register('delete', execute('xcsh.delete')),
+    register('transcript', execute('xcsh.transcript')),
+    register('check', execute('xcsh.doctor')),
+    register('copyId', ({ info }) => vscode.env.clipboard.writeText(info.id)),
+    register('copyPath', ({ info }) => vscode.env.clipboard.writeText(info.path)),
+    register('openFolder', ({ info }) =>
+      vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(info.cwd), { forceNewWindow: true }),
+    ),
+    register('openInTerminal', ({ info, cwd }) => continueInTerminal(window, terminals, info, cwd)),
+    plain('refresh', () => view.refresh()),
+    plain('search', () => view.search()),
+    plain('clearSearch', () => view.find('')),
+    plain('showAll', () => view.showAll(true)),
+    plain('showFolder', () => view.showAll(false)),
+    plain('more', (cwd: string) => view.more(cwd)),
+  );
+}
+
+/** Makes a session the live one of its folder, or asks what to do with it here. */
+async function resume(window: Window, subject: Subject): Promise<void> {
+  const cwd = subject.cwd ?? (await window.chooseFolder())?.cwd;
+  if (cwd === undefined) {
+    return;
+  }
+  if (isElsewhere(subject.info, cwd) && (await askElsewhere(subject.info, cwd)) !== 'open') {
+    return;
+  }
+  await runCommand(window, 'xcsh.resume', { cwd, target: subject.info.path });
+}
+
+function isSubject(given: unknown): given is Subject {
+  const info = (given as Partial<Subject> | undefined)?.info;
+  return typeof info?.path === 'string';
+}

@@ -1,0 +1,57 @@
+import * as os from 'node:os';
+import * as path from 'node:path';
+import type * as vscode from 'vscode';
+
+import { shortPath } from '../folders';
+import type { Host, LocalFolder } from '../host';
+import type { ListResult } from '../wire.gen';
+import { byFolder, folderTree, searchTree, type FolderSessions, type Node } from './model';
+
+/** How many sessions of a folder are shown before the person asks for more. */
+export const pageSize = 100;
+
+export interface Wanted {
+  readonly all: boolean;
+  readonly query: string;
+  /** How many sessions of a folder are wanted, where that is more than a page. */
+  readonly limits: ReadonlyMap<string, number>;
+}
+
+/** Asks the server for what the view shows. */
+export async function loadTree(host: Host, wanted: Wanted, token: vscode.CancellationToken): Promise<Node[]> {
+  const folders = host.folders;
+  const cwds = folders.map((folder) => folder.cwd);
+  if (wanted.query !== '') {
+    const lists = wanted.all || folders.length === 0 ? [await listAll(host, wanted, token)] : await listEach(host, folders, wanted, token);
+    return searchTree(lists.flatMap((list) => list.sessions ?? []), cwds);
+  }
+  if (wanted.all) {
+    const { sessions, nextCursor } = await listAll(host, wanted, token);
+    const groups = byFolder(sessions ?? [], folders, (cwd) => (cwd === '' ? '?' : shortPath(cwd, os.homedir())));
+    // With everything in one list, "more" is about the list.
+    const nodes = folderTree(groups.length === 1 ? [...groups, { cwd: '', name: '', sessions: [] }] : groups, cwds);
+    return nextCursor === undefined ? nodes : [...nodes, { kind: 'more', id: 'more:', cwd: '' }];
+  }
+  const lists = await listEach(host, folders, wanted, token);
+  const found: FolderSessions[] = folders.map((folder, i) => ({
+    cwd: folder.cwd,
+    name: folder.name,
+    sessions: lists[i]?.sessions ?? [],
+    nextCursor: lists[i]?.nextCursor,
+  }));
+  return folderTree(found, cwds);
+}
+
+function listEach(host: Host, folders: readonly LocalFolder[], wanted: Wanted, token: vscode.CancellationToken): Promise<ListResult[]> {
+  return Promise.all(
+    folders.map(({ cwd }) =>
+      host.request('xcsh.list', { cwd, scope: 'folder', query: wanted.query, limit: wanted.limits.get(cwd) ?? pageSize }, token),
+    ),
+  );
+}
+
+function listAll(host: Host, wanted: Wanted, token: vscode.CancellationToken): Promise<ListResult> {
+  // All sessions are wanted, whichever directory one asks in.
+  const cwd = host.liveFolder?.cwd ?? path.resolve(os.homedir());
+  return host.request('xcsh.list', { cwd, scope: 'all', query: wanted.query, limit: wanted.limits.get('') ?? pageSize }, token);
+}

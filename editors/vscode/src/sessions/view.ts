@@ -1,0 +1,232 @@
+import * as os from 'node:os';
+import * as vscode from 'vscode';
+
+import { shortPath } from '../folders';
+import { oneLine, sessionDescription, sessionIcon } from '../palette/items';
+import { words } from '../palette/words';
+import { toServerError } from '../server/errors';
+import { ownSettings } from '../settings';
+import type { SessionInfo } from '../wire.gen';
+import { settings, type Window } from '../window';
+import { loadTree, pageSize } from './loader';
+import { contextValue, daysBetween, type Node, type SessionNode } from './model';
+
+const t = vscode.l10n.t;
+
+/** How long changes are gathered before the list is read again, in milliseconds. */
+const quietMs = 200;
+
+/** The view of sessions: read when it is shown, and again when the server says so. */
+export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #view: vscode.TreeView<Node>;
+  readonly #subscriptions: vscode.Disposable[];
+  readonly #limits = new Map<string, number>();
+  #all = ownSettings(settings).allFolders;
+  #query = '';
+  #quiet: NodeJS.Timeout | undefined;
+  #loading: vscode.CancellationTokenSource | undefined;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor(private readonly window: Window) {
+    this.#view = vscode.window.createTreeView('xcshLs.sessions', { treeDataProvider: this, showCollapseAll: true });
+    this.#subscriptions = [
+      this.#view,
+      this.#changed,
+      window.onNotification('xcsh/sessionsChanged', () => this.refresh()),
+      window.onNotification('xcsh/sessionChanged', () => this.refresh()),
+      window.onDidChangeStatus((status) => {
+        void setContext('server', status.kind);
+        // A server that comes back may see other files; one that is gone shows nothing.
+        this.refresh();
+      }),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+    ];
+    void setContext('server', window.status.kind);
+    void setContext('allFolders', this.#all);
+    void setContext('searching', false);
+  }
+
+  /** Reads the list again, soon. */
+  refresh(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#changed.fire(), quietMs);
+  }
+
+  async showAll(all: boolean): Promise<void> {
+    this.#all = all;
+    this.#limits.clear();
+    await setContext('allFolders', all);
+    this.#changed.fire();
+    await vscode.commands.executeCommand('xcshLs.sessions.focus');
+  }
+
+  async search(): Promise<void> {
+    const query = await vscode.window.showInputBox({
+      value: this.#query,
+      prompt: t('Words that must all be found, in titles, prompts, answers, ids or paths'),
+      placeHolder: t('Search sessions'),
+    });
+    if (query !== undefined) {
+      await this.find(query.trim());
+    }
+  }
+
+  /** Shows what fits a query; an empty one shows all. */
+  async find(query: string): Promise<void> {
+    this.#query = query;
+    this.#view.message = query === '' ? undefined : t('Sessions with “{0}”', query);
+    await setContext('searching', query !== '');
+    this.#changed.fire();
+    await vscode.commands.executeCommand('xcshLs.sessions.focus');
+  }
+
+  more(cwd: string): void {
+    this.#limits.set(cwd, (this.#limits.get(cwd) ?? pageSize) + pageSize);
+    this.#changed.fire();
+  }
+
+  async getChildren(node?: Node): Promise<Node[]> {
+    if (node) {
+      return node.kind === 'more' ? [] : [...node.children];
+    }
+    const { status, folders } = this.window;
+    if (status.kind === 'missing' || status.kind === 'failed' || (folders.length === 0 && !this.#all)) {
+      return [];
+    }
+    this.#loading?.cancel();
+    const loading = (this.#loading = new vscode.CancellationTokenSource());
+    try {
+      const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
+      const nodes = await loadTree(this.window, wanted, loading.token);
+      void setContext('empty', nodes.length === 0);
+      return nodes;
+    } catch (error) {
+      const problem = toServerError(error);
+      // The welcome text says what is wrong with the server; a newer list follows a cancelled one.
+      if (problem.kind !== 'noServer' && problem.kind !== 'cancelled') {
+        this.#view.message = problem.message;
+      }
+      this.window.output.warn(`sessions view: ${problem.message}`);
+      return [];
+    } finally {
+      loading.dispose();
+    }
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+    switch (node.kind) {
+      case 'folder': {
+        const own = this.window.folders.some((folder) => folder.cwd === node.cwd);
+        const item = new vscode.TreeItem(node.name, own ? Expanded : Collapsed);
+        item.id = node.id;
+        item.iconPath = new vscode.ThemeIcon('folder');
+        item.tooltip = node.cwd;
+        item.contextValue = 'folder';
+        return item;
+      }
+      case 'day': {
+        const ago = daysBetween(node.day, new Date());
+        const item = new vscode.TreeItem(dayLabel(node.day, ago), ago <= 7 || node.children.length <= 3 ? Expanded : Collapsed);
+        item.id = node.id;
+        item.contextValue = 'day';
+        return item;
+      }
+      case 'session': {
+        const { info } = node;
+        const item = new vscode.TreeItem(info.name, node.children.length > 0 ? Expanded : None);
+        item.id = node.id;
+        item.description = sessionDescription(info, words);
+        item.iconPath = new vscode.ThemeIcon(
+          sessionIcon(info),
+          info.live ? new vscode.ThemeColor('charts.green') : info.damagedLines > 0 ? new vscode.ThemeColor('list.warningForeground') : undefined,
+        );
+        item.contextValue = contextValue(node);
+        item.command = { command: 'xcshLs.sessions.transcript', title: t('Open Transcript'), arguments: [node] };
+        item.accessibilityInformation = { label: `${info.name}, ${sessionDescription(info, words)}` };
+        return item;
+      }
+      case 'more': {
+        const item = new vscode.TreeItem(t('More…'), None);
+        item.id = node.id;
+        item.iconPath = new vscode.ThemeIcon('ellipsis');
+        item.command = { command: 'xcshLs.sessions.more', title: t('More…'), arguments: [node.cwd] };
+        return item;
+      }
+    }
+  }
+
+  /** Tooltips are made when they are looked at: a list may be long. */
+  resolveTreeItem(item: vscode.TreeItem, node: Node): vscode.TreeItem {
+    if (node.kind === 'session') {
+      item.tooltip = tooltip(node);
+    }
+    return item;
+  }
+
+  dispose(): void {
+    clearTimeout(this.#quiet);
+    this.#loading?.cancel();
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+}
+
+function setContext(key: string, value: unknown): Thenable<unknown> {
+  return vscode.commands.executeCommand('setContext', `xcshLs.${key}`, value);
+}
+
+function dayLabel(day: Date, ago: number): string {
+  if (ago <= 0) {
+    return t('Today');
+  }
+  if (ago === 1) {
+    return t('Yesterday');
+  }
+  const options: Intl.DateTimeFormatOptions =
+    ago < 7 ? { weekday: 'long' } : { day: 'numeric', month: 'long', year: ago < 300 ? undefined : 'numeric' };
+  return day.toLocaleDateString(vscode.env.language, options);
+}
+
+function tooltip(node: SessionNode): vscode.MarkdownString {
+  const { info } = node;
+  const text = new vscode.MarkdownString(undefined, true);
+  text.appendMarkdown('**').appendText(info.title ?? info.name).appendMarkdown('**\n\n');
+  const first = oneLine(info.firstMessage);
+  if (first !== '' && first !== info.title) {
+    text.appendText(first.length > 300 ? first.slice(0, 299) + '…' : first).appendMarkdown('\n\n');
+  }
+  text.appendMarkdown('---\n\n');
+  for (const [icon, line] of tooltipLines(info)) {
+    text.appendMarkdown(`$(${icon}) `).appendText(line).appendMarkdown('  \n');
+  }
+  return text;
+}
+
+function tooltipLines(info: SessionInfo): [icon: string, text: string][] {
+  const when = (iso: string): string => {
+    const at = new Date(iso);
+    return Number.isNaN(at.getTime()) ? iso : at.toLocaleString(vscode.env.language);
+  };
+  const lines: [string, string][] = [
+    ['clock', t('Last written {0}', when(info.modified))],
+    ['history', t('Begun {0}', when(info.created))],
+    ['comment', `${words.messages(info.messageCount)}, ${size(info.size)}`],
+    ['folder', info.cwd === '' ? t('no folder') : shortPath(info.cwd, os.homedir())],
+    ['key', info.id],
+  ];
+  if (info.live) {
+    lines.push(['comment-discussion', t('Open in this window')]);
+  } else if (info.lockedBy) {
+    lines.push(['lock', words.runningIn(info.lockedBy)]);
+  }
+  if (info.damagedLines > 0) {
+    lines.push(['warning', words.damaged(info.damagedLines)]);
+  }
+  return lines;
+}
+
+function size(bytes: number): string {
+  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,172 @@
+import * as os from 'node:os';
+import * as vscode from 'vscode';
+
+import { innermost, shortPath } from './folders';
+import type { Approver, Composer, Host, LocalFolder } from './host';
+import { ServerError } from './server/errors';
+import type { Server } from './server/server';
+import type { ServerStatus } from './server/status';
+import type { SettingsReader } from './settings';
+import type { CommandMap, CommandName, NotificationMap } from './wire.gen';
+import { commands } from './commands.gen';
+import { showProblem, type About } from './palette/problem';
+
+/** Reads the section xcshLs as it is now. */
+export const settings: SettingsReader = {
+  get: (name) => vscode.workspace.getConfiguration('xcshLs').get(name),
+};
+
+/** What may run in a folder that is not trusted: it shows, and starts nothing. */
+const harmless = new Set(commands.filter((c) => c.readOnly).map((c) => c.name).concat('xcsh.transcript'));
+
+/** The Host of this window. */
+export class Window implements Host, vscode.Disposable {
+  readonly #foldersChanged = new vscode.EventEmitter<void>();
+  readonly #subscriptions: vscode.Disposable[];
+  readonly #approvers: Approver[] = [];
+  #composer: Composer | undefined;
+  #lastCwd: string | undefined;
+
+  readonly onDidChangeFolders = this.#foldersChanged.event;
+
+  constructor(
+    readonly context: vscode.ExtensionContext,
+    readonly output: vscode.LogOutputChannel,
+    private readonly server: Server,
+  ) {
+    server.approve = async (params, token) => {
+      for (const approver of this.#approvers.toReversed()) {
+        const answer = await approver(params, token);
+        if (answer !== undefined) {
+          return answer;
+        }
+      }
+      return undefined;
+    };
+    this.#subscriptions = [
+      this.#foldersChanged,
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.#foldersChanged.fire()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.#follow()),
+    ];
+    this.#follow();
+  }
+
+  get status(): ServerStatus {
+    return this.server.status;
+  }
+
+  get onDidChangeStatus(): vscode.Event<ServerStatus> {
+    return this.server.onDidChangeStatus;
+  }
+
+  get folders(): readonly LocalFolder[] {
+    return (vscode.workspace.workspaceFolders ?? [])
+      .filter((folder) => folder.uri.scheme === 'file')
+      .map((folder) => ({ name: folder.name, cwd: folder.uri.fsPath, uri: folder.uri }));
+  }
+
+  get liveFolder(): LocalFolder | undefined {
+    const folders = this.folders;
+    return folders.find((folder) => folder.cwd === this.#lastCwd) ?? folders[0];
+  }
+
+  /** Makes a folder the one that is meant until an editor of another becomes active. */
+  useFolder(cwd: string): void {
+    if (cwd !== this.#lastCwd) {
+      this.#lastCwd = cwd;
+      this.#foldersChanged.fire();
+    }
+  }
+
+  #follow(): void {
+    const folder = this.activeFolder();
+    if (folder) {
+      this.useFolder(folder.cwd);
+    }
+  }
+
+  /** The folder of the active editor. */
+  activeFolder(): LocalFolder | undefined {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    return uri?.scheme === 'file' ? innermost(this.folders, uri.fsPath) : undefined;
+  }
+
+  /** The folder that a command is about: of the editor, the only one, or the one that the person chooses. */
+  async chooseFolder(): Promise<LocalFolder | undefined> {
+    const folders = this.folders;
+    if (folders.length === 0) {
+      const open = vscode.l10n.t('Open Folder');
+      const answer = await vscode.window.showInformationMessage(
+        vscode.l10n.t('Sessions belong to a folder. Open one first.'),
+        open,
+      );
+      if (answer === open) {
+        await vscode.commands.executeCommand('vscode.openFolder');
+      }
+      return undefined;
+    }
+    const certain = this.activeFolder() ?? (folders.length === 1 ? folders[0] : undefined);
+    if (certain) {
+      return certain;
+    }
+    const picked = await vscode.window.showQuickPick(
+      folders.map((folder) => ({ label: folder.name, description: shortPath(folder.cwd, os.homedir()), folder })),
+      { placeHolder: vscode.l10n.t('Which folder?') },
+    );
+    if (picked) {
+      this.useFolder(picked.folder.cwd);
+    }
+    return picked?.folder;
+  }
+
+  async ready(): Promise<void> {
+    await this.server.ready();
+  }
+
+  async request<C extends CommandName>(
+    command: C,
+    args: CommandMap[C]['args'],
+    token?: vscode.CancellationToken,
+  ): Promise<CommandMap[C]['result']> {
+    if (!vscode.workspace.isTrusted && !harmless.has(command)) {
+      throw new ServerError(
+        vscode.l10n.t('This folder is not trusted: its sessions can only be looked at.'),
+        'untrusted',
+      );
+    }
+    return this.server.request(command, args, token);
+  }
+
+  onNotification<M extends keyof NotificationMap>(
+    method: M,
+    listener: (params: NotificationMap[M]) => void,
+  ): vscode.Disposable {
+    return this.server.onNotification(method, listener);
+  }
+
+  setApprover(approver: Approver): vscode.Disposable {
+    this.#approvers.push(approver);
+    return new vscode.Disposable(() => this.#approvers.splice(this.#approvers.indexOf(approver), 1));
+  }
+
+  setComposer(composer: Composer): vscode.Disposable {
+    this.#composer = composer;
+    return new vscode.Disposable(() => {
+      if (this.#composer === composer) {
+        this.#composer = undefined;
+      }
+    });
+  }
+
+  async compose(cwd: string, text: string): Promise<boolean> {
+    return (await this.#composer?.(cwd, text)) ?? false;
+  }
+
+  showError(error: unknown, about?: About): Promise<void> {
+    return showProblem(this, error, about);
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.#subscriptions).dispose();
+  }
+}

@@ -1,0 +1,84 @@
+// The chat panel against the real server: ask, allow an edit, hide, reload, lose the
+// server; the conversation is there each time, and goes on.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { until } from '../driver.mjs';
+
+export const options = {
+  settings: () => ({ 'xcshLs.model': 'offline/demo' }),
+  sessions(editor) {
+    writeFileSync(join(editor.folder, 'a.txt'), 'one\ntwo\nthree\n');
+  },
+};
+
+export default async function (editor) {
+  const { page } = editor;
+  const chat = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  const composer = chat.locator('#composer');
+  const count = () => chat.locator('.message').count();
+  const say = async (text) => {
+    await composer.fill(text);
+    await composer.press('Enter');
+  };
+
+  await editor.palette('xcsh: Open Chat');
+  await chat.locator('.welcome').waitFor();
+  await editor.shot('empty');
+  await say('what is in a.txt?');
+  await chat.locator('.conversation').getByText('The tool read answered with 3 lines.').waitFor();
+  assert.equal(await composer.inputValue(), '');
+  await editor.shot('answered');
+
+  // An edit waits for a word, with its change in sight.
+  await say('edit a.txt: two => zwei');
+  await chat.locator('.approval .diff .added', { hasText: 'zwei' }).waitFor();
+  assert.equal(
+    editor.read(join(editor.folder, 'a.txt')),
+    'one\ntwo\nthree\n',
+    'nothing is written before it is allowed',
+  );
+  await editor.shot('approval');
+  await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
+  await chat.locator('.conversation').getByText('The tool edit answered').waitFor();
+  assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
+  await editor.shot('edited');
+
+  await say('edit a.txt: three => drei');
+  await chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
+  await chat.locator('.conversation').getByText('The tool edit failed').waitFor();
+  assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
+  const messages = await count();
+  await composer.fill('a draft');
+
+  // Hidden and shown again.
+  await page.keyboard.press('Control+Shift+E');
+  await page.locator('.explorer-viewlet, .explorer-folders-view').first().waitFor();
+  await editor.palette('xcsh: Open Chat');
+  await until('the messages after hiding', async () => (await count()) === messages);
+  assert.equal(await composer.inputValue(), 'a draft');
+
+  // A new window: a new page, a new extension host and a new server.
+  const [before] = editor.serverPids();
+  await page.reload();
+  await page.waitForSelector('.statusbar-item');
+  await editor.palette('xcsh: Open Chat');
+  await until('the messages after a reload', async () => (await count()) === messages);
+  assert.equal(await composer.inputValue(), 'a draft');
+  await editor.shot('reloaded');
+
+  // The server ends and comes back.
+  const pid = await until('a server', () => editor.serverPids().find((p) => p !== before) ?? editor.serverPids()[0]);
+  process.kill(pid, 'SIGKILL');
+  await until('another server', () => editor.serverPids().some((p) => p !== pid));
+  await until(
+    'the messages after a crash',
+    async () => (await count()) === messages && (await chat.locator('.note').count()) === 0,
+  );
+  await say('list it');
+  await chat.locator('.conversation').getByText('It lists this folder').waitFor();
+  await until('the end of the turn', async () => (await chat.locator('.stop').count()) === 0);
+  await editor.shot('after-crash');
+  assert.equal(editor.sessionFiles().length, 1, 'it is one session all the time');
+}

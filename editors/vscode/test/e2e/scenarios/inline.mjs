@@ -1,0 +1,60 @@
+// A change that is asked for in the editor is reviewed before it is made: rejected it
+// leaves no trace, accepted it is in the buffer, unsaved, and Undo takes it back.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { until } from '../driver.mjs';
+import { service } from '../service.mjs';
+
+export const options = {
+  settings: () => ({ 'xcshLs.model': 'local/m', 'files.autoSave': 'off' }),
+  sessions(editor) {
+    writeFileSync(join(editor.folder, 'a.txt'), 'one\ntwo\nthree\n');
+  },
+};
+
+export default async function (editor) {
+  const { page } = editor;
+  const file = join(editor.folder, 'a.txt');
+  const edit = (id) => ({
+    text: 'I change it.',
+    calls: [{ id, name: 'edit', args: { path: 'a.txt', edits: [{ oldText: 'two', newText: 'zwei' }] } }],
+  });
+  const model = await service(editor, [edit('c1'), { text: 'Then not.' }, edit('c2'), { text: 'It is zwei now.' }]);
+  const lines = page.locator('.editor-instance .view-lines').first();
+  const text = async () => (await lines.innerText()).replaceAll('\u00a0', ' ');
+  const diff = page.locator('.monaco-diff-editor');
+
+  await page.keyboard.press('Control+Shift+E');
+  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'a.txt' }).dblclick();
+  await page.locator('.view-lines', { hasText: 'two' }).waitFor();
+  await page.locator('.view-line', { hasText: 'two' }).click();
+
+  await editor.palette('xcsh: Change with xcsh…');
+  await editor.answer('say it in German');
+  await diff.getByText('zwei').first().waitFor();
+  await editor.shot('review');
+  assert.match(JSON.stringify(model.requests[0].messages), /lines=\\{1,3}"2-2/, 'the selection goes with it');
+  await editor.notified('Accept the change of a.txt?', 'Reject');
+  await diff.waitFor({ state: 'detached' });
+  await until('the end of the turn', () => model.requests.length === 2);
+  assert.match(JSON.stringify(model.requests[1].messages), /did not allow/);
+  assert.equal((await text()).includes('zwei'), false);
+
+  await page.locator('.view-line', { hasText: 'two' }).click();
+  await editor.palette('xcsh: Change with xcsh…');
+  await editor.answer('say it in German');
+  await diff.getByText('zwei').first().waitFor();
+  assert.equal(editor.read(file), 'one\ntwo\nthree\n');
+  await editor.palette('xcsh: Accept Change');
+  await diff.waitFor({ state: 'detached' });
+  await until('the change', async () => (await text()).includes('zwei'));
+  assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'it is in the buffer, and not saved');
+  await editor.shot('accepted');
+  await until('the end of the second turn', () => model.requests.length === 4);
+  await lines.click();
+  await page.keyboard.press('Control+Z');
+  await until('the text before', async () => (await text()).includes('two'));
+  model.close();
+}

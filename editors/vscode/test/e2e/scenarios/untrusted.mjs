@@ -1,0 +1,32 @@
+// In a folder that is not trusted sessions can be looked at, and nothing is started,
+// resumed or changed.
+import assert from 'node:assert/strict';
+
+export const options = {
+  settings: () => ({ 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' }),
+  sessions(editor) {
+    editor.session('pi', 'Look at me', [['hello', 'I can be read.']]);
+  },
+};
+
+export default async function (editor) {
+  const { page } = editor;
+  await editor.sessionsView();
+  await editor.treeRow('Look at me').waitFor();
+  await editor.treeRow('Look at me').hover();
+  const row = editor.treeRow('Look at me');
+  await row.locator('.action-label[aria-label^="Export"]').first().waitFor();
+  assert.equal(await row.locator('.action-label[aria-label^="Delete"]').count(), 0);
+  assert.equal(await row.locator('.action-label[aria-label^="Resume"]').count(), 0);
+  await editor.treeRow('Look at me').click();
+  await page.locator('.editor-instance').filter({ hasText: 'I can be read.' }).first().waitFor();
+  await editor.shot('transcript');
+
+  // The palette does not offer what changes something.
+  await page.keyboard.press('F1');
+  await editor.input().fill('>xcsh: ');
+  await editor.waitForRow('xcsh: Check Session');
+  assert.equal(await editor.row('xcsh: Resume Session').count(), 0);
+  assert.equal(await editor.row('xcsh: Ask').count(), 0);
+  await editor.shot('palette');
+}

@@ -1,0 +1,76 @@
+// The view of sessions: days, forks, badges; what another program writes appears by
+// itself; rename, delete with undo, transcript and export from the lines.
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { until } from '../driver.mjs';
+
+let flaky, fork;
+
+export const options = {
+  sessions(editor) {
+    flaky = editor.session('xcsh', 'Fix the flaky test', [['why does TestClock fail on Mondays?', 'Because the week begins on Sunday there.']], { age: 3, id: '01a19656-0000-7000-8000-00000000aaaa' });
+    fork = editor.session('xcsh', 'Another way', [['and without a clock?', 'Then it works.']], { age: 2, parentSession: '01a19656-0000-7000-8000-00000000aaaa' });
+    const damaged = editor.session('pi', 'Half written', [['hello', 'Hello.']], { age: 50 });
+    appendFileSync(damaged, '{"type":"message","id":"x","parentId":nul\n{"type":"label","id":"bb000001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","targetId":"y","label":"z"}\n');
+  },
+};
+
+export default async function (editor) {
+  await editor.sessionsView();
+  await editor.treeRow('Fix the flaky test').waitFor();
+  await editor.treeRow('Another way').waitFor();
+  await editor.treeRow('Half written').waitFor();
+  const depth = async (text) => Number(await editor.treeRow(text).getAttribute('aria-level'));
+  assert.equal(await depth('Another way'), (await depth('Fix the flaky test')) + 1, 'a fork is below what it comes from');
+  await editor.treeRow('1 damaged line').waitFor();
+  await editor.shot('tree');
+
+  // Another program begins a session meanwhile.
+  editor.session('pi', 'Written just now', [['a new question', 'A new answer.']], { age: 0 });
+  await editor.treeRow('Written just now').waitFor();
+
+  // The tooltip is made when it is looked at.
+  await editor.treeRow('Fix the flaky test').hover();
+  await editor.page.locator('.monaco-hover').filter({ hasText: 'TestClock' }).first().waitFor();
+  await editor.shot('tooltip');
+
+  await editor.treeRow('Fix the flaky test').click();
+  await editor.page.locator('.editor-instance, .editor-container').filter({ hasText: 'week begins on Sunday' }).first().waitFor();
+  await editor.shot('transcript');
+
+  await editor.inline('Another way', 'Rename');
+  await editor.answer('A better way');
+  await editor.treeRow('A better way').waitFor();
+  assert.match(editor.read(fork), /A better way/);
+
+  await editor.inline('A better way', 'Delete');
+  await editor.notification('was moved to the trash').waitFor();
+  await until('the file to go', () => !existsSync(fork));
+  await editor.treeRow('A better way').waitFor({ state: 'detached' });
+  await editor.shot('deleted');
+  await editor.notified('was moved to the trash', 'Undo');
+  await editor.treeRow('A better way').waitFor();
+  assert.ok(existsSync(fork));
+
+  await editor.inline('Fix the flaky test', 'Export');
+  const target = join(editor.folder, 'out.html');
+  await editor.saveAs(target, 'Fix-the-flaky-test.html');
+  assert.match(await editor.file(target), /week begins on Sunday/);
+  await editor.notified('Exported to');
+  await editor.shot('exported');
+
+  const before = editor.read(flaky);
+  await editor.inline('Fix the flaky test', 'Resume');
+  await editor.status('Fix the flaky test');
+  await editor.treeRow('open here').waitFor();
+  assert.equal(editor.read(flaky), before);
+  await editor.shot('live');
+
+  await editor.palette('xcsh: Search Sessions…');
+  await editor.answer('Mondays');
+  await editor.treeRow('Half written').waitFor({ state: 'detached' });
+  await editor.treeRow('Fix the flaky test').waitFor();
+  await editor.shot('search');
+}

@@ -1,0 +1,57 @@
+// A model's service on this machine, that says what a scenario tells it to, as slowly.
+import { createServer } from 'node:http';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Starts a service and writes the model local/m into the editor's home directory.
+ * answers: {text?, calls?: [{id, name, args}], held?: Promise} in the order of the requests;
+ * with held, the end of the text comes when that is settled.
+ */
+export async function service(editor, answers) {
+  const requests = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) {
+      body += part;
+    }
+    if (!request.url.includes('chat/completions')) {
+      response.writeHead(404).end();
+      return;
+    }
+    requests.push(JSON.parse(body));
+    const answer = answers.shift() ?? { text: 'Nothing more.' };
+    const say = (delta, finish = null) =>
+      response.write(
+        `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+      );
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const words = (answer.text ?? '').match(/\S+\s*/g) ?? [];
+    for (const [i, word] of words.entries()) {
+      say({ content: word });
+      if (i === Math.floor(words.length / 2)) {
+        await answer.held;
+      }
+    }
+    (answer.calls ?? []).forEach((call, index) =>
+      say({
+        tool_calls: [
+          { index, id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.args) } },
+        ],
+      }),
+    );
+    say({}, answer.calls ? 'tool_calls' : 'stop');
+    response.end('data: [DONE]\n\n');
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const agent = join(editor.home, '.xcsh/agent');
+  mkdirSync(agent, { recursive: true });
+  const local = {
+    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
+    api: 'openai-completions',
+    apiKey: 'none',
+    models: [{ id: 'm', name: 'M', contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
+  };
+  writeFileSync(join(agent, 'models.json'), JSON.stringify({ providers: { local } }));
+  return { requests, close: () => server.closeAllConnections() ?? server.close() };
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { commands } from '../../src/commands.gen';
+import { activate } from '../../src/extension';
+import { ownSettings, serverSettings } from '../../src/settings';
+// @ts-expect-error a script without types
+import recorder from './recorder.cjs';
+
+interface Entry {
+  command: string;
+  title: string;
+  when?: string;
+}
+interface Manifest {
+  contributes: {
+    commands: Entry[];
+    menus: Record<string, Entry[]>;
+    views: Record<string, { id: string; when?: string }[]>;
+    viewsContainers: { activitybar: { id: string; icon: string }[] };
+    viewsWelcome: { view: string; contents: string }[];
+    configuration: { properties: Record<string, { default: unknown }> };
+    walkthroughs: { steps: { id: string; description: string; media: { markdown: string }; completionEvents: string[] }[] }[];
+  };
+  capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
+  icon: string;
+  main: string;
+}
+
+// The tests run in the directory of the package.
+const text = readFileSync('package.json', 'utf8');
+const manifest = JSON.parse(text) as Manifest;
+const texts = JSON.parse(readFileSync('package.nls.json', 'utf8')) as Record<string, string>;
+const { contributes } = manifest;
+const declared = contributes.commands.map((entry) => entry.command);
+
+/** What the code registers when it is activated. */
+const registered = (recorder as { registered: Record<'commands' | 'views' | 'settings', string[]> }).registered;
+const subscriptions: unknown[] = [];
+activate({ subscriptions, extensionPath: '/nowhere', extension: { id: 'xcsh-ls.xcsh-ls' }, globalState: { get: () => undefined }, workspaceState: { get: () => undefined } } as never);
+
+test('every declared command is registered', () => {
+  assert.deepEqual(declared.filter((id) => !registered.commands.includes(id)), []);
+});
+
+test('every registered command is declared, or is one that only programs call', () => {
+  const quiet = commands.filter((c) => !c.palette).map((c) => c.name);
+  assert.deepEqual(registered.commands.filter((id) => !declared.includes(id) && !quiet.includes(id)), []);
+});
+
+test('no command is declared or registered twice', () => {
+  assert.deepEqual(declared, [...new Set(declared)]);
+  assert.deepEqual(registered.commands, [...new Set(registered.commands)]);
+});
+
+test('menus name declared commands only, and each command says when the palette shows it', () => {
+  const named = Object.values(contributes.menus).flatMap((entries) => entries.map((entry) => entry.command));
+  assert.deepEqual(named.filter((id) => !declared.includes(id)), []);
+  const inPalette = contributes.menus['commandPalette']?.map((entry) => entry.command) ?? [];
+  assert.deepEqual([...inPalette].sort(), [...declared].sort());
+});
+
+test('links in texts run declared commands', () => {
+  const links = [...JSON.stringify(texts).matchAll(/\(command:([\w.]+)/g)].map(([, id]) => id ?? '');
+  assert.ok(links.length > 5);
+  assert.deepEqual(links.filter((id) => !declared.includes(id) && !/^(workbench|vscode)\./.test(id)), []);
+});
+
+test('the views that are declared are those that are registered', () => {
+  const views = Object.values(contributes.views).flat().map((view) => view.id);
+  assert.deepEqual([...registered.views].sort(), [...views].sort());
+  const containers = contributes.viewsContainers.activitybar.map((container) => container.id);
+  assert.deepEqual(Object.keys(contributes.views), containers);
+  const named = [...text.matchAll(/view == ([\w.]+)/g)].map(([, id]) => id ?? '').concat(contributes.viewsWelcome.map((w) => w.view));
+  assert.deepEqual(named.filter((id) => !views.includes(id)), []);
+});
+
+test('every setting that is read is declared, and the other way round', () => {
+  const read = new Set<string>();
+  const reader = { get: (name: string) => void read.add(`xcshLs.${name}`) };
+  serverSettings(reader);
+  ownSettings(reader);
+  const known = Object.keys(contributes.configuration.properties);
+  const shared = known.filter((key) => !key.startsWith('xcshLs.chat.'));
+  assert.deepEqual([...read].sort(), shared.sort());
+  assert.deepEqual(registered.settings.filter((key) => key.startsWith('xcshLs.') && !known.includes(key)), []);
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  assert.deepEqual(restricted.filter((key) => !known.includes(key)), []);
+});
+
+test('every text of the manifest is there, and none is left over', () => {
+  const used = [...text.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key ?? '');
+  assert.deepEqual([...new Set(used)].sort(), Object.keys(texts).sort());
+  // What people read is translated, not written into the manifest.
+  for (const { title } of contributes.commands) {
+    assert.match(title, /^%.+%$/);
+  }
+});
+
+test('every text of the code can be translated', () => {
+  const check = spawnSync(process.execPath, ['scripts/l10n.mjs', '--check'], { encoding: 'utf8' });
+  assert.equal(check.stderr, '');
+  assert.equal(check.status, 0);
+});
+
+test('files that are named exist', () => {
+  const media = contributes.walkthroughs.flatMap((w) => w.steps.map((step) => step.media.markdown));
+  const icons = contributes.viewsContainers.activitybar.map((container) => container.icon);
+  assert.equal(media.length, 4);
+  assert.deepEqual([...media, ...icons, manifest.icon].filter((file) => !existsSync(file)), []);
+});
+
+test('steps of the walkthrough end with something that can happen', () => {
+  const events = contributes.walkthroughs.flatMap((w) => w.steps.flatMap((step) => step.completionEvents));
+  const ids = events.filter((event) => event.startsWith('onCommand:')).map((event) => event.slice('onCommand:'.length));
+  assert.ok(ids.length > 0);
+  assert.deepEqual(ids.filter((id) => !declared.includes(id)), []);
+});
+
+test('the commands of the server and those of the extension can be told apart', () => {
+  const names = commands.map((c) => c.name);
+  for (const id of registered.commands) {
+    assert.ok(id.startsWith('xcshLs.') || names.includes(id), id);
+  }
+});
+

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { contains, innermost, shortPath } from '../../src/folders';
+import { deepLink } from '../../src/native/deeplink';
+import { doctorReport, statsReport } from '../../src/native/reportText';
+import { exportFilters, exportName } from '../../src/palette/exporting';
+import { handlingOf } from '../../src/palette/remedies';
+import { ServerError } from '../../src/server/errors';
+
+const same = (text: string, ...values: unknown[]): string => text.replace(/\{(\d)\}/g, (_, n: string) => String(values[Number(n)]));
+
+test('what was cancelled is not told', () => {
+  assert.equal(handlingOf(new ServerError('', 'cancelled')), undefined);
+});
+
+test('a session of another project is asked about, with three ways', () => {
+  assert.deepEqual(handlingOf(new ServerError('', 'otherProject'), 'xcsh.resume'), {
+    remedies: ['forkHere', 'openThatFolder', 'openInPlace'],
+    modal: true,
+    severity: 'info',
+  });
+});
+
+test('a prompt that meets a turn can wait for it; a session that another process has cannot be taken', () => {
+  assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.prompt')?.remedies, ['waitForTurn', 'stopTurn']);
+  assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.fork')?.remedies, ['stopTurn']);
+  assert.deepEqual(handlingOf(new ServerError('', 'busy', { pid: 7 }), 'xcsh.resume')?.remedies, []);
+});
+
+test('an error that nobody foresaw points to the log', () => {
+  assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
+});
+
+test('file names of exports have nothing that a file system refuses', () => {
+  assert.equal(exportName('Fix: a/b <c>?', 'html'), 'Fix-a-b-c.html');
+  assert.equal(exportName('...', 'markdown'), 'session.md');
+  assert.equal(exportName('a long name…', 'jsonl'), 'a-long-name.jsonl');
+  assert.equal(exportName('日本語', 'html'), '日本語.html');
+  assert.deepEqual(Object.values(exportFilters('markdown', same))[0], ['md']);
+});
+
+test('the innermost folder is meant, and only a real parent', () => {
+  const folders = [{ cwd: '/work' }, { cwd: '/work/sub' }, { cwd: '/wor' }];
+  assert.equal(innermost(folders, '/work/sub/x.ts')?.cwd, '/work/sub');
+  assert.equal(innermost(folders, '/work/subx/x.ts')?.cwd, '/work');
+  assert.equal(innermost(folders, '/elsewhere'), undefined);
+  assert.equal(contains('/work', '/work/..x'), true);
+  assert.equal(shortPath('/home/me/x', '/home/me'), '~/x');
+});
+
+test('links are believed only as far as they must be', () => {
+  assert.deepEqual(deepLink('/resume', 'id=01JD-abc'), { kind: 'resume', id: '01JD-abc' });
+  assert.deepEqual(deepLink('/open', 'path=/a/b%20c.jsonl', 'linux'), { kind: 'open', path: '/a/b c.jsonl' });
+  for (const [path, query] of [
+    ['/resume', ''],
+    ['/resume', 'id=../../etc/passwd'],
+    ['/resume', 'id=a b;rm'],
+    ['/open', 'path=relative.jsonl'],
+    ['/open', 'path=/etc/passwd'],
+    ['/open', 'path=//host/share/x.jsonl'],
+    ['/delete', 'id=01JD-abc'],
+  ] as const) {
+    assert.deepEqual(deepLink(path, query, 'linux'), { kind: 'wrong' }, `${path}?${query}`);
+  }
+  assert.deepEqual(deepLink('/open', 'path=\\\\host\\x.jsonl', 'win32'), { kind: 'wrong' });
+});
+
+test('reports show every problem, and cells stay cells', () => {
+  const report = doctorReport({ problems: [{ kind: 'badLine', line: 3, message: 'a | b\nc', lost: true }] }, same);
+  assert.match(report, /\| Line 3 \| badLine \| a \\\| b c \| yes \|/);
+  assert.match(doctorReport({ problems: null }, same), /Nothing is wrong/);
+  const stats = statsReport(
+    {
+      entries: 3,
+      messages: { user: 1, assistant: 2 },
+      toolCalls: {},
+      usage: { input: 12345, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 12346, cost: 0.5 },
+      contextUsage: { tokens: 10 },
+    },
+    same,
+  );
+  assert.match(stats, /\| assistant \| 2 \|\n\| user \| 1 \|/);
+  assert.match(stats, /12,345/);
+  assert.doesNotMatch(stats, /Tool calls/);
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { ServerError, toServerError } from '../../src/server/errors';
+import { logRecord } from '../../src/server/log';
+import { introduction, probeVersion, versionIn } from '../../src/server/version';
+import { wireVersion } from '../../src/wire.gen';
+
+test('an error of the server keeps its kind, its sentence and its data', () => {
+  const error = toServerError({ code: -32803, message: 'Session "x" not found.', data: { kind: 'notFound', path: '/x' } });
+  assert.equal(error.kind, 'notFound');
+  assert.equal(error.message, 'Session "x" not found.');
+  assert.equal(error.text('path'), '/x');
+  assert.equal(error.text('kind2'), undefined);
+});
+
+test('a cancelled request is that, also without data', () => {
+  assert.equal(toServerError({ code: -32800, message: 'Request cancelled' }).kind, 'cancelled');
+  const canceled = new Error('Canceled');
+  canceled.name = 'Canceled';
+  assert.equal(toServerError(canceled).kind, 'cancelled');
+});
+
+test('anything else is an error with the words that there are', () => {
+  assert.equal(toServerError(new Error('boom')).message, 'boom');
+  assert.equal(toServerError('boom').message, 'boom');
+  assert.equal(toServerError(undefined).kind, 'unknown');
+  const own = new ServerError('gone', 'noServer');
+  assert.equal(toServerError(own), own);
+});
+
+test('a record of the log has its level, its logger and its fields', () => {
+  assert.deepEqual(logRecord('{"level":"warn","ts":"2026-11-21T00:00:00Z","logger":"session","caller":"x.go:1","msg":"odd","path":"/x"}'), {
+    level: 'warn',
+    text: '[session] odd {"path":"/x"}',
+  });
+  assert.deepEqual(logRecord('{"level":"fatal","msg":"gone"}'), { level: 'error', text: 'gone' });
+  assert.deepEqual(logRecord('panic: oops'), { level: 'info', text: 'panic: oops' });
+  assert.deepEqual(logRecord('17'), { level: 'info', text: '17' });
+});
+
+test('a version is read from what the program says', () => {
+  assert.equal(versionIn('xcsh-ls 0.3.1\n'), '0.3.1');
+  assert.equal(versionIn('xcsh-ls (devel)\n'), '(devel)');
+  assert.equal(versionIn('gopls v0.20\n'), undefined);
+});
+
+test('another program is not taken for the server', async () => {
+  // Node takes the word for a script.
+  await assert.rejects(probeVersion(process.execPath), /node/);
+  await assert.rejects(probeVersion('/nothing/here'), /ENOENT/);
+});
+
+test('the versions of the wire must agree', () => {
+  const result = (version: unknown) => ({
+    serverInfo: { name: 'xcsh-ls', version: '1.2.3' },
+    capabilities: { experimental: { xcsh: { wireVersion: version } } },
+  });
+  assert.deepEqual(introduction(result(wireVersion)), { version: '1.2.3' });
+  assert.deepEqual(introduction(result(wireVersion + 1)).mismatch, { theirs: wireVersion + 1, ours: wireVersion });
+  assert.deepEqual(introduction({ capabilities: {} }).mismatch, { theirs: undefined, ours: wireVersion });
+  assert.deepEqual(introduction(undefined).version, '');
+});

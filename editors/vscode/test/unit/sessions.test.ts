@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { badges, entryLines, partition, sessionDetail, sessionIcon, shortCount, type Words } from '../../src/palette/items';
+import { byFolder, contextValue, daysBetween, folderTree, lineage, searchTree, type Node } from '../../src/sessions/model';
+import type { SessionInfo, TreeNode } from '../../src/wire.gen';
+
+const words: Words = {
+  live: 'live',
+  fork: 'fork',
+  runningIn: (by) => `by ${by}`,
+  damaged: (n) => `${n} damaged`,
+  branches: (n) => `${n} branches`,
+  messages: (n) => `${n} messages`,
+  inMemory: 'in memory',
+};
+
+function info(id: string, more: Partial<SessionInfo> = {}): SessionInfo {
+  return {
+    id,
+    path: `/s/${id}.jsonl`,
+    cwd: '/work',
+    name: id,
+    firstMessage: '',
+    messageCount: 2,
+    created: '2026-11-20T10:00:00.000Z',
+    modified: '2026-11-20T12:00:00.000Z',
+    timeAgo: '1 day ago',
+    size: 100,
+    entries: 3,
+    branches: 1,
+    damagedLines: 0,
+    live: false,
+    origin: 'xcsh',
+    ...more,
+  };
+}
+
+/** A tree as indented names. */
+function drawn(nodes: readonly Node[], indent = ''): string[] {
+  return nodes.flatMap((node) => {
+    const name = node.kind === 'session' ? node.info.id : node.kind === 'folder' ? node.name : node.kind === 'day' ? node.day.toDateString() : 'more';
+    return [indent + name, ...(node.kind === 'more' ? [] : drawn(node.children, indent + '  '))];
+  });
+}
+
+test('one folder begins with its days, the newest first', () => {
+  const sessions = [info('new', { modified: '2026-11-21T12:00:00' }), info('old', { modified: '2026-11-03T12:00:00' }), info('too', { modified: '2026-11-21T09:00:00' })];
+  const tree = folderTree([{ cwd: '/work', name: 'work', sessions, nextCursor: 'c' }], ['/work']);
+  assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  new', '  too', 'Tue Nov 03 2026', '  old', 'more']);
+});
+
+test('several folders come one by one, without those that have nothing', () => {
+  const tree = folderTree(
+    [
+      { cwd: '/a', name: 'a', sessions: [info('x', { modified: '2026-11-21T12:00:00' })] },
+      { cwd: '/b', name: 'b', sessions: [] },
+    ],
+    ['/a', '/b'],
+  );
+  assert.deepEqual(drawn(tree), ['a', '  Sat Nov 21 2026', '    x']);
+});
+
+test('forks are below what they come from, by id or by path, and count for its day', () => {
+  const root = info('root', { modified: '2026-11-01T12:00:00' });
+  const byId = info('by-id', { parentSession: 'root', modified: '2026-11-21T12:00:00' });
+  const byPath = info('by-path', { parentSession: '/s/by-id.jsonl', modified: '2026-11-02T12:00:00' });
+  const orphan = info('orphan', { parentSession: 'gone', modified: '2026-11-01T12:00:00' });
+  const tree = folderTree([{ cwd: '/work', name: 'work', sessions: [byId, byPath, root, orphan] }], []);
+  assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  root', '    by-id', '      by-path', 'Sun Nov 01 2026', '  orphan']);
+});
+
+test('files that claim to be each other’s parents are all shown, once', () => {
+  const circle = [info('a', { parentSession: 'b' }), info('b', { parentSession: 'c' }), info('c', { parentSession: 'a' }), info('d', { parentSession: 'd' })];
+  const ids = drawn(lineage(circle, [])).map((line) => line.trim());
+  assert.deepEqual(ids.sort(), ['a', 'b', 'c', 'd']);
+});
+
+test('sessions of all folders: those of the window first, also when they have none', () => {
+  const groups = byFolder([info('x', { cwd: '/other' }), info('y', { cwd: '/work/' }), info('z', { cwd: '' })], [{ cwd: '/work', name: 'work' }], (cwd) => `<${cwd}>`);
+  assert.deepEqual(groups.map(({ name, sessions }) => [name, sessions.map((s) => s.id)]), [
+    ['work', ['y']],
+    ['</other>', ['x']],
+    ['<>', ['z']],
+  ]);
+});
+
+test('a search keeps the order of the server', () => {
+  assert.deepEqual(drawn(searchTree([info('b'), info('a', { parentSession: 'b' })], [])), ['b', 'a']);
+});
+
+test('menus are told where a session belongs and who has it', () => {
+  const [here] = searchTree([info('a', { live: true, lockedBy: 'pid 1' })], ['/work']);
+  const [elsewhere] = searchTree([info('a', { lockedBy: 'pid 2' })], ['/home']);
+  assert.equal(here?.kind === 'session' && contextValue(here), 'session here live');
+  assert.equal(elsewhere?.kind === 'session' && contextValue(elsewhere), 'session elsewhere locked');
+});
+
+test('days are counted by the calendar', () => {
+  assert.equal(daysBetween(new Date('2026-11-20T23:59:00'), new Date('2026-11-21T00:01:00')), 1);
+  assert.equal(daysBetween(new Date('2026-11-21T00:01:00'), new Date('2026-11-21T23:59:00')), 0);
+  assert.equal(daysBetween(new Date('2026-03-01T12:00:00'), new Date('2026-04-01T12:00:00')), 31);
+});
+
+test('badges say what is special, and nothing of the ordinary', () => {
+  assert.deepEqual(badges(info('a'), words), []);
+  assert.deepEqual(badges(info('a', { live: true, lockedBy: 'pid 1', parentSession: 'x', branches: 3, damagedLines: 2, origin: 'pi' }), words), [
+    'live',
+    'fork',
+    '3 branches',
+    '2 damaged',
+    'pi',
+  ]);
+  assert.deepEqual(badges(info('a', { lockedBy: 'pid 9 on h' }), words), ['by pid 9 on h']);
+  assert.equal(sessionIcon(info('a', { damagedLines: 1, live: true })), 'warning');
+});
+
+test('the first prompt is not repeated behind a name that is made of it', () => {
+  assert.equal(sessionDetail(info('a', { name: 'fix the bug', firstMessage: 'fix the bug' })), undefined);
+  assert.equal(sessionDetail(info('a', { name: 'Bug hunt', firstMessage: ' fix\nthe bug ' })), 'fix the bug');
+  assert.equal(sessionDetail(info('a', { name: 'x', firstMessage: '' })), undefined);
+});
+
+test('sessions are parted by folder, in their order', () => {
+  const { here, elsewhere } = partition([info('a', { cwd: '/x' }), info('b', { cwd: '/work/' }), info('c', { cwd: '' })], '/work');
+  assert.deepEqual([here.map((i) => i.id), elsewhere.map((i) => i.id)], [['b', 'c'], ['a']]);
+});
+
+test('entries: prompts and labels, deeper behind each fork, the branch of the leaf marked', () => {
+  const node = (id: string, parentId: string | null, role?: string, label?: string): TreeNode => ({ id, parentId, type: 'message', role, label, preview: id, timestamp: '' });
+  const nodes = [node('p1', null, 'user'), node('a1', 'p1', 'assistant'), node('p2', 'a1', 'user'), node('a2', 'p2', 'assistant', 'mark'), node('p3', 'a1', 'user')];
+  const lines = entryLines(nodes, 'p3', false);
+  assert.deepEqual(lines.map((l) => [l.node.id, l.depth, l.current]), [['p1', 0, true], ['p2', 1, false], ['a2', 1, false], ['p3', 1, true]]);
+  assert.equal(entryLines(nodes, null, true).length, 5);
+});
+
+test('numbers of tokens are short', () => {
+  assert.deepEqual([950, 1500, 200_000, 1_000_000, 1_250_000].map(shortCount), ['950', '1.5k', '200k', '1M', '1.3M']);
+});

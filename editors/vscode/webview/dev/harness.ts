@@ -1,0 +1,163 @@
+// Stands for the extension: plays a scene and answers the page. The address says what is shown:
+// index.html#scene=streaming&theme=dark
+
+import type { FromPage, ToPage } from '../../src/chat/messages';
+import { fromPage } from '../../src/chat/messages';
+import { answer, answering, saying, text, user } from './script';
+import { scenes } from './scenes';
+import { PlayedSession } from './session';
+import { setTheme } from './themes';
+
+const options = new URLSearchParams(location.hash.slice(1));
+const cwd = '/home/you/calc';
+const commands = [
+  'xcsh.snapshot',
+  'xcsh.prompt',
+  'xcsh.tree',
+  'xcsh.stats',
+  'xcsh.abort',
+  'xcsh.branch',
+  'xcsh.models',
+];
+
+let then: void | (() => void);
+
+/** What tests look at and work with. */
+class Harness {
+  readonly received: FromPage[] = [];
+  readonly refused: unknown[] = [];
+  session: PlayedSession;
+  ready = false;
+  held = false; // answers to snapshots wait
+  private waiting: (() => void)[] = [];
+  private readonly queued: string[] = [];
+  failing: Record<string, { message: string; kind: string }> = {};
+  forks: { [key: string]: unknown }[] = [];
+
+  constructor() {
+    this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));
+  }
+
+  post(m: ToPage): void {
+    window.postMessage(m, '*');
+  }
+
+  begin(): void {
+    this.ready = true;
+    this.post({
+      kind: 'init',
+      server: 'running',
+      folders: [{ cwd, name: 'calc' }],
+      cwd,
+      commands,
+      trusted: true,
+      approval: 'ask',
+      kept: null,
+    });
+    this.post({
+      kind: 'editor',
+      file: {
+        uri: 'file:///home/you/calc/src/scan.ts',
+        name: 'src/scan.ts',
+        range: { start: { line: 2, character: 0 }, end: { line: 9, character: 4 } },
+      },
+    });
+  }
+
+  release(): void {
+    this.held = false;
+    for (const f of this.waiting.splice(0)) f();
+  }
+
+  receive(raw: unknown): void {
+    const m = fromPage(raw);
+    if (!m) return void this.refused.push(raw);
+    this.received.push(m);
+    if (m.kind === 'ready') return this.begin();
+    if (m.kind === 'call') this.run(m.id, m.command, m.args);
+    if (m.kind === 'findFiles') {
+      const names = ['src/parse.ts', 'src/scan.ts', 'src/tree.ts', 'test/parse.test.ts', 'docs/grammar.md'].filter(
+        (n) => n.includes(m.query),
+      );
+      this.post({ kind: 'answer', id: m.id, result: names.map((name) => ({ uri: `file://${cwd}/${name}`, name })) });
+    }
+    if (m.kind === 'decide') {
+      this.session.emit({ type: 'approvals_changed', approvals: [] });
+    }
+  }
+
+  private run(id: number, command: string, args: { [key: string]: unknown }): void {
+    const done = (result: unknown) => this.post({ kind: 'answer', id, result });
+    const failure = this.failing[command];
+    if (failure) return this.post({ kind: 'answer', id, error: failure });
+    switch (command) {
+      case 'xcsh.snapshot': {
+        const snapshot = this.session.snapshot();
+        if (this.held) this.waiting.push(() => done(snapshot));
+        else done(snapshot);
+        then?.();
+        then = undefined;
+        return;
+      }
+      case 'xcsh.tree': {
+        const tree = this.session.tree() as { nodes: unknown[] };
+        return done({ ...tree, nodes: [...tree.nodes, ...this.forks] });
+      }
+      case 'xcsh.stats':
+        return done({ contextUsage: this.session.context });
+      case 'xcsh.abort':
+        this.session.emit({ type: 'agent_end', stopReason: 'aborted' });
+        return done({ aborted: true, unanswered: this.queued.splice(0) });
+      case 'xcsh.branch':
+        this.session.changed('tree');
+        return done({ session: this.session.state() });
+      case 'xcsh.prompt':
+        if (args['streamingBehavior']) {
+          this.queued.push(String(args['text']));
+          this.session.emit({ type: 'queue_changed', steering: this.queued, followUp: [] });
+          return done({ queued: true });
+        }
+        return this.prompt(done, String(args['text']));
+      default:
+        return done({});
+    }
+  }
+
+  private prompt(done: (result: unknown) => void, said: string): void {
+    const s = this.session;
+    s.emit({ type: 'agent_start' });
+    for (const e of saying(user(said))) s.emit(e);
+    s.emit({ type: 'turn_start' });
+    for (const e of answering(answer([text(`You said: **${said}**`)]))) s.emit(e);
+    s.emit({ type: 'agent_end', stopReason: 'stop' });
+    done({ stopReason: 'stop' });
+  }
+}
+
+const harness = new Harness();
+setTheme(options.get('theme') ?? 'dark');
+then = scenes[options.get('scene') ?? 'conversation']?.(harness.session);
+if (options.get('scene') === 'branches') {
+  const at = harness.session.messages[0]!;
+  harness.forks.push({
+    id: 'other',
+    parentId: at.parentId,
+    type: 'message',
+    role: 'user',
+    preview: '',
+    timestamp: 'e0000000',
+  });
+}
+
+let kept: unknown = JSON.parse(sessionStorage.getItem('kept') ?? 'null');
+Object.assign(window, {
+  harness,
+  acquireVsCodeApi: () => ({
+    postMessage: (m: unknown) => harness.receive(structuredClone(m)),
+    getState: () => kept,
+    setState: (s: unknown) => {
+      kept = s;
+      sessionStorage.setItem('kept', JSON.stringify(s));
+    },
+  }),
+});

@@ -1,0 +1,324 @@
+// What the harness shows, by name.
+
+import { answer, answering, call, grow, play, result, saying, text, thinking, user } from './script';
+import { hostile } from '../test/hostile';
+import type { PlayedSession } from './session';
+
+const patch = `--- a/src/parse.ts
++++ b/src/parse.ts
+@@ -12,9 +12,11 @@ export function parse(source: string): Tree {
+   const tokens = scan(source);
+   let at = 0;
+ 
+-  function next(): Token {
+-    return tokens[at++];
++  function next(): Token | undefined {
++    const token = tokens[at];
++    if (token) at++;
++    return token;
+   }
+ 
+   return tree(next);
+ }
+@@ -40,4 +42,4 @@ function tree(next: () => Token): Tree {
+   const children: Tree[] = [];
+-  for (let t = next(); t.kind !== "end"; t = next()) {
++  for (let t = next(); t && t.kind !== "end"; t = next()) {
+     children.push(leaf(t));
+   }
+`;
+
+const explained = `The parser reads **past the last token** when the source ends inside a group: \`next()\` returns \`undefined\`, and \`t.kind\` throws.
+
+Two things to change:
+
+1. \`next()\` says that there may be no token. See [parse.ts](src/parse.ts:15).
+2. The loop in \`tree\` stops when there is none.
+
+\`\`\`ts
+function next(): Token | undefined {
+  const token = tokens[at]; // never past the end
+  if (token) at++;
+  return token;
+}
+\`\`\`
+
+| source | before | now |
+|---|---|---|
+| \`(a\` | throws | \`(a)\` |
+| \`a\` | \`a\` | \`a\` |
+`;
+
+const closing = `Done. An unfinished group is now closed where the source ends, and all **42 tests** pass.\n\nThe [documentation](https://example.com/docs) says nothing about this case; should I add it?`;
+
+const tests =
+  Array.from({ length: 14 }, (_, i) => `\u001b[32m✓\u001b[0m parse › case ${i + 1} (${i % 5} ms)`).join('\n') +
+  '\n\nTests: 42 passed';
+
+const said = (t: string) =>
+  user(`<file path="/home/you/calc/src/parse.ts" lines="12-24">\nfunction next(): Token {\n</file>\n\n${t}`);
+
+/** A whole conversation, as it is when it was read from a file. */
+function conversation(s: PlayedSession): void {
+  s.record(said('Why does this crash on `(a`? Please fix it.'));
+  s.record(
+    answer(
+      [
+        thinking('The loop asks for `t.kind`.\n\nWhen the tokens are used up, **next** returns undefined.'),
+        text('I look at the parser and at its tests first.'),
+        call('c1', 'read', { path: 'src/parse.ts' }),
+        call('c2', 'grep', { pattern: 'next\\(\\)', path: 'src' }),
+      ],
+      { stopReason: 'toolUse' },
+    ),
+  );
+  s.record(result('c1', 'read', 'export function parse(source: string): Tree {\n  const tokens = scan(source);\n'));
+  s.record(
+    result('c2', 'grep', 'src/parse.ts:15:  function next(): Token {\nsrc/parse.ts:42:  for (let t = next(); t.kind'),
+  );
+  s.record(
+    answer([text(explained), call('c3', 'edit', { path: 'src/parse.ts', edits: [{ oldText: 'a', newText: 'b' }] })], {
+      stopReason: 'toolUse',
+    }),
+  );
+  s.record(result('c3', 'edit', 'Successfully replaced 2 blocks in src/parse.ts.', { details: { patch } }));
+  s.record(answer([call('c4', 'bash', { command: 'npm test -- parse' })], { stopReason: 'toolUse' }));
+  s.record(result('c4', 'bash', tests));
+  s.record(answer([text(closing)]));
+}
+
+function todos(s: PlayedSession): void {
+  const phases = [
+    {
+      name: 'Fix',
+      tasks: [
+        { content: 'Find the crash', status: 'completed' },
+        { content: 'Change next()', status: 'completed' },
+        { content: 'Run the tests', status: 'in_progress' },
+        { content: 'Document it', status: 'pending' },
+      ],
+    },
+  ];
+  play(s, answering(answer([call('t1', 'todo_write', {})], { stopReason: 'toolUse' })));
+  play(s, saying(result('t1', 'todo_write', 'ok', { details: { phases } })));
+}
+
+function* words(n: number): Generator<string> {
+  for (let i = 0; i < n; i++)
+    yield `Message ${i} talks about \`part ${i}\` of the work, and about *what* comes after it.`;
+}
+
+const longCode = Array.from(
+  { length: 120 },
+  (_, i) =>
+    `func step${i}(in chan int, out chan<- int) { // stage ${i}\n\tfor v := range in {\n\t\tout <- v * ${i}\n\t}\n}\n`,
+).join('\n');
+
+/** A scene plays what was before the page came, and returns what comes after it. */
+export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> = {
+  empty: (s) => {
+    s.title = '';
+    s.context = { tokens: 0 };
+  },
+  conversation,
+  streaming: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Yes, please. And say it in the change log.')));
+    s.emit({ type: 'turn_start' });
+    s.emit({ type: 'message_start', message: answer([]) });
+    play(s, grow(0, 'thinking', 'The documentation is in docs/grammar.md. A short section will do.'));
+    play(s, grow(1, 'text', explained.slice(0, 420), true));
+    s.emit({ type: 'queue_changed', steering: ['Keep it under ten lines'], followUp: ['Then commit'] });
+  },
+  tool: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Run all tests again')));
+    todos(s);
+    play(
+      s,
+      answering(
+        answer([text('I run them.'), call('d1', 'bash', { command: 'npm test -- --coverage --reporter=verbose' })], {
+          stopReason: 'toolUse',
+        }),
+      ),
+    );
+    s.emit({ type: 'tool_execution_start', toolCallId: 'd1', toolName: 'bash', args: {} });
+    s.emit({
+      type: 'tool_execution_update',
+      toolCallId: 'd1',
+      toolName: 'bash',
+      partialResult: { content: [text(tests.slice(0, 300))] },
+    });
+  },
+  approval: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Change the loop too')));
+    play(
+      s,
+      answering(
+        answer([text('This is the change:'), call('a1', 'edit', { path: 'src/parse.ts', edits: [] })], {
+          stopReason: 'toolUse',
+        }),
+      ),
+    );
+    s.emit({ type: 'tool_execution_start', toolCallId: 'a1', toolName: 'edit', args: {} });
+    const prompt = {
+      id: 'a1',
+      tool: 'edit',
+      args: { path: 'src/parse.ts' },
+      preview: { title: 'Edit src/parse.ts', diff: patch, paths: ['/home/you/calc/src/parse.ts'] },
+      rules: [{ edit: true }],
+      outside: [],
+      shown: true,
+    };
+    s.emit({ type: 'approvals_changed', approvals: [prompt] });
+  },
+  command: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Push it')));
+    play(
+      s,
+      answering(answer([call('b1', 'bash', { command: 'git push --force origin main' })], { stopReason: 'toolUse' })),
+    );
+    s.emit({ type: 'tool_execution_start', toolCallId: 'b1', toolName: 'bash', args: {} });
+    const prompt = {
+      id: 'b1',
+      tool: 'bash',
+      args: { command: 'git push --force origin main' },
+      preview: { title: 'Run git push' },
+      rules: [{ words: ['git', 'push'] }],
+      outside: ['/home/you/.gitconfig'],
+      shown: true,
+    };
+    s.emit({ type: 'approvals_changed', approvals: [prompt, { ...prompt, id: 'b1#2' }] });
+  },
+  failure: (s) => {
+    conversation(s);
+    play(s, saying(user('Go on')));
+    play(
+      s,
+      answering(
+        answer([text('I begin with')], {
+          stopReason: 'error',
+          errorMessage: 'Anthropic is overloaded (529). Nothing was changed.',
+        }),
+      ),
+    );
+    s.emit({
+      type: 'agent_end',
+      stopReason: 'error',
+      errorMessage: 'Anthropic is overloaded (529). Nothing was changed.',
+    });
+  },
+  retry: (s) => {
+    conversation(s);
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Go on')));
+    return () =>
+      s.emit({
+        type: 'auto_retry_start',
+        attempt: 2,
+        maxAttempts: 3,
+        delayMs: 8000,
+        reason: 'overloaded',
+        errorMessage: 'Anthropic is overloaded (529).',
+      });
+  },
+  code: (s) => {
+    s.record(user('Write the pipeline'));
+    s.record(answer([text('Here it is:\n\n```go\n' + longCode + '```\n\nIt has 120 stages.')]));
+  },
+  pictures: (s) => {
+    const png =
+      'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
+    s.record(user('What is this?', { type: 'image', mimeType: 'image/png', data: png }));
+    s.record(answer([text('A red dot.')]));
+    s.record({
+      role: 'bashExecution',
+      command: 'git status --short',
+      output: ' M src/parse.ts',
+      exitCode: 0,
+      cancelled: false,
+      truncated: false,
+      timestamp: 0,
+    });
+    s.record({ role: 'compactionSummary', summary: 'We **fixed** the parser.', tokensBefore: 120_000, timestamp: 0 });
+    s.record(answer([text('Cut off her'), call('z1', 'bash', { command: 'exit 3' })], { stopReason: 'length' }));
+    s.record(result('z1', 'bash', 'sh: not found\n\nCommand exited with code 3', { isError: true }));
+    s.record(answer([text('Then')], { stopReason: 'aborted', errorMessage: 'Request was aborted' }));
+  },
+  /** Every text that a model, a tool or a file can bring is one that tries to get out of its place. */
+  hostile: (s) => {
+    hostile.forEach((bad, i) => {
+      const id = bad + i;
+      s.record(
+        user(
+          bad,
+          { type: 'image', mimeType: bad, data: bad },
+          { type: 'image', mimeType: 'image/png', data: 'iVBORw' + bad },
+        ),
+      );
+      const calls = [
+        call(id, 'edit', { path: bad, oldText: bad, newText: bad + '2' }),
+        call(id + 'b', bad, { [bad]: bad, command: bad }),
+        call(id + 'c', 'bash', { command: bad }),
+      ];
+      s.record(
+        answer(
+          [
+            thinking(bad),
+            text(`${bad}\n\n[${bad}](${bad})\n\n\`\`\`${bad}\n${bad}\n\`\`\`\n\n| ${bad} |\n|---|\n| ${bad} |`),
+            ...calls,
+          ],
+          { model: bad, stopReason: 'error', errorMessage: bad },
+        ),
+      );
+      s.record(
+        result(id, 'edit', bad, {
+          details: { patch: `--- ${bad}\n+++ ${bad}\n@@ -1 +1 @@ ${bad}\n-${bad}\n+${bad}\n` },
+        }),
+      );
+      s.record(result(id + 'b', bad, bad, { isError: true }));
+      s.record({ role: bad, customType: bad, content: bad, timestamp: 0 });
+      s.record({ role: 'bashExecution', command: bad, output: bad, exitCode: 1, timestamp: 0 });
+      s.record({ role: 'compactionSummary', summary: bad, timestamp: 0 });
+    });
+    const bad = hostile[1]!;
+    s.title = bad;
+    s.model = { provider: bad, id: bad };
+    s.thinkingLevel = s.approvalMode = bad;
+    return () => {
+      s.emit({ type: 'agent_start' });
+      play(s, answering(answer([call('h1', 'write', { path: bad, content: bad })], { stopReason: 'toolUse' })));
+      s.emit({
+        type: 'approvals_changed',
+        approvals: hostile.map((h, i) => ({
+          id: h + i,
+          tool: h,
+          args: { [h]: h },
+          preview: { title: h, diff: `@@ -1 +1 @@ ${h}\n-${h}\n+${h}`, paths: [h] },
+          rules: [{ line: h }],
+          outside: [h],
+        })),
+      });
+      s.emit({ type: 'queue_changed', steering: [...hostile], followUp: [...hostile] });
+      s.emit({ type: 'notice', text: bad });
+      s.emit({ type: 'error', text: bad, errorMessage: bad });
+      s.emit({ type: 'auto_retry_start', attempt: 1, maxAttempts: 2, delayMs: 1, errorMessage: bad });
+    };
+  },
+  branches: (s) => {
+    conversation(s);
+  },
+  long: (s) => {
+    let n = 0;
+    for (const w of words(2500)) {
+      s.record(user(`Question ${n++}: ${w}`));
+      s.record(answer([text(w + '\n\n- one\n- two\n\n```ts\nconst n = ' + n + ';\n```')]));
+    }
+  },
+};

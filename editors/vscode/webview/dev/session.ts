@@ -1,0 +1,165 @@
+// A session that a script plays: it keeps what the server would, numbers what it tells, and gives
+// snapshots of any moment.
+
+import type { AgentEvent } from './script';
+
+type Json = { [key: string]: unknown };
+
+const noUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: 0 };
+
+export interface Told {
+  of: 'event' | 'session';
+  params: Json;
+}
+
+export class PlayedSession {
+  seq = 0;
+  readonly messages: { entryId: string; message: Json; parentId: string | null }[] = [];
+  private entries = 0;
+  private partial: (Json & { content: Json[] }) | null = null;
+  private tools: Json[] = [];
+  private queues = { steering: [] as string[], followUp: [] as string[] };
+  private approvals: unknown[] = [];
+  private todos: unknown;
+  private streaming = false;
+  private compacting = false;
+  model = { provider: 'anthropic', id: 'claude-sonnet-5' };
+  thinkingLevel = 'medium';
+  approvalMode = 'ask';
+  title = 'Fix the parser';
+  usage = { ...noUsage };
+  context: Json = { tokens: 31_200, contextWindow: 200_000, percent: 15.6 };
+
+  constructor(
+    readonly sessionId: string,
+    readonly cwd: string,
+    private readonly tell: (t: Told) => void,
+  ) {}
+
+  /** A message that is in the session before the page comes. */
+  record(message: Json): string {
+    const entryId = 'e' + String(++this.entries).padStart(7, '0');
+    this.messages.push({ entryId, message, parentId: this.messages.at(-1)?.entryId ?? null });
+    return entryId;
+  }
+
+  /** Tells an event. A message that ends without an entry gets one. */
+  emit(event: AgentEvent): void {
+    const e: Json = { ...event };
+    if (e['type'] === 'message_end' && !e['entryId']) e['entryId'] = this.record(e['message'] as Json);
+    this.follow(e);
+    this.tell({ of: 'event', params: { cwd: this.cwd, sessionId: this.sessionId, seq: ++this.seq, event: e } });
+  }
+
+  changed(reason: string): void {
+    this.tell({ of: 'session', params: { cwd: this.cwd, sessionId: this.sessionId, seq: ++this.seq, reason } });
+  }
+
+  private follow(e: Json): void {
+    switch (e['type']) {
+      case 'agent_start':
+        this.streaming = true;
+        break;
+      case 'agent_end':
+        [this.streaming, this.partial, this.tools] = [false, null, []];
+        this.queues = { steering: [], followUp: [] };
+        break;
+      case 'message_start':
+        if ((e['message'] as Json)['role'] === 'assistant') this.partial = { ...(e['message'] as Json), content: [] };
+        break;
+      case 'message_update':
+        this.extend(e['assistantMessageEvent'] as Json);
+        break;
+      case 'message_end':
+        this.partial = null;
+        break;
+      case 'tool_execution_start':
+        this.tools.push({ toolCallId: e['toolCallId'], toolName: e['toolName'], args: e['args'] });
+        break;
+      case 'tool_execution_update':
+      case 'tool_execution_end':
+        for (const t of this.tools)
+          if (t['toolCallId'] === e['toolCallId']) t['partialResult'] = e['partialResult'] ?? e['result'];
+        break;
+      case 'turn_end':
+        this.tools = [];
+        break;
+      case 'approvals_changed':
+        this.approvals = e['approvals'] as unknown[];
+        break;
+      case 'queue_changed':
+        this.queues = { steering: (e['steering'] as string[]) ?? [], followUp: (e['followUp'] as string[]) ?? [] };
+        break;
+      case 'auto_compaction_start':
+      case 'auto_compaction_end':
+        this.compacting = e['type'] === 'auto_compaction_start';
+        break;
+    }
+    const m = e['message'] as Json | undefined;
+    if (e['type'] === 'message_end' && m?.['toolName'] === 'todo_write') this.todos = (m['details'] as Json)['phases'];
+  }
+
+  private extend(u: Json): void {
+    if (!this.partial) return;
+    const at = u['contentIndex'] as number;
+    while (this.partial.content.length <= at) this.partial.content.push({ type: '' });
+    const b = this.partial.content[at]!;
+    if (u['type'] === 'text_delta')
+      this.partial.content[at] = { type: 'text', text: String(b['text'] ?? '') + String(u['delta']) };
+    else if (u['type'] === 'thinking_delta')
+      this.partial.content[at] = { type: 'thinking', thinking: String(b['thinking'] ?? '') + String(u['delta']) };
+    else if (u['type'] === 'toolcall_start')
+      this.partial.content[at] = { type: 'toolCall', id: u['toolCallId'], name: u['toolName'] };
+    else if (u['block']) this.partial.content[at] = u['block'] as Json;
+  }
+
+  state(): Json {
+    return {
+      cwd: this.cwd,
+      sessionId: this.sessionId,
+      file: '/home/you/.xcsh/agent/sessions/s.jsonl',
+      title: this.title,
+      leafId: this.messages.at(-1)?.entryId ?? null,
+      persistent: true,
+      messageCount: this.messages.length,
+      isStreaming: this.streaming,
+      isCompacting: this.compacting,
+      model: this.model,
+      models: {},
+      thinkingLevel: this.thinkingLevel,
+      mode: 'none',
+      approvalMode: this.approvalMode,
+      queued: { steering: 0, followUp: 0 },
+      usage: this.usage,
+      origin: 'xcsh',
+    };
+  }
+
+  snapshot(): Json {
+    return structuredClone({
+      state: this.state(),
+      messages: this.messages.map(({ entryId, message }) => ({ entryId, message })),
+      ...(this.partial ? { partial: this.partial } : {}),
+      tools: this.tools,
+      queues: this.queues,
+      approvals: this.approvals,
+      todos: this.todos,
+      contextUsage: this.context,
+      seq: this.seq,
+    });
+  }
+
+  tree(): Json {
+    return {
+      leafId: this.messages.at(-1)?.entryId ?? null,
+      nodes: this.messages.map((m) => ({
+        id: m.entryId,
+        parentId: m.parentId,
+        type: 'message',
+        role: m.message['role'],
+        preview: '',
+        timestamp: m.entryId,
+      })),
+    };
+  }
+}

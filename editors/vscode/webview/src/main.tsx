@@ -1,0 +1,24 @@
+// Starts the page in a webview. Nothing is sent to it before it says that it is ready.
+
+import { render } from 'preact';
+import type { FromPage } from '../../src/chat/messages';
+import { Page } from './page';
+import { App } from './view/app';
+import './style/main.css';
+
+declare function acquireVsCodeApi(): {
+  postMessage(m: FromPage): void;
+  getState(): unknown;
+  setState(s: unknown): void;
+};
+
+const vscode = acquireVsCodeApi();
+const page = new Page({
+  post: (m) => vscode.postMessage(m),
+  load: () => vscode.getState(),
+  save: (kept) => vscode.setState(kept),
+});
+window.addEventListener('message', (e) => page.store.receive(e.data));
+const root = document.getElementById('root');
+if (root) render(<App page={page} />, root);
+vscode.postMessage({ kind: 'ready' });

@@ -1,0 +1,41 @@
+// Where a link in a model's text may lead. Everything else is shown as text.
+
+export type Target = { kind: 'web'; url: string } | { kind: 'file'; path: string; line?: number };
+
+const schemes = /^[a-z][a-z0-9+.-]*:/i;
+
+/** The target of a link, undefined when it leads nowhere that is allowed. The extension checks again. */
+export function targetOf(href: string): Target | undefined {
+  const text = href.trim();
+  if (text === '' || text.length > 4096 || /[\u0000-\u001f\u007f]/.test(text)) return undefined;
+  if (/^https?:\/\//i.test(text)) return webTarget(text);
+  if (/^file:\/\/\//i.test(text)) return fileTarget(text.slice('file://'.length));
+  if (/^[a-z]:[\\/]/i.test(text)) return fileTarget(text); // a drive
+  if (schemes.test(text) && !/^[^/\\]+\.[a-z0-9]+:\d+/i.test(text)) return undefined;
+  if (text.startsWith('//') || text.startsWith('\\\\') || text.startsWith('#') || text.startsWith('?'))
+    return undefined;
+  return fileTarget(text);
+}
+
+function webTarget(text: string): Target | undefined {
+  try {
+    const url = new URL(text);
+    return url.username || url.password ? undefined : { kind: 'web', url: url.href };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A path with an optional line: a.ts:3, a.ts:3:5, a.ts#L3. */
+function fileTarget(text: string): Target | undefined {
+  const m = /^(.*?)(?:(?::(\d+)(?::\d+)?(?:-\d+)?)|(?:#L(\d+)(?:-L?\d+)?))?$/s.exec(text);
+  let path = m?.[1] ?? '';
+  try {
+    path = decodeURIComponent(path);
+  } catch {
+    // a per cent sign that is none of an address
+  }
+  if (path === '' || /[\u0000-\u001f]/.test(path)) return undefined;
+  const line = Number(m?.[2] ?? m?.[3] ?? 0);
+  return line > 0 ? { kind: 'file', path, line } : { kind: 'file', path };
+}

@@ -1,0 +1,380 @@
+// What a person does on the page. It keeps what only the page knows, and turns deeds into calls.
+
+import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
+import { alternatives, newestBelow } from './state/branches';
+import type { Alternatives } from './state/branches';
+import { keptOf, nothingKept } from './state/draft';
+import type { Kept } from './state/draft';
+import { saidOf } from './state/said';
+import { Failure, Store } from './state/store';
+import { list, obj, str, texts } from './state/wire';
+import type { TreeNode } from './state/wire';
+
+/** A picture that goes with the next prompt. */
+export interface Picture {
+  key: string;
+  mimeType: string;
+  data: string;
+}
+
+/** What the page is besides the session. It is never changed in place. */
+export interface Ui {
+  init: Init | null;
+  kept: Kept;
+  pictures: readonly Picture[];
+  sending: boolean;
+  editorFile: Attachment | null;
+  branches: ReadonlyMap<string, Alternatives>;
+  recalled: readonly string[]; // earlier prompts of other sessions
+  focus: number; // grows when the composer is to have the focus
+  spoken: string; // for a screen reader
+}
+
+/** The window that the page is in. */
+export interface Surroundings {
+  post(m: FromPage): void;
+  load(): unknown;
+  save(kept: Kept): void;
+}
+
+const maxPictures = 10;
+const maxPictureBytes = 8 << 20;
+
+export class Page {
+  readonly store: Store;
+  ui: Ui;
+  private readonly watchers = new Set<() => void>();
+  private tree: readonly TreeNode[] = [];
+  private treeOf = ''; // session and leaf that the tree was read at
+  private pictureCount = 0;
+  private fresh: boolean; // nothing of an older page was here
+
+  constructor(private readonly around: Surroundings) {
+    this.store = new Store((m) => around.post(m));
+    const loaded = around.load();
+    this.fresh = loaded === undefined || loaded === null;
+    this.ui = {
+      init: null,
+      kept: keptOf(loaded),
+      pictures: [],
+      sending: false,
+      editorFile: null,
+      branches: new Map(),
+      recalled: [],
+      focus: 0,
+      spoken: '',
+    };
+    this.store.listener = { init: (m) => this.began(m), message: (m) => this.told(m) };
+    this.store.subscribe(() => this.followed());
+  }
+
+  subscribe = (f: () => void): (() => void) => {
+    this.watchers.add(f);
+    return () => this.watchers.delete(f);
+  };
+
+  getUi = (): Ui => this.ui;
+
+  private set(change: Partial<Ui>): void {
+    this.ui = { ...this.ui, ...change };
+    for (const f of this.watchers) f();
+  }
+
+  /** Changes what outlives the page. */
+  keep(change: Partial<Kept>): void {
+    const kept = { ...this.ui.kept, ...change };
+    this.set({ kept });
+    this.save();
+  }
+
+  /** Scroll positions are kept without drawing anything. */
+  keepScroll(scroll: number | null): void {
+    if (this.ui.kept.scroll === scroll) return;
+    this.ui.kept.scroll = scroll;
+    this.save();
+  }
+
+  private save(): void {
+    const { kept } = this.ui;
+    this.around.save(kept);
+    if (this.ui.init) this.around.post({ kind: 'keep', kept: { ...kept } }); // before, the extension knows more than the page
+  }
+
+  // What the extension says.
+
+  private began(init: Init): void {
+    const kept = this.fresh && init.kept ? keptOf(init.kept) : this.ui.kept;
+    this.fresh = false;
+    const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
+    this.treeOf = '';
+    this.set({
+      init,
+      branches: new Map(),
+      kept: own ? { ...kept, cwd: init.cwd ?? '' } : { ...nothingKept, cwd: init.cwd ?? '' },
+      pictures: own ? this.ui.pictures : [],
+    });
+    this.save();
+    if (init.commands.includes('xcsh.history')) void this.readHistory();
+  }
+
+  private told(m: ToPage): void {
+    switch (m.kind) {
+      case 'attach':
+        return this.attach(m.attachments);
+      case 'editor':
+        return this.set({ editorFile: m.file });
+      case 'approvalMode':
+        return this.store.dispatch({ type: 'approvalMode', mode: m.mode });
+      case 'focus':
+        return this.set({ focus: this.ui.focus + 1 });
+      case 'compose':
+        this.keep({ text: m.text });
+        if (m.send) void this.say();
+        return this.set({ focus: this.ui.focus + 1 });
+      default:
+        return;
+    }
+  }
+
+  private async readHistory(): Promise<void> {
+    try {
+      const { prompts } = obj(await this.store.call('xcsh.history', { limit: 200 }));
+      this.set({
+        recalled: list(prompts)
+          .map((p) => str(obj(p).prompt))
+          .filter(Boolean)
+          .toReversed(),
+      });
+    } catch {
+      // recall then knows this session's prompts only
+    }
+  }
+
+  /** Follows the session: the tree is read when the conversation stands still at another place. */
+  private followed(): void {
+    const { view, sync } = this.store.state;
+    if (!sync.live || view.running || !view.session) return;
+    const at = `${view.session.sessionId} ${view.session.leafId} ${view.items.length}`;
+    if (at === this.treeOf) return;
+    this.treeOf = at;
+    if (this.ui.kept.sent && !this.ui.sending) this.giveBack();
+    void this.readTree(at);
+    this.store.send({ kind: 'title', text: view.session.title ?? '' });
+  }
+
+  private async readTree(at: string): Promise<void> {
+    try {
+      const nodes = list(obj(await this.store.call('xcsh.tree')).nodes) as TreeNode[];
+      if (at !== this.treeOf) return;
+      this.tree = nodes;
+      this.set({ branches: alternatives(nodes) });
+    } catch {
+      // without it the conversation has no other branches to go to
+    }
+  }
+
+  /** What was sent and never reached the session comes back, unless something else is being written. */
+  private giveBack(): void {
+    const { sent, text } = this.ui.kept;
+    const said = this.store.state.view.items.findLast((i) => i.message.role === 'user');
+    const arrived =
+      sent !== null && said !== undefined && saidOf(said.message.content).text.trim() === sent.text.trim();
+    if (sent && !arrived && text.trim() === '')
+      this.keep({ text: sent.text, attachments: sent.attachments, sent: null });
+    else this.keep({ sent: null });
+  }
+
+  // What the person does.
+
+  /** Says what is in the composer: to the turn that runs, after it, or as a new prompt. */
+  async say(how: 'steer' | 'followUp' = 'steer'): Promise<void> {
+    const { kept, pictures } = this.ui;
+    const { view, sync } = this.store.state;
+    const text = kept.text.trim();
+    if (this.ui.sending && !view.running) return;
+    if (
+      (text === '' && pictures.length === 0 && kept.attachments.length === 0) ||
+      sync.server === 'stopped' ||
+      !sync.live
+    )
+      return;
+    if (text.startsWith('!') && pictures.length + kept.attachments.length === 0 && kept.editing === '')
+      return this.shell(text);
+    const outgoing = { text, attachments: kept.attachments };
+    const args: JsonObject = { text };
+    if (pictures.length) args.images = pictures.map(({ data, mimeType }) => ({ data, mimeType }));
+    if (kept.attachments.length)
+      args.attachments = kept.attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
+    if (view.running) args.streamingBehavior = how;
+    this.keep({ text: '', attachments: [], editing: '', sent: outgoing, scroll: null });
+    this.set({ pictures: [], sending: !view.running });
+    const began = this.runs();
+    try {
+      if (kept.editing !== '') await this.store.call('xcsh.branch', { entryId: kept.editing });
+      await this.store.call('xcsh.prompt', args);
+      this.keep({ sent: null });
+    } catch (e) {
+      this.refused(e, outgoing, pictures, kept.editing, this.runs() > began);
+    } finally {
+      this.set({ sending: false });
+    }
+  }
+
+  /** How many prompts there are: more than before means that one was accepted. */
+  private runs(): number {
+    return this.store.state.view.items.filter((i) => i.message.role === 'user').length;
+  }
+
+  private refused(
+    e: unknown,
+    outgoing: { text: string; attachments: Attachment[] },
+    pictures: readonly Picture[],
+    editing: string,
+    accepted: boolean,
+  ): void {
+    if (e instanceof Failure && e.kind === 'cancelled') return this.keep({ sent: null });
+    if (this.store.state.sync.server !== 'running') return; // it comes back with the next server
+    if (!accepted && this.ui.kept.text.trim() === '') {
+      this.keep({ text: outgoing.text, attachments: outgoing.attachments, editing, sent: null });
+      this.set({ pictures });
+    } else {
+      this.keep({ sent: null });
+    }
+    // A failure of the model's service is in the conversation, where its answer would be.
+    if (!(accepted && e instanceof Failure && e.kind === 'provider')) this.failed(e);
+  }
+
+  private async shell(text: string): Promise<void> {
+    const hidden = text.startsWith('!!');
+    const command = text.slice(hidden ? 2 : 1).trim();
+    if (command === '') return;
+    this.keep({ text: '', scroll: null });
+    await this.try('xcsh.bash', hidden ? { command, excludeFromContext: true } : { command });
+  }
+
+  /** Stops what runs. What waited for it goes back to the composer. */
+  async stop(): Promise<void> {
+    const result = obj(await this.try('xcsh.abort'));
+    const unanswered = texts(result.unanswered);
+    if (unanswered.length)
+      this.keep({ text: [...unanswered, this.ui.kept.text].filter((t) => t.trim() !== '').join('\n\n') });
+    this.set({ focus: this.ui.focus + 1 });
+  }
+
+  /** Takes an earlier prompt into the composer; nothing happens to the session until it is sent. */
+  edit(entryId: string): void {
+    const item = this.store.state.view.items.find((i) => i.entryId === entryId);
+    if (!item || this.store.state.view.running) return;
+    const said = saidOf(item.message.content);
+    const attachments = said.files.map(
+      (f): Attachment => ({
+        uri: f.path,
+        name: f.path.split(/[\\/]/).at(-1) ?? f.path,
+        ...(f.from && f.to
+          ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
+          : {}),
+      }),
+    );
+    this.keep({ text: said.text, attachments, editing: entryId });
+    this.set({ focus: this.ui.focus + 1 });
+  }
+
+  cancelEdit(): void {
+    this.keep({ text: '', attachments: [], editing: '' });
+    this.set({ focus: this.ui.focus + 1 });
+  }
+
+  /** Says the last prompt again, in place of an answer that failed. */
+  async retry(): Promise<void> {
+    const item = this.store.state.view.items.findLast((i) => i.message.role === 'user');
+    if (!item?.entryId) return;
+    const draft = this.ui.kept;
+    this.edit(item.entryId);
+    await this.say();
+    if (draft.text && !this.ui.kept.text) this.keep({ text: draft.text, attachments: draft.attachments });
+  }
+
+  /** Goes to another way that the conversation went at a prompt. */
+  async switchBranch(entryId: string, by: -1 | 1): Promise<void> {
+    const a = this.ui.branches.get(entryId);
+    const to = a?.ids[a.at + by];
+    if (!a || !to) return;
+    const result = obj(await this.try('xcsh.branch', { entryId: newestBelow(this.tree, to) }));
+    const text = str(result.editorText);
+    if (text && this.ui.kept.text.trim() === '') this.keep({ text });
+    this.speak(`Branch ${a.at + by + 1} of ${a.ids.length}`);
+  }
+
+  decide(prompt: string, decision: Decision): void {
+    this.store.send({ kind: 'decide', prompt, decision });
+  }
+
+  attach(added: readonly Attachment[]): void {
+    const known = new Set(this.ui.kept.attachments.map(attachmentKey));
+    this.keep({ attachments: [...this.ui.kept.attachments, ...added.filter((a) => !known.has(attachmentKey(a)))] });
+  }
+
+  detach(a: Attachment): void {
+    this.keep({ attachments: this.ui.kept.attachments.filter((b) => b !== a) });
+  }
+
+  /** Takes a picture that was pasted or dropped. */
+  addPicture(mimeType: string, data: string): void {
+    if (this.ui.pictures.length >= maxPictures)
+      return this.notice('warning', `At most ${maxPictures} pictures go with one prompt.`);
+    if (data.length > (maxPictureBytes * 4) / 3)
+      return this.notice('warning', 'A picture of more than 8 MB cannot be attached.');
+    this.set({ pictures: [...this.ui.pictures, { key: 'p' + ++this.pictureCount, mimeType, data }] });
+  }
+
+  removePicture(key: string): void {
+    this.set({ pictures: this.ui.pictures.filter((p) => p.key !== key) });
+  }
+
+  fold(key: string, open: boolean): void {
+    const { [key]: _, ...others } = this.ui.kept.folds;
+    this.keep({ folds: { ...others, [key]: open } });
+  }
+
+  async findFiles(query: string): Promise<Attachment[]> {
+    try {
+      return list(await this.store.request((id) => ({ kind: 'findFiles', id, query }))) as Attachment[];
+    } catch {
+      return [];
+    }
+  }
+
+  speak(text: string): void {
+    this.set({ spoken: text });
+  }
+
+  notice(tone: 'info' | 'warning' | 'error', text: string): void {
+    this.store.dispatch({ type: 'notice', tone, text });
+  }
+
+  /** Runs a command and tells about a failure. */
+  async try(command: string, args: JsonObject = {}): Promise<unknown> {
+    try {
+      return await this.store.call(command, args);
+    } catch (e) {
+      this.failed(e);
+      return undefined;
+    }
+  }
+
+  private failed(e: unknown): void {
+    if (e instanceof Failure && e.kind === 'cancelled') return;
+    this.notice('error', e instanceof Error ? e.message : String(e));
+  }
+}
+
+export const attachmentKey = (a: Attachment) => a.uri + (a.range ? `:${a.range.start.line}-${a.range.end.line}` : '');
+
+/** What the person sees of an attachment. */
+export function attachmentLabel(a: Attachment): string {
+  if (!a.range) return a.name;
+  const from = a.range.start.line + 1;
+  const last =
+    a.range.end.character === 0 && a.range.end.line > a.range.start.line ? a.range.end.line : a.range.end.line + 1;
+  return from === last ? `${a.name}:${from}` : `${a.name}:${from}–${last}`;
+}

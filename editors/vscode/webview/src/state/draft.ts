@@ -1,0 +1,54 @@
+// What the page keeps over being hidden and reloaded: only what the server does not have.
+
+import type { Attachment } from '../../../src/chat/messages';
+import { list, num, obj, str } from './wire';
+
+/** Something that was sent and is not in the session yet, so that it is not lost with the server. */
+export interface Outgoing {
+  text: string;
+  attachments: Attachment[];
+}
+
+export interface Kept {
+  cwd: string;
+  text: string;
+  attachments: Attachment[];
+  editing: string; // the entry that is said anew; "" is none
+  sent: Outgoing | null;
+  folds: Record<string, boolean>;
+  scroll: number | null; // distance from the end in pixels; null follows the end
+}
+
+export const nothingKept: Kept = {
+  cwd: '',
+  text: '',
+  attachments: [],
+  editing: '',
+  sent: null,
+  folds: {},
+  scroll: null,
+};
+
+const maxFolds = 500;
+
+/** Reads what an older page kept, whatever it is. */
+export function keptOf(v: unknown): Kept {
+  const o = obj(v);
+  const sent = obj(o.sent);
+  const folds = Object.entries(obj(o.folds)).filter((e): e is [string, boolean] => typeof e[1] === 'boolean');
+  return {
+    cwd: str(o.cwd),
+    text: str(o.text),
+    attachments: attachmentsOf(o.attachments),
+    editing: str(o.editing),
+    sent: typeof sent.text === 'string' ? { text: sent.text, attachments: attachmentsOf(sent.attachments) } : null,
+    folds: Object.fromEntries(folds.slice(-maxFolds)),
+    scroll: typeof o.scroll === 'number' ? num(o.scroll) : null,
+  };
+}
+
+function attachmentsOf(v: unknown): Attachment[] {
+  return list(v)
+    .map(obj)
+    .filter((a) => typeof a.uri === 'string' && typeof a.name === 'string') as unknown as Attachment[];
+}

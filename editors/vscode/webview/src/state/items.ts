@@ -1,0 +1,144 @@
+// The conversation as a list: messages in their order, results of tools with the calls they belong to.
+
+import type { ApprovalPrompt, Snapshot, StoredMessage } from './wire';
+import { blocks, list, obj, str } from './wire';
+import type { Call, CallStatus, Item, Todo, TodoPhase } from './model';
+
+export const isAnswer = (m: StoredMessage) => m.role === 'assistant';
+export const isResult = (m: StoredMessage) => m.role === 'toolResult';
+
+/** A message, whatever was sent as one. */
+export function messageOf(v: unknown): StoredMessage {
+  const o = obj(v);
+  return { ...o, role: str(o.role) } as StoredMessage;
+}
+
+/** The ids of the calls in an answer. */
+export function callIds(m: StoredMessage): string[] {
+  return blocks(m.content)
+    .filter((b) => b.type === 'toolCall')
+    .map((b) => str(b.id));
+}
+
+export function newItem(key: string, entryId: string, message: StoredMessage, live = false): Item {
+  const calls: Record<string, Call> = {};
+  if (isAnswer(message)) for (const id of callIds(message)) calls[id] = { status: 'waiting' };
+  return { key, entryId, message, live, calls };
+}
+
+/** The same item with another message, whose calls keep what is known of them. */
+export function withMessage(item: Item, message: StoredMessage): Item {
+  const next = newItem(item.key, item.entryId, message, item.live);
+  const calls: Record<string, Call> = {};
+  for (const id of Object.keys(next.calls)) calls[id] = item.calls[id] ?? next.calls[id]!;
+  return { ...next, calls };
+}
+
+/** Position of the newest answer with the call; -1 is none. Services use the same ids again. */
+export function answerWith(items: readonly Item[], callId: string): number {
+  return items.findLastIndex((item) => Object.hasOwn(item.calls, callId));
+}
+
+/** The items with another call in place of the newest that has the id. */
+export function withCall(items: readonly Item[], callId: string, change: (c: Call) => Call): readonly Item[] {
+  const at = answerWith(items, callId);
+  if (at < 0) return items;
+  const item = items[at]!;
+  return items.with(at, { ...item, calls: { ...item.calls, [callId]: change(item.calls[callId]!) } });
+}
+
+/** The items with a message that is in the session behind them, or the same items when it is there already. */
+export function withEntry(
+  items: readonly Item[],
+  entryId: string,
+  message: StoredMessage,
+  key: string,
+): readonly Item[] {
+  if (!isResult(message)) {
+    return items.some((item) => item.entryId === entryId && entryId !== '')
+      ? items
+      : [...items, newItem(key, entryId, message)];
+  }
+  const at = answerWith(items, str(message.toolCallId));
+  if (at < 0) return [...items, newItem(key, entryId, message)]; // its answer is not in the context any more
+  const status: CallStatus = message.isError === true ? 'failed' : 'done';
+  return withCall(items, str(message.toolCallId), () => ({ status, output: message, entryId }));
+}
+
+/** The items of a snapshot's messages. Built in place: there may be thousands. */
+export function itemsOf(snapshot: Snapshot): Item[] {
+  const items: Item[] = [];
+  const owners = new Map<string, Item>();
+  for (const { entryId, message: raw } of snapshot.messages ?? []) {
+    const message = messageOf(raw);
+    const owner = isResult(message) ? owners.get(str(message.toolCallId)) : undefined;
+    if (owner) {
+      const status: CallStatus = message.isError === true ? 'failed' : 'done';
+      (owner.calls as Record<string, Call>)[str(message.toolCallId)] = { status, output: message, entryId };
+      continue;
+    }
+    const item = newItem(entryId, entryId, message);
+    items.push(item);
+    for (const id of Object.keys(item.calls)) owners.set(id, item);
+  }
+  return items;
+}
+
+/** The items with every call that has no result marked as one that will not get one. */
+export function withoutRunning(items: readonly Item[]): readonly Item[] {
+  let out: Item[] | undefined;
+  items.forEach((item, i) => {
+    const open = Object.entries(item.calls).filter(
+      ([, c]) => c.status === 'waiting' || c.status === 'asking' || c.status === 'running',
+    );
+    if (open.length === 0) return;
+    const calls = { ...item.calls };
+    for (const [id, c] of open) calls[id] = { ...c, status: 'stopped' };
+    out ??= [...items];
+    out[i] = { ...item, calls };
+  });
+  return out ?? items;
+}
+
+/** The id of the call that a prompt for permission is about: the same id may come several times in a session. */
+export const callOfPrompt = (p: ApprovalPrompt) => p.id.replace(/#\d+$/, '');
+
+/** The items with the calls that wait for permission, and no others, marked so. */
+export function withApprovals(
+  items: readonly Item[],
+  before: readonly ApprovalPrompt[],
+  now: readonly ApprovalPrompt[],
+): readonly Item[] {
+  for (const p of before)
+    items = withCall(items, callOfPrompt(p), (c) => (c.status === 'asking' ? { ...c, status: 'running' } : c));
+  for (const p of now)
+    items = withCall(items, callOfPrompt(p), (c) =>
+      c.status === 'done' || c.status === 'failed' ? c : { ...c, status: 'asking' },
+    );
+  return items;
+}
+
+const todoStates = ['pending', 'in_progress', 'completed', 'abandoned'] as const;
+
+/** The plan of a successful todo_write. */
+export function todosOf(v: unknown): TodoPhase[] {
+  return list(v)
+    .map(obj)
+    .map((phase) => ({
+      name: str(phase.name) || str(phase.title),
+      todos: list(phase.tasks ?? phase.todos)
+        .map(obj)
+        .map(
+          (task): Todo => ({
+            text: str(task.content) || str(task.title) || str(task.text),
+            status: todoStates.find((s) => s === task.status) ?? 'pending',
+          }),
+        ),
+    }));
+}
+
+/** The plan that a message brings, undefined when it brings none. */
+export function planOf(m: StoredMessage): TodoPhase[] | undefined {
+  if (!isResult(m) || m.toolName !== 'todo_write' || m.isError === true) return undefined;
+  return todosOf(obj(m.details).phases);
+}

@@ -1,0 +1,188 @@
+// One event of the agent, applied to what is shown.
+
+import type { ContentBlock, SessionUsage, StoredMessage } from './wire';
+import { approvalOf, blocks, list, num, obj, str, texts } from './wire';
+import type { Obj } from './wire';
+import {
+  isAnswer,
+  messageOf,
+  newItem,
+  planOf,
+  withApprovals,
+  withCall,
+  withEntry,
+  withMessage,
+  withoutRunning,
+} from './items';
+import type { Call, Notice, View } from './model';
+
+type Apply = (v: View, e: Obj) => View;
+
+const apply: Record<string, Apply> = {
+  agent_start: (v) => ({ ...v, running: true, retry: null }),
+  agent_end: agentEnd,
+  turn_start: (v) => ({ ...v, running: true, retry: null }),
+  message_start: messageStart,
+  message_update: messageUpdate,
+  message_end: messageEnd,
+  tool_execution_start: (v, e) => callChanged(v, e, (c) => ({ ...c, status: 'running' })),
+  tool_execution_update: (v, e) => callChanged(v, e, (c) => (c.entryId ? c : { ...c, output: e.partialResult })),
+  tool_execution_end: (v, e) =>
+    callChanged(v, e, (c) =>
+      c.entryId ? c : { ...c, status: e.isError === true ? 'failed' : 'done', output: e.result },
+    ),
+  approvals_changed: (v, e) => {
+    const approvals = list(e.approvals).map(approvalOf);
+    return { ...v, approvals, items: withApprovals(v.items, v.approvals, approvals) };
+  },
+  queue_changed: (v, e) => ({ ...v, queues: { steering: texts(e.steering), followUp: texts(e.followUp) } }),
+  model_changed: modelChanged,
+  thinking_level_changed: (v, e) =>
+    v.session ? { ...v, session: { ...v.session, thinkingLevel: str(e.thinkingLevel) } } : v,
+  approval_mode_changed: (v, e) =>
+    v.session ? { ...v, session: { ...v.session, approvalMode: str(e.approvalMode ?? e.mode) } as View['session'] } : v,
+  mode_changed: (v, e) =>
+    v.session && typeof e.mode === 'string' ? { ...v, session: { ...v.session, mode: e.mode } } : v,
+  auto_retry_start: (v, e) => ({
+    ...v,
+    retry: {
+      attempt: num(e.attempt),
+      maxAttempts: num(e.maxAttempts),
+      delayMs: num(e.delayMs),
+      message: str(e.errorMessage),
+    },
+  }),
+  auto_retry_end: (v) => ({ ...v, retry: null }),
+  auto_compaction_start: (v) => ({ ...v, compacting: true }),
+  auto_compaction_end: (v, e) => {
+    const next = { ...v, compacting: false };
+    return str(e.errorMessage) && e.aborted !== true ? noticed(next, 'error', str(e.errorMessage)) : next;
+  },
+  bash_execution_update: (v, e) => ({ ...v, bash: str(e.text) }),
+  bash_execution_end: (v, e) => (str(e.entryId) ? { ...messageEnd(v, e), bash: null } : { ...v, bash: null }),
+  persistence_error: (v, e) => {
+    const text = str(e.errorMessage);
+    const next = v.session ? { ...v, session: { ...v.session, unsaved: text } } : v;
+    return noticed(next, 'error', text);
+  },
+  notice: (v, e) => noticed(v, 'info', str(e.text)),
+  error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
+};
+
+/** The view after an event. What the page does not know changes nothing. */
+export function applyEvent(view: View, event: Obj): View {
+  const type = str(event.type);
+  return Object.hasOwn(apply, type) ? apply[type]!(view, event) : view;
+}
+
+/** Whether an event changes what a snapshot says in a way that only a new one tells. */
+export function needsSnapshot(event: Obj): boolean {
+  if (event.type === 'bash_execution_end') return !str(event.entryId);
+  return event.type === 'auto_compaction_end' && event.aborted !== true && !str(event.errorMessage);
+}
+
+const maxNotices = 20;
+
+export function noticed(v: View, tone: Notice['tone'], text: string): View {
+  if (!text) return v;
+  const counter = v.counter + 1;
+  return { ...v, counter, notices: [...v.notices.slice(1 - maxNotices), { key: 'n' + counter, tone, text }] };
+}
+
+function agentEnd(v: View, e: Obj): View {
+  const items = withoutRunning(v.items.filter((item) => !item.live));
+  const next: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
+  // A failed answer says itself what was wrong; a run that ended before one is told here.
+  const last = items.at(-1);
+  const told = last && isAnswer(last.message) && str(last.message.errorMessage) !== '';
+  return str(e.errorMessage) && e.stopReason !== 'aborted' && !told
+    ? noticed(next, 'error', str(e.errorMessage))
+    : next;
+}
+
+function messageStart(v: View, e: Obj): View {
+  const message = messageOf(e.message);
+  if (!isAnswer(message)) return v; // others come whole with their end
+  const counter = v.counter + 1;
+  const kept = v.items.filter((item) => !item.live);
+  return { ...v, counter, retry: null, items: [...kept, newItem('m' + counter, '', message, true)] };
+}
+
+function messageUpdate(v: View, e: Obj): View {
+  const last = v.items.at(-1);
+  if (!last?.live) return v;
+  const content = extended(blocks(last.message.content), obj(e.assistantMessageEvent));
+  return { ...v, items: v.items.with(-1, withMessage(last, { ...last.message, content })) };
+}
+
+/** A block that is being written has the text of its arguments in `partialJson`. */
+type Growing = ContentBlock & { partialJson?: string };
+
+function extended(content: Growing[], u: Obj): Growing[] {
+  const at = num(u.contentIndex);
+  if (at > content.length + 1000) return content; // not of a service that counts
+  const out = [...content];
+  while (out.length <= at) out.push({ type: '' });
+  const b = out[at]!;
+  const delta = str(u.delta);
+  if (u.type === 'text_delta') out[at] = { ...b, type: 'text', text: str(b.text) + delta };
+  else if (u.type === 'thinking_delta') out[at] = { ...b, type: 'thinking', thinking: str(b.thinking) + delta };
+  else if (u.type === 'toolcall_start') out[at] = { type: 'toolCall', id: str(u.toolCallId), name: str(u.toolName) };
+  else if (u.type === 'toolcall_delta') out[at] = { ...b, partialJson: str(b.partialJson) + delta };
+  else if (Object.keys(obj(u.block)).length > 0) out[at] = { ...obj(u.block), type: str(obj(u.block).type) };
+  return out;
+}
+
+function messageEnd(v: View, e: Obj): View {
+  const message = messageOf(e.message);
+  const entryId = str(e.entryId);
+  const last = v.items.at(-1);
+  const counter = v.counter + 1;
+  const known = entryId !== '' && v.items.some((item) => item.entryId === entryId);
+  let items: View['items'];
+  if (isAnswer(message) && last?.live) {
+    const ended = { ...withMessage(last, message), entryId, live: false };
+    items = known ? v.items.slice(0, -1) : v.items.with(-1, ended);
+  } else {
+    items = withEntry(v.items, entryId, message, 'm' + counter);
+  }
+  const plan = planOf(message);
+  const next = { ...v, counter, items, todos: plan ?? v.todos };
+  return isAnswer(message) && !known ? counted(next, message, entryId) : withLeaf(next, entryId);
+}
+
+function withLeaf(v: View, entryId: string): View {
+  return v.session && entryId ? { ...v, session: { ...v.session, leafId: entryId } } : v;
+}
+
+/** The view with what an answer used. */
+function counted(v: View, message: StoredMessage, entryId: string): View {
+  if (!v.session) return v;
+  const u = obj(message.usage);
+  const was = v.session.usage;
+  const usage: SessionUsage = {
+    input: was.input + num(u.input),
+    output: was.output + num(u.output),
+    cacheRead: was.cacheRead + num(u.cacheRead),
+    cacheWrite: was.cacheWrite + num(u.cacheWrite),
+    totalTokens: was.totalTokens + num(u.totalTokens),
+    cost: was.cost + num(obj(u.cost).total),
+  };
+  const next = withLeaf({ ...v, session: { ...v.session, usage } }, entryId);
+  const tokens = num(u.totalTokens);
+  const window = num(v.context.contextWindow);
+  return tokens > 0
+    ? { ...next, context: { ...v.context, tokens, ...(window ? { percent: (100 * tokens) / window } : {}) } }
+    : next;
+}
+
+function callChanged(v: View, e: Obj, change: (c: Call) => Call): View {
+  return { ...v, items: withCall(v.items, str(e.toolCallId), change) };
+}
+
+function modelChanged(v: View, e: Obj): View {
+  const role = str(e.role);
+  if (!v.session || (role !== '' && role !== 'default')) return v;
+  const model = obj(e.model);
+  return { ...v, session: { ...v.session, model: { provider: str(model.provider), id: str(model.id) } } };
+}

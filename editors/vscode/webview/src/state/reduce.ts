@@ -1,0 +1,210 @@
+// The state of the page as a function of what happened. Notifications are numbered without gaps per
+// session: one that was seen is ignored, and whenever one is missing, or another session is live, a
+// snapshot is asked for and what came since is put behind it.
+
+import type { ServerState } from '../../../src/chat/messages';
+import { applyEvent, needsSnapshot, noticed } from './live';
+import { itemsOf, messageOf, newItem, todosOf, withApprovals, withCall, withoutRunning } from './items';
+import { approvalOf, num, obj, str, texts } from './wire';
+import type { ContextUsage, Numbered, Snapshot } from './wire';
+import { emptyView, initialState } from './model';
+import type { ChatState, Notice, Sync, View } from './model';
+
+/** What can happen to the page. */
+export type Action =
+  | { type: 'folder'; server: ServerState } // another folder, or the first one
+  | { type: 'server'; state: ServerState; message: string }
+  | { type: 'notification'; n: Numbered }
+  | { type: 'asked'; ask: number }
+  | { type: 'snapshot'; ask: number; snapshot: Snapshot }
+  | { type: 'snapshotFailed'; ask: number; message: string }
+  | { type: 'again' } // the person wants the snapshot that did not come
+  | { type: 'context'; sessionId: string; usage: ContextUsage }
+  | { type: 'approvalAsked'; prompt: unknown }
+  | { type: 'approvalMode'; mode: string }
+  | { type: 'notice'; tone: Notice['tone']; text: string }
+  | { type: 'dismiss'; key: string };
+
+/** Whether a snapshot is to be asked for now. */
+export function wantsSnapshot({ sync }: ChatState): boolean {
+  return sync.server === 'running' && !sync.live && sync.asked === 0 && sync.failed === '';
+}
+
+export function reduce(s: ChatState, a: Action): ChatState {
+  switch (a.type) {
+    case 'folder':
+      return { ...initialState, sync: { ...initialState.sync, server: a.server } };
+    case 'server':
+      return serverChanged(s, a.state, a.message);
+    case 'notification':
+      return notified(s, a.n);
+    case 'asked':
+      return { ...s, sync: { ...s.sync, asked: a.ask, failed: '' } };
+    case 'snapshot':
+      return a.ask === s.sync.asked ? joined(s, a.snapshot) : s;
+    case 'snapshotFailed':
+      return a.ask === s.sync.asked ? { ...s, sync: { ...s.sync, asked: 0, failed: a.message } } : s;
+    case 'again':
+      return { ...s, sync: { ...s.sync, failed: '' } };
+    default:
+      return { ...s, view: viewed(s, a) };
+  }
+}
+
+function viewed(
+  { view, sync }: ChatState,
+  a: Extract<Action, { type: 'context' | 'approvalAsked' | 'approvalMode' | 'notice' | 'dismiss' }>,
+): View {
+  switch (a.type) {
+    case 'context':
+      return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
+    case 'approvalAsked': {
+      // The request and the event about it may come in any order.
+      const prompt = approvalOf(a.prompt);
+      if (!prompt.id || view.approvals.some((p) => p.id === prompt.id)) return view;
+      const approvals = [...view.approvals, prompt];
+      return { ...view, approvals, items: withApprovals(view.items, view.approvals, approvals) };
+    }
+    case 'approvalMode':
+      return view.session ? { ...view, session: { ...view.session, approvalMode: a.mode } as View['session'] } : view;
+    case 'notice':
+      return noticed(view, a.tone, a.text);
+    case 'dismiss':
+      return { ...view, notices: view.notices.filter((n) => n.key !== a.key) };
+  }
+}
+
+/** A server that starts again numbers from 1, and knows nothing of what the old one did. */
+function serverChanged(s: ChatState, server: ServerState, serverMessage: string): ChatState {
+  if (server === s.sync.server) return { ...s, sync: { ...s.sync, serverMessage } };
+  const sync: Sync = { ...initialState.sync, server, serverMessage, sessionId: s.sync.sessionId };
+  if (server !== 'stopped') return { view: s.view, sync };
+  const { view } = s;
+  return {
+    view: {
+      ...view,
+      running: false,
+      compacting: false,
+      retry: null,
+      bash: null,
+      approvals: [],
+      items: withoutRunning(view.items.filter((i) => !i.live)),
+    },
+    sync,
+  };
+}
+
+function notified(s: ChatState, n: Numbered): ChatState {
+  if (s.sync.server !== 'running') return s;
+  if (!s.sync.live) return held(s, n);
+  const same = n.sessionId === s.sync.sessionId;
+  if (same && n.seq <= s.sync.seq) return s;
+  if (n.of === 'session') return n.reason === 'shutdown' ? ended(s, same) : lost(s, n);
+  if (!same && s.sync.left.includes(n.sessionId)) return s;
+  if (!same || n.seq !== s.sync.seq + 1) return lost(s, n);
+  return advanced(s, n);
+}
+
+/** The next notification of the session that is shown. */
+function advanced(s: ChatState, n: Numbered): ChatState {
+  const sync = { ...s.sync, seq: n.seq };
+  if (n.of === 'session') return lost({ ...s, sync }, n);
+  const event = obj(n.event);
+  const next = { view: applyEvent(s.view, event), sync };
+  return needsSnapshot(event) ? { ...next, sync: { ...sync, live: false } } : next;
+}
+
+/** The folder's session was closed. Another one, if there is, says that it starts. */
+function ended(s: ChatState, same: boolean): ChatState {
+  return same ? { ...s, view: { ...s.view, running: false } } : s;
+}
+
+/** What is shown is not what is any more. */
+function lost(s: ChatState, n: Numbered): ChatState {
+  return held({ ...s, sync: { ...s.sync, live: false, asked: 0, held: [] } }, n);
+}
+
+function held(s: ChatState, n: Numbered): ChatState {
+  if (n.of !== 'session') return { ...s, sync: { ...s.sync, held: [...s.sync.held, n] } };
+  if (n.reason === 'shutdown') return s;
+  return { ...s, sync: { ...s.sync, expect: { sessionId: n.sessionId, seq: n.seq } } };
+}
+
+/** Puts what was held behind a snapshot. */
+function joined(s: ChatState, snapshot: Snapshot): ChatState {
+  const { sessionId } = snapshot.state;
+  const { expect, held: waiting } = s.sync;
+  const again: ChatState = { ...s, sync: { ...s.sync, asked: 0 } };
+  if (expect && (expect.sessionId !== sessionId || expect.seq > snapshot.seq)) return again;
+  const left = s.sync.sessionId && s.sync.sessionId !== sessionId ? [...s.sync.left, s.sync.sessionId] : s.sync.left;
+  const sync: Sync = {
+    ...s.sync,
+    live: true,
+    asked: 0,
+    failed: '',
+    expect: null,
+    held: [],
+    sessionId,
+    seq: snapshot.seq,
+    left: left.filter((id) => id !== sessionId),
+  };
+  let out: ChatState = { view: viewOf(snapshot, s.view), sync };
+  // What came of another session is of one that was left by then.
+  for (const n of waiting) if (n.sessionId === sessionId) out = notified(out, n);
+  return out;
+}
+
+/** What a snapshot shows. Of the same session, the notices and the keys of messages stay. */
+function viewOf(snapshot: Snapshot, was: View): View {
+  const { state } = snapshot;
+  const same = was.session?.sessionId === state.sessionId;
+  const approvals = (snapshot.approvals ?? []).map(approvalOf);
+  const counter = was.counter + 1;
+  let items: readonly Item[] = kept(itemsOf(snapshot), same ? was.items : []);
+  for (const t of snapshot.tools ?? []) {
+    items = withCall(items, str(t.toolCallId), (c) =>
+      c.entryId ? c : { status: 'running', output: t.partialResult ?? c.output },
+    );
+  }
+  items = withApprovals(items, [], approvals);
+  const partial = obj(snapshot.partial);
+  if (Object.keys(partial).length > 0)
+    items = [...items, newItem(liveKey(was, same) ?? 'm' + counter, '', messageOf(partial), true)];
+  if (!state.isStreaming) items = withoutRunning(items);
+  return {
+    ...emptyView,
+    session: withMode(state, was, same),
+    items,
+    counter,
+    approvals,
+    running: state.isStreaming,
+    compacting: state.isCompacting,
+    queues: { steering: texts(snapshot.queues?.steering), followUp: texts(snapshot.queues?.followUp) },
+    todos: todosOf(snapshot.todos),
+    context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
+    notices: same ? was.notices : [],
+    bash: same ? was.bash : null,
+    retry: same && state.isStreaming ? was.retry : null,
+  };
+}
+
+type Item = View['items'][number];
+
+const liveKey = (was: View, same: boolean) => (same ? was.items.findLast((i) => i.live)?.key : undefined);
+
+/** A server that does not tell the approval mode leaves what the page knows of it. */
+function withMode(state: Snapshot['state'], was: View, same: boolean): Snapshot['state'] {
+  const known = obj(was.session).approvalMode;
+  return same && known !== undefined && obj(state).approvalMode === undefined
+    ? ({ ...state, approvalMode: known } as Snapshot['state'])
+    : state;
+}
+
+/** Messages that are shown already keep their keys, so that nothing on the screen is built anew. */
+function kept(items: Item[], was: readonly Item[]): Item[] {
+  const keys = new Map(was.filter((i) => i.entryId).map((i) => [i.entryId, i.key]));
+  return items.map((item) => {
+    const key = keys.get(item.entryId);
+    return key === undefined ? item : { ...item, key };
+  });
+}

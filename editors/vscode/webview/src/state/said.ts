@@ -1,0 +1,49 @@
+// What a person said: the text without the files that the server put before it.
+
+import { plainText } from './wire';
+
+/** A file that went with a prompt; lines are counted from 1. */
+export interface SaidFile {
+  path: string;
+  from?: number;
+  to?: number;
+}
+
+export interface Said {
+  files: SaidFile[];
+  text: string;
+}
+
+const opening = /^<file path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?>\n/;
+const closing = '\n</file>\n\n';
+
+/** Takes the attachments off the beginning of a prompt. */
+export function saidOf(content: unknown): Said {
+  let text = plainText(content);
+  const files: SaidFile[] = [];
+  for (;;) {
+    const m = opening.exec(text);
+    const end = m ? text.indexOf(closing, m[0].length - 1) : -1;
+    if (!m || end < 0) return { files, text };
+    files.push(m[2] ? { path: m[1]!, from: Number(m[2]), to: Number(m[3]) } : { path: m[1]! });
+    text = text.slice(end + closing.length);
+  }
+}
+
+/** The name of a file without its directories. */
+export const baseName = (path: string) => path.split(/[\\/]/).at(-1) || path;
+
+/** A path as seen from a folder. */
+export function relativeTo(cwd: string, path: string): string {
+  for (const separator of ['/', '\\']) {
+    const root = cwd.endsWith(separator) ? cwd : cwd + separator;
+    if (path.startsWith(root)) return path.slice(root.length);
+  }
+  return path;
+}
+
+export function fileLabel(f: SaidFile): string {
+  const name = baseName(f.path);
+  if (f.from === undefined) return name;
+  return f.from === f.to ? `${name}:${f.from}` : `${name}:${f.from}–${f.to}`;
+}

@@ -1,0 +1,144 @@
+// Holds the state, takes the messages of the extension and asks for snapshots when they are needed.
+
+import { toPage } from '../../../src/chat/messages';
+import type { CallError, FromPage, Init, JsonObject, ToPage } from '../../../src/chat/messages';
+import { initialState } from './model';
+import type { ChatState } from './model';
+import { reduce, wantsSnapshot } from './reduce';
+import type { Action } from './reduce';
+import { approvalOfRequest, isSnapshot, num, numbered, obj } from './wire';
+
+/** A call that failed, as the wire has it. */
+export class Failure extends Error {
+  readonly kind: string;
+  readonly data: JsonObject;
+  constructor(e: CallError) {
+    super(e.message);
+    this.kind = e.kind;
+    this.data = e.data ?? {};
+  }
+}
+
+/** What the page is told that is not about the session. */
+export interface Listener {
+  init(m: Init): void;
+  message(m: ToPage): void;
+}
+
+interface Waiting {
+  resolve: (result: unknown) => void;
+  reject: (e: Failure) => void;
+}
+
+export class Store {
+  state: ChatState = initialState;
+  listener: Listener | undefined;
+  private readonly watchers = new Set<() => void>();
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 1;
+
+  constructor(private readonly post: (m: FromPage) => void) {}
+
+  /** Calls f after every change, until the returned function is called. */
+  subscribe = (f: () => void): (() => void) => {
+    this.watchers.add(f);
+    return () => this.watchers.delete(f);
+  };
+
+  getState = (): ChatState => this.state;
+
+  send(m: FromPage): void {
+    this.post(m);
+  }
+
+  /** Runs a command of the server. It rejects with a Failure. */
+  call(command: string, args: JsonObject = {}): Promise<unknown> {
+    return this.request((id) => ({ kind: 'call', id, command, args }));
+  }
+
+  /** Asks the extension something that is answered like a command. */
+  request(make: (id: number) => FromPage): Promise<unknown> {
+    const id = this.next++;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.post(make(id));
+    });
+  }
+
+  dispatch(a: Action): void {
+    const before = this.state;
+    this.state = reduce(before, a);
+    if (wantsSnapshot(this.state)) this.ask();
+    if (this.state !== before) for (const f of this.watchers) f();
+  }
+
+  /** Takes a message of the extension; what is none is dropped. */
+  receive(raw: unknown): void {
+    const m = toPage(raw);
+    if (!m) return;
+    switch (m.kind) {
+      case 'init':
+        this.listener?.init(m);
+        return this.dispatch({ type: 'folder', server: m.cwd === null ? 'stopped' : m.server });
+      case 'answer':
+        return this.answered(m.id, m.result, m.error);
+      case 'event':
+      case 'session': {
+        const n = numbered(m.kind, m.params);
+        return n ? this.notified(n) : undefined;
+      }
+      case 'server':
+        return this.dispatch({ type: 'server', state: m.state, message: m.message ?? '' });
+      case 'approve':
+        return this.dispatch({ type: 'approvalAsked', prompt: approvalOfRequest(m.request) });
+      default:
+        this.listener?.message(m);
+    }
+  }
+
+  private notified(n: NonNullable<ReturnType<typeof numbered>>): void {
+    this.dispatch({ type: 'notification', n });
+    if (n.of === 'event' && (n.event.type === 'agent_end' || n.event.type === 'model_changed'))
+      void this.refreshContext(n.sessionId);
+  }
+
+  private answered(id: number, result: unknown, error: CallError | undefined): void {
+    const w = this.waiting.get(id);
+    this.waiting.delete(id);
+    if (error) w?.reject(new Failure(error));
+    else w?.resolve(result);
+  }
+
+  private ask(): void {
+    const id = this.next; // of the call below, which is thereby the name of the snapshot
+    this.state = reduce(this.state, { type: 'asked', ask: id });
+    this.call('xcsh.snapshot').then(
+      (snapshot) =>
+        this.dispatch(
+          isSnapshot(snapshot)
+            ? { type: 'snapshot', ask: id, snapshot }
+            : { type: 'snapshotFailed', ask: id, message: "The server's answer was not understood." },
+        ),
+      (e: unknown) =>
+        this.dispatch({ type: 'snapshotFailed', ask: id, message: e instanceof Error ? e.message : String(e) }),
+    );
+  }
+
+  /** Events do not tell how full the context is. A failure leaves the estimate. */
+  private async refreshContext(sessionId: string): Promise<void> {
+    try {
+      const usage = obj(obj(await this.call('xcsh.stats')).contextUsage);
+      const { contextWindow, percent } = usage;
+      this.dispatch({
+        type: 'context',
+        sessionId,
+        usage: {
+          tokens: num(usage.tokens),
+          ...(contextWindow === undefined ? {} : { contextWindow: num(contextWindow), percent: num(percent) }),
+        },
+      });
+    } catch {
+      // the number is one for the eye
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// The whole page, and the one place where links are followed.
+
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Page } from '../page';
+import { targetOf } from '../markdown/links';
+import { plainText } from '../state/wire';
+import { Approvals } from './approvals';
+import { Composer } from './composer';
+import { Conversation } from './conversation';
+import { Status } from './status';
+import { PageContext, useChat, usePage, useUi } from './use';
+
+/** Tells a screen reader of an answer when it is finished, not of each piece of it. */
+function Spoken(): JSX.Element {
+  const page = usePage();
+  const spoken = useUi((u) => u.spoken);
+  const running = useChat((s) => s.view.running);
+  const was = useRef(running);
+  useEffect(() => {
+    if (was.current && !running) {
+      const last = page.store.state.view.items.at(-1);
+      const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
+      page.speak(text ? `xcsh: ${text}` : 'xcsh is done');
+    } else if (running && !was.current) {
+      page.speak('xcsh works');
+    }
+    was.current = running;
+  }, [running, page]);
+  return (
+    <div class="unseen" aria-live="polite" aria-atomic="true">
+      {spoken}
+    </div>
+  );
+}
+
+/** Follows a link by way of the extension; nothing ever leaves the page by itself. */
+function follow(page: Page, e: MouseEvent): void {
+  const link = (e.target as Element | null)?.closest?.('a');
+  if (!link) return;
+  e.preventDefault();
+  const target = targetOf(link.getAttribute('href') ?? '');
+  if (target?.kind === 'web') page.store.send({ kind: 'openLink', url: target.url });
+  if (target?.kind === 'file')
+    page.store.send({ kind: 'openFile', path: target.path, ...(target.line ? { line: target.line } : {}) });
+}
+
+export function App({ page }: { page: Page }): JSX.Element {
+  return (
+    <PageContext.Provider value={page}>
+      <main class="page" onClick={(e) => follow(page, e)} onAuxClick={(e) => follow(page, e)}>
+        <Conversation />
+        <div class="dock">
+          <Approvals />
+          <Status />
+          <Composer />
+        </div>
+        <Spoken />
+      </main>
+    </PageContext.Provider>
+  );
+}

@@ -1,0 +1,251 @@
+// Where the person writes.
+
+import type { JSX, TargetedClipboardEvent, TargetedDragEvent, TargetedEvent, TargetedKeyboardEvent } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Attachment } from '../../../src/chat/messages';
+import { recall, step } from '../state/history';
+import type { Recall } from '../state/history';
+import { complete, mentionAt } from '../state/mention';
+import { saidOf } from '../state/said';
+import { imageTypes } from '../markdown/image';
+import { attachmentKey, attachmentLabel } from '../page';
+import { Choices } from './choices';
+import { Icon, IconButton } from './controls';
+import { Suggestions, useSuggestions } from './suggestions';
+import { useChat, usePage, useUi } from './use';
+
+/** Reads pictures that were pasted or dropped. */
+function takePictures(files: readonly File[], add: (mimeType: string, data: string) => void): boolean {
+  const pictures = files.filter((f) => imageTypes.includes(f.type));
+  for (const file of pictures) {
+    const reader = new FileReader();
+    reader.onload = () => add(file.type, String(reader.result).split(',')[1] ?? '');
+    reader.readAsDataURL(file);
+  }
+  return pictures.length > 0;
+}
+
+function Chips(): JSX.Element | null {
+  const page = usePage();
+  const attachments = useUi((u) => u.kept.attachments);
+  const pictures = useUi((u) => u.pictures);
+  const file = useUi((u) => u.editorFile);
+  const offered = file && !attachments.some((a) => attachmentKey(a) === attachmentKey(file)) ? file : null;
+  if (!offered && attachments.length + pictures.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Attachments">
+      {attachments.map((a) => (
+        <li key={attachmentKey(a)} class="chip" title={a.uri}>
+          <Icon name={a.range ? 'list-selection' : 'file'} />
+          <span>{attachmentLabel(a)}</span>
+          <IconButton icon="close" label={`Remove ${attachmentLabel(a)}`} onClick={() => page.detach(a)} />
+        </li>
+      ))}
+      {pictures.map((p, i) => (
+        <li key={p.key} class="chip picture">
+          <img src={`data:${p.mimeType};base64,${p.data}`} alt={`Picture ${i + 1}`} />
+          <IconButton icon="close" label={`Remove picture ${i + 1}`} onClick={() => page.removePicture(p.key)} />
+        </li>
+      ))}
+      {offered && (
+        <li>
+          <button
+            type="button"
+            class="chip offered"
+            title={`Attach ${attachmentLabel(offered)}`}
+            onClick={() => page.attach([offered])}
+          >
+            <Icon name="add" />
+            <span>{attachmentLabel(offered)}</span>
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+const tallest = 240; // pixels
+
+/** The text field, as tall as its text. */
+function useTall(text: string): { current: HTMLTextAreaElement | null } {
+  const ref = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    const el = ref.current;
+    if (!el) return;
+    el.style.height = '0';
+    el.style.height = Math.min(el.scrollHeight, tallest) + 'px';
+    el.style.overflowY = el.scrollHeight > tallest ? 'auto' : 'hidden';
+  }, [text]);
+  return ref;
+}
+
+/** Earlier prompts with the arrow keys, at the edges of the text. */
+function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => boolean; reset: () => void } {
+  const page = usePage();
+  const at = useRef<Recall | null>(null);
+  const key = (e: TargetedKeyboardEvent<HTMLTextAreaElement>): boolean => {
+    const el = e.currentTarget;
+    const by = e.key === 'ArrowUp' ? -1 : e.key === 'ArrowDown' ? 1 : 0;
+    if (by === 0 || e.altKey || e.shiftKey || e.ctrlKey || e.metaKey || el.selectionStart !== el.selectionEnd)
+      return false;
+    const beyond = by < 0 ? el.value.slice(0, el.selectionStart) : el.value.slice(el.selectionEnd);
+    if (beyond.includes('\n') || (by > 0 && !at.current)) return false;
+    const said = page.store.state.view.items
+      .filter((i) => i.message.role === 'user')
+      .map((i) => saidOf(i.message.content).text);
+    at.current ??= recall([...page.ui.recalled, ...said], el.value);
+    const next = step(at.current, by);
+    if (!next) return by < 0 && el.selectionStart > 0 ? false : true;
+    at.current = next.recall;
+    page.keep({ text: next.text });
+    requestAnimationFrame(() => el.setSelectionRange(el.value.length, el.value.length));
+    return true;
+  };
+  return {
+    key,
+    reset: () => {
+      at.current = null;
+    },
+  };
+}
+
+function placeholder(running: boolean, editing: boolean): string {
+  if (editing) return 'Say it differently';
+  return running ? 'Steer what runs' : 'Ask, or @ a file';
+}
+
+export function Composer(): JSX.Element {
+  const page = usePage();
+  const text = useUi((u) => u.kept.text);
+  const editing = useUi((u) => u.kept.editing !== '');
+  const trusted = useUi((u) => u.init?.trusted ?? true);
+  const running = useChat((s) => s.view.running || s.view.compacting);
+  const ready = useChat((s) => s.sync.live);
+  const some = useUi((u) => u.kept.text.trim() !== '' || u.pictures.length + u.kept.attachments.length > 0);
+  const focus = useUi((u) => u.focus);
+  const area = useTall(text);
+  const recalling = useRecall();
+  const [cursor, setCursor] = useState(0);
+  const mention = mentionAt(text, cursor);
+  const suggestions = useSuggestions(mention?.query);
+  const [dragging, setDragging] = useState(false);
+
+  useEffect(() => area.current?.focus(), [focus, area]);
+
+  const take = (a: Attachment) => {
+    if (!mention) return;
+    const next = complete(text, cursor, mention, a.name);
+    page.keep({ text: next.text });
+    page.attach([a]);
+    setCursor(next.cursor);
+    requestAnimationFrame(() => area.current?.setSelectionRange(next.cursor, next.cursor));
+  };
+
+  const onKey = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
+    if (e.isComposing) return;
+    if (suggestions.key(e, take)) return e.preventDefault();
+    if (e.key === 'Enter' && !e.shiftKey) {
+      e.preventDefault();
+      recalling.reset();
+      return void page.say(e.altKey ? 'followUp' : 'steer');
+    }
+    if (e.key === 'Escape' && editing) return page.cancelEdit();
+    if (e.key === 'Escape' && running) return void page.stop();
+    if (recalling.key(e)) e.preventDefault();
+  };
+
+  const onInput = (e: TargetedEvent<HTMLTextAreaElement>) => {
+    recalling.reset();
+    setCursor(e.currentTarget.selectionStart);
+    page.keep({ text: e.currentTarget.value });
+  };
+
+  const onPaste = (e: TargetedClipboardEvent<HTMLElement>) => {
+    if (takePictures([...(e.clipboardData?.files ?? [])], (m, d) => page.addPicture(m, d))) e.preventDefault();
+  };
+  const onDrop = (e: TargetedDragEvent<HTMLElement>) => {
+    e.preventDefault();
+    setDragging(false);
+    takePictures([...(e.dataTransfer?.files ?? [])], (m, d) => page.addPicture(m, d));
+    const uris = (
+      e.dataTransfer?.getData('application/vnd.code.uri-list') ||
+      e.dataTransfer?.getData('text/uri-list') ||
+      ''
+    )
+      .split(/\r?\n/)
+      .filter((u) => u.startsWith('file:'));
+    page.attach(uris.map((uri) => ({ uri, name: decodeURIComponent(uri.split('/').at(-1) ?? uri) })));
+  };
+
+  return (
+    <form
+      class={`composer${dragging ? ' dragging' : ''}${editing ? ' editing' : ''}`}
+      aria-label="Message"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void page.say();
+      }}
+      onPaste={onPaste}
+      onDrop={onDrop}
+      onDragOver={(e) => {
+        e.preventDefault();
+        setDragging(true);
+      }}
+      onDragLeave={() => setDragging(false)}
+    >
+      {editing && (
+        <div class="editing-note">
+          <Icon name="edit" />
+          <span>Says an earlier prompt anew, on a branch of its own</span>
+          <IconButton icon="close" label="Keep the conversation as it is" onClick={() => page.cancelEdit()} />
+        </div>
+      )}
+      <Chips />
+      <div class="field">
+        <textarea
+          id="composer"
+          ref={area}
+          rows={1}
+          value={text}
+          placeholder={trusted ? placeholder(running, editing) : 'The folder is not trusted'}
+          disabled={!trusted}
+          aria-label="Message to xcsh"
+          aria-autocomplete="list"
+          aria-controls={suggestions.open ? 'suggestions' : undefined}
+          aria-activedescendant={suggestions.open ? `suggestion-${suggestions.at}` : undefined}
+          onInput={onInput}
+          onKeyDown={onKey}
+          onSelect={(e) => setCursor(e.currentTarget.selectionStart)}
+        />
+        {suggestions.open && <Suggestions list={suggestions.list} at={suggestions.at} onTake={take} />}
+      </div>
+      <div class="bar">
+        <IconButton icon="attach" label="Attach files" onClick={() => page.store.send({ kind: 'pickFiles' })} />
+        <Choices />
+        <span class="send">
+          {running && some && (
+            <IconButton
+              icon="debug-step-over"
+              label="Send after what runs (Alt+Enter)"
+              onClick={() => void page.say('followUp')}
+            />
+          )}
+          {running && (
+            <IconButton icon="debug-stop" label="Stop (Escape)" class="stop" onClick={() => void page.stop()} />
+          )}
+          {(!running || some) && (
+            <button
+              type="submit"
+              class="icon-button go"
+              disabled={!ready || !some || !trusted}
+              aria-label={running ? 'Steer (Enter)' : 'Send (Enter)'}
+              title={running ? 'Steer (Enter)' : 'Send (Enter)'}
+            >
+              <Icon name={running ? 'debug-step-into' : 'arrow-up'} />
+            </button>
+          )}
+        </span>
+      </div>
+    </form>
+  );
+}

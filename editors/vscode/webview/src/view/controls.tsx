@@ -1,0 +1,69 @@
+// The small parts that everything is made of.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { usePage } from './use';
+
+export function Icon({ name, spin }: { name: string; spin?: boolean }): JSX.Element {
+  return <span class={`codicon codicon-${name}${spin ? ' codicon-modifier-spin' : ''}`} aria-hidden="true" />;
+}
+
+interface ButtonProps {
+  icon: string;
+  label: string;
+  onClick: () => void;
+  disabled?: boolean;
+  class?: string;
+}
+
+/** A button of one picture; the label is read out and shown under the pointer. */
+export function IconButton({ icon, label, onClick, disabled, class: extra }: ButtonProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${extra ?? ''}`}
+      aria-label={label}
+      title={label}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label = 'Copy' }: { text: () => string; label?: string }): JSX.Element {
+  const page = usePage();
+  const [done, setDone] = useState(false);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const copy = () => {
+    page.store.send({ kind: 'copy', text: text() });
+    page.speak('Copied');
+    setDone(true);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setDone(false), 1500);
+  };
+  return <IconButton icon={done ? 'check' : 'copy'} label={done ? 'Copied' : label} onClick={copy} />;
+}
+
+interface FoldProps {
+  open: boolean;
+  onToggle: (open: boolean) => void;
+  summary: ComponentChildren;
+  class: string;
+  children: ComponentChildren;
+}
+
+/** A part that opens and closes. What is closed is not in the page at all. */
+export function Fold({ open, onToggle, summary, class: name, children }: FoldProps): JSX.Element {
+  return (
+    <div class={`fold ${name}${open ? ' open' : ''}`}>
+      <button type="button" class="fold-head" aria-expanded={open} onClick={() => onToggle(!open)}>
+        {summary}
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} />
+      </button>
+      {open && <div class="fold-body">{children}</div>}
+    </div>
+  );
+}

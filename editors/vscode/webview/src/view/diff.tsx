@@ -1,0 +1,88 @@
+// A difference in rows. What was added and removed is told by signs, not only by colours.
+
+import type { JSX } from 'preact';
+import { memo } from 'preact/compat';
+import { useMemo, useState } from 'preact/hooks';
+import { rowsOfPatch } from '../diff/rows';
+import type { Row } from '../diff/rows';
+import { clean } from '../markdown/clean';
+import { highlight, languageOf } from '../markdown/highlight';
+import { visible } from '../../../src/chat/visible';
+
+const signs = { same: ' ', added: '+', removed: '−' } as const;
+const names = { same: '', added: 'added: ', removed: 'removed: ' } as const;
+
+/** How many rows are drawn at first. */
+const firstRows = 400;
+
+function Line({ row, language, numbers }: { row: Row; language: string; numbers: boolean }): JSX.Element {
+  if (row.kind === 'gap') {
+    return (
+      <tr class="gap">
+        <td colSpan={numbers ? 4 : 2}>⋯ {row.text}</td>
+      </tr>
+    );
+  }
+  const text = visible(row.text.replace(/\r$/, ''));
+  const marked = highlight(text, language);
+  return (
+    <tr class={row.kind}>
+      {numbers && <td class="number">{row.before ?? ''}</td>}
+      {numbers && <td class="number">{row.after ?? ''}</td>}
+      <td class="sign">
+        <span aria-hidden="true">{signs[row.kind]}</span>
+        <span class="unseen">{names[row.kind]}</span>
+      </td>
+      {marked === undefined ? (
+        <td class="text">{text}</td>
+      ) : (
+        <td class="text" dangerouslySetInnerHTML={{ __html: clean(marked) }} />
+      )}
+    </tr>
+  );
+}
+
+/** Numbers are left out where only a part of the file is known. */
+export const DiffView = memo(function DiffView({
+  patch,
+  path,
+  numbers = true,
+}: {
+  patch: string;
+  path: string;
+  numbers?: boolean;
+}): JSX.Element {
+  const { rows } = useMemo(() => rowsOfPatch(patch), [patch]);
+  const [all, setAll] = useState(false);
+  const shown = all ? rows : rows.slice(0, firstRows);
+  const language = languageOf(path);
+  return (
+    <div class="diff" role="group" aria-label={`Changes in ${path || 'a text'}`} tabIndex={0}>
+      <table role="presentation">
+        <tbody>
+          {shown.map((row, i) => (
+            <Line key={i} row={row} language={language} numbers={numbers} />
+          ))}
+        </tbody>
+      </table>
+      {shown.length < rows.length && (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          Show {rows.length - shown.length} more lines
+        </button>
+      )}
+    </div>
+  );
+});
+
+export function Counts({ added, removed }: { added: number; removed: number }): JSX.Element {
+  return (
+    <span class="counts">
+      <span class="added" aria-label={`${added} added`}>
+        +{added}
+      </span>
+      <span class="removed" aria-label={`${removed} removed`}>
+        −{removed}
+      </span>
+    </span>
+  );
+}

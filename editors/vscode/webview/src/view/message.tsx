@@ -1,0 +1,355 @@
+// One message of the conversation.
+
+import type { JSX } from 'preact';
+import { memo } from 'preact/compat';
+import { fileLabel, saidOf } from '../state/said';
+import type { Item } from '../state/model';
+import { blocks, num, obj, plainText, str } from '../state/wire';
+import type { ContentBlock } from '../state/wire';
+import { CopyButton, Fold, Icon, IconButton } from './controls';
+import { Markdown } from './markdown';
+import { Pictures } from './pictures';
+import { outputText } from './output';
+import { ToolCall } from './toolcall';
+import { costText, exact, tokenText } from './describe';
+import { useChat, useFold, usePage, useUi } from './use';
+
+function Branches({ entryId }: { entryId: string }): JSX.Element | null {
+  const page = usePage();
+  const a = useUi((u) => u.branches.get(entryId));
+  const busy = useChat((s) => s.view.running || !s.sync.live);
+  if (!a) return null;
+  return (
+    <span class="branches" role="group" aria-label="Branches of the conversation">
+      <IconButton
+        icon="chevron-left"
+        label="Previous branch"
+        disabled={busy || a.at === 0}
+        onClick={() => void page.switchBranch(entryId, -1)}
+      />
+      <span aria-label={`Branch ${a.at + 1} of ${a.ids.length}`}>
+        {a.at + 1}/{a.ids.length}
+      </span>
+      <IconButton
+        icon="chevron-right"
+        label="Next branch"
+        disabled={busy || a.at === a.ids.length - 1}
+        onClick={() => void page.switchBranch(entryId, 1)}
+      />
+    </span>
+  );
+}
+
+function UserMessage({ item }: { item: Item }): JSX.Element {
+  const page = usePage();
+  const said = saidOf(item.message.content);
+  const busy = useChat((s) => s.view.running || !s.sync.live);
+  const editing = useUi((u) => u.kept.editing !== '' && u.kept.editing === item.entryId);
+  return (
+    <div class={editing ? 'request editing' : 'request'}>
+      <div class="bubble">
+        {said.files.length > 0 && (
+          <ul class="chips" aria-label="Attached files">
+            {said.files.map((f, i) => (
+              <li key={i}>
+                <button
+                  type="button"
+                  class="chip"
+                  title={f.path}
+                  onClick={() =>
+                    page.store.send({ kind: 'openFile', path: f.path, ...(f.from ? { line: f.from } : {}) })
+                  }
+                >
+                  <Icon name="file" />
+                  {fileLabel(f)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {said.text && <div class="said">{said.text}</div>}
+        <Pictures blocks={blocks(item.message.content)} />
+      </div>
+      <div class="message-tools">
+        {item.entryId && <Branches entryId={item.entryId} />}
+        <span class="on-demand">
+          <CopyButton text={() => said.text} label="Copy prompt" />
+          {item.entryId && (
+            <IconButton
+              icon="edit"
+              label="Edit and send again"
+              disabled={busy}
+              onClick={() => page.edit(item.entryId)}
+            />
+          )}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+const Thinking = memo(function Thinking({
+  text,
+  live,
+  fold,
+}: {
+  text: string;
+  live: boolean;
+  fold: string;
+}): JSX.Element {
+  const [open, setOpen] = useFold(fold, false);
+  const last =
+    text
+      .trim()
+      .split('\n')
+      .at(-1)
+      ?.replace(/[*_#`]/g, '')
+      .slice(0, 200) ?? '';
+  const summary = (
+    <>
+      <Icon name="lightbulb" />
+      <span class={live ? 'verb shimmer' : 'verb'}>{live ? 'Thinking' : 'Thought'}</span>
+      {!open && <span class="gist">{last}</span>}
+    </>
+  );
+  return (
+    <Fold class="thinking" open={open} onToggle={setOpen} summary={summary}>
+      <Markdown text={text} live={live} />
+    </Fold>
+  );
+});
+
+function AnswerBlock({
+  block,
+  item,
+  at,
+  live,
+  cwd,
+}: {
+  block: ContentBlock;
+  item: Item;
+  at: number;
+  live: boolean;
+  cwd: string;
+}): JSX.Element | null {
+  const fold = `${item.entryId || item.key}/${at}`;
+  switch (block.type) {
+    case 'text':
+      return str(block.text).trim() ? <Markdown text={str(block.text)} live={live} /> : null;
+    case 'thinking':
+      return str(block.thinking).trim() ? <Thinking text={str(block.thinking)} live={live} fold={fold} /> : null;
+    case 'redactedThinking':
+      return <p class="quiet">The service does not show what the model thought here.</p>;
+    case 'toolCall':
+      return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
+    case 'image':
+      return <Pictures blocks={[block]} />;
+    default:
+      return null;
+  }
+}
+
+function Failed({ item }: { item: Item }): JSX.Element | null {
+  const page = usePage();
+  const { message } = item;
+  const last = useChat((s) => s.view.items.at(-1)?.key === item.key && !s.view.running && s.sync.live);
+  const error = str(message.errorMessage);
+  if (message.stopReason === 'aborted')
+    return (
+      <p class="ended">
+        <Icon name="circle-slash" />
+        Stopped
+      </p>
+    );
+  if (message.stopReason === 'length')
+    return (
+      <p class="ended">
+        <Icon name="warning" />
+        The answer was cut off at the model's limit.
+      </p>
+    );
+  if (message.stopReason !== 'error' && error === '') return null;
+  return (
+    <div class="failure" role="group" aria-label="The answer failed">
+      <Icon name="error" />
+      <p>{error || 'The answer failed.'}</p>
+      {last && (
+        <button type="button" class="button secondary" onClick={() => void page.retry()}>
+          <Icon name="refresh" />
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Small print of a finished answer. */
+function answerFacts(item: Item): string {
+  const u = obj(item.message.usage);
+  const out = num(u.output);
+  const parts = [str(item.message.model), out > 0 ? `${tokenText(out)} tokens` : '', costText(num(obj(u.cost).total))];
+  return parts.filter(Boolean).join(' · ');
+}
+
+function usageTitle(item: Item): string {
+  const u = obj(item.message.usage);
+  return [
+    ['input', 'in'],
+    ['output', 'out'],
+    ['cacheRead', 'from the cache'],
+    ['cacheWrite', 'into the cache'],
+  ]
+    .map(([k, words]) => (num(u[k!]) > 0 ? `${exact(num(u[k!]))} ${words}` : ''))
+    .filter(Boolean)
+    .join(', ');
+}
+
+function Answer({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
+  const content = blocks(item.message.content);
+  const text = content.some((b) => b.type === 'text' && str(b.text).trim() !== '');
+  const turnEnd = !item.live && item.message.stopReason !== 'toolUse';
+  return (
+    <div class="answer">
+      {content.map((b, i) => (
+        <AnswerBlock key={i} block={b} item={item} at={i} live={item.live && i === content.length - 1} cwd={cwd} />
+      ))}
+      {item.live && content.length === 0 && (
+        <p class="working">
+          <span class="shimmer">Working</span>
+        </p>
+      )}
+      <Failed item={item} />
+      {turnEnd && text && (
+        <div class="message-tools">
+          <span class="on-demand">
+            <CopyButton text={() => plainText(item.message.content)} label="Copy answer" />
+          </span>
+          <span class="facts on-demand" title={usageTitle(item)}>
+            {answerFacts(item)}
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Summary({ item, title }: { item: Item; title: string }): JSX.Element {
+  const [open, setOpen] = useFold(item.entryId || item.key, false);
+  return (
+    <Fold
+      class="summary"
+      open={open}
+      onToggle={setOpen}
+      summary={
+        <>
+          <Icon name="fold" />
+          <span class="verb">{title}</span>
+        </>
+      }
+    >
+      <Markdown text={str(item.message['summary']) || plainText(item.message.content)} live={false} />
+    </Fold>
+  );
+}
+
+function Execution({ item }: { item: Item }): JSX.Element {
+  const m = item.message;
+  const output = outputText({ content: str(m['output']) });
+  const [open, setOpen] = useFold(item.entryId || item.key, output.split('\n').length <= 12);
+  const code = num(m['exitCode']);
+  const state = m['cancelled'] === true ? 'stopped' : code === 0 ? '' : `exit code ${code}`;
+  const summary = (
+    <>
+      <Icon name="terminal" />
+      <code class="what">{str(m['command']) || str(m['code'])}</code>
+      {m['excludeFromContext'] === true && <span class="tag">not shown to the model</span>}
+      {state && <span class="tag bad">{state}</span>}
+    </>
+  );
+  return (
+    <div class="call">
+      <Fold class="call-fold" open={open} onToggle={setOpen} summary={summary}>
+        <div class="output">
+          <pre tabIndex={0} aria-label="Output">
+            {output || 'No output'}
+          </pre>
+        </div>
+      </Fold>
+    </div>
+  );
+}
+
+/** The result of a call whose answer is not in the context any more. */
+function LoneResult({ item }: { item: Item }): JSX.Element {
+  const block: ContentBlock = {
+    type: 'toolCall',
+    id: str(item.message.toolCallId),
+    name: str(item.message.toolName) || 'tool',
+    arguments: {},
+  };
+  return (
+    <ToolCall
+      block={block}
+      call={{ status: item.message.isError === true ? 'failed' : 'done', output: item.message }}
+      fold={item.entryId || item.key}
+      cwd=""
+    />
+  );
+}
+
+function Custom({ item }: { item: Item }): JSX.Element | null {
+  if (item.message['display'] === false) return null;
+  return (
+    <div class="custom">
+      <p class="quiet">{str(item.message['customType']) || 'Message of an extension'}</p>
+      <Markdown text={plainText(item.message.content)} live={false} />
+    </div>
+  );
+}
+
+const names: Record<string, string> = {
+  user: 'You',
+  assistant: 'xcsh',
+  toolResult: 'Result of a tool',
+  bashExecution: 'Your command',
+  pythonExecution: 'Your command',
+  compactionSummary: 'Summary of the older conversation',
+  branchSummary: 'Summary of another branch',
+};
+
+function body(item: Item, cwd: string): JSX.Element | null {
+  switch (item.message.role) {
+    case 'user':
+      return <UserMessage item={item} />;
+    case 'assistant':
+      return <Answer item={item} cwd={cwd} />;
+    case 'toolResult':
+      return <LoneResult item={item} />;
+    case 'bashExecution':
+    case 'pythonExecution':
+      return <Execution item={item} />;
+    case 'compactionSummary':
+      return <Summary item={item} title="The older conversation, summarised" />;
+    case 'branchSummary':
+      return <Summary item={item} title="Another branch, summarised" />;
+    default:
+      return <Custom item={item} />;
+  }
+}
+
+/** A message is a stop for the keyboard: Alt with the arrow keys goes from one to the next. */
+export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
+  const { role } = item.message;
+  const kind = Object.hasOwn(names, role) ? role : 'custom';
+  return (
+    <article
+      class={`message ${kind}`}
+      tabIndex={-1}
+      data-key={item.key}
+      aria-label={names[role] ?? 'Message'}
+      aria-busy={item.live}
+    >
+      {body(item, cwd)}
+    </article>
+  );
+});

@@ -1,0 +1,169 @@
+// A tool call of the model: what it is about in one line, its output and its change below.
+
+import type { JSX } from 'preact';
+import { memo } from 'preact/compat';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { patchOfCall, rowsOfPatch } from '../diff/rows';
+import { languageOf } from '../markdown/highlight';
+import type { Call, CallStatus } from '../state/model';
+import { blocks, obj, str } from '../state/wire';
+import type { ContentBlock } from '../state/wire';
+import { Code } from './code';
+import { CopyButton, Fold, Icon, IconButton } from './controls';
+import { Counts, DiffView } from './diff';
+import { describe } from './describe';
+import { outputText } from './output';
+import { Pictures } from './pictures';
+import { useFold, usePage } from './use';
+
+const states: Record<CallStatus, { icon: string; spin?: boolean; words: string }> = {
+  waiting: { icon: 'circle-outline', words: 'not started' },
+  asking: { icon: 'question', words: 'waits for your permission' },
+  running: { icon: 'loading', spin: true, words: 'running' },
+  done: { icon: 'check', words: 'done' },
+  failed: { icon: 'error', words: 'failed' },
+  stopped: { icon: 'circle-slash', words: 'stopped' },
+};
+
+/** A change of up to this many lines is open by itself. */
+const openRows = 40;
+const shownOutput = 200_000; // UTF-16 units of the end of an output
+
+/** Whether the call is open by itself: while there is something to watch, and when a change is short. */
+function openByItself(status: CallStatus, name: string, rows: number): boolean {
+  if (status === 'asking') return false; // the question about it shows the change
+  if (rows > 0) return rows <= openRows;
+  return status === 'running' && (name === 'bash' || name === 'Bash');
+}
+
+function Output({ text, live, failed }: { text: string; live: boolean; failed: boolean }): JSX.Element {
+  const ref = useRef<HTMLPreElement>(null);
+  useEffect(() => {
+    const el = ref.current;
+    if (el && live) el.scrollTop = el.scrollHeight;
+  }, [text, live]);
+  const cut = text.length > shownOutput ? '…' + text.slice(-shownOutput) : text;
+  return (
+    <div class={failed ? 'output failed' : 'output'}>
+      <pre ref={ref} tabIndex={0} aria-label="Output">
+        {cut}
+      </pre>
+      <CopyButton text={() => text} label="Copy output" />
+    </div>
+  );
+}
+
+function Details({
+  block,
+  call,
+  patch,
+  path,
+}: {
+  block: ContentBlock;
+  call: Call;
+  patch: string;
+  path: string;
+}): JSX.Element {
+  const args = obj(block.arguments);
+  const result = obj(call.output);
+  const output = outputText(call.output);
+  const command = str(args.command);
+  const content = patch === '' ? str(args.content) : '';
+  const rest = Object.entries(args).filter(
+    ([k]) =>
+      ![
+        'command',
+        'content',
+        'edits',
+        'oldText',
+        'newText',
+        'old_string',
+        'new_string',
+        'path',
+        'file_path',
+        'patch',
+      ].includes(k),
+  );
+  const numbers = str(obj(result.details).patch) !== '' || str(args.patch) !== '';
+  return (
+    <>
+      {str(block.argumentsError) && <p class="problem">{str(block.argumentsError)}</p>}
+      {(command.length > 40 || command.includes('\n')) && <Code code={command} language="bash" live={false} />}
+      {content && <Code code={content} language={languageOf(path)} live={false} />}
+      {patch && <DiffView patch={patch} path={path} numbers={numbers} />}
+      {rest.length > 0 && (
+        <dl class="arguments">
+          {rest.map(([k, v]) => (
+            <div key={k}>
+              <dt>{k}</dt>
+              <dd>{typeof v === 'string' ? v : JSON.stringify(v)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {output && (patch === '' || call.status === 'failed') && (
+        <Output text={output} live={call.status === 'running'} failed={call.status === 'failed'} />
+      )}
+      <Pictures blocks={blocks(result.content)} />
+    </>
+  );
+}
+
+export const ToolCall = memo(function ToolCall({
+  block,
+  call,
+  fold,
+  cwd,
+}: {
+  block: ContentBlock;
+  call: Call;
+  fold: string;
+  cwd: string;
+}): JSX.Element {
+  const page = usePage();
+  const d = useMemo(() => describe(block, cwd), [block, cwd]);
+  const patch = useMemo(
+    () => (call.status === 'failed' ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
+    [block, call.output, call.status],
+  );
+  const diff = useMemo(() => (patch ? rowsOfPatch(patch) : undefined), [patch]);
+  const [open, setOpen] = useFold(fold, openByItself(call.status, str(block.name), diff?.rows.length ?? 0));
+  const state = states[call.status];
+  const summary = (
+    <>
+      <Icon name={d.icon} />
+      <span class="verb">{d.verb}</span>
+      {d.what && <code class="what">{d.what}</code>}
+      {diff && <Counts added={diff.added} removed={diff.removed} />}
+      <span class={`call-state ${call.status}`} title={state.words}>
+        <Icon name={state.icon} spin={state.spin ?? false} />
+        <span class="unseen">{state.words}</span>
+      </span>
+    </>
+  );
+  return (
+    <div class={`call ${call.status}`} data-call={str(block.id)}>
+      <Fold class="call-fold" open={open} onToggle={setOpen} summary={summary}>
+        {d.path && (
+          <div class="call-tools">
+            <button
+              type="button"
+              class="link"
+              onClick={() => page.store.send({ kind: 'openFile', path: d.path, ...(d.line ? { line: d.line } : {}) })}
+            >
+              Open {d.path}
+            </button>
+            {patch && call.status === 'done' && (
+              <IconButton
+                icon="diff"
+                label="Show the change in an editor"
+                onClick={() => page.store.send({ kind: 'openDiff', path: d.path, patch })}
+              />
+            )}
+          </div>
+        )}
+        <Details block={block} call={call} patch={patch} path={d.path} />
+      </Fold>
+    </div>
+  );
+});

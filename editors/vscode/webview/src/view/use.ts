@@ -1,0 +1,58 @@
+// Hooks: the stores of the page as state of a component, and the page itself.
+
+import { createContext } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Page, Ui } from '../page';
+import type { ChatState } from '../state/model';
+
+export const PageContext = createContext<Page | null>(null);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (!page) throw new Error('a component is outside of the page');
+  return page;
+}
+
+/** A part of a store's value; the component is drawn again only when that part is another one. */
+function useStore<S, T>(subscribe: (f: () => void) => () => void, read: () => S, part: (s: S) => T): T {
+  const [value, set] = useState(() => ({ now: part(read()) }));
+  const shown = useRef(value.now);
+  const select = useRef(part);
+  select.current = part;
+  shown.current = part(read());
+  useLayoutEffect(() => {
+    const check = () => {
+      const now = select.current(read());
+      if (now !== shown.current) set({ now });
+    };
+    check(); // it may have changed since it was drawn
+    return subscribe(check);
+  }, [subscribe, read]);
+  return shown.current;
+}
+
+export function useChat<T>(part: (s: ChatState) => T): T {
+  const { store } = usePage();
+  return useStore(store.subscribe, store.getState, part);
+}
+
+export function useUi<T>(part: (u: Ui) => T): T {
+  const page = usePage();
+  return useStore(page.subscribe, page.getUi, part);
+}
+
+/** Whether a fold is open: as the person left it, else as it is by itself. */
+export function useFold(key: string, byItself: boolean): [boolean, (open: boolean) => void] {
+  const page = usePage();
+  const chosen = useUi((u) => u.kept.folds[key]);
+  return [chosen ?? byItself, (open) => page.fold(key, open)];
+}
+
+/** The latest value in an effect that runs once. */
+export function useLatest<T>(value: T): { current: T } {
+  const ref = useRef(value);
+  useEffect(() => {
+    ref.current = value;
+  });
+  return ref;
+}

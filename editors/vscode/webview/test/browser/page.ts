@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+
+import { scenes } from '../../dev/scenes';
+import { called, inScene, sent, stop, until } from './tab';
+
+after(stop);
+
+const composer = '#composer';
+
+test('every scene is drawn in every theme, wide and narrow, without a word of complaint', async () => {
+  for (const scene of Object.keys(scenes)) {
+    for (const [theme, width] of [
+      ['dark', 300],
+      ['light', 900],
+      ['hc', 420],
+      ['hc-light', 420],
+    ] as const) {
+      if (scene === 'long' && theme !== 'dark') continue;
+      await inScene(
+        scene,
+        async ({ page }) => {
+          const wide = await page.evaluate(
+            'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+          );
+          assert.equal(wide, false, `${scene} is wider than ${width}`);
+        },
+        { theme, width },
+      );
+    }
+  }
+});
+
+test('a prompt is sent, answered, announced and recalled by keyboard alone', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('Hello **there**');
+    await page.keyboard.press('Enter');
+    await until(page, "[...document.querySelectorAll('.answer')].at(-1)?.textContent.includes('You said')");
+    assert.equal(await page.inputValue(composer), '');
+    assert.deepEqual(await called(page), ['xcsh.prompt']);
+    await until(page, "document.querySelector('[aria-live=polite]').textContent.startsWith('xcsh: You said')");
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await page.inputValue(composer), 'Hello **there**');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.inputValue(composer), '');
+  }));
+
+test('messages are stops for the keyboard, and the way back is the composer', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.focus('.scroll');
+    await page.keyboard.press('Alt+ArrowUp');
+    const label = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label')");
+    assert.equal(await label(), 'xcsh');
+    for (let i = 0; i < 4; i++) await page.keyboard.press('Alt+ArrowUp');
+    assert.equal(await label(), 'You');
+    for (let i = 0; i < 6; i++) await page.keyboard.press('Alt+ArrowDown');
+    assert.equal(await page.evaluate('document.activeElement.id'), 'composer');
+  }));
+
+test('while a turn runs Enter steers, Alt+Enter waits, Escape stops', () =>
+  inScene('streaming', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('rather so');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('then this');
+    await page.keyboard.press('Alt+Enter');
+    const prompts = (await sent<{ command: string; args: { streamingBehavior?: string } }>(page, 'call')).filter(
+      (c) => c.command === 'xcsh.prompt',
+    );
+    assert.deepEqual(
+      prompts.map((p) => p.args.streamingBehavior),
+      ['steer', 'followUp'],
+    );
+    await page.waitForSelector('.queue li:nth-child(2) >> text=then this');
+    await page.keyboard.press('Escape');
+    await until(page, "window.harness.received.some((m) => m.command === 'xcsh.abort')");
+    await until(page, "document.querySelector('#composer').value === 'rather so\\n\\nthen this'"); // given back
+  }));
+
+test('stopping ends the turn and what it ran', () =>
+  inScene('tool', async ({ page }) => {
+    await page.waitForSelector('.call.running .output');
+    await page.focus(composer);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.call.stopped');
+    assert.deepEqual(await called(page), ['xcsh.abort']);
+  }));
+
+test('a permission is given with its change in sight, and announced', () =>
+  inScene('approval', async ({ page }) => {
+    await page.waitForSelector('.approval .diff .added');
+    await until(
+      page,
+      "document.querySelector('[aria-live=polite]').textContent.includes('Permission needed: Edit src/parse.ts')",
+    );
+    await page.click(".approval button:text-is('For this session')");
+    await page.waitForSelector('.approval', { state: 'detached' });
+    assert.deepEqual(await sent(page, 'decide'), [{ kind: 'decide', prompt: 'a1', decision: 'session' }]);
+  }));
+
+test('a file is found by @ and goes with the prompt', () =>
+  inScene('empty', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('see @pars');
+    await page.waitForSelector('.suggestions li.chosen');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.inputValue(composer), 'see @test/parse.test.ts ');
+    await page.click('.chip.offered');
+    await page.focus(composer);
+    await page.keyboard.press('Enter');
+    const prompt = (
+      await sent<{ command: string; args: { attachments: { uri: string; range?: object }[] } }>(page, 'call')
+    ).find((c) => c.command === 'xcsh.prompt')!;
+    assert.deepEqual(
+      prompt.args.attachments.map((a) => [a.uri, a.range !== undefined]),
+      [
+        ['file:///home/you/calc/test/parse.test.ts', false],
+        ['file:///home/you/calc/src/scan.ts', true],
+      ],
+    );
+  }));
+
+test('a picture is pasted, shown and sent', () =>
+  inScene('empty', async ({ page }) => {
+    await page.evaluate(`{
+      const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (c) => c.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], "a.png", { type: "image/png" }));
+      document.querySelector("#composer").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }`);
+    await page.waitForSelector('.chip.picture img');
+    await page.focus(composer);
+    await page.keyboard.press('Enter');
+    const prompt = (
+      await sent<{ command: string; args: { images: { mimeType: string; data: string }[] } }>(page, 'call')
+    ).find((c) => c.command === 'xcsh.prompt')!;
+    assert.equal(prompt.args.images[0]?.mimeType, 'image/png');
+    assert.match(prompt.args.images[0]?.data ?? '', /^iVBORw/);
+  }));
+
+test('an earlier prompt is said anew: nothing moves until it is sent', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+    await page.hover('.message.user .bubble');
+    await page.click(".message.user button[aria-label='Edit and send again']");
+    assert.equal(await page.inputValue(composer), 'Why does this crash on `(a`? Please fix it.');
+    assert.deepEqual(await called(page), []);
+    assert.equal(await page.textContent('.composer .chip span:nth-child(2)'), 'parse.ts:12–24');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.inputValue(composer), '');
+    await page.click(".message.user button[aria-label='Edit and send again']");
+    await page.keyboard.press('Enter');
+    await until(page, "window.harness.received.some((m) => m.command === 'xcsh.prompt')");
+    assert.deepEqual(await called(page), ['xcsh.branch', 'xcsh.prompt']);
+    const branch = (await sent<{ command: string; args: object }>(page, 'call')).find(
+      (c) => c.command === 'xcsh.branch',
+    )!;
+    assert.deepEqual(branch.args, { entryId: 'e0000001' });
+  }));
+
+test('another branch is a click away', () =>
+  inScene('branches', async ({ page }) => {
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+    await page.waitForSelector('.branches >> text=2/2');
+    await page.click("button[aria-label='Previous branch']");
+    const branch = (await sent<{ command: string; args: object }>(page, 'call')).find(
+      (c) => c.command === 'xcsh.branch',
+    )!;
+    assert.deepEqual(branch.args, { entryId: 'other' });
+  }));
+
+test('a prompt that is refused comes back to be sent again', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.evaluate("window.harness.failing['xcsh.prompt'] = { message: 'No model is chosen.', kind: 'provider' }");
+    await page.focus(composer);
+    await page.keyboard.type('Hello');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.note.error >> text=No model is chosen.');
+    assert.equal(await page.inputValue(composer), 'Hello');
+    await page.click('.note.error button[aria-label=Dismiss]');
+    await page.waitForSelector('.note.error', { state: 'detached' });
+  }));
+
+test('a failed answer says why, and can be tried again', () =>
+  inScene('failure', async ({ page }) => {
+    await page.click('.failure button');
+    await until(page, "window.harness.received.some((m) => m.command === 'xcsh.prompt')");
+    assert.deepEqual(await called(page), ['xcsh.branch', 'xcsh.prompt']);
+  }));
+
+test('what is written, folded and looked at outlives the page', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('a draft');
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 100");
+    await page.click('.thinking .fold-head');
+    await page.waitForSelector('.thinking.open');
+    await until(page, "JSON.parse(sessionStorage.getItem('kept')).scroll > 0");
+    const at = await page.evaluate<number>("JSON.parse(sessionStorage.getItem('kept')).scroll");
+    await page.reload();
+    await page.waitForSelector('.thinking.open');
+    assert.equal(await page.inputValue(composer), 'a draft');
+    const fromEnd = await page.evaluate<number>(
+      "(() => { const el = document.querySelector('.scroll'); return el.scrollHeight - el.scrollTop - el.clientHeight; })()",
+    );
+    assert.ok(Math.abs(fromEnd - at) < 40, `${fromEnd} is not ${at}`);
+  }));
+
+test('a server that ends is told of; with the next one the conversation goes on', () =>
+  inScene('streaming', async ({ page }) => {
+    await page.evaluate("window.harness.post({ kind: 'server', state: 'stopped', message: 'It ended five times.' })");
+    await page.waitForSelector('.note.error >> text=It ended five times.');
+    assert.equal(await page.isDisabled('.go'), true);
+    assert.ok((await page.$$('.message')).length > 4, 'what was said stays');
+    await page.click('.note.error >> text=Start');
+    assert.deepEqual(await sent(page, 'window'), [{ kind: 'window', command: 'restart' }]);
+    await page.evaluate(
+      "window.harness.post({ kind: 'server', state: 'starting' }); window.harness.post({ kind: 'server', state: 'running' })",
+    );
+    await page.waitForSelector('.note', { state: 'detached' });
+    await page.evaluate("window.harness.session.emit({ type: 'agent_end', stopReason: 'stop' })");
+    await page.waitForSelector('.stop', { state: 'detached' });
+  }));
+
+test('pieces of an answer change nothing but that answer, and the end stays in sight', () =>
+  inScene('streaming', async ({ page }) => {
+    const result = await page.evaluate<{ outside: number; jumps: number; text: string }>(`(async () => {
+      const frame = () => new Promise((r) => requestAnimationFrame(r));
+      const scroll = document.querySelector(".scroll");
+      const live = [...document.querySelectorAll(".message")].at(-1);
+      let outside = 0;
+      const watch = new MutationObserver((all) => { for (const m of all) if (!live.contains(m.target)) outside++; });
+      watch.observe(document.querySelector(".inner"), { childList: true, subtree: true, characterData: true, attributes: true });
+      let jumps = 0;
+      for (let i = 0; i < 200; i++) {
+        window.harness.session.emit({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 1, delta: i % 20 ? " word" + i : "\\n\\nparagraph " } });
+        await new Promise((r) => addEventListener("message", r, { once: true }));
+        await frame();
+        await new Promise((r) => { const c = new MessageChannel(); c.port1.onmessage = r; c.port2.postMessage(0); }); // it was painted
+        if (scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight > 2) jumps++;
+      }
+      watch.disconnect();
+      return { outside, jumps, text: live.textContent.trim().slice(-8) };
+    })()`);
+    assert.deepEqual(result, { outside: 0, jumps: 0, text: ' word199' });
+  }));
+
+test('a reader who scrolled up is left alone, and can go back to the end', () =>
+  inScene('streaming', async ({ page }) => {
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 50");
+    await page.waitForSelector('.to-end');
+    await page.evaluate(
+      "for (let i = 0; i < 30; i++) window.harness.session.emit({ type: 'message_update', assistantMessageEvent: { type: 'text_delta', contentIndex: 1, delta: '\\n\\nmore' } })",
+    );
+    await until(page, "document.querySelector('.inner').textContent.trim().endsWith('more')");
+    assert.equal(await page.evaluate("document.querySelector('.scroll').scrollTop"), 50);
+    await page.click('.to-end');
+    await page.waitForSelector('.to-end', { state: 'detached' });
+  }));
+
+test('5,000 messages are drawn from the end, older ones when they are looked for, and a piece costs little', () =>
+  inScene('long', async ({ page }) => {
+    assert.match((await page.textContent('.message.assistant:last-of-type')) ?? '', /Message \d+/);
+    const drawn = async () => (await page.$$('.message')).length;
+    assert.ok((await drawn()) <= 80, `${await drawn()} messages at first`);
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+    await until(page, "document.querySelectorAll('.message').length > 100");
+    const place = await page.evaluate<number>("document.querySelector('.scroll').scrollTop");
+    assert.ok(place > 200, 'what was in sight stays in sight');
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 1e9");
+    const perPiece = await page.evaluate<number>(`(async () => {
+      const s = window.harness.session;
+      s.emit({ type: "agent_start" });
+      s.emit({ type: "message_start", message: { role: "assistant", content: [], timestamp: 0 } });
+      await new Promise((r) => setTimeout(r, 100));
+      let busy = 0;
+      for (let i = 0; i < 100; i++) {
+        s.emit({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "word " } });
+        await new Promise((r) => addEventListener("message", r, { once: true }));
+        const from = performance.now();
+        await new Promise((r) => { const c = new MessageChannel(); c.port1.onmessage = r; c.port2.postMessage(0); });
+        document.body.getBoundingClientRect();
+        busy += performance.now() - from;
+      }
+      return busy / 100;
+    })()`);
+    console.log(`a piece of an answer behind 5,000 messages: ${perPiece.toFixed(2)} ms`);
+    assert.ok(perPiece < 16, `${perPiece} ms`);
+  }));
+
+test('in a low panel the question, its answers and the composer can all be reached', () =>
+  inScene(
+    'approval',
+    async ({ page }) => {
+      for (const control of ['.approval footer .button', composer]) {
+        await page.locator(control).first().scrollIntoViewIfNeeded();
+        const box = await page.locator(control).first().boundingBox();
+        assert.ok(box && box.y >= 0 && box.y + box.height <= 300, `${control} is out of sight`);
+      }
+    },
+    { width: 300, height: 300 },
+  ));
+
+test('hostile texts run nothing, load nothing and lead nowhere', () =>
+  inScene('hostile', async ({ page }) => {
+    for (let i = 0; i < 40 && (await page.$('.older')); i++) {
+      await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+      await page.evaluate('new Promise((r) => requestAnimationFrame(r))');
+    }
+    await page.evaluate(
+      "for (const b of document.querySelectorAll('.inner .fold-head[aria-expanded=false]')) b.click()",
+    );
+    await page.evaluate(
+      "for (const a of document.querySelectorAll('a')) { a.click(); a.dispatchEvent(new MouseEvent('auxclick', { bubbles: true, cancelable: true, button: 1 })); }",
+    );
+    const odd = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('#root script, #root style, #root iframe, #root object, #root embed, #root form:not(.composer), #root base, #root meta, #root math, #root link')].map((e) => e.outerHTML.slice(0, 200))",
+    );
+    assert.deepEqual(odd, []);
+    const handlers = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('#root *')].flatMap((e) => [...e.attributes].filter((a) => /^on|^srcdoc$|^formaction$/.test(a.name)).map((a) => a.name))",
+    );
+    assert.deepEqual(handlers, []);
+    for (const { url } of await sent<{ url: string }>(page, 'openLink')) assert.match(url, /^https?:\/\//);
+  }));
+
+test('every control has a name, and none is out of order', async () => {
+  for (const scene of ['empty', 'approval', 'tool', 'failure', 'branches', 'pictures']) {
+    await inScene(scene, async ({ page }) => {
+      const nameless = await page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll("button, a, textarea, select, [role=option]")]
+        .filter((e) => !(e.getAttribute("aria-label") ?? e.textContent).trim()).map((e) => e.outerHTML.slice(0, 120))`);
+      assert.deepEqual(nameless, [], scene);
+      const ordered = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('[tabindex]')].filter((e) => e.tabIndex > 0).map((e) => e.outerHTML.slice(0, 80))",
+      );
+      assert.deepEqual(ordered, [], scene);
+      assert.equal(await page.getAttribute('.scroll', 'role'), 'log');
+      const unlabelled = await page.evaluate<number>(
+        "[...document.querySelectorAll('article, [role=group], [role=log], img, pre[tabindex]')].filter((e) => !e.getAttribute('aria-label') && !e.getAttribute('alt')).length",
+      );
+      assert.equal(unlabelled, 0, scene);
+    });
+  }
+});

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Approvals } from '../../src/chat/approvals';
+import type { Desk } from '../../src/chat/approvals';
+import { Calls } from '../../src/chat/calls';
+import { pageHtml } from '../../src/chat/html';
+import { allowedCommands, fromPage, toPage } from '../../src/chat/messages';
+import type { Decision, ToPage } from '../../src/chat/messages';
+import { patched, sidesOf } from '../../src/chat/patch';
+import { best } from '../../src/chat/rank';
+import { Restorer } from '../../src/chat/restore';
+import { commands } from '../../src/commands.gen';
+import type { ApproveParams } from '../../src/wire.gen';
+
+test('the list of commands names those that there are, and none that deletes or moves', () => {
+  const names = commands.map((c) => c.name);
+  assert.deepEqual(
+    allowedCommands.filter((c) => !names.includes(c) && c !== 'xcsh.history'),
+    [],
+  );
+  for (const c of ['xcsh.delete', 'xcsh.move', 'xcsh.export', 'xcsh.share', 'xcsh.resume', 'xcsh.approve'])
+    assert.equal(allowedCommands.includes(c), false, c);
+});
+
+test('messages of a wrong shape are none', () => {
+  const wrong = [
+    null,
+    1,
+    'ready',
+    [],
+    {},
+    { kind: 'no' },
+    { kind: '__proto__' },
+    { kind: 'call' },
+    { kind: 'call', id: -1, command: 'x', args: {} },
+    { kind: 'call', id: 1, command: 'x', args: [] },
+    { kind: 'call', id: 1.5, command: 'x', args: {} },
+    { kind: 'decide', prompt: 'a', decision: 'maybe' },
+    { kind: 'window', command: 'workbench.action.quit' },
+    { kind: 'openFile', path: 3 },
+    { kind: 'openFile', path: 'a', line: '1' },
+    { kind: 'openFile', path: 'a'.repeat(10_000) },
+    { kind: 'copy' },
+  ];
+  for (const m of wrong) assert.equal(fromPage(m), undefined, JSON.stringify(m)?.slice(0, 80));
+  assert.deepEqual(fromPage({ kind: 'decide', prompt: 'a', decision: 'once' }), {
+    kind: 'decide',
+    prompt: 'a',
+    decision: 'once',
+  });
+  const wrongToPage = [
+    undefined,
+    { kind: 'init' },
+    { kind: 'answer', id: '1' },
+    { kind: 'server', state: 'odd' },
+    { kind: 'attach', attachments: [{}] },
+    { kind: 'event', params: 1 },
+    { kind: 'hasOwnProperty' },
+  ];
+  for (const m of wrongToPage) assert.equal(toPage(m), undefined, JSON.stringify(m));
+  assert.ok(
+    toPage({
+      kind: 'attach',
+      attachments: [
+        { uri: 'file:///a', name: 'a', range: { start: { line: 0, character: 0 }, end: { line: 1, character: 0 } } },
+      ],
+    }),
+  );
+});
+
+interface Run {
+  command: string;
+  args: { [key: string]: unknown };
+  token: { stopped: boolean };
+  settle(result?: unknown): void;
+  fail(e: unknown): void;
+}
+
+function calling(cwd: string | undefined = '/w') {
+  const posted: ToPage[] = [];
+  const runs: Run[] = [];
+  const calls = new Calls<{ stopped: boolean }>({
+    cwd: () => cwd,
+    run: (command, args, token) => new Promise((settle, fail) => runs.push({ command, args, token, settle, fail })),
+    stop: () => {
+      const token = { stopped: false };
+      return {
+        token,
+        cancel: () => {
+          token.stopped = true;
+        },
+        dispose: () => undefined,
+      };
+    },
+    post: (m) => posted.push(m),
+    failure: (e) => ({ message: String(e), kind: 'unknown' }),
+  });
+  return { posted, runs, calls };
+}
+
+test("a call runs in the panel's folder, whatever folder it names", async () => {
+  const { posted, runs, calls } = calling();
+  const done = calls.call(1, 'xcsh.prompt', { text: 'hi', cwd: '/elsewhere' });
+  assert.deepEqual(runs[0]!.args, { text: 'hi', cwd: '/w' });
+  runs[0]!.settle({ stopReason: 'stop' });
+  await done;
+  assert.deepEqual(posted, [{ kind: 'answer', id: 1, result: { stopReason: 'stop' } }]);
+});
+
+test('commands that are not on the list are refused without being run', async () => {
+  const { posted, runs, calls } = calling();
+  await calls.call(1, 'xcsh.delete', { source: 'x', confirm: true });
+  await calls.call(2, 'constructor', {});
+  assert.equal(runs.length, 0);
+  assert.deepEqual(
+    posted.map((m) => (m.kind === 'answer' ? m.error?.kind : '')),
+    ['denied', 'denied'],
+  );
+});
+
+test('a call can be cancelled, and fails in its own words', async () => {
+  const { posted, runs, calls } = calling();
+  const done = calls.call(1, 'xcsh.prompt', { text: 'hi' });
+  calls.cancel(1);
+  calls.cancel(99);
+  assert.equal(runs[0]!.token.stopped, true);
+  runs[0]!.fail('stopped');
+  await done;
+  assert.deepEqual(posted, [{ kind: 'answer', id: 1, error: { message: 'stopped', kind: 'unknown' } }]);
+});
+
+test('an answer for a page that is gone does not reach the next one, whose calls have the same numbers', async () => {
+  const { posted, runs, calls } = calling();
+  const old = calls.call(1, 'xcsh.prompt', { text: 'old' });
+  calls.forget();
+  const now = calls.call(1, 'xcsh.snapshot', {});
+  runs[0]!.settle('old');
+  await old;
+  assert.equal(runs[0]!.token.stopped, false, 'the turn goes on');
+  runs[1]!.settle('now');
+  await now;
+  assert.deepEqual(posted, [{ kind: 'answer', id: 1, result: 'now' }]);
+});
+
+const request = (id: string): ApproveParams => ({ cwd: '/w', sessionId: 's', id, tool: 'edit', args: {} });
+
+function token() {
+  const listeners: (() => void)[] = [];
+  return {
+    isCancellationRequested: false,
+    onCancellationRequested: (f: () => void) => {
+      listeners.push(f);
+      return { dispose: () => undefined };
+    },
+    cancel: () => listeners.forEach((f) => f()),
+  };
+}
+
+function desk(panel: boolean) {
+  const log: string[] = [];
+  let answer: (d: Decision | undefined) => void = () => undefined;
+  const d: Desk = {
+    show: (p) => {
+      log.push('show ' + p.id);
+      return panel;
+    },
+    notify: (p) => {
+      log.push('notify ' + p.id);
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+    waiting: (n) => log.push('waiting ' + n),
+  };
+  return { log, approvals: new Approvals(d), answer: (x: Decision | undefined) => answer(x) };
+}
+
+test('a question goes to the panel when that is there, else to a notification', async () => {
+  const shown = desk(true);
+  const asked = shown.approvals.ask(request('a'), token());
+  assert.deepEqual(shown.log, ['waiting 1', 'show a']);
+  assert.equal(shown.approvals.decide('/w', 'a', 'session'), true);
+  assert.deepEqual(await asked, { decision: 'session' });
+  assert.equal(shown.approvals.decide('/w', 'a', 'deny'), false, 'it is answered once');
+
+  const hidden = desk(false);
+  const told = hidden.approvals.ask(request('b'), token());
+  assert.deepEqual(hidden.log, ['waiting 1', 'show b', 'notify b']);
+  hidden.answer('deny');
+  assert.deepEqual(await told, { decision: 'deny' });
+});
+
+test('a notification that is closed leaves the question to the panel', async () => {
+  const { approvals, answer } = desk(false);
+  const asked = approvals.ask(request('a'), token());
+  answer(undefined);
+  await Promise.resolve();
+  assert.deepEqual(
+    approvals.of('/w').map((p) => p.id),
+    ['a'],
+  );
+  assert.deepEqual(approvals.of('/other'), []);
+  approvals.decide('/w', 'a', 'once');
+  assert.deepEqual(await asked, { decision: 'once' });
+});
+
+test('a question that was answered elsewhere is gone, and a late answer means nothing', async () => {
+  const { approvals, answer, log } = desk(false);
+  const t = token();
+  const asked = approvals.ask(request('a'), t);
+  t.cancel();
+  assert.deepEqual(await asked, { decision: 'deny' });
+  answer('workspace');
+  await Promise.resolve();
+  assert.deepEqual(approvals.of('/w'), []);
+  assert.equal(log.at(-1), 'waiting 0');
+});
+
+test('whoever reviews takes what is for him; a review that fails is a no', async () => {
+  const { approvals, log } = desk(true);
+  const stop = approvals.review((p) =>
+    p.id === 'mine'
+      ? Promise.resolve<Decision>('once')
+      : p.id === 'broken'
+        ? Promise.reject(new Error('x'))
+        : undefined,
+  );
+  assert.deepEqual(await approvals.ask(request('mine'), token()), { decision: 'once' });
+  assert.deepEqual(await approvals.ask(request('broken'), token()), { decision: 'deny' });
+  assert.equal(
+    log.some((l) => l.startsWith('show')),
+    false,
+  );
+  void approvals.ask(request('other'), token());
+  assert.ok(log.includes('show other'));
+  stop();
+  void approvals.ask(request('mine'), token());
+  assert.ok(log.includes('show mine'));
+});
+
+test("the page's policy lets nothing in but its own script, style and font", () => {
+  const html = pageHtml({
+    script: 'https://r/chat.js',
+    style: 'https://r/chat.css',
+    source: 'https://r',
+    nonce: 'abc',
+    language: 'en"><x',
+  });
+  const policy = /content="(default-src[^"]*)"/.exec(html)![1]!.replaceAll('&#39;', "'");
+  assert.equal(
+    policy,
+    "default-src 'none'; img-src data:; font-src https://r; style-src https://r; script-src 'nonce-abc'; base-uri 'none'; form-action 'none'",
+  );
+  assert.doesNotMatch(html, /unsafe|<x/);
+  assert.equal(html.match(/<script/g)!.length, 1);
+});
+
+test('a change is made or taken back only where it fits', () => {
+  const patch = '--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n';
+  assert.equal(patched('one\ntwo\nthree\n', patch), 'one\nzwei\nthree\n');
+  assert.equal(patched('one\r\ntwo\r\nthree\r\n', patch), 'one\r\nzwei\r\nthree\r\n');
+  assert.equal(patched('one\nother\nthree\n', patch), undefined);
+  assert.deepEqual(sidesOf('one\ntwo\nthree\n', patch), {
+    before: 'one\ntwo\nthree\n',
+    after: 'one\nzwei\nthree\n',
+    whole: true,
+  });
+  assert.deepEqual(sidesOf('one\nzwei\nthree\n', patch), {
+    before: 'one\ntwo\nthree\n',
+    after: 'one\nzwei\nthree\n',
+    whole: true,
+  });
+  assert.deepEqual(sidesOf('quite another\n', patch), {
+    before: 'one\ntwo\nthree\n',
+    after: 'one\nzwei\nthree\n',
+    whole: false,
+  });
+  assert.equal(sidesOf(undefined, 'no diff'), undefined);
+});
+
+test('files are found by their names first, then by their paths, then by letters in order', () => {
+  const paths = ['src/parse/index.ts', 'src/parse.ts', 'docs/parser.md', 'src/a/p/a/r/s/e', 'other.go'];
+  assert.deepEqual(best('parse', paths, 3), ['src/parse.ts', 'docs/parser.md', 'src/parse/index.ts']);
+  assert.deepEqual(best('PARSE.TS', paths, 9), ['src/parse.ts', 'src/parse/index.ts']);
+  assert.deepEqual(best('zq', paths, 9), []);
+  assert.equal(best('', paths, 2).length, 2);
+});
+
+function restoring(
+  state: { file: string | null; messageCount: number; isStreaming?: boolean },
+  remembered?: string,
+  failure?: unknown,
+) {
+  const memory = new Map<string, string>(remembered ? [['xcshLs.chat.session:/w', remembered]] : []);
+  const ran: string[] = [];
+  const log: string[] = [];
+  const run = async (command: string, args: { target?: string }) => {
+    ran.push(command + (args.target ? ' ' + args.target : ''));
+    if (command === 'xcsh.resume' && failure) throw failure;
+    return { isStreaming: false, ...state };
+  };
+  const store = {
+    get: (k: string) => memory.get(k),
+    update: async (k: string, v: string | undefined) => void (v === undefined ? memory.delete(k) : memory.set(k, v)),
+  };
+  return { restorer: new Restorer(store, run as never, (t) => log.push(t)), ran, memory, log };
+}
+
+test('a fresh session gives way to the one that was shown, once for each server', async () => {
+  const { restorer, ran } = restoring({ file: '/new', messageCount: 0 }, '/old');
+  await Promise.all([restorer.restore('/w'), restorer.restore('/w')]);
+  assert.deepEqual(ran, ['xcsh.state', 'xcsh.resume /old']);
+  restorer.restarted();
+  await restorer.restore('/w');
+  assert.equal(ran.length, 4);
+});
+
+test('a session in which something was said already stays', async () => {
+  for (const state of [
+    { file: '/x', messageCount: 2 },
+    { file: '/old', messageCount: 0 },
+    { file: '/x', messageCount: 0, isStreaming: true },
+  ]) {
+    const { restorer, ran } = restoring(state, '/old');
+    await restorer.restore('/w');
+    assert.deepEqual(ran, ['xcsh.state']);
+  }
+  const nothing = restoring({ file: null, messageCount: 0 });
+  await nothing.restorer.restore('/w');
+  assert.deepEqual(nothing.ran, []);
+});
+
+test('a session whose file is not there is forgotten quietly, any other failure is told', async () => {
+  const gone = restoring({ file: '/new', messageCount: 0 }, '/old', { kind: 'notFound' });
+  await gone.restorer.restore('/w');
+  assert.deepEqual([gone.memory.size, gone.log.length], [0, 0]);
+  const busy = restoring({ file: '/new', messageCount: 0 }, '/old', { kind: 'busy' });
+  await busy.restorer.restore('/w');
+  assert.equal(busy.log.length, 1);
+  await busy.restorer.remember('/w', '/now');
+  await busy.restorer.remember('/w', null);
+  assert.equal(busy.memory.get('xcshLs.chat.session:/w'), '/now');
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { rowsOfPatch, patchOfCall, patchOfTexts, editsOf } from '../src/diff/rows';
+import { alternatives, newestBelow } from '../src/state/branches';
+import { keptOf, nothingKept } from '../src/state/draft';
+import { recall, step } from '../src/state/history';
+import { complete, mentionAt } from '../src/state/mention';
+import { fileLabel, relativeTo, saidOf } from '../src/state/said';
+import type { TreeNode } from '../src/state/wire';
+import { costText, describe, ruleText, tokenText } from '../src/view/describe';
+import { outputText } from '../src/view/output';
+import { visible } from '../../src/chat/visible';
+
+test('a unified diff becomes numbered rows', () => {
+  const { rows, added, removed } = rowsOfPatch(
+    '--- a/x\n+++ b/x\n@@ -2,3 +2,4 @@ func main\n same\n-old\n+new\n+more\n same too\n\\ No newline at end of file\n',
+  );
+  assert.deepEqual([added, removed], [2, 1]);
+  assert.deepEqual(rows, [
+    { kind: 'gap', text: 'func main' },
+    { kind: 'same', before: 2, after: 2, text: 'same' },
+    { kind: 'removed', before: 3, text: 'old' },
+    { kind: 'added', after: 3, text: 'new' },
+    { kind: 'added', after: 4, text: 'more' },
+    { kind: 'same', before: 4, after: 5, text: 'same too' },
+  ]);
+  assert.deepEqual(rowsOfPatch('nothing of a diff').rows, []);
+});
+
+test("a call's change is that of its result, else of its arguments", () => {
+  assert.equal(patchOfCall({}, { details: { patch: '@@ -1 +1 @@\n-a\n+b' } }), '@@ -1 +1 @@\n-a\n+b');
+  const rows = rowsOfPatch(patchOfCall({ edits: [{ oldText: 'a\nb', newText: 'a\nc' }] }, {})).rows;
+  assert.deepEqual(
+    rows.map((r) => r.kind + r.text),
+    ['samea', 'removedb', 'addedc'],
+  );
+  assert.equal(patchOfCall({ path: 'x' }, {}), '');
+});
+
+test("edits are found under every program's names", () => {
+  assert.deepEqual(editsOf({ edits: '[{"old_string":"a","new_string":"b"}]' }), [
+    { path: '', before: 'a', after: 'b' },
+  ]);
+  assert.deepEqual(editsOf({ file_path: 'p', old_text: 'a', new_text: '' }), [{ path: 'p', before: 'a', after: '' }]);
+  assert.deepEqual(editsOf({ edits: '{broken' }), []);
+});
+
+test('texts too long to compare are shown whole', () => {
+  const rows = rowsOfPatch(patchOfTexts('a\n'.repeat(150_000), 'b\n')).rows;
+  assert.equal(rows.length, 150_001);
+});
+
+const node = (id: string, parentId: string | null, type: string, role: string, timestamp: string): TreeNode => ({
+  id,
+  parentId,
+  type,
+  role,
+  preview: '',
+  timestamp,
+});
+
+test("prompts at one place are each other's alternatives, whatever settings lie between", () => {
+  const nodes = [
+    node('m', null, 'model_change', '', '0'),
+    node('u1', 'm', 'message', 'user', '1'),
+    node('a1', 'u1', 'message', 'assistant', '2'),
+    node('u2', 'a1', 'message', 'user', '3'),
+    node('l', 'a1', 'label', '', '4'),
+    node('b', 'l', 'branch_summary', '', '4'),
+    node('u3', 'b', 'message', 'user', '5'),
+    node('u4', null, 'message', 'user', '6'),
+  ];
+  const found = alternatives(nodes);
+  assert.deepEqual(found.get('u2'), { ids: ['u2', 'u3'], at: 0 });
+  assert.deepEqual(found.get('u3'), { ids: ['u2', 'u3'], at: 1 });
+  assert.deepEqual(found.get('u1'), { ids: ['u1', 'u4'], at: 0 });
+  assert.equal(found.has('a1'), false);
+  assert.equal(newestBelow(nodes, 'u1'), 'u3');
+  assert.equal(newestBelow(nodes, 'u2'), 'u2');
+  assert.equal(newestBelow(nodes, 'gone'), 'gone');
+});
+
+test('the files before a prompt are told from its text', () => {
+  const said = saidOf(
+    '<file path="/w/a b.ts" lines="2-5">\nx\n</file>\n\n<file path="/w/c">\n</file>\n\nwhat <file path="/x"> is this?',
+  );
+  assert.deepEqual(said, {
+    files: [{ path: '/w/a b.ts', from: 2, to: 5 }, { path: '/w/c' }],
+    text: 'what <file path="/x"> is this?',
+  });
+  assert.deepEqual(saidOf([{ type: 'text', text: 'plain' }, { type: 'image' }]), { files: [], text: 'plain' });
+  assert.deepEqual(said.files.map(fileLabel), ['a b.ts:2–5', 'c']);
+  assert.deepEqual(
+    [relativeTo('/w', '/w/a'), relativeTo('/w', '/wx/a'), relativeTo('C:\\w', 'C:\\w\\a')],
+    ['a', '/wx/a', 'a'],
+  );
+});
+
+test('recall goes through earlier prompts and comes back to what was written', () => {
+  const r = recall(['one', 'two', 'two', ' '], 'draft');
+  const up = step(r, -1)!;
+  assert.equal(up.text, 'two');
+  const top = step(up.recall, -1)!;
+  assert.equal(top.text, 'one');
+  assert.equal(step(top.recall, -1), undefined);
+  assert.equal(step(step(top.recall, 1)!.recall, 1)!.text, 'draft');
+});
+
+test('a mention is what is written behind an @ at the beginning of a word', () => {
+  assert.deepEqual(mentionAt('see @src/a', 10), { from: 4, query: 'src/a' });
+  assert.deepEqual(mentionAt('@', 1), { from: 0, query: '' });
+  assert.equal(mentionAt('me@example', 10), undefined);
+  assert.equal(mentionAt('@a b', 4), undefined);
+  assert.deepEqual(complete('see @sr now', 7, { from: 4, query: 'sr' }, 'src/a.ts'), {
+    text: 'see @src/a.ts now',
+    cursor: 14,
+  });
+});
+
+test('whatever an older page kept can be read', () => {
+  assert.deepEqual(keptOf(undefined), nothingKept);
+  assert.deepEqual(
+    keptOf({ text: 1, attachments: [{}], folds: { a: true, b: 1 }, sent: { text: 'x' }, scroll: 'no' }),
+    { ...nothingKept, folds: { a: true }, sent: { text: 'x', attachments: [] } },
+  );
+});
+
+test('calls are told in a few words', () => {
+  const words = (name: string, args: object) => {
+    const d = describe({ type: 'toolCall', name, arguments: args as Record<string, unknown> }, '/w');
+    return `${d.verb} ${d.what}`.trim();
+  };
+  assert.equal(words('read', { path: '/w/a.ts' }), 'Read a.ts');
+  assert.equal(words('Bash', { command: 'go test\n ./...' }), 'Run go test ./...');
+  assert.equal(words('grep', { pattern: 'x', path: '/w/src' }), 'Search x in src');
+  assert.equal(words('ls', {}), 'List .');
+  assert.equal(words('mcp__thing', { n: 1, about: 'weather' }), 'mcp__thing weather');
+  assert.equal(words('constructor', {}), 'constructor');
+  assert.equal(ruleText({ words: ['go', 'test'] }), 'go test …');
+  assert.equal(ruleText({ edit: true }), 'changing files of this folder');
+});
+
+test('numbers are short', () => {
+  assert.deepEqual([0, 999, 1000, 12_345, 99_960, 200_000, 1_500_000].map(tokenText), [
+    '0',
+    '999',
+    '1k',
+    '12.3k',
+    '100k',
+    '200k',
+    '1.5M',
+  ]);
+  assert.deepEqual([0, 0.001, 0.5, 12.345, 1234].map(costText), ['', '<$0.01', '$0.50', '$12.35', '$1234']);
+});
+
+test('what a program paints for a terminal is shown plain', () => {
+  assert.equal(
+    outputText({
+      content: [{ type: 'text', text: '\u001b[1;32mok\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007' }],
+    }),
+    'ok link',
+  );
+});
+
+test('what makes a text look like another one is shown as what it is', () => {
+  assert.equal(visible('rm \u202egpj.x\u202c a\u200bb\r'), 'rm ⟨U+202E⟩gpj.x⟨U+202C⟩ a⟨U+200B⟩b⟨U+000D⟩');
+  assert.equal(visible('plain\ttext\nהיא 日本 é'), 'plain\ttext\nהיא 日本 é');
+  assert.match(describe({ type: 'toolCall', name: 'bash', arguments: { command: 'a\u202eb' } }, '/w').what, /U\+202E/);
+});
