@@ -177,8 +177,9 @@ func converse(c *client, workspace string) error {
 	if err := c.run("xcsh.dump", map[string]any{}, &dump); err != nil {
 		return err
 	}
-	say("Dump (first lines of %d)", strings.Count(dump.Text, "\n")+1)
-	for _, line := range strings.SplitN(dump.Text, "\n", 13)[:12] {
+	_, said, _ := strings.Cut(dump.Text, "\n## User") // behind the system prompt and the tools
+	say("Dump (of %d lines, from the first prompt on)", strings.Count(dump.Text, "\n")+1)
+	for _, line := range strings.SplitN("## User"+said, "\n", 13)[:12] {
 		fmt.Println("  | " + line)
 	}
 
