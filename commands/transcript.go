@@ -53,6 +53,7 @@ func Transcript(ctx context.Context, env *Env, s Subject) (path, text string, er
 		if err != nil {
 			return err
 		}
+		doc.SystemPrompt, doc.Tools = "", nil // it is for reading what was said
 		var b strings.Builder
 		err = exporter.Markdown(&b, doc)
 		text = b.String()

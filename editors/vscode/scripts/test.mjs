@@ -17,7 +17,9 @@ const below = (dir, ending) => readdirSync(dir, { recursive: true }).filter((fil
 try {
   await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ['test/unit', 'webview/test'].flatMap((dir) => below(join(root, dir), '.test.ts').map((file) => join(dir, file))),
+    entryPoints: ['test/unit', 'webview/test'].flatMap((dir) =>
+      below(join(root, dir), '.test.ts').map((file) => join(dir, file)),
+    ),
     outbase: '.',
     outdir: out,
     outExtension: { '.js': '.mjs' },
@@ -35,10 +37,14 @@ try {
     logLevel: 'warning',
   });
   const tests = below(out, '.test.mjs').map((file) => join(out, file));
-  const run = spawnSync(process.execPath, ['--test', '--enable-source-maps', ...process.argv.slice(2), ...tests], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  const run = spawnSync(
+    process.execPath,
+    ['--test', '--test-reporter=tap', '--enable-source-maps', ...process.argv.slice(2), ...tests],
+    {
+      cwd: root,
+      stdio: 'inherit',
+    },
+  );
   process.exitCode = run.status ?? 1;
 } finally {
   rmSync(out, { recursive: true, force: true });

@@ -239,6 +239,15 @@ export const commands: readonly Command[] = [
     readOnly: false,
   },
   {
+    name: 'xcsh.history',
+    title: 'Prompt History',
+    doc: 'What was said before, here and in the terminal programs, newest first; behind what never got an answer.',
+    input: '',
+    arg: 'query',
+    palette: false,
+    readOnly: true,
+  },
+  {
     name: 'xcsh.abort',
     title: 'Stop',
     doc: 'Stop the turn or the compaction that runs, and answer when it is over.',

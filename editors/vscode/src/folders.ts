@@ -2,9 +2,7 @@ import * as path from 'node:path';
 
 /** The innermost of the directories that the file is in. */
 export function innermost<T extends { readonly cwd: string }>(folders: readonly T[], file: string): T | undefined {
-  return folders
-    .filter((folder) => contains(folder.cwd, file))
-    .sort((a, b) => b.cwd.length - a.cwd.length)[0];
+  return folders.filter((folder) => contains(folder.cwd, file)).sort((a, b) => b.cwd.length - a.cwd.length)[0];
 }
 
 /** The file is the directory or below it. */

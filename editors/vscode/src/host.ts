@@ -14,8 +14,15 @@ export interface LocalFolder {
 /** Shows a permission request; undefined leaves it to the server's message box. */
 export type Approver = (params: ApproveParams, token: vscode.CancellationToken) => Thenable<ApproveAnswer | undefined>;
 
-/** Puts a text where the person writes the next prompt. False: there is no such place now. */
-export type Composer = (cwd: string, text: string) => Thenable<boolean>;
+/** Where a person writes prompts and reads answers. */
+export interface Conversation {
+  /** Puts a text where the next prompt is written. False: there is no such place now. */
+  compose(cwd: string, text: string): Thenable<boolean>;
+  /** Brings the conversation of a folder to the front. False: it has none. */
+  reveal(cwd: string): Thenable<boolean>;
+  /** The conversation of a folder is on the screen. */
+  shows(cwd: string): boolean;
+}
 
 /**
  * What a part of the extension works with. There is one per window. Nothing here starts
@@ -60,10 +67,16 @@ export interface Host {
   setApprover(approver: Approver): vscode.Disposable;
 
   /** Says where prompts are written. The newest wins. */
-  setComposer(composer: Composer): vscode.Disposable;
+  setConversation(conversation: Conversation): vscode.Disposable;
 
   /** Gives a text back to be edited, for example the prompt that was gone back before. */
   compose(cwd: string, text: string): Promise<boolean>;
+
+  /** Brings the conversation of a folder to the front, where there is such a place. */
+  reveal(cwd: string): Promise<boolean>;
+
+  /** Whether the person sees what is said in a folder. */
+  shows(cwd: string): boolean;
 
   /** Shows an error once, with what can be done about it. Says nothing of a cancelled command. */
   showError(error: unknown, about?: { command: CommandName; args: Record<string, unknown> }): Promise<void>;

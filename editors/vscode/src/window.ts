@@ -2,7 +2,7 @@ import * as os from 'node:os';
 import * as vscode from 'vscode';
 
 import { innermost, shortPath } from './folders';
-import type { Approver, Composer, Host, LocalFolder } from './host';
+import type { Approver, Conversation, Host, LocalFolder } from './host';
 import { ServerError } from './server/errors';
 import type { Server } from './server/server';
 import type { ServerStatus } from './server/status';
@@ -17,14 +17,19 @@ export const settings: SettingsReader = {
 };
 
 /** What may run in a folder that is not trusted: it shows, and starts nothing. */
-const harmless = new Set(commands.filter((c) => c.readOnly).map((c) => c.name).concat('xcsh.transcript'));
+const harmless = new Set(
+  commands
+    .filter((c) => c.readOnly)
+    .map((c) => c.name)
+    .concat('xcsh.transcript'),
+);
 
 /** The Host of this window. */
 export class Window implements Host, vscode.Disposable {
   readonly #foldersChanged = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
   readonly #approvers: Approver[] = [];
-  #composer: Composer | undefined;
+  #conversation: Conversation | undefined;
   #lastCwd: string | undefined;
 
   readonly onDidChangeFolders = this.#foldersChanged.event;
@@ -149,17 +154,25 @@ export class Window implements Host, vscode.Disposable {
     return new vscode.Disposable(() => this.#approvers.splice(this.#approvers.indexOf(approver), 1));
   }
 
-  setComposer(composer: Composer): vscode.Disposable {
-    this.#composer = composer;
+  setConversation(conversation: Conversation): vscode.Disposable {
+    this.#conversation = conversation;
     return new vscode.Disposable(() => {
-      if (this.#composer === composer) {
-        this.#composer = undefined;
+      if (this.#conversation === conversation) {
+        this.#conversation = undefined;
       }
     });
   }
 
   async compose(cwd: string, text: string): Promise<boolean> {
-    return (await this.#composer?.(cwd, text)) ?? false;
+    return (await this.#conversation?.compose(cwd, text)) ?? false;
+  }
+
+  async reveal(cwd: string): Promise<boolean> {
+    return (await this.#conversation?.reveal(cwd)) ?? false;
+  }
+
+  shows(cwd: string): boolean {
+    return this.#conversation?.shows(cwd) ?? false;
   }
 
   showError(error: unknown, about?: About): Promise<void> {

@@ -50,6 +50,7 @@ export interface CommandMap {
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: SayArgs; result: QueuedResult };
   'xcsh.followUp': { args: SayArgs; result: QueuedResult };
+  'xcsh.history': { args: HistoryArgs; result: HistoryResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
   'xcsh.compact': { args: CompactArgs; result: Compaction };
   'xcsh.models': { args: FolderArgs; result: ModelsResult };
@@ -632,6 +633,23 @@ export interface QueuedResult {
   queued: number;
 }
 
+export interface HistoryArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** Words that must all be found, each where a word begins with it. Absent: all prompts. */
+  query?: string;
+  /** How many at most: 0 to 1000. Absent: 100. */
+  limit?: number | null;
+  /** folder or all. Absent: all, as in the terminal programs. */
+  scope?: string;
+}
+
+export interface HistoryResult {
+  prompts: PastPrompt[] | null;
+  /** Why prompts are missing: a sentence about the database. */
+  problem?: string;
+}
+
 export interface AbortResult {
   aborted: boolean;
   /** Queued messages that are given back. */
@@ -958,6 +976,14 @@ export interface TurnUsage {
   cacheWrite: number;
   totalTokens: number;
   cost: UsageCost;
+}
+
+export interface PastPrompt {
+  prompt: string;
+  createdAt: string;
+  cwd?: string;
+  /** The program ended before the model answered. */
+  unanswered?: boolean;
 }
 
 export interface ModelItem {

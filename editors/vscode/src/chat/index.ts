@@ -25,7 +25,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext): vsco
     inline,
     registerChanges(),
     host.setApprover((params, token) => approvals.ask(params, token)),
-    host.setComposer((cwd, text) => panel.compose(cwd, text)),
+    host.setConversation(panel),
     ...commandsOf(host, panel),
   );
 }

@@ -37,6 +37,10 @@ export const windowCommands = [
 ] as const;
 export type WindowCommand = (typeof windowCommands)[number];
 
+/** Where a fork ends: before a prompt, which is given back, or with an entry. */
+export const forkPositions = ['before', 'at'] as const;
+export type ForkPosition = (typeof forkPositions)[number];
+
 export const decisions = ['once', 'session', 'workspace', 'deny'] as const;
 export type Decision = (typeof decisions)[number];
 
@@ -79,6 +83,7 @@ export type FromPage =
   | { kind: 'cancel'; id: number }
   | { kind: 'decide'; prompt: string; decision: Decision }
   | { kind: 'window'; command: WindowCommand }
+  | { kind: 'fork'; entryId: string; position: ForkPosition }
   | { kind: 'findFiles'; id: number; query: string }
   | { kind: 'pickFiles' }
   | { kind: 'attachSelection' }
@@ -98,7 +103,6 @@ export interface Init {
   cwd: string | null;
   commands: string[];
   trusted: boolean;
-  approval: string; // what tools may do unasked in a new session
   kept: JsonObject | null; // what an older page said was to be kept
 }
 
@@ -113,7 +117,6 @@ export type ToPage =
   | { kind: 'attach'; attachments: Attachment[] }
   | { kind: 'editor'; file: Attachment | null }
   | { kind: 'compose'; text: string; send: boolean }
-  | { kind: 'approvalMode'; mode: string }
   | { kind: 'focus' };
 
 const maxText = 32 << 20; // UTF-16 units; pictures go through here
@@ -133,6 +136,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   cancel: (m) => isNumber(m['id']),
   decide: (m) => isText(m['prompt'], maxPath) && isOneOf(decisions, m['decision']),
   window: (m) => isOneOf(windowCommands, m['command']),
+  fork: (m) => isText(m['entryId'], 100) && isOneOf(forkPositions, m['position']),
   findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
   pickFiles: () => true,
   attachSelection: () => true,
@@ -173,7 +177,6 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
     (m['cwd'] === null || isText(m['cwd'], maxPath)) &&
     isList(m['commands'], (c) => isText(c, 100)) &&
     typeof m['trusted'] === 'boolean' &&
-    isText(m['approval'], 100) &&
     (m['kept'] === null || isObject(m['kept'])),
   answer: (m) =>
     isNumber(m['id']) &&
@@ -186,7 +189,6 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   attach: (m) => isList(m['attachments'], isAttachment),
   editor: (m) => m['file'] === null || isAttachment(m['file']),
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
-  approvalMode: (m) => isText(m['mode'], 100),
   focus: () => true,
 };
 

@@ -66,7 +66,6 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #view: vscode.WebviewView | undefined;
   #ready = false;
   #folder: LocalFolder | undefined;
-  readonly #modes = new Map<string, string>(); // what tools may do unasked, by folder
   #kept: JsonObject | undefined;
   #keeping: NodeJS.Timeout | undefined;
   #toAttach: Attachment[] = [];
@@ -173,6 +172,15 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     this.#post({ kind: 'focus' });
   }
 
+  /** Brings the panel to the front for a folder; false when that is none of the window's. */
+  async reveal(cwd: string): Promise<boolean> {
+    const known = this.host.folders.some((f) => f.cwd === cwd);
+    if (known) {
+      await this.focus(cwd);
+    }
+    return known;
+  }
+
   /** Puts files into the composer, when there is one if there is none yet. */
   async attach(attachments: Attachment[], cwd?: string): Promise<void> {
     this.#toAttach.push(...attachments);
@@ -211,6 +219,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   #pageGone(): void {
+    if (this.#kept) {
+      this.#keepNow();
+    }
     this.#ready = false;
     this.#calls.forget();
   }
@@ -246,6 +257,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         return;
       case 'window':
         return this.#window(m.command, cwd);
+      case 'fork':
+        await vscode.commands.executeCommand('xcsh.fork', { cwd, entryId: m.entryId, position: m.position });
+        return;
       case 'findFiles':
         return this.#post({
           kind: 'answer',
@@ -305,9 +319,6 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       cwd: this.#folder?.cwd ?? null,
       commands: commands.map((c) => c.name).filter((name) => allowedCommands.includes(name)),
       trusted: vscode.workspace.isTrusted,
-      approval:
-        this.#modes.get(this.#folder?.cwd ?? '') ??
-        (vscode.workspace.getConfiguration('xcshLs').get<string>('approval') || 'ask'),
       kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
     };
     this.#post(init);
@@ -327,22 +338,22 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
-  /** Runs a command that asks in the window. No event tells what tools may do unasked, so that the page is told here. */
+  /** Runs a command that asks in the window. */
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = command === 'restart' || command === 'log' ? [] : [{ cwd }];
-    const result: unknown = await vscode.commands.executeCommand(windowCommandNames[command], ...args);
-    const mode = command === 'approval' ? (result as { mode?: unknown } | undefined)?.mode : undefined;
-    if (typeof mode === 'string') {
-      this.#modes.set(cwd, mode);
-      this.#post({ kind: 'approvalMode', mode });
-    }
+    await vscode.commands.executeCommand(windowCommandNames[command], ...args);
   }
 
   /** Writes what a page wants to be kept, once it pauses. */
   #keep(kept: JsonObject): void {
     this.#kept = kept;
     clearTimeout(this.#keeping);
-    this.#keeping = setTimeout(() => void this.context.workspaceState.update(keptKey, this.#kept), keepAfterMs);
+    this.#keeping = setTimeout(() => this.#keepNow(), keepAfterMs);
+  }
+
+  #keepNow(): void {
+    clearTimeout(this.#keeping);
+    void this.context.workspaceState.update(keptKey, this.#kept);
   }
 
   #told(kind: 'event' | 'session', params: { cwd: string }): void {
@@ -354,7 +365,6 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #statusChanged(status: ServerStatus): void {
     if (status.kind !== 'running') {
       this.#restorer.restarted();
-      this.#modes.clear();
     }
     this.#post({ kind: 'server', ...serverState(status) });
   }

@@ -34,7 +34,9 @@ export async function showInstallHelp(host: Host, server: Server): Promise<void>
     '',
     t('or, in a clone of the project, `make build`, which writes `bin/xcsh-ls`.'),
     '',
-    t('Where `go install` puts programs is looked at, too. For any other place set `xcshLs.server.path` to the absolute path of the program.'),
+    t(
+      'Where `go install` puts programs is looked at, too. For any other place set `xcshLs.server.path` to the absolute path of the program.',
+    ),
     '',
     t('Then run the command *xcsh: Restart Server*.'),
     '',

@@ -27,7 +27,9 @@ export class LiveStates implements vscode.Disposable {
       this.#changed,
       host.onNotification('xcsh/sessionChanged', ({ cwd }) => void this.#read(cwd)),
       // A title may have changed, by a command of ours or by another program.
-      host.onNotification('xcsh/sessionsChanged', () => [...this.#states.keys()].forEach((cwd) => void this.#read(cwd))),
+      host.onNotification('xcsh/sessionsChanged', () =>
+        [...this.#states.keys()].forEach((cwd) => void this.#read(cwd)),
+      ),
       host.onNotification('xcsh/event', ({ cwd, event }) => {
         if (telling.has(event.type)) {
           void this.#read(cwd);

@@ -26,10 +26,7 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
     items.push(item('debug-stop', t('Stop'), 'xcsh.abort'));
   }
   if (trusted) {
-    items.push(
-      item('debug-continue', t('Resume Session…'), 'xcsh.resume'),
-      item('add', t('New Session'), 'xcsh.new'),
-    );
+    items.push(item('debug-continue', t('Resume Session…'), 'xcsh.resume'), item('add', t('New Session'), 'xcsh.new'));
   }
   if (state && trusted) {
     items.push(
@@ -37,7 +34,12 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
       item('repo-forked', t('Fork'), 'xcsh.fork'),
       item('history', t('Go Back to a Prompt…'), 'xcsh.branch'),
       item('edit', t('Rename…'), 'xcsh.rename', state.title),
-      item('hubot', t('Model…'), 'xcsh.setModel', state.model ? `${state.model.provider}/${state.model.id}` : t('none')),
+      item(
+        'hubot',
+        t('Model…'),
+        'xcsh.setModel',
+        state.model ? `${state.model.provider}/${state.model.id}` : t('none'),
+      ),
       item('lightbulb', t('Thinking…'), 'xcsh.setThinking', state.thinkingLevel),
       item('shield', t('Approval…'), 'xcsh.setApproval'),
     );
@@ -57,7 +59,12 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
   items.push(
     separator(t('Server')),
     item('output', t('Show Log'), 'xcshLs.output.show'),
-    item('refresh', t('Restart Server'), 'xcshLs.server.restart', window.status.kind === 'running' ? window.status.version : ''),
+    item(
+      'refresh',
+      t('Restart Server'),
+      'xcshLs.server.restart',
+      window.status.kind === 'running' ? window.status.version : '',
+    ),
   );
   const picked = await vscode.window.showQuickPick(items, { placeHolder: state?.title ?? t('Session') });
   if (picked?.command) {

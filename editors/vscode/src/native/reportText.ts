@@ -29,7 +29,9 @@ export function statsReport(stats: SessionStats, t: Translate): string {
   const { usage, contextUsage } = stats;
   const count = (n: number): string => n.toLocaleString('en-US');
   const table = (heading: string, rows: readonly (readonly [string, string])[]): string[] =>
-    rows.length === 0 ? [] : [`| ${heading} | |`, '|---|---:|', ...rows.map(([name, value]) => `| ${cell(name)} | ${value} |`), ''];
+    rows.length === 0
+      ? []
+      : [`| ${heading} | |`, '|---|---:|', ...rows.map(([name, value]) => `| ${cell(name)} | ${value} |`), ''];
   const counts = (of: Record<string, number>): (readonly [string, string])[] =>
     Object.entries(of)
       .sort(([, a], [, b]) => b - a)

@@ -71,11 +71,22 @@ function statusText(state: SessionState): string {
 
 function statusTooltip(state: SessionState): vscode.MarkdownString {
   const text = new vscode.MarkdownString(undefined, true);
-  text.appendMarkdown('**').appendText(state.title ?? state.sessionId).appendMarkdown('**\n\n');
+  text
+    .appendMarkdown('**')
+    .appendText(state.title ?? state.sessionId)
+    .appendMarkdown('**\n\n');
   const model = state.model ? `${state.model.provider}/${state.model.id}` : t('no model');
   const lines: [string, string][] = [
     ['hubot', `${model}, ${t('thinking: {0}', state.thinkingLevel)}`],
-    ['comment', t('{0} messages, {1} tokens, {2} US dollars', state.messageCount, shortCount(state.usage.totalTokens), state.usage.cost.toFixed(2))],
+    [
+      'comment',
+      t(
+        '{0} messages, {1} tokens, {2} US dollars',
+        state.messageCount,
+        shortCount(state.usage.totalTokens),
+        state.usage.cost.toFixed(2),
+      ),
+    ],
     ['file', state.file ?? t('in memory only')],
   ];
   if (state.isStreaming) {

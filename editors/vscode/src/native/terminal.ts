@@ -74,7 +74,10 @@ export class Terminals implements vscode.Disposable {
       }
       const { switched, session } = await this.window.request('xcsh.resume', args);
       if (switched) {
-        vscode.window.setStatusBarMessage(`$(check) ${t('Back from the terminal: {0}', session.title ?? session.sessionId)}`, 5000);
+        vscode.window.setStatusBarMessage(
+          `$(check) ${t('Back from the terminal: {0}', session.title ?? session.sessionId)}`,
+          5000,
+        );
       }
     } catch (error) {
       await this.window.showError(error, { command: 'xcsh.resume', args });
@@ -90,12 +93,20 @@ export class Terminals implements vscode.Disposable {
  * Goes on with a session in a terminal. If it is live here, the folder is left for a new
  * session first, so that only one program writes to the file.
  */
-export async function continueInTerminal(window: Window, terminals: Terminals, info: SessionInfo, cwd?: string): Promise<void> {
+export async function continueInTerminal(
+  window: Window,
+  terminals: Terminals,
+  info: SessionInfo,
+  cwd?: string,
+): Promise<void> {
   const program = terminals.program();
   if (program === undefined) {
     const open = t('Open Settings');
     const answer = await vscode.window.showWarningMessage(
-      t('The program {0} was not found; it is what sessions are continued with.', ownSettings(settings).terminalProgram || '""'),
+      t(
+        'The program {0} was not found; it is what sessions are continued with.',
+        ownSettings(settings).terminalProgram || '""',
+      ),
       open,
     );
     if (answer === open) {
@@ -132,10 +143,13 @@ export async function continueLive(window: Window, terminals: Terminals): Promis
   }
   try {
     const state = await window.request('xcsh.state', { cwd });
-    const { matches } = state.file === null ? { matches: [] } : await window.request('xcsh.resolve', { cwd, target: state.file });
+    const { matches } =
+      state.file === null ? { matches: [] } : await window.request('xcsh.resolve', { cwd, target: state.file });
     const [info] = matches ?? [];
     if (!info) {
-      void vscode.window.showInformationMessage(t('The session of this folder is not a file yet; it becomes one with the first answer.'));
+      void vscode.window.showInformationMessage(
+        t('The session of this folder is not a file yet; it becomes one with the first answer.'),
+      );
       return;
     }
     await continueInTerminal(window, terminals, info, cwd);

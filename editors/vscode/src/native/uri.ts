@@ -18,7 +18,14 @@ export function registerUriHandler(window: Window): vscode.Disposable {
         case 'resume': {
           const cwd = (await window.chooseFolder())?.cwd;
           const yes = t('Resume');
-          if (cwd && (await confirmed(t('Resume the session {0}?', link.id), t('A link asked for it. The session of {0} is left for it.', cwd), yes))) {
+          if (
+            cwd &&
+            (await confirmed(
+              t('Resume the session {0}?', link.id),
+              t('A link asked for it. The session of {0} is left for it.', cwd),
+              yes,
+            ))
+          ) {
             await runCommand(window, 'xcsh.resume', { cwd, target: link.id });
           }
           return;

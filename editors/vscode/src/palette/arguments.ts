@@ -71,13 +71,20 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     return true;
   },
   'xcsh.branch': async (window, args) =>
-    args['entryId'] !== undefined || put(args, 'entryId', await pickEntry(window, args.cwd, t('Go back to which prompt?'))),
+    args['entryId'] !== undefined ||
+    put(args, 'entryId', await pickEntry(window, args.cwd, t('Go back to which prompt?'))),
   'xcsh.label': async (window, args) => {
-    if (args['entryId'] === undefined && !put(args, 'entryId', await pickEntry(window, args.cwd, t('Label which prompt?')))) {
+    if (
+      args['entryId'] === undefined &&
+      !put(args, 'entryId', await pickEntry(window, args.cwd, t('Label which prompt?')))
+    ) {
       return false;
     }
     if (args['label'] === undefined) {
-      const label = await vscode.window.showInputBox({ prompt: t('The label; empty takes it away'), ignoreFocusOut: true });
+      const label = await vscode.window.showInputBox({
+        prompt: t('The label; empty takes it away'),
+        ignoreFocusOut: true,
+      });
       if (label === undefined) {
         return false;
       }
@@ -97,20 +104,31 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     const value = typeof args['name'] === 'string' ? args['name'] : await nameOf(window, args);
     return put(args, 'title', await askText(t('The new title of the session'), { value }));
   },
-  'xcsh.move': async (window, args) => args['to'] !== undefined || put(args, 'to', await pickDirectory(window, args.cwd)),
+  'xcsh.move': async (window, args) =>
+    args['to'] !== undefined || put(args, 'to', await pickDirectory(window, args.cwd)),
   'xcsh.setModel': async (window, args) =>
     args['model'] !== undefined || put(args, 'model', await pickModel(window, args.cwd)),
   'xcsh.setThinking': async (window, args) =>
     args['level'] !== undefined || put(args, 'level', await pickThinking(window, args.cwd)),
   'xcsh.setApproval': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickApproval()),
-  'xcsh.prompt': async (_window, args) =>
-    args['text'] !== undefined || put(args, 'text', await askText(t('What do you want to ask?'))),
+  'xcsh.prompt': async (window, args) => {
+    if (args['text'] !== undefined) {
+      return true;
+    }
+    if (!put(args, 'text', await askText(t('What do you want to ask?')))) {
+      return false;
+    }
+    // Whoever asks wants to read the answer. Calls of other extensions leave the window as it is.
+    await window.reveal(args.cwd);
+    return true;
+  },
   'xcsh.steer': async (_window, args) =>
     args['text'] !== undefined || put(args, 'text', await askText(t('What should the turn that runs know?'))),
   'xcsh.followUp': async (_window, args) =>
     args['text'] !== undefined || put(args, 'text', await askText(t('What comes next, once the turn is over?'))),
   'xcsh.bash': async (_window, args) =>
-    args['command'] !== undefined || put(args, 'command', await askText(t('A command line to run in the folder'), { placeHolder: 'go test ./...' })),
+    args['command'] !== undefined ||
+    put(args, 'command', await askText(t('A command line to run in the folder'), { placeHolder: 'go test ./...' })),
 };
 
 /** Asks for one argument that the server says it needs. False: the person closed the question. */
@@ -122,7 +140,12 @@ export async function askNeeded(
   switch (need.input) {
     case 'session': {
       const candidates = sessionsOf(need.choices);
-      const info = await pickSession(window, { cwd: args.cwd, title: need.question, placeholder: need.question, candidates });
+      const info = await pickSession(window, {
+        cwd: args.cwd,
+        title: need.question,
+        placeholder: need.question,
+        candidates,
+      });
       return put(args, need.field, info?.path);
     }
     case 'entry':

@@ -10,7 +10,10 @@ import { entryLines, modelGroups, oneLine, shortCount } from './items';
 const t = vscode.l10n.t;
 
 /** Asks for a text. undefined: the person closed the question; an empty text is none. */
-export async function askText(prompt: string, options: { value?: string; placeHolder?: string } = {}): Promise<string | undefined> {
+export async function askText(
+  prompt: string,
+  options: { value?: string; placeHolder?: string } = {},
+): Promise<string | undefined> {
   const text = await vscode.window.showInputBox({ prompt, ignoreFocusOut: true, ...options });
   return text?.trim() ? text : undefined;
 }
@@ -77,7 +80,9 @@ function entryIcon(role: string | undefined, type: string): string {
 
 function timeOf(timestamp: string): string {
   const at = new Date(timestamp);
-  return Number.isNaN(at.getTime()) ? '' : at.toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
+  return Number.isNaN(at.getTime())
+    ? ''
+    : at.toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
 }
 
 /** Lets the person choose a model: provider/id. */
@@ -149,7 +154,11 @@ export async function pickDirectory(window: Window, except: string): Promise<str
   if (others.length > 0) {
     const picked = await vscode.window.showQuickPick(
       [
-        ...others.map((folder) => ({ label: folder.name, description: shortPath(folder.cwd, os.homedir()), cwd: folder.cwd })),
+        ...others.map((folder) => ({
+          label: folder.name,
+          description: shortPath(folder.cwd, os.homedir()),
+          cwd: folder.cwd,
+        })),
         { label: t('Another Folder…'), description: '', cwd: '' },
       ],
       { placeHolder: t('Move the session to which folder?') },

@@ -4,7 +4,6 @@ const endings: Record<string, string> = { html: 'html', markdown: 'md', jsonl: '
 export function exportName(name: string, format: string): string {
   const safe = name
     .normalize('NFC')
-    // eslint-disable-next-line no-control-regex
     .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, ' ')
     .replace(/(\.\.\.|…)$/, '')
     .replace(/\s+/g, '-')

@@ -58,7 +58,9 @@ export function sessionDescription(info: SessionInfo, words: Words): string {
 /** The first thing that was said, on one line, unless the name says it already. */
 export function sessionDetail(info: SessionInfo): string | undefined {
   const first = oneLine(info.firstMessage);
-  return first === '' || first === info.name || first.startsWith(info.name.replace(/(\.\.\.|…)$/, '')) && first.length <= info.name.length + 3
+  return first === '' ||
+    first === info.name ||
+    (first.startsWith(info.name.replace(/(\.\.\.|…)$/, '')) && first.length <= info.name.length + 3)
     ? undefined
     : first;
 }
@@ -68,7 +70,10 @@ export function oneLine(text: string): string {
 }
 
 /** Sessions of this folder, and the others, each in their order. */
-export function partition(infos: readonly SessionInfo[], cwd: string): { here: SessionInfo[]; elsewhere: SessionInfo[] } {
+export function partition(
+  infos: readonly SessionInfo[],
+  cwd: string,
+): { here: SessionInfo[]; elsewhere: SessionInfo[] } {
   const here: SessionInfo[] = [];
   const elsewhere: SessionInfo[] = [];
   for (const info of infos) {
@@ -124,7 +129,10 @@ export function modelGroups(models: readonly ModelItem[]): { available: ModelIte
 
 /** A number of tokens as people write it: 200k, 1M. */
 export function shortCount(n: number): string {
-  for (const [unit, size] of [['M', 1e6], ['k', 1e3]] as const) {
+  for (const [unit, size] of [
+    ['M', 1e6],
+    ['k', 1e3],
+  ] as const) {
     if (n >= size) {
       return `${Number((n / size).toFixed(n / size < 10 ? 1 : 0))}${unit}`;
     }

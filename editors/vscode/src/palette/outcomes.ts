@@ -64,7 +64,7 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     const answer = await vscode.window.showInformationMessage(message, open, reveal);
     const uri = vscode.Uri.file(result.path);
     if (answer === open) {
-      await (result.path.endsWith('.html') ? vscode.env.openExternal(uri) : vscode.commands.executeCommand('vscode.open', uri));
+      await openExported(uri);
     } else if (answer === reveal) {
       await vscode.commands.executeCommand('revealFileInOS', uri);
     }
@@ -77,6 +77,9 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     if (result.queued) {
       brief(t('It is said when the turn comes to it'));
       return;
+    }
+    if (window.shows(args.cwd)) {
+      return; // the answer is there
     }
     const said = textOf(result.message?.content);
     const transcript = t('Show Transcript');
@@ -112,6 +115,15 @@ export async function present<C extends CommandName>(
   result: CommandMap[C]['result'],
 ): Promise<void> {
   await (presenters[command] as Presenter<C> | undefined)?.(window, args, result);
+}
+
+/** Shows a page in the browser. One on another machine the browser cannot reach: an editor shows its text. */
+async function openExported(uri: vscode.Uri): Promise<void> {
+  const here = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
+  if (here && uri.path.endsWith('.html') && (await vscode.env.openExternal(uri))) {
+    return;
+  }
+  await vscode.commands.executeCommand('vscode.open', uri);
 }
 
 async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resume']['result']): Promise<void> {
@@ -150,9 +162,17 @@ async function giveBack(window: Window, cwd: string, text: string | null | undef
   }
   const edit = t('Edit and Ask');
   const copy = t('Copy');
-  const answer = await vscode.window.showInformationMessage(t('The prompt that was gone back before: {0}', shortened(text)), edit, copy);
+  const answer = await vscode.window.showInformationMessage(
+    t('The prompt that was gone back before: {0}', shortened(text)),
+    edit,
+    copy,
+  );
   if (answer === edit) {
-    const edited = await vscode.window.showInputBox({ value: text, prompt: t('What do you want to ask?'), ignoreFocusOut: true });
+    const edited = await vscode.window.showInputBox({
+      value: text,
+      prompt: t('What do you want to ask?'),
+      ignoreFocusOut: true,
+    });
     if (edited?.trim()) {
       await vscode.commands.executeCommand('xcsh.prompt', { cwd, text: edited });
     }
@@ -167,6 +187,8 @@ async function dumped(window: Window, args: Args, result: CommandMap['xcsh.dump'
     return;
   }
   switch (await dumpTarget()) {
+    case undefined:
+      return;
     case 'clipboard':
       await vscode.env.clipboard.writeText(result.text);
       brief(t('The text of the session is in the clipboard'));

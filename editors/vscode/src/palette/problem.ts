@@ -82,7 +82,9 @@ async function apply(window: Window, remedy: Remedy, error: ServerError, about?:
   const cwd = about?.args['cwd'];
   switch (remedy) {
     case 'forkHere':
-      await (about?.command === 'xcsh.resume' ? again({ onOtherProject: 'fork' }) : execute('xcsh.fork', { cwd, source }));
+      await (about?.command === 'xcsh.resume'
+        ? again({ onOtherProject: 'fork' })
+        : execute('xcsh.fork', { cwd, source }));
       return;
     case 'openInPlace':
       await again({ onOtherProject: 'open' });

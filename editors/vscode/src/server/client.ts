@@ -39,6 +39,11 @@ const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionsChange
  * start it and say what is wrong when it cannot; so the library must leave that.
  */
 class Client extends LanguageClient {
+  /** What is wrong is said once, by the extension. */
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
     if ((feature as Partial<DynamicFeature<unknown>>).registrationType?.method !== ExecuteCommandRequest.method) {
       super.registerFeature(feature);

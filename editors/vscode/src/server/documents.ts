@@ -52,8 +52,10 @@ export class Documents implements vscode.Disposable {
       concerns(document) && vscode.workspace.isTrusted ? next(document, range, context, token) : [],
     provideDocumentLinks: (document, token, next) => (isSession(document) ? next(document, token) : []),
     provideDocumentSymbols: (document, token, next) => (isSession(document) ? next(document, token) : []),
-    provideFoldingRanges: (document, context, token, next) => (isSession(document) ? next(document, context, token) : undefined),
-    provideHover: (document, position, token, next) => (isSession(document) ? next(document, position, token) : undefined),
+    provideFoldingRanges: (document, context, token, next) =>
+      isSession(document) ? next(document, context, token) : undefined,
+    provideHover: (document, position, token, next) =>
+      isSession(document) ? next(document, position, token) : undefined,
     provideCodeLenses: (document, token, next) => (isSession(document) ? next(document, token) : []),
   };
 

@@ -28,6 +28,7 @@ export class Server implements vscode.Disposable {
   #connection: Connection | undefined;
   #starting: Promise<Connection> | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
+  #proved: string | undefined; // the program that ran in this window
   #disposed = false;
 
   readonly onDidChangeStatus = this.#statusChanged.event;
@@ -95,6 +96,7 @@ export class Server implements vscode.Disposable {
   async restart(): Promise<void> {
     await this.stop();
     this.#backoff.forget();
+    this.#proved = undefined;
     await this.ready();
   }
 
@@ -134,15 +136,20 @@ export class Server implements vscode.Disposable {
     try {
       const { version, mismatch } = await connection.start();
       if (mismatch) {
-        throw new Error(
+        throw new ServerError(
           vscode.l10n.t(
             'it speaks version {0} of the protocol and this extension version {1}. Update the older of the two.',
             mismatch.theirs ?? '?',
             mismatch.ours,
           ),
+          'noServer',
         );
       }
+      if (!connection.running) {
+        throw new Error(vscode.l10n.t('it ended at once.'));
+      }
       this.#connection = connection;
+      this.#proved = program;
       this.#setStatus({ kind: 'running', version });
       this.output.info(`Running ${version}`);
       return connection;
@@ -150,6 +157,10 @@ export class Server implements vscode.Disposable {
       await connection.stop();
       const reason = error instanceof Error ? error.message : String(error);
       this.output.error(`${program}: ${reason}`);
+      if (program === this.#proved && !(error instanceof ServerError)) {
+        this.#crashed(); // it is the right one, and something ended it while it started
+        throw new ServerError(vscode.l10n.t('The server xcsh-ls ended while it was at work.'), 'noServer');
+      }
       throw this.#giveUp(vscode.l10n.t('The server {0} cannot be used: {1}', program, reason));
     }
   }
@@ -158,10 +169,14 @@ export class Server implements vscode.Disposable {
   async #program(): Promise<string> {
     const located = this.locate();
     switch (located.kind) {
+      case 'found':
+        break;
       case 'missing':
         throw this.#lacks(vscode.l10n.t('The server xcsh-ls was not found.'));
       case 'wrongSetting':
-        throw this.#lacks(vscode.l10n.t('{0}, the server in the setting xcshLs.server.path, cannot be run.', located.path));
+        throw this.#lacks(
+          vscode.l10n.t('{0}, the server in the setting xcshLs.server.path, cannot be run.', located.path),
+        );
     }
     if (located.from !== 'extension') {
       try {
@@ -189,6 +204,14 @@ export class Server implements vscode.Disposable {
       return;
     }
     this.#connection = undefined;
+    this.#crashed();
+  }
+
+  /** Starts the server again after a while, unless it keeps ending. */
+  #crashed(): void {
+    if (this.#disposed) {
+      return;
+    }
     const verdict = this.#backoff.crashed(Date.now());
     if (!verdict.restart) {
       const { message } = this.#giveUp(vscode.l10n.t('The server xcsh-ls ended five times within three minutes.'));
@@ -197,7 +220,10 @@ export class Server implements vscode.Disposable {
     }
     this.output.warn(`The server ended; next start in ${verdict.delayMs} ms`);
     this.#setStatus({ kind: 'starting' });
-    this.#restartTimer = setTimeout(() => void this.ready().catch((error) => this.output.error(String(error))), verdict.delayMs);
+    this.#restartTimer = setTimeout(
+      () => void this.ready().catch((error) => this.output.error(String(error))),
+      verdict.delayMs,
+    );
   }
 
   async #offerRestart(message: string): Promise<void> {

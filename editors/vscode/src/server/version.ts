@@ -11,15 +11,20 @@ const patienceMs = 5000;
  */
 export function probeVersion(program: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(program, ['version'], { timeout: patienceMs, windowsHide: true }, (error, stdout, stderr) => {
-      const version = versionIn(stdout);
-      if (version !== undefined) {
-        resolve(version);
-      } else {
-        const said = (stderr.trim() || stdout.trim() || error?.message || 'it said nothing').split('\n')[0] ?? '';
-        reject(new Error(said));
-      }
-    });
+    const child = execFile(
+      program,
+      ['version'],
+      { timeout: patienceMs, windowsHide: true },
+      (error, stdout, stderr) => {
+        const version = versionIn(stdout);
+        if (version !== undefined) {
+          resolve(version);
+        } else {
+          const said = (stderr.trim() || stdout.trim() || error?.message || 'it said nothing').split('\n')[0] ?? '';
+          reject(new Error(said));
+        }
+      },
+    );
     child.stdin?.end();
   });
 }

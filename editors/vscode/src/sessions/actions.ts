@@ -21,7 +21,8 @@ export function registerSessionActions(window: Window, view: SessionsView, termi
         await run(given);
       }
     });
-  const execute = (command: CommandName, more: (subject: Subject) => Record<string, unknown> = () => ({})) =>
+  const execute =
+    (command: CommandName, more: (subject: Subject) => Record<string, unknown> = () => ({})) =>
     async (subject: Subject): Promise<void> => {
       const cwd = subject.cwd ?? window.liveFolder?.cwd ?? subject.info.cwd;
       await runCommand(window, command, { cwd, name: subject.info.name, source: subject.info.path, ...more(subject) });

@@ -22,8 +22,14 @@ export async function loadTree(host: Host, wanted: Wanted, token: vscode.Cancell
   const folders = host.folders;
   const cwds = folders.map((folder) => folder.cwd);
   if (wanted.query !== '') {
-    const lists = wanted.all || folders.length === 0 ? [await listAll(host, wanted, token)] : await listEach(host, folders, wanted, token);
-    return searchTree(lists.flatMap((list) => list.sessions ?? []), cwds);
+    const lists =
+      wanted.all || folders.length === 0
+        ? [await listAll(host, wanted, token)]
+        : await listEach(host, folders, wanted, token);
+    return searchTree(
+      lists.flatMap((list) => list.sessions ?? []),
+      cwds,
+    );
   }
   if (wanted.all) {
     const { sessions, nextCursor } = await listAll(host, wanted, token);
@@ -42,10 +48,19 @@ export async function loadTree(host: Host, wanted: Wanted, token: vscode.Cancell
   return folderTree(found, cwds);
 }
 
-function listEach(host: Host, folders: readonly LocalFolder[], wanted: Wanted, token: vscode.CancellationToken): Promise<ListResult[]> {
+function listEach(
+  host: Host,
+  folders: readonly LocalFolder[],
+  wanted: Wanted,
+  token: vscode.CancellationToken,
+): Promise<ListResult[]> {
   return Promise.all(
     folders.map(({ cwd }) =>
-      host.request('xcsh.list', { cwd, scope: 'folder', query: wanted.query, limit: wanted.limits.get(cwd) ?? pageSize }, token),
+      host.request(
+        'xcsh.list',
+        { cwd, scope: 'folder', query: wanted.query, limit: wanted.limits.get(cwd) ?? pageSize },
+        token,
+      ),
     ),
   );
 }
@@ -53,5 +68,9 @@ function listEach(host: Host, folders: readonly LocalFolder[], wanted: Wanted, t
 function listAll(host: Host, wanted: Wanted, token: vscode.CancellationToken): Promise<ListResult> {
   // All sessions are wanted, whichever directory one asks in.
   const cwd = host.liveFolder?.cwd ?? path.resolve(os.homedir());
-  return host.request('xcsh.list', { cwd, scope: 'all', query: wanted.query, limit: wanted.limits.get('') ?? pageSize }, token);
+  return host.request(
+    'xcsh.list',
+    { cwd, scope: 'all', query: wanted.query, limit: wanted.limits.get('') ?? pageSize },
+    token,
+  );
 }

@@ -129,7 +129,10 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       }
       case 'day': {
         const ago = daysBetween(node.day, new Date());
-        const item = new vscode.TreeItem(dayLabel(node.day, ago), ago <= 7 || node.children.length <= 3 ? Expanded : Collapsed);
+        const item = new vscode.TreeItem(
+          dayLabel(node.day, ago),
+          ago <= 7 || node.children.length <= 3 ? Expanded : Collapsed,
+        );
         item.id = node.id;
         item.contextValue = 'day';
         return item;
@@ -137,11 +140,16 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case 'session': {
         const { info } = node;
         const item = new vscode.TreeItem(info.name, node.children.length > 0 ? Expanded : None);
-        item.id = node.id;
+        // A line that gets its first fork is another one to VS Code, which would show it folded else.
+        item.id = node.children.length > 0 ? `${node.id}+` : node.id;
         item.description = sessionDescription(info, words);
         item.iconPath = new vscode.ThemeIcon(
           sessionIcon(info),
-          info.live ? new vscode.ThemeColor('charts.green') : info.damagedLines > 0 ? new vscode.ThemeColor('list.warningForeground') : undefined,
+          info.live
+            ? new vscode.ThemeColor('charts.green')
+            : info.damagedLines > 0
+              ? new vscode.ThemeColor('list.warningForeground')
+              : undefined,
         );
         item.contextValue = contextValue(node);
         item.command = { command: 'xcshLs.sessions.transcript', title: t('Open Transcript'), arguments: [node] };
@@ -192,7 +200,10 @@ function dayLabel(day: Date, ago: number): string {
 function tooltip(node: SessionNode): vscode.MarkdownString {
   const { info } = node;
   const text = new vscode.MarkdownString(undefined, true);
-  text.appendMarkdown('**').appendText(info.title ?? info.name).appendMarkdown('**\n\n');
+  text
+    .appendMarkdown('**')
+    .appendText(info.title ?? info.name)
+    .appendMarkdown('**\n\n');
   const first = oneLine(info.firstMessage);
   if (first !== '' && first !== info.title) {
     text.appendText(first.length > 300 ? first.slice(0, 299) + '…' : first).appendMarkdown('\n\n');

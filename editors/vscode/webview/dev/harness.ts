@@ -51,7 +51,6 @@ class Harness {
       cwd,
       commands,
       trusted: true,
-      approval: 'ask',
       kept: null,
     });
     this.post({

@@ -21,6 +21,7 @@ export class PlayedSession {
   private queues = { steering: [] as string[], followUp: [] as string[] };
   private approvals: unknown[] = [];
   private todos: unknown;
+  private retry: Json | null = null;
   private streaming = false;
   private compacting = false;
   model = { provider: 'anthropic', id: 'claude-sonnet-5' };
@@ -61,11 +62,13 @@ export class PlayedSession {
         this.streaming = true;
         break;
       case 'agent_end':
-        [this.streaming, this.partial, this.tools] = [false, null, []];
+        [this.streaming, this.partial, this.tools, this.retry] = [false, null, [], null];
         this.queues = { steering: [], followUp: [] };
         break;
       case 'message_start':
-        if ((e['message'] as Json)['role'] === 'assistant') this.partial = { ...(e['message'] as Json), content: [] };
+        if ((e['message'] as Json)['role'] !== 'assistant') break;
+        this.retry = null;
+        this.partial = { ...(e['message'] as Json), content: [] };
         break;
       case 'message_update':
         this.extend(e['assistantMessageEvent'] as Json);
@@ -79,7 +82,21 @@ export class PlayedSession {
       case 'tool_execution_update':
       case 'tool_execution_end':
         for (const t of this.tools)
-          if (t['toolCallId'] === e['toolCallId']) t['partialResult'] = e['partialResult'] ?? e['result'];
+          if (t['toolCallId'] === e['toolCallId']) {
+            t['partialResult'] = e['partialResult'] ?? e['result'];
+            if (e['type'] === 'tool_execution_end') Object.assign(t, { ended: true, isError: e['isError'] === true });
+          }
+        break;
+      case 'auto_retry_start': {
+        const { type: _, ...retry } = e;
+        this.retry = retry;
+        break;
+      }
+      case 'auto_retry_end':
+        this.retry = null;
+        break;
+      case 'approval_mode_changed':
+        this.approvalMode = e['mode'] as string;
         break;
       case 'turn_end':
         this.tools = [];
@@ -141,6 +158,7 @@ export class PlayedSession {
       messages: this.messages.map(({ entryId, message }) => ({ entryId, message })),
       ...(this.partial ? { partial: this.partial } : {}),
       tools: this.tools,
+      retry: this.retry,
       queues: this.queues,
       approvals: this.approvals,
       todos: this.todos,

@@ -47,15 +47,13 @@ export class Page {
   private tree: readonly TreeNode[] = [];
   private treeOf = ''; // session and leaf that the tree was read at
   private pictureCount = 0;
-  private fresh: boolean; // nothing of an older page was here
+  private hasty: 'steer' | 'followUp' | undefined; // how to say what is in the composer, once that can be decided
 
   constructor(private readonly around: Surroundings) {
     this.store = new Store((m) => around.post(m));
-    const loaded = around.load();
-    this.fresh = loaded === undefined || loaded === null;
     this.ui = {
       init: null,
-      kept: keptOf(loaded),
+      kept: keptOf(around.load()),
       pictures: [],
       sending: false,
       editorFile: null,
@@ -96,6 +94,7 @@ export class Page {
 
   private save(): void {
     const { kept } = this.ui;
+    kept.at = Math.max(Date.now(), kept.at + 1);
     this.around.save(kept);
     if (this.ui.init) this.around.post({ kind: 'keep', kept: { ...kept } }); // before, the extension knows more than the page
   }
@@ -103,8 +102,9 @@ export class Page {
   // What the extension says.
 
   private began(init: Init): void {
-    const kept = this.fresh && init.kept ? keptOf(init.kept) : this.ui.kept;
-    this.fresh = false;
+    // Both stores may be late: what was kept last is the newer.
+    const told = keptOf(init.kept);
+    const kept = told.at > this.ui.kept.at ? told : this.ui.kept;
     const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
     this.treeOf = '';
     this.set({
@@ -123,8 +123,6 @@ export class Page {
         return this.attach(m.attachments);
       case 'editor':
         return this.set({ editorFile: m.file });
-      case 'approvalMode':
-        return this.store.dispatch({ type: 'approvalMode', mode: m.mode });
       case 'focus':
         return this.set({ focus: this.ui.focus + 1 });
       case 'compose':
@@ -152,6 +150,7 @@ export class Page {
 
   /** Follows the session: the tree is read when the conversation stands still at another place. */
   private followed(): void {
+    this.sayNow();
     const { view, sync } = this.store.state;
     if (!sync.live || view.running || !view.session) return;
     const at = `${view.session.sessionId} ${view.session.leafId} ${view.items.length}`;
@@ -191,7 +190,11 @@ export class Page {
     const { kept, pictures } = this.ui;
     const { view, sync } = this.store.state;
     const text = kept.text.trim();
-    if (this.ui.sending && !view.running) return;
+    if (this.ui.sending && !view.running) {
+      this.hasty = how;
+      return;
+    }
+    this.hasty = undefined;
     if (
       (text === '' && pictures.length === 0 && kept.attachments.length === 0) ||
       sync.server === 'stopped' ||
@@ -217,7 +220,14 @@ export class Page {
       this.refused(e, outgoing, pictures, kept.editing, this.runs() > began);
     } finally {
       this.set({ sending: false });
+      this.sayNow();
     }
+  }
+
+  /** Says what was to be said while it was open whether a turn runs. */
+  private sayNow(): void {
+    const { hasty } = this;
+    if (hasty !== undefined && (this.store.state.view.running || !this.ui.sending)) void this.say(hasty);
   }
 
   /** How many prompts there are: more than before means that one was accepted. */
@@ -266,15 +276,13 @@ export class Page {
     const item = this.store.state.view.items.find((i) => i.entryId === entryId);
     if (!item || this.store.state.view.running) return;
     const said = saidOf(item.message.content);
-    const attachments = said.files.map(
-      (f): Attachment => ({
-        uri: f.path,
-        name: f.path.split(/[\\/]/).at(-1) ?? f.path,
-        ...(f.from && f.to
-          ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
-          : {}),
-      }),
-    );
+    const attachments = said.files.map((f): Attachment => ({
+      uri: f.path,
+      name: f.path.split(/[\\/]/).at(-1) ?? f.path,
+      ...(f.from && f.to
+        ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
+        : {}),
+    }));
     this.keep({ text: said.text, attachments, editing: entryId });
     this.set({ focus: this.ui.focus + 1 });
   }

@@ -23,8 +23,12 @@ await esbuild.build({
   packages: 'external',
   logLevel: 'warning',
 });
-const run = spawnSync(process.execPath, ['--test', ...process.argv.slice(2), path.join(built, 'page.mjs')], {
-  stdio: 'inherit',
-  cwd: path.join(here, '../..'),
-});
+const run = spawnSync(
+  process.execPath,
+  ['--test', '--test-reporter=tap', ...process.argv.slice(2), path.join(built, 'page.mjs')],
+  {
+    stdio: 'inherit',
+    cwd: path.join(here, '../..'),
+  },
+);
 process.exit(run.status ?? 1);

@@ -65,7 +65,7 @@ test('a text in pieces ends as the whole text does, wherever it is cut', () => {
   for (let seed = 1; seed <= 200; seed++) {
     const next = random(seed);
     let parsed = nothing;
-    for (let at = 0; at < sample.length; ) {
+    for (let at = 0; at < sample.length;) {
       at = Math.min(sample.length, at + 1 + Math.floor(next() * 30));
       const done = parsed.done;
       parsed = parse(sample.slice(0, at), parsed);

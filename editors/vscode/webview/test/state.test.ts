@@ -20,7 +20,7 @@ const told = (s: ChatState, n: Numbered): ChatState => reduce(s, { type: 'notifi
 
 /** What must be the same whichever way the page got there. Keys, notices and estimates are the page's own. */
 function shown({ view }: ChatState): unknown {
-  const { items, running, compacting, queues, approvals, todos, session } = view;
+  const { items, running, compacting, queues, approvals, todos, retry, session } = view;
   return JSON.parse(
     JSON.stringify({
       running,
@@ -28,7 +28,9 @@ function shown({ view }: ChatState): unknown {
       queues,
       approvals: approvals.map((a) => a.id),
       todos,
+      retry,
       session: session && {
+        mode: session.approvalMode,
         id: session.sessionId,
         leaf: session.leafId,
         model: session.model,
@@ -49,16 +51,6 @@ function shown({ view }: ChatState): unknown {
 function withoutPieces(message: { content?: unknown }): unknown {
   if (!Array.isArray(message.content)) return message;
   return { ...message, content: message.content.map((b: object) => ({ ...b, partialJson: undefined })) };
-}
-
-/** Until its message comes, a snapshot does not tell a call that ended from one that runs. */
-function unfinished(v: unknown): unknown {
-  const s = v as { items: { calls: Record<string, { status: string; entryId?: string }> }[] };
-  for (const item of s.items) {
-    for (const c of Object.values(item.calls))
-      if (!c.entryId && (c.status === 'done' || c.status === 'failed')) c.status = 'running';
-  }
-  return s;
 }
 
 /** The page, with a server that answers for a snapshot with what it was at some moment. */
@@ -97,7 +89,7 @@ for (const { name, log, snapshots } of recordings) {
       const direct = joinedWith(began, snapshot);
       if (client.waits) client.answer(snapshot);
       assert.equal(client.state.sync.live, true);
-      assert.deepEqual(unfinished(shown(client.state)), unfinished(shown(direct)));
+      assert.deepEqual(shown(client.state), shown(direct));
     }
     assert.ok(client.asked >= 1);
   });
@@ -178,6 +170,15 @@ function everyMoment(): { log: Numbered[]; snapshots: Snapshot[] } {
     },
     { type: 'approvals_changed', approvals: [] },
     { type: 'queue_changed', steering: ['so'], followUp: [] },
+    { type: 'approval_mode_changed', mode: 'auto-edit' },
+    { type: 'tool_execution_end', toolCallId: 'c2', toolName: 'todo_write', result: { content: [text('ok')] } },
+    {
+      type: 'tool_execution_end',
+      toolCallId: 'c1',
+      toolName: 'bash',
+      result: { content: [text('no')] },
+      isError: true,
+    },
   ]);
   emit(
     saying(result('c2', 'todo_write', 'ok', { details: { phases } })),
@@ -188,6 +189,11 @@ function everyMoment(): { log: Numbered[]; snapshots: Snapshot[] } {
     answering(answer([text('The same ids again'), call('c1', 'bash', {})], { stopReason: 'toolUse', ...usage })),
     saying(result('c1', 'bash', 'yes')),
   );
+  emit([
+    { type: 'auto_retry_start', attempt: 1, maxAttempts: 3, delayMs: 1000, errorMessage: 'busy' },
+    { type: 'auto_retry_end', attempt: 1, success: true },
+    { type: 'auto_retry_start', attempt: 2, maxAttempts: 3, delayMs: 4000, errorMessage: 'busy again' },
+  ]);
   emit(answering(answer([text('Done')], usage)), [{ type: 'agent_end' }]);
   return { log, snapshots };
 }
@@ -345,4 +351,78 @@ test('events that are not understood change nothing', () => {
   });
   assert.equal(numbered('event', { sessionId: 1, seq: 2 }), undefined);
   assert.equal(numbered('session', { sessionId: 's', seq: -0.5, reason: 'new' }), undefined);
+});
+
+test('events and snapshots say the same of every moment', () => {
+  const { log, snapshots } = everyMoment();
+  let s = joinedWith(began, snapshots[0]!);
+  log.forEach((n, i) => {
+    s = told(s, n);
+    assert.deepEqual(shown(s), shown(joinedWith(began, snapshots[i + 1]!)), `after ${i + 1}`);
+  });
+});
+
+/** The moment after the last event of a type, in a session with something of everything. */
+function after(type: string): ChatState {
+  const { log, snapshots } = everyMoment();
+  const at = log.findLastIndex((n) => n.of === 'event' && n.event.type === type);
+  return joinedWith(began, snapshots[at + 1]!);
+}
+
+test('a page that comes late knows what may be done unasked, what ended and what is tried again', () => {
+  const ended = after('tool_execution_end').view;
+  assert.equal(ended.session?.approvalMode, 'auto-edit');
+  assert.deepEqual(Object.fromEntries(Object.entries(ended.items.at(-1)!.calls).map(([id, c]) => [id, c.status])), {
+    c1: 'failed',
+    c2: 'done',
+  });
+  assert.deepEqual(after('auto_retry_start').view.retry, {
+    attempt: 2,
+    maxAttempts: 3,
+    delayMs: 4000,
+    message: 'busy again',
+  });
+  assert.equal(after('auto_retry_end').view.retry, null);
+  assert.equal(after('agent_end').view.retry, null);
+});
+
+test('a command of the person is in its place without a new snapshot', () => {
+  const { log, snapshots } = everyMoment();
+  const s = joinedWith(began, snapshots.at(-1)!);
+  const seq = log.length;
+  const message = {
+    role: 'bashExecution',
+    command: 'ls',
+    output: 'a',
+    exitCode: 0,
+    cancelled: false,
+    truncated: false,
+    timestamp: 1,
+  };
+  const running = told(
+    s,
+    numbered('event', {
+      cwd: '/w',
+      sessionId: 's',
+      seq: seq + 1,
+      event: { type: 'bash_execution_update', text: 'a' },
+    })!,
+  );
+  assert.equal(running.view.bash, 'a');
+  const ended = (entryId?: string) =>
+    told(
+      running,
+      numbered('event', {
+        cwd: '/w',
+        sessionId: 's',
+        seq: seq + 2,
+        event: { type: 'bash_execution_end', message, ...(entryId ? { entryId } : {}) },
+      })!,
+    );
+  const stored = ended('e9');
+  assert.equal(stored.view.bash, null);
+  assert.equal(stored.view.items.at(-1)?.entryId, 'e9');
+  assert.equal(stored.view.session?.leafId, 'e9');
+  assert.equal(wantsSnapshot(stored), false);
+  assert.equal(wantsSnapshot(ended()), true, 'of one that is in no entry a snapshot tells');
 });

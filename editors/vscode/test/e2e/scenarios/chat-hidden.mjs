@@ -1,47 +1,51 @@
-// Permission is asked for beside the panel when that is not on the screen, whoever
-// answers first is heard, and an edit of an open file lands on its undo stack.
+// Permission is asked for in a notification while the panel is not on the screen; what waits
+// is in the panel too, and whoever answers first is heard.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { until } from '../driver.mjs';
+import { service } from '../service.mjs';
 
 export const options = {
-  settings: () => ({ 'xcshLs.model': 'offline/demo', 'files.autoSave': 'off' }),
+  settings: () => ({ 'xcshLs.model': 'local/m' }),
   sessions(editor) {
     writeFileSync(join(editor.folder, 'a.txt'), 'one\ntwo\nthree\n');
   },
 };
 
 export default async function (editor) {
-  const { page } = editor;
-  const chat = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
   const file = join(editor.folder, 'a.txt');
-  const text = async () =>
-    (await page.locator('.editor-instance .view-lines').first().innerText()).replaceAll('\u00a0', ' ');
+  const edit = (oldText, newText) => [
+    { id: `call-${newText}`, name: 'edit', args: { path: 'a.txt', edits: [{ oldText, newText }] } },
+  ];
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const model = await service(editor, [
+    { text: 'I change the second line.', calls: edit('two', 'zwei'), held },
+    { text: 'The third as well.', calls: edit('three', 'drei') },
+    { text: 'As you like.' },
+  ]);
 
-  await page.keyboard.press('Control+Shift+E');
-  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'a.txt' }).dblclick();
-  await page.locator('.editor-instance .view-lines', { hasText: 'two' }).waitFor();
-
-  await editor.palette('xcsh: Ask…');
-  await editor.answer('edit a.txt: two => zwei');
+  await editor.openChat();
+  await editor.say('say it in German');
+  await editor.said('I change').waitFor();
+  await editor.hideChat();
+  release();
+  await editor.notification('xcsh wants to: Edit a.txt').waitFor();
+  assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'nothing is written before it is allowed');
+  await editor.shot('asked');
   await editor.notified('xcsh wants to: Edit a.txt', 'Allow');
-  await page.locator('.editor-instance .view-lines', { hasText: 'zwei' }).waitFor();
-  assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'the buffer is changed, and not saved');
-  await editor.shot('edited');
-  await page.locator('.editor-instance .view-lines').first().click();
-  await page.keyboard.press('Control+Z');
-  await until('the text before', async () => (await text()).includes('two'));
+  await until('the change', () => editor.read(file) === 'one\nzwei\nthree\n');
 
   // What a notification asks waits in the panel too.
-  await editor.palette('xcsh: Ask…');
-  await editor.answer('edit a.txt: three => drei');
   await editor.notification('xcsh wants to: Edit a.txt').waitFor();
-  await editor.palette('xcsh: Open Chat');
-  await chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
+  await editor.openChat();
+  await editor.chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
   await editor.shot('both');
-  await chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
-  await chat.locator('.conversation').getByText('The tool edit failed').waitFor();
-  assert.ok((await text()).includes('three'));
+  await editor.chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
+  await editor.said('As you like.').waitFor();
+  assert.equal(editor.read(file), 'one\nzwei\nthree\n');
+  assert.match(JSON.stringify(model.requests[2].messages), /did not allow/);
+  model.close();
 }

@@ -27,10 +27,9 @@ export default async function (editor) {
   const noise = [];
   page.on('dialog', (dialog) => noise.push(dialog.message()));
   page.on('request', (request) => request.url().includes('example.invalid') && noise.push(request.url()));
-  const chat = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  const { chat } = editor;
 
-  await editor.palette('xcsh: Open Chat');
-  await chat.locator('.welcome').waitFor();
+  await editor.openChat();
   await editor.palette('xcsh: Resume Session…');
   await editor.pick('Odd texts');
   await chat.locator('.message').first().waitFor();
@@ -43,5 +42,8 @@ export default async function (editor) {
   const policy = await chat.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
   assert.match(policy, /^default-src 'none'; img-src data:;/);
   assert.doesNotMatch(policy, /unsafe/);
+  for (const frame of page.frames()) {
+    assert.equal(await frame.evaluate('typeof hit'), 'undefined', frame.url());
+  }
   assert.deepEqual(noise, []);
 }

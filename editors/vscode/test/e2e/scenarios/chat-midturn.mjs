@@ -9,37 +9,30 @@ import { service } from '../service.mjs';
 export const options = { settings: () => ({ 'xcshLs.model': 'local/m' }) };
 
 export default async function (editor) {
-  const { page } = editor;
   let release;
   const held = () => new Promise((resolve) => (release = resolve));
   const text = 'One two three four **five** six seven eight nine ten';
   const answers = [{ text, held: held() }];
   const model = await service(editor, answers);
-  const chat = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  const { chat } = editor;
   const said = chat.locator('.conversation');
   const composer = chat.locator('#composer');
-  const say = async (words, key = 'Enter') => {
-    await composer.fill(words);
-    await composer.press(key);
-  };
 
-  await editor.palette('xcsh: Open Chat');
-  await chat.locator('.welcome').waitFor();
-  await say('begin');
+  await editor.openChat();
+  await editor.say('begin');
   await said.getByText('One two three').waitFor();
   await said.locator('article[aria-busy=true]').waitFor();
 
   // Hidden in the middle, and back.
-  await page.keyboard.press('Control+Shift+E');
-  await page.locator('iframe.webview.ready').waitFor({ state: 'detached' });
-  await editor.palette('xcsh: Open Chat');
+  await editor.hideChat();
+  await editor.openChat();
   await said.getByText('One two three').waitFor();
   await editor.shot('middle');
 
   // Steered and followed up, and both are asked.
   answers.push({ text: 'As you say.' }, { text: 'And that too.' });
-  await say('rather so');
-  await say('then this', 'Alt+Enter');
+  await editor.say('rather so');
+  await editor.say('then this', 'Alt+Enter');
   await chat.locator('.queue li').nth(1).waitFor();
   await editor.shot('queue');
   release();
@@ -50,9 +43,9 @@ export default async function (editor) {
 
   // Stopped, with what waited given back.
   answers.push({ text, held: held() });
-  await say('again');
+  await editor.say('again');
   await said.locator('article[aria-busy=true]').getByText('One two').waitFor();
-  await say('never said');
+  await editor.say('never said');
   await chat.locator('.queue li').waitFor();
   await composer.press('Escape');
   await said.getByText('Stopped').waitFor();
@@ -62,7 +55,7 @@ export default async function (editor) {
 
   // The server ends in the middle: what was said before is there, and the prompt comes back.
   answers.push({ text, held: held() });
-  await say('a third time');
+  await editor.say('a third time');
   await said.locator('article[aria-busy=true]').getByText('One two').waitFor();
   const [pid] = editor.serverPids();
   process.kill(pid, 'SIGKILL');
@@ -77,7 +70,7 @@ export default async function (editor) {
   release();
   answers.splice(0, Infinity, { text: 'It goes on.' });
   await until('a live page', async () => (await chat.locator('.note').count()) === 0);
-  await say('and now?');
+  await editor.say('and now?');
   await said.getByText('It goes on.').waitFor();
   await editor.shot('end');
   assert.equal(editor.sessionFiles().length, 1);

@@ -15,24 +15,19 @@ export const options = {
 
 export default async function (editor) {
   const { page } = editor;
-  const chat = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  const { chat } = editor;
   const composer = chat.locator('#composer');
   const count = () => chat.locator('.message').count();
-  const say = async (text) => {
-    await composer.fill(text);
-    await composer.press('Enter');
-  };
 
-  await editor.palette('xcsh: Open Chat');
-  await chat.locator('.welcome').waitFor();
+  await editor.openChat();
   await editor.shot('empty');
-  await say('what is in a.txt?');
-  await chat.locator('.conversation').getByText('The tool read answered with 3 lines.').waitFor();
+  await editor.say('what is in a.txt?');
+  await editor.said('The tool read answered with 3 lines.').waitFor();
   assert.equal(await composer.inputValue(), '');
   await editor.shot('answered');
 
   // An edit waits for a word, with its change in sight.
-  await say('edit a.txt: two => zwei');
+  await editor.say('edit a.txt: two => zwei');
   await chat.locator('.approval .diff .added', { hasText: 'zwei' }).waitFor();
   assert.equal(
     editor.read(join(editor.folder, 'a.txt')),
@@ -41,21 +36,20 @@ export default async function (editor) {
   );
   await editor.shot('approval');
   await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
-  await chat.locator('.conversation').getByText('The tool edit answered').waitFor();
+  await editor.said('The tool edit answered').waitFor();
   assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
   await editor.shot('edited');
 
-  await say('edit a.txt: three => drei');
+  await editor.say('edit a.txt: three => drei');
   await chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
-  await chat.locator('.conversation').getByText('The tool edit failed').waitFor();
+  await editor.said('The tool edit failed').waitFor();
   assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
   const messages = await count();
   await composer.fill('a draft');
 
   // Hidden and shown again.
-  await page.keyboard.press('Control+Shift+E');
-  await page.locator('.explorer-viewlet, .explorer-folders-view').first().waitFor();
-  await editor.palette('xcsh: Open Chat');
+  await editor.hideChat();
+  await editor.openChat();
   await until('the messages after hiding', async () => (await count()) === messages);
   assert.equal(await composer.inputValue(), 'a draft');
 
@@ -63,7 +57,7 @@ export default async function (editor) {
   const [before] = editor.serverPids();
   await page.reload();
   await page.waitForSelector('.statusbar-item');
-  await editor.palette('xcsh: Open Chat');
+  await editor.openChat();
   await until('the messages after a reload', async () => (await count()) === messages);
   assert.equal(await composer.inputValue(), 'a draft');
   await editor.shot('reloaded');
@@ -76,9 +70,9 @@ export default async function (editor) {
     'the messages after a crash',
     async () => (await count()) === messages && (await chat.locator('.note').count()) === 0,
   );
-  await say('list it');
-  await chat.locator('.conversation').getByText('It lists this folder').waitFor();
-  await until('the end of the turn', async () => (await chat.locator('.stop').count()) === 0);
+  await editor.say('list it');
+  await editor.said('It lists this folder').waitFor();
+  await editor.turnEnds();
   await editor.shot('after-crash');
   assert.equal(editor.sessionFiles().length, 1, 'it is one session all the time');
 }

@@ -30,10 +30,7 @@ export default async function (editor) {
   assert.equal(editor.serverPids().length, 1);
 
   // The folder of the active editor is meant without a question.
-  await editor.page.keyboard.press('Control+P');
-  await editor.input().fill('b.txt');
-  await editor.pick('b.txt');
-  await editor.page.locator('.tab').filter({ hasText: 'b.txt' }).waitFor();
+  await editor.openFile('b.txt');
   await editor.palette('xcsh: Resume Session…');
   await editor.waitForRow('Work in beta');
 }

@@ -22,13 +22,9 @@ export default async function (editor) {
     calls: [{ id, name: 'edit', args: { path: 'a.txt', edits: [{ oldText: 'two', newText: 'zwei' }] } }],
   });
   const model = await service(editor, [edit('c1'), { text: 'Then not.' }, edit('c2'), { text: 'It is zwei now.' }]);
-  const lines = page.locator('.editor-instance .view-lines').first();
-  const text = async () => (await lines.innerText()).replaceAll('\u00a0', ' ');
   const diff = page.locator('.monaco-diff-editor');
 
-  await page.keyboard.press('Control+Shift+E');
-  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: 'a.txt' }).dblclick();
-  await page.locator('.view-lines', { hasText: 'two' }).waitFor();
+  await editor.openFile('a.txt');
   await page.locator('.view-line', { hasText: 'two' }).click();
 
   await editor.palette('xcsh: Change with xcsh…');
@@ -40,7 +36,7 @@ export default async function (editor) {
   await diff.waitFor({ state: 'detached' });
   await until('the end of the turn', () => model.requests.length === 2);
   assert.match(JSON.stringify(model.requests[1].messages), /did not allow/);
-  assert.equal((await text()).includes('zwei'), false);
+  assert.equal((await editor.text()).includes('zwei'), false);
 
   await page.locator('.view-line', { hasText: 'two' }).click();
   await editor.palette('xcsh: Change with xcsh…');
@@ -49,12 +45,30 @@ export default async function (editor) {
   assert.equal(editor.read(file), 'one\ntwo\nthree\n');
   await editor.palette('xcsh: Accept Change');
   await diff.waitFor({ state: 'detached' });
-  await until('the change', async () => (await text()).includes('zwei'));
+  await until('the change', async () => (await editor.text()).includes('zwei'));
   assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'it is in the buffer, and not saved');
   await editor.shot('accepted');
   await until('the end of the second turn', () => model.requests.length === 4);
-  await lines.click();
+  await page.locator('.view-line', { hasText: 'zwei' }).click();
   await page.keyboard.press('Control+Z');
-  await until('the text before', async () => (await text()).includes('two'));
+  await until('the text before', async () => (await editor.text()).includes('two'));
+
+  // The light bulb offers the same for what is selected.
+  model.answers.push({ text: 'Nothing to change.' });
+  await page.locator('.view-line', { hasText: 'three' }).click();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Shift+End');
+  await until('the menu of the light bulb', async () => {
+    await page.keyboard.press('Control+.');
+    const action = page.locator('.action-widget .monaco-list-row', { hasText: 'Change with xcsh…' });
+    return action.click({ timeout: 1500 }).then(
+      () => true,
+      () => page.keyboard.press('Escape').then(() => false),
+    );
+  });
+  await editor.answer('in French');
+  await until('the question', () => model.requests.length === 5);
+  assert.match(JSON.stringify(model.requests[4].messages), /lines=\\{1,3}"3-3/);
+  await editor.notification('Nothing to change.').waitFor();
   model.close();
 }

@@ -22,8 +22,7 @@ export default async function (editor) {
   await editor.palette('xcsh: Resume Session…');
   await editor.notified('The server xcsh-ls was not found.', 'How to Install');
   await editor.page.locator('.tab').filter({ hasText: 'Install xcsh-ls' }).waitFor();
-  const help = editor.page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
-  await help.getByText('go install github.com/xcsh-ls/xcsh-ls').waitFor();
+  await editor.report.getByText('go install github.com/xcsh-ls/xcsh-ls').waitFor();
   await editor.shot('help');
 
   const bin = join(editor.home, 'go/bin');

@@ -17,7 +17,8 @@ export default async function (editor) {
   const { page } = editor;
   await editor.palette('xcsh: Ask…');
   await editor.answer('what is in README.md?');
-  await editor.notification('Show Transcript').waitFor();
+  await editor.said('The tool read answered').waitFor();
+  await editor.turnEnds();
   const file = await until('the session file', () => editor.sessionFiles()[0]);
   assert.match(editor.read(file), /what is in README\.md\?/);
   assert.match(editor.read(file), /Albatross/);
@@ -25,7 +26,11 @@ export default async function (editor) {
 
   await editor.palette('xcsh: Rename Session…');
   await editor.answer('About birds');
-  await editor.page.locator('.statusbar-item').filter({ hasText: /^\s*About birds/ }).first().waitFor();
+  await editor.page
+    .locator('.statusbar-item')
+    .filter({ hasText: /^\s*About birds/ })
+    .first()
+    .waitFor();
   await until('the title on disk', () => editor.read(file).includes('About birds'));
 
   await editor.palette('xcsh: Label Entry…');
@@ -47,11 +52,10 @@ export default async function (editor) {
   await page.locator('.editor-instance').filter({ hasText: 'System Prompt' }).first().waitFor();
 
   await editor.palette('xcsh: Session Statistics');
-  const report = page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
-  await report.getByText('Session Statistics').first().waitFor();
+  await editor.report.getByText('Session Statistics').first().waitFor();
   await editor.shot('statistics');
   await editor.palette('xcsh: Check Session');
-  await report.getByText('Nothing is wrong with this session file.').first().waitFor();
+  await editor.report.getByText('Nothing is wrong with this session file.').first().waitFor();
   await editor.shot('check');
 
   // Going back to the prompt gives it back, to be edited; the old branch stays in the file.
@@ -60,10 +64,11 @@ export default async function (editor) {
   await editor.waitForRow('begin');
   await editor.shot('entries');
   await editor.pick('what is in README.md?');
-  await until('the prompt where prompts are written', async () => {
-    const texts = await Promise.all(page.frames().map((frame) => frame.locator('textarea').first().inputValue({ timeout: 100 }).catch(() => '')));
-    return texts.includes('what is in README.md?');
-  });
+  const composer = editor.chat.locator('#composer');
+  await until(
+    'the prompt where prompts are written',
+    async () => (await composer.inputValue()) === 'what is in README.md?',
+  );
   await editor.shot('gone-back');
   assert.ok(editor.read(file).startsWith(before), 'only appended to');
 
@@ -72,5 +77,5 @@ export default async function (editor) {
   await editor.shot('menu');
   await editor.pick('Fork');
   const copy = await until('the copy', () => editor.sessionFiles().find((other) => other !== file));
-  assert.equal(JSON.parse(editor.read(copy).split('\n')[0]).cwd, editor.folder);
+  assert.equal((await editor.header(copy)).cwd, editor.folder);
 }

@@ -3,13 +3,31 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
+import { until } from '../driver.mjs';
+
 let mine, other;
 
 export const options = {
   sessions(editor) {
-    mine = editor.session('pi', 'Fix the flaky test', [['why does TestClock fail on Mondays?', 'Because the week begins on Sunday there.']], { age: 2 });
-    editor.session('pi', '', [['rename the package', 'Done.'], ['and the docs, mention the albatross', 'Done as well.']], { age: 30 });
-    other = editor.session('pi', 'Elsewhere', [['something else', 'Yes.']], { cwd: join(editor.root, 'work/other'), age: 5 });
+    mine = editor.session(
+      'pi',
+      'Fix the flaky test',
+      [['why does TestClock fail on Mondays?', 'Because the week begins on Sunday there.']],
+      { age: 2 },
+    );
+    editor.session(
+      'pi',
+      '',
+      [
+        ['rename the package', 'Done.'],
+        ['and the docs, mention the albatross', 'Done as well.'],
+      ],
+      { age: 30 },
+    );
+    other = editor.session('pi', 'Elsewhere', [['something else', 'Yes.']], {
+      cwd: join(editor.root, 'work/other'),
+      age: 5,
+    });
   },
 };
 
@@ -31,7 +49,7 @@ export default async function (editor) {
   await editor.input().fill('');
   await editor.waitForRow('Fix the flaky test');
 
-  await editor.page.locator('.quick-input-widget .quick-input-titlebar .action-label, .quick-input-widget .quick-input-inline-action-bar .action-label').first().click();
+  await editor.allFolders();
   await editor.waitForRow('Elsewhere');
   await editor.page.locator('.quick-input-list').filter({ hasText: 'Other folders' }).waitFor();
   await editor.shot('all');
@@ -52,10 +70,10 @@ export default async function (editor) {
   const elsewhere = editor.read(other);
   const files = editor.sessionFiles();
   await editor.palette('xcsh: Resume Session…');
-  await editor.page.locator('.quick-input-widget .quick-input-titlebar .action-label, .quick-input-widget .quick-input-inline-action-bar .action-label').first().click();
+  await editor.allFolders();
   await editor.pick('Elsewhere');
   await editor.dialog('belongs to another folder', 'Fork Here');
-  const copy = await import('../driver.mjs').then(({ until }) => until('the copy', () => editor.sessionFiles().find((file) => !files.includes(file))));
-  assert.equal(JSON.parse(editor.read(copy).split('\n')[0]).cwd, editor.folder);
+  const copy = await until('the copy', () => editor.sessionFiles().find((file) => !files.includes(file)));
+  assert.equal((await editor.header(copy)).cwd, editor.folder);
   assert.equal(editor.read(other), elsewhere);
 }

@@ -10,10 +10,21 @@ let flaky, fork;
 
 export const options = {
   sessions(editor) {
-    flaky = editor.session('xcsh', 'Fix the flaky test', [['why does TestClock fail on Mondays?', 'Because the week begins on Sunday there.']], { age: 3, id: '01a19656-0000-7000-8000-00000000aaaa' });
-    fork = editor.session('xcsh', 'Another way', [['and without a clock?', 'Then it works.']], { age: 2, parentSession: '01a19656-0000-7000-8000-00000000aaaa' });
+    flaky = editor.session(
+      'xcsh',
+      'Fix the flaky test',
+      [['why does TestClock fail on Mondays?', 'Because the week begins on Sunday there.']],
+      { age: 3, id: '01a19656-0000-7000-8000-00000000aaaa' },
+    );
+    fork = editor.session('xcsh', 'Another way', [['and without a clock?', 'Then it works.']], {
+      age: 2,
+      parentSession: '01a19656-0000-7000-8000-00000000aaaa',
+    });
     const damaged = editor.session('pi', 'Half written', [['hello', 'Hello.']], { age: 50 });
-    appendFileSync(damaged, '{"type":"message","id":"x","parentId":nul\n{"type":"label","id":"bb000001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","targetId":"y","label":"z"}\n');
+    appendFileSync(
+      damaged,
+      '{"type":"message","id":"x","parentId":nul\n{"type":"label","id":"bb000001","parentId":null,"timestamp":"2026-11-01T10:00:00.000Z","targetId":"y","label":"z"}\n',
+    );
   },
 };
 
@@ -23,7 +34,11 @@ export default async function (editor) {
   await editor.treeRow('Another way').waitFor();
   await editor.treeRow('Half written').waitFor();
   const depth = async (text) => Number(await editor.treeRow(text).getAttribute('aria-level'));
-  assert.equal(await depth('Another way'), (await depth('Fix the flaky test')) + 1, 'a fork is below what it comes from');
+  assert.equal(
+    await depth('Another way'),
+    (await depth('Fix the flaky test')) + 1,
+    'a fork is below what it comes from',
+  );
   await editor.treeRow('1 damaged line').waitFor();
   await editor.shot('tree');
 
@@ -32,12 +47,24 @@ export default async function (editor) {
   await editor.treeRow('Written just now').waitFor();
 
   // The tooltip is made when it is looked at.
-  await editor.treeRow('Fix the flaky test').hover();
-  await editor.page.locator('.monaco-hover').filter({ hasText: 'TestClock' }).first().waitFor();
+  // The line moves while the list is read again.
+  const tooltip = editor.page.locator('.monaco-hover').filter({ hasText: 'TestClock' }).first();
+  await until('the tooltip', async () => {
+    await editor.page.mouse.move(900, 600);
+    await editor.treeRow('Fix the flaky test').hover({ position: { x: 90, y: 10 } });
+    return tooltip.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    );
+  });
   await editor.shot('tooltip');
 
   await editor.treeRow('Fix the flaky test').click();
-  await editor.page.locator('.editor-instance, .editor-container').filter({ hasText: 'week begins on Sunday' }).first().waitFor();
+  await editor.page
+    .locator('.editor-instance, .editor-container')
+    .filter({ hasText: 'week begins on Sunday' })
+    .first()
+    .waitFor();
   await editor.shot('transcript');
 
   await editor.inline('Another way', 'Rename');

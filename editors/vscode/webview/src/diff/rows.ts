@@ -5,8 +5,7 @@ import { obj, str } from '../state/wire';
 import type { Obj } from '../state/wire';
 
 export type Row =
-  | { kind: 'same' | 'added' | 'removed'; before?: number; after?: number; text: string }
-  | { kind: 'gap'; text: string };
+  { kind: 'same' | 'added' | 'removed'; before?: number; after?: number; text: string } | { kind: 'gap'; text: string };
 
 export interface Diff {
   rows: Row[];

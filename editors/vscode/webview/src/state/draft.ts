@@ -10,6 +10,7 @@ export interface Outgoing {
 }
 
 export interface Kept {
+  at: number; // when it was kept, in milliseconds since 1970; 0 is never
   cwd: string;
   text: string;
   attachments: Attachment[];
@@ -20,6 +21,7 @@ export interface Kept {
 }
 
 export const nothingKept: Kept = {
+  at: 0,
   cwd: '',
   text: '',
   attachments: [],
@@ -37,6 +39,7 @@ export function keptOf(v: unknown): Kept {
   const sent = obj(o.sent);
   const folds = Object.entries(obj(o.folds)).filter((e): e is [string, boolean] => typeof e[1] === 'boolean');
   return {
+    at: num(o.at),
     cwd: str(o.cwd),
     text: str(o.text),
     attachments: attachmentsOf(o.attachments),

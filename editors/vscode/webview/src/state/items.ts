@@ -128,12 +128,10 @@ export function todosOf(v: unknown): TodoPhase[] {
       name: str(phase.name) || str(phase.title),
       todos: list(phase.tasks ?? phase.todos)
         .map(obj)
-        .map(
-          (task): Todo => ({
-            text: str(task.content) || str(task.title) || str(task.text),
-            status: todoStates.find((s) => s === task.status) ?? 'pending',
-          }),
-        ),
+        .map((task): Todo => ({
+          text: str(task.content) || str(task.title) || str(task.text),
+          status: todoStates.find((s) => s === task.status) ?? 'pending',
+        })),
     }));
 }
 

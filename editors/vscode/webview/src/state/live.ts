@@ -1,6 +1,6 @@
 // One event of the agent, applied to what is shown.
 
-import type { ContentBlock, SessionUsage, StoredMessage } from './wire';
+import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
 import {
@@ -14,7 +14,7 @@ import {
   withMessage,
   withoutRunning,
 } from './items';
-import type { Call, Notice, View } from './model';
+import type { Call, Notice, Retry, View } from './model';
 
 type Apply = (v: View, e: Obj) => View;
 
@@ -40,18 +40,10 @@ const apply: Record<string, Apply> = {
   thinking_level_changed: (v, e) =>
     v.session ? { ...v, session: { ...v.session, thinkingLevel: str(e.thinkingLevel) } } : v,
   approval_mode_changed: (v, e) =>
-    v.session ? { ...v, session: { ...v.session, approvalMode: str(e.approvalMode ?? e.mode) } as View['session'] } : v,
+    v.session ? { ...v, session: { ...v.session, approvalMode: str(e.mode) as ApprovalMode } } : v,
   mode_changed: (v, e) =>
     v.session && typeof e.mode === 'string' ? { ...v, session: { ...v.session, mode: e.mode } } : v,
-  auto_retry_start: (v, e) => ({
-    ...v,
-    retry: {
-      attempt: num(e.attempt),
-      maxAttempts: num(e.maxAttempts),
-      delayMs: num(e.delayMs),
-      message: str(e.errorMessage),
-    },
-  }),
+  auto_retry_start: (v, e) => ({ ...v, retry: retryOf(e) }),
   auto_retry_end: (v) => ({ ...v, retry: null }),
   auto_compaction_start: (v) => ({ ...v, compacting: true }),
   auto_compaction_end: (v, e) => {
@@ -79,6 +71,17 @@ export function applyEvent(view: View, event: Obj): View {
 export function needsSnapshot(event: Obj): boolean {
   if (event.type === 'bash_execution_end') return !str(event.entryId);
   return event.type === 'auto_compaction_end' && event.aborted !== true && !str(event.errorMessage);
+}
+
+/** A request that is made again, of an event or of a snapshot. */
+export function retryOf(v: unknown): Retry {
+  const o = obj(v);
+  return {
+    attempt: num(o.attempt),
+    maxAttempts: num(o.maxAttempts),
+    delayMs: num(o.delayMs),
+    message: str(o.errorMessage),
+  };
 }
 
 const maxNotices = 20;

@@ -3,12 +3,12 @@
 // snapshot is asked for and what came since is put behind it.
 
 import type { ServerState } from '../../../src/chat/messages';
-import { applyEvent, needsSnapshot, noticed } from './live';
+import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
 import { itemsOf, messageOf, newItem, todosOf, withApprovals, withCall, withoutRunning } from './items';
 import { approvalOf, num, obj, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
-import type { ChatState, Notice, Sync, View } from './model';
+import type { CallStatus, ChatState, Notice, Sync, View } from './model';
 
 /** What can happen to the page. */
 export type Action =
@@ -21,7 +21,6 @@ export type Action =
   | { type: 'again' } // the person wants the snapshot that did not come
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'approvalAsked'; prompt: unknown }
-  | { type: 'approvalMode'; mode: string }
   | { type: 'notice'; tone: Notice['tone']; text: string }
   | { type: 'dismiss'; key: string };
 
@@ -53,7 +52,7 @@ export function reduce(s: ChatState, a: Action): ChatState {
 
 function viewed(
   { view, sync }: ChatState,
-  a: Extract<Action, { type: 'context' | 'approvalAsked' | 'approvalMode' | 'notice' | 'dismiss' }>,
+  a: Extract<Action, { type: 'context' | 'approvalAsked' | 'notice' | 'dismiss' }>,
 ): View {
   switch (a.type) {
     case 'context':
@@ -65,8 +64,6 @@ function viewed(
       const approvals = [...view.approvals, prompt];
       return { ...view, approvals, items: withApprovals(view.items, view.approvals, approvals) };
     }
-    case 'approvalMode':
-      return view.session ? { ...view, session: { ...view.session, approvalMode: a.mode } as View['session'] } : view;
     case 'notice':
       return noticed(view, a.tone, a.text);
     case 'dismiss':
@@ -163,7 +160,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   let items: readonly Item[] = kept(itemsOf(snapshot), same ? was.items : []);
   for (const t of snapshot.tools ?? []) {
     items = withCall(items, str(t.toolCallId), (c) =>
-      c.entryId ? c : { status: 'running', output: t.partialResult ?? c.output },
+      c.entryId ? c : { status: statusOf(t), output: t.partialResult ?? c.output },
     );
   }
   items = withApprovals(items, [], approvals);
@@ -173,7 +170,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   if (!state.isStreaming) items = withoutRunning(items);
   return {
     ...emptyView,
-    session: withMode(state, was, same),
+    session: state,
     items,
     counter,
     approvals,
@@ -184,7 +181,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],
     bash: same ? was.bash : null,
-    retry: same && state.isStreaming ? was.retry : null,
+    retry: snapshot.retry ? retryOf(snapshot.retry) : null,
   };
 }
 
@@ -192,12 +189,10 @@ type Item = View['items'][number];
 
 const liveKey = (was: View, same: boolean) => (same ? was.items.findLast((i) => i.live)?.key : undefined);
 
-/** A server that does not tell the approval mode leaves what the page knows of it. */
-function withMode(state: Snapshot['state'], was: View, same: boolean): Snapshot['state'] {
-  const known = obj(was.session).approvalMode;
-  return same && known !== undefined && obj(state).approvalMode === undefined
-    ? ({ ...state, approvalMode: known } as Snapshot['state'])
-    : state;
+/** How far a call of the running turn is whose result is not in the session yet. */
+function statusOf(t: { ended?: boolean; isError?: boolean }): CallStatus {
+  if (t.ended !== true) return 'running';
+  return t.isError === true ? 'failed' : 'done';
 }
 
 /** Messages that are shown already keep their keys, so that nothing on the screen is built anew. */

@@ -11,6 +11,7 @@ import type {
 } from '../../../src/wire.gen';
 
 export type {
+  ApprovalMode,
   ApprovalPrompt,
   ApprovalRule,
   ContentBlock,

@@ -3,7 +3,7 @@
 
 import type { JSX } from 'preact';
 import type { WindowCommand } from '../../../src/chat/messages';
-import { num, obj, str } from '../state/wire';
+import { num, str } from '../state/wire';
 import { costText, exact, tokenText } from './describe';
 import { Icon } from './controls';
 import { useChat, usePage, useUi } from './use';
@@ -113,8 +113,7 @@ function ContextRing(): JSX.Element | null {
 
 export function Choices(): JSX.Element {
   const session = useChat((s) => s.view.session);
-  const begun = useUi((u) => u.init?.approval ?? 'ask');
-  const mode = str(obj(session).approvalMode) || begun;
+  const mode = str(session?.approvalMode);
   const [icon, name] = modes[mode] ?? ['shield', mode];
   const level = session?.thinkingLevel ?? 'off';
   return (

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
+import type { ForkPosition } from '../../../src/chat/messages';
 import { fileLabel, saidOf } from '../state/said';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
@@ -82,9 +83,33 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
               onClick={() => page.edit(item.entryId)}
             />
           )}
+          <ForkButton item={item} label="Fork before this prompt" position="before" />
         </span>
       </div>
     </div>
+  );
+}
+
+/** Goes on from here in a session of its own; this one stays as it is. */
+function ForkButton({
+  item,
+  label,
+  position,
+}: {
+  item: Item;
+  label: string;
+  position: ForkPosition;
+}): JSX.Element | null {
+  const page = usePage();
+  const busy = useChat((s) => s.view.running || !s.sync.live);
+  if (!item.entryId) return null;
+  return (
+    <IconButton
+      icon="repo-forked"
+      label={label}
+      disabled={busy}
+      onClick={() => page.store.send({ kind: 'fork', entryId: item.entryId, position })}
+    />
   );
 }
 
@@ -223,6 +248,7 @@ function Answer({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
         <div class="message-tools">
           <span class="on-demand">
             <CopyButton text={() => plainText(item.message.content)} label="Copy answer" />
+            <ForkButton item={item} label="Fork after this answer" position="at" />
           </span>
           <span class="facts on-demand" title={usageTitle(item)}>
             {answerFacts(item)}

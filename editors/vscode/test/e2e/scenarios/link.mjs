@@ -1,0 +1,43 @@
+// A link resumes a session or shows a transcript, after a question; one that names nothing
+// is refused.
+import assert from 'node:assert/strict';
+
+const id = '01a19656-0000-7000-8000-00000000bbbb';
+let session;
+
+export const options = {
+  sessions(editor) {
+    session = editor.session('pi', 'Linked', [['hello', 'You followed a link.']], { id });
+  },
+};
+
+export default async function (editor) {
+  const { page } = editor;
+  const before = editor.read(session);
+  const follow = async (path) => {
+    await editor.palette('Developer: Open URL');
+    await editor.answer(`vscode://xcsh-ls.xcsh-ls/${path}`);
+    // VS Code asks first whether the extension may have it.
+    await editor.dialog('to open this URI', 'Open');
+  };
+
+  await follow(`resume?id=${id}`);
+  await editor.dialog('A link asked for it', 'Cancel');
+  assert.deepEqual(editor.serverPids(), [], 'nothing happens before the answer');
+  await follow(`resume?id=${id}`);
+  await editor.shot('question');
+  await editor.dialog('A link asked for it', 'Resume');
+  await editor.status('Linked');
+  assert.equal(editor.read(session), before);
+
+  await follow(`open?path=${encodeURIComponent(session)}`);
+  await editor.dialog('Open the transcript of this session?', 'Open Transcript');
+  await page
+    .locator('.editor-instance')
+    .filter({ hasText: /Session:.*0000bbbb/ })
+    .first()
+    .waitFor();
+
+  await follow('format?disk=c');
+  await editor.notification('This link does not name a session').waitFor();
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { FromPage, Init } from '../../src/chat/messages';
+import { Page } from '../src/page';
+import { nothingKept } from '../src/state/draft';
+import type { Kept } from '../src/state/draft';
+
+const init: Init = {
+  kind: 'init',
+  server: 'starting',
+  folders: [{ cwd: '/w', name: 'w' }],
+  cwd: '/w',
+  commands: [],
+  trusted: true,
+  kept: null,
+};
+
+/** A page that finds something kept in its own state and something in the extension's. */
+function opened(own: Partial<Kept> | undefined, told: Partial<Kept> | null) {
+  const posted: FromPage[] = [];
+  const saved: Kept[] = [];
+  const page = new Page({
+    post: (m) => posted.push(m),
+    load: () => own && { ...nothingKept, cwd: '/w', ...own },
+    save: (kept) => saved.push({ ...kept }),
+  });
+  page.store.receive({ ...init, kept: told && { ...nothingKept, cwd: '/w', ...told } });
+  return { page, posted, saved };
+}
+
+test('of two drafts the one that was kept last is shown', () => {
+  assert.equal(opened({ at: 5, text: 'older' }, { at: 9, text: 'newer' }).page.ui.kept.text, 'newer');
+  assert.equal(opened({ at: 9, text: 'newer' }, { at: 5, text: 'older' }).page.ui.kept.text, 'newer');
+  assert.equal(opened({ at: 9, text: '' }, { at: 5, text: 'sent already' }).page.ui.kept.text, '');
+  assert.equal(
+    opened(undefined, { at: 5, text: 'from before the reload' }).page.ui.kept.text,
+    'from before the reload',
+  );
+  assert.equal(opened({ at: 5, text: 'mine' }, null).page.ui.kept.text, 'mine');
+});
+
+test('a draft of another folder is not shown', () => {
+  assert.equal(opened({ at: 5, text: 'there', cwd: '/other' }, null).page.ui.kept.text, '');
+});
+
+test('what is kept is newer than all that was kept before, whatever the clock says', () => {
+  const future = Date.now() + 1e9;
+  const { page, posted, saved } = opened({ at: future, text: 'a' }, null);
+  page.keep({ text: 'ab' });
+  assert.ok(saved.at(-1)!.at > future);
+  const told = posted.findLast((m) => m.kind === 'keep');
+  assert.deepEqual([told?.kept['text'], Number(told?.kept['at']) > future], ['ab', true]);
+});
+
+const snapshot = (isStreaming: boolean, seq: number) => ({
+  state: { sessionId: 's', cwd: '/w', isStreaming, usage: {} },
+  messages: [],
+  tools: [],
+  queues: {},
+  approvals: [],
+  contextUsage: {},
+  seq,
+});
+
+/** A page that is live, and what it called. */
+function live() {
+  const { page, posted } = opened(undefined, null);
+  const calls = (command: string) => posted.filter((m) => m.kind === 'call').filter((m) => m.command === command);
+  const answer = async (command: string, result: unknown) => {
+    page.store.receive({ kind: 'answer', id: calls(command).at(-1)!.id, result });
+    await new Promise(setImmediate);
+  };
+  const tell = (seq: number, event: object) =>
+    page.store.receive({ kind: 'event', params: { cwd: '/w', sessionId: 's', seq, event } });
+  return { page, calls, answer, tell };
+}
+
+test('what is sent before the last prompt is answered is said as soon as it can be', async () => {
+  const { page, calls, answer, tell } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  await answer('xcsh.snapshot', snapshot(false, 1));
+  page.keep({ text: 'first' });
+  void page.say();
+  assert.equal(calls('xcsh.prompt').length, 1);
+
+  // The turn is over, and the answer of its command is still under way.
+  tell(2, { type: 'agent_start' });
+  tell(3, { type: 'agent_end' });
+  page.keep({ text: 'second' });
+  void page.say();
+  assert.equal(calls('xcsh.prompt').length, 1, 'it is open whether the server takes another');
+  assert.equal(page.ui.kept.text, 'second');
+  await answer('xcsh.prompt', {});
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'second' });
+
+  // The turn has not begun: once it does the text steers it.
+  page.keep({ text: 'third' });
+  void page.say('followUp');
+  assert.equal(calls('xcsh.prompt').length, 2);
+  tell(4, { type: 'agent_start' });
+  await new Promise(setImmediate);
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'third', streamingBehavior: 'followUp' });
+  assert.equal(page.ui.kept.text, '');
+});
