@@ -13,10 +13,10 @@ NVIM ?= nvim
 
 .DEFAULT_GOAL := help
 .PHONY: help all build gen check-gen fmt lint lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
-	golden nvim-test vsix vet-cross check-deps vuln demo e2e ci
+	golden nvim-test vsix vet-cross check-deps vuln demo e2e ci release-snapshot reproducible
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 all: gen fmt lint test ## generate, format, lint, test
 
@@ -32,13 +32,13 @@ check-gen: ## fail when a generated file is stale
 fmt: ## format Go (gofumpt, goimports) and Lua (stylua)
 	go run mvdan.cc/gofumpt@$(GOFUMPT_VERSION) -w $(GO_FILES)
 	go run golang.org/x/tools/cmd/goimports@$(GOIMPORTS_VERSION) -local github.com/xcsh-ls/xcsh-ls -w $(GO_FILES)
-	cd editors/neovim && npx --yes @johnnymorganz/stylua-bin@$(STYLUA_VERSION) .
+	scripts/stylua.sh
 
 lint: ## run golangci-lint
 	$(GOLANGCI_LINT) run ./...
 
 lint-lua: ## run stylua --check and luacheck (Debian package lua-check)
-	cd editors/neovim && npx --yes @johnnymorganz/stylua-bin@$(STYLUA_VERSION) --check .
+	scripts/stylua.sh --check
 	cd editors/neovim && luacheck .
 
 test: ## run the Go tests
@@ -80,6 +80,12 @@ nvim-test: build ## run the Neovim plugin's tests in NVIM (default nvim)
 
 vsix: ## package the VS Code extension for every platform into dist/
 	scripts/vsix.sh
+
+release-snapshot: ## make all of a release but its image into dist/release
+	scripts/release-snapshot.sh
+
+reproducible: ## fail when two builds are not the same bytes
+	scripts/reproducible.sh
 
 vet-cross: ## vet for Windows and macOS
 	GOOS=windows go vet ./...

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -14,14 +15,18 @@ import (
 // host is a session as a run sees it. The log is that of the run's beginning: changing
 // the session ends the run first.
 type host struct {
-	s   *Session
-	log *session.Log
+	s    *Session
+	log  *session.Log
+	mark *history.Mark // of the prompt that the run began with
 }
 
 // Record stores a message as an entry.
 func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
 	id, err := h.log.Append(session.DraftMessage(m))
+	if err == nil {
+		answered(h.mark, h.log, m)
+	}
 	if !was && h.log.OnDisk() {
 		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
 		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -30,6 +31,7 @@ type Config struct {
 	InMemory   bool   // sessions never get a file
 	Watch      bool   // notice what other programs do to session files; needs the real file system
 	Log        *zap.Logger
+	History    *history.Store // remembers what is said; nil remembers nothing. Close closes it
 
 	// What a model works with. Without Models nothing can be asked.
 	Models     Models
@@ -103,6 +105,7 @@ func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 	if opened {
 		s.tellHooks(ctx, hook.Event{Name: hook.Start, Reason: "startup"})
 		s.changed(ReasonStart, "")
+		s.offerUnanswered()
 		<-s.ops // whoever got the session meanwhile begins after it was told
 	}
 	return s, err
@@ -355,6 +358,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		err = errors.Join(err, log.Close())
 	}
 	m.hooks.Close(ctx)
+	_ = m.cfg.History.Close(ctx) // it was told, and costs the sessions nothing
 	if m.watcher != nil {
 		m.watcher.stop()
 	}

@@ -14,8 +14,9 @@ import (
 
 // Input is what a person says.
 type Input struct {
-	Text   string
-	Images []provider.Block
+	Text     string
+	Attached string // what the model is shown before the text; it is not remembered with it
+	Images   []provider.Block
 	// Accepted, if not nil, is called when a turn with the prompt began.
 	Accepted func()
 	// Queue says what to do while a turn runs: "steer", "followUp", or "" to refuse.
@@ -31,12 +32,14 @@ type Turn struct {
 }
 
 // empty reports that there is nothing to answer.
-func (in Input) empty() bool { return strings.TrimSpace(in.Text) == "" && len(in.Images) == 0 }
+func (in Input) empty() bool {
+	return strings.TrimSpace(in.Attached+in.Text) == "" && len(in.Images) == 0
+}
 
 func (in Input) message(now int64) provider.Message {
 	m := provider.Message{Role: provider.RoleUser, Timestamp: now}
-	if in.Text != "" {
-		m.Content = append(m.Content, provider.Text(in.Text))
+	if text := in.Attached + in.Text; text != "" {
+		m.Content = append(m.Content, provider.Text(text))
 	}
 	m.Content = append(m.Content, in.Images...)
 	return m
@@ -92,6 +95,8 @@ func (s *Session) enqueue(in Input) (bool, error) {
 	if !s.queue.Push(when, in.message(s.m.now().UnixMilli())) {
 		return false, nil
 	}
+	memory, p := s.remembered(s.current(), in)
+	memory.Add(p)
 	s.emitQueue()
 	return true, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -43,7 +44,13 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if !s.queue.Start() {
 			return errRunning
 		}
-		r = s.begin(log, func(ctx context.Context, r *run) { s.turn(ctx, r, log, in) })
+		// Before the model is asked: a new session has no file until it answered.
+		memory, p := s.remembered(log, in)
+		mark := memory.Say(p)
+		r = s.begin(log, func(ctx context.Context, r *run) {
+			defer mark.Answered() // or given up, which the person was told
+			s.turn(ctx, r, log, in, mark)
+		})
 		return nil
 	})
 	return r, err
@@ -141,8 +148,8 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 }
 
 // turn is the work of a prompt.
-func (s *Session) turn(ctx context.Context, r *run, log *session.Log, in Input) {
-	h := &host{s: s, log: log}
+func (s *Session) turn(ctx context.Context, r *run, log *session.Log, in Input, mark *history.Mark) {
+	h := &host{s: s, log: log, mark: mark}
 	now := s.m.now
 	l := loop.Run{Host: h, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: now}
 	if !s.guard(r, func() { r.out = l.Do(ctx, []provider.Message{in.message(now().UnixMilli())}) }) {

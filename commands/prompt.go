@@ -94,7 +94,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	in.Text, in.Queue, in.Accepted = attached+in.Text, a.StreamingBehavior, acceptedOf(ctx)
+	in.Attached, in.Queue, in.Accepted = attached, a.StreamingBehavior, acceptedOf(ctx)
 	progress := env.UI.Progress(ctx, "xcsh")
 	defer progress.End("")
 	turn, err := live.Prompt(ctx, in)

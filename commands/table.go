@@ -27,6 +27,7 @@ var Default = NewTable(
 	prompt,
 	steer,
 	followUp,
+	promptHistory,
 	abort,
 	compact,
 	models,

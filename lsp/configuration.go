@@ -183,6 +183,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"model", a.Model, b.Model},
 		{"thinkingLevel", a.ThinkingLevel, b.ThinkingLevel},
 		{"approval", a.Approval, b.Approval},
+		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},
 	} {

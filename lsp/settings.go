@@ -22,6 +22,7 @@ type Settings struct {
 	ThinkingLevel string
 	Approval      string // ask, auto-edit, yolo or read-only; "" means the default
 	UI            UISettings
+	History       HistorySettings
 
 	// Folders are the workspace folders at initialize. They are not an option,
 	// but Open may want to know them.
@@ -38,6 +39,11 @@ type Startup struct {
 type UISettings struct {
 	Pick  bool // it asks for missing arguments
 	Hooks bool // it answers xcsh/beforeSwitch and its kin
+}
+
+// HistorySettings are about the prompt history.
+type HistorySettings struct {
+	Enabled *bool // false neither reads nor writes it; nil means true
 }
 
 // readSettings reads initializationOptions. An option of the wrong type keeps its
@@ -68,6 +74,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),
 				"target": set(&r, &s.Startup.Target, "a string"),
+			})
+		},
+		"history": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"enabled": set(&r, &s.History.Enabled, "true or false"),
 			})
 		},
 		"ui": func(name string, raw json.RawMessage) {

@@ -28,20 +28,21 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
-			"ui":{"pick":true,"hooks":true}}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false}}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
-				UI: lsp.UISettings{Pick: true, Hooks: true},
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no},
 			},
 			nil,
 		},
 		"wrong types keep the rest": {
-			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1}}`,
+			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1},"history":{"enabled":"no"}}`,
 			lsp.Settings{Model: "p/m"},
 			[]string{
 				`The option "agentDir" must be a string; the default is used.`,
 				`The option "approval" must be one of ask, auto-edit, yolo, read-only; the default is used.`,
+				`The option "history.enabled" must be true or false; the default is used.`,
 				`The option "persist" must be true or false; the default is used.`,
 				`The option "roots" must be a list of strings; the default is used.`,
 				`The option "startup" must be an object; the default is used.`,

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # test.sh: everything that has to hold, on a Debian machine with Go, Node and apt.
 #
-# Whatever else the tests need is fetched first and kept: two releases of Neovim below
-# $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules. Then every check runs,
-# also after one of them failed, and the last lines say what passed. The status is 0
-# only if all did.
+# Whatever else the tests need is fetched and kept: two releases of Neovim, VS Code as a
+# server and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules, npm
+# packages beside what needs them. As root it installs Debian packages that are missing.
+# Every check runs, also after one of them failed, and the last lines say what passed. The
+# status is 0 only if all did.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/versions.env
@@ -38,15 +39,18 @@ go_test() {
   go test -json "$@" | "$work/testsum" -tally "$tally"
 }
 
-c_compiler() {
-  if command -v "$(go env CC)" >/dev/null; then
+# debian COMMAND PURPOSE PACKAGE...: installs packages, as root, when a command is missing.
+debian() {
+  local command=$1 purpose=$2
+  shift 2
+  if command -v "$command" >/dev/null; then
     return 0
   fi
   if [ "$(id -u)" -ne 0 ]; then
-    echo "The race detector needs a C compiler; install the packages gcc and libc6-dev." >&2
+    echo "To $purpose, install the packages $*." >&2
     return 1
   fi
-  apt-get -qq update && apt-get -qq install -y --no-install-recommends gcc libc6-dev
+  apt-get -qq update && apt-get -qq install -y --no-install-recommends "$@"
 }
 
 # pi needs a newer Node.js than Debian's; npm has one, which needs libatomic1.
@@ -64,34 +68,44 @@ install_pi() {
   bench/peers/install.sh pi
 }
 
-# node_test FILE...: "node --test" with its numbers in the tally.
-node_test() {
-  node --test --test-reporter=tap "$@" >"$work/node.out"
+# tap COMMAND...: a command that prints TAP, as "node --test" does, with its numbers in the tally.
+tap() {
+  "$@" >"$work/tap.out"
   local ran=$?
-  [ "$ran" -eq 0 ] || grep -v '^ok' "$work/node.out"
-  awk '/^# (pass|fail|cancelled|skipped) / { n[$2] = $3 } END { print n["pass"] + 0, n["fail"] + n["cancelled"], n["skipped"] + 0 }' "$work/node.out" | tee -a "$tally"
+  [ "$ran" -eq 0 ] || grep -v '^ok' "$work/tap.out"
+  awk '/^# (pass|fail|cancelled|skipped) / { n[$2] += $3 } END { print n["pass"] + 0, n["fail"] + n["cancelled"], n["skipped"] + 0 }' "$work/tap.out" | tee -a "$tally"
   return "$ran"
 }
 
-# plain_client: an editor made of a published LSP client and nothing of ours, against the server built above.
-plain_client() {
-  local dir=cmd/xcsh-ls/testdata/plain-client
-  if ! npm --prefix "$dir" ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error; then
-    echo "The LSP client could not be installed with npm, so editors without a plugin are untested." >&2
-    return 1
-  fi
-  XCSH_LS=$work/xcsh-ls node_test "$dir"/*.test.mjs
+# node_test FILE...: "node --test" with its numbers in the tally.
+node_test() {
+  tap node --test --test-reporter=tap "$@"
 }
 
-chromium() {
-  if command -v chromium >/dev/null; then
-    return 0
-  fi
-  if [ "$(id -u)" -ne 0 ]; then
-    echo "To open exported pages in a browser, install the package chromium." >&2
+# vscode: the extension's types, its style and what can be tested without the editor.
+vscode() {
+  local npm=(npm --prefix editors/vscode --loglevel=error)
+  if ! "${npm[@]}" ci --no-audit --no-fund --ignore-scripts --prefer-offline; then
+    echo "The tools of the VS Code extension could not be installed with npm, so it is untested." >&2
     return 1
   fi
-  apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium
+  "${npm[@]}" run check && "${npm[@]}" run lint && tap "${npm[@]}" test
+}
+
+# client DIRECTORY: the tests of a client that is made of a published library, against the server built above.
+client() {
+  if ! npm --prefix "$1" ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error; then
+    echo "What $1 needs could not be installed with npm, so its tests did not run." >&2
+    return 1
+  fi
+  XCSH_LS=$work/xcsh-ls node_test "$1"/*.test.mjs
+}
+
+# history_foreign: other programs, with SQLite of their own, on the prompt history at the same time.
+history_foreign() {
+  debian sqlite3 "share the prompt history with other programs" sqlite3 &&
+    debian python3 "share the prompt history with other programs" python3 &&
+    go_test -tags foreign -run 'TestOtherPrograms|TestTheShell' ./agent/history
 }
 
 cross_vet() {
@@ -108,6 +122,17 @@ if [ -z "$cache" ] || ! mkdir -p "$cache" 2>/dev/null; then
   cache=$PWD/.cache
 fi
 
+# counted COMMAND...: a check whose last line begins with "N passed, N failed".
+counted() {
+  "$@" | tee "$work/counted.out"
+  local ran=$?
+  if ! sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2 0/p' "$work/counted.out" | grep . >>"$tally"; then
+    echo "0 1 0" >>"$tally"
+    return 1
+  fi
+  return $ran
+}
+
 # neovim SUITE OLDEST: the plugin's tests in that suite's Neovim, against the server built above.
 neovim() {
   local nvim=$cache/neovim-$1/bin/nvim
@@ -120,17 +145,30 @@ neovim() {
     echo "This is not Neovim $2 or newer." >&2
     return 1
   fi
-  editors/neovim/tests/run.sh "$nvim" "$work/xcsh-ls" | tee "$work/nvim.out"
-  local ran=$?
-  # Its last line is "N passed, N failed"; without one it died, which is a failure.
-  if ! sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2 0/p' "$work/nvim.out" | grep . >>"$tally"; then
-    echo "0 1 0" >>"$tally"
-    return 1
-  fi
-  return $ran
+  counted editors/neovim/tests/run.sh "$nvim" "$work/xcsh-ls"
 }
 
-step "C compiler for the race detector" c_compiler
+# neovim_screens SUITE: what a person sees of the plugin in a terminal, with that Neovim and the server built above.
+neovim_screens() {
+  debian tmux "look at the screens of Neovim" tmux &&
+    counted editors/neovim/tests/screen/run.sh "$cache/neovim-$1/bin/nvim" "$work/xcsh-ls"
+}
+
+# lua_lint: luacheck from Debian.
+lua_lint() {
+  debian luacheck "check the Lua files" lua-check && (cd editors/neovim && luacheck -q .)
+}
+
+helix() {
+  debian tmux "look at the screen of Helix" tmux && editors/other/helix/get-helix.sh forky "$cache/helix" &&
+    counted editors/other/helix/run.sh "$cache/helix/bin/hx" "$work/xcsh-ls"
+}
+
+emacs() {
+  debian emacs "run the commands in Emacs" emacs-nox elpa-eglot && counted editors/other/emacs/run.sh "$work/xcsh-ls"
+}
+
+step "C compiler for the race detector" debian "$(go env CC)" "run the race detector" gcc libc6-dev
 step "build the test summary" go build -o "$work/testsum" ./scripts/testsum
 step "pinned protocol libraries" scripts/check-deps.sh
 step "go vet" go vet ./...
@@ -139,15 +177,27 @@ step "generated files are current" go run ./commands/gen -check
 step "golangci-lint" lint
 step "go test -race" go_test -race ./...
 step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
+step "the prompt history beside other programs" history_foreign
 step "the exported page's script (node --test)" node_test session/export/viewer/tests
-step "Chromium, to open exported pages" chromium
+step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
 step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
 step "pi, to compare with" install_pi
 step "the same answers as pi" go_test -tags peers ./bench/differential
 step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls
-step "an editor without a plugin (node --test)" plain_client
+step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
+step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
+step "the VS Code extension" vscode
+step "its panel in a browser" tap npm --prefix editors/vscode --loglevel=error run test:webview
+step "the extension in VS Code" counted env XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
+step "luacheck" lua_lint
+step "StyLua" scripts/stylua.sh --check
 step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
 step "Neovim 0.12 (Debian forky)" neovim forky 0.12
+step "the screen of Neovim 0.10 in tmux" neovim_screens trixie
+step "the screen of Neovim 0.12 in tmux" neovim_screens forky
+step "Helix (Debian forky)" helix
+step "Emacs with eglot" emacs
+step "the dev container feature" counted devcontainer-feature/test/install_test.sh
 
 printf '\n== summary\n'
 printf '%s\n' "${report[@]}"

@@ -81,7 +81,8 @@ func DefaultPlaces(env Env) (Places, error) {
 	}
 	if env.Home == "" {
 		return Places{}, fault.New(fault.InvalidArgument,
-			"The home directory is not known; set PI_CODING_AGENT_DIR or the option agentDir.").With("field", "agentDir")
+			"The home directory is not known; name an agent directory with --agent-dir, the option agentDir or PI_CODING_AGENT_DIR.").
+			With("field", "agentDir")
 	}
 	return env.redirect(AgentPlaces(standard), "xcsh"), nil
 }

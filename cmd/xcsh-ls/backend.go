@@ -11,9 +11,11 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // openBackend wires storage, discovery and live sessions for one server or command. A
@@ -36,6 +38,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	cfg := agent.Config{
 		Store: store, Finder: finder, Hooks: hooks(own, s, c, log.Named("hook")), TerminalID: s.TerminalID,
 		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
+		History: promptHistory(s, roots[0].Places, own, watch, c.Warn, log.Named("history")),
 	}
 	var files tool.Workspace = tool.Local{Fs: fs}
 	if c.Workspace != nil {
@@ -47,6 +50,19 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 		Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files,
 		InputDir: filepath.Join(finder.CacheDir, "input"),
 	}, nil
+}
+
+// promptHistory is what people said to models, nil when that is not to be remembered. A server
+// also offers again what was never answered; a command has nobody to offer it to.
+func promptHistory(s lsp.Settings, at session.Places, own string, server bool, warn func(string), log *zap.Logger) *history.Store {
+	if s.History.Enabled != nil && !*s.History.Enabled {
+		return nil
+	}
+	c := history.Config{Path: at.History, Unanswered: filepath.Join(own, "unanswered"), Warn: warn, Log: log}
+	if server {
+		c.Alive = session.ProcessAlive
+	}
+	return history.Open(c)
 }
 
 // cacheDir is where lists remember what they read: where xcsh keeps its caches.
@@ -97,7 +113,7 @@ func roots(s lsp.Settings) ([]session.Root, session.Env, error) {
 func openLog(f flags) (*zap.Logger, error) {
 	level, err := zapcore.ParseLevel(f.logLevel)
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.InvalidArgument, "--log-level %q: the levels are debug, info, warn and error.", f.logLevel)
 	}
 	c := zap.NewProductionConfig()
 	c.Level = zap.NewAtomicLevelAt(level)

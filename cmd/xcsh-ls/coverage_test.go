@@ -13,7 +13,7 @@ var (
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	namedTest  = regexp.MustCompile(`\.((?:Test|Fuzz)[A-Z]\w*)`)
 	namedStory = regexp.MustCompile(`\bTest(Conversations|Scripts)/([\w-]+)`)
-	namedFlow  = regexp.MustCompile(`\bplain-client/([\w-]+)`)
+	namedFlow  = regexp.MustCompile(`\b(plain|acp)-client/([\w-]+)`)
 )
 
 // TestCoverageNamesRealTests keeps docs/coverage.md from naming tests that are gone.
@@ -57,6 +57,6 @@ func requireRealTests(t *testing.T, text []byte) {
 		require.FileExists(t, filepath.Join(dirs[string(m[1])], string(m[2])+".txtar"))
 	}
 	for _, m := range namedFlow.FindAllSubmatch(text, -1) {
-		require.FileExists(t, "testdata/plain-client/"+string(m[1])+".test.mjs")
+		require.FileExists(t, "testdata/"+string(m[1])+"-client/"+string(m[2])+".test.mjs")
 	}
 }

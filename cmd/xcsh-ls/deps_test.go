@@ -36,7 +36,7 @@ var bans = []ban{
 		why:  "the protocol library is young and is to be replaceable inside lsp/",
 	},
 	{
-		in: []string{"session"}, what: []string{"agent", "commands", "lsp", "cmd"},
+		in: []string{"session"}, what: []string{"agent", "commands", "acp", "lsp", "cmd"},
 		why: "session knows bytes: a file is read without an agent, a verb or an editor",
 	},
 	{
@@ -45,17 +45,21 @@ var bans = []ban{
 		why: "every layer uses these two, so they can use no layer",
 	},
 	{
-		in: []string{"agent"}, what: []string{"commands", "lsp", "cmd"},
+		in: []string{"agent"}, what: []string{"commands", "acp", "lsp", "cmd"},
 		why: "an agent does not know who calls it; it reaches files through agent.Workspace",
 	},
 	{
 		in: []string{"commands"}, except: []string{"commands/gen"},
-		what: []string{"lsp", "cmd"},
+		what: []string{"acp", "lsp", "cmd"},
 		why:  "a command reaches the person through commands.UI and works headless",
 	},
 	{
-		in: []string{"lsp"}, what: []string{"cmd"},
-		why: "main wires, nothing depends on the wiring",
+		in: []string{"lsp"}, what: []string{"acp", "cmd"},
+		why: "main wires, nothing depends on the wiring; what the two protocols share is in commands",
+	},
+	{
+		in: []string{"acp"}, what: []string{"lsp", "cmd"},
+		why: "main wires, nothing depends on the wiring; what the two protocols share is in commands",
 	},
 }
 

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -28,22 +27,12 @@ func main() { os.Exit(run()) }
 func run() int {
 	root := rootCommand()
 	root.SetArgs(withoutValue(os.Args[1:]))
-	err := root.ExecuteContext(context.Background())
-	var code exitCode
-	switch {
-	case errors.As(err, &code):
-		return int(code)
-	case err != nil:
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	code, message := statusOf(root.ExecuteContext(context.Background()))
+	if message != "" {
+		fmt.Fprintln(os.Stderr, message)
 	}
-	return 0
+	return code
 }
-
-// exitCode ends the process with that code and without a message.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit %d", int(c)) }
 
 func rootCommand() *cobra.Command {
 	var f flags
@@ -60,7 +49,7 @@ func rootCommand() *cobra.Command {
 				return exportFile(cmd, f, f.export, args)
 			}
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q; see xcsh-ls help", args[0])
+				return fault.New(fault.InvalidArgument, "unknown command %q; see xcsh-ls help", args[0])
 			}
 			return serve(cmd.Context(), f)
 		},
@@ -68,7 +57,8 @@ func rootCommand() *cobra.Command {
 	root.SetOut(os.Stdout) // cobra prints to standard error otherwise
 	f.register(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), runCommand(&f), contextCommand(&f), doctorCommand(&f), sandboxCommand(), versionCommand())
+	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), sandboxCommand(), versionCommand())
+	withCodes(append(root.Commands(), root)...)
 	return root
 }
 

@@ -30,7 +30,8 @@ func runCommand(f *flags) *cobra.Command {
 		Short: "Ask the model once, in the current directory, and print its answer",
 		Long: "Asks the model once and prints its answer as it comes; what its tools do goes to standard error.\n" +
 			"Nobody can be asked for permission here: tools that change something need --approval auto-edit or yolo.\n" +
-			"The exit code is 0 only when the model finished its answer.",
+			"The exit code is 0 only when the model finished its answer, 2 when the command line is wrong,\n" +
+			"3 when the answer is not complete, 130 or 143 after a signal, and 1 when anything else failed.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
 				return fault.New(fault.InvalidArgument, "There is nothing to ask: xcsh-ls run [flags] PROMPT...")
@@ -49,21 +50,26 @@ func runCommand(f *flags) *cobra.Command {
 // runPrompt runs one turn. Signals stop it as a person would, and so does a reader that has
 // left; what was answered until then is in the session.
 func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt string, asJSON bool) (err error) {
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal ends the process, should the first not
 	defer func() {
 		// Not ctx: what was answered is saved after an interrupt, too.
 		if closeErr := env.Sessions.Close(context.WithoutCancel(ctx)); err == nil {
 			err = closeErr
+		}
+		if s, ok := errors.AsType[stopped](context.Cause(ctx)); ok && err != nil {
+			err = failure{err, s.code()}
 		}
 	}()
 	if err := open(ctx, env, first); err != nil {
 		return err
 	}
 	live, err := env.Sessions.Session(ctx, env.Folders()[0])
+	if err == nil {
+		err = unwritable(live.File())
+	}
 	if err != nil {
-		return err
+		return elsewhere(err)
 	}
 	ignoreBrokenPipe()
 	ctx, leave := context.WithCancelCause(ctx)
@@ -91,9 +97,26 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	case err != nil:
 		return err
 	case turn.StopReason != provider.StopEnd:
-		return fmt.Errorf("the answer is not complete: %s", turn.StopReason)
+		return failure{fmt.Errorf("the answer is not complete: %s", turn.StopReason), exitIncomplete}
 	}
 	return nil
+}
+
+// untilSignal is ctx until a signal stops the command, which is then its cause. The second
+// signal ends the process, should the first not.
+func untilSignal(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(stopped{s})
+		case <-ctx.Done():
+		}
+		signal.Stop(signals)
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // output is where a turn is printed. Nobody is there to read the rest when it cannot be
@@ -141,7 +164,8 @@ func (p *jsonPrinter) end() {}
 type textPrinter struct {
 	out, err io.Writer
 	mu       sync.Mutex
-	open     bool // the last line is not ended; guarded by mu
+	open     bool   // the last line is not ended; guarded by mu
+	notSaved string // why the session could not be saved last; guarded by mu
 }
 
 func (*textPrinter) header(*agent.Session) error { return nil }
@@ -168,7 +192,10 @@ func (p *textPrinter) event(e loop.Event) {
 	case loop.RetryStart:
 		fmt.Fprintf(p.err, "%s Trying again in %d s (%d of %d).\n", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts)
 	case loop.NotSaved:
-		fmt.Fprintln(p.err, "The session cannot be saved:", e.ErrorMessage)
+		if e.ErrorMessage != p.notSaved { // it comes with every message
+			fmt.Fprintln(p.err, "The session cannot be saved:", e.ErrorMessage)
+		}
+		p.notSaved = e.ErrorMessage
 	case "notice":
 		fmt.Fprintln(p.err, e.Text)
 	}

@@ -40,14 +40,21 @@ func serve(ctx context.Context, f flags) error {
 // serverOptions is the server that f asks for.
 func serverOptions(f flags, log *zap.Logger) lsp.Options {
 	var first lsp.Startup
+	var inMemory bool
 	return lsp.Options{
 		Version: versionText(), Commands: commands.Default, Manifest: commands.ManifestJSON, Log: log,
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.override(&s)
-			first = startupOf(s)
+			first, inMemory = startupOf(s), s.Persist != nil && !*s.Persist
 			return openBackend(s, c, true, log)
 		},
-		Started: func(ctx context.Context, env *commands.Env) { begin(ctx, env, first, log) },
+		Started: func(ctx context.Context, env *commands.Env) {
+			if !inMemory {
+				env.Sessions.History().Prepare()
+				warnUnwritable(ctx, env)
+			}
+			begin(ctx, env, first, log)
+		},
 	}
 }
 

@@ -96,7 +96,7 @@ func TestRunFails(t *testing.T) {
 
 		m.Script("m", providertest.Reply{Text: "too long", Stop: provider.StopLength})
 		code, stdout, stderr = m.run("run", "--continue", "hello")
-		require.Equal(t, 1, code, "only an answer that is complete is a success")
+		require.Equal(t, 3, code, "only an answer that is complete is a success")
 		require.Equal(t, "too long\n", stdout)
 		require.Equal(t, "the answer is not complete: length\n", stderr)
 
@@ -107,7 +107,7 @@ func TestRunFails(t *testing.T) {
 	})
 }
 
-// An interrupt stops the turn: exit code 1, and what was answered is in the file.
+// An interrupt stops the turn: exit code 130, as shells have it, and what was answered is in the file.
 func TestRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
@@ -116,7 +116,7 @@ func TestRunIsInterrupted(t *testing.T) {
 		r := m.begin("a long", "run", "--model", "fake/m", "hello")
 		require.NoError(t, r.Process.Signal(os.Interrupt))
 		code, stdout, stderr := r.end()
-		require.Equal(t, 1, code)
+		require.Equal(t, 130, code)
 		require.True(t, strings.HasSuffix(stdout, "\n"), "the last line is ended")
 		require.Equal(t, "The turn was cancelled.\n", stderr)
 		<-m.Requests()[0].Ended // the service was told
@@ -145,7 +145,7 @@ func TestRunIsInterruptedInATool(t *testing.T) {
 	require.NotEmpty(t, m.read(pipe)) // waits for the command
 	require.NoError(t, r.Process.Signal(os.Interrupt))
 	code, _, stderr := r.end()
-	require.Equal(t, 1, code)
+	require.Equal(t, 130, code)
 	require.Contains(t, stderr, "The turn was cancelled.")
 	messages := m.messages(m.sessionFile())
 	require.Equal(t, "user assistant:toolUse toolResult", roles(messages))

@@ -32,6 +32,7 @@ var outputs = []output{
 	{"editors/vscode/src/commands.gen.ts", typeScript},
 	{"editors/vscode/src/wire.gen.ts", wireTypeScript},
 	{"editors/neovim/lua/xcsh/commands_gen.lua", lua},
+	{"editors/neovim/lua/xcsh/wire_gen.lua", luaWire},
 	{"editors/neovim/plugin/xcsh.lua", luaPalette},
 }
 

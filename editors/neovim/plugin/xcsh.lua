@@ -45,3 +45,15 @@ for _, name in ipairs(palette) do
     end,
   })
 end
+
+vim.api.nvim_create_user_command('XcshModel', function(opts)
+  require('xcsh.commands').named('xcsh.setModel', opts)
+end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
+
+vim.api.nvim_create_user_command('XcshChat', function(opts)
+  require('xcsh.commands').chat(opts)
+end, { nargs = '*', bang = true, range = true, desc = 'Show the xcsh chat, or with ! hide it' })
+
+vim.api.nvim_create_user_command('XcshInline', function(opts)
+  require('xcsh.commands').inline(opts)
+end, { nargs = '*', range = true, desc = 'Ask xcsh to change these lines' })

@@ -228,6 +228,15 @@ return {
     readonly = false,
   },
   {
+    name = "xcsh.history",
+    title = "Prompt History",
+    doc = "What was said before, here and in the terminal programs, newest first; behind what never got an answer.",
+    input = "",
+    arg = "query",
+    palette = false,
+    readonly = true,
+  },
+  {
     name = "xcsh.abort",
     title = "Stop",
     doc = "Stop the turn or the compaction that runs, and answer when it is over.",

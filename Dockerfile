@@ -1,0 +1,11 @@
+# The image of a release: the program, certificates, and nothing to run commands with. It is
+# built by goreleaser from programs that are there already; docs/headless.md says how to use it.
+FROM gcr.io/distroless/static-debian12:nonroot
+ARG TARGETPLATFORM
+COPY ${TARGETPLATFORM}/xcsh-ls /usr/bin/xcsh-ls
+# Works with a read-only root file system: sessions go to the volume, other files to /tmp.
+ENV PI_CODING_AGENT_DIR=/agent
+VOLUME /agent
+USER nonroot:nonroot
+WORKDIR /work
+ENTRYPOINT ["/usr/bin/xcsh-ls"]

@@ -1,0 +1,201 @@
+package acp
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// conversation is one open session of the client: a live session of its own manager, and what
+// the client was told of it.
+type conversation struct {
+	s     *server
+	id    string // of the session; set before the client learns of it
+	cwd   string
+	log   *zap.Logger
+	live  *agent.Session
+	env   *commands.Env // of this conversation alone
+	shown *view         // what the client sees of its turns
+
+	unsubscribe func()
+	usable      atomic.Bool // the client may be told of it
+
+	telling sync.Mutex      // held while settings are read and told, so that an older state is not told after a newer one
+	options string          // guarded by telling: the options as they were last told
+	modeID  string          // guarded by telling
+	models  []provider.Info // guarded by telling: those that could be chosen when the session was opened; looking for them may take a while
+
+	naming sync.Mutex
+	title  string // guarded by naming: as it was last told
+
+	asking sync.Mutex
+	turn   *turn // the prompt that runs; guarded by asking
+}
+
+// open makes a conversation in the folder cwd. enter puts its live session, which is a fresh
+// one, where it is to be.
+func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.Context, live *agent.Session) error) (c *conversation, err error) {
+	cwd, err := s.folder(p.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	s.ignored(p)
+	c = &conversation{s: s, cwd: cwd, log: s.log}
+	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn})
+	defer func() {
+		if err != nil {
+			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
+				s.log.Warn("a session that was not opened was not closed cleanly", zap.Error(closeErr))
+			}
+		}
+	}()
+	if c.live, err = manager.Session(ctx, cwd); err != nil {
+		return nil, err
+	}
+	if err := enter(ctx, c.live); err != nil {
+		return nil, err
+	}
+	state, err := c.live.State()
+	if err != nil {
+		return nil, err
+	}
+	c.id = state.SessionID
+	c.env = &commands.Env{
+		Sessions: manager, Store: s.opts.Backend.Store, Finder: s.opts.Backend.Finder, Fs: s.opts.Backend.Fs, Workspace: files,
+		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, Log: s.log,
+	}
+	c.shown = newView(s, c.id, cwd)
+	c.shown.cost = state.Usage.Cost
+	c.unsubscribe = manager.Subscribe(c.event)
+	if err := s.add(c); err != nil {
+		return nil, err
+	}
+	c.usable.Store(true)
+	return c, nil
+}
+
+// add makes a conversation known.
+func (s *server) add(c *conversation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fault.New(fault.Cancelled, "The server is shutting down.")
+	}
+	s.conversations[c.id] = c
+	return nil
+}
+
+// conversation returns the open session with this id.
+func (s *server) conversation(id string) (*conversation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.conversations[id]; c != nil {
+		return c, nil
+	}
+	return nil, fault.New(fault.NotFound, "Session %q is not open; load or resume it first.", fault.OneLine(id))
+}
+
+// forget makes a conversation unknown and reports whether it was not already.
+func (s *server) forget(c *conversation) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.conversations[c.id] == c
+	delete(s.conversations, c.id)
+	return known
+}
+
+// close ends what runs, saves the session and frees it.
+func (c *conversation) close(ctx context.Context) error {
+	err := c.env.Sessions.Close(ctx)
+	c.unsubscribe()
+	if err != nil {
+		c.log.Warn("a session was not closed cleanly", zap.String("session", c.id), zap.Error(err))
+	}
+	return err
+}
+
+// folder checks the working directory that a client names.
+func (s *server) folder(cwd string) (string, error) {
+	if !filepath.IsAbs(cwd) || strings.ContainsRune(cwd, 0) {
+		return "", fault.New(fault.InvalidArgument, "%q is not an absolute path.", cwd).With("field", "cwd")
+	}
+	cwd = filepath.Clean(cwd)
+	info, err := s.opts.Backend.Fs.Stat(cwd)
+	if err != nil || !info.IsDir() {
+		return "", fault.New(fault.InvalidArgument, "%s is not a directory.", cwd).With("field", "cwd")
+	}
+	return cwd, nil
+}
+
+// ignored logs what a client asks for that the capabilities do not offer. Clients send the
+// servers that a person configured to every agent, so that refusing them would refuse the client.
+func (s *server) ignored(p openParams) {
+	if n := len(p.MCPServers); n > 0 {
+		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
+	}
+	if n := len(p.Additional); n > 0 {
+		s.log.Warn("additional directories are not supported and were ignored", zap.Int("directories", n))
+	}
+}
+
+// warn shows the person a sentence.
+func (c *conversation) warn(text string) {
+	c.log.Warn(text)
+	if c.usable.Load() {
+		c.shown.remark("warning", text)
+	}
+}
+
+// event shows the client what happens in the session. It is called by one goroutine at a time,
+// and must neither block nor call back.
+func (c *conversation) event(e agent.Event) {
+	run, ok := e.(agent.RunEvent)
+	if !ok || run.SessionID != c.id {
+		return
+	}
+	switch run.Event.Type {
+	case "model_changed", "thinking_level_changed":
+		c.s.background.Go(func() { c.tellSettings(c.s.ctx) })
+	default:
+		c.shown.event(run.Event)
+	}
+}
+
+// vetoed makes an error of a change that somebody said no to.
+func vetoed(out agent.Outcome, err error) error {
+	if err == nil && !out.Changed {
+		return fault.New(fault.Cancelled, "The session was not opened, cancelled by %s.", out.CancelledBy)
+	}
+	return err
+}
+
+// closeSession answers session/close. What ran was cancelled when the request came; how long that
+// takes is up to the tools, and until it is over the file is not opened anew.
+func (s *server) closeSession(_ context.Context, _ *call, p sessionParams) (any, []any, error) {
+	c, err := s.conversation(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.leave(c); err != nil {
+		return nil, nil, err
+	}
+	return struct{}{}, nil, nil
+}
+
+// leave closes a conversation that somebody else may be closing at the same time.
+func (s *server) leave(c *conversation) error {
+	if !s.forget(c) {
+		return nil
+	}
+	return c.close(s.ctx)
+}

@@ -1,0 +1,30 @@
+package acp
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDocsNameEverything keeps docs/acp.md from forgetting something.
+func TestDocsNameEverything(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/acp.md")
+	require.NoError(t, err)
+	for method := range handlers {
+		assert.Contains(t, string(text), "`"+method+"`")
+	}
+	for _, name := range []string{
+		methodInitialize, methodCancel, methodCancelCall, methodPermission, methodReadFile, methodWriteFile,
+		updateUserChunk, updateAgentChunk, updateThoughtChunk, updateToolCall, updateToolProgress, updatePlan, updateCommands, updateMode,
+		updateOptions, updateInfo, updateUsage, updateNotice, updateCompaction,
+		optionMode, optionModel, optionThinking, stopEnd, stopLength, stopRefusal, stopCancelled,
+	} {
+		assert.Contains(t, string(text), "`"+name+"`")
+	}
+	for _, s := range slashes() {
+		assert.Contains(t, string(text), "`/"+s.name)
+	}
+}

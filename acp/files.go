@@ -1,0 +1,158 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// maxAsked bounds the files that the client is asked for, in bytes: no editor has larger ones
+// with unsaved changes worth the transfer.
+const maxAsked = 8 << 20
+
+// maxShownFile bounds the texts of a change that is shown whole, in bytes.
+const maxShownFile = 256 << 10
+
+// clientFiles is what the agent's tools may do to files: texts come from the client and go to
+// it, so that unsaved changes are seen and kept, where the client offers that; everything else
+// is the disk's.
+type clientFiles struct {
+	c    *conversation
+	disk tool.Workspace
+}
+
+var _ tool.Workspace = clientFiles{}
+
+// ReadFile returns the text as the client has it. A file that the client does not give is read
+// from disk.
+func (f clientFiles) ReadFile(ctx context.Context, path string) (tool.File, error) {
+	saved, err := f.disk.ReadFile(ctx, path)
+	missing := errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound)
+	if !f.c.s.client.readFile || ctx.Err() != nil || err != nil && !missing || err == nil && !isText(saved.Content) {
+		return saved, err
+	}
+	text, asked := f.read(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return tool.File{}, ctx.Err()
+	case missing && (asked != nil || text == ""): // some clients give nothing for nothing
+		return saved, err
+	case asked != nil:
+		f.c.log.Debug("the client did not give a file", zap.String("path", path), zap.Error(asked))
+		return saved, nil
+	case err == nil && sameText(text, string(saved.Content)):
+		saved.Open = true // as it is on disk, with its line ends
+		return saved, nil
+	}
+	return tool.File{Content: []byte(text), Exists: true, Open: true, Dirty: true}, nil
+}
+
+func isText(content []byte) bool {
+	return len(content) <= maxAsked && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0
+}
+
+// sameText reports whether a client's text is the file's: some give lines without the ends they
+// have on disk, or the last one without any.
+func sameText(client, disk string) bool {
+	if client == disk {
+		return true
+	}
+	plain := func(s string) string {
+		return strings.TrimSuffix(strings.ReplaceAll(strings.TrimPrefix(s, "\uFEFF"), "\r\n", "\n"), "\n")
+	}
+	return plain(client) == plain(disk)
+}
+
+// read asks the client for a file.
+func (f clientFiles) read(ctx context.Context, path string) (string, error) {
+	var r readFileResult
+	err := f.c.s.conn.call(ctx, methodReadFile, readFileParams{f.c.id, path}, &r)
+	return r.Content, err
+}
+
+// WriteFile lets the client write a file that it gave, or that is to be made in the folder. Any
+// other is written to disk.
+func (f clientFiles) WriteFile(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
+	saved, err := f.write(ctx, label, path, was, content)
+	if err == nil {
+		f.c.shown.wrote(writtenFile{path: path, was: was, now: content})
+	}
+	return saved, err
+}
+
+func (f clientFiles) write(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
+	client := f.c.s.client
+	if was.Dirty && !client.writeFile {
+		return tool.Saved{}, fault.New(fault.Denied, "%s has unsaved changes in the editor, which cannot be asked to write it; save it first.", path).With("path", path)
+	}
+	if !client.writeFile || !utf8.Valid(content) || !was.Open && (was.Exists || !below(f.c.cwd, path)) {
+		return f.disk.WriteFile(ctx, label, path, was, content)
+	}
+	if err := f.unchanged(ctx, path, was); err != nil {
+		return tool.Saved{}, err
+	}
+	var none struct{}
+	err := f.c.s.conn.call(ctx, methodWriteFile, writeFileParams{f.c.id, path, string(content)}, &none)
+	switch {
+	case err == nil:
+		return tool.Saved{}, nil
+	case ctx.Err() != nil:
+		return tool.Saved{}, ctx.Err()
+	case errors.Is(err, errGone):
+		return tool.Saved{}, fault.New(fault.Cancelled, "The editor is gone; %s was not written.", path)
+	case !was.Exists:
+		f.c.log.Info("the client did not make a file, so it is made on disk", zap.String("path", path), zap.Error(err))
+		return f.disk.WriteFile(ctx, label, path, was, content)
+	}
+	return tool.Saved{}, fault.New(fault.IO, "The editor did not change %s: %s", path, err.Error()).With("path", path)
+}
+
+// unchanged is kind stale when the file is another one than the one that was read.
+func (f clientFiles) unchanged(ctx context.Context, path string, was tool.File) error {
+	now, err := f.ReadFile(ctx, path)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !was.Exists && err != nil:
+		return nil
+	case err == nil && was.Exists && bytes.Equal(now.Content, was.Content):
+		return nil
+	}
+	return fault.New(fault.Stale, "%s was changed since it was read; nothing was written.", path).With("path", path)
+}
+
+// below reports whether path is in the directory dir.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// writtenFile is a file before and after a tool wrote it.
+type writtenFile struct {
+	path string
+	was  tool.File
+	now  []byte
+}
+
+// content is the change as a client shows it. It reports false for one that is too large to be
+// shown whole, or no text.
+func (w writtenFile) content() ([]toolContent, bool) {
+	if len(w.was.Content)+len(w.now) > maxShownFile || !utf8.Valid(w.was.Content) || !utf8.Valid(w.now) {
+		return nil, false
+	}
+	d := diff(w.path, nil, string(w.now))
+	if w.was.Exists {
+		old := string(w.was.Content)
+		d.OldText = &old
+	}
+	return []toolContent{d}, true
+}

@@ -1,0 +1,74 @@
+package acp
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// maxName bounds the name of a session without a title, in UTF-16 units.
+const maxName = 80
+
+// named is what the session is called, if that is news: its title, else the beginning of what
+// the person said first.
+func (c *conversation) named() (u infoUpdate, news bool) {
+	c.naming.Lock()
+	defer c.naming.Unlock()
+	name, err := c.name()
+	if err != nil {
+		c.log.Warn("the name of a session cannot be read", zap.String("session", c.id), zap.Error(err))
+	}
+	if err != nil || name == "" || name == c.title {
+		return u, false
+	}
+	c.title = name
+	return infoUpdate{Kind: updateInfo, Title: name}, true
+}
+
+func (c *conversation) tellName() {
+	if name, news := c.named(); news {
+		c.s.conn.update(c.id, name)
+	}
+}
+
+func (c *conversation) name() (name string, err error) {
+	err = c.live.View(func(d *session.Document, leaf session.Leaf) error {
+		if name = d.Title().Text; name != "" {
+			return nil
+		}
+		for _, i := range d.PathTo(leaf) {
+			if d.Role(i) != "user" {
+				continue
+			}
+			e, err := d.Entry(i)
+			if err != nil {
+				return err
+			}
+			name = firstLine(session.MessageBeginning(e.Message(), maxName))
+			return nil
+		}
+		return nil
+	})
+	return name, err
+}
+
+func firstLine(text string) string { return rawjson.UTF16Prefix(short(text), maxName) }
+
+// used is how full the model's window is, if that is known.
+func (c *conversation) used(ctx context.Context) (u usageUpdate, known bool) {
+	snapshot, err := c.live.Snapshot(ctx)
+	if err != nil {
+		c.log.Debug("the usage of a session cannot be read", zap.String("session", c.id), zap.Error(err))
+		return u, false
+	}
+	return c.shown.filled(snapshot.Context.Tokens, snapshot.Context.ContextWindow)
+}
+
+func (c *conversation) tellUsage(ctx context.Context) {
+	if usage, known := c.used(ctx); known {
+		c.s.conn.update(c.id, usage)
+	}
+}

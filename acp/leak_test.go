@@ -1,0 +1,34 @@
+package acp_test
+
+import (
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+)
+
+// TestNoGoroutineLeak is not parallel: it counts.
+func TestNoGoroutineLeak(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Run("a conversation", func(t *testing.T) {
+		w := newWorld(t)
+		w.talk(t)
+		hold := make(chan struct{})
+		defer close(hold)
+		w.models.Script("m", providertest.Reply{Text: "A long answer.", Hold: hold})
+		c := w.connect(t, object{})
+		c.ok("session/load", object{"sessionId": id1, "cwd": "/w"})
+		id := c.open()
+		c.say(id, text("talk"))
+		c.heard(id, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
+		c.send("session/set_mode", object{"sessionId": id, "modeId": "yolo"})
+		_, err := io.WriteString(c.in, "the end of the input comes without a line end")
+		require.NoError(t, err)
+	})
+	// One more: the condition is looked at by a goroutine of its own.
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, patience, 5*time.Millisecond)
+}

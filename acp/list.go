@@ -1,0 +1,88 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// pageSize is how many sessions are listed at once.
+const pageSize = 50
+
+// listSessions answers session/list: those of a folder, or all there are.
+func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, []any, error) {
+	args := commands.ListArgs{Scope: "all", Limit: pageSize, Cursor: p.Cursor}
+	if p.Cwd != "" {
+		if !filepath.IsAbs(p.Cwd) {
+			return nil, nil, fault.New(fault.InvalidArgument, "%q is not an absolute path.", p.Cwd).With("field", "cwd")
+		}
+		args.Scope, args.Cwd = "folder", p.Cwd
+	}
+	page, err := execute[commands.ListResult](ctx, s.opts.Commands, s.desk, "xcsh.list", args)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := listResult{Sessions: []sessionInfo{}, Next: page.NextCursor}
+	for _, info := range page.Sessions {
+		cwd := info.Cwd
+		if cwd == "" { // it does not say where it was held, and can be opened anywhere
+			cwd = filepath.Clean(p.Cwd)
+		}
+		if !filepath.IsAbs(cwd) {
+			cwd = s.opts.Backend.Finder.Home
+		}
+		title := info.Title
+		if title == "" {
+			title = info.Name
+		}
+		r.Sessions = append(r.Sessions, sessionInfo{SessionID: info.ID, Cwd: cwd, Title: title, UpdatedAt: info.Modified})
+	}
+	return r, nil, nil
+}
+
+// deleteSession answers session/delete: the session goes to the trash, from where the other
+// commands can take it back. That there is none is no error, as the protocol wants.
+func (s *server) deleteSession(ctx context.Context, _ *call, p sessionParams) (any, []any, error) {
+	if c, err := s.conversation(p.SessionID); err == nil {
+		if err := s.leave(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	info, err := s.find(ctx, "", p.SessionID)
+	if fault.Is(err, fault.NotFound) {
+		return struct{}{}, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	cwd := info.Cwd
+	if cwd == "" {
+		cwd = s.opts.Backend.Finder.Home
+	}
+	if _, err := s.desk.Sessions.Trash(ctx, cwd, info.Path); err != nil {
+		return nil, nil, err
+	}
+	return struct{}{}, nil, nil
+}
+
+// execute runs one command of the table and reads its result into R.
+func execute[R any](ctx context.Context, table *commands.Table, env *commands.Env, name string, args any) (R, error) {
+	var none R
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return none, err
+	}
+	result, err := table.Execute(ctx, env, name, []json.RawMessage{raw})
+	if err != nil {
+		return none, err
+	}
+	r, ok := result.(R)
+	if !ok {
+		return none, fmt.Errorf("%s answered with %T", name, result)
+	}
+	return r, nil
+}

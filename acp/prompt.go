@@ -1,0 +1,269 @@
+package acp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// turn is a prompt that is being answered.
+type turn struct {
+	ctx  context.Context //nolint:containedctx // tells whether the client took the prompt back
+	done chan struct{}
+}
+
+// prompt answers session/prompt when the turn is over, and everything of it was told.
+func (s *server) prompt(ctx context.Context, call *call, p promptParams) (any, []any, error) {
+	c, err := s.conversation(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	over, err := c.begin(ctx)
+	if err != nil {
+		return cancelledOr(ctx, err)
+	}
+	defer over()
+	// What else is asked about the session does not wait for the answer.
+	stop, err := c.run(commands.WithAccepted(ctx, call.leave), call.leave, p.Prompt)
+	if err != nil {
+		return cancelledOr(ctx, err)
+	}
+	c.tellName()
+	return promptResult{stop}, nil, nil
+}
+
+// cancelledOr is the answer to a prompt that failed: that it was cancelled is no failure.
+func cancelledOr(ctx context.Context, err error) (any, []any, error) {
+	if errors.Is(context.Cause(ctx), errTakenBack) && (fault.Is(err, fault.Cancelled) || errors.Is(err, context.Canceled)) {
+		return promptResult{stopCancelled}, nil, nil
+	}
+	return nil, nil, err
+}
+
+// begin makes a prompt the one that is answered. It waits for one that was cancelled and is not
+// over yet; beside any other it is kind busy.
+func (c *conversation) begin(ctx context.Context) (over func(), err error) {
+	for {
+		c.asking.Lock()
+		running := c.turn
+		if running == nil {
+			mine := &turn{ctx, make(chan struct{})}
+			c.turn = mine
+			c.asking.Unlock()
+			return sync.OnceFunc(func() {
+				c.asking.Lock()
+				defer c.asking.Unlock()
+				c.turn = nil
+				close(mine.done)
+			}), nil
+		}
+		c.asking.Unlock()
+		if running.ctx.Err() == nil {
+			return nil, fault.New(fault.Busy, "The session answers a prompt already; cancel it or wait until it is over.")
+		}
+		select {
+		case <-running.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// run answers a prompt and returns why the turn ended. accepted is called once a command runs;
+// that a turn began is told through ctx.
+func (c *conversation) run(ctx context.Context, accepted func(), blocks []contentBlock) (stop string, err error) {
+	if command, args, ok := slashCommand(blocks); ok {
+		accepted()
+		text, err := command.run(ctx, c, args)
+		c.shown.reply(text)
+		return stopEnd, err
+	}
+	if err := c.ready(ctx); err != nil {
+		return "", err
+	}
+	args, err := c.input(ctx, blocks)
+	if err != nil {
+		return "", err
+	}
+	result, err := execute[commands.PromptResult](ctx, c.s.opts.Commands, c.env, "xcsh.prompt", args)
+	if refused(err) {
+		c.shown.reply(err.Error())
+		return stopRefusal, nil
+	}
+	if err == nil {
+		c.tellUsage(ctx)
+	}
+	return stopReason(result.StopReason), err
+}
+
+// ready reports why a prompt cannot be answered, before anything is shown of it.
+func (c *conversation) ready(ctx context.Context) error {
+	state, err := c.live.State()
+	if err != nil {
+		return err
+	}
+	if state.Model == nil {
+		return fault.New(fault.Provider, "No model is chosen. Choose one in the options of the session, or start xcsh-ls acp with --model; "+
+			"offline/demo answers without a key, but is a script and no model.")
+	}
+	return c.live.Ready(ctx)
+}
+
+// refused reports whether err is that the service will not answer this.
+func refused(err error) bool {
+	f, ok := errors.AsType[*fault.Error](err)
+	return ok && f.Kind == fault.Provider && f.Data["class"] == string(provider.Refused)
+}
+
+// stopReason words why an answer stopped.
+func stopReason(reason string) string {
+	switch reason {
+	case provider.StopLength:
+		return stopLength
+	case provider.StopAborted:
+		return stopCancelled
+	}
+	return stopEnd
+}
+
+// input makes a prompt of its blocks. Texts come in their order, with the names of files where
+// the files stand; what is in the files comes before, as with any attachment.
+func (c *conversation) input(ctx context.Context, blocks []contentBlock) (commands.PromptArgs, error) {
+	var args commands.PromptArgs
+	var files, text strings.Builder
+	for i, b := range blocks {
+		switch b.Type {
+		case "text":
+			text.WriteString(b.Text)
+		case "image":
+			args.Images = append(args.Images, commands.Image{Data: b.Data, MimeType: b.MimeType})
+		case "resource_link":
+			place := placeOf(b.URI)
+			c.attachLinked(ctx, &files, place)
+			text.WriteString(place.name(c.cwd))
+		case "resource":
+			if err := c.attachEmbedded(&args, &files, &text, b.Resource); err != nil {
+				return args, err
+			}
+		default:
+			return args, fault.New(fault.InvalidArgument, "Content of type %q is not supported in a prompt.", fault.OneLine(b.Type)).
+				With("field", "prompt."+strconv.Itoa(i))
+		}
+	}
+	args.Text = files.String() + text.String()
+	if strings.TrimSpace(args.Text) == "" && len(args.Images) == 0 {
+		return args, fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "prompt")
+	}
+	return args, ctx.Err()
+}
+
+// attachEmbedded adds what the client sent along.
+func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *strings.Builder, r *resource) error {
+	if r == nil {
+		return fault.New(fault.InvalidArgument, "An embedded resource has no resource.").With("field", "prompt")
+	}
+	place := placeOf(r.URI)
+	switch {
+	case r.Text != nil:
+		files.WriteString(convert.File(place.path, place.lines(), *r.Text) + "\n\n")
+	case strings.HasPrefix(r.MimeType, "image/"):
+		args.Images = append(args.Images, commands.Image{Data: r.Blob, MimeType: r.MimeType})
+	}
+	text.WriteString(place.name(c.cwd))
+	return nil
+}
+
+// maxLinked bounds the files that are shown to the model because a prompt links them, in bytes.
+// A model can read larger ones by itself.
+const maxLinked = 256 << 10
+
+// attachLinked adds the text of a linked file, as the client has it. What cannot be added stays
+// a name, which the model can do something with.
+func (c *conversation) attachLinked(ctx context.Context, files *strings.Builder, p place) {
+	if !p.local {
+		return
+	}
+	file, err := c.env.Workspace.ReadFile(ctx, p.path)
+	if err != nil || !utf8.Valid(file.Content) || bytes.IndexByte(file.Content, 0) >= 0 {
+		return
+	}
+	text, attribute := p.cut(string(file.Content))
+	if len(text) <= maxLinked {
+		files.WriteString(convert.File(p.path, attribute, text) + "\n\n")
+	}
+}
+
+// place is what the URI of a resource names: a file, or lines of it.
+type place struct {
+	path     string // the URI itself when it is no file of this machine
+	local    bool
+	from, to int // lines from 1; 0 for the whole file
+}
+
+// lineRange is how clients name lines of a file: #L3, #L3-9, #L3:9 or #L3-L9.
+var lineRange = regexp.MustCompile(`^L(\d{1,9})(?:[:-]L?(\d{1,9}))?$`)
+
+func placeOf(uri string) place {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || strings.ContainsRune(u.Path, 0) {
+		return place{path: uri}
+	}
+	path := u.Path
+	// file:///C:/x names a drive: the slash before it is not part of the path.
+	if filepath.Separator == '\\' && len(path) >= 3 && path[0] == '/' && path[2] == ':' {
+		path = path[1:]
+	}
+	p := place{path: filepath.Clean(filepath.FromSlash(path)), local: filepath.IsAbs(filepath.FromSlash(path))}
+	if m := lineRange.FindStringSubmatch(u.Fragment); m != nil {
+		p.from, _ = strconv.Atoi(m[1])
+		if p.to, _ = strconv.Atoi(m[2]); p.to < p.from {
+			p.to = p.from
+		}
+	}
+	return p
+}
+
+// lines is the attribute that names the lines.
+func (p place) lines() string {
+	if p.from == 0 {
+		return ""
+	}
+	return ` lines="` + strconv.Itoa(p.from) + "-" + strconv.Itoa(p.to) + `"`
+}
+
+// cut returns the lines of a file, and the attribute that names them. Lines that are not there
+// are all of it.
+func (p place) cut(text string) (part, attribute string) {
+	lines := strings.SplitAfter(text, "\n")
+	if p.from == 0 || p.from > len(lines) {
+		return text, ""
+	}
+	p.to = min(p.to, len(lines))
+	return strings.Join(lines[p.from-1:p.to], ""), p.lines()
+}
+
+// name is how a text calls the place: relative in the folder, and as one word.
+func (p place) name(cwd string) string {
+	name := p.path
+	if p.local && below(cwd, p.path) {
+		if rel, err := filepath.Rel(cwd, p.path); err == nil {
+			name = rel
+		}
+	}
+	if p.from > 0 {
+		name += ":" + strconv.Itoa(p.from)
+	}
+	return name
+}

@@ -1,0 +1,211 @@
+package acp
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+)
+
+// replay shows the whole branch again, oldest entry first, also what a compaction has taken out
+// of the model's sight.
+func (c *conversation) replay(ctx context.Context) error {
+	state, err := c.live.State()
+	if err != nil {
+		return err
+	}
+	if state.IsStreaming || state.IsCompacting {
+		return fault.New(fault.Busy, "Wait for the current response to finish or cancel it before loading the session again.")
+	}
+	r := replayer{c: c, view: newView(c.s, c.id, c.cwd), blobs: c.s.opts.Backend.Store.BlobsFor(c.live.File())}
+	err = c.live.View(func(d *session.Document, leaf session.Leaf) error {
+		for _, i := range d.PathTo(leaf) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			e, err := d.Entry(i)
+			if err != nil {
+				return err
+			}
+			r.entry(e)
+		}
+		return nil
+	})
+	r.end()
+	return err
+}
+
+// replayer shows entries. Its view is its own, and so are the ids that it gives to tool calls.
+type replayer struct {
+	c     *conversation
+	view  *view
+	blobs session.BlobSource
+	todos json.RawMessage // the newest plan
+}
+
+func (r *replayer) entry(e session.Entry) {
+	switch e.Type {
+	case session.TypeMessage:
+		r.message(e)
+	case session.TypeCompaction:
+		r.compaction(e)
+	case session.TypeBranchSummary:
+		r.view.say(updateThoughtChunk, e.ID, e.AsBranchSummary().Summary)
+	case session.TypeCustomMessage:
+		if custom := e.AsCustom(); custom.Display {
+			r.view.say(updateAgentChunk, e.ID, session.MessageText(e.Raw))
+		}
+	}
+}
+
+func (r *replayer) message(e session.Entry) {
+	m, err := provider.DecodeMessage(e.Message())
+	if err != nil {
+		return // what is no message cannot be shown as one
+	}
+	switch m.Role {
+	case provider.RoleUser:
+		r.said(updateUserChunk, e.ID, m)
+	case provider.RoleAssistant:
+		r.said(updateAgentChunk, e.ID, m)
+	case provider.RoleToolResult:
+		r.result(e.Message(), m)
+	case "bashExecution":
+		r.command(e)
+	default:
+		r.said(updateAgentChunk, e.ID, m)
+	}
+}
+
+// said shows a message.
+func (r *replayer) said(kind, id string, m provider.Message) {
+	for _, b := range m.Content {
+		switch b.Type {
+		case provider.TypeThinking:
+			r.view.say(updateThoughtChunk, id, b.Thinking)
+		case provider.TypeToolCall:
+			r.view.mu.Lock()
+			r.view.call(b.ID, b.Name, b.Arguments)
+			r.view.mu.Unlock()
+		case provider.TypeText:
+			r.view.say(kind, id, b.Text)
+		case provider.TypeImage:
+			if block, ok := shownBlock(r.resolved(b)); ok {
+				r.view.update(chunkUpdate{kind, block, id})
+			}
+		}
+	}
+	if m.StopReason == provider.StopError && m.ErrorMessage != "" {
+		r.view.say(kind, id, "\n\n"+m.ErrorMessage)
+	}
+}
+
+// result shows the result of a tool call.
+func (r *replayer) result(raw json.RawMessage, m provider.Message) {
+	v := r.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	call := v.calls[m.ToolCallID]
+	if call == nil { // its call is on no branch; the result is still worth seeing
+		v.call(m.ToolCallID, m.ToolName, nil)
+		call = v.calls[m.ToolCallID]
+	}
+	failed := m.IsError != nil && *m.IsError
+	u := resultOf(v.cwd, call, raw, failed)
+	u.Content = nil
+	for _, b := range m.Content {
+		if block, ok := shownBlock(r.resolved(b)); ok {
+			u.Content = append(u.Content, toolContent{Type: "content", Content: &block})
+		}
+	}
+	if !failed {
+		u.Content = append(diffsOf(v.cwd, call, rawjson.Get(raw, "details")), u.Content...)
+	}
+	v.news(m.ToolCallID, u)
+	v.drop(m.ToolCallID)
+	if m.ToolName == "todo_write" && !failed {
+		r.todos = rawjson.Get(raw, "details", "phases")
+	}
+}
+
+// command shows a command that the person ran.
+func (r *replayer) command(e session.Entry) {
+	line, _ := rawjson.GetString(e.Message(), "command")
+	output, _ := rawjson.GetString(e.Message(), "output")
+	args, err := json.Marshal(map[string]string{"command": line})
+	if err != nil {
+		return // strings only
+	}
+	status := statusCompleted
+	if code, ok := rawjson.Float(rawjson.Get(e.Message(), "exitCode")); ok && code != 0 {
+		status = statusFailed
+	}
+	u := r.view.described(&shownCall{id: e.ID, name: "bash", args: args})
+	u.Status = status
+	if output != "" {
+		block := textBlock(output)
+		u.Content = []toolContent{{Type: "content", Content: &block}}
+	}
+	r.view.update(u)
+}
+
+// compaction shows that the older part was summarised.
+func (r *replayer) compaction(e session.Entry) {
+	summary := e.AsCompaction().Summary
+	if r.c.s.client.compaction {
+		r.view.update(compactionUpdate{Kind: updateCompaction, ID: e.ID, Status: "completed", Summary: []contentBlock{textBlock(summary)}})
+		return
+	}
+	r.view.say(updateThoughtChunk, e.ID, "The older part of the conversation was summarised:\n\n"+summary)
+}
+
+// resolved is an image with its bytes, where they are kept outside the session.
+func (r *replayer) resolved(b provider.Block) provider.Block {
+	hash, ok := strings.CutPrefix(b.Data, "blob:sha256:")
+	if b.Type != provider.TypeImage || !ok || r.blobs == nil || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
+		return b
+	}
+	if data, err := r.blobs.Blob(hash); err == nil {
+		b.Data = base64.StdEncoding.EncodeToString(data)
+	}
+	return b
+}
+
+// end shows what only the end of the branch tells: the calls that never had a result, and the
+// newest plan.
+func (r *replayer) end() {
+	r.view.mu.Lock()
+	defer r.view.mu.Unlock()
+	r.view.abandon()
+	if entries := planOf(r.todos); len(entries) > 0 {
+		r.view.update(planUpdate{updatePlan, entries})
+	}
+}
+
+// planOf makes a plan of the phases of a todo list.
+func planOf(phases json.RawMessage) (entries []planEntry) {
+	rawjson.Elements(phases, func(phase []byte) bool {
+		rawjson.Elements(rawjson.Get(phase, "tasks"), func(task []byte) bool {
+			content, _ := rawjson.GetString(task, "content")
+			status, _ := rawjson.GetString(task, "status")
+			switch status {
+			case "abandoned":
+				return true
+			case statusCompleted, statusRunning, statusPending:
+			default:
+				status = statusPending
+			}
+			if content != "" {
+				entries = append(entries, planEntry{Content: content, Priority: "medium", Status: status})
+			}
+			return true
+		})
+		return true
+	})
+	return entries
+}

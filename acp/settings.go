@@ -1,0 +1,214 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// The options of a session.
+const (
+	optionMode     = "mode"
+	optionModel    = "model"
+	optionThinking = "thinking"
+)
+
+// noModel is the value of the option while no model is chosen.
+const noModel = "none"
+
+// modes are the approval modes as modes of a session.
+func modes() []mode {
+	return []mode{
+		{string(approval.ReadOnly), "Read only", "Nothing is changed, and nobody is asked."},
+		{string(approval.Ask), "Ask", "Everything that changes something is asked about."},
+		{string(approval.AutoEdit), "Edit", "Files of the folder may be changed; commands are asked about."},
+		{string(approval.Yolo), "Everything", "Nothing is asked about."},
+	}
+}
+
+// settings are what a person can choose in a session, and has chosen.
+type settings struct {
+	mode    string
+	options []configOption
+}
+
+// settings reads them. It needs telling, without which what they say may be older than what was
+// told.
+func (c *conversation) settings(ctx context.Context) (settings, error) {
+	state, err := c.live.State()
+	if err != nil {
+		return settings{}, err
+	}
+	set := settings{mode: string(c.live.ApprovalMode())}
+	set.options = []configOption{modeOption(set.mode)}
+	if c.models == nil || state.Model != nil && indexOf(c.models, *state.Model) < 0 {
+		c.models = c.env.Sessions.Models(ctx)
+	}
+	set.options = append(set.options, modelOption(c.models, state))
+	if option, ok := thinkingOption(c.models, state); ok {
+		set.options = append(set.options, option)
+	}
+	return set, nil
+}
+
+func modeOption(current string) configOption {
+	o := configOption{
+		Type: "select", ID: optionMode, Category: "mode", Name: "Permissions",
+		Description: "What the agent may do without asking.", Current: current,
+	}
+	for _, m := range modes() {
+		o.Options = append(o.Options, configChoice{m.ID, m.Name, m.Description})
+	}
+	return o
+}
+
+// modelOption offers the models that can be used now, and the one that is chosen.
+func modelOption(known []provider.Info, state agent.State) configOption {
+	o := configOption{
+		Type: "select", ID: optionModel, Category: "model", Name: "Model",
+		Description: "Who is asked.", Current: noModel, Options: []configChoice{},
+	}
+	if state.Model != nil {
+		o.Current = state.Model.String()
+	}
+	listed := false
+	for _, m := range known {
+		ref := m.Ref().String()
+		if !m.Available && ref != o.Current {
+			continue
+		}
+		listed = listed || ref == o.Current
+		name := m.Name
+		if name == "" {
+			name = m.ID
+		}
+		o.Options = append(o.Options, configChoice{ref, name, m.Provider})
+	}
+	if !listed {
+		name := o.Current
+		if name == noModel {
+			name = "No model is chosen"
+		}
+		o.Options = slices.Insert(o.Options, 0, configChoice{Value: o.Current, Name: name})
+	}
+	return o
+}
+
+// thinkingOption offers how much the model may think, if it can.
+func thinkingOption(known []provider.Info, state agent.State) (configOption, bool) {
+	if state.Model == nil {
+		return configOption{}, false
+	}
+	i := indexOf(known, *state.Model)
+	if i < 0 || !known[i].Reasoning {
+		return configOption{}, false
+	}
+	o := configOption{
+		Type: "select", ID: optionThinking, Category: "thought_level", Name: "Thinking",
+		Description: "How much the model thinks before it answers.", Current: string(known[i].Clamp(provider.Level(state.ThinkingLevel))),
+	}
+	for _, level := range known[i].SupportedLevels() {
+		o.Options = append(o.Options, configChoice{Value: string(level), Name: string(level)})
+	}
+	return o, true
+}
+
+func indexOf(known []provider.Info, ref provider.Ref) int {
+	return slices.IndexFunc(known, func(m provider.Info) bool { return m.Ref() == ref })
+}
+
+// told remembers what the client knows. It needs telling.
+func (c *conversation) told(set settings) (mode, options bool) {
+	raw, err := json.Marshal(set.options)
+	if err != nil { // texts only
+		c.log.Error("options could not be encoded", zap.Error(err))
+	}
+	mode, options = c.modeID != set.mode, c.options != string(raw)
+	c.modeID, c.options = set.mode, string(raw)
+	return mode, options
+}
+
+// tellSettings tells the client what it does not know yet.
+func (c *conversation) tellSettings(ctx context.Context) {
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	set, err := c.settings(ctx)
+	if err != nil {
+		c.log.Warn("the settings of a session cannot be read", zap.String("session", c.id), zap.Error(err))
+		return
+	}
+	mode, options := c.told(set)
+	if mode {
+		c.s.conn.update(c.id, modeUpdate{updateMode, set.mode})
+	}
+	if options {
+		c.s.conn.update(c.id, optionsUpdate{updateOptions, set.options})
+	}
+}
+
+// setMode answers session/set_mode.
+func (s *server) setMode(ctx context.Context, _ *call, p setModeParams) (any, []any, error) {
+	c, err := s.conversation(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.live.SetApproval(approval.Mode(p.Mode)); err != nil {
+		return nil, nil, err
+	}
+	c.tellSettings(ctx)
+	return struct{}{}, nil, nil
+}
+
+// setOption answers session/set_config_option with all options: one can change others.
+func (s *server) setOption(ctx context.Context, _ *call, p setOptionParams) (any, []any, error) {
+	c, err := s.conversation(p.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	var value string
+	if json.Unmarshal(p.Value, &value) != nil {
+		return nil, nil, fault.New(fault.InvalidArgument, "The value of the option %q must be a string.", p.Option).With("field", "value")
+	}
+	if err := c.choose(ctx, p.Option, value); err != nil {
+		return nil, nil, err
+	}
+	c.telling.Lock()
+	defer c.telling.Unlock()
+	set, err := c.settings(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if mode, _ := c.told(set); mode {
+		c.s.conn.update(c.id, modeUpdate{updateMode, set.mode})
+	}
+	return setOptionResult{set.options}, nil, nil
+}
+
+// choose sets one option.
+func (c *conversation) choose(ctx context.Context, option, value string) error {
+	switch option {
+	case optionMode:
+		return c.live.SetApproval(approval.Mode(value))
+	case optionModel:
+		ref, ok := provider.ParseRef(value)
+		if !ok {
+			return fault.New(fault.InvalidArgument, "%q is not a model; a model is named provider/id.", value).With("field", "value")
+		}
+		_, err := c.live.SetModel(ctx, ref, "")
+		return err
+	case optionThinking:
+		if !slices.Contains(provider.Levels, provider.Level(value)) {
+			return fault.New(fault.InvalidArgument, "%q is not a thinking level.", value).With("field", "value")
+		}
+		_, err := c.live.SetThinking(ctx, provider.Level(value))
+		return err
+	}
+	return fault.New(fault.InvalidArgument, "There is no option %q; they are mode, model and thinking.", option).With("field", "configId")
+}

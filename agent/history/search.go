@@ -1,0 +1,203 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Recent returns the newest prompts, newest first: of one directory, or of all with cwd "".
+// What waits to be written is among them, also when the error says why the database cannot
+// be read.
+func (s *Store) Recent(ctx context.Context, limit int, cwd string) ([]Entry, error) {
+	return s.find(ctx, query{}, limit, cwd)
+}
+
+// Search returns the newest prompts that hold every word of text, where a word may be the
+// beginning of one; see [Store.Recent] for the rest. A text without words finds nothing.
+func (s *Store) Search(ctx context.Context, text string, limit int, cwd string) ([]Entry, error) {
+	q := parseQuery(text)
+	if q.empty() {
+		return nil, nil
+	}
+	return s.find(ctx, q, limit, cwd)
+}
+
+func (s *Store) find(ctx context.Context, q query, limit int, cwd string) ([]Entry, error) {
+	limit = min(limit, MaxLimit)
+	if s == nil || limit <= 0 {
+		return nil, nil
+	}
+	type result struct {
+		entries []Entry
+		err     error
+	}
+	found := make(chan result, 1)
+	s.do(func(w *worker) {
+		var r result
+		defer func() { found <- r }()
+		r.entries, r.err = w.find(ctx, q, limit, cwd)
+	})
+	select {
+	case r := <-found:
+		return r.entries, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// find looks at what waits, then at the database. Nothing can be in both: only this goroutine
+// moves it.
+func (w *worker) find(ctx context.Context, q query, limit int, cwd string) (entries []Entry, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Backward(w.waiting()) {
+		again := len(entries) > 0 && entries[len(entries)-1].Prompt == p.Text
+		if len(entries) < limit && !again && (cwd == "" || p.Cwd == cwd) && q.found(p.Text) {
+			entries = append(entries, p.entry())
+		}
+	}
+	if len(entries) == limit || w.s.Problem() == nil && !w.s.exists() {
+		return entries, nil
+	}
+	db, err := w.open(ctx)
+	if err != nil {
+		return entries, err
+	}
+	stored, err := db.find(ctx, q, limit-len(entries), cwd)
+	if err != nil && ctx.Err() == nil {
+		err = openFault(w.s.cfg.Path, err)
+	}
+	if len(entries) > 0 && len(stored) > 0 && stored[0].Prompt == entries[len(entries)-1].Prompt {
+		stored = stored[1:]
+	}
+	return append(entries, stored...), err
+}
+
+// waiting is what is not written yet, oldest first.
+func (w *worker) waiting() []said {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	return slices.Clone(w.s.pending)
+}
+
+// find finds what is in the database. An index that cannot be read is done without.
+func (d *database) find(ctx context.Context, q query, limit int, cwd string) ([]Entry, error) {
+	if q.match == "" {
+		entries, _, err := d.run(ctx, search{query: q, limit: limit, cwd: cwd})
+		return entries, err
+	}
+	entries, err := d.match(ctx, q, limit, cwd)
+	if err == nil || ctx.Err() != nil || isBusy(err) {
+		return entries, err
+	}
+	entries, _, plainErr := d.run(ctx, search{query: q.unindexed(), limit: limit, cwd: cwd})
+	if plainErr != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// match finds by the index. The index knows the order of the rows but not their times, and
+// putting everything that it finds in the order of time takes a tenth of a second where there
+// are many. Rows are almost always in that order. So the newest rows are taken first; only if
+// an older row is younger than one of these, which the other index tells, all are looked at.
+func (d *database) match(ctx context.Context, q query, limit int, cwd string) ([]Entry, error) {
+	entries, first, err := d.run(ctx, search{query: q, limit: limit, cwd: cwd, byRow: true})
+	if err != nil || len(entries) == 0 {
+		return entries, err
+	}
+	if len(entries) == limit {
+		oldest := slices.MinFunc(entries, func(a, b Entry) int { return a.Created.Compare(b.Created) })
+		var younger bool
+		const statement = `SELECT EXISTS (SELECT 1 FROM history WHERE created_at >= ? AND id < ?)`
+		if err := d.conn.QueryRowContext(ctx, statement, oldest.Created.Unix(), first).Scan(&younger); err != nil {
+			return nil, err
+		}
+		if younger {
+			entries, _, err = d.run(ctx, search{query: q, limit: limit, cwd: cwd})
+			return entries, err
+		}
+	}
+	// Of one second the row decides, and that is their order now.
+	slices.SortStableFunc(entries, func(a, b Entry) int { return b.Created.Compare(a.Created) })
+	return entries, nil
+}
+
+// search is a statement to be made.
+type search struct {
+	query
+	limit int
+	cwd   string
+	byRow bool // newest rows first, not newest times
+}
+
+// statement is the SQL of a search, with its parameters. It holds no text of the person's.
+func (s search) statement(has shape) (text string, args []any) {
+	var b strings.Builder
+	column := "NULL"
+	if has.cwd {
+		column = "h.cwd"
+	}
+	b.WriteString("SELECT h.id, h.prompt, CAST(h.created_at AS INTEGER), " + column + " FROM ")
+	if s.match != "" {
+		// CROSS: what the index finds is looked up, not the other way round.
+		b.WriteString("history_fts AS f CROSS JOIN history AS h ON h.id = f.rowid WHERE history_fts MATCH ?")
+		args = append(args, s.match)
+	} else {
+		b.WriteString("history AS h WHERE TRUE")
+	}
+	// likely: with rows in the order of time the first ones found are enough; for a condition
+	// that few rows meet SQLite would read and sort them all.
+	for _, text := range s.like {
+		b.WriteString(` AND likely(h.prompt LIKE ? ESCAPE '\')`)
+		args = append(args, likePattern(text))
+	}
+	if s.cwd != "" {
+		b.WriteString(" AND likely(" + column + " = ?)")
+		args = append(args, s.cwd)
+	}
+	if s.byRow {
+		b.WriteString(" ORDER BY f.rowid DESC")
+	} else {
+		b.WriteString(" ORDER BY h.created_at DESC, h.id DESC")
+	}
+	b.WriteString(" LIMIT ?")
+	return b.String(), append(args, s.limit)
+}
+
+// run runs a search. first is the lowest row of what it found.
+func (d *database) run(ctx context.Context, s search) (entries []Entry, first int64, err error) {
+	statement, args := s.statement(d.shape)
+	err = each(ctx, d.conn, statement, args, func(scan func(...any) error) error {
+		var id, at int64
+		var e Entry
+		var cwd sql.NullString
+		if err := scan(&id, &e.Prompt, &at, &cwd); err != nil {
+			return err
+		}
+		e.Created, e.Cwd = time.Unix(at, 0), cwd.String
+		if len(entries) == 0 || id < first {
+			first = id
+		}
+		entries = append(entries, e)
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return entries, first, nil
+}
+
+// Problem is why the history cannot be read or written, nil when it can as far as is known.
+func (s *Store) Problem() error {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.off
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+)
+
+// luaPrefix keeps the names of the wire apart from those of the plugin.
+const luaPrefix = "xcsh.wire."
+
+// luaWire is what goes over the wire, as annotations for the Lua language server. Nothing
+// in the file runs.
+func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
+	w := &wire{names: map[reflect.Type]string{}, taken: map[string]reflect.Type{}}
+	var b strings.Builder
+	fmt.Fprintf(&b, "---@meta\n-- %s\n", notice)
+	for _, e := range wireEnums {
+		w.names[e.of], w.taken[e.name] = e.name, e.of
+		fmt.Fprintf(&b, "\n---@alias %s%s %s\n", luaPrefix, e.name, strings.ReplaceAll(union(e.values), " | ", "|"))
+	}
+	fmt.Fprintf(&b, "\n---A message as a session file has it: everything but the role may be missing.\n"+
+		"---@class %sStoredMessage: %sMessage\n---@field content? string|%sContentBlock[]\n", luaPrefix, luaPrefix, luaPrefix)
+	for _, s := range t.Specs() {
+		w.name(s.Args)
+		w.name(s.Result)
+	}
+	for _, m := range serverMethods {
+		w.name(m.params)
+		if m.result != nil {
+			w.name(m.result)
+		}
+	}
+	w.name(reflect.TypeFor[provider.Message]())
+	w.name(reflect.TypeFor[commands.ListPart]())
+	if err := w.luaEvent(&b); err != nil {
+		return nil, err
+	}
+	if err := w.luaClasses(&b); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()), nil
+}
+
+// luaEvent writes one class for all types of events: Lua's annotations cannot tell them
+// apart by a member.
+func (w *wire) luaEvent(b *strings.Builder) error {
+	of := reflect.TypeFor[loop.Event]()
+	s, err := w.schema(of)
+	if err != nil {
+		return err
+	}
+	var names, members []string
+	for _, shape := range eventShapes {
+		names = append(names, shape.name)
+		for member := range strings.FieldsSeq(shape.members) {
+			if key := strings.TrimSuffix(member, "?"); !slices.Contains(members, key) {
+				members = append(members, key)
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n---What happened in a session. A client ignores types that it does not know.\n---@class %sSessionEvent\n", luaPrefix)
+	fmt.Fprintf(b, "---@field type %s\n", strings.ReplaceAll(union(names), " | ", "|"))
+	for _, key := range members {
+		p := s.Properties[key]
+		if p == nil {
+			return fmt.Errorf("an event has no member %q", key)
+		}
+		fmt.Fprintf(b, "---@field %s? %s\n", key, w.luaMember(of, key, p))
+	}
+	return nil
+}
+
+// luaClasses writes every type that was named, and those that they name in turn.
+func (w *wire) luaClasses(b *strings.Builder) error {
+	for i := 0; i < len(w.order); i++ {
+		t := w.order[i]
+		s, err := w.schema(t)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "\n---@class %s%s\n", luaPrefix, w.names[t])
+		for _, name := range s.PropertyOrder {
+			p := s.Properties[name]
+			mark := ""
+			if !slices.Contains(s.Required, name) {
+				mark = "?"
+			}
+			line := fmt.Sprintf("---@field %s%s %s %s", name, mark, w.luaMember(t, name, p), strings.ReplaceAll(p.Description, "\n", " "))
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+	}
+	return nil
+}
+
+// luaMembers are wireMembers as Lua has them.
+var luaMembers = map[string]string{
+	"Record<string, unknown>": "table<string, any>",
+}
+
+func (w *wire) luaMember(of reflect.Type, name string, s *jsonschema.Schema) string {
+	fixed := wireMembers[w.owner(of)+"."+name]
+	switch {
+	case luaMembers[fixed] != "":
+		return luaMembers[fixed]
+	case fixed != "":
+		return luaPrefix + fixed
+	}
+	return luaType(s)
+}
+
+// luaType is a type in the annotations' language. null is a value of its own on the wire,
+// which Neovim may leave out.
+func luaType(s *jsonschema.Schema) string {
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	var parts []string
+	if s.Ref != "" {
+		parts = append(parts, luaPrefix+s.Ref)
+	}
+	for _, t := range types {
+		switch t {
+		case "array":
+			t = luaType(s.Items)
+			if strings.Contains(t, "|") {
+				t = "(" + t + ")"
+			}
+			t += "[]"
+		case "object":
+			t = luaObject(s)
+		case "null":
+			t = "nil"
+		}
+		parts = append(parts, t)
+	}
+	if len(parts) == 0 {
+		return "any"
+	}
+	slices.SortStableFunc(parts, func(a, b string) int { return boolToInt(a == "nil") - boolToInt(b == "nil") })
+	return strings.Join(parts, "|")
+}
+
+func luaObject(s *jsonschema.Schema) string {
+	if len(s.Properties) == 0 {
+		if s.AdditionalProperties == nil {
+			return "table<string, any>"
+		}
+		return "table<string, " + luaType(s.AdditionalProperties) + ">"
+	}
+	var members []string
+	for _, name := range s.PropertyOrder {
+		mark := ""
+		if !slices.Contains(s.Required, name) {
+			mark = "?"
+		}
+		members = append(members, name+mark+": "+luaType(s.Properties[name]))
+	}
+	return "{ " + strings.Join(members, ", ") + " }"
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# install.sh: puts a release of xcsh-ls into the container that is being built.
+#
+# The options of devcontainer-feature.json come as VERSION and SOURCE, the container's user
+# as _REMOTE_USER. PREFIX is the root directory to install below, for tests; "" is the system.
+# Nothing is installed unless the archive has the SHA-256 sum that checksums.txt names.
+set -eu
+
+version=${VERSION:-latest}
+source=${SOURCE:-}
+user=${_REMOTE_USER:-root}
+prefix=${PREFIX:-}
+releases=https://github.com/xcsh-ls/xcsh-ls/releases
+
+die() {
+  echo "xcsh-ls feature: $*" >&2
+  exit 1
+}
+
+case $(uname -m) in
+x86_64 | amd64) arch=amd64 ;;
+aarch64 | arm64) arch=arm64 ;;
+*) die "there is no release for the processor $(uname -m)" ;;
+esac
+[ "$(uname -s)" = Linux ] || die "there is no release for containers of $(uname -s)"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# download URL FILE
+download() {
+  case $1 in
+  file://*) cp -- "${1#file://}" "$2" || die "there is no ${1#file://}" ;;
+  *)
+    if command -v curl >/dev/null 2>&1; then
+      curl -fsSL --retry 3 -o "$2" "$1" || die "$1 cannot be downloaded"
+    elif command -v wget >/dev/null 2>&1; then
+      wget -q -O "$2" "$1" || die "$1 cannot be downloaded"
+    elif command -v apt-get >/dev/null 2>&1 && [ -z "$prefix" ]; then
+      apt-get -qq update && apt-get -qq install -y --no-install-recommends curl ca-certificates >/dev/null
+      rm -rf /var/lib/apt/lists/*
+      curl -fsSL --retry 3 -o "$2" "$1" || die "$1 cannot be downloaded"
+    else
+      die "curl or wget is needed to download $1"
+    fi
+    ;;
+  esac
+}
+
+if [ -z "$source" ]; then
+  if [ "$version" = latest ]; then
+    source=$releases/latest/download
+  else
+    source=$releases/download/v${version#v}
+  fi
+fi
+download "$source/checksums.txt" "$work/checksums.txt"
+
+# The name of the archive has the version in it, which "latest" does not tell: the list does.
+ending=_linux_$arch.tar.gz
+if [ "$version" = latest ]; then
+  archive=$(awk -v e="$ending" '{ n = length($2) - length(e) + 1 } n > 0 && substr($2, n) == e && $2 ~ /^xcsh-ls_/ { print $2 }' "$work/checksums.txt")
+else
+  archive=xcsh-ls_${version#v}$ending
+fi
+if [ -z "$archive" ] || [ "$(printf "%s\n" "$archive" | wc -l)" -ne 1 ]; then
+  die "$source/checksums.txt does not name one archive for linux $arch"
+fi
+expected=$(awk -v a="$archive" '$2 == a { print $1 }' "$work/checksums.txt")
+[ -n "$expected" ] || die "$source/checksums.txt does not name $archive"
+
+download "$source/$archive" "$work/$archive"
+actual=$(sha256sum "$work/$archive" | cut -d ' ' -f 1)
+[ "$actual" = "$expected" ] || die "$archive is not the file that checksums.txt describes (SHA-256 $actual, not $expected); nothing was installed"
+
+mkdir "$work/unpacked"
+tar -xzf "$work/$archive" -C "$work/unpacked" || die "$archive cannot be unpacked"
+[ -f "$work/unpacked/xcsh-ls" ] || die "$archive has no xcsh-ls in it"
+
+# place MODE FILE DIRECTORY
+place() {
+  mkdir -p "$prefix$3"
+  cp -- "$2" "$prefix$3/"
+  chmod "$1" "$prefix$3/${2##*/}"
+}
+place 755 "$work/unpacked/xcsh-ls" /usr/local/bin
+if [ -d "$work/unpacked/completions" ]; then
+  place 644 "$work/unpacked/completions/xcsh-ls" /usr/local/share/bash-completion/completions
+  place 644 "$work/unpacked/completions/_xcsh-ls" /usr/local/share/zsh/site-functions
+  place 644 "$work/unpacked/completions/xcsh-ls.fish" /usr/local/share/fish/vendor_completions.d
+fi
+
+# A volume that is empty takes its owner and mode from the directory it is mounted on, so the
+# user can write to it without being root. Conversations are nobody else's business.
+state=$prefix/var/lib/xcsh-ls
+mkdir -p "$state/agent"
+chmod 700 "$state" "$state/agent"
+if [ "$(id -u)" -eq 0 ]; then
+  chown -R "$user" "$state" || die "there is no user $user to give $state to"
+fi
+
+"$prefix/usr/local/bin/xcsh-ls" version

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# run.sh HX SERVER: a real Helix, in a terminal of tmux, with the snippet of docs/editors.md does
+# what a person does: prompts, starts anew, resumes and prompts again, by the names of commands
+# alone. Needs tmux. The last line is "N passed, N failed".
+set -euo pipefail
+hx=$(command -v "${1:?usage: run.sh HX SERVER}")
+server=$(realpath -e "${2:?usage: run.sh HX SERVER}")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+command -v tmux >/dev/null || { echo 'run.sh: there is no tmux; install the package tmux' >&2 && exit 1; }
+work=$(mktemp -d)
+socket=$work/tmux
+trap 'tmux -S "$socket" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+mkdir -p "$work/home" "$work/config/helix" "$work/cache" "$work/folder/.git" "$work/bin"
+printf 'hello there\n' >"$work/folder/notes.md"
+# The snippet is the one that people copy.
+# shellcheck disable=SC2016
+sed -n '/^```toml$/,/^```$/p' "$here/../../../docs/editors.md" | sed '/^```/d' >"$work/config/helix/languages.toml"
+grep -q 'command = "xcsh-ls"' "$work/config/helix/languages.toml" || { echo 'run.sh: docs/editors.md has no snippet for Helix' >&2 && exit 1; }
+ln -s "$server" "$work/bin/xcsh-ls"
+passed=0 failed=0
+
+screen() { tmux -S "$socket" capture-pane -p -t 0; }
+keys() { tmux -S "$socket" send-keys -t 0 "$@"; }
+
+# until_true COMMAND...: whether the command succeeds within 20 seconds.
+until_true() {
+  local end=$((SECONDS + 20))
+  until "$@"; do
+    [ "$SECONDS" -lt "$end" ] || return 1
+    sleep 0.1
+  done
+}
+shows() { screen | grep -qF -- "$1"; }
+shows_not() { ! shows "$1"; }
+
+# check NAME COMMAND...: counts the check, which holds when the command succeeds in time.
+check() {
+  local name=$1
+  shift
+  if until_true "$@"; then
+    passed=$((passed + 1))
+    echo "ok $name"
+  else
+    failed=$((failed + 1))
+    echo "not ok $name; the screen:"
+    screen
+    cat "$work/helix.log" 2>/dev/null || true
+  fi
+}
+
+# command NAME: runs a command of the server as a person does.
+command_line() {
+  keys Escape
+  keys ":lsp-workspace-command $1" Enter
+}
+# sessions EXPECTED...: whether the shell's list of the sessions has each text.
+sessions() {
+  local list text
+  list=$(cd "$work/folder" && HOME=$work/home "$server" list)
+  for text; do
+    grep -qF -- "$text" <<<"$list" || return 1
+  done
+}
+
+(cd "$work/folder" && env -i PATH="$work/bin:$PATH" HOME="$work/home" XDG_CONFIG_HOME="$work/config" XDG_CACHE_HOME="$work/cache" \
+  LANG=C.UTF-8 SHELL=/bin/sh TMPDIR="${TMPDIR:-/tmp}" XCSH_LS_NO_DETECT=1 \
+  tmux -S "$socket" -f /dev/null new-session -d -x 110 -y 40 "TERM=screen-256color exec '$hx' -v --log '$work/helix.log' notes.md")
+
+check 'a text opens' shows 'hello there'
+check 'the server is ready' grep -q 'initialized' "$work/helix.log"
+
+keys ':lsp-workspace-command' Enter
+check 'the picker has the commands' shows 'xcsh.prompt'
+keys Escape
+check 'the picker closes' shows_not 'xcsh.prompt'
+
+command_line xcsh.prompt
+check 'a file opens for the prompt' shows 'what-do-you-want-to-say'
+keys ggO 'look at notes.md' Escape
+keys ':w' Enter
+check 'the prompt is answered and saved' sessions 'look at notes.md' '4 messages'
+
+command_line xcsh.new
+command_line xcsh.prompt
+check 'a file opens again' shows_not 'look at notes.md'
+keys ggO 'a second conversation' Escape
+keys ':w' Enter
+check 'the new session has its own conversation' sessions 'look at notes.md' 'a second conversation'
+
+command_line xcsh.resume
+check 'resume asks which' shows 'Resume which session?'
+keys Down Enter
+check 'the question closes' shows_not 'Resume which session?'
+
+command_line xcsh.prompt
+check 'a file opens once more' shows_not 'a second conversation'
+keys ggO 'and again' Escape
+keys ':w' Enter
+check 'the first conversation went on' sessions 'look at notes.md' '8 messages' 'a second conversation'
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# reproducible.sh [--release] [GOOS/GOARCH...]: builds the program twice and fails when the
+# two are not the same bytes. Each build is of a copy of its own of what is in the working
+# tree, in a directory of another name, with an empty build cache.
+#
+#   GOOS/GOARCH  what to build for, default this machine
+#   --release    makes a whole snapshot of a release twice instead, and compares all its files
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# One copy for both, because the tree may be changed while this runs.
+mkdir "$work/source"
+git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+  if [ -e "$file" ]; then printf '%s\0' "$file"; fi
+done | tar --null -cf - -T - | tar -xf - -C "$work/source"
+
+# build TURN TARGET...: prints a sum and a name for each program.
+build() {
+  local turn=$1 target
+  shift
+  for target; do
+    (cd "$work/$turn-tree" && GOCACHE=$work/cache CGO_ENABLED=0 GOOS=${target%/*} GOARCH=${target#*/} \
+      go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=reproducible' -o "$work/program" ./cmd/xcsh-ls)
+    echo "$(sha256sum <"$work/program" | cut -d ' ' -f 1)  $target"
+  done
+  rm -rf "$work/cache"
+}
+
+# release TURN: prints a sum and a name for each file that would be published. The files of
+# goreleaser itself tell when it ran.
+release() {
+  cp -R .git "$work/$1-tree/.git"
+  "$work/$1-tree/scripts/release-snapshot.sh" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }
+  (cd "$work/$1-tree/dist/release" && find . -type f ! -name artifacts.json ! -name metadata.json ! -name config.yaml -print0 |
+    sort -z | xargs -0 sha256sum)
+}
+
+for turn in first second; do
+  cp -R "$work/source" "$work/$turn-tree"
+  if [ "${1-}" = --release ]; then
+    release "$turn" >"$work/$turn"
+  elif [ $# -gt 0 ]; then
+    build "$turn" "$@" >"$work/$turn"
+  else
+    build "$turn" "$(go env GOOS)/$(go env GOARCH)" >"$work/$turn"
+  fi
+  rm -rf "$work/$turn-tree"
+done
+diff "$work/first" "$work/second" || { echo 'reproducible.sh: the two builds differ' >&2 && exit 1; }
+cat "$work/first"
