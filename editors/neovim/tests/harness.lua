@@ -12,9 +12,8 @@ M.asked = {}
 
 local count = 0
 local home ---@type string
+local service ---@type Service?
 local answers = {} ---@type (fun(lines: string[]): any)[]
-
-local modules = { 'client', 'commands', 'config', 'health', 'inputs', 'turns', 'view' }
 
 local function dir(path)
   vim.fn.mkdir(path, 'p')
@@ -47,12 +46,24 @@ function M.before()
     done(items[index], index)
   end
   -- Every test starts like a Neovim in which the plugin has not been used.
-  package.loaded['xcsh'] = nil
-  for _, name in ipairs(modules) do
-    package.loaded['xcsh.' .. name] = nil
+  for name in pairs(package.loaded) do
+    if name == 'xcsh' or vim.startswith(name, 'xcsh.') then
+      package.loaded[name] = nil
+    end
   end
   vim.g.xcsh_ls_cmd = vim.env.XCSH_TEST_SERVER
   vim.cmd.cd(M.folder('work'))
+end
+
+---A model that answers as told. Sessions ask it.
+---@param replies Answer[]
+---@param options? table<string, any> further initialization options
+---@return Service
+function M.model(replies, options)
+  service = require('service').start(home, replies)
+  options = vim.tbl_extend('keep', options or {}, { model = 'local/m' })
+  require('xcsh').setup({ init_options = options })
+  return service
 end
 
 ---Ends the server and forgets every buffer. A server that stays is a failure, and so
@@ -62,7 +73,11 @@ function M.after()
   runner.wait('the server to end', function()
     return #vim.lsp.get_clients() == 0
   end)
-  vim.cmd('silent! %bwipeout!')
+  if service then
+    service:close()
+    service = nil
+  end
+  vim.cmd('silent! tabonly | silent! only | %bwipeout!')
   vim.cmd('silent! autocmd! User')
   runner.eq('', vim.v.errmsg)
 end

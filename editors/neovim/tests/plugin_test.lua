@@ -16,7 +16,7 @@ case('starting Neovim loads no module of the plugin', function()
 end)
 
 case('every command of the palette has a user command', function()
-  local want, got = { 'Xcsh', 'XcshList', 'XcshTree' }, {}
+  local want, got = { 'Xcsh', 'XcshChat', 'XcshInline', 'XcshList', 'XcshModel', 'XcshTree' }, {}
   for _, spec in ipairs(require('xcsh.commands_gen')) do
     if spec.palette then
       table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))
@@ -102,7 +102,18 @@ case(':checkhealth names the server, its version and the log', function()
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   like(vim.pesc(vim.env.XCSH_TEST_SERVER) .. ': %S', text)
   like('Log: .*lsp%.log', text)
+  like('The server is not running', text)
+  like('Sessions can be written to .*%.xcsh/agent', text)
+  like('models that can be used now: offline', text)
+  like('Neovim runs in no terminal', text)
+  like('Pickers: select is used; installed: none', text)
   eq(nil, text:find('ERROR', 1, true))
+  require('xcsh').setup({ init_options = { model = 'offline/demo' } })
+  harness.execute('xcsh.state')
+  vim.cmd('checkhealth xcsh')
+  text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  like('The server and the plugin speak version 1', text)
+  like('New sessions ask offline/demo', text)
 end)
 
 case(':checkhealth says how to get a server', function()
@@ -110,4 +121,36 @@ case(':checkhealth says how to get a server', function()
   vim.cmd('checkhealth xcsh')
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   like('ERROR.*set g:xcsh_ls_cmd', text)
+end)
+
+case('the terminal is named as the terminal programs name theirs', function()
+  local list_uis, chan_info = vim.api.nvim_list_uis, vim.api.nvim_get_chan_info
+  local terminal = require('xcsh.terminal')
+  eq(nil, terminal.id()) -- there is no screen
+  local info =
+    { stream = 'socket', client = { attributes = { pid = tostring(vim.uv.os_getpid()) } } }
+  vim.api.nvim_get_chan_info = function()
+    return info
+  end
+  local ui = { stdout_tty = true, chan = 1 }
+  vim.api.nvim_list_uis = function()
+    return { ui }
+  end
+  -- This process has no terminal on its standard input, so that the variables decide.
+  vim.env.TMUX_PANE = '%7'
+  eq('tmux-%7', terminal.id())
+  vim.env.KITTY_WINDOW_ID = '3/../4'
+  eq('kitty-3----4', terminal.id())
+  info = { stream = 'socket' } -- a screen that may be anywhere
+  eq(nil, terminal.id())
+  ui = { stdout_tty = false, chan = 1 } -- a program with windows of its own
+  eq(nil, terminal.id())
+  vim.api.nvim_list_uis, vim.api.nvim_get_chan_info = list_uis, chan_info
+  vim.env.TMUX_PANE, vim.env.KITTY_WINDOW_ID = nil, nil
+  require('xcsh').setup({ init_options = { terminalId = 'mine' } })
+  eq('mine', harness.execute('xcsh.state').terminalId)
+end)
+
+case('a component of a statusline can be handed to lualine as it is', function()
+  eq('', require('xcsh').statusline({ options = {} }))
 end)

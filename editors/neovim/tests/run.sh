@@ -38,7 +38,7 @@ for file in "$tests"/${only}_test.lua; do
   env -i PATH="$PATH" LANG=C.UTF-8 TERM=dumb TMPDIR="$home" HOME="$home" \
     XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data" XDG_STATE_HOME="$home/state" \
     XDG_CACHE_HOME="$home/cache" XDG_RUNTIME_DIR="$home/run" \
-    XCSH_LS_NO_DETECT=1 XCSH_TEST_NVIM="$nvim" XCSH_TEST_SERVER="$server" XCSH_TEST_FIRST=$((passed + failed + 1)) \
+    XCSH_LS_NO_DETECT=1 XCSH_TEST_WAIT="${XCSH_TEST_WAIT:-20000}" XCSH_TEST_NVIM="$nvim" XCSH_TEST_SERVER="$server" XCSH_TEST_FIRST=$((passed + failed + 1)) \
     timeout 300 "$nvim" --headless -n -i NONE -u "$tests/init.lua" \
     -c "lua require('runner').main([[$file]])" </dev/null 2>"$work/err" | tee "$work/out"
   status=${PIPESTATUS[0]}

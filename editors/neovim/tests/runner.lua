@@ -36,7 +36,7 @@ end
 ---@return T
 function M.wait(what, condition)
   local got
-  local ok, err = vim.wait(20000, function()
+  local ok, err = vim.wait(tonumber(vim.env.XCSH_TEST_WAIT) or 20000, function()
     got = condition()
     return got ~= nil and got ~= false
   end, 5)

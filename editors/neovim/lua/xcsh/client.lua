@@ -1,6 +1,7 @@
 -- The connection: one server per Neovim, started when it is first needed. Each
 -- working directory that a command is about becomes a workspace folder of it.
 
+local approvals = require('xcsh.approvals')
 local config = require('xcsh.config')
 local turns = require('xcsh.turns')
 
@@ -11,6 +12,31 @@ local ready = false -- the server has answered initialize
 local waiting = {} ---@type fun(problem: string?)[] to be called once ready, or with why not
 local running = {} ---@type table<integer, fun(err: xcsh.Error)> requests without an answer
 local serial = 0
+
+local stopping = false -- the person ends the server
+local ready_at = 0 -- when it was ready, in nanoseconds
+
+---Parts of the plugin that want to know: "notification" gets the parameters of xcsh/event
+---and xcsh/sessionChanged, "server" whether it runs, and whether to start it again.
+---@type table<'notification'|'server', fun(...)[]>
+local listeners = { notification = {}, server = {} }
+
+---@param about 'notification'|'server'
+---@param listener fun(...)
+function M.on(about, listener)
+  table.insert(listeners[about], listener)
+end
+
+---@param about 'notification'|'server'
+local function tell_listeners(about, ...)
+  for _, listener in ipairs(listeners[about]) do
+    listener(...)
+  end
+end
+
+---A server that ended sooner than this is not started again by itself: it might end again
+---and again. In nanoseconds.
+M.min_life = 2e9
 
 -- 0.10 has client.request(…) as closures, later versions have methods. Calling a
 -- method of 0.10 with self would shift the arguments.
@@ -34,14 +60,17 @@ end
 ---@param problem string
 local function fail(problem)
   local callbacks, unanswered = waiting, running
-  waiting, running, ready = {}, {}, false
+  local restart = ready and not stopping and vim.uv.hrtime() - ready_at > M.min_life
+  waiting, running, ready, stopping = {}, {}, false, false
   turns.forget()
+  approvals.forget()
   for _, callback in ipairs(callbacks) do
     callback(problem)
   end
   for _, callback in pairs(unanswered) do
     callback({ message = problem })
   end
+  tell_listeners('server', false, restart)
 end
 
 ---@param event string
@@ -53,26 +82,56 @@ end
 
 ---Makes an edit, or says why not. Neovim drops an edit of a text that has changed since the
 ---server saw it, and answers all the same that it was made.
-local function apply_edit(err, params, ctx)
+local function apply_edit(_, params, ctx)
+  -- Later versions print the names of edits, which somebody then has to confirm.
+  params.edit.changeAnnotations = nil
   for _, change in ipairs(params.edit.documentChanges or {}) do
+    for _, edit in ipairs(change.edits or {}) do
+      edit.annotationId = nil
+    end
     local document = change.textDocument
     local bufnr = vim.uri_to_bufnr(document.uri)
     if (vim.lsp.util.buf_versions[bufnr] or 0) > document.version then
       return { applied = false, failureReason = 'It has changed since; read it again.' }
     end
   end
-  return vim.lsp.handlers['workspace/applyEdit'](err, params, ctx)
+  -- Neovim's own handler prints what was changed over what is being read.
+  local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
+  local encoding = client.offset_encoding
+  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, encoding)
+  return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
 
-local tell = forward('XcshEvent')
+local tell_event = forward('XcshEvent')
+local tell_session = forward('XcshSessionChanged')
+
+---Nobody here refuses anything: the server asks whoever has ui.hooks.
+local function agree()
+  return vim.empty_dict()
+end
 
 local handlers = {
   ['workspace/applyEdit'] = apply_edit,
-  ['xcsh/sessionChanged'] = forward('XcshSessionChanged'),
+  ['xcsh/beforeSwitch'] = agree,
+  ['xcsh/beforeFork'] = agree,
+  ['xcsh/beforeTree'] = agree,
+  ['xcsh/beforeCompact'] = agree,
+  ['xcsh/approve'] = function(_, params)
+    return approvals.ask(params)
+  end,
+  ['xcsh/sessionChanged'] = function(err, params)
+    tell_listeners('notification', params)
+    tell_session(err, params)
+  end,
   ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
   ['xcsh/event'] = function(err, params)
+    if params.event.type == 'approvals_changed' then
+      approvals.follow(params.cwd, params.event.approvals)
+    end
+    tell_listeners('notification', params)
+    -- Autocommands of others come last: they may fail.
     turns.follow(params)
-    tell(err, params)
+    tell_event(err, params)
   end,
 }
 
@@ -127,7 +186,8 @@ local function add_folder(client, root)
 end
 
 local function on_init()
-  ready = true
+  ready, ready_at = true, vim.uv.hrtime()
+  tell_listeners('server', true)
   local group = vim.api.nvim_create_augroup('xcsh_attach', {})
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile', 'BufFilePost' }, {
     group = group,
@@ -180,8 +240,9 @@ local function start(root)
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(
       'keep',
-      { ui = { pick = true } },
-      config.options.init_options or {}
+      { ui = { pick = true, hooks = true } },
+      config.options.init_options or {},
+      { terminalId = config.terminal_id() }
     ),
     handlers = handlers,
     on_init = on_init,
@@ -259,6 +320,7 @@ end
 function M.stop()
   local client = current()
   if client then
+    stopping = true
     call(client, 'stop')
   end
 end

@@ -44,7 +44,7 @@ function M.run(name, args, bang)
       elseif err then
         view.error(err)
       else
-        view.result(name, result, bang or false)
+        view.result(name, result, bang or false, args.cwd)
       end
     end)
   end
@@ -203,6 +203,39 @@ function M.generic(opts)
   else
     run_with_text(name, rest, opts.bang)
   end
+end
+
+---:[range]XcshChat[!] [{text}]: what is said goes to the model at once, with the lines.
+---@param opts { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
+function M.chat(opts)
+  local chats = require('xcsh.chat')
+  local said = vim.trim(opts.args)
+  if opts.bang then
+    if said ~= '' then
+      return view.error({ message = 'xcsh.chat takes no argument with "!".' })
+    end
+    return chats.toggle()
+  end
+  local input = require('xcsh.chat.input')
+  local lines = opts.range > 0 and input.lines(opts.line1, opts.line2)
+  local chat = chats.open()
+  if lines then
+    input.attach(chat, lines)
+  end
+  if said ~= '' then
+    input.say(chat, said, 'steer')
+  end
+end
+
+---:[range]XcshInline [{instruction}]
+---@param opts { args: string, range: integer, line1: integer, line2: integer }
+function M.inline(opts)
+  local instruction = vim.trim(opts.args)
+  require('xcsh.inline').start({
+    instruction = instruction ~= '' and instruction or nil,
+    first = opts.range > 0 and opts.line1 or nil,
+    last = opts.range > 0 and opts.line2 or nil,
+  })
 end
 
 ---@param candidates string[]

@@ -5,10 +5,26 @@ local M = {}
 ---@type xcsh.Config
 M.options = {}
 
+M.pickers = { 'auto', 'select', 'telescope', 'fzf-lua', 'snacks' }
+M.positions = { 'right', 'left', 'bottom', 'current' }
+
+---@param name string
+---@param value any
+---@param values string[]
+local function one_of(name, value, values)
+  if value ~= nil and not vim.tbl_contains(values, value) then
+    local text = 'xcsh: %s is one of %s'
+    error(text:format(name, table.concat(values, ', ')), 4)
+  end
+end
+
 ---@param options? xcsh.Config
 function M.set(options)
   assert(options == nil or type(options) == 'table', 'xcsh: setup() takes a table')
-  M.options = options or {}
+  options = options or {}
+  one_of('picker', options.picker, M.pickers)
+  one_of('chat.position', (options.chat or {}).position, M.positions)
+  M.options = options
 end
 
 ---The working directory that a command is about.
@@ -21,6 +37,44 @@ end
 ---@return string
 function M.register()
   return M.options.register or (vim.fn.has('clipboard') == 1 and '+' or '"')
+end
+
+---@param share number below 1: of the screen
+---@param all integer
+local function cells(share, all)
+  return math.max(10, math.floor(share < 1 and share * all or share))
+end
+
+---@class xcsh.ChatPlace
+---@field position 'right'|'left'|'bottom'|'current'
+---@field width fun(): integer
+---@field height fun(): integer
+---@field prompt_height integer
+
+---Where a chat is put, with every default filled in.
+---@return xcsh.ChatPlace
+function M.chat()
+  local chat = M.options.chat or {}
+  return {
+    position = chat.position or 'right',
+    width = function()
+      return cells(chat.width or 0.45, vim.o.columns)
+    end,
+    height = function()
+      return cells(chat.height or 0.5, vim.o.lines)
+    end,
+    prompt_height = chat.prompt_height or 5,
+  }
+end
+
+---The terminal to tell the server of; nil for none.
+---@return string?
+function M.terminal_id()
+  local own = (M.options.init_options or {}).terminalId
+  if own ~= nil then
+    return own
+  end
+  return require('xcsh.terminal').id()
 end
 
 ---The command line of the server, or nil and a sentence that says what to do.

@@ -1,21 +1,51 @@
 -- :checkhealth xcsh
 
+local config = require('xcsh.config')
+
 local M = {}
 
+---The version of the custom methods that the plugin was written for.
+M.wire_version = 1
+
+---@param cmd string[]
+---@param argument string
+---@return boolean ok, string said
+local function run(cmd, argument)
+  local ok, done = pcall(function()
+    return vim.system({ cmd[1], argument }, { text = true }):wait(10000)
+  end)
+  if not ok then
+    return false, tostring(done)
+  end
+  local said = done.stdout ~= '' and done.stdout or done.stderr or ''
+  return done.code == 0, vim.trim(said)
+end
+
+---@return string[]? cmd
 local function check_server()
   local health = vim.health
-  local cmd, problem = require('xcsh.config').command()
+  local cmd, problem = config.command()
   if not cmd then
-    return health.error(problem --[[@as string]])
+    health.error(problem --[[@as string]])
+    return nil
   end
-  local ok, done = pcall(function()
-    return vim.system({ cmd[1], 'version' }, { text = true }):wait(5000)
-  end)
-  if ok and done.code == 0 then
-    health.ok(('%s: %s'):format(vim.fn.exepath(cmd[1]), vim.trim(done.stdout)))
+  local ok, said = run(cmd, 'version')
+  if ok then
+    health.ok(('%s: %s'):format(vim.fn.exepath(cmd[1]), said))
+    return cmd
+  end
+  health.error(('"%s version" failed: %s'):format(cmd[1], said))
+end
+
+---@param client vim.lsp.Client
+local function check_wire(client)
+  local experimental = client.server_capabilities.experimental
+  local version = vim.tbl_get(experimental or {}, 'xcsh', 'wireVersion')
+  if version == M.wire_version then
+    vim.health.ok(('The server and the plugin speak version %d.'):format(version))
   else
-    local said = ok and vim.trim(done.stderr or '') or tostring(done)
-    health.error(('"%s version" failed: %s'):format(cmd[1], said))
+    local text = 'The server speaks version %s, the plugin version %d: update the older one.'
+    vim.health.error(text:format(tostring(version), M.wire_version))
   end
 end
 
@@ -25,6 +55,7 @@ local function check_connection()
   if not client then
     health.info('The server is not running; the first command starts it.')
   else
+    check_wire(client)
     health.ok('The server is running for:')
     for _, folder in ipairs(client.workspace_folders or {}) do
       health.info(folder.name)
@@ -34,17 +65,71 @@ local function check_connection()
   health.info('Log: ' .. require('vim.lsp.log').get_filename())
 end
 
+---Sessions are kept below this directory, which the server makes when it is missing.
+local function check_agent_dir()
+  local options = config.options.init_options or {}
+  local dir = vim.fs.normalize(options.agentDir or '~/.xcsh/agent')
+  local there = dir
+  while not vim.uv.fs_stat(there) and vim.fs.dirname(there) ~= there do
+    there = vim.fs.dirname(there)
+  end
+  if vim.uv.fs_access(there, 'W') then
+    vim.health.ok(('Sessions can be written to %s'):format(dir))
+  else
+    vim.health.error(('The directory %s cannot be written to.'):format(there))
+  end
+end
+
+---What the server finds: sessions, models with a key, whether commands can be confined.
+---@param cmd string[]
+local function check_environment(cmd)
+  local ok, said = run(cmd, 'doctor')
+  local report = ok and vim.health.info or vim.health.warn
+  report(('"%s doctor" says:\n%s'):format(cmd[1], said))
+  local model = vim.tbl_get(config.options, 'init_options', 'model')
+  if model then
+    vim.health.info('New sessions ask ' .. model)
+  else
+    vim.health.info('No model is set for new sessions; :XcshModel chooses one.')
+  end
+end
+
+local function check_editor()
+  local health = vim.health
+  local terminal = config.terminal_id()
+  if terminal then
+    health.ok(('The terminal is %s: "xcsh --continue" there follows.'):format(terminal))
+  else
+    health.info('Neovim runs in no terminal; "xcsh --continue" cannot follow.')
+  end
+  local pickers = require('xcsh.pickers')
+  local found = pickers.found()
+  local names = #found > 0 and table.concat(found, ', ') or 'none'
+  health.info(('Pickers: %s is used; installed: %s'):format((pickers.backend()), names))
+  if pcall(vim.treesitter.language.inspect, 'markdown') then
+    health.ok('The chat is coloured by the treesitter parser for Markdown.')
+  else
+    health.info('There is no treesitter parser for Markdown; the chat uses the syntax file.')
+  end
+  health.info(('":XcshDump!" copies to register %s'):format(config.register()))
+end
+
 function M.check()
-  vim.health.start('xcsh')
+  vim.health.start('xcsh: server')
   if vim.fn.has('nvim-0.10') == 1 then
     vim.health.ok('Neovim ' .. tostring(vim.version()))
   else
     vim.health.error('Neovim 0.10 or newer is needed.')
   end
-  check_server()
+  local cmd = check_server()
   check_connection()
-  local register = require('xcsh.config').register()
-  vim.health.info(('":XcshDump!" copies to register %s'):format(register))
+  vim.health.start('xcsh: sessions and models')
+  check_agent_dir()
+  if cmd then
+    check_environment(cmd)
+  end
+  vim.health.start('xcsh: this editor')
+  check_editor()
 end
 
 return M

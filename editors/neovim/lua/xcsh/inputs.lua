@@ -22,51 +22,23 @@ M.cancelled = {
 
 ---@alias xcsh.Answer fun(err: xcsh.Error?, value: any)
 
----A session in one line, of what is known about it.
 ---@param session xcsh.SessionInfo
+---@return string
 function M.session_line(session)
-  local parts = { session.name }
-  if session.messageCount then
-    local unit = session.messageCount == 1 and 'message' or 'messages'
-    parts[#parts + 1] = ('%d %s'):format(session.messageCount, unit)
-  end
-  parts[#parts + 1] = session.timeAgo or session.modified
-  return table.concat(parts, ' · ')
+  return require('xcsh.pickers.sessions').line(session)
 end
 
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_session(question, answer)
-  local root = question.args.cwd
-
-  ---@param sessions xcsh.SessionInfo[]
-  local function pick(sessions)
-    if #sessions == 0 then
-      return answer({ message = 'No sessions found' })
-    end
-    vim.ui.select(sessions, {
-      prompt = question.spec.title,
-      kind = 'xcsh.session',
-      format_item = function(session)
-        local line = M.session_line(session)
-        return session.cwd == root and line or ('%s · %s'):format(line, session.cwd)
-      end,
-    }, function(session)
-      answer(nil, session and session.path)
-    end)
-  end
-
-  -- A list that came with the question need not be asked for.
-  if question.choices then
-    return pick(question.choices)
-  end
-  local args = { cwd = root, scope = question.args.scope }
-  client.execute('xcsh.list', args, function(err, result)
-    if err then
-      return answer(err)
-    end
-    pick(result.sessions)
-  end)
+  require('xcsh.pickers.sessions').choose({
+    prompt = question.spec.title,
+    cwd = question.args.cwd,
+    scope = question.args.scope,
+    sessions = question.choices,
+    -- A list that is asked for in passing offers nothing but its items.
+    actions = question.spec.name == 'xcsh.resume',
+  }, answer)
 end
 
 ---@param question xcsh.Question

@@ -3,7 +3,12 @@
 
 local M = {}
 
----@type table<string, { turn?: boolean, doing?: string }>
+---@class xcsh.Turn
+---@field turn? boolean a turn runs
+---@field doing? string
+---@field model? string what answered last
+
+---@type table<string, xcsh.Turn>
 local known = {}
 
 ---@param cwd string
@@ -16,8 +21,34 @@ function M.status(cwd)
   return ('xcsh: %s…'):format(state.doing)
 end
 
+---@param cwd string
+---@return string
+function M.statusline(cwd)
+  local state = known[cwd]
+  if not state then
+    return ''
+  elseif state.doing then
+    return M.status(cwd)
+  end
+  return state.model and 'xcsh: ' .. state.model or 'xcsh'
+end
+
+---@param name 'XcshTurnStart'|'XcshTurnEnd'
+---@param params xcsh.Event
+local function tell(name, params)
+  vim.api.nvim_exec_autocmds('User', {
+    pattern = name,
+    modeline = false,
+    data = {
+      cwd = params.cwd,
+      sessionId = params.sessionId,
+      stopReason = params.event.stopReason,
+    },
+  })
+end
+
 ---What an event says about what goes on; nil when it says nothing.
----@type table<string, fun(state: { turn?: boolean, doing?: string }, event: table): string?>
+---@type table<string, fun(state: xcsh.Turn, event: table): string?>
 local meaning = {
   agent_start = function(state)
     state.turn = true
@@ -39,6 +70,17 @@ local meaning = {
     end
     return state.turn and 'working' or ''
   end,
+  message_end = function(state, event)
+    local message = event.message
+    if type(message) == 'table' and type(message.model) == 'string' then
+      state.model = message.model
+    end
+  end,
+  model_changed = function(state, event)
+    if type(event.model) == 'table' and type(event.model.id) == 'string' then
+      state.model = event.model.id
+    end
+  end,
   auto_compaction_start = function()
     return 'compacting'
   end,
@@ -53,6 +95,10 @@ local meaning = {
 ---@param cwd string
 local function show(cwd)
   vim.cmd.redrawstatus({ bang = true })
+  local chat, inline = package.loaded['xcsh.chat'], package.loaded['xcsh.inline']
+  if chat and chat.visible(cwd) or inline and inline.busy() then
+    return -- they say so themselves
+  end
   -- A command line that is being typed in is not written over.
   if cwd == require('xcsh.config').root() and not vim.api.nvim_get_mode().mode:find('^[cr]') then
     vim.api.nvim_echo({ { M.status(cwd) } }, false, {})
@@ -62,19 +108,25 @@ end
 ---Takes in an event of the server.
 ---@param params xcsh.Event
 function M.follow(params)
-  local means = meaning[params.event.type]
+  local kind = params.event.type
+  local means = meaning[kind]
   if not means then
     return
   end
   local state = known[params.cwd] or {}
   known[params.cwd] = state
   local doing = means(state, params.event)
-  if doing == '' then
-    doing = nil
+  if doing then
+    doing = doing ~= '' and doing or nil
+    if doing ~= state.doing then
+      state.doing = doing
+      show(params.cwd)
+    end
   end
-  if doing ~= state.doing then
-    state.doing = doing
-    show(params.cwd)
+  if kind == 'agent_start' then
+    tell('XcshTurnStart', params)
+  elseif kind == 'agent_end' then
+    tell('XcshTurnEnd', params)
   end
 end
 

@@ -1,12 +1,20 @@
 ---@meta
 -- The shapes that cross module borders, for the Lua language server. Nothing here
--- runs. The wire's side of them is docs/protocol.md.
+-- runs. Those of the wire are in wire_gen.lua.
 
 ---@class (exact) xcsh.Config
 ---@field cmd? string|string[] the server; default: g:xcsh_ls_cmd, then xcsh-ls on PATH
 ---@field init_options? table<string, any> initializationOptions of the server
 ---@field root? fun(): string the working directory a command is about; default: getcwd()
 ---@field register? string where :XcshDump! copies to; default: + with a clipboard, else "
+---@field picker? 'auto'|'select'|'telescope'|'fzf-lua'|'snacks' default: auto
+---@field chat? xcsh.ChatConfig
+
+---@class (exact) xcsh.ChatConfig
+---@field position? 'right'|'left'|'bottom'|'current' default: right
+---@field width? number columns, or below 1 the share of the screen; default: 0.45
+---@field height? number lines at the bottom, or below 1 the share; default: 0.5
+---@field prompt_height? integer default: 5
 
 ---@class (exact) xcsh.Command one row of commands_gen.lua
 ---@field name string
@@ -17,52 +25,16 @@
 ---@field readonly boolean
 ---@field arg string name of the argument that a word after the command fills
 
----@alias xcsh.Input ''|'session'|'path'|'text'|'entry'|'model'
+---@alias xcsh.Input xcsh.wire.InputKind
 
 ---@class xcsh.Error
 ---@field message string one sentence for a person
 ---@field code? integer
----@field data? { kind?: string, input?: xcsh.Input, field?: string, choices?: any[] }
+---@field data? { kind?: xcsh.wire.ErrorKind, input?: xcsh.Input, field?: string, choices?: any[] }
 
----@class xcsh.State
----@field cwd string
----@field sessionId string
----@field file? string
----@field title? string
----@field messageCount integer
-
----@class xcsh.SessionInfo
----@field path string
----@field id string
----@field cwd string
----@field name string
----@field messageCount? integer
----@field timeAgo? string
----@field modified string
-
----@class xcsh.TreeNode
----@field id string
----@field parentId? string
----@field type string
----@field role? string
----@field label? string
----@field preview string
-
----@class xcsh.Model one of xcsh.models
----@field provider string
----@field id string
----@field name string
----@field available boolean
-
----@class xcsh.Event the parameters of xcsh/event
----@field cwd string
----@field sessionId string
----@field seq integer
----@field event { type: string, toolName?: string, approvals?: table[] }
-
----@class xcsh.SessionChanged
----@field cwd string
----@field sessionId string
----@field seq integer
----@field reason string
----@field previousSessionFile? string
+---@alias xcsh.State xcsh.wire.SessionState
+---@alias xcsh.SessionInfo xcsh.wire.SessionInfo
+---@alias xcsh.TreeNode xcsh.wire.TreeNode
+---@alias xcsh.Model xcsh.wire.ModelItem
+---@alias xcsh.Event xcsh.wire.EventParams
+---@alias xcsh.SessionChanged xcsh.wire.SessionChangedParams

@@ -51,6 +51,41 @@ function M.scratch(name, lines)
   return bufnr
 end
 
+---Opens a window above the others that q and <Esc> close.
+---@param name string
+---@param lines string[]
+---@param footer? string
+---@return integer bufnr, integer window
+function M.float(name, lines, footer)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].bufhidden = 'wipe'
+  local title = ' xcsh: ' .. name .. ' '
+  footer = footer and ' ' .. footer .. ' ' or nil
+  local width = math.max(20, vim.api.nvim_strwidth(title), vim.api.nvim_strwidth(footer or ''))
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.api.nvim_strwidth(line))
+  end
+  width = math.min(width + 2, vim.o.columns - 4)
+  local height = math.min(#lines, vim.o.lines - 6)
+  local window = vim.api.nvim_open_win(bufnr, true, {
+    relative = 'editor',
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - width) / 2),
+    width = width,
+    height = height,
+    style = 'minimal',
+    border = 'rounded',
+    title = title,
+    footer = footer,
+  })
+  for _, lhs in ipairs({ 'q', '<Esc>' }) do
+    vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = bufnr, nowait = true })
+  end
+  return bufnr, window
+end
+
 ---What to call the session a command went to: its title, what it is about, its id.
 ---@param result { session: xcsh.State, summary?: { structured: { name: string } } }
 local function title(result)
@@ -76,21 +111,44 @@ end
 
 ---A prompt that was gone back before is there to be edited.
 ---@param text any
-local function prompt(text)
-  if type(text) == 'string' then
+---@param cwd string
+local function prompt(text, cwd)
+  local chat = package.loaded['xcsh.chat']
+  if type(text) == 'string' and not (chat and chat.edit(cwd, text)) then
     local bufnr = M.scratch('prompt', vim.split(text, '\n'))
     vim.bo[bufnr].modifiable = true
   end
 end
 
+---The sessions as a buffer with keys for what can be done with them.
 ---@param sessions xcsh.SessionInfo[]
-local function list(sessions)
-  local lines = vim.tbl_map(inputs.session_line, sessions)
-  local bufnr = M.scratch('sessions', lines)
-  vim.keymap.set('n', '<CR>', function()
-    local session = sessions[vim.api.nvim_win_get_cursor(0)[1]]
-    require('xcsh.commands').run('xcsh.resume', { target = session.path })
-  end, { buffer = bufnr, desc = 'Resume this session' })
+---@param cwd string
+local function list(sessions, cwd)
+  local bufnr = M.scratch('sessions', vim.tbl_map(inputs.session_line, sessions))
+  local everywhere = vim.iter(sessions):any(function(session)
+    return session.cwd ~= cwd
+  end)
+  local function again(other)
+    local wide = everywhere
+    if other then
+      wide = not wide
+    end
+    require('xcsh.commands').run('xcsh.list', { cwd = cwd, scope = wide and 'all' or nil })
+  end
+  local function map(lhs, desc, run)
+    vim.keymap.set('n', lhs, function()
+      run(sessions[vim.api.nvim_win_get_cursor(0)[1]])
+    end, { buffer = bufnr, nowait = true, desc = 'xcsh: ' .. desc })
+  end
+  map('<CR>', 'resume', function(session)
+    require('xcsh.commands').run('xcsh.resume', { cwd = cwd, target = session.path })
+  end)
+  map('p', 'show the conversation', function(session)
+    require('xcsh.commands').run('xcsh.dump', { cwd = cwd, source = session.path })
+  end)
+  for _, action in ipairs(require('xcsh.pickers.sessions').actions(cwd, again)) do
+    map(action.key, action.does, action.run)
+  end
 end
 
 ---Parents come before their children, and an only child stays at its parent's depth,
@@ -131,7 +189,7 @@ end
 ---@param texts string[]
 local function unanswered(texts)
   if #texts > 0 then
-    prompt(table.concat(texts, '\n\n'))
+    prompt(table.concat(texts, '\n\n'), require('xcsh.config').root())
   end
 end
 
@@ -147,7 +205,7 @@ local function queued(result)
 end
 
 ---What each command shows when it is done; the others show their result as data.
----@type table<string, fun(result: any, bang: boolean)>
+---@type table<string, fun(result: any, bang: boolean, cwd: string)>
 local shown = {
   ['xcsh.new'] = function(result)
     switched('Started', result.created, result)
@@ -162,7 +220,7 @@ local shown = {
   end,
   ['xcsh.fork'] = function(result)
     switched('Forked into', result.forked, result)
-    prompt(result.editorText)
+    prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.export'] = function(result)
     M.notify('Exported to: ' .. result.path)
@@ -179,21 +237,45 @@ local shown = {
     local bufnr = M.scratch('dump', vim.split(result.text, '\n'))
     vim.bo[bufnr].filetype = 'markdown'
   end,
-  ['xcsh.list'] = function(result)
+  ['xcsh.list'] = function(result, _, cwd)
     if #result.sessions == 0 then
       return M.notify('No sessions found')
     end
-    list(result.sessions)
+    list(result.sessions, cwd)
   end,
   ['xcsh.tree'] = function(result)
     tree(result.nodes, result.leafId)
   end,
   ['xcsh.branch'] = function(result)
     M.notify(('Continuing "%s" from there.'):format(title(result)))
-    prompt(result.editorText)
+    prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.rename'] = function(result)
     M.notify(('The session is now called "%s".'):format(result.title))
+  end,
+  ['xcsh.delete'] = function(result)
+    local text = 'The session is in the trash; ":Xcsh undelete trashed=%s" takes it back.'
+    M.notify(text:format((result.trashed:gsub(' ', '\\ '))))
+  end,
+  ['xcsh.undelete'] = function(result)
+    M.notify('The session is back: ' .. result.path)
+  end,
+  ['xcsh.move'] = function(result)
+    M.notify(('"%s" is now a session of %s.'):format(title(result), result.session.cwd))
+  end,
+  ['xcsh.transcript'] = function(result)
+    if type(result.path) == 'string' then
+      M.notify('Written to: ' .. result.path)
+    end
+  end,
+  ['xcsh.share'] = function(result)
+    local said = {}
+    for _, text in ipairs({ result.message or '', result.url or '', result.previewUrl or '' }) do
+      if type(text) == 'string' and text ~= '' then
+        said[#said + 1] = text
+      end
+    end
+    M.notify(#said > 0 and table.concat(said, '\n') or 'The session was shared.')
   end,
   ['xcsh.label'] = function()
     M.notify('The entry was labelled.')
@@ -210,12 +292,16 @@ local shown = {
   end,
 }
 shown['xcsh.continue'] = shown['xcsh.resume']
-shown['xcsh.prompt'] = function(result)
+shown['xcsh.prompt'] = function(result, _, cwd)
   if result.queued then
     return M.notify('The message waits for the turn that runs.')
   end
   if result.stopReason == 'aborted' then
     return M.notify('The turn was stopped.', vim.log.levels.WARN)
+  end
+  local chat = package.loaded['xcsh.chat']
+  if chat and chat.visible(cwd) then
+    return -- it is on the screen
   end
   local bufnr = M.scratch('answer', vim.split(text_of(result.message), '\n'))
   vim.bo[bufnr].filetype = 'markdown'
@@ -255,10 +341,11 @@ end
 ---@param name string
 ---@param result any
 ---@param bang boolean
-function M.result(name, result, bang)
+---@param cwd string the directory it was about
+function M.result(name, result, bang, cwd)
   local show = shown[name]
   if show then
-    return show(result, bang)
+    return show(result, bang, cwd)
   end
   local bufnr = M.scratch(name:gsub('^xcsh%.', ''), vim.split(vim.inspect(result), '\n'))
   vim.bo[bufnr].syntax = 'lua'

@@ -1,0 +1,285 @@
+-- What a chat shows, as pages: one for each message, and one for what goes on below them.
+
+local calls = require('xcsh.chat.calls')
+local page = require('xcsh.chat.page')
+local text = require('xcsh.text')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---Text as its writer laid it out. A fence that is left open would swallow what follows.
+---@param to xcsh.chat.Page
+---@param said string
+local function markdown(to, said)
+  local lines = text.lines((said:gsub('%s+$', '')))
+  to:add_all(lines)
+  local open = text.open_fence(lines)
+  if open then
+    to:add(open)
+  end
+end
+
+---@param stamp any milliseconds since 1970
+local function clock(stamp)
+  if type(stamp) ~= 'number' or stamp <= 0 then
+    return nil
+  end
+  local seconds = math.floor(stamp / 1000)
+  local today = os.date('%Y-%m-%d', seconds) == os.date('%Y-%m-%d')
+  return os.date(today and '%H:%M' or '%Y-%m-%d %H:%M', seconds) --[[@as string]]
+end
+
+---@param count number
+local function short(count)
+  if count >= 1e6 then
+    return ('%.1fM'):format(count / 1e6)
+  elseif count >= 1e4 then
+    return ('%dk'):format(count / 1e3)
+  end
+  return ('%d'):format(count)
+end
+
+---What an answer used, for the right margin.
+---@param message table
+local function used(message)
+  local usage, parts = wire.tbl(message.usage), {}
+  if wire.num(usage.totalTokens) > 0 then
+    parts[#parts + 1] = short(usage.totalTokens) .. ' tokens'
+  end
+  local cost = wire.num(wire.tbl(usage.cost).total)
+  if cost > 0 then
+    parts[#parts + 1] = ('$%.3f'):format(cost)
+  end
+  parts[#parts + 1] = clock(message.timestamp)
+  return table.concat(parts, ' · ')
+end
+
+---@param to xcsh.chat.Page
+---@param title string
+---@param group string
+---@param message table
+local function heading(to, title, group, message)
+  to:aside(to:add('## ' .. title, group), used(message))
+  to:add('')
+end
+
+---A file as the server puts it before a prompt.
+local attachment = '^<file path="([^"\n]*)"([^>\n]*)>\n(.-)</file>\n*(.*)$'
+
+---Files that were shown to the model with the prompt, each folded.
+---@param to xcsh.chat.Page
+---@param said string
+---@return string rest
+local function attachments(to, said)
+  while true do
+    local path, lines, body, rest = said:match(attachment)
+    if not path then
+      return said
+    end
+    local range = lines:match('lines="([%d-]+)"')
+    to:fold('⎘ ' .. text.one_line(path) .. (range and ':' .. range or ''), 'XcshTool', function()
+      to:fenced(text.lines((body:gsub('\n$', ''))))
+    end)
+    said = rest
+  end
+end
+
+---@param to xcsh.chat.Page
+---@param message table
+---@param each fun(block: table)
+local function blocks(to, message, each)
+  if type(message.content) == 'string' then
+    return each({ type = 'text', text = message.content })
+  end
+  for _, block in ipairs(wire.tbl(message.content)) do
+    block = wire.tbl(block)
+    if block.type == 'image' then
+      to:add(('[image %s]'):format(text.one_line(wire.str(block.mimeType))), 'XcshNote')
+    else
+      each(block)
+    end
+  end
+end
+
+---@param to xcsh.chat.Page
+---@param item xcsh.chat.Item
+local function user(to, item)
+  heading(to, 'You', 'XcshUser', item.message)
+  blocks(to, item.message, function(block)
+    local rest = attachments(to, wire.str(block.text))
+    if rest ~= '' then
+      markdown(to, rest)
+    end
+  end)
+end
+
+---@param to xcsh.chat.Page
+---@param block table
+---@param is_live boolean
+local function thinking(to, block, is_live)
+  local said = vim.trim(wire.str(block.thinking))
+  if said == '' then
+    return
+  end
+  to:fold(is_live and '∴ Thinking' or '∴ Thought', 'XcshThinking', function()
+    to:add_all(text.lines(said), 'XcshThinking')
+  end)
+  to:add('')
+end
+
+---@param to xcsh.chat.Page
+---@param item xcsh.chat.Item
+local function assistant(to, item)
+  local message = item.message
+  local model = wire.str(message.model)
+  heading(to, model ~= '' and text.one_line(model, 80) or 'Assistant', 'XcshAssistant', message)
+  blocks(to, message, function(block)
+    if block.type == 'text' and wire.str(block.text) ~= '' then
+      markdown(to, block.text)
+      to:add('')
+    elseif block.type == 'thinking' then
+      thinking(to, block, item.live)
+    elseif block.type == 'toolCall' then
+      calls.add(to, block, item.calls[wire.str(block.id)] or { status = 'waiting' })
+    end
+  end)
+  if wire.str(message.errorMessage) ~= '' then
+    to:add_all(text.lines(message.errorMessage), 'XcshError')
+  end
+end
+
+---@param title string
+local function summary(title)
+  ---@param to xcsh.chat.Page
+  ---@param item xcsh.chat.Item
+  return function(to, item)
+    to:fold('⋯ ' .. title, 'XcshNote', function()
+      markdown(to, wire.str(item.message.summary))
+    end)
+  end
+end
+
+---@param to xcsh.chat.Page
+---@param item xcsh.chat.Item
+local function command(to, item)
+  local message = item.message
+  local code = message.exitCode
+  local ended = message.cancelled == true and ' [stopped]'
+    or wire.num(code) ~= 0 and (' [exit code %d]'):format(code)
+    or ''
+  heading(to, 'You ran', 'XcshUser', message)
+  to:fold('$ ' .. text.one_line(wire.str(message.command)) .. ended, 'XcshTool', function()
+    local output = wire.str(message.output):gsub('\n$', '')
+    if output ~= '' then
+      to:fenced(text.lines(output))
+    end
+  end)
+end
+
+---@type table<string, fun(to: xcsh.chat.Page, item: xcsh.chat.Item)>
+local roles = {
+  user = user,
+  assistant = assistant,
+  toolResult = function(to, item)
+    calls.orphan(to, item.message)
+  end,
+  bashExecution = command,
+  compactionSummary = summary('What was said before, summarised'),
+  branchSummary = summary('What was said on another branch, summarised'),
+}
+
+---@param item xcsh.chat.Item
+---@return xcsh.chat.Page
+function M.item(item)
+  local to = page.new()
+  local draw = roles[item.message.role]
+  if draw then
+    draw(to, item)
+  elseif item.message.display ~= false then
+    heading(to, text.one_line(wire.str(item.message.role), 60), 'XcshNote', item.message)
+    markdown(to, wire.text_of(item.message))
+  end
+  if to.lines[#to.lines] ~= '' and #to.lines > 0 then
+    to:add('')
+  end
+  return to
+end
+
+---@param to xcsh.chat.Page
+---@param s xcsh.chat.State
+local function plan(to, s)
+  for _, phase in ipairs(s.todos) do
+    if #phase.todos > 0 then
+      local name = phase.name ~= '' and ': ' .. text.one_line(phase.name, 80) or ''
+      to:add('Plan' .. name, 'XcshTool')
+      for _, todo in ipairs(phase.todos) do
+        local done = todo.status == 'completed' or todo.status == 'abandoned'
+        local box = todo.status == 'in_progress' and '[-]' or done and '[x]' or '[ ]'
+        local line = ('- %s %s'):format(box, text.one_line(todo.text))
+        to:add(line, done and 'XcshTodoDone' or 'XcshTodo')
+      end
+      to:add('')
+    end
+  end
+end
+
+---@param to xcsh.chat.Page
+---@param label string
+---@param waiting string[]
+local function queue(to, label, waiting)
+  for _, said in ipairs(waiting) do
+    to:add(('» %s: %s'):format(label, text.one_line(said)), 'XcshQueue')
+  end
+end
+
+---@param s xcsh.chat.State
+---@return string?
+local function doing(s)
+  if not s.sync.running then
+    return '■ The server does not run; R or the next message starts it again.'
+  elseif s.sync.failed ~= '' then
+    return '✗ ' .. text.one_line(s.sync.failed, 400) .. ' R tries again.'
+  elseif #s.approvals > 0 then
+    return nil -- the question is on the screen
+  elseif s.retry then
+    local retry = '… Attempt %d of %d: %s'
+    return retry:format(s.retry.attempt, s.retry.maxAttempts, text.one_line(s.retry.message))
+  elseif s.compacting then
+    return '… Summarising the older part'
+  elseif s.running then
+    return '… Working'
+  elseif #s.items == 0 and s.sync.live then
+    return 'Nothing was said yet. Write below; ? lists the keys.'
+  elseif not s.sync.live and #s.items == 0 then
+    return '… Reading the session'
+  end
+end
+
+---What goes on below the conversation. Its last line is empty, so that a cursor there
+---is at the end.
+---@param s xcsh.chat.State
+---@return xcsh.chat.Page
+function M.tail(s)
+  local to = page.new()
+  plan(to, s)
+  if s.bash then
+    to:fenced(text.lines((s.bash:gsub('\n$', ''))))
+  end
+  for _, notice in ipairs(s.notices) do
+    local mark, group = '· ', 'XcshNote'
+    if notice.error then
+      mark, group = '✗ ', 'XcshError'
+    end
+    to:add(mark .. text.one_line(notice.text, 1000), group)
+  end
+  queue(to, 'steering', s.queues.steering)
+  queue(to, 'follow-up', s.queues.followUp)
+  local now = doing(s)
+  if now then
+    to:add(now, 'XcshNote')
+  end
+  to:add('')
+  return to
+end
+
+return M

@@ -1,0 +1,276 @@
+-- The conversation of a folder in a buffer: one chat per folder, kept while it is hidden.
+-- It begins with a snapshot and follows the server's events.
+
+local approvals = require('xcsh.approvals')
+local client = require('xcsh.client')
+local render = require('xcsh.chat.render')
+local state = require('xcsh.chat.state')
+local windows = require('xcsh.chat.windows')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---@class xcsh.chat.Chat
+---@field cwd string
+---@field bufnr integer the conversation
+---@field input integer the buffer of the prompt
+---@field state xcsh.chat.State
+---@field asked integer requests for a snapshot so far
+---@field pending boolean it is about to be drawn
+---@field lost boolean the server ended since the last snapshot
+---@field attached xcsh.chat.Attachment[] what goes with the next message
+---@field waiting fun(problem: string?)[] to be called once the session is shown, or cannot be
+
+---@type table<string, xcsh.chat.Chat>
+local chats = {}
+
+---@param cwd? string
+---@return xcsh.chat.Chat?
+function M.get(cwd)
+  local chat = chats[cwd or require('xcsh.config').root()]
+  if chat and vim.api.nvim_buf_is_valid(chat.bufnr) then
+    return chat
+  end
+end
+
+---The chat whose conversation or prompt a buffer is.
+---@param bufnr integer
+---@return xcsh.chat.Chat?
+function M.of_buffer(bufnr)
+  for _, chat in pairs(chats) do
+    if chat.bufnr == bufnr or chat.input == bufnr then
+      return chat
+    end
+  end
+end
+
+---Draws what changed, once for all that happened in this turn of the event loop.
+---@param chat xcsh.chat.Chat
+local function redraw(chat)
+  if chat.pending then
+    return
+  end
+  chat.pending = true
+  vim.schedule(function()
+    chat.pending = false
+    render.update(chat.bufnr, chat.state)
+    require('xcsh.chat.input').hint(chat)
+    windows.refresh(chat)
+  end)
+end
+
+---@param chat xcsh.chat.Chat
+---@param action xcsh.chat.Action
+local function reduce(chat, action)
+  state.reduce(chat.state, action)
+  if state.wants_snapshot(chat.state) then
+    M.sync(chat)
+  end
+  redraw(chat)
+  local sync = chat.state.sync
+  if #chat.waiting > 0 and (sync.live or sync.failed ~= '') then
+    local waiting = chat.waiting
+    chat.waiting = {}
+    for _, callback in ipairs(waiting) do
+      callback(not sync.live and sync.failed or nil)
+    end
+  end
+end
+
+---Calls back once the chat follows its session: what is said before that might reach
+---another one. It begins anew where it does not.
+---@param chat xcsh.chat.Chat
+---@param callback fun(problem: string?)
+function M.when_live(chat, callback)
+  local sync = chat.state.sync
+  if sync.live then
+    return callback()
+  end
+  table.insert(chat.waiting, callback)
+  if sync.asked == 0 then
+    M.again(chat)
+  end
+end
+
+---Makes the session live again that was shown when the server ended, unless something
+---else was begun meanwhile.
+---@param chat xcsh.chat.Chat
+---@param go_on fun()
+local function restore(chat, go_on)
+  local shown = chat.state.session
+  local file = shown and wire.str(shown.file) or ''
+  if not chat.lost or file == '' or not vim.uv.fs_stat(file) then
+    chat.lost = false
+    return go_on()
+  end
+  client.execute('xcsh.state', { cwd = chat.cwd }, function(err, now)
+    if err then
+      return go_on()
+    end
+    chat.lost = false
+    if now.file == file or wire.num(now.messageCount) > 0 then
+      return go_on()
+    end
+    local args = { cwd = chat.cwd, target = file, onOtherProject = 'open' }
+    client.execute('xcsh.resume', args, function(problem)
+      if problem then
+        reduce(chat, { type = 'notice', text = problem.message, error = true })
+      end
+      go_on()
+    end)
+  end)
+end
+
+---Asks for a snapshot. It starts the server where that does not run.
+---@param chat xcsh.chat.Chat
+function M.sync(chat)
+  chat.asked = chat.asked + 1
+  local ask = chat.asked
+  state.reduce(chat.state, { type = 'asked', ask = ask })
+  restore(chat, function()
+    client.execute('xcsh.snapshot', { cwd = chat.cwd }, function(err, snapshot)
+      if err then
+        reduce(chat, { type = 'failed', ask = ask, text = err.message })
+      else
+        reduce(chat, { type = 'snapshot', ask = ask, snapshot = snapshot })
+      end
+    end)
+  end)
+  redraw(chat)
+end
+
+---Begins anew with a snapshot, whatever went wrong before.
+---@param chat xcsh.chat.Chat
+function M.again(chat)
+  chat.state.sync.running = true
+  chat.state.sync.asked = 0
+  reduce(chat, { type = 'again' })
+end
+
+---@param chat xcsh.chat.Chat
+---@param text string
+---@param is_error? boolean
+function M.notice(chat, text, is_error)
+  reduce(chat, { type = 'notice', text = text, error = is_error })
+end
+
+---@param cwd string
+---@return xcsh.chat.Chat
+local function create(cwd)
+  local chat = {
+    cwd = cwd,
+    state = state.new(),
+    asked = 0,
+    pending = false,
+    lost = false,
+    attached = {},
+    waiting = {},
+  }
+  chat.bufnr = windows.conversation(cwd)
+  chat.input = require('xcsh.chat.input').create(cwd)
+  chats[cwd] = chat
+  require('xcsh.chat.keys').set(chat)
+  vim.api.nvim_create_autocmd('BufWipeout', {
+    buffer = chat.bufnr,
+    callback = function()
+      render.forget(chat.bufnr)
+      if chats[cwd] == chat then
+        chats[cwd] = nil
+      end
+    end,
+  })
+  M.sync(chat)
+  return chat
+end
+
+---Shows the chat of a folder and puts the cursor into its prompt.
+---@param cwd? string
+---@return xcsh.chat.Chat
+function M.open(cwd)
+  require('xcsh.highlights').define()
+  cwd = cwd or require('xcsh.config').root()
+  local chat = M.get(cwd) or create(cwd)
+  if not vim.api.nvim_buf_is_valid(chat.input) then
+    chat.input = require('xcsh.chat.input').create(cwd)
+    require('xcsh.chat.keys').set(chat)
+  end
+  windows.show(chat)
+  redraw(chat)
+  return chat
+end
+
+---Whether the conversation of a folder is on the screen.
+---@param cwd string
+function M.visible(cwd)
+  local chat = M.get(cwd)
+  return chat ~= nil and #vim.fn.win_findbuf(chat.bufnr) > 0
+end
+
+---Hides the chat; it goes on following the session.
+---@param cwd? string
+function M.hide(cwd)
+  local chat = M.get(cwd)
+  if chat then
+    windows.hide(chat)
+  end
+end
+
+---@param cwd? string
+function M.toggle(cwd)
+  cwd = cwd or require('xcsh.config').root()
+  if M.visible(cwd) then
+    M.hide(cwd)
+  else
+    M.open(cwd)
+  end
+end
+
+---Puts a text into the prompt of a folder, in place of what is there, which undo brings
+---back. False when the chat is not on the screen.
+---@param cwd string
+---@param text string
+function M.edit(cwd, text)
+  local chat = M.get(cwd)
+  if not chat or not M.visible(cwd) then
+    return false
+  end
+  require('xcsh.chat.input').set(chat, text)
+  return true
+end
+
+client.on('notification', function(params)
+  local chat = M.get(params.cwd)
+  if chat then
+    reduce(chat, { type = 'notification', n = params })
+  end
+end)
+
+client.on('server', function(running, restart)
+  for _, chat in pairs(chats) do
+    if chat.state.sync.running ~= running then
+      chat.lost = chat.lost or not running
+      reduce(chat, { type = 'server', running = running })
+    end
+    if not running and restart and M.visible(chat.cwd) then
+      vim.schedule(function()
+        M.again(chat)
+      end)
+    end
+  end
+end)
+
+vim.api.nvim_create_autocmd('WinClosed', {
+  group = vim.api.nvim_create_augroup('xcsh_chat', {}),
+  callback = function(event)
+    local chat = M.of_buffer(event.buf)
+    if chat and chat.bufnr == event.buf then
+      vim.schedule(function()
+        if not M.visible(chat.cwd) then
+          approvals.closed(chat.cwd)
+        end
+      end)
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,232 @@
+-- The prompt of a chat: a buffer to write in, with what was said before at hand.
+
+local client = require('xcsh.client')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace('xcsh_prompt')
+
+---What was sent from here, by folder, the newest last.
+---@type table<string, string[]>
+local sent = {}
+
+---Where each prompt is in its history: nil is the text that is being written.
+---@type table<integer, { at: integer, draft: string }?>
+local browsing = {}
+
+---@param cwd string
+---@return integer bufnr
+function M.create(cwd)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(bufnr, 'xcsh://prompt' .. cwd)
+  vim.bo[bufnr].bufhidden = 'hide'
+  vim.bo[bufnr].swapfile = false
+  vim.bo[bufnr].modeline = false
+  vim.bo[bufnr].filetype = 'xcsh-prompt'
+  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
+    buffer = bufnr,
+    callback = function()
+      local chat = require('xcsh.chat').of_buffer(bufnr)
+      if chat then
+        M.hint(chat)
+      end
+    end,
+  })
+  return bufnr
+end
+
+---@param chat xcsh.chat.Chat
+---@return string
+function M.text(chat)
+  return table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, false), '\n')
+end
+
+---Replaces what is written. One change, so that undo brings it back.
+---@param chat xcsh.chat.Chat
+---@param text string
+function M.set(chat, text)
+  local lines = vim.split(text, '\n', { plain = true })
+  vim.api.nvim_buf_set_lines(chat.input, 0, -1, false, lines)
+  for _, window in ipairs(vim.fn.win_findbuf(chat.input)) do
+    vim.api.nvim_win_set_cursor(window, { #lines, #lines[#lines] })
+  end
+end
+
+---An empty prompt says what it is for.
+---@param chat xcsh.chat.Chat
+function M.hint(chat)
+  if not vim.api.nvim_buf_is_valid(chat.input) then
+    return
+  end
+  vim.api.nvim_buf_clear_namespace(chat.input, namespace, 0, -1)
+  if M.text(chat) == '' then
+    local hint = chat.state.running and 'Say something to the turn that runs'
+      or 'Ask, or tell what to do'
+    vim.api.nvim_buf_set_extmark(chat.input, namespace, 0, 0, {
+      virt_text = { { hint, 'XcshHint' } },
+      virt_text_pos = 'overlay',
+    })
+  end
+end
+
+---What was said before: in the session, and from here. The newest is last.
+---@param chat xcsh.chat.Chat
+---@return string[]
+local function history(chat)
+  local all, seen = {}, {}
+  local function put(said)
+    if said ~= '' and not seen[said] then
+      seen[said] = true
+      table.insert(all, 1, said)
+    end
+  end
+  local mine = sent[chat.cwd] or {}
+  for i = #mine, 1, -1 do
+    put(mine[i])
+  end
+  local items = chat.state.items
+  for i = #items, 1, -1 do
+    if items[i].message.role == 'user' then
+      put(vim.trim(wire.text_of(items[i].message)))
+    end
+  end
+  return all
+end
+
+---Steps through what was said before. False when there is nothing further.
+---@param chat xcsh.chat.Chat
+---@param step -1|1
+function M.browse(chat, step)
+  local all = history(chat)
+  local now = browsing[chat.input] or { at = #all + 1, draft = M.text(chat) }
+  local at = math.min(now.at, #all + 1) + step
+  if at < 1 or at > #all + 1 then
+    return false
+  end
+  browsing[chat.input] = at <= #all and { at = at, draft = now.draft } or nil
+  M.set(chat, at <= #all and all[at] or now.draft)
+  return true
+end
+
+---What the server gives back is there to be sent again, behind what is being written.
+---@param chat xcsh.chat.Chat
+---@param texts string[]
+function M.give_back(chat, texts)
+  if #texts > 0 then
+    local draft = M.text(chat)
+    M.set(chat, table.concat(texts, '\n\n') .. (draft ~= '' and '\n\n' .. draft or ''))
+  end
+end
+
+---@class xcsh.chat.Attachment lines of a file
+---@field uri string
+---@field range { start: table, end: table }
+---@field label string
+
+---Lines of the current buffer, to go with a message.
+---@param first integer
+---@param last integer
+---@return xcsh.chat.Attachment?
+function M.lines(first, last)
+  local path = vim.api.nvim_buf_get_name(0)
+  if vim.bo.buftype ~= '' or path == '' then
+    require('xcsh.view').error({ message = 'Only lines of a file can be shown to the model.' })
+    return nil
+  end
+  local ends = #vim.fn.getline(last)
+  return {
+    uri = vim.uri_from_fname(path),
+    range = {
+      start = { line = first - 1, character = 0 },
+      ['end'] = { line = last - 1, character = math.max(ends, 1) },
+    },
+    label = ('%s:%d-%d'):format(vim.fs.basename(path), first, last),
+  }
+end
+
+---Keeps lines for the next message.
+---@param chat xcsh.chat.Chat
+---@param lines xcsh.chat.Attachment
+function M.attach(chat, lines)
+  table.insert(chat.attached, lines)
+  vim.cmd.redrawstatus({ bang = true })
+end
+
+---@param chat xcsh.chat.Chat
+---@param text string
+---@param behavior 'steer'|'followUp'
+local function send(chat, text, behavior)
+  local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
+  if #chat.attached > 0 then
+    args.attachments = vim.tbl_map(function(lines)
+      return { uri = lines.uri, range = lines.range }
+    end, chat.attached)
+    chat.attached = {}
+  end
+  client.execute('xcsh.prompt', args, function(err)
+    if not err then
+      return
+    end
+    local kind = wire.str(wire.tbl(err.data).kind)
+    if kind ~= 'cancelled' then
+      require('xcsh.chat').notice(chat, err.message, true)
+    end
+    -- What never reached the session must not be lost.
+    local items = chat.state.items
+    for i = #items, math.max(1, #items - 20), -1 do
+      if items[i].message.role == 'user' and wire.text_of(items[i].message) == text then
+        return
+      end
+    end
+    if vim.api.nvim_buf_is_valid(chat.input) then
+      M.give_back(chat, { text })
+    end
+  end)
+end
+
+---Says something to the model. While a turn runs it is told at once, or when it would be
+---over.
+---@param chat xcsh.chat.Chat
+---@param text string
+---@param behavior 'steer'|'followUp'
+function M.say(chat, text, behavior)
+  sent[chat.cwd] = sent[chat.cwd] or {}
+  table.insert(sent[chat.cwd], text)
+  -- Whoever writes wants to see what comes of it.
+  for _, window in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
+    vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(chat.bufnr), 0 })
+  end
+  require('xcsh.chat').when_live(chat, function(problem)
+    if problem then
+      M.give_back(chat, { text })
+    else
+      send(chat, text, behavior)
+    end
+  end)
+end
+
+---Sends what is written.
+---@param chat xcsh.chat.Chat
+---@param behavior 'steer'|'followUp'
+function M.send(chat, behavior)
+  local text = vim.trim(M.text(chat))
+  if text ~= '' then
+    browsing[chat.input] = nil
+    M.set(chat, '')
+    M.say(chat, text, behavior)
+  end
+end
+
+---Stops the turn. What waited for it comes back into the prompt.
+---@param chat xcsh.chat.Chat
+function M.abort(chat)
+  client.execute('xcsh.abort', { cwd = chat.cwd }, function(err, result)
+    if err then
+      return require('xcsh.chat').notice(chat, err.message, true)
+    end
+    M.give_back(chat, wire.texts(result.unanswered))
+  end)
+end
+
+return M

@@ -1,0 +1,256 @@
+-- The conversation as a list: messages in their order, results of tools with the calls
+-- they belong to.
+
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---@class xcsh.chat.Call
+---@field status 'waiting'|'asking'|'running'|'done'|'failed'|'stopped'
+---@field output? table the result, or what there is of it
+---@field entryId? string of the result's entry; nil while there is none
+---@field approval? table what waits for the person's word
+
+---@class xcsh.chat.Item one message
+---@field entryId string "" while it has none
+---@field message table as stored, or as far as it came
+---@field live boolean it is being written
+---@field calls table<string, xcsh.chat.Call>
+---@field rev integer grows with every change of how it looks
+
+---@param message any
+---@return string[]
+local function call_ids(message)
+  local ids = {}
+  if message.role == 'assistant' and type(message.content) == 'table' then
+    for _, block in ipairs(message.content) do
+      if type(block) == 'table' and block.type == 'toolCall' then
+        ids[#ids + 1] = wire.str(block.id)
+      end
+    end
+  end
+  return ids
+end
+
+---@param entry_id string
+---@param message table
+---@param is_live? boolean
+---@return xcsh.chat.Item
+function M.new(entry_id, message, is_live)
+  local item =
+    { entryId = entry_id, message = message, live = is_live or false, calls = {}, rev = 1 }
+  for _, id in ipairs(call_ids(message)) do
+    item.calls[id] = { status = 'waiting' }
+  end
+  return item
+end
+
+---Gives an item another message. Its calls keep what is known of them.
+---@param item xcsh.chat.Item
+---@param message table
+function M.set_message(item, message)
+  local known = item.calls
+  item.message, item.calls, item.rev = message, {}, item.rev + 1
+  for _, id in ipairs(call_ids(message)) do
+    item.calls[id] = known[id] or { status = 'waiting' }
+  end
+end
+
+---The newest answer with the call. Services use the same ids again.
+---@param list xcsh.chat.Item[]
+---@param id string
+---@return xcsh.chat.Item?
+local function owner(list, id)
+  for i = #list, 1, -1 do
+    if list[i].calls[id] then
+      return list[i]
+    end
+  end
+end
+
+---Changes the newest call with the id, if there is one.
+---@param list xcsh.chat.Item[]
+---@param id string
+---@param change fun(call: xcsh.chat.Call)
+function M.with_call(list, id, change)
+  local item = owner(list, id)
+  if item then
+    change(item.calls[id])
+    item.rev = item.rev + 1
+  end
+end
+
+---@param call xcsh.chat.Call
+---@param message table
+---@param entry_id string
+local function answered(call, message, entry_id)
+  call.status = message.isError == true and 'failed' or 'done'
+  call.output, call.entryId, call.approval = message, entry_id, nil
+end
+
+---@param list xcsh.chat.Item[]
+---@param entry_id string
+local function has_entry(list, entry_id)
+  -- What comes twice comes soon after the first time.
+  for i = #list, math.max(1, #list - 200), -1 do
+    if list[i].entryId == entry_id then
+      return true
+    end
+  end
+  return false
+end
+
+---Puts a message that is in the session behind the others, unless it is there already.
+---@param list xcsh.chat.Item[]
+---@param entry_id string
+---@param message table
+function M.add(list, entry_id, message)
+  local item = message.role == 'toolResult' and owner(list, wire.str(message.toolCallId))
+  if item then
+    answered(item.calls[message.toolCallId], message, entry_id)
+    item.rev = item.rev + 1
+  elseif entry_id == '' or not has_entry(list, entry_id) then
+    list[#list + 1] = M.new(entry_id, message)
+  end
+end
+
+---Takes away an answer that was not finished.
+---@param list xcsh.chat.Item[]
+function M.drop_live(list)
+  while list[#list] and list[#list].live do
+    list[#list] = nil
+  end
+end
+
+---The message that is being written is in the session now.
+---@param list xcsh.chat.Item[]
+---@param entry_id string
+---@param message table
+function M.finish(list, entry_id, message)
+  local last = list[#list]
+  if not (last and last.live and message.role == 'assistant') then
+    return M.add(list, entry_id, message)
+  end
+  if entry_id ~= '' and has_entry(list, entry_id) then
+    list[#list] = nil
+    return
+  end
+  M.set_message(last, message)
+  last.entryId, last.live = entry_id, false
+end
+
+---Whether an old item shows what a new one does, so that it can stay.
+---@param old xcsh.chat.Item?
+---@param new xcsh.chat.Item
+local function same(old, new)
+  if not old or old.live or new.live or old.entryId ~= new.entryId or old.entryId == '' then
+    return false
+  end
+  for id, call in pairs(new.calls) do
+    local was = old.calls[id]
+    if not was or was.entryId ~= call.entryId or was.status ~= call.status or was.approval then
+      return false
+    end
+  end
+  return true
+end
+
+---The items of a snapshot. Those that were shown already are the same tables.
+---@param snapshot table
+---@param was xcsh.chat.Item[]
+---@return xcsh.chat.Item[]
+function M.of_snapshot(snapshot, was)
+  local list, owners = {}, {}
+  for _, entry in ipairs(wire.tbl(snapshot.messages)) do
+    local message, entry_id = wire.tbl(entry.message), wire.str(entry.entryId)
+    local id = wire.str(message.toolCallId)
+    local call = message.role == 'toolResult' and owners[id] and owners[id].calls[id]
+    if call then
+      answered(call, message, entry_id)
+    else
+      local item = M.new(entry_id, message)
+      list[#list + 1] = item
+      for call_id in pairs(item.calls) do
+        owners[call_id] = item
+      end
+    end
+  end
+  for i, item in ipairs(list) do
+    if same(was[i], item) then
+      list[i] = was[i]
+    end
+  end
+  if type(snapshot.partial) == 'table' then
+    list[#list + 1] = M.new('', snapshot.partial, true)
+  end
+  for _, tool in ipairs(wire.tbl(snapshot.tools)) do
+    M.with_call(list, wire.str(tool.toolCallId), function(call)
+      if not call.entryId then
+        call.status, call.output = 'running', wire.tbl(tool.partialResult)
+      end
+    end)
+  end
+  return list
+end
+
+---Calls that have no result will not get one.
+---@param list xcsh.chat.Item[]
+function M.stop(list)
+  for _, item in ipairs(list) do
+    for _, call in pairs(item.calls) do
+      if call.status == 'waiting' or call.status == 'asking' or call.status == 'running' then
+        call.status, call.approval, item.rev = 'stopped', nil, item.rev + 1
+      end
+    end
+  end
+end
+
+---Marks the calls that wait for permission, and no others. Returns what waits now.
+---@param list xcsh.chat.Item[]
+---@param before table[]
+---@param now table[]
+---@return table[]
+function M.approve(list, before, now)
+  -- The id of a prompt is that of its call, with "#2" and so on where it comes again.
+  local function call_id(prompt)
+    return (wire.str(prompt.id):gsub('#%d+$', ''))
+  end
+  for _, prompt in ipairs(before) do
+    M.with_call(list, call_id(prompt), function(call)
+      call.approval = nil
+      if call.status == 'asking' then
+        call.status = 'running'
+      end
+    end)
+  end
+  for _, prompt in ipairs(now) do
+    M.with_call(list, call_id(prompt), function(call)
+      if call.status ~= 'done' and call.status ~= 'failed' then
+        call.status, call.approval = 'asking', prompt
+      end
+    end)
+  end
+  return now
+end
+
+local todo_states = { pending = true, in_progress = true, completed = true, abandoned = true }
+
+---The plan that a model keeps.
+---@param phases any
+---@return { name: string, todos: { text: string, status: string }[] }[]
+function M.todos(phases)
+  return vim.tbl_map(function(phase)
+    phase = wire.tbl(phase)
+    local todos = vim.tbl_map(function(task)
+      task = wire.tbl(task)
+      local said = wire.str(task.content)
+      return {
+        text = said ~= '' and said or wire.str(task.title),
+        status = todo_states[task.status] and task.status or 'pending',
+      }
+    end, wire.tbl(phase.tasks))
+    return { name = wire.str(phase.name), todos = todos }
+  end, wire.tbl(phases))
+end
+
+return M

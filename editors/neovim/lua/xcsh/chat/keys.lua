@@ -1,0 +1,189 @@
+-- The keys of a chat, in one table: they are set from it, and ? shows it.
+
+local approve = require('xcsh.chat.approve')
+local branch = require('xcsh.chat.branch')
+local input = require('xcsh.chat.input')
+local paths = require('xcsh.chat.paths')
+local render = require('xcsh.chat.render')
+
+local M = {}
+
+---@class xcsh.chat.Key
+---@field modes string[]
+---@field lhs string
+---@field does string
+---@field run fun(chat: xcsh.chat.Chat)
+
+---@param step 1|-1
+local function jump(step)
+  return function(chat)
+    for _ = 1, vim.v.count1 do
+      local row = render.prompt_from(chat.bufnr, vim.api.nvim_win_get_cursor(0)[1], step)
+      if not row then
+        return
+      end
+      vim.cmd("normal! m'")
+      vim.api.nvim_win_set_cursor(0, { row, 0 })
+    end
+  end
+end
+
+---@param decision xcsh.Decision
+local function answer(decision)
+  return function(chat)
+    approve.answer(chat, decision)
+  end
+end
+
+---@param behavior 'steer'|'followUp'
+local function send(behavior)
+  return function(chat)
+    input.send(chat, behavior)
+  end
+end
+
+---Stops what runs. When nothing does, the key means what it does anywhere.
+local function stop(chat)
+  if chat.state.running or chat.state.compacting or chat.state.bash then
+    input.abort(chat)
+  elseif vim.api.nvim_get_mode().mode:find('^i') then
+    vim.cmd.stopinsert()
+  else
+    require('xcsh.view').notify('Nothing runs.')
+  end
+end
+
+local function write(chat)
+  require('xcsh.chat.windows').show(chat)
+  vim.cmd.startinsert({ bang = true })
+end
+
+local function hide(chat)
+  require('xcsh.chat').hide(chat.cwd)
+end
+
+local function help()
+  M.help()
+end
+
+---@type xcsh.chat.Key[]
+M.conversation = {
+  { modes = { 'n' }, lhs = 'a', does = 'allow the tool call that waits', run = answer('once') },
+  {
+    modes = { 'n' },
+    lhs = 's',
+    does = 'allow it and what is like it for this session',
+    run = answer('session'),
+  },
+  { modes = { 'n' }, lhs = 'd', does = 'deny it', run = answer('deny') },
+  { modes = { 'n' }, lhs = '[[', does = 'to the prompt before', run = jump(-1) },
+  { modes = { 'n' }, lhs = ']]', does = 'to the next prompt', run = jump(1) },
+  { modes = { 'n' }, lhs = 'b', does = 'other branches at this prompt', run = branch.switch },
+  {
+    modes = { 'n' },
+    lhs = 'e',
+    does = 'go back before this prompt and edit it',
+    run = branch.edit,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'F',
+    does = 'go on in a copy from before this prompt',
+    run = branch.fork,
+  },
+  { modes = { 'n' }, lhs = 'gf', does = 'open the file below the cursor', run = paths.open },
+  {
+    modes = { 'n' },
+    lhs = '<CR>',
+    does = 'open the file below the cursor, or the fold',
+    run = paths.enter,
+  },
+  { modes = { 'n' }, lhs = 'i', does = 'write', run = write },
+  { modes = { 'n' }, lhs = '<C-c>', does = 'stop the turn', run = stop },
+  {
+    modes = { 'n' },
+    lhs = 'R',
+    does = 'read the session again',
+    run = function(chat)
+      require('xcsh.chat').again(chat)
+    end,
+  },
+  { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },
+  { modes = { 'n' }, lhs = '?', does = 'show the keys', run = help },
+}
+
+---@type xcsh.chat.Key[]
+M.prompt = {
+  {
+    modes = { 'n' },
+    lhs = '<CR>',
+    does = 'send, or steer the turn that runs',
+    run = send('steer'),
+  },
+  {
+    modes = { 'n', 'i' },
+    lhs = '<C-s>',
+    does = 'send, or steer the turn that runs',
+    run = send('steer'),
+  },
+  {
+    modes = { 'n', 'i' },
+    lhs = '<C-f>',
+    does = 'send, or say it when the turn is over',
+    run = send('followUp'),
+  },
+  { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the turn', run = stop },
+  { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },
+  { modes = { 'n' }, lhs = 'g?', does = 'show the keys', run = help },
+}
+
+---Up in the first line and down in the last step through what was said before; anywhere
+---else they move the cursor.
+---@param chat xcsh.chat.Chat
+---@param lhs string
+---@param step -1|1
+local function history_key(chat, lhs, step)
+  vim.keymap.set({ 'n', 'i' }, lhs, function()
+    local row = vim.api.nvim_win_get_cursor(0)[1]
+    local edge = step == -1 and 1 or vim.api.nvim_buf_line_count(chat.input)
+    if row ~= edge or not input.browse(chat, step) then
+      vim.api.nvim_feedkeys(vim.keycode(lhs), 'n', false)
+    end
+  end, { buffer = chat.input, desc = 'xcsh: what was said before' })
+end
+
+---@param bufnr integer
+---@param keys xcsh.chat.Key[]
+---@param chat xcsh.chat.Chat
+local function set_all(bufnr, keys, chat)
+  for _, key in ipairs(keys) do
+    vim.keymap.set(key.modes, key.lhs, function()
+      key.run(chat)
+    end, { buffer = bufnr, nowait = true, desc = 'xcsh: ' .. key.does })
+  end
+end
+
+---@param chat xcsh.chat.Chat
+function M.set(chat)
+  set_all(chat.bufnr, M.conversation, chat)
+  set_all(chat.input, M.prompt, chat)
+  history_key(chat, '<Up>', -1)
+  history_key(chat, '<Down>', 1)
+end
+
+---Shows the keys in a window above the others.
+function M.help()
+  local lines = { 'In the conversation', '' }
+  for _, key in ipairs(M.conversation) do
+    lines[#lines + 1] = ('  %-7s %s'):format(key.lhs, key.does)
+  end
+  vim.list_extend(lines, { '', 'In the prompt', '' })
+  for _, key in ipairs(M.prompt) do
+    lines[#lines + 1] = ('  %-7s %s'):format(key.lhs, key.does)
+  end
+  lines[#lines + 1] = '  <Up>    what was said before, from the first line'
+  lines[#lines + 1] = '  <Down>  and back, from the last line'
+  require('xcsh.view').float('keys', lines)
+end
+
+return M

@@ -1,0 +1,223 @@
+-- One event of the server, applied to what a chat shows.
+
+local items = require('xcsh.chat.items')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+local max_notices = 5
+
+---@param s xcsh.chat.State
+---@param text string
+---@param is_error? boolean
+function M.notice(s, text, is_error)
+  if text ~= '' then
+    s.notices[#s.notices + 1] = { error = is_error or false, text = text }
+    if #s.notices > max_notices then
+      table.remove(s.notices, 1)
+    end
+  end
+end
+
+---Adds a piece to an answer.
+---@param content table[]
+---@param update table
+local function extend(content, update)
+  local at = wire.num(update.contentIndex) + 1
+  if at > #content + 1000 then
+    return -- not of a service that counts
+  end
+  while #content < at do
+    content[#content + 1] = { type = '' }
+  end
+  local block, kind, delta = content[at], update.type, wire.str(update.delta)
+  if kind == 'text_delta' then
+    block.type, block.text = 'text', wire.str(block.text) .. delta
+  elseif kind == 'thinking_delta' then
+    block.type, block.thinking = 'thinking', wire.str(block.thinking) .. delta
+  elseif kind == 'toolcall_start' then
+    content[at] = { type = 'toolCall', id = wire.str(update.toolCallId), name = update.toolName }
+  elseif kind == 'toolcall_delta' then
+    block.partialJson = wire.str(block.partialJson) .. delta
+  elseif type(update.block) == 'table' and next(update.block) then
+    content[at] = update.block
+  end
+end
+
+---@param s xcsh.chat.State
+---@param message table an answer
+local function count(s, message)
+  local usage, sum = wire.tbl(message.usage), s.session and wire.tbl(s.session.usage) or {}
+  sum.totalTokens = wire.num(sum.totalTokens) + wire.num(usage.totalTokens)
+  sum.cost = wire.num(sum.cost) + wire.num(wire.tbl(usage.cost).total)
+  local window = wire.num(s.context.contextWindow)
+  if wire.num(usage.totalTokens) > 0 then
+    s.context.tokens = usage.totalTokens
+    s.context.percent = window > 0 and 100 * usage.totalTokens / window or nil
+  end
+end
+
+---@param s xcsh.chat.State
+---@param event table
+local function message_end(s, event)
+  local message = wire.tbl(event.message)
+  items.finish(s.items, wire.str(event.entryId), message)
+  if message.role == 'assistant' then
+    count(s, message)
+  elseif message.toolName == 'todo_write' and message.isError ~= true then
+    s.todos = items.todos(wire.tbl(message.details).phases)
+  end
+end
+
+---@param s xcsh.chat.State
+---@param event table
+local function agent_end(s, event)
+  items.drop_live(s.items)
+  items.stop(s.items)
+  s.running, s.retry = false, nil
+  s.queues = { steering = {}, followUp = {} }
+  -- A failed answer says itself what was wrong; a run that ended before one is told here.
+  local last = s.items[#s.items]
+  local told = last and wire.str(last.message.errorMessage) ~= ''
+  if event.stopReason ~= 'aborted' and not told then
+    M.notice(s, wire.str(event.errorMessage), true)
+  end
+end
+
+---@param s xcsh.chat.State
+local function started(s)
+  s.running, s.retry = true, nil
+end
+
+---@type table<string, fun(s: xcsh.chat.State, event: table)>
+local apply = {
+  agent_start = function(s)
+    started(s)
+    s.notices = {}
+  end,
+  agent_end = agent_end,
+  turn_start = started,
+  message_start = function(s, event)
+    local message = wire.tbl(event.message)
+    if message.role == 'assistant' then
+      items.drop_live(s.items)
+      s.retry = nil
+      if type(message.content) ~= 'table' then
+        message.content = {}
+      end
+      s.items[#s.items + 1] = items.new('', message, true)
+    end
+  end,
+  message_update = function(s, event)
+    local last = s.items[#s.items]
+    if last and last.live then
+      local message = last.message
+      message.content = wire.tbl(message.content)
+      extend(message.content, wire.tbl(event.assistantMessageEvent))
+      items.set_message(last, message)
+    end
+  end,
+  message_end = message_end,
+  tool_execution_start = function(s, event)
+    items.with_call(s.items, wire.str(event.toolCallId), function(call)
+      call.status = 'running'
+    end)
+  end,
+  tool_execution_update = function(s, event)
+    items.with_call(s.items, wire.str(event.toolCallId), function(call)
+      if not call.entryId then
+        call.output = wire.tbl(event.partialResult)
+      end
+    end)
+  end,
+  tool_execution_end = function(s, event)
+    items.with_call(s.items, wire.str(event.toolCallId), function(call)
+      if not call.entryId then
+        call.status = event.isError == true and 'failed' or 'done'
+        call.output = wire.tbl(event.result)
+      end
+    end)
+  end,
+  approvals_changed = function(s, event)
+    s.approvals = items.approve(s.items, s.approvals, wire.tbl(event.approvals))
+  end,
+  queue_changed = function(s, event)
+    s.queues = { steering = wire.texts(event.steering), followUp = wire.texts(event.followUp) }
+  end,
+  model_changed = function(s, event)
+    local role = wire.str(event.role)
+    if s.session and (role == '' or role == 'default') then
+      s.session.model = wire.tbl(event.model)
+    end
+  end,
+  thinking_level_changed = function(s, event)
+    if s.session then
+      s.session.thinkingLevel = wire.str(event.thinkingLevel)
+    end
+  end,
+  approval_mode_changed = function(s, event)
+    if s.session then
+      s.session.approvalMode = wire.str(event.mode)
+    end
+  end,
+  auto_retry_start = function(s, event)
+    s.retry = {
+      attempt = wire.num(event.attempt),
+      maxAttempts = wire.num(event.maxAttempts),
+      message = wire.str(event.errorMessage),
+    }
+  end,
+  auto_retry_end = function(s)
+    s.retry = nil
+  end,
+  auto_compaction_start = function(s)
+    s.compacting = true
+  end,
+  auto_compaction_end = function(s, event)
+    s.compacting = false
+    if event.aborted ~= true then
+      M.notice(s, wire.str(event.errorMessage), true)
+    end
+  end,
+  bash_execution_update = function(s, event)
+    s.bash = wire.str(event.text)
+  end,
+  bash_execution_end = function(s, event)
+    s.bash = nil
+    if wire.str(event.entryId) ~= '' then
+      message_end(s, event)
+    end
+  end,
+  persistence_error = function(s, event)
+    M.notice(s, wire.str(event.errorMessage), true)
+  end,
+  notice = function(s, event)
+    M.notice(s, wire.str(event.text))
+  end,
+  error = function(s, event)
+    M.notice(s, wire.str(event.errorMessage), true)
+  end,
+}
+
+---Applies an event. One that is not known changes nothing.
+---@param s xcsh.chat.State
+---@param event table
+function M.apply(s, event)
+  local change = apply[wire.str(event.type)]
+  if change then
+    change(s, event)
+  end
+end
+
+---Whether an event changes the conversation in a way that only a snapshot tells.
+---@param event table
+function M.needs_snapshot(event)
+  if event.type == 'bash_execution_end' then
+    return wire.str(event.entryId) == ''
+  end
+  return event.type == 'auto_compaction_end'
+    and event.aborted ~= true
+    and wire.str(event.errorMessage) == ''
+end
+
+return M

@@ -1,0 +1,215 @@
+-- What a chat shows, as a function of what the server told: this file calls nothing of
+-- the editor. Notifications are numbered without gaps per session; one that was seen is
+-- ignored, and whenever one is missing, or another session is live, a snapshot is asked
+-- for and what came since is put behind it.
+--
+-- A state is changed in place. An item that now looks different has a higher rev, so that
+-- what draws it need not compare texts.
+
+local items = require('xcsh.chat.items')
+local live = require('xcsh.chat.live')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---@class xcsh.chat.Sync how the state follows the server
+---@field running boolean the server runs, or is taken to
+---@field live boolean the state is that of event seq
+---@field asked integer number of the request for a snapshot that is under way, or 0
+---@field failed string why the last one did not come
+---@field sessionId string
+---@field seq integer
+---@field held table[] notifications that came while a snapshot was under way
+---@field expect? { sessionId: string, seq: integer } what a snapshot must not be older than
+---@field left table<string, boolean> sessions that were live before
+
+---@class xcsh.chat.State
+---@field sync xcsh.chat.Sync
+---@field session? xcsh.State
+---@field items xcsh.chat.Item[]
+---@field running boolean
+---@field compacting boolean
+---@field queues { steering: string[], followUp: string[] }
+---@field approvals table[]
+---@field todos { name: string, todos: { text: string, status: string }[] }[]
+---@field context { tokens: number, contextWindow: number, percent: number }
+---@field retry? { attempt: number, maxAttempts: number, message: string }
+---@field bash? string output of a command of the person so far
+---@field notices { error: boolean, text: string }[]
+
+---@return xcsh.chat.State
+function M.new()
+  return {
+    sync = {
+      running = true,
+      live = false,
+      asked = 0,
+      failed = '',
+      sessionId = '',
+      seq = 0,
+      held = {},
+      left = {},
+    },
+    items = {},
+    running = false,
+    compacting = false,
+    queues = { steering = {}, followUp = {} },
+    approvals = {},
+    todos = {},
+    context = { tokens = 0, contextWindow = 0, percent = 0 },
+    notices = {},
+  }
+end
+
+---Whether a snapshot is to be asked for now.
+---@param s xcsh.chat.State
+function M.wants_snapshot(s)
+  local sync = s.sync
+  return sync.running and not sync.live and sync.asked == 0 and sync.failed == ''
+end
+
+---@param s xcsh.chat.State
+---@param n table
+local function hold(s, n)
+  local sync = s.sync
+  if n.event then
+    sync.held[#sync.held + 1] = n
+  elseif n.reason ~= 'shutdown' then
+    sync.expect = { sessionId = n.sessionId, seq = n.seq }
+  end
+end
+
+---What is shown is not what is any more.
+---@param s xcsh.chat.State
+---@param n table
+local function lose(s, n)
+  s.sync.live, s.sync.asked, s.sync.held = false, 0, {}
+  hold(s, n)
+end
+
+---@param s xcsh.chat.State
+---@param n table parameters of xcsh/event or xcsh/sessionChanged
+local function notified(s, n)
+  local sync = s.sync
+  if not sync.running then
+    return
+  end
+  if not sync.live then
+    return hold(s, n)
+  end
+  local same = n.sessionId == sync.sessionId
+  if same and n.seq <= sync.seq then
+    return
+  end
+  if n.reason == 'shutdown' then
+    s.running = s.running and not same
+    return
+  end
+  if not same and sync.left[n.sessionId] and n.event then
+    return
+  end
+  if not n.event or not same or n.seq ~= sync.seq + 1 then
+    return lose(s, n)
+  end
+  sync.seq = n.seq
+  live.apply(s, n.event)
+  if live.needs_snapshot(n.event) then
+    sync.live = false
+  end
+end
+
+---@param s xcsh.chat.State
+---@param snapshot table
+local function view(s, snapshot)
+  local state = wire.tbl(snapshot.state)
+  local same = s.session ~= nil and s.session.sessionId == state.sessionId
+  s.items = items.of_snapshot(snapshot, same and s.items or {})
+  s.session = state
+  s.running, s.compacting = state.isStreaming == true, state.isCompacting == true
+  local queues = wire.tbl(snapshot.queues)
+  s.queues = { steering = wire.texts(queues.steering), followUp = wire.texts(queues.followUp) }
+  s.approvals = items.approve(s.items, {}, wire.tbl(snapshot.approvals))
+  s.todos = items.todos(snapshot.todos)
+  s.context = wire.tbl(snapshot.contextUsage)
+  if not same then
+    s.notices, s.bash = {}, nil
+  end
+  if not s.running then
+    s.retry = nil
+    items.stop(s.items)
+  end
+end
+
+---Puts what was held behind a snapshot.
+---@param s xcsh.chat.State
+---@param snapshot table
+local function join(s, snapshot)
+  local sync = s.sync
+  sync.asked = 0
+  local id, seq = wire.str(wire.tbl(snapshot.state).sessionId), wire.num(snapshot.seq)
+  local expect = sync.expect
+  if expect and (expect.sessionId ~= id or expect.seq > seq) then
+    return -- it is older than what is known; another one is asked for
+  end
+  if sync.sessionId ~= '' and sync.sessionId ~= id then
+    sync.left[sync.sessionId] = true
+  end
+  sync.left[id] = nil
+  view(s, snapshot)
+  local held = sync.held
+  sync.live, sync.failed, sync.expect, sync.held = true, '', nil, {}
+  sync.sessionId, sync.seq = id, seq
+  for _, n in ipairs(held) do
+    if n.sessionId == id then
+      notified(s, n)
+    end
+  end
+end
+
+---A server that starts again numbers from 1, and knows nothing of what the old one did.
+---@param s xcsh.chat.State
+---@param running boolean
+local function server(s, running)
+  local id = s.sync.sessionId
+  s.sync = M.new().sync
+  s.sync.running, s.sync.sessionId = running, id
+  if running then
+    return
+  end
+  s.running, s.compacting, s.retry, s.bash = false, false, nil, nil
+  s.approvals = items.approve(s.items, s.approvals, {})
+  items.drop_live(s.items)
+  items.stop(s.items)
+end
+
+---@class xcsh.chat.Action
+---@field type 'notification'|'asked'|'snapshot'|'failed'|'again'|'server'|'notice'
+---@field n? table of a notification
+---@field ask? integer
+---@field snapshot? table
+---@field text? string
+---@field error? boolean
+---@field running? boolean
+
+---@param s xcsh.chat.State
+---@param action xcsh.chat.Action
+function M.reduce(s, action)
+  local kind = action.type
+  if kind == 'notification' then
+    notified(s, action.n)
+  elseif kind == 'asked' then
+    s.sync.asked, s.sync.failed = action.ask, ''
+  elseif kind == 'snapshot' and action.ask == s.sync.asked then
+    join(s, action.snapshot)
+  elseif kind == 'failed' and action.ask == s.sync.asked then
+    s.sync.asked, s.sync.failed = 0, action.text
+  elseif kind == 'again' then
+    s.sync.failed, s.sync.live = '', false
+  elseif kind == 'server' then
+    server(s, action.running)
+  elseif kind == 'notice' then
+    live.notice(s, action.text, action.error)
+  end
+end
+
+return M

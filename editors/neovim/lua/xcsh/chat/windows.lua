@@ -1,0 +1,206 @@
+-- Where a chat is on the screen: the conversation at the side, the prompt below it.
+
+local config = require('xcsh.config')
+local text = require('xcsh.text')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---Above this, colouring the text as Markdown would keep the editor busy.
+local max_coloured = 2 * 1024 * 1024 -- bytes
+
+---@param cwd string
+---@return integer bufnr
+function M.conversation(cwd)
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(bufnr, 'xcsh://chat' .. cwd)
+  vim.bo[bufnr].bufhidden = 'hide'
+  vim.bo[bufnr].swapfile = false
+  vim.bo[bufnr].modeline = false
+  vim.bo[bufnr].undolevels = -1
+  vim.bo[bufnr].modifiable = false
+  vim.bo[bufnr].filetype = 'xcsh'
+  return bufnr
+end
+
+---Colours the conversation as Markdown, by what there is for that.
+---@param bufnr integer
+local function colour(bufnr)
+  local size = vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr))
+  local wanted = size <= max_coloured
+  if vim.b[bufnr].xcsh_coloured == wanted then
+    return
+  end
+  vim.b[bufnr].xcsh_coloured = wanted
+  if not wanted then
+    pcall(vim.treesitter.stop, bufnr)
+    vim.bo[bufnr].syntax = ''
+    return
+  end
+  if not pcall(vim.treesitter.start, bufnr, 'markdown') then
+    vim.bo[bufnr].synmaxcol = text.max_line
+    vim.bo[bufnr].syntax = 'markdown'
+  end
+end
+
+---Options of a window that shows a conversation.
+---@param window integer
+local function dress(window)
+  local options = {
+    wrap = true,
+    linebreak = true,
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    spell = false,
+    list = false,
+    conceallevel = 0,
+    foldmethod = 'manual',
+    foldtext = '',
+    foldlevel = 0,
+    foldminlines = 0,
+    foldenable = true,
+    cursorline = false,
+    winfixwidth = true,
+    winbar = " %{v:lua.require'xcsh.chat.windows'.bar()}",
+    statusline = ' xcsh%=%P ',
+  }
+  for name, value in pairs(options) do
+    vim.api.nvim_set_option_value(name, value, { win = window, scope = 'local' })
+  end
+  vim.api.nvim_win_call(window, function()
+    vim.opt_local.fillchars:append({ fold = ' ' })
+  end)
+end
+
+---@param bufnr integer
+---@return integer? window in this tab
+local function window_of(bufnr)
+  local window = vim.fn.bufwinid(bufnr)
+  return window ~= -1 and window or nil
+end
+
+---@param chat xcsh.chat.Chat
+local function open_conversation(chat)
+  local window = window_of(chat.bufnr)
+  if window then
+    return window
+  end
+  local options = config.chat()
+  if options.position == 'current' then
+    vim.api.nvim_win_set_buf(0, chat.bufnr)
+  else
+    local where = { right = 'botright vertical', left = 'topleft vertical', bottom = 'botright' }
+    local size = options.position == 'bottom' and options.height or options.width
+    vim.cmd(('%s %dsplit'):format(where[options.position], size()))
+    vim.api.nvim_win_set_buf(0, chat.bufnr)
+  end
+  window = vim.api.nvim_get_current_win()
+  dress(window)
+  require('xcsh.chat.render').fold_all(chat.bufnr, window)
+  colour(chat.bufnr)
+  vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(chat.bufnr), 0 })
+  return window
+end
+
+---Shows both windows and puts the cursor into the prompt.
+---@param chat xcsh.chat.Chat
+function M.show(chat)
+  local conversation = open_conversation(chat)
+  local input = window_of(chat.input)
+  if not input then
+    vim.api.nvim_set_current_win(conversation)
+    vim.cmd(('belowright %dsplit'):format(config.chat().prompt_height))
+    input = vim.api.nvim_get_current_win()
+    vim.api.nvim_win_set_buf(input, chat.input)
+    for name, value in pairs({
+      wrap = true,
+      number = false,
+      relativenumber = false,
+      signcolumn = 'no',
+      foldcolumn = '0',
+      foldenable = false,
+      winfixheight = true,
+      winbar = '',
+      statusline = ' %{v:lua.require\'xcsh.chat.windows\'.bar("input")}%<',
+    }) do
+      vim.api.nvim_set_option_value(name, value, { win = input, scope = 'local' })
+    end
+  end
+  vim.api.nvim_set_current_win(input)
+end
+
+---@param chat xcsh.chat.Chat
+function M.hide(chat)
+  for _, bufnr in ipairs({ chat.input, chat.bufnr }) do
+    for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+      -- The last window of Neovim cannot be closed.
+      if not pcall(vim.api.nvim_win_close, window, true) then
+        vim.api.nvim_win_call(window, function()
+          vim.cmd.enew()
+        end)
+      end
+    end
+  end
+end
+
+---@param chat xcsh.chat.Chat
+function M.refresh(chat)
+  if window_of(chat.bufnr) then
+    colour(chat.bufnr)
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end
+
+---What the bar above a conversation says: its title, what is asked, how full it is.
+---@param chat xcsh.chat.Chat
+---@return string
+function M.about(chat)
+  local s = chat.state
+  local session = wire.tbl(s.session)
+  local title = wire.str(session.title)
+  local model = wire.tbl(session.model)
+  local parts = { title ~= '' and text.one_line(title, 60) or vim.fs.basename(chat.cwd) }
+  parts[#parts + 1] = wire.str(model.id) ~= '' and text.one_line(model.id, 40) or 'no model'
+  local level = wire.str(session.thinkingLevel)
+  if level ~= '' and level ~= 'off' then
+    parts[#parts + 1] = level
+  end
+  local mode = wire.str(session.approvalMode)
+  if mode ~= '' and mode ~= 'ask' then
+    parts[#parts + 1] = mode
+  end
+  if wire.num(s.context.percent) >= 1 then
+    parts[#parts + 1] = ('%d%% full'):format(s.context.percent)
+  end
+  local cost = wire.num(wire.tbl(session.usage).cost)
+  if cost > 0 then
+    parts[#parts + 1] = ('$%.2f'):format(cost)
+  end
+  return table.concat(parts, ' · ')
+end
+
+---What the bar of the window that is being drawn says.
+---@param which? 'input'
+---@return string
+function M.bar(which)
+  local chat = require('xcsh.chat').of_buffer(vim.api.nvim_get_current_buf())
+  if not chat then
+    return ''
+  end
+  if which ~= 'input' then
+    return M.about(chat)
+  end
+  if #chat.state.approvals > 0 then
+    return 'answer above: a, s or d'
+  elseif chat.state.running then
+    return '<C-s> steer · <C-f> follow up · <C-c> stop'
+  end
+  local labels = vim.tbl_map(function(lines)
+    return '⎘ ' .. text.one_line(lines.label, 60) .. ' · '
+  end, chat.attached)
+  return table.concat(labels) .. '<CR> or <C-s> send · g? keys'
+end
+
+return M

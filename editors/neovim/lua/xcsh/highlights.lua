@@ -1,0 +1,34 @@
+-- The plugin's highlight groups. Each is a link that a colour scheme or a person may set
+-- to something else.
+
+local M = {}
+
+---@type table<string, string> group to what it is like
+M.links = {
+  XcshUser = 'Title',
+  XcshAssistant = 'Function',
+  XcshNote = 'Comment',
+  XcshMeta = 'NonText',
+  XcshThinking = 'Comment',
+  XcshTool = 'Identifier',
+  XcshToolDone = 'DiagnosticOk',
+  XcshToolFailed = 'DiagnosticError',
+  XcshToolRunning = 'DiagnosticInfo',
+  XcshApproval = 'WarningMsg',
+  XcshError = 'ErrorMsg',
+  XcshQueue = 'Comment',
+  XcshTodo = 'Normal',
+  XcshTodoDone = 'Comment',
+  XcshDiffAdd = 'DiffAdd',
+  XcshDiffDelete = 'DiffDelete',
+  XcshDiffHunk = 'DiffText',
+  XcshHint = 'NonText',
+}
+
+function M.define()
+  for group, target in pairs(M.links) do
+    vim.api.nvim_set_hl(0, group, { default = true, link = target })
+  end
+end
+
+return M

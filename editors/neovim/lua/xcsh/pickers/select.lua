@@ -1,0 +1,16 @@
+-- vim.ui.select, which people replace. It knows neither previews nor keys.
+
+local M = {}
+
+---@param pick xcsh.Pick
+function M.pick(pick)
+  vim.ui.select(pick.items, {
+    prompt = pick.prompt,
+    kind = pick.kind,
+    format_item = pick.format,
+  }, function(item)
+    pick.on_choice(item)
+  end)
+end
+
+return M

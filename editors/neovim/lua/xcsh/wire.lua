@@ -1,0 +1,50 @@
+-- What comes over the wire, whatever it is: a member that is missing, null or of another
+-- type reads as one that is empty. 0.10 drops null members, later versions keep vim.NIL.
+
+local M = {}
+
+---@param value any
+---@return string
+function M.str(value)
+  return type(value) == 'string' and value or ''
+end
+
+---@param value any
+---@return number
+function M.num(value)
+  return type(value) == 'number' and value or 0
+end
+
+---@param value any
+---@return table
+function M.tbl(value)
+  return type(value) == 'table' and value or {}
+end
+
+---The texts of a list.
+---@param value any
+---@return string[]
+function M.texts(value)
+  return vim.tbl_filter(function(text)
+    return type(text) == 'string'
+  end, M.tbl(value))
+end
+
+---The text of a message or of a tool's result, without thoughts and calls.
+---@param message any
+---@return string
+function M.text_of(message)
+  message = M.tbl(message)
+  if type(message.content) == 'string' then
+    return message.content
+  end
+  local parts = {}
+  for _, block in ipairs(M.tbl(message.content)) do
+    if type(block) == 'table' and block.type == 'text' then
+      parts[#parts + 1] = M.str(block.text)
+    end
+  end
+  return table.concat(parts, '\n')
+end
+
+return M

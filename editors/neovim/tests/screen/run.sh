@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# run.sh NVIM SERVER [-update]
+#
+# Drives a real Neovim in tmux with keys and compares what a person would see with
+# golden/*.txt; -update writes those. A screen is looked at until it is the expected one,
+# for at most ten seconds. Prints "ok N name" or "not ok N name" per screen; the last line
+# is "N passed, N failed".
+set -uo pipefail
+
+if [ $# -lt 2 ]; then
+  echo "usage: run.sh NVIM SERVER [-update]" >&2
+  exit 2
+fi
+nvim=$(realpath -e "$1") || exit 2
+server=$(realpath -e "$2") || exit 2
+update=${3:-}
+screen=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+work=$(mktemp -d)
+mkdir -p "$work/home/run" "$work/project"
+chmod 700 "$work/home/run"
+printf 'one\ntwo\n' >"$work/project/a.txt"
+cd "$work/project" || exit 2
+
+isolated=(env -i PATH="$PATH" LANG=C.UTF-8 TERM=screen-256color TMPDIR="$work" HOME="$work/home"
+  XDG_CONFIG_HOME="$work/home/config" XDG_DATA_HOME="$work/home/data" XDG_STATE_HOME="$work/home/state"
+  XDG_CACHE_HOME="$work/home/cache" XDG_RUNTIME_DIR="$work/home/run" XCSH_LS_NO_DETECT=1
+  XCSH_TEST_SERVER="$server")
+tmux=("${isolated[@]}" tmux -S "$work/tmux" -f /dev/null)
+
+# The editor and its screen are two processes, because a Neovim that was only unpacked
+# cannot start its own editor.
+"${isolated[@]}" "$nvim" --headless --listen "$work/nvim.sock" -n -i NONE -u "$screen/init.lua" \
+  "$work/project/a.txt" </dev/null >"$work/nvim.log" 2>&1 &
+editor=$!
+trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
+
+# pause: a moment, between two looks at the same thing.
+exec {never}<> <(:)
+pause() { read -rt 0.05 -u "$never" || :; }
+
+for _ in $(seq 200); do
+  [ ! -S "$work/nvim.sock" ] || break
+  pause
+done
+"${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
+
+# look: the screen without what differs from run to run.
+look() {
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/'
+}
+
+keys() { "${tmux[@]}" send-keys "$@"; }
+
+number=0
+passed=0
+failed=0
+
+# expect NAME: the screen becomes golden/NAME.txt.
+expect() {
+  local golden=$screen/golden/$1.txt now='' before='-'
+  number=$((number + 1))
+  for _ in $(seq 200); do
+    now=$(look)
+    if [ -n "$update" ]; then
+      # A screen that stays as it is for a while is taken for the one that is meant.
+      if [ "$now" = "$before" ]; then
+        still=$((still + 1))
+        [ "$still" -lt 20 ] || break
+      else
+        still=0
+      fi
+      before=$now
+    elif [ "$now" = "$(cat "$golden")" ]; then
+      break
+    fi
+    pause
+  done
+  [ -z "$update" ] || printf '%s\n' "$now" >"$golden"
+  if [ "$now" = "$(cat "$golden")" ]; then
+    passed=$((passed + 1))
+    echo "ok $number the screen is golden/$1.txt"
+  else
+    failed=$((failed + 1))
+    echo "not ok $number the screen is golden/$1.txt"
+    diff -u "$golden" <(printf '%s\n' "$now") | sed 's/^/  /'
+    sed 's/^/  editor: /' "$work/nvim.log"
+  fi
+}
+
+expect start
+keys ':XcshChat' Enter
+expect chat
+
+# A prompt, written and sent in insert mode; more is typed while the answer is written.
+keys i 'what is in a.txt?' C-s 'and what'
+expect streaming
+
+"${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr 'v:lua.release()' >/dev/null
+expect answered
+
+# What the tool said is folded; Enter opens it.
+keys Escape C-w k
+keys '/I look' Enter jj Enter
+expect opened
+
+# A tool call that waits, and its change.
+keys G i C-u 'change it' C-s
+expect asking
+keys Escape C-w k a
+expect allowed
+
+# The session of this terminal is the one that "xcsh --continue" here would go on with.
+# Neovim 0.10 does not know in which terminal a screen is that it did not start itself.
+number=$((number + 1))
+tty=$("${tmux[@]}" display-message -p '#{pane_tty}')
+crumb=$work/home/.xcsh/agent/terminal-sessions/$(tr / - <<<"${tty#/dev/}")
+knows=$("${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "has('nvim-0.11')")
+if [ "$knows" = 0 ] && [ ! -e "$crumb" ] || grep -qx "$work/project" "$crumb"; then
+  passed=$((passed + 1))
+  echo "ok $number the breadcrumb is that of the terminal"
+else
+  failed=$((failed + 1))
+  echo "not ok $number the breadcrumb is that of the terminal: $tty," "$work"/home/.xcsh/agent/terminal-sessions/*
+fi
+
+# A change of a line in the text, reviewed in a window of its own.
+keys q ':1XcshInline in German' Enter
+expect inline
+keys a
+expect accepted
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

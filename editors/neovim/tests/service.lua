@@ -1,0 +1,153 @@
+-- A model's service on this machine that says what a test tells it to, as slowly as the
+-- test wants. It speaks Chat Completions and is the model local/m.
+
+local M = {}
+
+---@class Answer
+---@field thinking? string
+---@field text? string
+---@field calls? { id: string, name: string, args: table }[]
+---@field held? boolean the second half of the text waits for service.release()
+
+---@class Service
+---@field answers Answer[] in the order of the requests
+---@field requests table[] what was asked, decoded
+---@field holding boolean an answer waits in its middle
+local Service = {}
+Service.__index = Service
+
+local function chunk(delta, finish)
+  local choice = { index = 0, delta = delta, finish_reason = finish or vim.NIL }
+  local body = { id = 'x', object = 'chat.completion.chunk', choices = { choice } }
+  return 'data: ' .. vim.json.encode(body) .. '\n\n'
+end
+
+---@param text string
+---@return string[]
+local function words(text)
+  local all = {}
+  for word in text:gmatch('%S+%s*') do
+    all[#all + 1] = word
+  end
+  return all
+end
+
+---@param answer Answer
+---@return string[] first, string[] second
+local function chunks_of(answer)
+  local first, second = {}, {}
+  for _, word in ipairs(words(answer.thinking or '')) do
+    table.insert(first, chunk({ reasoning_content = word }))
+  end
+  local all = words(answer.text or '')
+  for i, word in ipairs(all) do
+    table.insert(answer.held and i > #all / 2 and second or first, chunk({ content = word }))
+  end
+  for i, call in ipairs(answer.calls or {}) do
+    local arguments = vim.json.encode(call.args)
+    local func = { name = call.name, arguments = arguments }
+    local tool = { index = i - 1, id = call.id, type = 'function', ['function'] = func }
+    table.insert(second, chunk({ tool_calls = { tool } }))
+  end
+  table.insert(second, chunk(vim.empty_dict(), answer.calls and 'tool_calls' or 'stop'))
+  table.insert(second, 'data: [DONE]\n\n')
+  return first, second
+end
+
+---@param socket uv.uv_tcp_t
+---@param body string
+function Service:reply(socket, body)
+  table.insert(self.requests, vim.json.decode(body))
+  local answer = table.remove(self.answers, 1) or { text = 'Nothing more.' }
+  local first, second = chunks_of(answer)
+  local head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
+  socket:write(head .. table.concat(first))
+  local function finish()
+    if not socket:is_closing() then
+      socket:write(table.concat(second), function()
+        if not socket:is_closing() then
+          socket:close()
+        end
+      end)
+    end
+  end
+  if answer.held then
+    self.holding = true
+    self.finish = finish
+  else
+    finish()
+  end
+end
+
+---Lets the answer go on that is held.
+function Service:release()
+  local finish = assert(self.finish, 'no answer is held')
+  self.finish, self.holding = nil, false
+  finish()
+end
+
+---@param socket uv.uv_tcp_t
+function Service:accept(socket)
+  local got = ''
+  socket:read_start(function(err, data)
+    if err or not data then
+      if not socket:is_closing() then
+        socket:close()
+      end
+      return
+    end
+    got = got .. data
+    local head, rest = got:match('^(.-\r\n\r\n)(.*)$')
+    local length = head and tonumber(head:lower():match('content%-length: (%d+)'))
+    if length and #rest >= length then
+      got = ''
+      vim.schedule(function()
+        self:reply(socket, rest:sub(1, length))
+      end)
+    end
+  end)
+end
+
+function Service:close()
+  if not self.server:is_closing() then
+    self.server:close()
+  end
+end
+
+---Starts the service and tells the server of it, in a home that has no other models.
+---@param home string
+---@param answers Answer[]
+---@return Service
+function M.start(home, answers)
+  local server = assert(vim.uv.new_tcp())
+  local self = setmetatable({ server = server, answers = answers, requests = {} }, Service)
+  self.holding = false
+  assert(server:bind('127.0.0.1', 0))
+  server:listen(16, function()
+    local socket = assert(vim.uv.new_tcp())
+    server:accept(socket)
+    self:accept(socket)
+  end)
+  local agent = home .. '/.xcsh/agent'
+  vim.fn.mkdir(agent, 'p')
+  local provider = {
+    baseUrl = ('http://127.0.0.1:%d/v1'):format(server:getsockname().port),
+    api = 'openai-completions',
+    apiKey = 'none',
+    models = {
+      {
+        id = 'm',
+        name = 'M',
+        contextWindow = 32000,
+        maxTokens = 4000,
+        input = { 'text' },
+        reasoning = true,
+      },
+    },
+  }
+  local file = { vim.json.encode({ providers = { ['local'] = provider } }) }
+  vim.fn.writefile(file, agent .. '/models.json')
+  return self
+end
+
+return M
