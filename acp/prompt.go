@@ -93,11 +93,11 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 	if err := c.ready(ctx); err != nil {
 		return "", err
 	}
-	args, err := c.input(ctx, blocks)
+	args, attached, err := c.input(ctx, blocks)
 	if err != nil {
 		return "", err
 	}
-	result, err := execute[commands.PromptResult](ctx, c.s.opts.Commands, c.env, "xcsh.prompt", args)
+	result, err := execute[commands.PromptResult](commands.WithAttached(ctx, attached), c.s.opts.Commands, c.env, "xcsh.prompt", args)
 	if refused(err) {
 		c.shown.reply(err.Error())
 		return stopRefusal, nil
@@ -139,9 +139,8 @@ func stopReason(reason string) string {
 }
 
 // input makes a prompt of its blocks. Texts come in their order, with the names of files where
-// the files stand; what is in the files comes before, as with any attachment.
-func (c *conversation) input(ctx context.Context, blocks []contentBlock) (commands.PromptArgs, error) {
-	var args commands.PromptArgs
+// the files stand; what is in the files is attached.
+func (c *conversation) input(ctx context.Context, blocks []contentBlock) (args commands.PromptArgs, attached string, err error) {
 	var files, text strings.Builder
 	for i, b := range blocks {
 		switch b.Type {
@@ -155,18 +154,18 @@ func (c *conversation) input(ctx context.Context, blocks []contentBlock) (comman
 			text.WriteString(place.name(c.cwd))
 		case "resource":
 			if err := c.attachEmbedded(&args, &files, &text, b.Resource); err != nil {
-				return args, err
+				return args, "", err
 			}
 		default:
-			return args, fault.New(fault.InvalidArgument, "Content of type %q is not supported in a prompt.", fault.OneLine(b.Type)).
+			return args, "", fault.New(fault.InvalidArgument, "Content of type %q is not supported in a prompt.", fault.OneLine(b.Type)).
 				With("field", "prompt."+strconv.Itoa(i))
 		}
 	}
-	args.Text = files.String() + text.String()
-	if strings.TrimSpace(args.Text) == "" && len(args.Images) == 0 {
-		return args, fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "prompt")
+	args.Text, attached = text.String(), files.String()
+	if strings.TrimSpace(attached+args.Text) == "" && len(args.Images) == 0 {
+		return args, "", fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "prompt")
 	}
-	return args, ctx.Err()
+	return args, attached, ctx.Err()
 }
 
 // attachEmbedded adds what the client sent along.

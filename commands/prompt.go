@@ -81,7 +81,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	if a.empty() && len(a.Attachments) == 0 {
+	if a.empty() && len(a.Attachments) == 0 && attachedOf(ctx) == "" {
 		if a.Text, err = env.askPrompt(ctx, live, a.StreamingBehavior); err != nil {
 			return PromptResult{}, err
 		}
@@ -94,7 +94,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	in.Attached, in.Queue, in.Accepted = attached, a.StreamingBehavior, acceptedOf(ctx)
+	in.Attached, in.Queue, in.Accepted = attachedOf(ctx)+attached, a.StreamingBehavior, acceptedOf(ctx)
 	progress := env.UI.Progress(ctx, "xcsh")
 	defer progress.End("")
 	turn, err := live.Prompt(ctx, in)
@@ -179,6 +179,19 @@ func WithAccepted(ctx context.Context, f func()) context.Context {
 func acceptedOf(ctx context.Context) func() {
 	f, _ := ctx.Value(acceptedKey{}).(func())
 	return f
+}
+
+type attachedKey struct{}
+
+// WithAttached shows the model a text before the one of a prompt that is run with the context.
+// It is not remembered with what the person said.
+func WithAttached(ctx context.Context, text string) context.Context {
+	return context.WithValue(ctx, attachedKey{}, text)
+}
+
+func attachedOf(ctx context.Context) string {
+	text, _ := ctx.Value(attachedKey{}).(string)
+	return text
 }
 
 // LiveSession returns the live session of the folder that the arguments of a command are

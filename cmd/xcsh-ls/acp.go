@@ -4,11 +4,8 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
-	"time"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
@@ -17,7 +14,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 func acpCommand(f *flags) *cobra.Command {
@@ -61,31 +57,23 @@ func serveACP(ctx context.Context, f *flags) error {
 func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	var s lsp.Settings
 	f.override(&s)
-	fs := afero.NewOsFs()
-	roots, env, err := roots(s)
+	p, err := openPlace(s, log)
 	if err != nil {
 		return acp.Backend{}, err
 	}
-	own := filepath.Join(roots[0].AgentDir, "xcsh-ls")
-	finder := session.Finder{
-		Fs: fs, Roots: roots, Home: env.Home, Temp: env.Temp,
-		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
-	}
-	store := session.NewStore(session.StoreConfig{
-		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		LockDir: filepath.Join(own, "locks"), Log: log.Named("session"),
-	})
-	disk := tool.Local{Fs: fs}
-	shared := agent.Config{Store: store, Finder: finder, InMemory: f.noSession, Log: log.Named("agent")}
-	withModels(&shared, fs, own, roots, s, disk, log)
+	disk := tool.Local{Fs: p.fs}
+	// There is nobody to offer to what was never answered: a client has its own input.
+	shared := p.config(s, false, nil, log)
+	shared.InMemory = f.noSession
+	withModels(&shared, p.fs, p.own, p.finder.Roots, s, disk, log)
 	return acp.Backend{
-		Store: store, Finder: finder, Fs: fs, Disk: disk,
+		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,
 		Sessions: func(c acp.Client) *agent.Manager {
 			cfg, at := shared, s
 			if c.Cwd != "" {
 				at.Folders = []string{c.Cwd}
 			}
-			cfg.Hooks = hooks(own, at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
+			cfg.Hooks = hooks(p.own, at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
 			cfg.Workspace, cfg.Ask = c.Files, c.Approve
 			return agent.NewManager(cfg)
 		},

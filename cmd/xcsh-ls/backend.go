@@ -21,35 +21,55 @@ import (
 // openBackend wires storage, discovery and live sessions for one server or command. A
 // server watches the sessions' directories, a command is over too soon for that.
 func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp.Backend, error) {
-	fs := afero.NewOsFs()
-	roots, env, err := roots(s)
+	p, err := openPlace(s, log)
 	if err != nil {
 		return lsp.Backend{}, err
 	}
-	own := filepath.Join(roots[0].AgentDir, "xcsh-ls") // what is ours alone, none of it a session
-	finder := session.Finder{
-		Fs: fs, Roots: roots, Home: env.Home, Temp: env.Temp,
-		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
-	}
-	store := session.NewStore(session.StoreConfig{
-		Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		LockDir: filepath.Join(own, "locks"), Log: log.Named("session"),
-	})
-	cfg := agent.Config{
-		Store: store, Finder: finder, Hooks: hooks(own, s, c, log.Named("hook")), TerminalID: s.TerminalID,
-		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
-		History: promptHistory(s, roots[0].Places, own, watch, c.Warn, log.Named("history")),
-	}
-	var files tool.Workspace = tool.Local{Fs: fs}
+	cfg := p.config(s, watch, c.Warn, log)
+	cfg.Hooks, cfg.Ask = hooks(p.own, s, c, log.Named("hook")), c.Approve
+	var files tool.Workspace = tool.Local{Fs: p.fs}
 	if c.Workspace != nil {
 		files = c.Workspace(files)
 	}
-	withModels(&cfg, fs, own, roots, s, files, log)
-	cfg.Ask = c.Approve
+	withModels(&cfg, p.fs, p.own, p.finder.Roots, s, files, log)
 	return lsp.Backend{
-		Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: files,
-		InputDir: filepath.Join(finder.CacheDir, "input"),
+		Sessions: agent.NewManager(cfg), Store: p.store, Finder: p.finder, Fs: p.fs, Files: files,
+		InputDir: filepath.Join(p.finder.CacheDir, "input"),
 	}, nil
+}
+
+// place is where sessions are, and what reads and writes them.
+type place struct {
+	fs     afero.Fs
+	own    string // what is ours alone, none of it a session
+	finder session.Finder
+	store  *session.Store
+}
+
+func openPlace(s lsp.Settings, log *zap.Logger) (place, error) {
+	roots, env, err := roots(s)
+	if err != nil {
+		return place{}, err
+	}
+	p := place{fs: afero.NewOsFs(), own: filepath.Join(roots[0].AgentDir, "xcsh-ls")}
+	p.finder = session.Finder{
+		Fs: p.fs, Roots: roots, Home: env.Home, Temp: env.Temp,
+		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
+	}
+	p.store = session.NewStore(session.StoreConfig{
+		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,
+		LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
+	})
+	return p, nil
+}
+
+// config is what every manager of live sessions at a place has.
+func (p place) config(s lsp.Settings, watch bool, warn func(string), log *zap.Logger) agent.Config {
+	return agent.Config{
+		Store: p.store, Finder: p.finder, TerminalID: s.TerminalID,
+		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
+		History: promptHistory(s, p.finder.Roots[0].Places, p.own, watch, warn, log.Named("history")),
+	}
 }
 
 // promptHistory is what people said to models, nil when that is not to be remembered. A server

@@ -49,6 +49,10 @@ var bans = []ban{
 		why: "an agent does not know who calls it; it reaches files through agent.Workspace",
 	},
 	{
+		in: []string{"agent/history"}, what: []string{"agent", "session"}, but: []string{"agent/history", "session/fault", "session/sessiontest"},
+		why: "the history holds what was said and knows no session",
+	},
+	{
 		in: []string{"commands"}, except: []string{"commands/gen"},
 		what: []string{"acp", "lsp", "cmd"},
 		why:  "a command reaches the person through commands.UI and works headless",
