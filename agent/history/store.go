@@ -217,11 +217,11 @@ func (s *Store) Close(ctx context.Context) error {
 // turnOff stops using the database, for good. What is pending is kept, to be found again. It
 // is told once.
 func (s *Store) turnOff(err error) {
+	s.warn(err.Error() + " Prompts are not recorded until the next start.") // before anybody goes on who waits
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.off = err
 	s.settle()
-	s.mu.Unlock()
-	s.warn(err.Error() + " Prompts are not recorded until the next start.")
 }
 
 // settle lets those go on who wait for the pending ones. It needs mu.

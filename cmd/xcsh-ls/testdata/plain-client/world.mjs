@@ -123,9 +123,13 @@ export const read = (path) => readFileSync(path, "utf8");
 /** entriesOf are the lines of a session file. */
 export const entriesOf = (path) => read(path).trimEnd().split("\n").map((line) => JSON.parse(line));
 
-/** filesBelow are the contents of all files below a directory, by path. */
+/**
+ * filesBelow are the contents of all files below a directory, by path, but for the prompt
+ * history's database: a server makes it when there is time.
+ */
 export function filesBelow(directory) {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((e) => e.isFile());
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((e) => e.isFile() && !e.name.startsWith("history.db"));
   return Object.fromEntries(files.map((e) => join(e.parentPath ?? e.path, e.name)).sort().map((path) => [path, read(path)]));
 }
 
