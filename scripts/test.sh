@@ -136,7 +136,7 @@ counted() {
 # neovim SUITE OLDEST: the plugin's tests in that suite's Neovim, against the server built above.
 neovim() {
   local nvim=$cache/neovim-$1/bin/nvim
-  if ! scripts/get-neovim.sh "$1" "$cache/neovim-$1"; then
+  if ! scripts/get-debian.sh neovim nvim "$1" "$cache/neovim-$1"; then
     echo "There is no Neovim $2 to test with, so the plugin is untested there." >&2
     return 1
   fi
@@ -160,7 +160,7 @@ lua_lint() {
 }
 
 helix() {
-  debian tmux "look at the screen of Helix" tmux && editors/other/helix/get-helix.sh forky "$cache/helix" &&
+  debian tmux "look at the screen of Helix" tmux && scripts/get-debian.sh hx hx forky "$cache/helix" &&
     counted editors/other/helix/run.sh "$cache/helix/bin/hx" "$work/xcsh-ls"
 }
 

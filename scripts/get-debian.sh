@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
-# get-helix.sh SUITE DEST
+# get-debian.sh PACKAGE PROGRAM SUITE DEST
 #
-# Unpacks the Helix of a Debian suite (forky, sid …) with everything it needs below DEST and makes
-# it runnable as DEST/bin/hx, in the way of scripts/get-neovim.sh: nothing is installed, root is
-# not needed, packages come from this machine's mirrors with Debian's signature. A Helix that is
-# already there and runs is kept.
+# Unpacks a package of a Debian suite (trixie, forky, sid …) with everything it
+# needs below DEST and makes its program runnable as DEST/bin/PROGRAM. Nothing is
+# installed, the system's package state is neither read nor written, and root is
+# not needed. Packages come from the mirrors this machine already uses and must
+# carry Debian's signature. A program that is already there and runs is kept.
 set -euo pipefail
 
 die() {
-  echo "get-helix: $*" >&2
+  echo "get-debian: $*" >&2
   exit 1
 }
 
-[ $# -eq 2 ] || die "usage: get-helix.sh SUITE DEST"
-suite=$1
-mkdir -p "$(dirname "$2")"
-dest=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
+[ $# -eq 4 ] || die "usage: get-debian.sh PACKAGE PROGRAM SUITE DEST"
+package=$1 program=$2 suite=$3
+mkdir -p "$(dirname "$4")"
+dest=$(cd "$(dirname "$4")" && pwd)/$(basename "$4")
 
-runs() { "$1/bin/hx" --version >/dev/null 2>&1; }
+runs() { "$1/bin/$program" --version >/dev/null 2>&1; }
 if runs "$dest"; then
   exit 0
 fi
@@ -60,32 +61,37 @@ while read -r mirror; do
     found=$mirror
     break
   fi
-  sed "s|^|get-helix: $mirror: |" "$work/update.log" >&2
+  sed "s|^|get-debian: $mirror: |" "$work/update.log" >&2
 done < <(mirrors)
 [ -n "$found" ] || die "no mirror in this machine's apt sources has the suite $suite"
 
-echo "get-helix: unpacking Helix of $suite from $found" >&2
-private_apt -y --no-install-recommends --download-only install hx >"$work/install.log" 2>&1 ||
-  die "cannot download Helix of $suite: $(cat "$work/install.log")"
+echo "get-debian: unpacking $package of $suite from $found" >&2
+private_apt -y --no-install-recommends --download-only install "$package" >"$work/install.log" 2>&1 ||
+  die "cannot download $package of $suite: $(cat "$work/install.log")"
 
 tree=$work/tree
 mkdir "$tree"
-for package in "$work"/cache/archives/*.deb; do
-  dpkg-deb -x "$package" "$tree"
+for archive in "$work"/cache/archives/*.deb; do
+  dpkg-deb -x "$archive" "$tree"
 done
+# Neovim looks for its runtime and parsers next to the running executable, which
+# is the loader here; so the loader moves to where the program is.
 loader=$(find "$tree/usr" -name 'ld-linux*.so.*' | head -n 1)
-cp -L "$loader" "$tree/usr/bin/hx-loader"
+cp -L "$loader" "$tree/usr/bin/$program-loader"
 mkdir -p "$tree/bin"
-cat >"$tree/bin/hx" <<'WRAPPER'
+cat >"$tree/bin/$program" <<'WRAPPER'
 #!/bin/sh
-# Starts this tree's Helix with this tree's loader and libraries, because the machine's own
-# libc may be older. Children of Helix see the machine's.
+# Starts this tree's program with this tree's loader and libraries, because the
+# machine's own libc may be older. Its children see the machine's.
+program=$(basename "$0")
 tree=$(cd "$(dirname "$0")/.." && pwd)
+# Helix finds its runtime by this variable only; to others it means nothing.
 export HELIX_RUNTIME="$tree/usr/lib/hx/runtime"
-exec "$tree/usr/bin/hx-loader" --library-path "$(echo "$tree"/usr/lib/*-linux-gnu*)" "$tree/usr/bin/hx" "$@"
+exec "$tree/usr/bin/$program-loader" --library-path "$(echo "$tree"/usr/lib/*-linux-gnu*)" \
+  "$tree/usr/bin/$program" "$@"
 WRAPPER
-chmod 755 "$tree/bin/hx"
-runs "$tree" || die "Helix of $suite was unpacked but does not start: $("$tree/bin/hx" --version 2>&1 | head -n 3)"
+chmod 755 "$tree/bin/$program"
+runs "$tree" || die "$package of $suite was unpacked but does not start: $("$tree/bin/$program" --version 2>&1 | head -n 3)"
 
 rm -rf "$dest"
 mv "$tree" "$dest"
