@@ -1,63 +1,27 @@
 // What is on a person's machine: a home with the agents' directories, a folder to work in, and
 // session files that programs left there.
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import { test } from "node:test";
+import { readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Machine, flowsIn, read, server } from "../machine.mjs";
 import { Editor } from "./client.mjs";
+
+export { read };
 
 const recorded = fileURLToPath(new URL("../../../../testdata/sessions/", import.meta.url));
 /** recordedIn is the folder that the recorded sessions were made in. */
 const recordedIn = "/home/dev/proj";
 
-if (!process.env.XCSH_LS) throw new Error("XCSH_LS must name the server's program.");
-const server = resolve(process.env.XCSH_LS);
-
-/** flow is a test in a world of its own. */
-export function flow(name, run) {
-  test(name, { timeout: 60_000 }, async (t) => {
-    const world = new World();
-    t.after(() => world.remove());
-    await run(world, t);
-  });
-}
-
-/** A World is removed with everything that runs in it. */
-export class World {
-  #editors = [];
-
+/** A World is a machine with editors. */
+export class World extends Machine {
   constructor() {
-    this.root = realpathSync(mkdtempSync(join(tmpdir(), "xcsh-ls-plain-")));
-    this.home = this.directory("home");
-    this.folder = this.directory("home/proj");
+    super("plain");
     this.agentDir = join(this.home, ".xcsh/agent");
-  }
-
-  /** directory makes a directory below the root. */
-  directory(path) {
-    const made = join(this.root, path);
-    mkdirSync(made, { recursive: true });
-    return made;
-  }
-
-  /** file writes a file of the folder and returns its path. */
-  file(name, text) {
-    const path = join(this.folder, name);
-    writeFileSync(path, text);
-    return path;
-  }
-
-  /** env is what the server knows of its surroundings: nothing of the machine that tests it. */
-  get env() {
-    return { PATH: process.env.PATH, HOME: this.home, USERPROFILE: this.home, TMPDIR: this.directory("tmp"), XCSH_LS_NO_DETECT: "1" };
   }
 
   /** start starts a server and says nothing to it yet. */
   start({ capabilities, flags } = {}) {
-    const editor = new Editor(server, { flags, capabilities, env: this.env, cwd: this.folder });
-    this.#editors.push(editor);
-    return editor;
+    return this.runs(new Editor(server, { flags, capabilities, env: this.env, cwd: this.folder }));
   }
 
   /** editor is an editor with the folder open. */
@@ -65,11 +29,6 @@ export class World {
     const editor = this.start({ capabilities, flags });
     await editor.initialize({ folders, ...how });
     return editor;
-  }
-
-  async remove() {
-    await Promise.all(this.#editors.map((editor) => editor.kill()));
-    rmSync(this.root, { recursive: true, force: true });
   }
 
   /** sessionsOf is the directory of a folder's sessions, as the program names it. */
@@ -103,6 +62,9 @@ export class World {
   }
 }
 
+/** flow is a test in a world of its own. */
+export const flow = flowsIn(World);
+
 /** entryId is the id of the n-th line of a session that was written here. */
 export const entryId = (n) => n.toString(16).padStart(8, "0");
 
@@ -117,8 +79,6 @@ function answer(text, timestamp) {
   const usage = { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, totalTokens: 15, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
   return { role: "assistant", content: [{ type: "text", text }], api: "scripted", provider: "offline", model: "demo", usage, stopReason: "stop", timestamp };
 }
-
-export const read = (path) => readFileSync(path, "utf8");
 
 /** entriesOf are the lines of a session file. */
 export const entriesOf = (path) => read(path).trimEnd().split("\n").map((line) => JSON.parse(line));
