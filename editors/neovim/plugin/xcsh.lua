@@ -50,6 +50,10 @@ vim.api.nvim_create_user_command('XcshModel', function(opts)
   require('xcsh.commands').named('xcsh.setModel', opts)
 end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
 
+vim.api.nvim_create_user_command('XcshHistory', function(opts)
+  require('xcsh.history').choose(vim.trim(opts.args))
+end, { nargs = '*', desc = 'Choose among what was said before, here and in the terminal' })
+
 vim.api.nvim_create_user_command('XcshChat', function(opts)
   require('xcsh.commands').chat(opts)
 end, { nargs = '*', bang = true, range = true, desc = 'Show the xcsh chat, or with ! hide it' })

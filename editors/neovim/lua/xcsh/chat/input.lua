@@ -11,6 +11,10 @@ local namespace = vim.api.nvim_create_namespace('xcsh_prompt')
 ---@type table<string, string[]>
 local sent = {}
 
+---What was said before this chat began, also to other programs, the newest last.
+---@type table<integer, string[]>
+local remembered = {}
+
 ---Where each prompt is in its history: nil is the text that is being written.
 ---@type table<integer, { at: integer, draft: string }?>
 local browsing = {}
@@ -33,6 +37,9 @@ function M.create(cwd)
       end
     end,
   })
+  require('xcsh.history').recent(cwd, function(prompts)
+    remembered[bufnr] = prompts
+  end)
   return bufnr
 end
 
@@ -70,7 +77,7 @@ function M.hint(chat)
   end
 end
 
----What was said before: in the session, and from here. The newest is last.
+---What was said before: in other sessions, in this one, and from here. The newest is last.
 ---@param chat xcsh.chat.Chat
 ---@return string[]
 local function history(chat)
@@ -90,6 +97,10 @@ local function history(chat)
     if items[i].message.role == 'user' then
       put(vim.trim(wire.text_of(items[i].message)))
     end
+  end
+  local before = remembered[chat.input] or {}
+  for i = #before, 1, -1 do
+    put(before[i])
   end
   return all
 end

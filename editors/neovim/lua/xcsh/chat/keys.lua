@@ -132,6 +132,14 @@ M.prompt = {
     does = 'send, or say it when the turn is over',
     run = send('followUp'),
   },
+  {
+    modes = { 'n' },
+    lhs = 'g/',
+    does = 'choose among what was said before',
+    run = function()
+      require('xcsh.history').choose('')
+    end,
+  },
   { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the turn', run = stop },
   { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },
   { modes = { 'n' }, lhs = 'g?', does = 'show the keys', run = help },

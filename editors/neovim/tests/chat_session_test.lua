@@ -1,0 +1,250 @@
+-- The session of a chat: the one that is live, its branches, and what becomes of both.
+
+local chats = require('chats')
+local harness = require('harness')
+local runner = require('runner')
+local case, eq, like, wait = runner.case, runner.eq, runner.like, runner.wait
+local demo, file, open, text_of = chats.demo, chats.file, chats.open, chats.text_of
+local wait_for, settled, press, window_of =
+  chats.wait_for, chats.settled, chats.press, chats.window_of
+local send, at, closed, user_messages = chats.send, chats.at, chats.closed, chats.user_messages
+local prompt_text = chats.prompt_text
+
+case('a chat shows the session that the server began again with', function()
+  demo()
+  file('a.txt', { 'one' })
+  local chat = open()
+  send(chat, 'look at a.txt')
+  wait_for(chat, 'answered with 1 line')
+  settled(chat)
+  local id = chat.state.session.sessionId
+  vim.lsp.get_clients()[1].rpc.terminate()
+  wait('the end of the server', function()
+    return not chat.state.sync.running and not chat.pending
+  end)
+  like('The server does not run; R or the next message', text_of(chat))
+  like('look at a%.txt', text_of(chat))
+  send(chat, 'look at a.txt again')
+  wait('both prompts', function()
+    return #user_messages(chat) == 2
+  end)
+  settled(chat)
+  eq(id, chat.state.session.sessionId)
+  eq({ 'look at a.txt', 'look at a.txt again' }, user_messages(chat))
+end)
+
+case('a chat on the screen starts the server again by itself', function()
+  demo()
+  file('a.txt', { 'one' })
+  local chat = open()
+  send(chat, 'look at a.txt')
+  wait_for(chat, 'answered with 1 line')
+  settled(chat)
+  local id = chat.state.session.sessionId
+  local before = vim.lsp.get_clients()[1].id
+  require('xcsh.client').min_life = 0
+  vim.lsp.get_clients()[1].rpc.terminate()
+  wait('another server', function()
+    local now = vim.lsp.get_clients()[1]
+    return now and now.id ~= before and chat.state.sync.live and not chat.pending
+  end)
+  eq({ id, { 'look at a.txt' } }, { chat.state.session.sessionId, user_messages(chat) })
+  eq(nil, text_of(chat):find('does not run', 1, true))
+end)
+
+case('a chat that is hidden goes on, and is what it was when it is shown again', function()
+  demo()
+  file('a.txt', { 'one' })
+  local chat = open()
+  press('q')
+  eq(-1, vim.fn.bufwinid(chat.bufnr))
+  eq(-1, vim.fn.bufwinid(chat.input))
+  harness.execute('xcsh.prompt', { text = 'look at a.txt' })
+  settled(chat)
+  vim.cmd('XcshChat!')
+  eq(chat.bufnr, require('xcsh.chat').get().bufnr)
+  wait_for(chat, 'answered with 1 line')
+  eq(3, closed(chat, '✓ read a.txt'))
+  vim.cmd('XcshChat!')
+  eq(false, require('xcsh.chat').visible(vim.fn.getcwd()))
+end)
+
+case('each folder has a chat of its own', function()
+  demo()
+  local one = open()
+  local other_folder = harness.folder('other')
+  vim.fn.writefile({ 'x', 'y', 'z' }, other_folder .. '/b.txt')
+  vim.cmd.cd(other_folder)
+  local other = open()
+  eq(true, one.bufnr ~= other.bufnr)
+  send(other, 'look at b.txt')
+  send(one, 'what is here?')
+  wait_for(other, 'answered with 3 lines')
+  wait_for(one, 'The tool ls')
+  settled(one)
+  settled(other)
+  eq({ 'look at b.txt' }, user_messages(other))
+  eq({ 'what is here?' }, user_messages(one))
+end)
+
+case('another session that becomes live is shown', function()
+  local folder = vim.fn.getcwd()
+  harness.session(folder, '15d56a686bbe6801', 'How do boats float?', 'By displacing water.')
+  local chat = open()
+  vim.cmd('XcshResume 15d56a686bbe6801')
+  wait_for(chat, 'By displacing water%.')
+  like('## claude%-sonnet%-4%-5', text_of(chat))
+  vim.cmd('XcshNew')
+  wait_for(chat, 'Nothing was said yet')
+end)
+
+case('[[ and ]] go from prompt to prompt', function()
+  demo()
+  local chat = open()
+  for i = 1, 3 do
+    send(chat, 'number ' .. i)
+    wait('the turn', function()
+      return #user_messages(chat) == i
+    end)
+    settled(chat)
+  end
+  vim.api.nvim_set_current_win(window_of(chat.bufnr))
+  press('G[[')
+  eq('## You', vim.api.nvim_get_current_line())
+  local third = vim.fn.line('.')
+  press('[[')
+  local second = vim.fn.line('.')
+  eq('number 2', vim.fn.getline(second + 2))
+  press('[[')
+  eq('number 1', vim.fn.getline(vim.fn.line('.') + 2))
+  press('[[')
+  eq(1, vim.fn.line('.'))
+  press('2]]')
+  eq(third, vim.fn.line('.'))
+end)
+
+case('e goes back before a prompt, and b to the branch that was left', function()
+  harness.model({ { text = 'red' }, { text = 'blue' }, { text = 'green' } })
+  local chat = open()
+  send(chat, 'first')
+  wait_for(chat, 'red')
+  settled(chat)
+  send(chat, 'second')
+  wait_for(chat, 'blue')
+  settled(chat)
+  at(chat, 'second')
+  press('e')
+  wait('the prompt to edit', function()
+    return prompt_text(chat) == 'second'
+  end)
+  wait('the conversation before it', function()
+    return chat.state.sync.live and not text_of(chat):find('blue')
+  end)
+  send(chat, 'second, in other words')
+  wait_for(chat, 'green')
+  settled(chat)
+  eq({ 'first', 'second, in other words' }, user_messages(chat))
+  at(chat, 'in other words')
+  harness.answer('user: second')
+  press('b')
+  wait_for(chat, 'blue')
+  eq({ 'first', 'second' }, user_messages(chat))
+  eq(1, #harness.asked[1].lines)
+  at(chat, 'first')
+  press('b')
+  harness.message('^No other branch begins here%.$')
+end)
+
+case('F goes on in a copy from before a prompt', function()
+  harness.model({ { text = 'red' }, { text = 'blue' } })
+  local chat = open()
+  send(chat, 'first')
+  wait_for(chat, 'red')
+  settled(chat)
+  send(chat, 'second')
+  wait_for(chat, 'blue')
+  settled(chat)
+  local id = chat.state.session.sessionId
+  at(chat, 'second')
+  press('F')
+  wait('the prompt to edit', function()
+    return prompt_text(chat) == 'second'
+  end)
+  wait('the copy', function()
+    return chat.state.sync.live and chat.state.session.sessionId ~= id
+  end)
+  eq({ 'first' }, user_messages(chat))
+end)
+
+case('a session of 5000 messages is shown whole', function()
+  local folder = vim.fn.getcwd()
+  local path = harness.session(folder, '15d56a686bbe6801', 'begin', 'well')
+  local lines = vim.fn.readfile(path)
+  local parent = 'bbbbbbbb'
+  for i = 1, 2500 do
+    local user, answer = ('u%07d'):format(i), ('a%07d'):format(i)
+    local call = { type = 'toolCall', id = 'c' .. i, name = 'read', arguments = { path = 'x' } }
+    for _, entry in ipairs({
+      { user, parent, { role = 'user', content = 'question ' .. i, timestamp = i } },
+      {
+        answer,
+        user,
+        {
+          role = 'assistant',
+          provider = 'anthropic',
+          model = 'm',
+          api = 'anthropic-messages',
+          content = { { type = 'text', text = 'answer ' .. i }, i % 10 == 0 and call or nil },
+          stopReason = 'stop',
+          timestamp = i,
+        },
+      },
+    }) do
+      table.insert(
+        lines,
+        vim.json.encode({
+          type = 'message',
+          id = entry[1],
+          parentId = entry[2],
+          timestamp = '2026-02-16T10:20:00.000Z',
+          message = entry[3],
+        })
+      )
+    end
+    parent = answer
+  end
+  vim.fn.writefile(lines, path)
+  local chat = open()
+  local began = vim.uv.hrtime()
+  vim.cmd('XcshResume 15d56a686bbe6801')
+  wait_for(chat, 'answer 2500')
+  settled(chat)
+  local took = math.floor((vim.uv.hrtime() - began) / 1e6)
+  eq(5002, #chat.state.items)
+  io.stdout:write(('# 5002 messages on the screen after %d ms\n'):format(took))
+  began = vim.uv.hrtime()
+  require('xcsh.chat.state').reduce(chat.state, { type = 'notice', text = 'one more line' })
+  require('xcsh.chat.render').update(chat.bufnr, chat.state)
+  took = math.floor((vim.uv.hrtime() - began) / 1e3)
+  like('· one more line\n$', text_of(chat))
+  io.stdout:write(('# one more line after %d microseconds\n'):format(took))
+end)
+
+case('the beginning and the end of a turn are autocommands', function()
+  demo()
+  local seen = {}
+  for _, name in ipairs({ 'XcshTurnStart', 'XcshTurnEnd' }) do
+    vim.api.nvim_create_autocmd('User', {
+      pattern = name,
+      callback = function(event)
+        table.insert(seen, { name, event.data.cwd, event.data.stopReason })
+      end,
+    })
+  end
+  harness.execute('xcsh.prompt', { text = 'what is here?' })
+  wait('the end', function()
+    return #seen == 2
+  end)
+  local cwd = vim.fn.getcwd()
+  eq({ { 'XcshTurnStart', cwd }, { 'XcshTurnEnd', cwd, 'stop' } }, seen)
+end)
