@@ -17,6 +17,7 @@ export interface ServerSettings {
   model?: string;
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
+  history?: { enabled: false };
   /** The extension asks for what is missing, and shows permission requests. */
   ui: { pick: true; hooks: true };
 }
@@ -35,6 +36,9 @@ export function serverSettings(settings: SettingsReader): ServerSettings {
   }
   if (settings.get('persist') === false) {
     found['persist'] = false;
+  }
+  if (settings.get('history.enabled') === false) {
+    found['history'] = { enabled: false };
   }
   return { ...found, ui: { pick: true, hooks: true } };
 }

@@ -7,6 +7,7 @@ import { openChange, registerChanges } from './changes';
 import { attachmentOf } from './files';
 import { InlineChat } from './inline';
 import { innermost } from '../folders';
+import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { ChatPanel } from './panel';
 import { visible } from './visible';
@@ -39,7 +40,14 @@ function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {
     register('resume', () => vscode.commands.executeCommand('xcsh.resume', ...folderArgs(host))),
     register('attach', (uri) => attach(host, panel, uri)),
     register('compact', (args) => compact(host, args)),
+    register('history', (args) => recall(host, panel, args)),
   ];
+}
+
+/** The folder that a call is about: the one it names, else the live one. */
+function cwdOf(host: Host, args: unknown): string | undefined {
+  const given = (args ?? {}) as { cwd?: unknown };
+  return typeof given.cwd === 'string' ? given.cwd : host.liveFolder?.cwd;
 }
 
 const folderArgs = (host: Host): { cwd: string }[] => (host.liveFolder ? [{ cwd: host.liveFolder.cwd }] : []);
@@ -56,10 +64,18 @@ async function attach(host: Host, panel: ChatPanel, chosen: unknown): Promise<vo
   await panel.attach([attachmentOf(uri, folder, range)], folder?.cwd);
 }
 
+/** Takes something that was said before into the composer. */
+async function recall(host: Host, panel: ChatPanel, args: unknown): Promise<void> {
+  const cwd = cwdOf(host, args);
+  const text = cwd === undefined ? undefined : await pickPrompt(host, cwd);
+  if (cwd !== undefined && text !== undefined) {
+    await panel.compose(cwd, text);
+  }
+}
+
 /** Summarises the older part of the conversation, which cannot be taken back in this session. */
 async function compact(host: Host, args: unknown): Promise<void> {
-  const given = (args ?? {}) as { cwd?: unknown };
-  const cwd = typeof given.cwd === 'string' ? given.cwd : host.liveFolder?.cwd;
+  const cwd = cwdOf(host, args);
   if (cwd === undefined) {
     return;
   }

@@ -32,6 +32,7 @@ export const windowCommands = [
   'thinking',
   'approval',
   'compact',
+  'history',
   'restart',
   'log',
 ] as const;
@@ -93,6 +94,7 @@ export type FromPage =
   | { kind: 'openDiff'; path: string; patch: string }
   | { kind: 'copy'; text: string }
   | { kind: 'title'; text: string }
+  | { kind: 'focused'; on: boolean }
   | { kind: 'keep'; kept: JsonObject };
 
 /** What a page is told when it says that it is ready, and when the folder became another one. */
@@ -146,6 +148,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   openDiff: (m) => isText(m['path'], maxPath) && isText(m['patch']),
   copy: (m) => isText(m['text']),
   title: (m) => isText(m['text'], 1000),
+  focused: (m) => typeof m['on'] === 'boolean',
   keep: (m) => isObject(m['kept']),
 };
 

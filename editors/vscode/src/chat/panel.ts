@@ -40,6 +40,7 @@ const windowCommandNames: Record<WindowCommand, string> = {
   thinking: 'xcsh.setThinking',
   approval: 'xcsh.setApproval',
   compact: 'xcshLs.chat.compact',
+  history: 'xcshLs.chat.history',
   restart: 'xcshLs.server.restart',
   log: 'xcshLs.output.show',
 };
@@ -218,7 +219,13 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
+  /** Tells key bindings whether keys go to the page. The editor itself knows it of no webview in a view. */
+  #focused(on: boolean): void {
+    void vscode.commands.executeCommand('setContext', 'xcshLs.chatFocus', on);
+  }
+
   #pageGone(): void {
+    this.#focused(false);
     if (this.#kept) {
       this.#keepNow();
     }
@@ -289,6 +296,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         return vscode.env.clipboard.writeText(m.text);
       case 'keep':
         return this.#keep(m.kept);
+      case 'focused':
+        return this.#focused(m.on);
       case 'title':
         if (this.#view) {
           this.#view.description = m.text;

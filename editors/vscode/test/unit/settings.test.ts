@@ -6,7 +6,16 @@ import { ownSettings, serverSettings, type SettingsReader } from '../../src/sett
 const reader = (values: Record<string, unknown>): SettingsReader => ({ get: (name) => values[name] });
 
 test('what is not set is left to the server', () => {
-  const empty = { agentDir: '', sessionDir: '', roots: [], persist: true, model: '', thinkingLevel: '', approval: '' };
+  const empty = {
+    agentDir: '',
+    sessionDir: '',
+    roots: [],
+    persist: true,
+    'history.enabled': true,
+    model: '',
+    thinkingLevel: '',
+    approval: '',
+  };
   assert.deepEqual(serverSettings(reader(empty)), { ui: { pick: true, hooks: true } });
 });
 
@@ -16,6 +25,7 @@ test('what is set goes to the server, and nothing of the extension', () => {
     approval: 'yolo',
     persist: false,
     roots: ['/a'],
+    'history.enabled': false,
     'server.path': '/x',
     'terminal.program': 'pi',
   };
@@ -24,6 +34,7 @@ test('what is set goes to the server, and nothing of the extension', () => {
     approval: 'yolo',
     persist: false,
     roots: ['/a'],
+    history: { enabled: false },
     ui: { pick: true, hooks: true },
   });
 });

@@ -19,6 +19,10 @@ const page = new Page({
   save: (kept) => vscode.setState(kept),
 });
 window.addEventListener('message', (e) => page.store.receive(e.data));
+const focused = (on: boolean) => vscode.postMessage({ kind: 'focused', on });
+window.addEventListener('focus', () => focused(true));
+window.addEventListener('blur', () => focused(false));
 const root = document.getElementById('root');
 if (root) render(<App page={page} />, root);
 vscode.postMessage({ kind: 'ready' });
+focused(document.hasFocus());

@@ -72,6 +72,14 @@ export default async function (editor) {
   await editor.shot('gone-back');
   assert.ok(editor.read(file).startsWith(before), 'only appended to');
 
+  // What was said before, also to another program, is found again from where prompts are written.
+  await composer.fill('');
+  await composer.press('Control+r');
+  await editor.waitForRow('what is in README.md?');
+  await editor.shot('history');
+  await editor.pick('what is in README.md?');
+  await until('the earlier prompt', async () => (await composer.inputValue()) === 'what is in README.md?');
+
   await page.locator('.statusbar-item').filter({ hasText: 'About birds' }).first().click();
   await editor.waitForRow('Export…');
   await editor.shot('menu');

@@ -221,6 +221,11 @@ export function Composer(): JSX.Element {
       </div>
       <div class="bar">
         <IconButton icon="attach" label="Attach files" onClick={() => page.store.send({ kind: 'pickFiles' })} />
+        <IconButton
+          icon="history"
+          label="Earlier prompts (Ctrl+R)"
+          onClick={() => page.store.send({ kind: 'window', command: 'history' })}
+        />
         <Choices />
         <span class="send">
           {running && some && (

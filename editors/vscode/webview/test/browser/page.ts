@@ -37,7 +37,7 @@ test('every scene is drawn in every theme, wide and narrow, without a word of co
   }
 });
 
-test('a prompt is sent, answered, announced and recalled by keyboard alone', () =>
+test('a prompt is sent, answered, announced and recalled', () =>
   inScene('conversation', async ({ page }) => {
     await page.focus(composer);
     await page.keyboard.type('Hello **there**');
@@ -47,9 +47,14 @@ test('a prompt is sent, answered, announced and recalled by keyboard alone', () 
     assert.deepEqual(await called(page), ['xcsh.prompt']);
     await until(page, "document.querySelector('[aria-live=polite]').textContent.startsWith('xcsh: You said')");
     await page.keyboard.press('ArrowUp');
-    assert.equal(await page.inputValue(composer), 'Hello **there**');
+    await holds(page, 'Hello **there**');
     await page.keyboard.press('ArrowDown');
-    assert.equal(await page.inputValue(composer), '');
+    await holds(page, '');
+    await page.click('[aria-label^="Earlier prompts"]');
+    assert.deepEqual(
+      (await sent<{ command: string }>(page, 'window')).map((m) => m.command),
+      ['history'],
+    );
   }));
 
 test('messages are stops for the keyboard, and the way back is the composer', () =>
