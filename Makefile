@@ -13,7 +13,7 @@ NVIM ?= nvim
 
 .DEFAULT_GOAL := help
 .PHONY: help all build gen check-gen fmt lint lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
-	golden nvim-test vsix vet-cross check-deps vuln demo e2e ci release-snapshot reproducible
+	golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release-snapshot reproducible
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,10 @@ golden: ## rewrite the golden files and show what changed
 
 nvim-test: build ## run the Neovim plugin's tests in NVIM (default nvim)
 	editors/neovim/tests/run.sh "$(NVIM)" "$(CURDIR)/bin/xcsh-ls"
+
+pictures: build ## make the pictures in docs/images again (needs Chromium, tmux, pngquant and NVIM)
+	editors/vscode/test/e2e/run.sh --pictures
+	editors/neovim/tests/screen/picture.sh "$(NVIM)" "$(CURDIR)/bin/xcsh-ls"
 
 vsix: ## package the VS Code extension for every platform into dist/
 	scripts/vsix.sh

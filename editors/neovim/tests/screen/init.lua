@@ -63,3 +63,4 @@ require('xcsh').setup({ init_options = { model = 'local/m' } })
 vim.o.ruler = false
 vim.o.showcmd = false
 vim.o.shortmess = vim.o.shortmess .. 'FI'
+vim.o.termguicolors = vim.env.COLORTERM == 'truecolor'

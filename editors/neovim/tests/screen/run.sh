@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # run.sh NVIM SERVER [-update]
 #
+#   PICTURES  directory into which every screen is put with its colours, for picture.mjs
+#
 # Drives a real Neovim in tmux with keys and compares what a person would see with
 # golden/*.txt; -update writes those. A screen is looked at until it is the expected one,
 # for at most ten seconds. Prints "ok N name" or "not ok N name" per screen; the last line
@@ -26,7 +28,13 @@ isolated=(env -i PATH="$PATH" LANG=C.UTF-8 TERM=screen-256color TMPDIR="$work" H
   XDG_CONFIG_HOME="$work/home/config" XDG_DATA_HOME="$work/home/data" XDG_STATE_HOME="$work/home/state"
   XDG_CACHE_HOME="$work/home/cache" XDG_RUNTIME_DIR="$work/home/run" XCSH_LS_NO_DETECT=1
   XCSH_TEST_SERVER="$server")
-tmux=("${isolated[@]}" tmux -S "$work/tmux" -f /dev/null)
+conf=/dev/null
+if [ -n "${PICTURES-}" ]; then # colours as a terminal of today has them; the text is the same
+  isolated+=(COLORTERM=truecolor)
+  conf=$work/tmux.conf
+  printf '%s\n' 'set -g default-terminal tmux-256color' 'set -as terminal-features ",*:RGB"' >"$conf"
+fi
+tmux=("${isolated[@]}" tmux -S "$work/tmux" -f "$conf")
 
 # The editor and its screen are two processes, because a Neovim that was only unpacked
 # cannot start its own editor.
@@ -76,6 +84,7 @@ expect() {
     fi
     pause
   done
+  [ -z "${PICTURES-}" ] || "${tmux[@]}" capture-pane -e -N -p >"$PICTURES/$1.ansi"
   [ -z "$update" ] || printf '%s\n' "$now" >"$golden"
   if [ "$now" = "$(cat "$golden")" ]; then
     passed=$((passed + 1))
