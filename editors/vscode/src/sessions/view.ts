@@ -26,6 +26,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   #query = '';
   #quiet: NodeJS.Timeout | undefined;
   #loading: vscode.CancellationTokenSource | undefined;
+  #nodes: readonly Node[] | undefined; // what is shown; undefined is read when the view asks
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -51,14 +52,23 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   /** Reads the list again, soon. */
   refresh(): void {
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#changed.fire(), quietMs);
+    this.#quiet = setTimeout(() => void this.#reload(), quietMs);
+  }
+
+  /**
+   * Reads the list and then shows it: while the editor waits for lines it knows none, and
+   * what is clicked on meanwhile would do nothing.
+   */
+  async #reload(): Promise<void> {
+    this.#nodes = this.#view.visible ? ((await this.#load()) ?? this.#nodes) : undefined;
+    this.#changed.fire();
   }
 
   async showAll(all: boolean): Promise<void> {
     this.#all = all;
     this.#limits.clear();
     await setContext('allFolders', all);
-    this.#changed.fire();
+    await this.#reload();
     await vscode.commands.executeCommand('xcshLs.sessions.focus');
   }
 
@@ -78,24 +88,30 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     this.#query = query;
     this.#view.message = query === '' ? undefined : t('Sessions with “{0}”', query);
     await setContext('searching', query !== '');
-    this.#changed.fire();
+    await this.#reload();
     await vscode.commands.executeCommand('xcshLs.sessions.focus');
   }
 
-  more(cwd: string): void {
+  more(cwd: string): Promise<void> {
     this.#limits.set(cwd, (this.#limits.get(cwd) ?? pageSize) + pageSize);
-    this.#changed.fire();
+    return this.#reload();
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
     if (node) {
       return node.kind === 'more' ? [] : [...node.children];
     }
+    this.#nodes ??= (await this.#load()) ?? [];
+    return [...this.#nodes];
+  }
+
+  /** Asks the server; undefined when a newer question took the place of this one. */
+  async #load(): Promise<Node[] | undefined> {
+    this.#loading?.cancel();
     const { status, folders } = this.window;
     if (status.kind === 'missing' || status.kind === 'failed' || (folders.length === 0 && !this.#all)) {
       return [];
     }
-    this.#loading?.cancel();
     const loading = (this.#loading = new vscode.CancellationTokenSource());
     try {
       const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
@@ -104,7 +120,10 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       return nodes;
     } catch (error) {
       const problem = toServerError(error);
-      // The welcome text says what is wrong with the server; a newer list follows a cancelled one.
+      if (loading.token.isCancellationRequested) {
+        return undefined;
+      }
+      // The welcome text says what is wrong with the server.
       if (problem.kind !== 'noServer' && problem.kind !== 'cancelled') {
         this.#view.message = problem.message;
       }

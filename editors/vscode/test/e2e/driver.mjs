@@ -239,9 +239,10 @@ export class Editor extends Place {
 
   /** Types into the input box that is open, and confirms. */
   async answer(text) {
-    await this.input().waitFor({ state: 'visible' });
+    // A list that was open before is the same element until the box takes its place.
+    await this.page.locator('.quick-input-message', { hasText: "Press 'Enter' to confirm" }).waitFor();
     await this.input().fill(text);
-    await this.page.keyboard.press('Enter');
+    await this.input().press('Enter');
   }
 
   /** Saves in the dialog for files, which first shows the proposed name. */

@@ -71,6 +71,11 @@ export default async function (editor) {
     async () => (await count()) === messages && (await chat.locator('.note').count()) === 0,
   );
   await editor.say('list it');
+  await until('the prompt in the file', async () => {
+    // What was said to the server that ended comes back, to be said again.
+    if ((await composer.inputValue()) === 'list it') await composer.press('Enter');
+    return editor.read(editor.sessionFiles()[0]).includes('list it');
+  });
   await editor.said('It lists this folder').waitFor();
   await editor.turnEnds();
   await editor.shot('after-crash');
