@@ -13,10 +13,17 @@ function textsIn(source) {
   );
 }
 
+/** The sources of the extension and of its page. */
+function sources() {
+  return ['src', 'webview/src'].flatMap((dir) =>
+    readdirSync(join(root, dir), { recursive: true })
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => readFileSync(join(root, dir, file), 'utf8')),
+  );
+}
+
 function bundle() {
-  const dir = join(root, 'src');
-  const files = readdirSync(dir, { recursive: true }).filter((file) => /\.tsx?$/.test(file));
-  const texts = new Set(files.flatMap((file) => textsIn(readFileSync(join(dir, file), 'utf8'))));
+  const texts = new Set(sources().flatMap(textsIn));
   return JSON.stringify(Object.fromEntries([...texts].sort().map((text) => [text, text])), null, 2) + '\n';
 }
 

@@ -105,6 +105,7 @@ export interface Init {
   cwd: string | null;
   commands: string[];
   trusted: boolean;
+  texts: { [english: string]: string }; // in the language of the window; none when that is English
   kept: JsonObject | null; // what an older page said was to be kept
 }
 
@@ -180,6 +181,8 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
     (m['cwd'] === null || isText(m['cwd'], maxPath)) &&
     isList(m['commands'], (c) => isText(c, 100)) &&
     typeof m['trusted'] === 'boolean' &&
+    isObject(m['texts']) &&
+    Object.values(m['texts']).every((text) => isText(text)) &&
     (m['kept'] === null || isObject(m['kept'])),
   answer: (m) =>
     isNumber(m['id']) &&

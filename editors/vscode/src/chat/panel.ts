@@ -328,6 +328,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       cwd: this.#folder?.cwd ?? null,
       commands: commands.map((c) => c.name).filter((name) => allowedCommands.includes(name)),
       trusted: vscode.workspace.isTrusted,
+      texts: vscode.l10n.bundle ?? {},
       kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
     };
     this.#post(init);

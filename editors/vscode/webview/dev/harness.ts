@@ -1,6 +1,7 @@
 // Stands for the extension: plays a scene and answers the page. The address says what is shown:
-// index.html#scene=streaming&theme=dark
+// index.html#scene=streaming&theme=dark, and with &texts=marked every text of the page is in ⟦brackets⟧.
 
+import english from '../../l10n/bundle.l10n.json';
 import type { FromPage, ToPage } from '../../src/chat/messages';
 import { fromPage } from '../../src/chat/messages';
 import { answer, answering, saying, text, user } from './script';
@@ -9,6 +10,8 @@ import { PlayedSession } from './session';
 import { setTheme } from './themes';
 
 const options = new URLSearchParams(location.hash.slice(1));
+const marked = Object.fromEntries(Object.keys(english).map((text) => [text, `⟦${text}⟧`]));
+const texts: { [english: string]: string } = options.get('texts') === 'marked' ? marked : {};
 const cwd = '/home/you/calc';
 const commands = [
   'xcsh.snapshot',
@@ -50,7 +53,8 @@ class Harness {
       folders: [{ cwd, name: 'calc' }],
       cwd,
       commands,
-      trusted: true,
+      trusted: options.get('trusted') !== 'no',
+      texts,
       kept: null,
     });
     this.post({

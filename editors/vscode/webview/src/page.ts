@@ -1,6 +1,7 @@
 // What a person does on the page. It keeps what only the page knows, and turns deeds into calls.
 
 import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
+import { setTexts, t } from './l10n';
 import { alternatives, newestBelow } from './state/branches';
 import type { Alternatives } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
@@ -102,6 +103,7 @@ export class Page {
   // What the extension says.
 
   private began(init: Init): void {
+    setTexts(init.texts); // before anything is drawn
     // Both stores may be late: what was kept last is the newer.
     const told = keptOf(init.kept);
     const kept = told.at > this.ui.kept.at ? told : this.ui.kept;
@@ -190,17 +192,13 @@ export class Page {
     const { kept, pictures } = this.ui;
     const { view, sync } = this.store.state;
     const text = kept.text.trim();
-    if (this.ui.sending && !view.running) {
+    const open = this.ui.sending && !view.running;
+    if (open || (!sync.live && sync.server !== 'stopped')) {
       this.hasty = how;
       return;
     }
     this.hasty = undefined;
-    if (
-      (text === '' && pictures.length === 0 && kept.attachments.length === 0) ||
-      sync.server === 'stopped' ||
-      !sync.live
-    )
-      return;
+    if ((text === '' && pictures.length === 0 && kept.attachments.length === 0) || sync.server === 'stopped') return;
     if (text.startsWith('!') && pictures.length + kept.attachments.length === 0 && kept.editing === '')
       return this.shell(text);
     const outgoing = { text, attachments: kept.attachments };
@@ -224,10 +222,13 @@ export class Page {
     }
   }
 
-  /** Says what was to be said while it was open whether a turn runs. */
+  /** Says what was to be said while it was open whether a turn runs, or which session is shown. */
   private sayNow(): void {
     const { hasty } = this;
-    if (hasty !== undefined && (this.store.state.view.running || !this.ui.sending)) void this.say(hasty);
+    const { view, sync } = this.store.state;
+    if (sync.failed !== '' || sync.server === 'stopped')
+      this.hasty = undefined; // who knows when it is shown
+    else if (hasty !== undefined && sync.live && (view.running || !this.ui.sending)) void this.say(hasty);
   }
 
   /** How many prompts there are: more than before means that one was accepted. */
@@ -267,7 +268,7 @@ export class Page {
     const result = obj(await this.try('xcsh.abort'));
     const unanswered = texts(result.unanswered);
     if (unanswered.length)
-      this.keep({ text: [...unanswered, this.ui.kept.text].filter((t) => t.trim() !== '').join('\n\n') });
+      this.keep({ text: [...unanswered, this.ui.kept.text].filter((text) => text.trim() !== '').join('\n\n') });
     this.set({ focus: this.ui.focus + 1 });
   }
 
@@ -310,7 +311,7 @@ export class Page {
     const result = obj(await this.try('xcsh.branch', { entryId: newestBelow(this.tree, to) }));
     const text = str(result.editorText);
     if (text && this.ui.kept.text.trim() === '') this.keep({ text });
-    this.speak(`Branch ${a.at + by + 1} of ${a.ids.length}`);
+    this.speak(t('Branch {0} of {1}', a.at + by + 1, a.ids.length));
   }
 
   decide(prompt: string, decision: Decision): void {
@@ -329,9 +330,9 @@ export class Page {
   /** Takes a picture that was pasted or dropped. */
   addPicture(mimeType: string, data: string): void {
     if (this.ui.pictures.length >= maxPictures)
-      return this.notice('warning', `At most ${maxPictures} pictures go with one prompt.`);
+      return this.notice('warning', t('At most {0} pictures go with one prompt.', maxPictures));
     if (data.length > (maxPictureBytes * 4) / 3)
-      return this.notice('warning', 'A picture of more than 8 MB cannot be attached.');
+      return this.notice('warning', t('A picture of more than {0} MB cannot be attached.', maxPictureBytes >> 20));
     this.set({ pictures: [...this.ui.pictures, { key: 'p' + ++this.pictureCount, mimeType, data }] });
   }
 

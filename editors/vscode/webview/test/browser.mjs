@@ -10,12 +10,14 @@ import { harnessOptions } from '../build.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const built = path.join(here, '../dev/.built');
+const tests = ['page', 'language'];
 
 rmSync(built, { recursive: true, force: true });
 await esbuild.build(harnessOptions());
 await esbuild.build({
-  entryPoints: [path.join(here, 'browser/page.ts')],
-  outfile: path.join(built, 'page.mjs'),
+  entryPoints: tests.map((name) => path.join(here, `browser/${name}.ts`)),
+  outdir: built,
+  outExtension: { '.js': '.mjs' },
   bundle: true,
   platform: 'node',
   target: 'node20',
@@ -25,7 +27,10 @@ await esbuild.build({
 });
 const run = spawnSync(
   process.execPath,
-  ['--test', '--test-reporter=tap', ...process.argv.slice(2), path.join(built, 'page.mjs')],
+  // One after the other: some of them look at the clock.
+  ['--test', '--test-reporter=tap', '--test-concurrency=1', ...process.argv.slice(2)].concat(
+    tests.map((name) => path.join(built, `${name}.mjs`)),
+  ),
   {
     stdio: 'inherit',
     cwd: path.join(here, '../..'),

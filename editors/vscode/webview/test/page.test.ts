@@ -13,6 +13,7 @@ const init: Init = {
   cwd: '/w',
   commands: [],
   trusted: true,
+  texts: {},
   kept: null,
 };
 
@@ -102,4 +103,26 @@ test('what is sent before the last prompt is answered is said as soon as it can 
   await new Promise(setImmediate);
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'third', streamingBehavior: 'followUp' });
   assert.equal(page.ui.kept.text, '');
+});
+
+test('what is sent before the session is shown is said once it is, and not long after', async () => {
+  const { page, calls, answer } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  page.keep({ text: 'early' });
+  void page.say();
+  assert.equal(calls('xcsh.prompt').length, 0);
+  assert.equal(page.ui.kept.text, 'early');
+  await answer('xcsh.snapshot', snapshot(false, 1));
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'early' });
+  await answer('xcsh.prompt', {});
+
+  // The server ends and does not come back by itself: whoever starts it says it again.
+  page.store.receive({ kind: 'server', state: 'starting' });
+  page.keep({ text: 'late' });
+  void page.say();
+  page.store.receive({ kind: 'server', state: 'stopped' });
+  page.store.receive({ kind: 'server', state: 'running' });
+  await answer('xcsh.snapshot', snapshot(false, 1));
+  assert.equal(calls('xcsh.prompt').length, 1);
+  assert.equal(page.ui.kept.text, 'late');
 });

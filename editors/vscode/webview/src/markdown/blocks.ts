@@ -3,6 +3,7 @@
 
 import MarkdownIt from 'markdown-it';
 import type { Token } from 'markdown-it';
+import { t } from '../l10n';
 import { targetOf } from './links';
 
 /** A part of a text that is drawn by itself. */
@@ -16,7 +17,7 @@ md.disable(['html_block', 'html_inline'], true);
 // A picture would be fetched from somewhere: it becomes a link to where it is.
 md.renderer.rules.image = (tokens, i) => {
   const token = tokens[i]!;
-  const name = md.utils.escapeHtml(token.content || 'image');
+  const name = md.utils.escapeHtml(token.content || t('image'));
   return `<a href="${md.utils.escapeHtml(String(token.attrGet('src') ?? ''))}">${name}</a>`;
 };
 

@@ -2,6 +2,7 @@
 
 import { toPage } from '../../../src/chat/messages';
 import type { CallError, FromPage, Init, JsonObject, ToPage } from '../../../src/chat/messages';
+import { t } from '../l10n';
 import { initialState } from './model';
 import type { ChatState } from './model';
 import { reduce, wantsSnapshot } from './reduce';
@@ -117,7 +118,7 @@ export class Store {
         this.dispatch(
           isSnapshot(snapshot)
             ? { type: 'snapshot', ask: id, snapshot }
-            : { type: 'snapshotFailed', ask: id, message: "The server's answer was not understood." },
+            : { type: 'snapshotFailed', ask: id, message: t("The server's answer was not understood.") },
         ),
       (e: unknown) =>
         this.dispatch({ type: 'snapshotFailed', ask: id, message: e instanceof Error ? e.message : String(e) }),

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Page } from '../page';
+import { t } from '../l10n';
 import { targetOf } from '../markdown/links';
 import { plainText } from '../state/wire';
 import { Approvals } from './approvals';
@@ -21,9 +22,9 @@ function Spoken(): JSX.Element {
     if (was.current && !running) {
       const last = page.store.state.view.items.at(-1);
       const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
-      page.speak(text ? `xcsh: ${text}` : 'xcsh is done');
-    } else if (running && !was.current) {
-      page.speak('xcsh works');
+      page.speak(text ? `xcsh: ${text}` : t('xcsh is done'));
+    } else if (running && !was.current && page.store.state.view.approvals.length === 0) {
+      page.speak(t('xcsh works')); // a question that waits says more
     }
     was.current = running;
   }, [running, page]);
@@ -45,17 +46,28 @@ function follow(page: Page, e: MouseEvent): void {
     page.store.send({ kind: 'openFile', path: target.path, ...(target.line ? { line: target.line } : {}) });
 }
 
+/** Everything on the page. Nothing is drawn before the texts of the page's language are there. */
+function Parts(): JSX.Element | null {
+  const begun = useUi((u) => u.init !== null);
+  if (!begun) return null;
+  return (
+    <>
+      <Conversation />
+      <div class="dock">
+        <Approvals />
+        <Status />
+        <Composer />
+      </div>
+      <Spoken />
+    </>
+  );
+}
+
 export function App({ page }: { page: Page }): JSX.Element {
   return (
     <PageContext.Provider value={page}>
       <main class="page" onClick={(e) => follow(page, e)} onAuxClick={(e) => follow(page, e)}>
-        <Conversation />
-        <div class="dock">
-          <Approvals />
-          <Status />
-          <Composer />
-        </div>
-        <Spoken />
+        <Parts />
       </main>
     </PageContext.Provider>
   );

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Decision } from '../../../src/chat/messages';
 import { rowsOfPatch } from '../diff/rows';
+import { t } from '../l10n';
 import type { ApprovalPrompt } from '../state/wire';
 import { obj, str } from '../state/wire';
 import { relativeTo } from '../state/said';
@@ -32,16 +33,16 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
   const rules = visible((prompt.rules ?? []).map(ruleText).join(', '));
   const decide = (decision: Decision) => () => page.decide(prompt.id, decision);
   return (
-    <section class="approval" role="group" aria-label={`Permission: ${d.verb} ${d.what}`}>
+    <section class="approval" role="group" aria-label={t('Permission: {0} {1}', d.verb, d.what)}>
       <header>
         <Icon name="shield" />
         <span class="verb">{d.verb}</span>
-        {str(obj(prompt.args).command) ? <span>a command</span> : <code class="what">{d.what}</code>}
+        {str(obj(prompt.args).command) ? <span>{t('a command')}</span> : <code class="what">{d.what}</code>}
         {diff && <Counts added={diff.added} removed={diff.removed} />}
         {diff && path && (
           <IconButton
             icon="diff"
-            label="Show the change in an editor"
+            label={t('Show the change in an editor')}
             onClick={() => page.store.send({ kind: 'openDiff', path, patch: prompt.preview.diff ?? '' })}
           />
         )}
@@ -52,39 +53,39 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
       {prompt.outside && prompt.outside.length > 0 && (
         <p class="warning">
           <Icon name="warning" />
-          Outside of the folder: {visible(prompt.outside.map((p) => relativeTo(cwd, p)).join(', '))}
+          {t('Outside of the folder: {0}', visible(prompt.outside.map((p) => relativeTo(cwd, p)).join(', ')))}
         </p>
       )}
       <footer>
         <button type="button" class="button" onClick={decide('once')}>
-          Allow
+          {t('Allow')}
         </button>
         {rules && (
           <button
             type="button"
             class="button secondary"
-            title={`Allows in this session: ${rules}`}
+            title={t('Allows in this session: {0}', rules)}
             onClick={decide('session')}
           >
-            For this session
+            {t('For this session')}
           </button>
         )}
         {rules && (
           <button
             type="button"
             class="button secondary"
-            title={`Allows in this folder from now on: ${rules}`}
+            title={t('Allows in this folder from now on: {0}', rules)}
             onClick={decide('workspace')}
           >
-            Always
+            {t('Always')}
           </button>
         )}
         <button type="button" class="button secondary deny" onClick={decide('deny')}>
-          Deny
+          {t('Deny')}
         </button>
         {rules && (
           <span class="rules" title={rules}>
-            Session and Always also allow: {rules}
+            {t('Session and Always also allow: {0}', rules)}
           </span>
         )}
       </footer>
@@ -99,7 +100,7 @@ export function Approvals(): JSX.Element | null {
   const first = approvals[0];
   const told = useRef('');
   useEffect(() => {
-    if (first && told.current !== first.id) page.speak(`Permission needed: ${first.preview.title || first.tool}`);
+    if (first && told.current !== first.id) page.speak(t('Permission needed: {0}', first.preview.title || first.tool));
     told.current = first?.id ?? '';
   }, [first, page]);
   if (!first) return null;
@@ -108,7 +109,7 @@ export function Approvals(): JSX.Element | null {
       <Approval key={first.id} prompt={first} cwd={cwd} />
       {approvals.length > 1 && (
         <p class="quiet">
-          {approvals.length - 1} more {approvals.length === 2 ? 'waits' : 'wait'} behind it.
+          {approvals.length === 2 ? t('1 more waits behind it.') : t('{0} more wait behind it.', approvals.length - 1)}
         </p>
       )}
     </div>

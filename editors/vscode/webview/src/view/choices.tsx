@@ -3,7 +3,9 @@
 
 import type { JSX } from 'preact';
 import type { WindowCommand } from '../../../src/chat/messages';
+import { t } from '../l10n';
 import { num, str } from '../state/wire';
+import type { ContextUsage } from '../state/wire';
 import { costText, exact, tokenText } from './describe';
 import { Icon } from './controls';
 import { useChat, usePage, useUi } from './use';
@@ -24,12 +26,13 @@ function Choice({
   class?: string;
 }): JSX.Element {
   const page = usePage();
+  const words = t('{0}: {1}', label, value);
   return (
     <button
       type="button"
       class={`choice ${extra}${danger ? ' danger' : ''}`}
-      title={`${label}: ${value}`}
-      aria-label={`${label}: ${value}`}
+      title={words}
+      aria-label={words}
       aria-haspopup="listbox"
       onClick={() => page.store.send({ kind: 'window', command })}
     >
@@ -39,12 +42,21 @@ function Choice({
   );
 }
 
-const modes: Record<string, [icon: string, name: string]> = {
-  'read-only': ['eye', 'Read only'],
-  ask: ['shield', 'Ask'],
-  'auto-edit': ['edit', 'Edits'],
-  yolo: ['zap', 'Everything'],
-};
+/** How a mode of approval is shown. */
+function modeLook(mode: string): [icon: string, name: string] {
+  switch (mode) {
+    case 'read-only':
+      return ['eye', t('Read only')];
+    case 'ask':
+      return ['shield', t('Ask')];
+    case 'auto-edit':
+      return ['edit', t('Edits')];
+    case 'yolo':
+      return ['zap', t('Everything')];
+    default:
+      return ['shield', mode];
+  }
+}
 
 function Folder(): JSX.Element | null {
   const page = usePage();
@@ -52,9 +64,9 @@ function Folder(): JSX.Element | null {
   const cwd = useUi((u) => u.init?.cwd ?? '');
   if (folders.length < 2) return null;
   return (
-    <label class="choice folder" title="Folder">
+    <label class="choice folder" title={t('Folder')}>
       <Icon name="folder" />
-      <span class="unseen">Folder</span>
+      <span class="unseen">{t('Folder')}</span>
       <select value={cwd} onChange={(e) => page.store.send({ kind: 'selectFolder', cwd: e.currentTarget.value })}>
         {folders.map((f) => (
           <option key={f.cwd} value={f.cwd}>
@@ -68,6 +80,12 @@ function Folder(): JSX.Element | null {
 
 const around = 2 * Math.PI * 6;
 
+/** How full the model's window is, in words. */
+function fullness({ tokens, contextWindow }: ContextUsage, percent: number): string {
+  if (contextWindow) return t('{0} of {1} tokens ({2}%)', exact(tokens), exact(contextWindow), Math.round(percent));
+  return tokens === 1 ? t('1 token') : t('{0} tokens', exact(tokens));
+}
+
 /** How full the model's window is, as a ring. */
 function ContextRing(): JSX.Element | null {
   const page = usePage();
@@ -75,12 +93,7 @@ function ContextRing(): JSX.Element | null {
   const cost = useChat((s) => s.view.session?.usage.cost ?? 0);
   const percent = Math.min(100, num(context.percent));
   if (context.tokens === 0) return null;
-  const words = [
-    context.contextWindow
-      ? `${exact(context.tokens)} of ${exact(context.contextWindow)} tokens (${Math.round(percent)}%)`
-      : `${exact(context.tokens)} tokens`,
-    costText(cost) && `${costText(cost)} so far`,
-  ]
+  const words = [fullness(context, percent), costText(cost) && t('{0} so far', costText(cost))]
     .filter(Boolean)
     .join(', ');
   const tone = percent >= 90 ? 'full' : percent >= 75 ? 'filling' : '';
@@ -89,7 +102,7 @@ function ContextRing(): JSX.Element | null {
       type="button"
       class={`choice context ${tone}`}
       title={words}
-      aria-label={`Context: ${words}. Summarise the older part`}
+      aria-label={t('Context: {0}. Summarise the older part', words)}
       onClick={() => page.store.send({ kind: 'window', command: 'compact' })}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -114,7 +127,7 @@ function ContextRing(): JSX.Element | null {
 export function Choices(): JSX.Element {
   const session = useChat((s) => s.view.session);
   const mode = str(session?.approvalMode);
-  const [icon, name] = modes[mode] ?? ['shield', mode];
+  const [icon, name] = modeLook(mode);
   const level = session?.thinkingLevel ?? 'off';
   return (
     <>
@@ -123,18 +136,21 @@ export function Choices(): JSX.Element {
         <Choice
           command="approval"
           icon={icon}
-          label="What tools may do without asking"
+          label={t('What tools may do without asking')}
           value={name}
           danger={mode === 'yolo'}
           class="mode"
         />
       )}
-      {session && <Choice command="model" label="Model" value={session.model?.id ?? 'Choose a model'} />}
-      {session && session.model && level !== 'off' && (
-        <Choice command="thinking" icon="lightbulb" label="Thinking" value={level} class="level" />
-      )}
-      {session && session.model && level === 'off' && (
-        <Choice command="thinking" icon="lightbulb-empty" label="Thinking" value="off" class="level" />
+      {session && <Choice command="model" label={t('Model')} value={session.model?.id ?? t('Choose a model')} />}
+      {session && session.model && (
+        <Choice
+          command="thinking"
+          icon={level === 'off' ? 'lightbulb-empty' : 'lightbulb'}
+          label={t('Thinking')}
+          value={level}
+          class="level"
+        />
       )}
       <ContextRing />
     </>

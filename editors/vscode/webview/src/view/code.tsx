@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import { useMemo } from 'preact/hooks';
+import { t } from '../l10n';
 import { clean } from '../markdown/clean';
 import { highlight } from '../markdown/highlight';
 import { CopyButton } from './controls';
@@ -27,10 +28,10 @@ export const Code = memo(function Code({
   return (
     <figure class="code">
       <figcaption>
-        <span class="language">{language || 'text'}</span>
-        <CopyButton text={() => code} label="Copy code" />
+        <span class="language">{language || t('text')}</span>
+        <CopyButton text={() => code} label={t('Copy code')} />
       </figcaption>
-      <pre tabIndex={0} aria-label={language ? `Code, ${language}` : 'Code'}>
+      <pre tabIndex={0} aria-label={language ? t('Code, {0}', language) : t('Code')}>
         {html === undefined ? <code>{code}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
       </pre>
     </figure>

@@ -3,6 +3,7 @@
 import type { JSX, TargetedClipboardEvent, TargetedDragEvent, TargetedEvent, TargetedKeyboardEvent } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Attachment } from '../../../src/chat/messages';
+import { t } from '../l10n';
 import { recall, step } from '../state/history';
 import type { Recall } from '../state/history';
 import { complete, mentionAt } from '../state/mention';
@@ -33,18 +34,18 @@ function Chips(): JSX.Element | null {
   const offered = file && !attachments.some((a) => attachmentKey(a) === attachmentKey(file)) ? file : null;
   if (!offered && attachments.length + pictures.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Attachments">
+    <ul class="chips" aria-label={t('Attachments')}>
       {attachments.map((a) => (
         <li key={attachmentKey(a)} class="chip" title={a.uri}>
           <Icon name={a.range ? 'list-selection' : 'file'} />
           <span>{attachmentLabel(a)}</span>
-          <IconButton icon="close" label={`Remove ${attachmentLabel(a)}`} onClick={() => page.detach(a)} />
+          <IconButton icon="close" label={t('Remove {0}', attachmentLabel(a))} onClick={() => page.detach(a)} />
         </li>
       ))}
       {pictures.map((p, i) => (
         <li key={p.key} class="chip picture">
-          <img src={`data:${p.mimeType};base64,${p.data}`} alt={`Picture ${i + 1}`} />
-          <IconButton icon="close" label={`Remove picture ${i + 1}`} onClick={() => page.removePicture(p.key)} />
+          <img src={`data:${p.mimeType};base64,${p.data}`} alt={t('Picture {0}', i + 1)} />
+          <IconButton icon="close" label={t('Remove picture {0}', i + 1)} onClick={() => page.removePicture(p.key)} />
         </li>
       ))}
       {offered && (
@@ -52,7 +53,7 @@ function Chips(): JSX.Element | null {
           <button
             type="button"
             class="chip offered"
-            title={`Attach ${attachmentLabel(offered)}`}
+            title={t('Attach {0}', attachmentLabel(offered))}
             onClick={() => page.attach([offered])}
           >
             <Icon name="add" />
@@ -110,8 +111,8 @@ function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => 
 }
 
 function placeholder(running: boolean, editing: boolean): string {
-  if (editing) return 'Say it differently';
-  return running ? 'Steer what runs' : 'Ask, or @ a file';
+  if (editing) return t('Say it differently');
+  return running ? t('Steer what runs') : t('Ask, or @ a file');
 }
 
 export function Composer(): JSX.Element {
@@ -129,6 +130,7 @@ export function Composer(): JSX.Element {
   const mention = mentionAt(text, cursor);
   const suggestions = useSuggestions(mention?.query);
   const [dragging, setDragging] = useState(false);
+  const sends = running ? t('Steer (Enter)') : t('Send (Enter)');
 
   useEffect(() => area.current?.focus(), [focus, area]);
 
@@ -180,7 +182,7 @@ export function Composer(): JSX.Element {
   return (
     <form
       class={`composer${dragging ? ' dragging' : ''}${editing ? ' editing' : ''}`}
-      aria-label="Message"
+      aria-label={t('Message')}
       onSubmit={(e) => {
         e.preventDefault();
         void page.say();
@@ -196,8 +198,8 @@ export function Composer(): JSX.Element {
       {editing && (
         <div class="editing-note">
           <Icon name="edit" />
-          <span>Says an earlier prompt anew, on a branch of its own</span>
-          <IconButton icon="close" label="Keep the conversation as it is" onClick={() => page.cancelEdit()} />
+          <span>{t('Says an earlier prompt anew, on a branch of its own')}</span>
+          <IconButton icon="close" label={t('Keep the conversation as it is')} onClick={() => page.cancelEdit()} />
         </div>
       )}
       <Chips />
@@ -207,9 +209,9 @@ export function Composer(): JSX.Element {
           ref={area}
           rows={1}
           value={text}
-          placeholder={trusted ? placeholder(running, editing) : 'The folder is not trusted'}
+          placeholder={trusted ? placeholder(running, editing) : t('The folder is not trusted')}
           disabled={!trusted}
-          aria-label="Message to xcsh"
+          aria-label={t('Message to xcsh')}
           aria-autocomplete="list"
           aria-controls={suggestions.open ? 'suggestions' : undefined}
           aria-activedescendant={suggestions.open ? `suggestion-${suggestions.at}` : undefined}
@@ -220,10 +222,10 @@ export function Composer(): JSX.Element {
         {suggestions.open && <Suggestions list={suggestions.list} at={suggestions.at} onTake={take} />}
       </div>
       <div class="bar">
-        <IconButton icon="attach" label="Attach files" onClick={() => page.store.send({ kind: 'pickFiles' })} />
+        <IconButton icon="attach" label={t('Attach files')} onClick={() => page.store.send({ kind: 'pickFiles' })} />
         <IconButton
           icon="history"
-          label="Earlier prompts (Ctrl+R)"
+          label={t('Earlier prompts (Ctrl+R)')}
           onClick={() => page.store.send({ kind: 'window', command: 'history' })}
         />
         <Choices />
@@ -231,20 +233,20 @@ export function Composer(): JSX.Element {
           {running && some && (
             <IconButton
               icon="debug-step-over"
-              label="Send after what runs (Alt+Enter)"
+              label={t('Send after what runs (Alt+Enter)')}
               onClick={() => void page.say('followUp')}
             />
           )}
           {running && (
-            <IconButton icon="debug-stop" label="Stop (Escape)" class="stop" onClick={() => void page.stop()} />
+            <IconButton icon="debug-stop" label={t('Stop (Escape)')} class="stop" onClick={() => void page.stop()} />
           )}
           {(!running || some) && (
             <button
               type="submit"
               class="icon-button go"
               disabled={!ready || !some || !trusted}
-              aria-label={running ? 'Steer (Enter)' : 'Send (Enter)'}
-              title={running ? 'Steer (Enter)' : 'Send (Enter)'}
+              aria-label={sends}
+              title={sends}
             >
               <Icon name={running ? 'debug-step-into' : 'arrow-up'} />
             </button>

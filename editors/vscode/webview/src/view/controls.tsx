@@ -2,6 +2,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { t } from '../l10n';
 import { usePage } from './use';
 
 export function Icon({ name, spin }: { name: string; spin?: boolean }): JSX.Element {
@@ -33,18 +34,18 @@ export function IconButton({ icon, label, onClick, disabled, class: extra }: But
 }
 
 /** Copies a text, and says so for a moment. */
-export function CopyButton({ text, label = 'Copy' }: { text: () => string; label?: string }): JSX.Element {
+export function CopyButton({ text, label }: { text: () => string; label: string }): JSX.Element {
   const page = usePage();
   const [done, setDone] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const copy = () => {
     page.store.send({ kind: 'copy', text: text() });
-    page.speak('Copied');
+    page.speak(t('Copied'));
     setDone(true);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setDone(false), 1500);
   };
-  return <IconButton icon={done ? 'check' : 'copy'} label={done ? 'Copied' : label} onClick={copy} />;
+  return <IconButton icon={done ? 'check' : 'copy'} label={done ? t('Copied') : label} onClick={copy} />;
 }
 
 interface FoldProps {

@@ -5,6 +5,7 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { memo } from 'preact/compat';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { t } from '../l10n';
 import type { Item } from '../state/model';
 import { Icon } from './controls';
 import { Message } from './message';
@@ -114,11 +115,19 @@ export function Conversation(): JSX.Element {
   );
   return (
     <div class="conversation">
-      <div class="scroll" ref={box} role="log" aria-live="off" aria-label="Conversation" tabIndex={0} onKeyDown={onKey}>
+      <div
+        class="scroll"
+        ref={box}
+        role="log"
+        aria-live="off"
+        aria-label={t('Conversation')}
+        tabIndex={0}
+        onKeyDown={onKey}
+      >
         <div class="inner" ref={inner}>
           {from > 0 && (
             <button type="button" class="older link" ref={older} onClick={showOlder}>
-              Show earlier messages
+              {t('Show earlier messages')}
             </button>
           )}
           {groups.slice(from).map((g, i) => (
@@ -127,7 +136,7 @@ export function Conversation(): JSX.Element {
           {items.length === 0 && <Welcome />}
           {waiting && (
             <p class="working">
-              <span class="shimmer">Working</span>
+              <span class="shimmer">{t('Working')}</span>
             </p>
           )}
           <Unanswered />
@@ -140,10 +149,10 @@ export function Conversation(): JSX.Element {
           class="to-end"
           onClick={() => {
             toEnd();
-            page.speak('At the end of the conversation');
+            page.speak(t('At the end of the conversation'));
           }}
-          title="Go to the end"
-          aria-label="Go to the end of the conversation"
+          title={t('Go to the end')}
+          aria-label={t('Go to the end of the conversation')}
         >
           <Icon name="arrow-down" />
         </button>
@@ -164,9 +173,9 @@ function Unanswered(): JSX.Element | null {
   return (
     <p class="ended">
       <Icon name="info" />
-      No answer came.
+      {t('No answer came.')}
       <button type="button" class="link" onClick={() => void page.retry()}>
-        Try again
+        {t('Try again')}
       </button>
     </p>
   );
@@ -178,7 +187,7 @@ function BashOutput(): JSX.Element | null {
   return (
     <div class="call running">
       <div class="output">
-        <pre aria-label="Output of your command">{text}</pre>
+        <pre aria-label={t('Output of your command')}>{text}</pre>
       </div>
     </div>
   );

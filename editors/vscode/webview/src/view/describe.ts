@@ -1,5 +1,6 @@
 // A tool call in a few words.
 
+import { t } from '../l10n';
 import { relativeTo } from '../state/said';
 import { visible } from '../../../src/chat/visible';
 import { obj, str } from '../state/wire';
@@ -18,29 +19,35 @@ type Name = (args: { [key: string]: unknown }, cwd: string) => Partial<Described
 const pathOf = (a: { [key: string]: unknown }) => str(a.path) || str(a.file_path) || str(a.filePath);
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
+/** What is looked for, and where. */
+function sought(a: { [key: string]: unknown }, cwd: string): string {
+  const [pattern, where] = [str(a.pattern), relativeTo(cwd, pathOf(a))];
+  return oneLine(pattern && where ? t('{0} in {1}', pattern, where) : pattern || where);
+}
+
 const tools: Record<string, Name> = {
   read: (a, cwd) => ({
     icon: 'file',
-    verb: 'Read',
+    verb: t('Read'),
     what: relativeTo(cwd, pathOf(a)),
     path: pathOf(a),
     line: Number(a.offset) || 0,
   }),
-  write: (a, cwd) => ({ icon: 'new-file', verb: 'Write', what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
-  edit: (a, cwd) => ({ icon: 'edit', verb: 'Edit', what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
-  bash: (a) => ({ icon: 'terminal', verb: 'Run', what: oneLine(str(a.command)) }),
+  write: (a, cwd) => ({ icon: 'new-file', verb: t('Write'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
+  edit: (a, cwd) => ({ icon: 'edit', verb: t('Edit'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
+  bash: (a) => ({ icon: 'terminal', verb: t('Run'), what: oneLine(str(a.command)) }),
   grep: (a, cwd) => ({
     icon: 'search',
-    verb: 'Search',
-    what: oneLine([str(a.pattern), relativeTo(cwd, pathOf(a))].filter(Boolean).join(' in ')),
+    verb: t('Search'),
+    what: sought(a, cwd),
   }),
   find: (a, cwd) => ({
     icon: 'search',
-    verb: 'Find',
-    what: oneLine([str(a.pattern), relativeTo(cwd, pathOf(a))].filter(Boolean).join(' in ')),
+    verb: t('Find'),
+    what: sought(a, cwd),
   }),
-  ls: (a, cwd) => ({ icon: 'folder-opened', verb: 'List', what: relativeTo(cwd, pathOf(a)) || '.' }),
-  todo_write: () => ({ icon: 'checklist', verb: 'Update the plan', what: '' }),
+  ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
+  todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
 };
 const otherNames: Record<string, string> = {
   Read: 'read',
@@ -58,9 +65,11 @@ const otherNames: Record<string, string> = {
 /** What a call does, in words. The longest text is cut: the whole is in the call's details. */
 export function describe(block: ContentBlock, cwd: string): Described {
   const args = obj(block.arguments);
-  const name = str(block.name) || 'tool';
+  const name = str(block.name);
   const known = otherNames[name] ?? name;
-  const own = Object.hasOwn(tools, known) ? tools[known]!(args, cwd) : { verb: name, what: firstText(args) };
+  const own = Object.hasOwn(tools, known)
+    ? tools[known]!(args, cwd)
+    : { verb: name || t('tool'), what: firstText(args) };
   const d = { icon: 'tools', path: '', line: 0, verb: '', what: '', ...own };
   return { ...d, verb: visible(d.verb), what: visible(d.what.slice(0, 300)) };
 }
@@ -72,10 +81,10 @@ function firstText(args: { [key: string]: unknown }): string {
 
 /** A rule for people. */
 export function ruleText(r: ApprovalRule): string {
-  if (r.edit) return 'changing files of this folder';
+  if (r.edit) return t('changing files of this folder');
   if (r.words?.length) return r.words.join(' ') + (r.exact ? '' : ' …');
   if (r.line) return r.line;
-  return r.tool ? `the tool ${r.tool}` : 'calls like this';
+  return r.tool ? t('the tool {0}', r.tool) : t('calls like this');
 }
 
 const grouping = new Intl.NumberFormat('en');

@@ -5,12 +5,18 @@ import { memo } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { rowsOfPatch } from '../diff/rows';
 import type { Row } from '../diff/rows';
+import { t } from '../l10n';
 import { clean } from '../markdown/clean';
 import { highlight, languageOf } from '../markdown/highlight';
 import { visible } from '../../../src/chat/visible';
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
-const names = { same: '', added: 'added: ', removed: 'removed: ' } as const;
+
+/** What a sign says to a screen reader. */
+function signName(kind: keyof typeof signs): string {
+  if (kind === 'same') return '';
+  return (kind === 'added' ? t('added:') : t('removed:')) + ' ';
+}
 
 /** How many rows are drawn at first. */
 const firstRows = 400;
@@ -31,7 +37,7 @@ function Line({ row, language, numbers }: { row: Row; language: string; numbers:
       {numbers && <td class="number">{row.after ?? ''}</td>}
       <td class="sign">
         <span aria-hidden="true">{signs[row.kind]}</span>
-        <span class="unseen">{names[row.kind]}</span>
+        <span class="unseen">{signName(row.kind)}</span>
       </td>
       {marked === undefined ? (
         <td class="text">{text}</td>
@@ -56,8 +62,9 @@ export const DiffView = memo(function DiffView({
   const [all, setAll] = useState(false);
   const shown = all ? rows : rows.slice(0, firstRows);
   const language = languageOf(path);
+  const more = rows.length - shown.length;
   return (
-    <div class="diff" role="group" aria-label={`Changes in ${path || 'a text'}`} tabIndex={0}>
+    <div class="diff" role="group" aria-label={path ? t('Changes in {0}', path) : t('Changes in a text')} tabIndex={0}>
       <table role="presentation">
         <tbody>
           {shown.map((row, i) => (
@@ -65,9 +72,9 @@ export const DiffView = memo(function DiffView({
           ))}
         </tbody>
       </table>
-      {shown.length < rows.length && (
+      {more > 0 && (
         <button type="button" class="link" onClick={() => setAll(true)}>
-          Show {rows.length - shown.length} more lines
+          {more === 1 ? t('Show 1 more line') : t('Show {0} more lines', more)}
         </button>
       )}
     </div>
@@ -77,10 +84,10 @@ export const DiffView = memo(function DiffView({
 export function Counts({ added, removed }: { added: number; removed: number }): JSX.Element {
   return (
     <span class="counts">
-      <span class="added" aria-label={`${added} added`}>
+      <span class="added" aria-label={t('{0} added', added)}>
         +{added}
       </span>
-      <span class="removed" aria-label={`${removed} removed`}>
+      <span class="removed" aria-label={t('{0} removed', removed)}>
         −{removed}
       </span>
     </span>

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
+import { t } from '../l10n';
 import { fileLabel, saidOf } from '../state/said';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
@@ -21,19 +22,19 @@ function Branches({ entryId }: { entryId: string }): JSX.Element | null {
   const busy = useChat((s) => s.view.running || !s.sync.live);
   if (!a) return null;
   return (
-    <span class="branches" role="group" aria-label="Branches of the conversation">
+    <span class="branches" role="group" aria-label={t('Branches of the conversation')}>
       <IconButton
         icon="chevron-left"
-        label="Previous branch"
+        label={t('Previous branch')}
         disabled={busy || a.at === 0}
         onClick={() => void page.switchBranch(entryId, -1)}
       />
-      <span aria-label={`Branch ${a.at + 1} of ${a.ids.length}`}>
+      <span aria-label={t('Branch {0} of {1}', a.at + 1, a.ids.length)}>
         {a.at + 1}/{a.ids.length}
       </span>
       <IconButton
         icon="chevron-right"
-        label="Next branch"
+        label={t('Next branch')}
         disabled={busy || a.at === a.ids.length - 1}
         onClick={() => void page.switchBranch(entryId, 1)}
       />
@@ -50,7 +51,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
     <div class={editing ? 'request editing' : 'request'}>
       <div class="bubble">
         {said.files.length > 0 && (
-          <ul class="chips" aria-label="Attached files">
+          <ul class="chips" aria-label={t('Attached files')}>
             {said.files.map((f, i) => (
               <li key={i}>
                 <button
@@ -74,16 +75,16 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
       <div class="message-tools">
         {item.entryId && <Branches entryId={item.entryId} />}
         <span class="on-demand">
-          <CopyButton text={() => said.text} label="Copy prompt" />
+          <CopyButton text={() => said.text} label={t('Copy prompt')} />
           {item.entryId && (
             <IconButton
               icon="edit"
-              label="Edit and send again"
+              label={t('Edit and send again')}
               disabled={busy}
               onClick={() => page.edit(item.entryId)}
             />
           )}
-          <ForkButton item={item} label="Fork before this prompt" position="before" />
+          <ForkButton item={item} label={t('Fork before this prompt')} position="before" />
         </span>
       </div>
     </div>
@@ -133,7 +134,7 @@ const Thinking = memo(function Thinking({
   const summary = (
     <>
       <Icon name="lightbulb" />
-      <span class={live ? 'verb shimmer' : 'verb'}>{live ? 'Thinking' : 'Thought'}</span>
+      <span class={live ? 'verb shimmer' : 'verb'}>{live ? t('Thinking') : t('Thought')}</span>
       {!open && <span class="gist">{last}</span>}
     </>
   );
@@ -164,7 +165,7 @@ function AnswerBlock({
     case 'thinking':
       return str(block.thinking).trim() ? <Thinking text={str(block.thinking)} live={live} fold={fold} /> : null;
     case 'redactedThinking':
-      return <p class="quiet">The service does not show what the model thought here.</p>;
+      return <p class="quiet">{t('The service does not show what the model thought here.')}</p>;
     case 'toolCall':
       return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
     case 'image':
@@ -183,25 +184,25 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
     return (
       <p class="ended">
         <Icon name="circle-slash" />
-        Stopped
+        {t('Stopped')}
       </p>
     );
   if (message.stopReason === 'length')
     return (
       <p class="ended">
         <Icon name="warning" />
-        The answer was cut off at the model's limit.
+        {t("The answer was cut off at the model's limit.")}
       </p>
     );
   if (message.stopReason !== 'error' && error === '') return null;
   return (
-    <div class="failure" role="group" aria-label="The answer failed">
+    <div class="failure" role="group" aria-label={t('The answer failed')}>
       <Icon name="error" />
-      <p>{error || 'The answer failed.'}</p>
+      <p>{error || t('The answer failed.')}</p>
       {last && (
         <button type="button" class="button secondary" onClick={() => void page.retry()}>
           <Icon name="refresh" />
-          Try again
+          {t('Try again')}
         </button>
       )}
     </div>
@@ -212,21 +213,19 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
 function answerFacts(item: Item): string {
   const u = obj(item.message.usage);
   const out = num(u.output);
-  const parts = [str(item.message.model), out > 0 ? `${tokenText(out)} tokens` : '', costText(num(obj(u.cost).total))];
-  return parts.filter(Boolean).join(' · ');
+  const tokens = out === 1 ? t('1 token') : out > 0 ? t('{0} tokens', tokenText(out)) : '';
+  return [str(item.message.model), tokens, costText(num(obj(u.cost).total))].filter(Boolean).join(' · ');
 }
 
 function usageTitle(item: Item): string {
   const u = obj(item.message.usage);
+  const tokens = (v: unknown, words: (n: string) => string) => (num(v) > 0 ? [words(exact(num(v)))] : []);
   return [
-    ['input', 'in'],
-    ['output', 'out'],
-    ['cacheRead', 'from the cache'],
-    ['cacheWrite', 'into the cache'],
-  ]
-    .map(([k, words]) => (num(u[k!]) > 0 ? `${exact(num(u[k!]))} ${words}` : ''))
-    .filter(Boolean)
-    .join(', ');
+    ...tokens(u.input, (n) => t('{0} in', n)),
+    ...tokens(u.output, (n) => t('{0} out', n)),
+    ...tokens(u.cacheRead, (n) => t('{0} from the cache', n)),
+    ...tokens(u.cacheWrite, (n) => t('{0} into the cache', n)),
+  ].join(', ');
 }
 
 function Answer({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
@@ -240,15 +239,15 @@ function Answer({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
       ))}
       {item.live && content.length === 0 && (
         <p class="working">
-          <span class="shimmer">Working</span>
+          <span class="shimmer">{t('Working')}</span>
         </p>
       )}
       <Failed item={item} />
       {turnEnd && text && (
         <div class="message-tools">
           <span class="on-demand">
-            <CopyButton text={() => plainText(item.message.content)} label="Copy answer" />
-            <ForkButton item={item} label="Fork after this answer" position="at" />
+            <CopyButton text={() => plainText(item.message.content)} label={t('Copy answer')} />
+            <ForkButton item={item} label={t('Fork after this answer')} position="at" />
           </span>
           <span class="facts on-demand" title={usageTitle(item)}>
             {answerFacts(item)}
@@ -283,12 +282,12 @@ function Execution({ item }: { item: Item }): JSX.Element {
   const output = outputText({ content: str(m['output']) });
   const [open, setOpen] = useFold(item.entryId || item.key, output.split('\n').length <= 12);
   const code = num(m['exitCode']);
-  const state = m['cancelled'] === true ? 'stopped' : code === 0 ? '' : `exit code ${code}`;
+  const state = m['cancelled'] === true ? t('stopped') : code === 0 ? '' : t('exit code {0}', code);
   const summary = (
     <>
       <Icon name="terminal" />
       <code class="what">{str(m['command']) || str(m['code'])}</code>
-      {m['excludeFromContext'] === true && <span class="tag">not shown to the model</span>}
+      {m['excludeFromContext'] === true && <span class="tag">{t('not shown to the model')}</span>}
       {state && <span class="tag bad">{state}</span>}
     </>
   );
@@ -296,8 +295,8 @@ function Execution({ item }: { item: Item }): JSX.Element {
     <div class="call">
       <Fold class="call-fold" open={open} onToggle={setOpen} summary={summary}>
         <div class="output">
-          <pre tabIndex={0} aria-label="Output">
-            {output || 'No output'}
+          <pre tabIndex={0} aria-label={t('Output')}>
+            {output || t('No output')}
           </pre>
         </div>
       </Fold>
@@ -310,7 +309,7 @@ function LoneResult({ item }: { item: Item }): JSX.Element {
   const block: ContentBlock = {
     type: 'toolCall',
     id: str(item.message.toolCallId),
-    name: str(item.message.toolName) || 'tool',
+    name: str(item.message.toolName),
     arguments: {},
   };
   return (
@@ -327,20 +326,20 @@ function Custom({ item }: { item: Item }): JSX.Element | null {
   if (item.message['display'] === false) return null;
   return (
     <div class="custom">
-      <p class="quiet">{str(item.message['customType']) || 'Message of an extension'}</p>
+      <p class="quiet">{str(item.message['customType']) || t('Message of an extension')}</p>
       <Markdown text={plainText(item.message.content)} live={false} />
     </div>
   );
 }
 
-const names: Record<string, string> = {
-  user: 'You',
-  assistant: 'xcsh',
-  toolResult: 'Result of a tool',
-  bashExecution: 'Your command',
-  pythonExecution: 'Your command',
-  compactionSummary: 'Summary of the older conversation',
-  branchSummary: 'Summary of another branch',
+const names: Record<string, () => string> = {
+  user: () => t('You'),
+  assistant: () => 'xcsh',
+  toolResult: () => t('Result of a tool'),
+  bashExecution: () => t('Your command'),
+  pythonExecution: () => t('Your command'),
+  compactionSummary: () => t('Summary of the older conversation'),
+  branchSummary: () => t('Summary of another branch'),
 };
 
 function body(item: Item, cwd: string): JSX.Element | null {
@@ -355,9 +354,9 @@ function body(item: Item, cwd: string): JSX.Element | null {
     case 'pythonExecution':
       return <Execution item={item} />;
     case 'compactionSummary':
-      return <Summary item={item} title="The older conversation, summarised" />;
+      return <Summary item={item} title={t('The older conversation, summarised')} />;
     case 'branchSummary':
-      return <Summary item={item} title="Another branch, summarised" />;
+      return <Summary item={item} title={t('Another branch, summarised')} />;
     default:
       return <Custom item={item} />;
   }
@@ -366,13 +365,13 @@ function body(item: Item, cwd: string): JSX.Element | null {
 /** A message is a stop for the keyboard: Alt with the arrow keys goes from one to the next. */
 export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
   const { role } = item.message;
-  const kind = Object.hasOwn(names, role) ? role : 'custom';
+  const name = Object.hasOwn(names, role) ? names[role] : undefined;
   return (
     <article
-      class={`message ${kind}`}
+      class={`message ${name ? role : 'custom'}`}
       tabIndex={-1}
       data-key={item.key}
-      aria-label={names[role] ?? 'Message'}
+      aria-label={name?.() ?? t('Message')}
       aria-busy={item.live}
     >
       {body(item, cwd)}

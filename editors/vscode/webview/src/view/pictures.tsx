@@ -1,6 +1,7 @@
 // The pictures among the blocks of a message.
 
 import type { JSX } from 'preact';
+import { t } from '../l10n';
 import { pictureOf } from '../markdown/image';
 import type { ContentBlock } from '../state/wire';
 
@@ -11,7 +12,7 @@ export function Pictures({ blocks }: { blocks: readonly ContentBlock[] }): JSX.E
     <div class="pictures">
       {pictures.map((p, i) =>
         'source' in p ? (
-          <img key={i} src={p.source} alt={`Picture ${i + 1}`} />
+          <img key={i} src={p.source} alt={t('Picture {0}', i + 1)} />
         ) : (
           <p key={i} class="quiet">
             {p.reason}

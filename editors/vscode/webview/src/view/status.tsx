@@ -2,15 +2,17 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { t } from '../l10n';
 import type { Notice, Retry, Todo, TodoPhase } from '../state/model';
 import { Fold, Icon, IconButton } from './controls';
 import { useChat, useFold, usePage } from './use';
 
-const todoIcons: Record<Todo['status'], [icon: string, words: string]> = {
-  pending: ['circle-large-outline', 'to do'],
-  in_progress: ['sync', 'in progress'],
-  completed: ['pass-filled', 'done'],
-  abandoned: ['circle-slash', 'given up'],
+/** How a task is shown. */
+const todoLooks: Record<Todo['status'], () => [icon: string, words: string]> = {
+  pending: () => ['circle-large-outline', t('to do')],
+  in_progress: () => ['sync', t('in progress')],
+  completed: () => ['pass-filled', t('done')],
+  abandoned: () => ['circle-slash', t('given up')],
 };
 
 function Phase({ phase }: { phase: TodoPhase }): JSX.Element {
@@ -18,12 +20,12 @@ function Phase({ phase }: { phase: TodoPhase }): JSX.Element {
     <>
       {phase.name && <p class="phase">{phase.name}</p>}
       <ul>
-        {phase.todos.map((t, i) => {
-          const [icon, words] = todoIcons[t.status];
+        {phase.todos.map((todo, i) => {
+          const [icon, words] = todoLooks[todo.status]();
           return (
-            <li key={i} class={t.status}>
+            <li key={i} class={todo.status}>
               <Icon name={icon} />
-              <span>{t.text}</span>
+              <span>{todo.text}</span>
               <span class="unseen"> ({words})</span>
             </li>
           );
@@ -38,12 +40,12 @@ function Todos(): JSX.Element | null {
   const [open, setOpen] = useFold('todos', false);
   const all = phases.flatMap((p) => p.todos);
   if (all.length === 0) return null;
-  const done = all.filter((t) => t.status === 'completed' || t.status === 'abandoned').length;
-  const now = all.find((t) => t.status === 'in_progress');
+  const done = all.filter(({ status }) => status === 'completed' || status === 'abandoned').length;
+  const now = all.find(({ status }) => status === 'in_progress');
   const summary = (
     <>
       <Icon name="checklist" />
-      <span class="verb">{done === all.length ? 'Plan done' : `Plan ${done}/${all.length}`}</span>
+      <span class="verb">{done === all.length ? t('Plan done') : t('Plan {0}/{1}', done, all.length)}</span>
       {!open && now && <span class="gist">{now.text}</span>}
     </>
   );
@@ -60,11 +62,11 @@ function Queue(): JSX.Element | null {
   const { steering, followUp } = useChat((s) => s.view.queues);
   if (steering.length + followUp.length === 0) return null;
   const rows: [string, string, string][] = [
-    ...steering.map((t): [string, string, string] => ['debug-step-into', 'Next', t]),
-    ...followUp.map((t): [string, string, string] => ['debug-step-over', 'After', t]),
+    ...steering.map((text): [string, string, string] => ['debug-step-into', t('Next'), text]),
+    ...followUp.map((text): [string, string, string] => ['debug-step-over', t('After'), text]),
   ];
   return (
-    <ul class="queue" aria-label="Waiting messages">
+    <ul class="queue" aria-label={t('Waiting messages')}>
       {rows.map(([icon, when, text], i) => (
         <li key={i}>
           <Icon name={icon} />
@@ -90,14 +92,15 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     <div class="note warning" role="status">
       <Icon name="sync" spin />
       <p>
-        {retry.message || "The model's service did not answer."}{' '}
+        {retry.message || t("The model's service did not answer.")}{' '}
         <span class="quiet">
-          Attempt {retry.attempt} of {retry.maxAttempts}
-          {left > 0 ? ` in ${left} s` : ''}
+          {left > 0
+            ? t('Attempt {0} of {1} in {2} s', retry.attempt, retry.maxAttempts, left)
+            : t('Attempt {0} of {1}', retry.attempt, retry.maxAttempts)}
         </span>
       </p>
       <button type="button" class="link" onClick={() => void page.stop()}>
-        Stop
+        {t('Stop')}
       </button>
     </div>
   );
@@ -116,7 +119,7 @@ function Notices(): JSX.Element {
           <p>{n.text}</p>
           <IconButton
             icon="close"
-            label="Dismiss"
+            label={t('Dismiss')}
             onClick={() => page.store.dispatch({ type: 'dismiss', key: n.key })}
           />
         </div>
@@ -133,12 +136,12 @@ function Connection(): JSX.Element | null {
     return (
       <div class="note error" role="alert">
         <Icon name="debug-disconnect" />
-        <p>{serverMessage || 'The server is not running.'}</p>
+        <p>{serverMessage || t('The server is not running.')}</p>
         <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'restart' })}>
-          Start
+          {t('Start')}
         </button>
         <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'log' })}>
-          Log
+          {t('Log')}
         </button>
       </div>
     );
@@ -149,7 +152,7 @@ function Connection(): JSX.Element | null {
         <Icon name="error" />
         <p>{failed}</p>
         <button type="button" class="link" onClick={() => page.store.dispatch({ type: 'again' })}>
-          Try again
+          {t('Try again')}
         </button>
       </div>
     );
@@ -158,13 +161,13 @@ function Connection(): JSX.Element | null {
     return (
       <div class="note" role="status">
         <Icon name="loading" spin />
-        <p>The server starts…</p>
+        <p>{t('The server starts…')}</p>
       </div>
     );
   return unsaved && live ? (
     <div class="note warning" role="alert">
       <Icon name="warning" />
-      <p>Not saved: {unsaved}</p>
+      <p>{t('Not saved: {0}', unsaved)}</p>
     </div>
   ) : null;
 }
@@ -179,7 +182,7 @@ export function Status(): JSX.Element {
       {compacting && (
         <div class="note" role="status">
           <Icon name="loading" spin />
-          <p>Summarising the older conversation…</p>
+          <p>{t('Summarising the older conversation…')}</p>
         </div>
       )}
       {retry && <RetryNote retry={retry} />}

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Attachment } from '../../../src/chat/messages';
+import { t } from '../l10n';
 import { Icon } from './controls';
 import { usePage } from './use';
 
@@ -55,7 +56,7 @@ export function Suggestions({
   onTake: (a: Attachment) => void;
 }): JSX.Element {
   return (
-    <ul id="suggestions" class="suggestions" role="listbox" aria-label="Files">
+    <ul id="suggestions" class="suggestions" role="listbox" aria-label={t('Files')}>
       {list.map((a, i) => (
         <li
           key={a.uri}

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { patchOfCall, rowsOfPatch } from '../diff/rows';
+import { t } from '../l10n';
 import { languageOf } from '../markdown/highlight';
 import type { Call, CallStatus } from '../state/model';
 import { blocks, obj, str } from '../state/wire';
@@ -16,13 +17,14 @@ import { outputText } from './output';
 import { Pictures } from './pictures';
 import { useFold, usePage } from './use';
 
-const states: Record<CallStatus, { icon: string; spin?: boolean; words: string }> = {
-  waiting: { icon: 'circle-outline', words: 'not started' },
-  asking: { icon: 'question', words: 'waits for your permission' },
-  running: { icon: 'loading', spin: true, words: 'running' },
-  done: { icon: 'check', words: 'done' },
-  failed: { icon: 'error', words: 'failed' },
-  stopped: { icon: 'circle-slash', words: 'stopped' },
+/** How the state of a call is shown. */
+const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string }> = {
+  waiting: () => ({ icon: 'circle-outline', words: t('not started') }),
+  asking: () => ({ icon: 'question', words: t('waits for your permission') }),
+  running: () => ({ icon: 'loading', spin: true, words: t('running') }),
+  done: () => ({ icon: 'check', words: t('done') }),
+  failed: () => ({ icon: 'error', words: t('failed') }),
+  stopped: () => ({ icon: 'circle-slash', words: t('stopped') }),
 };
 
 /** A change of up to this many lines is open by itself. */
@@ -45,10 +47,10 @@ function Output({ text, live, failed }: { text: string; live: boolean; failed: b
   const cut = text.length > shownOutput ? '…' + text.slice(-shownOutput) : text;
   return (
     <div class={failed ? 'output failed' : 'output'}>
-      <pre ref={ref} tabIndex={0} aria-label="Output">
+      <pre ref={ref} tabIndex={0} aria-label={t('Output')}>
         {cut}
       </pre>
-      <CopyButton text={() => text} label="Copy output" />
+      <CopyButton text={() => text} label={t('Copy output')} />
     </div>
   );
 }
@@ -128,7 +130,7 @@ export const ToolCall = memo(function ToolCall({
   );
   const diff = useMemo(() => (patch ? rowsOfPatch(patch) : undefined), [patch]);
   const [open, setOpen] = useFold(fold, openByItself(call.status, str(block.name), diff?.rows.length ?? 0));
-  const state = states[call.status];
+  const state = states[call.status]();
   const summary = (
     <>
       <Icon name={d.icon} />
@@ -151,12 +153,12 @@ export const ToolCall = memo(function ToolCall({
               class="link"
               onClick={() => page.store.send({ kind: 'openFile', path: d.path, ...(d.line ? { line: d.line } : {}) })}
             >
-              Open {d.path}
+              {t('Open {0}', d.path)}
             </button>
             {patch && call.status === 'done' && (
               <IconButton
                 icon="diff"
-                label="Show the change in an editor"
+                label={t('Show the change in an editor')}
                 onClick={() => page.store.send({ kind: 'openDiff', path: d.path, patch })}
               />
             )}

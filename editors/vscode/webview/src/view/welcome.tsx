@@ -1,17 +1,19 @@
 // What an empty conversation says.
 
 import type { JSX } from 'preact';
+import { t } from '../l10n';
 import { Icon } from './controls';
 import { useChat, usePage, useUi } from './use';
 
 const mac = typeof navigator !== 'undefined' && /Mac/.test(navigator.platform);
 const alt = mac ? '⌥' : 'Alt+';
 
-const hints: [string, string][] = [
-  ['@', 'attach a file'],
-  ['!', 'run a command yourself'],
-  ['↑', 'bring back an earlier prompt'],
-  [alt + '↑', 'go through the messages'],
+/** Keys, and what they do. */
+const hints = (): [string, string][] => [
+  ['@', t('attach a file')],
+  ['!', t('run a command yourself')],
+  ['↑', t('bring back an earlier prompt')],
+  [alt + '↑', t('go through the messages')],
 ];
 
 export function Welcome(): JSX.Element | null {
@@ -24,25 +26,25 @@ export function Welcome(): JSX.Element | null {
     return (
       <div class="welcome">
         <Icon name="folder" />
-        <h2>No folder is open</h2>
-        <p>Open a folder to talk about it.</p>
+        <h2>{t('No folder is open')}</h2>
+        <p>{t('Open a folder to talk about it.')}</p>
       </div>
     );
   if (!ready) return null;
   return (
     <div class="welcome">
       <Icon name="comment-discussion" />
-      <h2>Ask about this folder</h2>
-      {!trusted && <p>The folder is not trusted, so nothing can be asked. Sessions can be read.</p>}
+      <h2>{t('Ask about this folder')}</h2>
+      {!trusted && <p>{t('The folder is not trusted, so nothing can be asked. Sessions can be read.')}</p>}
       {trusted && model === null && (
         <p>
           <button type="button" class="button" onClick={() => page.store.send({ kind: 'window', command: 'model' })}>
-            Choose a Model
+            {t('Choose a Model')}
           </button>
         </p>
       )}
       <dl class="hints">
-        {hints.map(([key, what]) => (
+        {hints().map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -52,7 +54,7 @@ export function Welcome(): JSX.Element | null {
         ))}
       </dl>
       <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'resume' })}>
-        Resume an earlier session
+        {t('Resume an earlier session')}
       </button>
     </div>
   );

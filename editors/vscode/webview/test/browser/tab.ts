@@ -28,6 +28,7 @@ export interface Options {
   theme?: string;
   width?: number;
   height?: number;
+  more?: string; // of the address, for the harness
 }
 
 export interface Tab {
@@ -39,7 +40,7 @@ export interface Tab {
 export async function inScene(
   scene: string,
   f: (t: Tab) => Promise<void>,
-  { theme = 'dark', width = 420, height = 760 }: Options = {},
+  { theme = 'dark', width = 420, height = 760, more = '' }: Options = {},
 ): Promise<void> {
   const page = await (await start()).newPage({ viewport: { width, height } });
   const noise: string[] = [];
@@ -56,7 +57,7 @@ export async function inScene(
   page.on('popup', (p) => noise.push(`popup: ${p.url()}`));
   await page.addInitScript("window.hit = () => console.error('hit')");
   try {
-    await page.goto(`${index}#scene=${scene}&theme=${theme}`);
+    await page.goto(`${index}#scene=${scene}&theme=${theme}${more}`);
     await page.waitForSelector('#composer');
     await page.waitForSelector('.message, .welcome h2');
     const address = page.url();
