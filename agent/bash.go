@@ -34,7 +34,7 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 		return nil, err
 	}
 	defer s.endCommand(c)
-	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd}, func(partial tool.Output) {
+	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd, Keep: s.keeper(log)}, func(partial tool.Output) {
 		s.emit(log, loop.Event{Type: bashUpdate, Text: partial.Output})
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func bashMessage(command string, out tool.Output, exclude bool, now int64) json.
 	if out.FullOutputPath != "" {
 		m.String("fullOutputPath", out.FullOutputPath)
 	}
-	m.Raw("timestamp", number(now))
+	m.Raw("meta", out.Meta()).Raw("timestamp", number(now))
 	if exclude {
 		m.Raw("excludeFromContext", boolean(true))
 	}

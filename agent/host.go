@@ -69,7 +69,7 @@ func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	for _, t := range h.s.m.cfg.Tools {
 		byName[t.Name] = t
 	}
-	return byName, tool.Env{Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace}
+	return byName, tool.Env{Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log)}
 }
 
 // Instructions returns what a model is told in this folder before anything else, and what it can do there. It may be

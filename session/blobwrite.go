@@ -7,10 +7,11 @@ import (
 	"encoding/hex"
 	"io"
 	"path/filepath"
+	"time"
 )
 
 // PutBlob stores data under its SHA-256 and returns that as hex digits. What is there
-// already is compared and left alone, or replaced when it is damaged. The file gets
+// already is compared and gets a new time, or is replaced when it is damaged. The file gets
 // its name only when it is complete and synced; on an error it is as it was before.
 // It is safe for concurrent use, by other programs too.
 //
@@ -21,7 +22,10 @@ func (b BlobDir) PutBlob(data []byte) (hash string, err error) {
 	hash = hex.EncodeToString(sum[:])
 	path := filepath.Join(b.Dir, hash)
 	if b.holds(path, data) {
-		return hash, nil
+		b.renew(path)
+		if b.holds(path, data) { // nobody took it away just before
+			return hash, nil
+		}
 	}
 	if err := b.Fs.MkdirAll(b.Dir, dirMode); err != nil {
 		return "", ioFault("create", b.Dir, err)
@@ -37,6 +41,13 @@ func (b BlobDir) PutBlob(data []byte) (hash string, err error) {
 		return "", err
 	}
 	return hash, nil
+}
+
+// renew gives an image the time of now, because one that nobody names for long is garbage,
+// and whoever stores this one names it in a moment. It is best effort.
+func (b BlobDir) renew(path string) {
+	now := time.Now() //nolint:forbidigo // files have the time of the machine
+	_ = b.Fs.Chtimes(path, now, now)
 }
 
 // holds reports whether the file at path is data, byte for byte.

@@ -1,10 +1,12 @@
 package session_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
@@ -62,6 +64,23 @@ func TestPutBlobLeavesAWholeBlobAlone(t *testing.T) {
 		require.NoError(t, err, "nothing is written")
 		require.Equal(t, hash, again)
 		require.Equal(t, []string{hash}, dirNames(t, fsys, blobHome))
+	})
+}
+
+// TestPutBlobRenewsAWholeBlob: what nobody names yet is garbage once it is old.
+func TestPutBlobRenewsAWholeBlob(t *testing.T) {
+	t.Parallel()
+	st.RunStorage(t, func(t *testing.T, fsys afero.Fs) {
+		data, blobs := pixels(100), session.BlobDir{Fs: fsys, Dir: blobHome}
+		hash, err := blobs.PutBlob(data)
+		require.NoError(t, err)
+		old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+		require.NoError(t, fsys.Chtimes(blobHome+"/"+hash, old, old))
+		_, err = blobs.PutBlob(data)
+		require.NoError(t, err)
+		info, err := fsys.Stat(blobHome + "/" + hash)
+		require.NoError(t, err)
+		require.True(t, info.ModTime().After(old.AddDate(1, 0, 0)))
 	})
 }
 
@@ -156,7 +175,7 @@ func TestPutBlobSurvivesAFaultAtEveryStep(t *testing.T) {
 				for putBlobSurvives(t, before, data, at, mode) {
 					at++
 				}
-				require.Equal(t, name == "whole", at == 1, "a whole blob is not written again")
+				require.Equal(t, name == "whole", at == 2, "a whole blob gets a new time, and is not written again")
 			})
 		}
 	}
@@ -172,11 +191,12 @@ func putBlobSurvives(t *testing.T, before, data []byte, at int, mode st.Mode) bo
 	faulty := &st.FaultFs{Fs: base, At: at, Mode: mode}
 	_, putErr := session.BlobDir{Fs: faulty, Dir: blobHome}.PutBlob(data)
 	want := data
-	if faulty.Fired() {
+	switch whole := bytes.Equal(before, data); {
+	case faulty.Fired() && !whole:
 		require.ErrorIs(t, putErr, st.ErrInjected)
 		want = before
-	} else {
-		require.NoError(t, putErr)
+	default:
+		require.NoError(t, putErr, "a time is worth no failure")
 	}
 	got, err := afero.ReadFile(base, path)
 	if want == nil {

@@ -179,6 +179,36 @@ var operations = map[string]struct {
 		_, err := w.log.SetTitle(session.Title{Text: "T"})
 		return w.path, errors.Join(failed, err, w.append(w.log, say("user", "y")))
 	}},
+	"describe": {nil, func(w *trial) (string, error) {
+		err := errors.Join(w.describe("first"), w.describe("second"))
+		return w.path, errors.Join(err, w.log.Flush(), w.append(w.log, say("user", "x")))
+	}},
+	"save before an answer": {nil, func(w *trial) (string, error) {
+		l, err := w.s.Create("/w", session.NewOptions{})
+		if err != nil {
+			return "", err
+		}
+		w.log = l
+		err = w.append(l, say("user", "x"))
+		failed := l.EnsureOnDisk()
+		if failed != nil { // who was told so saves again
+			failed = errors.Join(failed, l.EnsureOnDisk())
+		}
+		return l.Path(), errors.Join(err, failed, l.Flush(), w.append(l, say("user", "y")))
+	}},
+	"keep a session in memory": {nil, func(w *trial) (string, error) {
+		l := w.s.Memory("/w", session.NewOptions{})
+		require.NoError(w.t, errors.Join(w.append(l, say("user", "x")), w.append(l, say("assistant", "y"))))
+		kept, err := w.s.Keep(l)
+		if kept == nil {
+			_, more := l.Append(say("user", "goes on in memory"))
+			require.NoError(w.t, more)
+			w.tried = nil
+			return "", err
+		}
+		w.log = kept
+		return kept.Path(), errors.Join(err, w.append(kept, say("user", "z")))
+	}},
 	"rename in the slot": {func() string { return slotLine() + "\n" + conversation() }, func(w *trial) (string, error) {
 		_, err := w.log.SetTitle(session.Title{Text: "T", Source: "user"})
 		return w.path, errors.Join(err, w.append(w.log, say("user", "x")))
@@ -237,6 +267,19 @@ var operations = map[string]struct {
 		require.Equal(w.t, want, file, "fault %d", w.faulty.At)
 		return "", err
 	}},
+}
+
+// describe is append for a description.
+func (w *trial) describe(text string) error {
+	leaf := w.log.LeafID()
+	_, err := w.log.SetDescription(text)
+	if id := w.log.LeafID(); id != leaf {
+		w.tried = append(w.tried, id)
+	}
+	if err == nil {
+		w.acked, w.tried = append(w.acked, w.tried...), nil
+	}
+	return err
 }
 
 func (w *trial) forked(fork *session.Log, err error) (string, error) {

@@ -23,7 +23,8 @@ const NoMessages = "(no messages)"
 type Info struct {
 	Path          string `json:"path"`
 	ID            string `json:"id"`
-	Cwd           string `json:"cwd"` // "" when the header has none
+	Slug          string `json:"slug,omitempty"` // see [Slug]; "" where not all sessions of the folder were looked at
+	Cwd           string `json:"cwd"`            // "" when the header has none
 	Title         string `json:"title,omitempty"`
 	Name          string `json:"name"` // at most 40 UTF-16 units, never empty
 	FirstMessage  string `json:"firstMessage"`
@@ -124,6 +125,30 @@ func (d *describer) describe(file sessionFile, keep func(Header) bool) (Info, er
 	return i, nil
 }
 
+// Describe describes a session that has no file yet, as it stands. path is where its file
+// will be, "" for one in memory; now is what TimeAgo counts from. The error is that of
+// reading a large file.
+func (d *Document) Describe(path string, now time.Time) (Info, error) {
+	s := survey{header: d.header, found: true, hasSlot: d.hasSlot, slot: d.title.Text}
+	s.links.nodes = map[uint64]byte{}
+	for line, err := range d.Lines(nil) {
+		if err != nil {
+			return Info{}, err
+		}
+		env, _, _ := rawjson.ScanEnvelope(line)
+		s.add(value{raw: line, env: env})
+	}
+	s.leaves = s.links.leaves()
+	i := (&describer{}).info(sessionFile{path: path, root: Root{Dialect: d.dialect}}, &s)
+	at, err := d.LastActivity()
+	if err != nil {
+		return Info{}, err
+	}
+	i.ModTime, _ = ParseTime(at)
+	i.wordTimes(now)
+	return i, nil
+}
+
 // wordTimes completes i with what depends on the time of the listing.
 func (i *Info) wordTimes(now time.Time) {
 	i.Modified, i.TimeAgo = FormatTime(i.ModTime), timeAgo(i.ModTime, now)
@@ -135,8 +160,10 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 		Path: file.path, ID: h.ID, Cwd: h.Cwd, ParentSession: h.ParentSession,
 		FirstMessage: s.first, MessageCount: s.messages, Entries: s.entries,
 		Branches: s.branches(), DamagedLines: s.lost,
-		Created: isoTime(h.Timestamp), Size: file.info.Size(),
-		ModTime: file.info.ModTime(), Origin: file.root.Dialect.String(),
+		Created: isoTime(h.Timestamp), Origin: file.root.Dialect.String(),
+	}
+	if file.info != nil {
+		i.Size, i.ModTime = file.info.Size(), file.info.ModTime()
 	}
 	i.Title, i.HasTitle = s.title()
 	i.Name = shortName(fullName(i.Title, s.prompt, h.ID, filepath.Base(file.path)))

@@ -262,7 +262,8 @@ func TestListNamesLikeDescribe(t *testing.T) {
 	want, err := f.Describe(path)
 	require.NoError(t, err)
 	require.Equal(t, "hello", want.Name)
-	want.AllText = ""
+	require.Empty(t, want.Slug, "one file does not tell who else would have it")
+	want.AllText, want.Slug = "", "session-a"
 	require.Equal(t, []session.Info{want}, infos)
 }
 

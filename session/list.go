@@ -22,6 +22,7 @@ type Finder struct {
 	Now        func() time.Time
 	SessionDir string // when set, all sessions are in it, flat, and Roots is not looked at
 	CacheDir   string // where lists remember what they read, so that the next need not; "": nowhere
+	AgentHome  string // where agent-base keeps what is its own; "": .agent in Home
 }
 
 func (f Finder) now() time.Time { return f.Now() }
@@ -81,7 +82,7 @@ func (f Finder) describeBriefly(path string) (Info, error) {
 }
 
 func (f Finder) list(ctx context.Context, folders []folder, opts ListOptions, own owner) ([]Info, []Problem, error) {
-	l := listing{f: f, opts: opts, folders: folders, query: parseQuery(opts.Query)}
+	l := listing{f: f, opts: opts, folders: folders, query: parseQuery(opts.Query), everywhere: own.any && len(folders) > 1}
 	files, problems := f.filesIn(folders)
 	if err := l.look(ctx, files); err != nil {
 		return nil, nil, err

@@ -19,6 +19,8 @@ type listing struct {
 	keep    func(i int, h Header) bool
 	query   *query // nil: no search
 
+	everywhere bool // files are of several working directories
+
 	now     time.Time     // before any of files was looked at: what changes from then on gets a later stamp
 	files   []sessionFile // regular ones, in the order of the list
 	cache   *listCache    // nil: none
@@ -61,6 +63,8 @@ func (l *listing) run(ctx context.Context) ([]described, error) {
 	if l.opts.Each != nil {
 		l.done = make([]bool, len(l.files))
 	}
+	// What is told one by one is told before it is known who else has the slug.
+	slugs := l.folders != nil && (l.opts.Each == nil || l.query != nil)
 	inParallel(ctx, len(l.files), func() func(int) {
 		d := describer{fs: l.f.Fs, text: l.opts.AllText, stop: func() bool { return ctx.Err() != nil }}
 		return func(i int) {
@@ -69,11 +73,17 @@ func (l *listing) run(ctx context.Context) ([]described, error) {
 			if r := &l.results[i]; r.listed {
 				r.info.wordTimes(l.now)
 			}
+			if r := &l.results[i]; slugs && r.err == nil {
+				r.info.Slug = Slug(r.info.Title, r.info.ID)
+			}
 			l.tell(i)
 		}
 	})
 	if err := cancelled(ctx); err != nil {
 		return nil, err
+	}
+	if slugs {
+		l.numberSlugs()
 	}
 	if l.cache != nil && l.folders != nil && l.gained.Load() > 0 {
 		l.cache.save(l.folders, l.files, l.records, l.now)

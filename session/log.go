@@ -463,12 +463,15 @@ func (l *Log) form() Dialect { return l.store.rootOr(l.path, l.doc.dialect).Dial
 func (l *Log) forDisk() func(line []byte) []byte { return l.store.forDisk(l.path, l.doc.dialect) }
 
 // CleanTitle makes a display name of any text: control characters become spaces, runs
-// of spaces one, and at the ends goes what is a space to JavaScript, a byte order mark
+// of spaces one, what reorders text on a screen goes, and at the ends goes what is a space to JavaScript, a byte order mark
 // among it.
 func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r <= 0x9F {
+		switch {
+		case r < 0x20 || r >= 0x7F && r <= 0x9F:
 			return ' '
+		case reorders(r):
+			return -1
 		}
 		return r
 	}, s)

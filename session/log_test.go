@@ -457,6 +457,7 @@ func TestCleanTitle(t *testing.T) {
 		"\u3000\ufeff\u2028a\ufeffb\u00a0": "a\ufeffb",
 		"\ufeff":                           "",
 		"a\u0085b":                         "a b",
+		"\x1b]0;x\x07\u202Eab\u2066c":      "]0;x abc",
 	} {
 		require.Equal(t, want, session.CleanTitle(text), "%q", text)
 	}

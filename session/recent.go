@@ -203,7 +203,7 @@ func oneLine(s string) string {
 		s = s[:i]
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0x7F {
+		if r < 0x20 || r >= 0x7F && r <= 0x9F || reorders(r) {
 			return -1
 		}
 		return r

@@ -56,7 +56,7 @@ func (r Resolution) One() (Info, error) {
 
 // Resolve finds the sessions that target stands for. A path (see [Finder.TargetPath])
 // is that file. Anything else is compared, without regard to case, with ids, file
-// names and titles: first of the sessions of cwd, then of all others, unless a session
+// names, titles and slugs: first of the sessions of cwd, then of all others, unless a session
 // directory is forced. An empty target stands for nothing.
 //
 // Sessions without messages are only found by their whole id, file name or path.
@@ -156,6 +156,7 @@ const (
 	namePrefix
 	suffixPrefix // of the file name, behind its last underscore: the id, by convention
 	wholeTitle
+	wholeSlug
 	titlePrefix
 	noMatch
 )
@@ -229,7 +230,7 @@ func (m matcher) in(ctx context.Context, folders []folder, own owner) ([]Info, i
 // damaged is the error of a file that its name alone makes a match.
 func (m matcher) read(ctx context.Context, files []sessionFile, folders []folder, own owner) (hits []hit, damaged, err error) {
 	titles := folders != nil
-	l := listing{f: m.f, folders: folders, opts: ListOptions{IncludeEmpty: true}}
+	l := listing{f: m.f, folders: folders, opts: ListOptions{IncludeEmpty: true}, everywhere: own.any && len(folders) > 1}
 	l.keep = func(i int, h Header) bool {
 		return own.has(h.Cwd) && (titles || m.byID(h.ID, filepath.Base(l.files[i].path)) != noMatch)
 	}
@@ -250,7 +251,7 @@ func (m matcher) read(ctx context.Context, files []sessionFile, folders []folder
 		}
 		c := m.byID(r.info.ID, base)
 		if c == noMatch && titles {
-			c = m.byTitle(r.info.Title)
+			c = m.byTitle(r.info.Title, r.info.Slug)
 		}
 		if c <= wholeName || c != noMatch && r.info.MessageCount > 0 {
 			hits = append(hits, hit{c, r.info})
@@ -287,14 +288,16 @@ func (m matcher) byName(base string) class {
 	return noMatch
 }
 
-// byTitle classifies a session by its title.
+// byTitle classifies a session by its title and by the slug made of it.
 //
 // Differs: the originals do not look at titles.
-func (m matcher) byTitle(title string) class {
+func (m matcher) byTitle(title, slug string) class {
 	title = strings.ToLower(oneLine(title))
 	switch {
 	case title == m.want:
 		return wholeTitle
+	case slug == m.want:
+		return wholeSlug
 	case strings.HasPrefix(title, m.want):
 		return titlePrefix
 	}

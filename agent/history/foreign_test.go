@@ -17,15 +17,30 @@ import (
 // file and checkpoint it while three of our processes do: 10,000 prompts, and none is lost.
 func TestOtherProgramsOnTheSameFile(t *testing.T) {
 	const each = 2000
+	path := shared(t)
+	python := exec.CommandContext(t.Context(), "python3", "testdata/writer.py", path, "python", fmt.Sprint(each))
+	shell := exec.CommandContext(t.Context(), "sqlite3", "-bail", path)
+	shell.Stdin = strings.NewReader(shellScript("shell", each))
+	w := beside(t, path, each, python, shell)
+	require.Len(t, w.search(t, "python 1999"), 1)
+	require.Len(t, w.search(t, "shell 1999"), 1)
+}
+
+// shared is a database that one of our processes has made.
+func shared(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "agent", "history.db")
 	w := open(t, path)
 	w.Prepare()
 	require.Empty(t, w.recent(t, 1))
+	return path
+}
 
-	python := exec.CommandContext(t.Context(), "python3", "testdata/writer.py", path, "python", fmt.Sprint(each))
-	shell := exec.CommandContext(t.Context(), "sqlite3", "-bail", path)
-	shell.Stdin = strings.NewReader(shellScript("shell", each))
-	all := []*exec.Cmd{python, shell, child(t, "many", path, fmt.Sprintf("a%d", each)), child(t, "many", path, fmt.Sprintf("b%d", each))}
+// beside lets other programs and three of our processes write to the file, each as many, and
+// checks that all of it is there.
+func beside(t *testing.T, path string, each int, others ...*exec.Cmd) *world {
+	t.Helper()
+	all := append(others, child(t, "many", path, fmt.Sprintf("a%d", each)), child(t, "many", path, fmt.Sprintf("b%d", each)))
 	for _, cmd := range all {
 		cmd.Stderr = os.Stderr
 		require.NoError(t, cmd.Start())
@@ -34,13 +49,12 @@ func TestOtherProgramsOnTheSameFile(t *testing.T) {
 	for _, cmd := range all {
 		require.NoError(t, cmd.Wait(), cmd.Path)
 	}
-
-	out, err := exec.CommandContext(t.Context(), "sqlite3", path, "PRAGMA integrity_check; SELECT count(*), count(DISTINCT prompt) FROM history;").CombinedOutput()
+	query := "PRAGMA integrity_check; SELECT count(*), count(DISTINCT prompt) FROM history;"
+	out, err := exec.CommandContext(t.Context(), "sqlite3", path, query).CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Equal(t, "ok\n10000|10000\n", string(out))
+	require.Equal(t, fmt.Sprintf("ok\n%d|%[1]d\n", each*(len(all)+1)), string(out))
 	requireWhole(t, other(t, path))
-	require.Len(t, w.search(t, "python 1999"), 1)
-	require.Len(t, w.search(t, "shell 1999"), 1)
+	return open(t, path)
 }
 
 // shellScript adds prompts, each in a transaction of its own, and reads some back.

@@ -16,6 +16,8 @@ type query struct {
 	match string   // an FTS5 expression; "" for none
 	like  []string // texts to be found anywhere
 	terms []string // all that was asked for, for when there is no index
+
+	common [][]string // phrases that what is found must have, too, see fits
 }
 
 // parseQuery makes a query of what a person typed: words divided by white space, each found

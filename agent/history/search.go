@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,13 @@ func (d *database) find(ctx context.Context, q query, limit int, cwd string) ([]
 		entries, _, err := d.run(ctx, search{query: q, limit: limit, cwd: cwd})
 		return entries, err
 	}
-	entries, err := d.match(ctx, q, limit, cwd)
+	entries, rest, ok, err := d.newestMatching(ctx, q, limit, cwd)
+	if ok || err != nil {
+		return entries, err
+	}
+	if entries, err = d.match(ctx, rest, limit, cwd); errors.Is(err, errUnsure) {
+		entries, err = d.match(ctx, q, limit, cwd)
+	}
 	if err == nil || ctx.Err() != nil || isBusy(err) {
 		return entries, err
 	}
@@ -165,6 +172,9 @@ func (s search) statement(has shape) (text string, args []any) {
 	} else {
 		b.WriteString(" ORDER BY h.created_at DESC, h.id DESC")
 	}
+	if len(s.common) > 0 {
+		return b.String(), args // how many rows it takes is not known
+	}
 	b.WriteString(" LIMIT ?")
 	return b.String(), append(args, s.limit)
 }
@@ -179,14 +189,24 @@ func (d *database) run(ctx context.Context, s search) (entries []Entry, first in
 		if err := scan(&id, &e.Prompt, &at, &cwd); err != nil {
 			return err
 		}
-		e.Created, e.Cwd = time.Unix(at, 0), cwd.String
+		e.ID, e.Created, e.Cwd = id, time.Unix(at, 0), cwd.String
+		if len(s.common) > 0 {
+			switch fits(e.Prompt, s.common, nil) {
+			case no:
+				return nil
+			case unsure:
+				return errUnsure
+			}
+		}
 		if len(entries) == 0 || id < first {
 			first = id
 		}
-		entries = append(entries, e)
+		if entries = append(entries, e); len(entries) == s.limit {
+			return errEnough
+		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, 0, err
 	}
 	return entries, first, nil

@@ -35,6 +35,7 @@ type Prompt struct {
 
 // Entry is a prompt of the history.
 type Entry struct {
+	ID      int64 // for [Store.Forget]; 0 while it is in no database
 	Prompt  string
 	Created time.Time // in whole seconds
 	Cwd     string    // "" when it is not known

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	_ "embed" // the tools' descriptions
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -23,10 +24,11 @@ type bashArgs struct {
 	Timeout float64 `json:"timeout,omitzero" jsonschema:"Seconds after which the command is ended (default: none)."`
 }
 
-// bashDetails are pi's.
+// bashDetails are pi's, and Meta is what xcsh and oh-my-pi have.
 type bashDetails struct {
-	Truncation     *Truncation `json:"truncation,omitempty"`
-	FullOutputPath string      `json:"fullOutputPath,omitempty"`
+	Truncation     *Truncation     `json:"truncation,omitempty"`
+	FullOutputPath string          `json:"fullOutputPath,omitempty"`
+	Meta           json.RawMessage `json:"meta,omitempty"`
 }
 
 func newBash(o Options) Tool {
@@ -51,7 +53,7 @@ func newBash(o Options) Tool {
 			if env.Update != nil {
 				update = func(o Output) { env.Update(o.result("")) }
 			}
-			cmd := Command{Line: a.Command, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second))}
+			cmd := Command{Line: a.Command, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second)), Keep: env.Keep}
 			out, err := shell.Run(ctx, cmd, update)
 			if err != nil {
 				return Result{}, err
@@ -130,11 +132,9 @@ func (o Output) result(none string) Result {
 	if text == "" {
 		text = none
 	}
-	var d bashDetails
 	var notes []string
 	if o.Truncated {
 		notes = append(notes, o.cutNote())
-		d = bashDetails{&o.Truncation, o.FullOutputPath}
 	}
 	switch {
 	case o.Cancelled:
@@ -151,8 +151,8 @@ func (o Output) result(none string) Result {
 		text = strings.Join(append([]string{strings.TrimSuffix(text, "\n")}, notes...), "\n\n")
 	}
 	r := TextResult(text)
-	if d != (bashDetails{}) {
-		r.Details = details(d)
+	if o.Truncated {
+		r.Details = details(bashDetails{&o.Truncation, o.FullOutputPath, o.Meta()})
 	}
 	return r
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
@@ -92,8 +93,16 @@ func TestKeysAreNotInTheEnvironment(t *testing.T) {
 
 func TestLongOutputIsKeptInAFile(t *testing.T) {
 	t.Parallel()
-	artifacts := filepath.Join(t.TempDir(), "session", "artifacts")
-	w := diskWorld(t, tool.Options{Artifacts: func() string { return artifacts }}, nil)
+	store := session.NewStore(session.StoreConfig{Fs: afero.NewOsFs()})
+	artifacts := filepath.Join(t.TempDir(), "sessions", "2026_1")
+	w := diskWorld(t, tool.Options{}, nil)
+	w.env.Keep = func(name string) (tool.KeptFile, error) {
+		f, err := store.CreateArtifact(artifacts+".jsonl", name)
+		if err != nil {
+			return tool.KeptFile{}, err
+		}
+		return tool.KeptFile{File: f.File, Path: f.Path, ArtifactID: f.ID}, nil
+	}
 	for _, c := range []struct{ name, command, begins, ends string }{
 		{"many lines", "seq 5000", "3001\n3002\n", "\n5000\n\n[Showing lines 3001-5000 of 5000. Full output: PATH]"},
 		{"many bytes", "for i in $(seq 1500); do printf '%0100d\\n' $i; done", strings.Repeat("0", 96) + "0995\n", "1500\n\n[Showing lines 995-1500 of 1500 (50.0KB limit). Full output: PATH]"},
@@ -109,9 +118,13 @@ func TestLongOutputIsKeptInAFile(t *testing.T) {
 			var d struct {
 				FullOutputPath string
 				Truncation     tool.Truncation
+				Meta           tool.OutputMeta
 			}
 			require.NoError(t, json.Unmarshal(r.Details, &d))
-			require.Equal(t, artifacts, filepath.Dir(d.FullOutputPath))
+			require.Equal(t, filepath.Join(artifacts, d.Meta.Truncation.ArtifactID+".bash.log"), d.FullOutputPath)
+			require.Equal(t, "tail", d.Meta.Truncation.Direction)
+			require.Equal(t, *d.Truncation.TruncatedBy, d.Meta.Truncation.TruncatedBy)
+			require.Equal(t, tool.LineRange{Start: d.Truncation.TotalLines - d.Truncation.OutputLines + 1, End: d.Truncation.TotalLines}, d.Meta.Truncation.ShownRange)
 			require.True(t, strings.HasPrefix(text(r), c.begins), text(r)[:50])
 			require.True(t, strings.HasSuffix(text(r), strings.ReplaceAll(c.ends, "PATH", d.FullOutputPath)), text(r)[len(text(r))-200:])
 			require.LessOrEqual(t, len(text(r)), tool.MaxBytes+300)
@@ -127,6 +140,34 @@ func TestLongOutputIsKeptInAFile(t *testing.T) {
 			require.Equal(t, fs.FileMode(0o600), info.Mode())
 		})
 	}
+}
+
+// Without a place beside the session an output is kept in the temporary directory, and is no
+// artifact.
+func TestALongOutputOfASessionInMemory(t *testing.T) {
+	t.Parallel()
+	store := session.NewStore(session.StoreConfig{Fs: afero.NewOsFs()})
+	temp := t.TempDir()
+	shell := tool.NewShell(tool.Options{TempDir: temp})
+	for name, keep := range map[string]tool.Keep{
+		"no place is known": nil,
+		"there is none": func(name string) (tool.KeptFile, error) {
+			_, err := store.CreateArtifact("", name)
+			return tool.KeptFile{}, err
+		},
+	} {
+		out, err := shell.Run(t.Context(), tool.Command{Line: "seq 3000", Cwd: temp, Keep: keep}, nil)
+		require.NoError(t, err)
+		require.Equal(t, temp, filepath.Dir(out.FullOutputPath), name)
+		require.Empty(t, out.ArtifactID)
+		require.NotContains(t, string(out.Meta()), "artifactId")
+		whole, err := os.ReadFile(out.FullOutputPath)
+		require.NoError(t, err)
+		require.True(t, strings.HasSuffix(string(whole), "\n3000\n"), name)
+	}
+	out, err := shell.Run(t.Context(), tool.Command{Line: "echo short", Cwd: temp}, nil)
+	require.NoError(t, err)
+	require.Nil(t, out.Meta())
 }
 
 // A disk that is full does not end a command.

@@ -13,14 +13,28 @@ import (
 	"github.com/spf13/afero"
 )
 
+// Keep makes a file beside the session for an output of a tool that is too long for a result.
+// The file is closed, or closed and removed, by whoever asked for it. An error means that the
+// session has no place for it.
+type Keep func(tool string) (KeptFile, error)
+
+// KeptFile is a new file, open for writing.
+type KeptFile struct {
+	File       afero.File
+	Path       string // absolute
+	ArtifactID string
+}
+
 // maxSpill is the most of one output that is kept in a file, in bytes.
 const maxSpill = 256 << 20
 
 // capture takes the output of a command: its end stays in memory, and when that is not all
 // the whole goes into a file. It is safe for concurrent use.
 type capture struct {
-	fs  afero.Fs
-	dir func() string
+	fs   afero.Fs
+	tool string // whose output it is
+	keep Keep
+	temp string // directory for what keep has no place for
 
 	mu      sync.Mutex // guards what follows
 	ring    []byte     // the end of the output, at most twice as much as is shown
@@ -30,7 +44,8 @@ type capture struct {
 	ended   int        // bytes of the last line that has a newline
 	file    afero.File
 	path    string
-	failed  bool // the file cannot be written, or has reached its limit
+	id      string // of the artifact that the file is, "" when it is none
+	failed  bool   // the file cannot be written, or has reached its limit
 }
 
 // Write takes a piece of output. It never fails: a disk that is full must not end the
@@ -69,14 +84,8 @@ func (c *capture) spill(b []byte) {
 		return
 	}
 	if c.file == nil {
-		dir := c.dir()
-		c.path = filepath.Join(dir, "bash-"+strings.ToLower(rand.Text()[:12])+".log")
-		err := c.fs.MkdirAll(dir, 0o700)
-		if err == nil {
-			c.file, err = c.fs.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		}
-		if err != nil {
-			c.failed, c.file, c.path = true, nil, ""
+		if !c.begin() {
+			c.failed = true
 			return
 		}
 		// The ring still has everything before b.
@@ -92,11 +101,31 @@ func (c *capture) spill(b []byte) {
 	}
 }
 
+// begin makes the file: one of the session, or one in the temporary directory.
+func (c *capture) begin() bool {
+	if c.keep != nil {
+		if kept, err := c.keep(c.tool); err == nil {
+			c.file, c.path, c.id = kept.File, kept.Path, kept.ArtifactID
+			return true
+		}
+	}
+	if c.fs.MkdirAll(c.temp, 0o700) != nil {
+		return false
+	}
+	path := filepath.Join(c.temp, c.tool+"-"+strings.ToLower(rand.Text()[:12])+".log")
+	f, err := c.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false
+	}
+	c.file, c.path = f, path
+	return true
+}
+
 // drop gives the file up.
 func (c *capture) drop() {
 	_ = c.file.Close()
 	_ = c.fs.Remove(c.path) // best effort
-	c.failed, c.file, c.path = true, nil, ""
+	c.failed, c.file, c.path, c.id = true, nil, "", ""
 }
 
 // close ends the file.
@@ -105,7 +134,7 @@ func (c *capture) close() {
 	defer c.mu.Unlock()
 	if c.file != nil {
 		if c.file.Close() != nil {
-			c.path = ""
+			c.path, c.id = "", ""
 		}
 		c.failed, c.file = true, nil
 	}
@@ -113,16 +142,17 @@ func (c *capture) close() {
 
 // captured is the output so far.
 type captured struct {
-	text string // the end of it, within the limits
-	cut  Truncation
-	path string // of the whole, "" when text is all or there is no such file
-	last int    // size of the last line, in bytes
+	text     string // the end of it, within the limits
+	cut      Truncation
+	path     string // of the whole, "" when text is all or there is no such file
+	artifact string // its id, "" when it is none of the session's
+	last     int    // size of the last line, in bytes
 }
 
 func (c *capture) snapshot() captured {
 	c.mu.Lock()
 	raw := string(c.ring)
-	total, all, last, path := c.bytes, c.lines, c.ended, c.path
+	total, all, last, path, id := c.bytes, c.lines, c.ended, c.path, c.id
 	if c.partial > 0 {
 		all, last = all+1, c.partial
 	}
@@ -143,9 +173,9 @@ func (c *capture) snapshot() captured {
 	if cut.Truncated {
 		cut.TotalLines, cut.TotalBytes = all, total
 	} else {
-		path = ""
+		path, id = "", ""
 	}
-	return captured{text: text, cut: cut, path: path, last: last}
+	return captured{text: text, cut: cut, path: path, artifact: id, last: last}
 }
 
 // headless is the number of bytes at the beginning of s that belong to a character whose

@@ -15,10 +15,9 @@ type Options struct {
 
 	Home string // what "~" stands for; "" is the person's
 
-	// Artifacts returns the directory in which outputs are kept that are too long for a
-	// result. nil or "" is TempDir, and that "" the machine's.
-	Artifacts func() string
-	TempDir   string
+	// TempDir is where outputs are kept that are too long for a result when the session has
+	// no place for them. "" is the machine's.
+	TempDir string
 
 	Shell   string   // a program that takes -c; "" looks for bash, then sh
 	PassEnv []string // variables that commands see although they look like keys

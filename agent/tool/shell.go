@@ -41,6 +41,7 @@ type Command struct {
 	Line    string
 	Cwd     string        // absolute
 	Timeout time.Duration // 0 is none
+	Keep    Keep          // for an output that is too long; nil keeps it in the temporary directory
 }
 
 // Output is what came of a command.
@@ -52,6 +53,7 @@ type Output struct {
 	Background     bool // something it started still held its output
 	Truncated      bool
 	FullOutputPath string // a file with all of it, "" when Output is all or there is none
+	ArtifactID     string // of that file in the session, "" when it is elsewhere
 	Truncation     Truncation
 
 	timeout  time.Duration
@@ -75,7 +77,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	if err != nil {
 		return Output{}, err
 	}
-	out := &capture{fs: s.options.Fs, dir: s.artifacts}
+	out := &capture{fs: s.options.Fs, tool: "bash", keep: cmd.Keep, temp: s.options.TempDir}
 	defer out.close()
 	p, err := s.start(ctx, argv, cmd.Cwd)
 	if err != nil {
@@ -105,16 +107,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 
 func newOutput(c *capture) Output {
 	s := c.snapshot()
-	return Output{Output: s.text, Truncated: s.cut.Truncated, FullOutputPath: s.path, Truncation: s.cut, lastLine: s.last}
-}
-
-func (s Shell) artifacts() string {
-	if s.options.Artifacts != nil {
-		if dir := s.options.Artifacts(); dir != "" {
-			return dir
-		}
-	}
-	return s.options.TempDir
+	return Output{Output: s.text, Truncated: s.cut.Truncated, FullOutputPath: s.path, ArtifactID: s.artifact, Truncation: s.cut, lastLine: s.last}
 }
 
 // checkCwd words what exec would say about a program.

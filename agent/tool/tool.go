@@ -40,6 +40,7 @@ type Env struct {
 	Cwd    string // absolute
 	CallID string
 	Files  Workspace
+	Keep   Keep // for outputs that are too long; nil keeps them in the temporary directory
 
 	// Update shows output that comes while the tool runs; each replaces the last. It may
 	// be nil. It does not block.

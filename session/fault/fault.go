@@ -34,6 +34,7 @@ const (
 	NoSpace         Kind = "noSpace"         // the disk is full; data: path
 	ReadOnly        Kind = "readOnly"        // the place cannot be written; data: path
 	FileExists      Kind = "fileExists"      // the target exists; data: path
+	NameInUse       Kind = "nameInUse"       // another session of the folder has the title; data: id, path
 	OutsideRoot     Kind = "outsideRoot"     // the target is not where it may be; data: path
 	Provider        Kind = "provider"        // the model's service failed; data: status, retryAfterMs
 	Cancelled       Kind = "cancelled"       // the person or the client cancelled

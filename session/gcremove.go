@@ -1,0 +1,214 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/fault"
+)
+
+// GCResult is what became of garbage.
+type GCResult struct {
+	Into    string      `json:"into,omitempty"` // the directory in the trash where files went, with a record of where they were
+	Moved   []string    `json:"moved"`          // files that went there
+	Removed []string    `json:"removed"`        // locks, and what was in the trash
+	Kept    []string    `json:"kept"`           // images that are in use after all
+	Failed  []GCFailure `json:"failed"`
+}
+
+// GCFailure is something that could not be removed.
+type GCFailure struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+func (r *GCResult) fail(path string, err error) {
+	r.Failed = append(r.Failed, GCFailure{Path: path, Message: fault.OneLine(err.Error())})
+}
+
+// Remove moves unused images and leftovers to the trash and removes stale locks; what was
+// found in the trash it removes for good. Everything must still be as it was found, or it
+// stays. An image that anything names by now stays or comes back: files are searched again
+// before and after images are moved. The error is that nothing could be begun; whatever
+// fails later is in the result.
+func (g *Garbage) Remove(ctx context.Context) (GCResult, error) {
+	r := GCResult{Moved: []string{}, Removed: []string{}, Kept: []string{}, Failed: []GCFailure{}}
+	l := g.look
+	if err := l.search(ctx, len(g.Blobs) > 0, nil); err != nil {
+		return r, err
+	}
+	if err := g.move(ctx, &r); err != nil {
+		return r, err
+	}
+	for _, item := range g.Locks {
+		if err := item.lock.takeAway(nil); err != nil {
+			if errors.Is(err, errLocked) {
+				continue // somebody took it meanwhile
+			}
+			r.fail(item.Path, err)
+			continue
+		}
+		r.Removed = append(r.Removed, item.Path)
+	}
+	for _, item := range g.Trash {
+		if err := removeTree(l.s.Fs, item.Path); err != nil {
+			r.fail(item.Path, ioFault("remove", item.Path, err))
+			continue
+		}
+		r.Removed = append(r.Removed, item.Path)
+	}
+	return r, nil
+}
+
+// planned is a file on its way to the trash.
+type planned struct {
+	GCItem
+	to    string
+	image bool
+	moved bool
+}
+
+// move moves images and leftovers.
+func (g *Garbage) move(ctx context.Context, r *GCResult) error {
+	l := g.look
+	var files []planned
+	for _, item := range g.Blobs {
+		if l.used[filepath.Base(item.Path)] {
+			r.Kept = append(r.Kept, item.Path)
+			continue
+		}
+		files = append(files, planned{GCItem: item, to: gcTarget("blobs", 0, item.Path), image: true})
+	}
+	for i, item := range g.Leftovers {
+		files = append(files, planned{GCItem: item, to: gcTarget("leftovers", i, item.Path)})
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	dir, undo, err := l.gcDir()
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		files[i].to = filepath.Join(dir, files[i].to)
+	}
+	if err := l.record(dir, files); err != nil {
+		undo()
+		return err
+	}
+	r.Into = dir
+	for i := range files {
+		p := &files[i]
+		if err := l.carryOut(p); err != nil {
+			r.fail(p.Path, err)
+		}
+	}
+	l.bringBack(ctx, files, r)
+	for _, p := range files {
+		if p.moved {
+			r.Moved = append(r.Moved, p.Path)
+		}
+	}
+	if len(r.Moved) == 0 {
+		undo()
+		r.Into = ""
+	}
+	return nil
+}
+
+// gcDir makes the directory in the trash for what is collected now. undo takes it away
+// again when nothing but its record is in it.
+func (l *gcLook) gcDir() (dir string, undo func(), err error) {
+	blobs := l.ownBlobs()
+	if blobs == "" {
+		return "", nil, fault.New(fault.Internal, "There is no trash.")
+	}
+	trash := filepath.Join(filepath.Dir(blobs), "trash")
+	undoTrash, err := l.s.makeDir(trash)
+	if err != nil {
+		return "", nil, err
+	}
+	at := l.now.UTC()
+	for range maxRetries {
+		dir = filepath.Join(trash, at.Format(gcDirLayout))
+		if err = l.s.Fs.Mkdir(dir, dirMode); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		at = at.Add(time.Millisecond)
+	}
+	if err != nil {
+		undoTrash()
+		return "", nil, ioFault("create", dir, err)
+	}
+	return dir, func() {
+		for _, sub := range []string{"blobs", "leftovers"} {
+			removeEmpty(l.s.Fs, filepath.Join(dir, sub))
+		}
+		names, err := afero.ReadDir(l.s.Fs, dir)
+		if err == nil && (len(names) == 0 || len(names) == 1 && names[0].Name() == gcRecordName) {
+			_ = l.s.Fs.Remove(filepath.Join(dir, gcRecordName)) // a record of nothing does no harm
+			removeEmpty(l.s.Fs, dir)
+		}
+		undoTrash()
+	}, nil
+}
+
+// gcRecordName is the file that says where everything was, one JSON object a line.
+const gcRecordName = "moved.jsonl"
+
+// record writes what is going to be moved, before it is, so that a person can take it
+// back whatever happens.
+func (l *gcLook) record(dir string, files []planned) error {
+	var lines [][]byte
+	for _, p := range files {
+		line, err := json.Marshal(gcMove{From: p.Path, To: p.to})
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+	}
+	path := filepath.Join(dir, gcRecordName)
+	err := createFile(l.s.Fs, path, l.s.ids.Session(), func(w io.Writer) error { return writeLines(w, lines) })
+	return ioFaultOrNil("create", path, err)
+}
+
+func (l *gcLook) carryOut(p *planned) error {
+	if err := l.s.Fs.MkdirAll(filepath.Dir(p.to), dirMode); err != nil {
+		return ioFault("create", filepath.Dir(p.to), err)
+	}
+	// One that was written again meanwhile is not the one that was found, and stays.
+	if err := l.s.carry(p.Path, p.to, &p.state); err != nil {
+		return err
+	}
+	p.moved = true
+	return nil
+}
+
+// bringBack searches once more for who named a moved image while it was being moved. When
+// that cannot be found out, every image comes back.
+func (l *gcLook) bringBack(ctx context.Context, files []planned, r *GCResult) {
+	err := l.search(ctx, true, nil)
+	if err != nil {
+		r.fail(r.Into, err)
+	}
+	for i := range files {
+		p := &files[i]
+		if !p.moved || !p.image || err == nil && !l.used[filepath.Base(p.Path)] {
+			continue
+		}
+		back := l.s.carry(p.to, p.Path, nil)
+		if back != nil && !fault.Is(back, fault.FileExists) { // a new one is as good
+			r.fail(p.Path, back)
+			continue
+		}
+		p.moved = false
+		r.Kept = append(r.Kept, p.Path)
+	}
+}
