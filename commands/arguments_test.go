@@ -58,6 +58,9 @@ func TestEveryCommandRefusesWrongTypes(t *testing.T) {
 			t.Run(spec.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
 				wrong := []any{args{"a": 1}, []any{"a"}, 1.5}
+				if typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.String {
+					wrong[1] = []any{1}
+				}
 				switch typ.Kind() {
 				case reflect.String:
 					wrong = append(wrong, true, 5)
@@ -201,7 +204,7 @@ func TestACancelledCallSaysSo(t *testing.T) {
 			write(t, fs, file1, talk(id1)...)
 			before := tree(t, fs)
 			given := args{}
-			for name, value := range map[string]any{"entryId": "aaaaaaaa", "label": "x", "title": "x", "target": id1, "to": "/v", "confirm": true} {
+			for name, value := range map[string]any{"entryId": "aaaaaaaa", "label": "x", "title": "x", "target": id1, "to": "/v", "confirm": true, "id": "0", "all": true} {
 				if _, ok := fields(spec.Args)[name]; ok {
 					given[name] = value
 				}

@@ -3,6 +3,8 @@ package commands
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
 var bash = New(Spec{
@@ -19,15 +21,16 @@ type BashArgs struct {
 
 // BashResult is the message that records the command.
 type BashResult struct {
-	Role               string `json:"role"`
-	Command            string `json:"command"`
-	Output             string `json:"output"`
-	ExitCode           *int   `json:"exitCode,omitempty" jsonschema:"Absent when the command was stopped."`
-	Cancelled          bool   `json:"cancelled"`
-	Truncated          bool   `json:"truncated"`
-	FullOutputPath     string `json:"fullOutputPath,omitempty" jsonschema:"A file with all of a long output."`
-	Timestamp          int64  `json:"timestamp" jsonschema:"Milliseconds since 1970."`
-	ExcludeFromContext bool   `json:"excludeFromContext,omitempty"`
+	Role               string           `json:"role"`
+	Command            string           `json:"command"`
+	Output             string           `json:"output"`
+	ExitCode           *int             `json:"exitCode,omitempty" jsonschema:"Absent when the command was stopped."`
+	Cancelled          bool             `json:"cancelled"`
+	Truncated          bool             `json:"truncated"`
+	FullOutputPath     string           `json:"fullOutputPath,omitempty" jsonschema:"A file with all of a long output."`
+	Meta               *tool.OutputMeta `json:"meta,omitempty" jsonschema:"What of a long output is shown."`
+	Timestamp          int64            `json:"timestamp" jsonschema:"Milliseconds since 1970."`
+	ExcludeFromContext bool             `json:"excludeFromContext,omitempty"`
 }
 
 func runBash(ctx context.Context, env *Env, a BashArgs) (BashResult, error) {

@@ -26,6 +26,7 @@ type Env struct {
 	UI        UI
 	Workspace tool.Workspace
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
+	Tell      func(string)    // shows a text where it does not interrupt; nil shows nothing
 	Pick      bool            // the client asks for missing arguments itself (initializationOptions ui.pick)
 	Log       *zap.Logger
 }

@@ -16,25 +16,30 @@ import (
 
 var export = New(Spec{
 	Name: "xcsh.export", Title: "Export Session…", Flags: Palette | ReadOnly, Input: InputPath, Arg: "path",
-	Doc: "Write a session as one HTML page that needs nothing else, as Markdown or as JSONL. The session stays as it is.",
+	Doc: "Write a session as one HTML page that needs nothing else, as Markdown, as JSONL or for agent-base. The session stays as it is.",
 }, runExport)
 
 // ExportArgs are the arguments of xcsh.export.
 type ExportArgs struct {
 	Subject
 	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Absent: a name after the session, in the working directory."`
-	Format    string `json:"format,omitempty" jsonschema:"html, markdown or jsonl. Absent: by the path's ending, else html."`
+	Format    string `json:"format,omitempty" jsonschema:"html, markdown, jsonl or agentBase. Absent: by the path's ending, else html."`
 	Redact    bool   `json:"redact,omitempty" jsonschema:"Replace what looks like a password, key or token. What looks like any other word stays."`
 	Theme     string `json:"theme,omitempty" jsonschema:"How a page begins: auto (as the reader's system), light or dark. Absent: auto."`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"Replace an existing file."`
 	Open      bool   `json:"open,omitempty" jsonschema:"Show the file to the person."`
+
+	IncludeTool     bool `json:"includeTool,omitempty" jsonschema:"For agentBase: keep what tools answered."`
+	RegisterInIndex bool `json:"registerInIndex,omitempty" jsonschema:"For agentBase: put the session into index.json beside it, so that agent-base lists it."`
 }
 
 // ExportResult says what was written.
 type ExportResult struct {
 	Path     string         `json:"path"`
 	Bytes    int64          `json:"bytes"`
-	Redacted map[string]int `json:"redacted,omitempty" jsonschema:"How many secrets of each kind were replaced. Absent: none was asked for or found."`
+	Redacted map[string]int `json:"redacted,omitempty" jsonschema:"How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does."`
+	Losses   map[string]int `json:"losses,omitzero" jsonschema:"For agentBase: how much of each kind has no place there and was left out."`
+	Note     string         `json:"note,omitempty" jsonschema:"What the person should know."`
 }
 
 func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err error) {
@@ -51,7 +56,12 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 		if err != nil {
 			return err
 		}
-		r, err = env.exportTo(ctx, target, sub, exportStyle{format: format, theme: a.Theme, redact: a.Redact, overwrite: a.Overwrite})
+		style := exportStyle{format: format, theme: a.Theme, redact: a.Redact, overwrite: a.Overwrite}
+		if format == agentBase {
+			r, err = env.exportToAgentBase(ctx, target, sub, style, a)
+		} else {
+			r, err = env.exportTo(ctx, target, sub, style)
+		}
 		return err
 	})
 	if err == nil && a.Open {
@@ -83,13 +93,10 @@ func (env *Env) exportTo(ctx context.Context, path string, sub subject, style ex
 	if style.redact {
 		doc = new(exporter.Redactor).Doc(doc)
 	}
-	n, err := env.writeExport(path, style.overwrite, func(w io.Writer) error {
-		return writeFormat(untilDone(ctx, w), doc, style.format, style.theme)
+	n, err := env.writeExport(ctx, path, style.overwrite, func(w io.Writer) error {
+		return writeFormat(w, doc, style.format, style.theme)
 	})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return r, fault.New(fault.Cancelled, "The export was cancelled.")
-	case err != nil:
+	if err != nil {
 		return r, err
 	}
 	r = ExportResult{Path: path, Bytes: n}
@@ -114,7 +121,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // extensions are the formats and what the names of their files end with.
-var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl"}
+var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl", agentBase: ".json"}
 
 func exportFormat(a ExportArgs) (string, error) {
 	if a.Theme != "" && a.Theme != "auto" && a.Theme != "light" && a.Theme != "dark" {
@@ -126,11 +133,13 @@ func exportFormat(a ExportArgs) (string, error) {
 			return "jsonl", nil
 		case ".md", ".markdown":
 			return "markdown", nil
+		case ".json":
+			return agentBase, nil
 		}
 		return "html", nil
 	}
 	if _, ok := extensions[a.Format]; !ok {
-		return "", fault.New(fault.InvalidArgument, "format must be html, markdown or jsonl, not %q.", a.Format).With("field", "format")
+		return "", fault.New(fault.InvalidArgument, "format must be html, markdown, jsonl or agentBase, not %q.", a.Format).With("field", "format")
 	}
 	return a.Format, nil
 }
@@ -141,6 +150,9 @@ func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, forma
 		return "", "", err
 	}
 	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + extensions[format]
+	if format == agentBase {
+		name = agentBaseName(sub)
+	}
 	path = filepath.Join(cwd, name)
 	if a.Path != "" {
 		if path, err = env.absolute(cwd, a.Path, "path"); err != nil {
@@ -151,6 +163,11 @@ func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, forma
 	if statErr == nil && info.IsDir() {
 		path = filepath.Join(path, name)
 		info, statErr = env.Fs.Stat(path)
+	}
+	if format == agentBase {
+		if err := checkAgentBaseName(path); err != nil {
+			return "", "", err
+		}
 	}
 	return path, format, env.checkTarget(path, sub.path, info, statErr)
 }
@@ -187,16 +204,19 @@ func writeFormat(w io.Writer, doc exporter.Doc, format, theme string) error {
 	return exporter.HTML(w, doc, exporter.HTMLOptions{AppName: "xcsh-ls", Theme: theme})
 }
 
-// writeExport puts content at path, whole or not at all.
-func (env *Env) writeExport(path string, overwrite bool, content func(io.Writer) error) (int64, error) {
+// writeExport puts content at path, whole or not at all. It stops when ctx ends.
+func (env *Env) writeExport(ctx context.Context, path string, overwrite bool, content func(io.Writer) error) (int64, error) {
 	var n counter
 	err := env.Store.WriteFile(path, overwrite, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(io.MultiWriter(w, &n), 1<<16)
-		if err := content(buffered); err != nil {
+		if err := content(untilDone(ctx, buffered)); err != nil {
 			return err // a failed write is remembered: Flush would only say it again
 		}
 		return buffered.Flush()
 	})
+	if err != nil && ctx.Err() != nil {
+		err = fault.New(fault.Cancelled, "The export was cancelled.")
+	}
 	return int64(n), err
 }
 

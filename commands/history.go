@@ -35,6 +35,7 @@ type HistoryResult struct {
 
 // PastPrompt is what was said before.
 type PastPrompt struct {
+	ID         int64  `json:"id,omitempty" jsonschema:"For xcsh.forget; absent while the prompt is not in the database."`
 	Prompt     string `json:"prompt"`
 	CreatedAt  string `json:"createdAt"`
 	Cwd        string `json:"cwd,omitempty"`
@@ -65,12 +66,13 @@ func runHistory(ctx context.Context, env *Env, a HistoryArgs) (r HistoryResult, 
 		r.Problem = err.Error() // the history is a convenience; who asks gets what there is
 	}
 	for _, e := range store.Unanswered(a.Query, cwd) {
-		r.Prompts = append(r.Prompts, pastPrompt(e, true))
 		// It is in the history as well, most likely.
 		same := func(o history.Entry) bool { return o.Prompt == e.Prompt && o.Cwd == e.Cwd }
 		if i := slices.IndexFunc(entries, same); i >= 0 {
+			e.ID = entries[i].ID
 			entries = slices.Delete(entries, i, i+1)
 		}
+		r.Prompts = append(r.Prompts, pastPrompt(e, true))
 	}
 	for _, e := range entries {
 		r.Prompts = append(r.Prompts, pastPrompt(e, false))
@@ -80,7 +82,7 @@ func runHistory(ctx context.Context, env *Env, a HistoryArgs) (r HistoryResult, 
 }
 
 func pastPrompt(e history.Entry, unanswered bool) PastPrompt {
-	return PastPrompt{Prompt: e.Prompt, CreatedAt: session.FormatTime(e.Created.UTC().Truncate(time.Second)), Cwd: e.Cwd, Unanswered: unanswered}
+	return PastPrompt{ID: e.ID, Prompt: e.Prompt, CreatedAt: session.FormatTime(e.Created.UTC().Truncate(time.Second)), Cwd: e.Cwd, Unanswered: unanswered}
 }
 
 // historyCwd is the directory whose prompts are wanted, "" for all.

@@ -57,7 +57,7 @@ func TestHistory(t *testing.T) {
 	env, _ := past(t)
 	first := do(t, env, "xcsh.history", args{"limit": 1})
 	require.Equal(t, map[string]any{"prompts": []any{
-		map[string]any{"prompt": "prompt number 4", "createdAt": "2026-01-01T12:05:00.000Z", "cwd": "/c"},
+		map[string]any{"id": 5.0, "prompt": "prompt number 4", "createdAt": "2026-01-01T12:05:00.000Z", "cwd": "/c"},
 	}}, first)
 	for want, a := range map[string]args{
 		"[4 3 2 1 0]": {},

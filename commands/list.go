@@ -172,7 +172,7 @@ func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error
 // ResolveArgs are the arguments of xcsh.resolve.
 type ResolveArgs struct {
 	Folder
-	Target string `json:"target" jsonschema:"An id, an id prefix, a file name, a title, a path or a file: URI."`
+	Target string `json:"target" jsonschema:"An id, an id prefix, a file name, a title, a slug, a path or a file: URI."`
 	Scope  string `json:"scope,omitempty" jsonschema:"folder or all. Absent: the folder first, then everywhere."`
 }
 

@@ -44,6 +44,12 @@ func TestListInParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := do(t, env, "xcsh.list", c.args)
+			if _, all := c.args["query"]; !all { // parts are told before it is known who else has a slug
+				list, _ := want["sessions"].([]any)
+				for _, i := range list {
+					delete(i.(args), "slug") //nolint:forcetypeassert // of JSON
+				}
+			}
 			var sizes []int
 			got := []any{}
 			ctx := commands.WithPartial(t.Context(), func(part any) {

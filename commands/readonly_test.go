@@ -21,6 +21,9 @@ func TestReadOnlyCommandsOnEveryFixture(t *testing.T) {
 	fs := afero.NewMemMapFs()
 	paths := fixtures(t, fs)
 	require.NoError(t, fs.MkdirAll("/out", 0o700))
+	for _, path := range paths {
+		write(t, fs, strings.TrimSuffix(path, ".jsonl")+"/0.bash.log", "a long output")
+	}
 	before := tree(t, fs)
 	env := newEnv(lockedFs{fs})
 	results := resultSchemas(t)
@@ -46,6 +49,9 @@ func TestReadOnlyCommandsOnEveryFixture(t *testing.T) {
 			}
 			if _, ok := names["scope"]; ok {
 				a["scope"] = "all"
+			}
+			if _, ok := names["id"]; ok {
+				a["id"] = "0"
 			}
 			raw, err := run(t.Context(), env, spec.Name, a)
 			if fault.Is(err, fault.Damaged) {

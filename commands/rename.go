@@ -2,9 +2,7 @@ package commands
 
 import (
 	"context"
-	"errors"
 
-	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
@@ -26,34 +24,22 @@ type RenameResult struct {
 }
 
 func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error) {
-	live, err := env.live(ctx, a.Folder)
+	if a.Title == "" && env.Pick {
+		if _, err := env.live(ctx, a.Folder); err != nil {
+			return RenameResult{}, err
+		}
+		return RenameResult{}, titleNeeded.fault()
+	}
+	c, err := env.toChange(ctx, a.Subject)
 	if err != nil {
 		return RenameResult{}, err
 	}
-	if a.Title == "" && env.Pick {
-		return RenameResult{}, titleNeeded.fault()
-	}
-	path := ""
-	if a.Source != "" {
-		if path, err = env.find(ctx, live.Cwd(), a.Source); err != nil {
-			return RenameResult{}, err
-		}
-	}
 	if a.Title == "" {
-		if a.Title, err = env.askTitle(ctx, live, path); err != nil {
+		if a.Title, err = env.askTitle(ctx, c); err != nil {
 			return RenameResult{}, err
 		}
 	}
-	if path != "" {
-		cwd, isLive := env.Sessions.LiveIn(path)
-		if !isLive {
-			return env.renameFile(live.Cwd(), path, a.Title)
-		}
-		if other := env.Sessions.Live(cwd); other != nil {
-			live = other
-		}
-	}
-	if err := live.Rename(ctx, a.Title); err != nil {
+	if err := env.rename(ctx, c, a.Title); err != nil {
 		return RenameResult{}, err
 	}
 	return RenameResult{Title: session.CleanTitle(a.Title)}, nil
@@ -61,17 +47,16 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 
 var titleNeeded = need{question: "Which title?", nothing: "No title given", input: InputText, field: "title"}
 
-// askTitle asks for a new title, beginning with the one that the session has: that at
-// path, or the live one when path is empty.
-func (env *Env) askTitle(ctx context.Context, live *agent.Session, path string) (string, error) {
+// askTitle asks for a new title, beginning with the one that the session has.
+func (env *Env) askTitle(ctx context.Context, c changed) (string, error) {
 	var title string
-	if path == "" {
-		state, err := live.State()
+	if c.live != nil {
+		state, err := c.live.State()
 		if err != nil {
 			return "", err
 		}
 		title = state.Title
-	} else if info, err := env.Finder.Describe(path); err == nil { // else it begins empty
+	} else if info, err := env.Finder.Describe(c.path); err == nil { // else it begins empty
 		title = info.Title
 	}
 	text, err := env.askText(ctx, titleNeeded, "", title)
@@ -79,16 +64,4 @@ func (env *Env) askTitle(ctx context.Context, live *agent.Session, path string) 
 		err = fault.New(fault.Cancelled, "%s", titleNeeded.nothing)
 	}
 	return text, err
-}
-
-// renameFile renames a session that is not live.
-func (env *Env) renameFile(cwd, path, title string) (RenameResult, error) {
-	log, err := env.Store.Open(path)
-	if err != nil {
-		return RenameResult{}, err
-	}
-	if _, err = log.SetTitle(session.Title{Text: title, Source: "user"}); err == nil {
-		env.Sessions.ListChanged(cwd)
-	}
-	return RenameResult{Title: session.CleanTitle(title)}, errors.Join(err, log.Close())
 }

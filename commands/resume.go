@@ -23,7 +23,7 @@ var continueSession = New(Spec{
 // ResumeArgs are the arguments of xcsh.resume.
 type ResumeArgs struct {
 	Folder
-	Target         string `json:"target,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask."`
+	Target         string `json:"target,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask."`
 	Scope          string `json:"scope,omitempty" jsonschema:"Where to look: folder or all. Absent: the folder first, then everywhere."`
 	OnOtherProject string `json:"onOtherProject,omitempty" jsonschema:"What to do with a session of another project: ask, fork, open or fail. Absent: ask."`
 	Create         bool   `json:"create,omitempty" jsonschema:"Make a new session at the target, when that is a path where nothing is."`
@@ -98,10 +98,10 @@ func (env *Env) resumePath(ctx context.Context, live *agent.Session, a ResumeArg
 	info, err := env.Fs.Stat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() == 0 || errors.Is(err, fs.ErrNotExist) && a.Create {
 		out, err := live.SwitchToNewAt(ctx, path)
-		return resumed(live, out, "", err)
+		return env.resumed(live, out, "", err)
 	}
 	out, err := live.Switch(ctx, path)
-	return resumed(live, out, "", err)
+	return env.resumed(live, out, "", err)
 }
 
 // resumeInfo opens a session that was found. One of another project is only opened or
@@ -109,7 +109,7 @@ func (env *Env) resumePath(ctx context.Context, live *agent.Session, a ResumeArg
 func (env *Env) resumeInfo(ctx context.Context, live *agent.Session, a ResumeArgs, info session.Info) (ResumeResult, error) {
 	if info.Cwd == "" || env.Finder.SameCwd(info.Cwd, live.Cwd()) || a.OnOtherProject == "open" {
 		out, err := live.Switch(ctx, info.Path)
-		return resumed(live, out, "", err)
+		return env.resumed(live, out, "", err)
 	}
 	name := a.Target
 	if name == "" {
@@ -133,7 +133,7 @@ func (env *Env) resumeInfo(ctx context.Context, live *agent.Session, a ResumeArg
 		return ResumeResult{}, refused
 	}
 	out, err := live.ForkFrom(ctx, info.Path)
-	return resumed(live, out, info.Path, err)
+	return env.resumed(live, out, info.Path, err)
 }
 
 func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) {
@@ -142,11 +142,12 @@ func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) 
 		return ResumeResult{}, err
 	}
 	out, err := live.Continue(ctx)
-	return resumed(live, out, "", err)
+	return env.resumed(live, out, "", err)
 }
 
-// resumed describes where the folder is after a change.
-func resumed(live *agent.Session, out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
+// resumed describes where the folder is after a change, and tells what the conversation was
+// about.
+func (env *Env) resumed(live *agent.Session, out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
 	if err != nil {
 		return ResumeResult{}, err
 	}
@@ -166,5 +167,8 @@ func resumed(live *agent.Session, out agent.Outcome, forkedFrom string, err erro
 		r.Summary, err = summarise(d, leaf)
 		return err
 	})
+	if err == nil && r.Switched && env.Tell != nil && r.Summary.Structured.total() > 0 {
+		env.Tell(r.Summary.Text)
+	}
 	return r, err
 }

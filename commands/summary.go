@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
@@ -17,20 +19,35 @@ type Summary struct {
 
 // SummaryFacts are the facts behind a summary's text.
 type SummaryFacts struct {
-	Name         string         `json:"name"`
+	ID           string         `json:"id"`
+	Name         string         `json:"name" jsonschema:"The title, else the beginning of the first prompt."`
+	Title        string         `json:"title,omitempty"`
+	Description  string         `json:"description,omitempty" jsonschema:"What a person said the session is about."`
 	Created      string         `json:"created"`
-	LastActivity string         `json:"lastActivity"`
+	LastActivity string         `json:"lastActivity" jsonschema:"Time of the last entry, whatever the time of the file."`
+	Provider     string         `json:"provider,omitempty"`
+	Model        string         `json:"model,omitempty" jsonschema:"The model that was last chosen or answered, on the active branch."`
 	Counts       map[string]int `json:"counts" jsonschema:"Messages by role, on the active branch."`
-	FirstTopic   string         `json:"firstTopic,omitempty" jsonschema:"The beginning of the first prompt."`
+	FirstTopic   string         `json:"firstTopic,omitempty" jsonschema:"The beginning of the first prompt, on one line."`
+
+	topic    string // what the text shows of the first prompt
+	topicCut bool
 }
 
-// topicLength is how much of the first prompt a summary shows, in UTF-16 units.
-const topicLength = 200
+// How much of the first prompt is shown, in UTF-16 units.
+const (
+	topicLength = 200 // among the facts
+	shownTopic  = 100 // in the text
+)
 
 func summarise(d *session.Document, leaf session.Leaf) (Summary, error) {
-	f := SummaryFacts{Name: d.Title().Text, Created: d.Header().Timestamp, LastActivity: d.Header().Timestamp, Counts: map[string]int{}}
-	path := d.PathTo(leaf)
-	for _, i := range path {
+	f, err := summaryFacts(d, leaf)
+	return Summary{Text: f.text(), Structured: f}, err
+}
+
+func summaryFacts(d *session.Document, leaf session.Leaf) (f SummaryFacts, err error) {
+	f = SummaryFacts{ID: d.Header().ID, Title: session.CleanTitle(d.Title().Text), Created: d.Header().Timestamp, Counts: map[string]int{}}
+	for _, i := range d.PathTo(leaf) {
 		role := d.Role(i)
 		if role == "" {
 			continue
@@ -39,40 +56,108 @@ func summarise(d *session.Document, leaf session.Leaf) (Summary, error) {
 		if role == "user" && f.FirstTopic == "" {
 			e, err := d.Entry(i)
 			if err != nil {
-				return Summary{}, err
+				return f, err
 			}
-			f.FirstTopic = firstLine(session.MessageText(e.Message()))
+			text := session.MessageText(e.Message())
+			f.FirstTopic, _ = beginning(text, topicLength)
+			f.topic, f.topicCut = beginning(text, shownTopic)
 		}
 	}
-	for _, i := range slices.Backward(path) {
-		e, err := d.Entry(i)
-		if err != nil {
-			return Summary{}, err
-		}
-		if e.Timestamp != "" {
-			f.LastActivity = e.Timestamp
-			break
-		}
+	f.Name = cmp.Or(f.Title, f.FirstTopic)
+	if f.LastActivity, err = d.LastActivity(); err != nil {
+		return f, err
 	}
-	if f.Name == "" {
-		f.Name = f.FirstTopic
+	if f.Description, err = d.Description(); err != nil {
+		return f, err
 	}
-	return Summary{Text: f.text(), Structured: f}, nil
+	state, err := d.ContextState(leaf)
+	f.Provider, f.Model, _ = strings.Cut(state.Models["default"], "/")
+	return f, err
 }
 
+func (f SummaryFacts) total() (n int) {
+	for _, of := range f.Counts {
+		n += of
+	}
+	return n
+}
+
+// text is the summary as agent-base words it. Its last sentence, which speaks to a model, is
+// one for the person.
 func (f SummaryFacts) text() string {
-	name := f.Name
-	if name == "" {
-		name = "Empty session"
+	total := f.total()
+	if total == 0 {
+		return "Nothing was said in this session yet."
 	}
-	total := f.Counts["user"] + f.Counts["assistant"]
-	return fmt.Sprintf("%s — %d prompts and answers, last activity %s.", name, total, f.LastActivity)
+	lines := []string{
+		"You are resuming a previous conversation session.",
+		"Session: " + cmp.Or(f.Title, oneLine(f.ID)),
+		"Created: " + oneLine(f.Created),
+		"Last activity: " + oneLine(f.LastActivity),
+		fmt.Sprintf("Total messages: %d (%d from user, %d from assistant)", total, f.Counts["user"], f.Counts["assistant"]),
+	}
+	if f.Description != "" {
+		lines = append(lines, "Description: "+oneLine(f.Description))
+	}
+	switch {
+	case f.topicCut:
+		lines = append(lines, "First topic: "+f.topic+"...")
+	case f.topic != "":
+		lines = append(lines, "First topic: "+f.topic)
+	}
+	plural := "s"
+	if total == 1 {
+		plural = ""
+	}
+	return strings.Join(append(lines, "", fmt.Sprintf("%d earlier message%s restored", total, plural)), "\n")
 }
 
-func firstLine(s string) string {
-	s = strings.TrimSpace(s)
-	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
-		s = s[:i]
+// oneLine is text without line ends, control characters and blanks that do nothing.
+func oneLine(text string) string { return session.CleanTitle(strings.Join(strings.Fields(text), " ")) }
+
+// beginning returns the first n UTF-16 units of text on one line, and whether something had
+// to be left out. What a person sees as one character is not cut in two.
+func beginning(text string, n int) (begin string, cut bool) {
+	const blanks = 8 // enough even when much of the text is white space
+	text = strings.TrimSpace(text)
+	long := rawjson.UTF16Prefix(text, blanks*n)
+	line := oneLine(long)
+	begin = rawjson.UTF16Prefix(line, n)
+	if len(begin) == len(line) {
+		return begin, len(long) < len(text)
 	}
-	return rawjson.UTF16Prefix(session.CleanTitle(s), topicLength)
+	whole := begin
+	for whole != "" && continues(whole, line[len(whole):]) {
+		_, size := utf8.DecodeLastRuneInString(whole)
+		whole = whole[:len(whole)-size]
+	}
+	return strings.TrimRight(cmp.Or(whole, begin), " "), true
+}
+
+// continues reports whether after begins with more of the character that before ends with:
+// a mark, a part of an emoji that is put together, the second letter of a flag.
+func continues(before, after string) bool {
+	const joiner = '\u200D'
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	switch {
+	case last == joiner, next == joiner, unicode.In(next, unicode.Mn, unicode.Me, unicode.Mc),
+		next >= 0x1F3FB && next <= 0x1F3FF, next >= 0xE0020 && next <= 0xE007F:
+		return true
+	case isFlagLetter(next):
+		return flagLetters(before)%2 == 1
+	}
+	return false
+}
+
+func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
+
+// flagLetters counts the flag letters that s ends with.
+func flagLetters(s string) (n int) {
+	for _, r := range s {
+		if n++; !isFlagLetter(r) {
+			n = 0
+		}
+	}
+	return n
 }

@@ -14,68 +14,6 @@ import (
 	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// The summary of a resumed session is for the person: what it is called, when it was
-// used, how much was said by whom on the active branch, and how it began. No model sees it.
-func TestSummaryOfAResumedSession(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("ß😀", 200)
-	for name, tc := range map[string]struct {
-		lines []string
-		text  string
-		facts map[string]any
-	}{
-		"a session without messages": {
-			[]string{st.Header(id1, "/w")},
-			"Empty session — 0 prompts and answers, last activity 2026-01-01T00:00:00.000Z.",
-			map[string]any{"name": "", "counts": map[string]any{}},
-		},
-		"named after its first prompt": {
-			talk(id1),
-			"one — 2 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
-			map[string]any{"name": "one", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "assistant": 1.0}},
-		},
-		"its title goes first": {
-			append([]string{strings.Replace(st.Header(id1, "/w"), "}", `,"title":"Fix it"}`, 1)}, talk(id1)[1:]...),
-			"Fix it — 2 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
-			map[string]any{"name": "Fix it", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "assistant": 1.0}},
-		},
-		"only the first line of a prompt, without control characters": {
-			[]string{st.Header(id1, "/w"), `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":" \n fix\u0007 it\r\nand that"}}`},
-			"fix it — 1 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
-			map[string]any{"name": "fix it", "firstTopic": "fix it", "counts": map[string]any{"user": 1.0}},
-		},
-		"messages of other roles and the active branch only": {
-			append(talk(id1),
-				`{"type":"message","id":"cccccccc","parentId":"aaaaaaaa","timestamp":"2026-01-02T00:00:00.000Z","message":{"role":"toolResult","content":[]}}`,
-				`{"type":"label","id":"dddddddd","parentId":"cccccccc","timestamp":"2026-01-03T00:00:00.000Z","targetId":"aaaaaaaa","label":"x"}`),
-			"one — 1 prompts and answers, last activity 2026-01-03T00:00:00.000Z.",
-			map[string]any{"name": "one", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "toolResult": 1.0}},
-		},
-		"a long prompt is cut between characters": {
-			[]string{st.Header(id1, "/w"), `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"` + long + `"}}`},
-			strings.Repeat("ß😀", 66) + "ß — 1 prompts and answers, last activity 2026-01-01T00:00:01.000Z.",
-			map[string]any{"counts": map[string]any{"user": 1.0}},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			fs := afero.NewMemMapFs()
-			write(t, fs, file1, tc.lines...)
-			env := newEnv(fs)
-			shown := do(t, env, "xcsh.context", args{"source": file1})["context"]
-			summary, ok := do(t, env, "xcsh.resume", args{"target": file1})["summary"].(map[string]any)
-			require.True(t, ok)
-			require.Equal(t, tc.text, summary["text"])
-			facts, ok := summary["structured"].(map[string]any)
-			require.True(t, ok)
-			for key, want := range tc.facts {
-				require.Equal(t, want, facts[key], key)
-			}
-			require.Equal(t, shown, do(t, env, "xcsh.context", nil)["context"], "a model never sees it")
-		})
-	}
-}
-
 // A tree shows what tells an entry from its neighbours, on one short line.
 func TestPreviewOfEveryKindOfEntry(t *testing.T) {
 	t.Parallel()

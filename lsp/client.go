@@ -102,6 +102,20 @@ func (s *server) showMessage(level commands.Level, text string) {
 	}{int(level), text}, "")
 }
 
+// teller is [commands.Env.Tell] as the settings want it: by window/logMessage, which clients
+// keep for who looks there.
+func (s *server) teller(settings Settings) func(text string) {
+	if settings.ShowSummary != nil && !*settings.ShowSummary {
+		return nil
+	}
+	return func(text string) {
+		s.notify(protocol.MethodWindowLogMessage, struct {
+			Type    int    `json:"type"`
+			Message string `json:"message"`
+		}{int(commands.LevelInfo), text}, "")
+	}
+}
+
 // errNotRunning refuses a question before initialize was answered: the client may
 // not be asked yet, and the answer could not be read.
 var errNotRunning = errors.New("lsp: the client cannot be asked before initialize is answered")

@@ -161,12 +161,14 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 		return nil
 	}
 	env := *c.env
-	env.Pick, c.env = next.UI.Pick, &env
-	if changed = slices.DeleteFunc(changed, func(name string) bool { return name == "ui.pick" }); len(changed) == 0 {
+	env.Pick, env.Tell, c.env = next.UI.Pick, s.teller(next), &env
+	if changed = slices.DeleteFunc(changed, inForceAtOnce); len(changed) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("A change of %s takes effect when the server is started again.", strings.Join(changed, ", "))}
 }
+
+func inForceAtOnce(option string) bool { return option == "ui.pick" || option == "showResumeSummary" }
 
 // changedOptions names the options that differ.
 func changedOptions(a, b Settings) (names []string) {
@@ -183,6 +185,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"model", a.Model, b.Model},
 		{"thinkingLevel", a.ThinkingLevel, b.ThinkingLevel},
 		{"approval", a.Approval, b.Approval},
+		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},

@@ -32,17 +32,27 @@ func configurable(t *testing.T) (f *fixture, backends chan opened) {
 		backends <- o
 		return lsp.Backend{Live: o.live}, nil
 	}
-	spec := commands.Spec{Name: "test.pick", Title: "test.pick"}
-	f.options.Commands = commands.NewTable(commands.New(spec, func(_ context.Context, env *commands.Env, _ none) (hooked, error) {
-		return hooked{Cancel: env.Pick}, nil
-	}))
+	asks := func(name string, yes func(*commands.Env) bool) commands.Command {
+		return commands.New(commands.Spec{Name: name, Title: name}, func(_ context.Context, env *commands.Env, _ none) (hooked, error) {
+			return hooked{Cancel: yes(env)}, nil
+		})
+	}
+	f.options.Commands = commands.NewTable(
+		asks("test.pick", func(env *commands.Env) bool { return env.Pick }),
+		asks("test.tell", func(env *commands.Env) bool { return env.Tell != nil }),
+	)
 	return f, backends
 }
 
 // picks runs a command that says whether the client picks.
 func picks(t *testing.T, ed *lsptest.Editor) bool {
 	t.Helper()
-	raw, failure := ed.Exec("test.pick", nil)
+	return saysYes(t, ed, "test.pick")
+}
+
+func saysYes(t *testing.T, ed *lsptest.Editor, command string) bool {
+	t.Helper()
+	raw, failure := ed.Exec(command, nil)
 	require.Nil(t, failure)
 	var h hooked
 	require.NoError(t, json.Unmarshal(raw, &h))
@@ -142,12 +152,14 @@ func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
 	ed.Initialize(lsptest.Fields{"capabilities": canBeAsked})
 	answerConfiguration(t, ed, nil)
 	require.False(t, picks(t, ed))
+	require.True(t, saysYes(t, ed, "test.tell"))
 	receive(t, backends)
 	ed.Notify("workspace/didChangeConfiguration", nil)
-	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}})
+	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false})
 	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is started again."}`,
 		string(ed.WaitNotification("window/showMessage")))
 	require.True(t, picks(t, ed), "what can change at once does")
+	require.False(t, saysYes(t, ed, "test.tell"))
 	require.Empty(t, backends)
 }
 

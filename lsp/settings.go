@@ -23,6 +23,7 @@ type Settings struct {
 	Approval      string // ask, auto-edit, yolo or read-only; "" means the default
 	UI            UISettings
 	History       HistorySettings
+	ShowSummary   *bool // false tells nothing of a session that is resumed; nil means true
 
 	// Folders are the workspace folders at initialize. They are not an option,
 	// but Open may want to know them.
@@ -87,6 +88,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 				"hooks": set(&r, &s.UI.Hooks, "true or false"),
 			})
 		},
+		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),
 	})
 	return r.problems
 }

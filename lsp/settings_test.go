@@ -28,11 +28,11 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false}}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no},
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no,
 			},
 			nil,
 		},

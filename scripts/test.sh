@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh: everything that has to hold, on a Debian machine with Go, Node and apt.
 #
-# Whatever else the tests need is fetched and kept: two releases of Neovim, Helix
-# and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules, npm
+# Whatever else the tests need is fetched and kept: two releases of Neovim, VS Code's
+# code-server, Helix and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules, npm
 # packages beside what needs them. As root it installs Debian packages that are missing.
 # Every check runs, also after one of them failed, and the last lines say what passed. The
 # status is 0 only if all did.
@@ -187,6 +187,8 @@ step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" 
 step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
 step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
 step "the VS Code extension" vscode
+step "its panel in a browser" tap npm --prefix editors/vscode --loglevel=error run test:webview
+step "the extension in VS Code" counted env XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
 step "luacheck" lua_lint
 step "StyLua" scripts/stylua.sh --check
 step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10

@@ -55,6 +55,7 @@ func openPlace(s lsp.Settings, log *zap.Logger) (place, error) {
 	p.finder = session.Finder{
 		Fs: p.fs, Roots: roots, Home: env.Home, Temp: env.Temp,
 		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
+		AgentHome: absolutePath(os.Getenv("AGENT_HOME")),
 	}
 	p.store = session.NewStore(session.StoreConfig{
 		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,

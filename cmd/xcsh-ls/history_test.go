@@ -55,8 +55,8 @@ func TestAKilledPromptIsOfferedToTheNextEditor(t *testing.T) {
 	require.NotContains(t, m.read(m.sessionFile()), "never answered")
 
 	ed := m.editAsServed(lsptest.Fields{"roots": []string{}})
-	unanswered := commands.PastPrompt{Prompt: "never answered", Cwd: m.work, Unanswered: true}
-	answered := commands.PastPrompt{Prompt: "answered", Cwd: m.work}
+	unanswered := commands.PastPrompt{ID: 2, Prompt: "never answered", Cwd: m.work, Unanswered: true}
+	answered := commands.PastPrompt{ID: 1, Prompt: "answered", Cwd: m.work}
 	require.Equal(t, []commands.PastPrompt{unanswered, answered}, historyOf(t, ed))
 	do(t, ed, "xcsh.state")
 	require.Contains(t, string(ed.WaitNotification("xcsh/event")), `never answered`)

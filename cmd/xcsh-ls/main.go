@@ -57,7 +57,7 @@ func rootCommand() *cobra.Command {
 	root.SetOut(os.Stdout) // cobra prints to standard error otherwise
 	f.register(root)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), sandboxCommand(), versionCommand())
+	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), versionCommand())
 	withCodes(append(root.Commands(), root)...)
 	return root
 }

@@ -37,7 +37,7 @@ func dumpCommand(f *flags) *cobra.Command {
 func exportCommand(f *flags) *cobra.Command {
 	var a commands.ExportArgs
 	c := &cobra.Command{
-		Use: "export [ID|PATH] [OUT]", Short: "Write a session as an HTML page, Markdown or JSONL; the newest one by default", Args: cobra.MaximumNArgs(2),
+		Use: "export [ID|PATH] [OUT]", Short: "Write a session as an HTML page, Markdown, JSONL or for agent-base; the newest one by default", Args: cobra.MaximumNArgs(2),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) (err error) {
 			if a.Source, err = source(cmd.Context(), env, args); err != nil {
 				return err
@@ -46,10 +46,12 @@ func exportCommand(f *flags) *cobra.Command {
 		}),
 	}
 	own := c.Flags()
-	own.StringVar(&a.Format, "format", "", "html, markdown or jsonl (default: by the ending of OUT, else html)")
+	own.StringVar(&a.Format, "format", "", "html, markdown, jsonl or agentBase (default: by the ending of OUT, else html)")
 	own.StringVar(&a.Theme, "theme", "", "how a page begins: auto, light or dark (default auto)")
 	own.BoolVar(&a.Redact, "redact", false, "replace what looks like a password, key or token")
 	own.BoolVar(&a.Overwrite, "overwrite", false, "replace a file that exists")
+	own.BoolVar(&a.IncludeTool, "include-tool", false, "for agentBase: keep what tools answered")
+	own.BoolVar(&a.RegisterInIndex, "register-in-index", false, "for agentBase: put the session into index.json beside it")
 	return c
 }
 
@@ -74,6 +76,12 @@ func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []
 		return err
 	}
 	cmd.Println("Exported to:", r.Path)
+	if len(r.Losses) > 0 {
+		cmd.PrintErrln("Left out: " + countsText(r.Losses))
+	}
+	if r.Note != "" {
+		cmd.PrintErrln("Note: " + r.Note)
+	}
 	if a.Redact {
 		cmd.PrintErrln(redactedText(r.Redacted))
 	}
@@ -85,11 +93,16 @@ func redactedText(kinds map[string]int) string {
 	if len(kinds) == 0 {
 		return "Redacted: nothing looked like a secret."
 	}
+	return "Redacted: " + countsText(kinds)
+}
+
+// countsText lists how many there are of each kind.
+func countsText(kinds map[string]int) string {
 	parts := make([]string, 0, len(kinds))
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		parts = append(parts, fmt.Sprintf("%s %d", kind, kinds[kind]))
 	}
-	return "Redacted: " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 func contextCommand(f *flags) *cobra.Command {

@@ -98,6 +98,9 @@ var refusals = map[string]struct{ kind, why string }{
 	"xcsh.approve":  {"notFound", "nothing waits for permission"},
 	"xcsh.compact":  {"invalidArgument", "too little was said"},
 	"xcsh.share":    {"notFound", "there is neither gh nor a script"},
+	"xcsh.import":   {"notFound", "agent-base has no sessions here"},
+	"xcsh.forget":   {"notFound", "nothing was said yet"},
+	"xcsh.artifact": {"notFound", "no output was long enough to be kept"},
 }
 
 // asked are the commands that ask a person, and what a client is told that cannot ask, and one whose
@@ -121,6 +124,10 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.approve":     {"notFound", "notFound"},
 	"xcsh.compact":     {"invalidArgument", "invalidArgument"},
 	"xcsh.share":       {"notFound", "notFound"},
+	"xcsh.import":      {"notFound", "notFound"},
+	"xcsh.forget":      {"notFound", "notFound"},
+	"xcsh.artifact":    {"notFound", "notFound"},
+	"xcsh.describe":    {"argumentNeeded", "argumentNeeded"},
 }
 
 // Some editors can only run a command by its name. Each command then asks the person for what it

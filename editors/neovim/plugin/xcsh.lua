@@ -26,8 +26,8 @@ end, {
 local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch', 'label',
-  'rename', 'delete', 'move', 'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact',
-  'setModel', 'setThinking', 'setApproval', 'bash', 'stats',
+  'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor', 'prompt', 'steer', 'followUp',
+  'abort', 'compact', 'setModel', 'setThinking', 'setApproval', 'bash', 'stats', 'import',
   -- generated: end
 }
 -- No palette offers these, but here they have a buffer of their own.

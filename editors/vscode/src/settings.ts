@@ -18,6 +18,7 @@ export interface ServerSettings {
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
   history?: { enabled: false };
+  showResumeSummary?: false;
   /** The extension asks for what is missing, and shows permission requests. */
   ui: { pick: true; hooks: true };
 }
@@ -34,8 +35,10 @@ export function serverSettings(settings: SettingsReader): ServerSettings {
   if (Array.isArray(roots) && roots.length > 0) {
     found['roots'] = roots;
   }
-  if (settings.get('persist') === false) {
-    found['persist'] = false;
+  for (const key of ['persist', 'showResumeSummary']) {
+    if (settings.get(key) === false) {
+      found[key] = false;
+    }
   }
   if (settings.get('history.enabled') === false) {
     found['history'] = { enabled: false };

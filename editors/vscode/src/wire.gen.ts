@@ -9,7 +9,7 @@ export type ApprovalMode = 'read-only' | 'ask' | 'auto-edit' | 'yolo';
 
 export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
 
-export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'outsideRoot' | 'provider' | 'cancelled' | 'internal';
+export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'cancelled' | 'internal';
 
 export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model';
 
@@ -36,6 +36,8 @@ export interface CommandMap {
   'xcsh.list': { args: ListArgs; result: ListResult };
   'xcsh.recent': { args: RecentArgs; result: RecentResult };
   'xcsh.resolve': { args: ResolveArgs; result: Resolution };
+  'xcsh.info': { args: SubjectArgs; result: InfoResult };
+  'xcsh.exists': { args: SubjectArgs; result: ExistsResult };
   'xcsh.state': { args: FolderArgs; result: SessionState };
   'xcsh.context': { args: ContextArgs; result: ContextResult };
   'xcsh.entries': { args: EntriesArgs; result: EntriesResult };
@@ -43,14 +45,18 @@ export interface CommandMap {
   'xcsh.branch': { args: BranchArgs; result: BranchResult };
   'xcsh.label': { args: LabelArgs; result: LabelResult };
   'xcsh.rename': { args: RenameArgs; result: RenameResult };
+  'xcsh.describe': { args: DescribeArgs; result: DescribeResult };
+  'xcsh.save': { args: SaveArgs; result: SaveResult };
   'xcsh.delete': { args: DeleteArgs; result: DeleteResult };
   'xcsh.undelete': { args: UndeleteArgs; result: UndeleteResult };
   'xcsh.move': { args: MoveArgs; result: MoveResult };
+  'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: SayArgs; result: QueuedResult };
   'xcsh.followUp': { args: SayArgs; result: QueuedResult };
   'xcsh.history': { args: HistoryArgs; result: HistoryResult };
+  'xcsh.forget': { args: ForgetArgs; result: ForgetResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
   'xcsh.compact': { args: CompactArgs; result: Compaction };
   'xcsh.models': { args: FolderArgs; result: ModelsResult };
@@ -61,6 +67,9 @@ export interface CommandMap {
   'xcsh.bash': { args: BashArgs; result: BashResult };
   'xcsh.snapshot': { args: FolderArgs; result: Snapshot };
   'xcsh.stats': { args: SubjectArgs; result: SessionStats };
+  'xcsh.artifacts': { args: ArtifactsArgs; result: ArtifactsResult };
+  'xcsh.artifact': { args: ArtifactArgs; result: ArtifactResult };
+  'xcsh.import': { args: ImportArgs; result: ImportResult };
 }
 
 export type CommandName = keyof CommandMap;
@@ -274,7 +283,7 @@ export interface NewResult {
 export interface ResumeArgs {
   /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask. */
+  /** The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask. */
   target?: string;
   /** Where to look: folder or all. Absent: the folder first, then everywhere. */
   scope?: string;
@@ -329,7 +338,7 @@ export interface ExportArgs {
   source?: string;
   /** The file to write, or an existing directory. Absent: a name after the session, in the working directory. */
   path?: string;
-  /** html, markdown or jsonl. Absent: by the path's ending, else html. */
+  /** html, markdown, jsonl or agentBase. Absent: by the path's ending, else html. */
   format?: string;
   /** Replace what looks like a password, key or token. What looks like any other word stays. */
   redact?: boolean;
@@ -339,13 +348,21 @@ export interface ExportArgs {
   overwrite?: boolean;
   /** Show the file to the person. */
   open?: boolean;
+  /** For agentBase: keep what tools answered. */
+  includeTool?: boolean;
+  /** For agentBase: put the session into index.json beside it, so that agent-base lists it. */
+  registerInIndex?: boolean;
 }
 
 export interface ExportResult {
   path: string;
   bytes: number;
-  /** How many secrets of each kind were replaced. Absent: none was asked for or found. */
+  /** How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does. */
   redacted?: Record<string, number>;
+  /** For agentBase: how much of each kind has no place there and was left out. */
+  losses?: Record<string, number>;
+  /** What the person should know. */
+  note?: string;
 }
 
 export interface SubjectArgs {
@@ -424,7 +441,7 @@ export interface RecentResult {
 export interface ResolveArgs {
   /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
   cwd?: string;
-  /** An id, an id prefix, a file name, a title, a path or a file: URI. */
+  /** An id, an id prefix, a file name, a title, a slug, a path or a file: URI. */
   target: string;
   /** folder or all. Absent: the folder first, then everywhere. */
   scope?: string;
@@ -433,6 +450,47 @@ export interface ResolveArgs {
 export interface Resolution {
   matches: SessionInfo[] | null;
   scope: string;
+}
+
+export interface InfoResult {
+  path: string;
+  id: string;
+  slug?: string;
+  cwd: string;
+  title?: string;
+  name: string;
+  firstMessage: string;
+  created: string;
+  modified: string;
+  timeAgo: string;
+  parentSession?: string;
+  size: number;
+  entries: number;
+  branches: number;
+  damagedLines: number;
+  live: boolean;
+  lockedBy?: string;
+  origin: string;
+  /** What a person said the session is about. */
+  description?: string;
+  /** Of the model that was last chosen or answered, on the active branch. */
+  provider?: string;
+  /** The model that was last chosen or answered, on the active branch. */
+  model?: string;
+  /** When the session was begun, as its header says. */
+  createdAt: string;
+  /** Time of the last entry, whatever the time of the file. */
+  lastActivityAt: string;
+  /** Messages on the active branch; a list counts those of all branches. */
+  messageCount: number;
+  /** Messages by role, on the active branch. */
+  counts: Record<string, number>;
+}
+
+export interface ExistsResult {
+  exists: boolean;
+  /** The session's file. */
+  path?: string;
 }
 
 export interface SessionState {
@@ -555,6 +613,43 @@ export interface RenameResult {
   title: string;
 }
 
+export interface DescribeArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  source?: string;
+  /** What the session is about; an empty text takes the description away. Absent: ask. */
+  text?: string | null;
+}
+
+export interface DescribeResult {
+  description: string;
+}
+
+export interface SaveArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  source?: string;
+  /** The new title. Absent: it stays. */
+  title?: string | null;
+  /** What the session is about; an empty text takes the description away. Absent: it stays. */
+  description?: string | null;
+  /** When another session of the folder has the title: fail, suffix (a number behind the title) or takeOver (a number behind the other's). Absent: fail. */
+  onConflict?: string;
+}
+
+export interface SaveResult {
+  id: string;
+  path: string;
+  slug: string;
+  title: string;
+  description: string;
+  saved: boolean;
+  /** The sessions that the title was taken from, by takeOver. */
+  renamed?: Named[];
+}
+
 export interface DeleteArgs {
   /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
   cwd?: string;
@@ -592,6 +687,32 @@ export interface MoveArgs {
 export interface MoveResult {
   /** The moved session. */
   session: SessionState;
+}
+
+export interface PurgeArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** How many sessions of each folder stay, those used last; protected ones stay beyond it. Absent: 50. */
+  keep?: number | null;
+  /** folder or all. Absent: folder. */
+  scope?: string;
+  /** true: only say what would go. Absent: true, unless planToken is there. */
+  dryRun?: boolean | null;
+  /** planToken of the answer whose plan is to be carried out. */
+  planToken?: string;
+}
+
+export interface PurgeResult {
+  /** The sessions that would go, the one used last first. */
+  plan?: PurgeItem[];
+  /** The sessions that never go, whatever keep is. */
+  protected?: PurgeItem[];
+  /** What carries this plan out. */
+  planToken?: string;
+  /** The sessions that went, in the order of the plan. */
+  trashed?: PurgedSession[];
+  /** The sessions of the plan that stay, and why. */
+  failed?: PurgeFailure[];
 }
 
 export interface DoctorResult {
@@ -648,6 +769,26 @@ export interface HistoryResult {
   prompts: PastPrompt[] | null;
   /** Why prompts are missing: a sentence about the database. */
   problem?: string;
+}
+
+export interface ForgetArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** Entries, by the ids that xcsh.history gives. At most 1000 together with prompts. */
+  ids?: number[];
+  /** Texts: every entry that is exactly one of them. */
+  prompts?: string[];
+  /** Everything, of every program and folder. */
+  all?: boolean;
+  /** Must be true with all. Absent: the person is asked. */
+  confirm?: boolean | null;
+  /** Leave no trace of the texts in the database's files and make them smaller. Other programs wait meanwhile. */
+  compact?: boolean;
+}
+
+export interface ForgetResult {
+  /** How many entries are gone. */
+  forgotten: number;
 }
 
 export interface AbortResult {
@@ -737,6 +878,8 @@ export interface BashResult {
   truncated: boolean;
   /** A file with all of a long output. */
   fullOutputPath?: string;
+  /** What of a long output is shown. */
+  meta?: OutputMeta | null;
   /** Milliseconds since 1970. */
   timestamp: number;
   excludeFromContext?: boolean;
@@ -771,6 +914,68 @@ export interface SessionStats {
   usage: SessionUsage;
   /** How full the model's window is. */
   contextUsage: ContextUsage;
+}
+
+export interface ArtifactsArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  source?: string;
+  /** What an output is about. With words that fit the tool or its argument only those outputs are listed, the best first. */
+  query?: string;
+}
+
+export interface ArtifactsResult {
+  /** In the order of their numbers, then by name; with a query the best first. */
+  artifacts: ArtifactInfo[] | null;
+}
+
+export interface ArtifactArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  source?: string;
+  /** An id or name of xcsh.artifacts, or an address artifact://…. */
+  id: string;
+  /** Where to begin, in bytes. Absent: 0. */
+  offset?: number;
+  /** How many bytes at most, 1 to 1048576. Absent: 65536. A character is never cut, and a line only if it is longer. */
+  limit?: number;
+}
+
+export interface ArtifactResult {
+  id: string;
+  name: string;
+  text: string;
+  /** The size of all of it. */
+  bytes: number;
+  /** Where the text begins, in bytes. */
+  offset: number;
+  /** Where to read on; absent at the end. */
+  nextOffset?: number | null;
+  /** The file holds bytes here that are no text; the text has U+FFFD in their place. */
+  binary?: boolean;
+}
+
+export interface ImportArgs {
+  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  cwd?: string;
+  /** Files to import: .jsonl is a session of xcsh, pi or omp, anything else one of agent-base. Directories are imported as dir is. */
+  paths?: string[];
+  /** A directory of agent-base, of which every session is imported, or one file. Absent, and no paths: the directory that agent-base uses. */
+  dir?: string;
+  /** Change nothing, only say what would become of each file. */
+  dryRun?: boolean;
+  /** Make the session the folder's live one. Only for one file. */
+  resume?: boolean;
+}
+
+export interface ImportResult {
+  files: ImportedFile[] | null;
+  /** The session that agent-base would resume, by its own id. Of which folder it is, it does not say. */
+  lastSessionId?: string;
+  /** Which session the folder is in now. Absent: that was not asked for. */
+  resumed?: ResumeResult | null;
 }
 
 export interface EventParams {
@@ -888,6 +1093,7 @@ export interface Problem {
 export interface SessionInfo {
   path: string;
   id: string;
+  slug?: string;
   cwd: string;
   title?: string;
   name: string;
@@ -955,6 +1161,40 @@ export interface TreeNode {
   timestamp: string;
 }
 
+export interface Named {
+  id: string;
+  path: string;
+  title: string;
+}
+
+export interface PurgeItem {
+  id: string;
+  path: string;
+  name: string;
+  reason: string;
+  /** The reason as a sentence. */
+  message: string;
+  /** ISO 8601; never later than now. */
+  lastUsed: string;
+  /** Bytes. */
+  size: number;
+}
+
+export interface PurgedSession {
+  id: string;
+  /** Where it was. */
+  path: string;
+  /** What xcsh.undelete takes. */
+  trashed: string;
+}
+
+export interface PurgeFailure {
+  id: string;
+  path: string;
+  kind: ErrorKind;
+  message: string;
+}
+
 export interface PromptImage {
   /** The bytes, base64. */
   data: string;
@@ -979,6 +1219,8 @@ export interface TurnUsage {
 }
 
 export interface PastPrompt {
+  /** For xcsh.forget; absent while the prompt is not in the database. */
+  id?: number;
   prompt: string;
   createdAt: string;
   cwd?: string;
@@ -998,6 +1240,10 @@ export interface ModelItem {
   cost: ModelCost | null;
   /** It can be used now: there is a key, or none is needed. */
   available: boolean;
+}
+
+export interface OutputMeta {
+  truncation: TruncationMeta;
 }
 
 export interface SnapshotMessage {
@@ -1046,6 +1292,34 @@ export interface ContextUsage {
   percent?: number;
 }
 
+export interface ArtifactInfo {
+  /** What xcsh.artifact takes: the number at the beginning of the name, else the name. */
+  id: string;
+  name: string;
+  /** Which tool wrote it, when that is known. */
+  tool?: string;
+  /** The tool and its first argument, when the session tells. */
+  description?: string;
+  /** The result in the session that names it. */
+  entryId?: string;
+  bytes: number;
+  modified: string;
+  /** How many words of the query fit. */
+  score?: number;
+}
+
+export interface ImportedFile {
+  path: string;
+  /** imported, updated (an earlier import of the conversation has other content and stays), skipped (it is there already) or failed. */
+  status: string;
+  /** Why it was skipped or failed. */
+  reason?: string;
+  /** The id of the session that was made or found. */
+  session?: string;
+  /** That session's file, which xcsh.resume takes as its target. */
+  file?: string;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   words?: string[];
@@ -1071,12 +1345,21 @@ export interface ContentBlock {
 }
 
 export interface SummaryFacts {
+  id: string;
+  /** The title, else the beginning of the first prompt. */
   name: string;
+  title?: string;
+  /** What a person said the session is about. */
+  description?: string;
   created: string;
+  /** Time of the last entry, whatever the time of the file. */
   lastActivity: string;
+  provider?: string;
+  /** The model that was last chosen or answered, on the active branch. */
+  model?: string;
   /** Messages by role, on the active branch. */
   counts: Record<string, number>;
-  /** The beginning of the first prompt. */
+  /** The beginning of the first prompt, on one line. */
   firstTopic?: string;
 }
 
@@ -1101,6 +1384,21 @@ export interface ModelCost {
   tiers?: CostTier[];
 }
 
+export interface TruncationMeta {
+  /** tail: the end is shown. */
+  direction: string;
+  /** lines or bytes. */
+  truncatedBy: string;
+  totalLines: number;
+  totalBytes: number;
+  outputLines: number;
+  outputBytes: number;
+  maxBytes: number;
+  shownRange: LineRange;
+  /** Of all of the output, for xcsh.artifact. */
+  artifactId?: string;
+}
+
 export interface ToolPreview {
   title?: string;
   diff?: string;
@@ -1118,4 +1416,9 @@ export interface CostTier {
   output: number;
   cacheRead: number;
   cacheWrite: number;
+}
+
+export interface LineRange {
+  start: number;
+  end: number;
 }

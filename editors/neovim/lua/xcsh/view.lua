@@ -1,6 +1,7 @@
 -- Shows results: a message, or a buffer that belongs to no file.
 
 local inputs = require('xcsh.inputs')
+local wire = require('xcsh.wire')
 
 local M = {}
 
@@ -204,6 +205,42 @@ local function queued(result)
   M.notify(('%d messages wait for the turn that runs.'):format(result.queued))
 end
 
+---How many files of an import became of each kind, and why some did not.
+local function imported(result)
+  local counts, lines = {}, {}
+  for _, file in ipairs(wire.tbl(result.files)) do
+    counts[file.status] = (counts[file.status] or 0) + 1
+    if file.status == 'failed' then
+      lines[#lines + 1] = wire.str(file.reason)
+    end
+  end
+  local said = ('Imported: %d. There already: %d.'):format(
+    (counts.imported or 0) + (counts.updated or 0),
+    counts.skipped or 0
+  )
+  if #lines > 0 then
+    M.notify(said .. '\n' .. table.concat(lines, '\n'), vim.log.levels.WARN)
+  else
+    M.notify(said)
+  end
+end
+
+---A purge that was carried out, or else its plan.
+local function purged(result)
+  if type(result.trashed) == 'table' then
+    return M.notify(('%d sessions went to the trash.'):format(#result.trashed))
+  end
+  local lines = {}
+  for _, item in ipairs(wire.tbl(result.plan)) do
+    lines[#lines + 1] = require('xcsh.text').one_line(('%s  %s'):format(item.lastUsed, item.name))
+  end
+  if #lines == 0 then
+    return M.notify('No session has to go.')
+  end
+  table.insert(lines, 1, 'These sessions would go to the trash; nothing was moved:')
+  M.scratch('purge', lines)
+end
+
 ---What each command shows when it is done; the others show their result as data.
 ---@type table<string, fun(result: any, bang: boolean, cwd: string)>
 local shown = {
@@ -253,6 +290,16 @@ local shown = {
   ['xcsh.rename'] = function(result)
     M.notify(('The session is now called "%s".'):format(result.title))
   end,
+  ['xcsh.describe'] = function(result)
+    M.notify(result.description == '' and 'The description is gone.' or 'The session is described.')
+  end,
+  ['xcsh.save'] = function(result)
+    M.notify(
+      ('"%s" is saved: %s'):format(result.title ~= '' and result.title or result.slug, result.path)
+    )
+  end,
+  ['xcsh.import'] = imported,
+  ['xcsh.purge'] = purged,
   ['xcsh.delete'] = function(result)
     local text = 'The session is in the trash; ":Xcsh undelete trashed=%s" takes it back.'
     M.notify(text:format((result.trashed:gsub(' ', '\\ '))))

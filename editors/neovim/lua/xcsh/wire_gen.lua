@@ -7,7 +7,7 @@
 
 ---@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'
 
----@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'outsideRoot'|'provider'|'cancelled'|'internal'
+---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'cancelled'|'internal'
 
 ---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'
 
@@ -61,7 +61,7 @@
 
 ---@class xcsh.wire.ResumeArgs
 ---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field target? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask.
+---@field target? string The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask.
 ---@field scope? string Where to look: folder or all. Absent: the folder first, then everywhere.
 ---@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Absent: ask.
 ---@field create? boolean Make a new session at the target, when that is a path where nothing is.
@@ -93,16 +93,20 @@
 ---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
 ---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
 ---@field path? string The file to write, or an existing directory. Absent: a name after the session, in the working directory.
----@field format? string html, markdown or jsonl. Absent: by the path's ending, else html.
+---@field format? string html, markdown, jsonl or agentBase. Absent: by the path's ending, else html.
 ---@field redact? boolean Replace what looks like a password, key or token. What looks like any other word stays.
 ---@field theme? string How a page begins: auto (as the reader's system), light or dark. Absent: auto.
 ---@field overwrite? boolean Replace an existing file.
 ---@field open? boolean Show the file to the person.
+---@field includeTool? boolean For agentBase: keep what tools answered.
+---@field registerInIndex? boolean For agentBase: put the session into index.json beside it, so that agent-base lists it.
 
 ---@class xcsh.wire.ExportResult
 ---@field path string
 ---@field bytes integer
----@field redacted? table<string, integer> How many secrets of each kind were replaced. Absent: none was asked for or found.
+---@field redacted? table<string, integer> How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does.
+---@field losses? table<string, integer> For agentBase: how much of each kind has no place there and was left out.
+---@field note? string What the person should know.
 
 ---@class xcsh.wire.SubjectArgs
 ---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
@@ -149,12 +153,43 @@
 
 ---@class xcsh.wire.ResolveArgs
 ---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field target string An id, an id prefix, a file name, a title, a path or a file: URI.
+---@field target string An id, an id prefix, a file name, a title, a slug, a path or a file: URI.
 ---@field scope? string folder or all. Absent: the folder first, then everywhere.
 
 ---@class xcsh.wire.Resolution
 ---@field matches xcsh.wire.SessionInfo[]|nil
 ---@field scope string
+
+---@class xcsh.wire.InfoResult
+---@field path string
+---@field id string
+---@field slug? string
+---@field cwd string
+---@field title? string
+---@field name string
+---@field firstMessage string
+---@field created string
+---@field modified string
+---@field timeAgo string
+---@field parentSession? string
+---@field size integer
+---@field entries integer
+---@field branches integer
+---@field damagedLines integer
+---@field live boolean
+---@field lockedBy? string
+---@field origin string
+---@field description? string What a person said the session is about.
+---@field provider? string Of the model that was last chosen or answered, on the active branch.
+---@field model? string The model that was last chosen or answered, on the active branch.
+---@field createdAt string When the session was begun, as its header says.
+---@field lastActivityAt string Time of the last entry, whatever the time of the file.
+---@field messageCount integer Messages on the active branch; a list counts those of all branches.
+---@field counts table<string, integer> Messages by role, on the active branch.
+
+---@class xcsh.wire.ExistsResult
+---@field exists boolean
+---@field path? string The session's file.
 
 ---@class xcsh.wire.SessionState
 ---@field cwd string Working directory of the session.
@@ -231,6 +266,30 @@
 ---@class xcsh.wire.RenameResult
 ---@field title string
 
+---@class xcsh.wire.DescribeArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@field text? string|nil What the session is about; an empty text takes the description away. Absent: ask.
+
+---@class xcsh.wire.DescribeResult
+---@field description string
+
+---@class xcsh.wire.SaveArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@field title? string|nil The new title. Absent: it stays.
+---@field description? string|nil What the session is about; an empty text takes the description away. Absent: it stays.
+---@field onConflict? string When another session of the folder has the title: fail, suffix (a number behind the title) or takeOver (a number behind the other's). Absent: fail.
+
+---@class xcsh.wire.SaveResult
+---@field id string
+---@field path string
+---@field slug string
+---@field title string
+---@field description string
+---@field saved boolean
+---@field renamed? xcsh.wire.Named[]|nil The sessions that the title was taken from, by takeOver.
+
 ---@class xcsh.wire.DeleteArgs
 ---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
 ---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask.
@@ -253,6 +312,20 @@
 
 ---@class xcsh.wire.MoveResult
 ---@field session xcsh.wire.SessionState The moved session.
+
+---@class xcsh.wire.PurgeArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field keep? integer|nil How many sessions of each folder stay, those used last; protected ones stay beyond it. Absent: 50.
+---@field scope? string folder or all. Absent: folder.
+---@field dryRun? boolean|nil true: only say what would go. Absent: true, unless planToken is there.
+---@field planToken? string planToken of the answer whose plan is to be carried out.
+
+---@class xcsh.wire.PurgeResult
+---@field plan? xcsh.wire.PurgeItem[]|nil The sessions that would go, the one used last first.
+---@field protected? xcsh.wire.PurgeItem[]|nil The sessions that never go, whatever keep is.
+---@field planToken? string What carries this plan out.
+---@field trashed? xcsh.wire.PurgedSession[]|nil The sessions that went, in the order of the plan.
+---@field failed? xcsh.wire.PurgeFailure[]|nil The sessions of the plan that stay, and why.
 
 ---@class xcsh.wire.DoctorResult
 ---@field problems xcsh.wire.Problem[]|nil
@@ -287,6 +360,17 @@
 ---@class xcsh.wire.HistoryResult
 ---@field prompts xcsh.wire.PastPrompt[]|nil
 ---@field problem? string Why prompts are missing: a sentence about the database.
+
+---@class xcsh.wire.ForgetArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field ids? integer[]|nil Entries, by the ids that xcsh.history gives. At most 1000 together with prompts.
+---@field prompts? string[]|nil Texts: every entry that is exactly one of them.
+---@field all? boolean Everything, of every program and folder.
+---@field confirm? boolean|nil Must be true with all. Absent: the person is asked.
+---@field compact? boolean Leave no trace of the texts in the database's files and make them smaller. Other programs wait meanwhile.
+
+---@class xcsh.wire.ForgetResult
+---@field forgotten integer How many entries are gone.
 
 ---@class xcsh.wire.AbortResult
 ---@field aborted boolean
@@ -345,6 +429,7 @@
 ---@field cancelled boolean
 ---@field truncated boolean
 ---@field fullOutputPath? string A file with all of a long output.
+---@field meta? xcsh.wire.OutputMeta|nil What of a long output is shown.
 ---@field timestamp integer Milliseconds since 1970.
 ---@field excludeFromContext? boolean
 
@@ -366,6 +451,42 @@
 ---@field toolCalls table<string, integer> Tool calls by tool.
 ---@field usage xcsh.wire.SessionUsage Tokens, and cost in US dollars as recorded.
 ---@field contextUsage xcsh.wire.ContextUsage How full the model's window is.
+
+---@class xcsh.wire.ArtifactsArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@field query? string What an output is about. With words that fit the tool or its argument only those outputs are listed, the best first.
+
+---@class xcsh.wire.ArtifactsResult
+---@field artifacts xcsh.wire.ArtifactInfo[]|nil In the order of their numbers, then by name; with a query the best first.
+
+---@class xcsh.wire.ArtifactArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@field id string An id or name of xcsh.artifacts, or an address artifact://….
+---@field offset? integer Where to begin, in bytes. Absent: 0.
+---@field limit? integer How many bytes at most, 1 to 1048576. Absent: 65536. A character is never cut, and a line only if it is longer.
+
+---@class xcsh.wire.ArtifactResult
+---@field id string
+---@field name string
+---@field text string
+---@field bytes integer The size of all of it.
+---@field offset integer Where the text begins, in bytes.
+---@field nextOffset? integer|nil Where to read on; absent at the end.
+---@field binary? boolean The file holds bytes here that are no text; the text has U+FFFD in their place.
+
+---@class xcsh.wire.ImportArgs
+---@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field paths? string[]|nil Files to import: .jsonl is a session of xcsh, pi or omp, anything else one of agent-base. Directories are imported as dir is.
+---@field dir? string A directory of agent-base, of which every session is imported, or one file. Absent, and no paths: the directory that agent-base uses.
+---@field dryRun? boolean Change nothing, only say what would become of each file.
+---@field resume? boolean Make the session the folder's live one. Only for one file.
+
+---@class xcsh.wire.ImportResult
+---@field files xcsh.wire.ImportedFile[]|nil
+---@field lastSessionId? string The session that agent-base would resume, by its own id. Of which folder it is, it does not say.
+---@field resumed? xcsh.wire.ResumeResult|nil Which session the folder is in now. Absent: that was not asked for.
 
 ---@class xcsh.wire.EventParams
 ---@field cwd string
@@ -466,6 +587,7 @@
 ---@class xcsh.wire.SessionInfo
 ---@field path string
 ---@field id string
+---@field slug? string
 ---@field cwd string
 ---@field title? string
 ---@field name string
@@ -525,6 +647,31 @@
 ---@field preview string The beginning of the entry's text, on one line.
 ---@field timestamp string
 
+---@class xcsh.wire.Named
+---@field id string
+---@field path string
+---@field title string
+
+---@class xcsh.wire.PurgeItem
+---@field id string
+---@field path string
+---@field name string
+---@field reason string
+---@field message string The reason as a sentence.
+---@field lastUsed string ISO 8601; never later than now.
+---@field size integer Bytes.
+
+---@class xcsh.wire.PurgedSession
+---@field id string
+---@field path string Where it was.
+---@field trashed string What xcsh.undelete takes.
+
+---@class xcsh.wire.PurgeFailure
+---@field id string
+---@field path string
+---@field kind xcsh.wire.ErrorKind
+---@field message string
+
 ---@class xcsh.wire.PromptImage
 ---@field data string The bytes, base64.
 ---@field mimeType string image/png, image/jpeg, image/gif or image/webp.
@@ -542,6 +689,7 @@
 ---@field cost xcsh.wire.UsageCost
 
 ---@class xcsh.wire.PastPrompt
+---@field id? integer For xcsh.forget; absent while the prompt is not in the database.
 ---@field prompt string
 ---@field createdAt string
 ---@field cwd? string
@@ -556,6 +704,9 @@
 ---@field thinkingLevels xcsh.wire.ThinkingLevel[]|nil
 ---@field cost xcsh.wire.ModelCost|nil US dollars for a million tokens; null when unknown.
 ---@field available boolean It can be used now: there is a key, or none is needed.
+
+---@class xcsh.wire.OutputMeta
+---@field truncation xcsh.wire.TruncationMeta
 
 ---@class xcsh.wire.SnapshotMessage
 ---@field entryId string
@@ -594,6 +745,23 @@
 ---@field contextWindow? integer
 ---@field percent? number
 
+---@class xcsh.wire.ArtifactInfo
+---@field id string What xcsh.artifact takes: the number at the beginning of the name, else the name.
+---@field name string
+---@field tool? string Which tool wrote it, when that is known.
+---@field description? string The tool and its first argument, when the session tells.
+---@field entryId? string The result in the session that names it.
+---@field bytes integer
+---@field modified string
+---@field score? integer How many words of the query fit.
+
+---@class xcsh.wire.ImportedFile
+---@field path string
+---@field status string imported, updated (an earlier import of the conversation has other content and stays), skipped (it is there already) or failed.
+---@field reason? string Why it was skipped or failed.
+---@field session? string The id of the session that was made or found.
+---@field file? string That session's file, which xcsh.resume takes as its target.
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field words? string[]|nil
@@ -617,11 +785,16 @@
 ---@field argumentsError? string
 
 ---@class xcsh.wire.SummaryFacts
----@field name string
+---@field id string
+---@field name string The title, else the beginning of the first prompt.
+---@field title? string
+---@field description? string What a person said the session is about.
 ---@field created string
----@field lastActivity string
+---@field lastActivity string Time of the last entry, whatever the time of the file.
+---@field provider? string
+---@field model? string The model that was last chosen or answered, on the active branch.
 ---@field counts table<string, integer> Messages by role, on the active branch.
----@field firstTopic? string The beginning of the first prompt.
+---@field firstTopic? string The beginning of the first prompt, on one line.
 
 ---@class xcsh.wire.AttachmentRange
 ---@field start xcsh.wire.AttachmentPosition
@@ -641,6 +814,17 @@
 ---@field cacheWrite number
 ---@field tiers? xcsh.wire.CostTier[]|nil
 
+---@class xcsh.wire.TruncationMeta
+---@field direction string tail: the end is shown.
+---@field truncatedBy string lines or bytes.
+---@field totalLines integer
+---@field totalBytes integer
+---@field outputLines integer
+---@field outputBytes integer
+---@field maxBytes integer
+---@field shownRange xcsh.wire.LineRange
+---@field artifactId? string Of all of the output, for xcsh.artifact.
+
 ---@class xcsh.wire.ToolPreview
 ---@field title? string
 ---@field diff? string
@@ -656,3 +840,7 @@
 ---@field output number
 ---@field cacheRead number
 ---@field cacheWrite number
+
+---@class xcsh.wire.LineRange
+---@field start integer
+---@field end integer

@@ -2,7 +2,16 @@ import * as vscode from 'vscode';
 
 import type { CommandName, SessionInfo } from '../wire.gen';
 import type { Window } from '../window';
-import { askSavePath, askText, pickApproval, pickDirectory, pickEntry, pickModel, pickThinking } from './choices';
+import {
+  askImport,
+  askSavePath,
+  askText,
+  pickApproval,
+  pickDirectory,
+  pickEntry,
+  pickModel,
+  pickThinking,
+} from './choices';
 import { askElsewhere, isElsewhere } from './elsewhere';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
@@ -103,6 +112,26 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     }
     const value = typeof args['name'] === 'string' ? args['name'] : await nameOf(window, args);
     return put(args, 'title', await askText(t('The new title of the session'), { value }));
+  },
+  'xcsh.save': async (window, args) => {
+    if (args['title'] !== undefined || args['source'] !== undefined) {
+      return true;
+    }
+    const value = await nameOf(window, args);
+    const prompt = t('The title of the session; empty leaves it as it is');
+    const title = await vscode.window.showInputBox({ prompt, value, ignoreFocusOut: true });
+    if (title?.trim() && title !== value) {
+      args['title'] = title;
+    }
+    return title !== undefined;
+  },
+  'xcsh.import': async (_window, args) => {
+    if (args['paths'] !== undefined || args['dir'] !== undefined) {
+      return true;
+    }
+    const where = await askImport();
+    Object.assign(args, where);
+    return where !== undefined;
   },
   'xcsh.move': async (window, args) =>
     args['to'] !== undefined || put(args, 'to', await pickDirectory(window, args.cwd)),

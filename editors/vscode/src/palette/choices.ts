@@ -192,3 +192,31 @@ export async function askSavePath(
   }
   return target?.fsPath;
 }
+
+/** Asks what to import: the arguments of the command that say so. undefined: the person closed the question. */
+export async function askImport(): Promise<{ paths?: string[]; dir?: string } | undefined> {
+  const picked = await vscode.window.showQuickPick(
+    [
+      { label: t('What agent-base has'), detail: t('All sessions where that program keeps them'), from: 'default' },
+      { label: t('Files…'), detail: t('Sessions of agent-base (.json), xcsh, pi or omp (.jsonl)'), from: 'files' },
+      { label: t('A folder…'), detail: t('All sessions of agent-base in it'), from: 'folder' },
+    ],
+    { placeHolder: t('Import what? It is copied; where it comes from stays as it is.') },
+  );
+  if (!picked || picked.from === 'default') {
+    return picked && {};
+  }
+  const folders = picked.from === 'folder';
+  const chosen = await vscode.window.showOpenDialog({
+    canSelectFiles: !folders,
+    canSelectFolders: folders,
+    canSelectMany: !folders,
+    openLabel: t('Import'),
+    filters: folders ? {} : { [t('Sessions')]: ['json', 'jsonl'] },
+  });
+  const paths = chosen?.map((uri) => uri.fsPath) ?? [];
+  if (paths.length === 0) {
+    return undefined;
+  }
+  return folders ? { dir: paths[0] } : { paths };
+}

@@ -43,6 +43,10 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.branch': (window, args, result) => giveBack(window, args.cwd, result.editorText),
   'xcsh.label': (_window, args) => brief(args['label'] === null ? t('Label taken away') : t('Labelled')),
   'xcsh.rename': (_window, _args, result) => brief(t('Renamed to {0}', result.title)),
+  'xcsh.describe': (_window, _args, result) =>
+    brief(result.description === '' ? t('Description taken away') : t('Described')),
+  'xcsh.save': (_window, _args, result) => brief(t('Saved: {0}', result.title || result.slug)),
+  'xcsh.import': (_window, args, result) => imported(args, result),
   'xcsh.move': (_window, _args, result) => brief(t('Moved to {0}', result.session.cwd)),
   'xcsh.delete': async (window, args, result) => {
     const undo = t('Undo');
@@ -235,6 +239,32 @@ async function shared(result: CommandMap['xcsh.share']['result']): Promise<void>
     await vscode.env.openExternal(vscode.Uri.parse(url, true));
   } else if (url && answer === copy) {
     await vscode.env.clipboard.writeText(url);
+  }
+}
+
+/** What the server asked for by itself it has told of. */
+async function imported(args: Args, result: CommandMap['xcsh.import']['result']): Promise<void> {
+  if (args['paths'] === undefined && args['dir'] === undefined) {
+    return;
+  }
+  const files = result.files ?? [];
+  const done = files.filter((file) => file.status === 'imported' || file.status === 'updated');
+  const failed = files.filter((file) => file.status === 'failed');
+  const there = files.length - done.length - failed.length;
+  const message =
+    done.length === 1
+      ? t('1 session was imported; {0} were there already.', there)
+      : t('{0} sessions were imported; {1} were there already.', done.length, there);
+  if (failed.length > 0) {
+    const reason = failed[0]?.reason ?? '';
+    void vscode.window.showWarningMessage(`${message} ${t('{0} could not be: {1}', failed.length, reason)}`);
+    return;
+  }
+  const resume = t('Resume');
+  const target = done.length === 1 ? done[0]?.file : undefined;
+  const answer = await vscode.window.showInformationMessage(message, ...(target ? [resume] : []));
+  if (answer === resume) {
+    await vscode.commands.executeCommand('xcsh.resume', { cwd: args.cwd, target });
   }
 }
 

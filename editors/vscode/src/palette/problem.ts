@@ -71,6 +71,10 @@ function label(remedy: Remedy): string {
       return vscode.l10n.t('Send When Done');
     case 'overwrite':
       return vscode.l10n.t('Overwrite');
+    case 'addNumber':
+      return vscode.l10n.t('Add a Number');
+    case 'takeTitle':
+      return vscode.l10n.t('Take the Title');
   }
 }
 
@@ -125,6 +129,12 @@ async function apply(window: Window, remedy: Remedy, error: ServerError, about?:
       return;
     case 'overwrite':
       await again({ overwrite: true });
+      return;
+    case 'addNumber':
+      await again({ onConflict: 'suffix' });
+      return;
+    case 'takeTitle':
+      await again({ onConflict: 'takeOver' });
       return;
   }
 }

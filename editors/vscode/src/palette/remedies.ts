@@ -15,7 +15,9 @@ export type Remedy =
   | 'chooseModel'
   | 'stopTurn'
   | 'waitForTurn'
-  | 'overwrite';
+  | 'overwrite'
+  | 'addNumber'
+  | 'takeTitle';
 
 /** How an error is shown: its buttons, and whether the person has to answer first. */
 export interface Handling {
@@ -48,6 +50,8 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
       return { remedies: ['chooseModel', 'log'], modal: false, severity: 'error' };
     case 'fileExists':
       return warning(command === 'xcsh.export' ? ['overwrite'] : []);
+    case 'nameInUse':
+      return warning(['addNumber', 'takeTitle']);
     case 'notFound':
     case 'denied':
     case 'stale':

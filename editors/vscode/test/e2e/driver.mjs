@@ -189,7 +189,9 @@ export class Editor extends Place {
           .locator('.quick-input-widget input')
           .first()
           .fill('>' + title, briefly);
-        await page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click(briefly);
+        // Enter and no click, which may have done its work and fail all the same, when the list is gone.
+        await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor(briefly);
+        await this.input().press('Enter', briefly);
         return true;
       } catch {
         await this.#closeQuickInput();

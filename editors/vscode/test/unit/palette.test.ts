@@ -29,6 +29,10 @@ test('a prompt that meets a turn can wait for it; a session that another process
   assert.deepEqual(handlingOf(new ServerError('', 'busy', { pid: 7 }), 'xcsh.resume')?.remedies, []);
 });
 
+test('a title that another session has can be taken, or get a number', () => {
+  assert.deepEqual(handlingOf(new ServerError('', 'nameInUse'), 'xcsh.save')?.remedies, ['addNumber', 'takeTitle']);
+});
+
 test('an error that nobody foresaw points to the log', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
 });
