@@ -189,9 +189,10 @@ export class Editor extends Place {
           .locator('.quick-input-widget input')
           .first()
           .fill('>' + title, briefly);
-        // Enter and no click, which may have done its work and fail all the same, when the list is gone.
-        await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor(briefly);
-        await this.input().press('Enter', briefly);
+        const row = page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
+        await row.waitFor(briefly);
+        // A click that is given up may have been made: it has the time that it takes.
+        await row.click({ timeout: 8000 });
         return true;
       } catch {
         await this.#closeQuickInput();
@@ -293,6 +294,8 @@ export class Editor extends Place {
     await this.page.locator('.activitybar .action-label[aria-label^="xcsh"]').first().click();
     const view = this.page.locator('.pane').filter({ has: this.page.locator('.pane-header[aria-label^="Sessions"]') });
     await view.waitFor();
+    // The editor gives the focus to the page once that is there, and takes it from whatever has it.
+    await this.chat.locator('#composer').waitFor();
     return view;
   }
 
