@@ -20,6 +20,10 @@ export class ServerError extends Error {
 
 const requestCancelled = -32800;
 
+/** The codes that the client library gives when a connection ends: those of JSON-RPC's reserved range that it uses. */
+const firstOfConnection = -32099;
+const lastOfConnection = -32096;
+
 /** The ServerError that a rejected request stands for. */
 export function toServerError(error: unknown): ServerError {
   if (error instanceof ServerError) {
@@ -34,4 +38,16 @@ export function toServerError(error: unknown): ServerError {
   // A request that VS Code itself cancelled has no data.
   const cancelled = code === requestCancelled || (error instanceof Error && error.name === 'Canceled');
   return new ServerError(text, cancelled ? 'cancelled' : 'unknown', details);
+}
+
+/**
+ * Whether a request failed because there was nobody to answer: the process may be gone a
+ * moment before the client notices.
+ */
+export function isOfConnection(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (typeof code === 'number') {
+    return code >= firstOfConnection && code <= lastOfConnection;
+  }
+  return toServerError(error).kind === 'unknown'; // of a stream
 }

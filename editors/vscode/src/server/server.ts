@@ -5,7 +5,7 @@ import type { CommandMap, CommandName, NotificationMap, RequestMap } from '../wi
 import { Backoff } from './backoff';
 import { Connection } from './client';
 import { Documents } from './documents';
-import { ServerError, toServerError } from './errors';
+import { isOfConnection, ServerError, toServerError } from './errors';
 import { locateServer, type Located } from './locate';
 import type { ServerStatus } from './status';
 import { probeVersion } from './version';
@@ -72,7 +72,7 @@ export class Server implements vscode.Disposable {
     try {
       return (await connection.executeCommand(command, args, token)) as CommandMap[C]['result'];
     } catch (error) {
-      if (connection !== this.#connection || !connection.running) {
+      if (connection !== this.#connection || !connection.running || isOfConnection(error)) {
         throw new ServerError(vscode.l10n.t('The server xcsh-ls ended while it was at work.'), 'noServer');
       }
       throw toServerError(error);

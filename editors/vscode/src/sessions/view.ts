@@ -86,10 +86,15 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   /** Shows what fits a query; an empty one shows all. */
   async find(query: string): Promise<void> {
     this.#query = query;
-    this.#view.message = query === '' ? undefined : t('Sessions with “{0}”', query);
+    this.#showQuery();
     await setContext('searching', query !== '');
     await this.#reload();
     await vscode.commands.executeCommand('xcshLs.sessions.focus');
+  }
+
+  /** Says above the list what is searched, in place of what went wrong before. */
+  #showQuery(): void {
+    this.#view.message = this.#query === '' ? undefined : t('Sessions with “{0}”', this.#query);
   }
 
   more(cwd: string): Promise<void> {
@@ -110,12 +115,14 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     this.#loading?.cancel();
     const { status, folders } = this.window;
     if (status.kind === 'missing' || status.kind === 'failed' || (folders.length === 0 && !this.#all)) {
+      this.#showQuery(); // else what is said above hides what is to be done
       return [];
     }
     const loading = (this.#loading = new vscode.CancellationTokenSource());
     try {
       const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
       const nodes = await loadTree(this.window, wanted, loading.token);
+      this.#showQuery();
       void setContext('empty', nodes.length === 0);
       return nodes;
     } catch (error) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ServerError, toServerError } from '../../src/server/errors';
+import { isOfConnection, ServerError, toServerError } from '../../src/server/errors';
 import { logRecord } from '../../src/server/log';
 import { introduction, probeVersion, versionIn } from '../../src/server/version';
 import { wireVersion } from '../../src/wire.gen';
@@ -31,6 +31,18 @@ test('anything else is an error with the words that there are', () => {
   assert.equal(toServerError(undefined).kind, 'unknown');
   const own = new ServerError('gone', 'noServer');
   assert.equal(toServerError(own), own);
+});
+
+test('a request that nobody could answer is told from one that was refused', () => {
+  const destroyed = Object.assign(new Error('Cannot call write after a stream was destroyed'), {
+    code: 'ERR_STREAM_DESTROYED',
+  });
+  assert.equal(isOfConnection(destroyed), true);
+  assert.equal(isOfConnection({ code: -32097, message: 'Pending response rejected' }), true);
+  assert.equal(isOfConnection({ code: -32803, message: 'no', data: { kind: 'notFound' } }), false);
+  assert.equal(isOfConnection({ code: -32601, message: 'no such method' }), false);
+  assert.equal(isOfConnection({ code: -32800, message: 'Request cancelled' }), false);
+  assert.equal(isOfConnection(new ServerError('not trusted', 'untrusted')), false);
 });
 
 test('a record of the log has its level, its logger and its fields', () => {
