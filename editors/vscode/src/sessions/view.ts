@@ -56,11 +56,16 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   /**
-   * Reads the list and then shows it: while the editor waits for lines it knows none, and
-   * what is clicked on meanwhile would do nothing.
+   * Reads the list and then shows it, if it is another one: while the editor asks for lines
+   * it knows none, and what is clicked on meanwhile does nothing.
    */
   async #reload(): Promise<void> {
-    this.#nodes = this.#view.visible ? ((await this.#load()) ?? this.#nodes) : undefined;
+    const { visible } = this.#view;
+    const nodes = visible ? await this.#load() : undefined;
+    if (visible && (nodes === undefined || JSON.stringify(nodes) === JSON.stringify(this.#nodes))) {
+      return;
+    }
+    this.#nodes = nodes;
     this.#changed.fire();
   }
 
