@@ -138,9 +138,13 @@ func TestBrowserShowsASession(t *testing.T) {
 	require.Contains(t, text("#about"), "System prompt")
 	p.picture(t, "sample")
 
-	for filter, rows := range map[string]int{"default": 17, "no-tools": 13, "user": 3, "labelled": 1, "all": 28} {
-		p.eval(t, fmt.Sprintf(`document.querySelector("#filters [data-filter=%s]").click()`, filter))
-		require.EqualValues(t, rows, p.eval(t, `document.querySelectorAll("#rows .row").length`), filter)
+	// All at last, because what is searched below is what is shown.
+	for _, view := range []struct {
+		filter string
+		rows   int
+	}{{"default", 17}, {"no-tools", 13}, {"user", 3}, {"labelled", 1}, {"all", 28}} {
+		p.eval(t, fmt.Sprintf(`document.querySelector("#filters [data-filter=%s]").click()`, view.filter))
+		require.EqualValues(t, view.rows, p.eval(t, `document.querySelectorAll("#rows .row").length`), view.filter)
 	}
 	p.press(t, "/")
 	p.eval(t, `document.execCommand("insertText", false, "LED nowhere")`)
