@@ -41,11 +41,13 @@ tmux=("${isolated[@]}" tmux -S "$work/tmux" -f "$conf")
 "${isolated[@]}" "$nvim" --headless --listen "$work/nvim.sock" -n -i NONE -u "$screen/init.lua" \
   "$work/project/a.txt" </dev/null >"$work/nvim.log" 2>&1 &
 editor=$!
-trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
-
 # pause: a moment, between two looks at the same thing.
 exec {never}<> <(:)
 pause() { read -rt 0.05 -u "$never" || :; }
+
+# The server ends a moment after its editor, and until then it writes.
+trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
+  for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
 for _ in $(seq 200); do
   [ ! -S "$work/nvim.sock" ] || break
