@@ -113,56 +113,5 @@ func (w *wire) luaMember(of reflect.Type, name string, s *jsonschema.Schema) str
 	case fixed != "":
 		return luaPrefix + fixed
 	}
-	return luaType(s)
-}
-
-// luaType is a type in the annotations' language. null is a value of its own on the wire,
-// which Neovim may leave out.
-func luaType(s *jsonschema.Schema) string {
-	types := s.Types
-	if s.Type != "" {
-		types = []string{s.Type}
-	}
-	var parts []string
-	if s.Ref != "" {
-		parts = append(parts, luaPrefix+s.Ref)
-	}
-	for _, t := range types {
-		switch t {
-		case "array":
-			t = luaType(s.Items)
-			if strings.Contains(t, "|") {
-				t = "(" + t + ")"
-			}
-			t += "[]"
-		case "object":
-			t = luaObject(s)
-		case "null":
-			t = "nil"
-		}
-		parts = append(parts, t)
-	}
-	if len(parts) == 0 {
-		return "any"
-	}
-	slices.SortStableFunc(parts, func(a, b string) int { return boolToInt(a == "nil") - boolToInt(b == "nil") })
-	return strings.Join(parts, "|")
-}
-
-func luaObject(s *jsonschema.Schema) string {
-	if len(s.Properties) == 0 {
-		if s.AdditionalProperties == nil {
-			return "table<string, any>"
-		}
-		return "table<string, " + luaType(s.AdditionalProperties) + ">"
-	}
-	var members []string
-	for _, name := range s.PropertyOrder {
-		mark := ""
-		if !slices.Contains(s.Required, name) {
-			mark = "?"
-		}
-		members = append(members, name+mark+": "+luaType(s.Properties[name]))
-	}
-	return "{ " + strings.Join(members, ", ") + " }"
+	return luaNotation.typeOf(s)
 }

@@ -220,7 +220,7 @@ func (w *wire) member(of reflect.Type, name string, s *jsonschema.Schema, option
 	if optional && s.Items != nil {
 		s.Types, s.Type = nil, "array"
 	}
-	return typeScriptType(s)
+	return typeScriptNotation.typeOf(s)
 }
 
 // owner is what a type is called in wireMembers.
@@ -259,63 +259,6 @@ func (w *wire) references(t reflect.Type, refs map[reflect.Type]*jsonschema.Sche
 			refs[of] = &jsonschema.Schema{Ref: w.name(of)}
 		}
 	}
-}
-
-func typeScriptType(s *jsonschema.Schema) string {
-	types := s.Types
-	if s.Type != "" {
-		types = []string{s.Type}
-	}
-	var parts []string
-	if s.Ref != "" {
-		parts = append(parts, s.Ref)
-	}
-	for _, t := range types {
-		switch t {
-		case "integer":
-			t = "number"
-		case "array":
-			t = typeScriptType(s.Items)
-			if strings.Contains(t, " ") {
-				t = "(" + t + ")"
-			}
-			t += "[]"
-		case "object":
-			t = typeScriptObject(s)
-		}
-		parts = append(parts, t)
-	}
-	if len(parts) == 0 {
-		return "unknown"
-	}
-	// null reads better behind what else it may be.
-	slices.SortStableFunc(parts, func(a, b string) int { return boolToInt(a == "null") - boolToInt(b == "null") })
-	return strings.Join(parts, " | ")
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func typeScriptObject(s *jsonschema.Schema) string {
-	if len(s.Properties) == 0 {
-		if s.AdditionalProperties == nil {
-			return "Record<string, unknown>"
-		}
-		return "Record<string, " + typeScriptType(s.AdditionalProperties) + ">"
-	}
-	var members []string
-	for _, name := range s.PropertyOrder {
-		mark := ""
-		if !slices.Contains(s.Required, name) {
-			mark = "?"
-		}
-		members = append(members, name+mark+": "+typeScriptType(s.Properties[name]))
-	}
-	return "{ " + strings.Join(members, "; ") + " }"
 }
 
 // union is a type of these texts.
