@@ -1,7 +1,6 @@
 package session_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -247,25 +246,12 @@ func makeArtifacts(path string) error {
 func TestTwoProcessesMakeArtifacts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	var all []*exec.Cmd
-	var gates []io.Closer
+	var both []*exec.Cmd
 	for range 2 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
 		cmd.Env, cmd.Stderr = append(os.Environ(), envArtifacts+"="+path), os.Stderr
-		in, err := cmd.StdinPipe()
-		require.NoError(t, err)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		_, err = bufio.NewReader(out).ReadString('\n')
-		require.NoError(t, err)
-		all, gates = append(all, cmd), append(gates, in)
+		both = append(both, cmd)
 	}
-	for _, gate := range gates {
-		require.NoError(t, gate.Close())
-	}
-	for _, cmd := range all {
-		require.NoError(t, cmd.Wait())
-	}
+	st.Together(t, both...)
 	requireDistinct(t, session.NewStore(session.StoreConfig{Fs: afero.NewOsFs()}), path, 2, 100)
 }

@@ -100,9 +100,7 @@ func inFiles(t *testing.T, path, text string) bool {
 
 func TestForgettingWhereEachIsThereOnce(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "history.db")
-	db := other(t, path)
-	run(t, db, counting...)
+	path, db := countingDatabase(t)
 	run(t, db, "INSERT INTO history (prompt, created_at, use_count) VALUES ('old', 1000, 3), ('newer', 2000, 1), ('newest', 3000, 1)")
 	w := open(t, path)
 	before := schemaOf(t, path)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/history"
+	"github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
 // The environment of a child: which part it plays, its database and its name.
@@ -149,24 +150,10 @@ func TestFirstOpenAtTheSameTime(t *testing.T) {
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "agent", "history.db")
 		var all []*exec.Cmd
-		var gates []io.Closer
 		for i := range programs {
-			cmd := child(t, "first", path, strconv.Itoa(i))
-			in, err := cmd.StdinPipe()
-			require.NoError(t, err)
-			out, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			_, err = bufio.NewReader(out).ReadString('\n')
-			require.NoError(t, err)
-			all, gates = append(all, cmd), append(gates, in)
+			all = append(all, child(t, "first", path, strconv.Itoa(i)))
 		}
-		for _, g := range gates {
-			require.NoError(t, g.Close())
-		}
-		for _, cmd := range all {
-			require.NoError(t, cmd.Wait())
-		}
+		sessiontest.Together(t, all...)
 		db := other(t, path)
 		require.Equal(t, programs, one[int](t, db, "SELECT count(DISTINCT prompt) FROM history"))
 		requireWhole(t, db)

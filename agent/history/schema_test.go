@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"database/sql"
 	"path/filepath"
 	"testing"
 
@@ -19,6 +20,15 @@ var counting = []string{
 	"CREATE TABLE session_titles (session_id TEXT PRIMARY KEY, title TEXT, updated_at INTEGER)",
 }
 
+// countingDatabase is an empty database of a version that counts.
+func countingDatabase(t *testing.T) (path string, db *sql.DB) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "history.db")
+	db = other(t, path)
+	run(t, db, counting...)
+	return path, db
+}
+
 func schemaOf(t *testing.T, path string) string {
 	t.Helper()
 	return one[string](t, other(t, path), "SELECT group_concat(type || name || coalesce(sql, ''), char(10)) FROM sqlite_master ORDER BY rowid")
@@ -26,9 +36,7 @@ func schemaOf(t *testing.T, path string) string {
 
 func TestADatabaseThatCounts(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "history.db")
-	db := other(t, path)
-	run(t, db, counting...)
+	path, db := countingDatabase(t)
 	run(t, db, "INSERT INTO history (prompt, created_at, cwd, session_id, use_count) VALUES ('old', 1000, '/a', 's1', 3), ('newer', 2000, '/a', 's1', 1)")
 	before := schemaOf(t, path)
 	w := open(t, path)
@@ -51,9 +59,7 @@ func TestADatabaseThatCounts(t *testing.T) {
 // A row that was used later, by a program with a better clock, keeps that time.
 func TestALaterUseIsKept(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "history.db")
-	db := other(t, path)
-	run(t, db, counting...)
+	path, db := countingDatabase(t)
 	run(t, db, "INSERT INTO history (prompt, created_at) VALUES ('p', 99999999999)")
 	w := open(t, path)
 	w.say("p")
