@@ -2,8 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -22,7 +20,7 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 		}
 		args.Scope, args.Cwd = "folder", p.Cwd
 	}
-	page, err := execute[commands.ListResult](ctx, s.opts.Commands, s.desk, "xcsh.list", args)
+	page, err := commands.Call[commands.ListResult](ctx, s.opts.Commands, s.desk, "xcsh.list", args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,22 +65,4 @@ func (s *server) deleteSession(ctx context.Context, _ *call, p sessionParams) (a
 		return nil, nil, err
 	}
 	return struct{}{}, nil, nil
-}
-
-// execute runs one command of the table and reads its result into R.
-func execute[R any](ctx context.Context, table *commands.Table, env *commands.Env, name string, args any) (R, error) {
-	var none R
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return none, err
-	}
-	result, err := table.Execute(ctx, env, name, []json.RawMessage{raw})
-	if err != nil {
-		return none, err
-	}
-	r, ok := result.(R)
-	if !ok {
-		return none, fmt.Errorf("%s answered with %T", name, result)
-	}
-	return r, nil
 }

@@ -97,7 +97,7 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 	if err != nil {
 		return "", err
 	}
-	result, err := execute[commands.PromptResult](commands.WithAttached(ctx, attached), c.s.opts.Commands, c.env, "xcsh.prompt", args)
+	result, err := commands.Call[commands.PromptResult](commands.WithAttached(ctx, attached), c.s.opts.Commands, c.env, "xcsh.prompt", args)
 	if refused(err) {
 		c.shown.reply(err.Error())
 		return stopRefusal, nil

@@ -73,7 +73,7 @@ func slashCommand(blocks []contentBlock) (command slash, args string, ok bool) {
 
 // do runs a command of the table for the conversation.
 func do[R any](ctx context.Context, c *conversation, name string, args any) (R, error) {
-	return execute[R](ctx, c.s.opts.Commands, c.env, name, args)
+	return commands.Call[R](ctx, c.s.opts.Commands, c.env, name, args)
 }
 
 func slashCompact(ctx context.Context, c *conversation, args string) (string, error) {

@@ -133,6 +133,24 @@ func (t *Table) Execute(ctx context.Context, env *Env, name string, args []json.
 	return res, err
 }
 
+// Call is [Table.Execute] for callers in Go: args is marshalled, and the result is an R.
+func Call[R any](ctx context.Context, t *Table, env *Env, name string, args any) (R, error) {
+	var none R
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return none, err
+	}
+	result, err := t.Execute(ctx, env, name, []json.RawMessage{raw})
+	if err != nil {
+		return none, err
+	}
+	r, ok := result.(R)
+	if !ok {
+		return none, fmt.Errorf("%s answered with %T", name, result)
+	}
+	return r, nil
+}
+
 func decodeArgs[A any](command string, raw json.RawMessage) (A, error) {
 	var args A
 	raw = bytes.TrimSpace(raw)

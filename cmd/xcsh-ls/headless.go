@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -82,20 +81,7 @@ func inFolder(f *flags, run func(*cobra.Command, *commands.Env, []string) error)
 func execute[R any](ctx context.Context, env *commands.Env, name string, args any) (R, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	var none R
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return none, err
-	}
-	result, err := commands.Default.Execute(ctx, env, name, []json.RawMessage{raw})
-	if err != nil {
-		return none, err
-	}
-	r, ok := result.(R)
-	if !ok {
-		return none, fmt.Errorf("%s answered with %T", name, result)
-	}
-	return r, nil
+	return commands.Call[R](ctx, commands.Default, env, name, args)
 }
 
 // newest is the session a command is about when none is named.
