@@ -76,7 +76,7 @@ for archive in "$work"/cache/archives/*.deb; do
 done
 # Neovim looks for its runtime and parsers next to the running executable, which
 # is the loader here; so the loader moves to where the program is.
-loader=$(find "$tree/usr" -name 'ld-linux*.so.*' | head -n 1)
+loader=$(find "$tree/usr" -name 'ld-linux*.so.*' -print -quit)
 cp -L "$loader" "$tree/usr/bin/$program-loader"
 mkdir -p "$tree/bin"
 cat >"$tree/bin/$program" <<'WRAPPER'
@@ -91,7 +91,7 @@ exec "$tree/usr/bin/$program-loader" --library-path "$(echo "$tree"/usr/lib/*-li
   "$tree/usr/bin/$program" "$@"
 WRAPPER
 chmod 755 "$tree/bin/$program"
-runs "$tree" || die "$package of $suite was unpacked but does not start: $("$tree/bin/$program" --version 2>&1 | head -n 3)"
+runs "$tree" || die "$package of $suite was unpacked but does not start: $("$tree/bin/$program" --version 2>&1 | sed -n 1,3p)"
 
 rm -rf "$dest"
 mv "$tree" "$dest"

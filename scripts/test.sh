@@ -140,7 +140,7 @@ neovim() {
     echo "There is no Neovim $2 to test with, so the plugin is untested there." >&2
     return 1
   fi
-  "$nvim" --version | head -n 1
+  "$nvim" --version | sed -n 1p
   if ! "$nvim" --headless -u NONE -i NONE +"if !has('nvim-$2') | cquit | endif" +qa; then
     echo "This is not Neovim $2 or newer." >&2
     return 1

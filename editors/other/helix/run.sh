@@ -30,8 +30,16 @@ until_true() {
     sleep 0.1
   done
 }
-shows() { screen | grep -qF -- "$1"; }
-shows_not() { ! shows "$1"; }
+# The screen is taken whole before it is looked at: grep leaves at the first match, and a tmux that
+# still writes then fails, which pipefail would call "not shown".
+shows() {
+  local now
+  now=$(screen) && grep -qF -- "$1" <<<"$now"
+}
+shows_not() {
+  local now
+  now=$(screen) && ! grep -qF -- "$1" <<<"$now"
+}
 
 # check NAME COMMAND...: counts the check, which holds when the command succeeds in time.
 check() {
@@ -48,10 +56,21 @@ check() {
   fi
 }
 
-# command NAME: runs a command of the server as a person does.
-command_line() {
+# normal_mode leaves what is being written. An escape and a key that arrive together are a third
+# key, so the mode is waited for.
+normal_mode() {
   keys Escape
+  until_true shows ' NOR ' || echo 'the editor does not leave what is being written' >&2
+}
+# command_line NAME: runs a command of the server as a person does.
+command_line() {
   keys ":lsp-workspace-command $1" Enter
+}
+# write TEXT: puts a line above the others and saves the file.
+write() {
+  keys ggO "$1"
+  normal_mode
+  keys ':w' Enter
 }
 # sessions EXPECTED...: whether the shell's list of the sessions has each text.
 sessions() {
@@ -76,15 +95,13 @@ check 'the picker closes' shows_not 'xcsh.prompt'
 
 command_line xcsh.prompt
 check 'a file opens for the prompt' shows 'what-do-you-want-to-say'
-keys ggO 'look at notes.md' Escape
-keys ':w' Enter
+write 'look at notes.md'
 check 'the prompt is answered and saved' sessions 'look at notes.md' '4 messages'
 
 command_line xcsh.new
 command_line xcsh.prompt
 check 'a file opens again' shows_not 'look at notes.md'
-keys ggO 'a second conversation' Escape
-keys ':w' Enter
+write 'a second conversation'
 check 'the new session has its own conversation' sessions 'look at notes.md' 'a second conversation'
 
 command_line xcsh.resume
@@ -94,8 +111,7 @@ check 'the question closes' shows_not 'Resume which session?'
 
 command_line xcsh.prompt
 check 'a file opens once more' shows_not 'a second conversation'
-keys ggO 'and again' Escape
-keys ':w' Enter
+write 'and again'
 check 'the first conversation went on' sessions 'look at notes.md' '8 messages' 'a second conversation'
 
 echo "$passed passed, $failed failed"
