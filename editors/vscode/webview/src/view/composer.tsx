@@ -1,7 +1,7 @@
 // Where the person writes.
 
 import type { JSX, TargetedClipboardEvent, TargetedDragEvent, TargetedEvent, TargetedKeyboardEvent } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Attachment } from '../../../src/chat/messages';
 import { t } from '../l10n';
 import { recall, step } from '../state/history';
@@ -132,7 +132,8 @@ export function Composer(): JSX.Element {
   const [dragging, setDragging] = useState(false);
   const sends = running ? t('Steer (Enter)') : t('Send (Enter)');
 
-  useEffect(() => area.current?.focus(), [focus, area]);
+  // With the text and not after it is painted: a person types on at what they see.
+  useLayoutEffect(() => area.current?.focus(), [focus, area]);
 
   const take = (a: Attachment) => {
     if (!mention) return;

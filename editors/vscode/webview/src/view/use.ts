@@ -1,7 +1,7 @@
 // Hooks: the stores of the page as state of a component, and the page itself.
 
 import { createContext } from 'preact';
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page, Ui } from '../page';
 import type { ChatState } from '../state/model';
 
@@ -46,13 +46,4 @@ export function useFold(key: string, byItself: boolean): [boolean, (open: boolea
   const page = usePage();
   const chosen = useUi((u) => u.kept.folds[key]);
   return [chosen ?? byItself, (open) => page.fold(key, open)];
-}
-
-/** The latest value in an effect that runs once. */
-export function useLatest<T>(value: T): { current: T } {
-  const ref = useRef(value);
-  useEffect(() => {
-    ref.current = value;
-  });
-  return ref;
 }

@@ -172,6 +172,26 @@ test('an earlier prompt is said anew: nothing moves until it is sent', () =>
     assert.deepEqual(branch.args, { entryId: 'e0000001' });
   }));
 
+test('a prompt that is put back for another try has the keyboard as soon as it is seen', () =>
+  inScene('conversation', async ({ page }) => {
+    const late = await page.evaluate(`(async () => {
+      const { port1, port2 } = new MessageChannel();
+      const task = () => new Promise((next) => ((port1.onmessage = next), port2.postMessage(null)));
+      const area = document.querySelector('${composer}');
+      let late = 0;
+      for (let round = 0; round < 10; round++) {
+        document.querySelector(".message.user button[aria-label='Edit and send again']").focus();
+        document.activeElement.click();
+        while (area.value === '') await task();
+        if (document.activeElement !== area) late++;
+        area.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+        while (area.value !== '') await task();
+      }
+      return late;
+    })()`);
+    assert.equal(late, 0);
+  }));
+
 test('another branch is a click away', () =>
   inScene('branches', async ({ page }) => {
     await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
