@@ -7,6 +7,7 @@ import { showMenu } from './native/menu';
 import { registerReports } from './native/reports';
 import { Status } from './native/status';
 import { continueLive, Terminals } from './native/terminal';
+import { registerTerminalLinks } from './native/terminalLinks';
 import { registerUriHandler } from './native/uri';
 import { registerServerCommands } from './palette/runner';
 import { Server } from './server/server';
@@ -34,6 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerReports(),
     registerServerCommands(window),
     registerSessionActions(window, view, terminals),
+    registerTerminalLinks(window),
     registerUriHandler(window),
     activateChat(window, context),
     ...ownCommands(window, running, states, terminals),

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { contains, innermost, shortPath } from '../../src/folders';
 import { deepLink } from '../../src/native/deeplink';
+import { sessionLinks } from '../../src/native/sessionLink';
 import { doctorReport, statsReport } from '../../src/native/reportText';
 import { exportFilters, exportName } from '../../src/palette/exporting';
 import { handlingOf } from '../../src/palette/remedies';
@@ -69,6 +70,31 @@ test('links are believed only as far as they must be', () => {
     assert.deepEqual(deepLink(path, query, 'linux'), { kind: 'wrong' }, `${path}?${query}`);
   }
   assert.deepEqual(deepLink('/open', 'path=\\\\host\\x.jsonl', 'win32'), { kind: 'wrong' });
+});
+
+test('a line of a terminal has links where it names sessions', () => {
+  const uuid = '019a9d4c-0a2b-7c3d-8e4f-5a6b7c8d9e0f';
+  for (const [line, ...links] of [
+    ['Resume this session with: xcsh --resume 15d7b73f', 'xcsh --resume 15d7b73f > 15d7b73f'],
+    [`$ omp -r ${uuid}.`, `omp -r ${uuid} > ${uuid}`],
+    ['pi --session="/a b/x.jsonl" now', 'pi --session="/a b/x.jsonl" > /a b/x.jsonl'],
+    [
+      '(xcsh --session ~/.xcsh/agent/sessions/a/x.jsonl)',
+      'xcsh --session ~/.xcsh/agent/sessions/a/x.jsonl > ~/.xcsh/agent/sessions/a/x.jsonl',
+    ],
+    [`${uuid} or 15d7b73f2797c36e`, `${uuid} > ${uuid} ?`, '15d7b73f2797c36e > 15d7b73f2797c36e ?'],
+    ['xcsh --resume', ''],
+    ['xcsh --resume --model x', ''],
+    ['xcsh --resume //host/share/x.jsonl', ''],
+    ['xcsh --resume ../../etc/passwd', ''],
+    ['https://example.org/15d7b73f2797c36e0 x15d7b73f2797c36e', ''],
+    ['tar -r 15d7b73f', ''],
+  ] as const) {
+    const found = sessionLinks(line).map(
+      (l) => `${line.slice(l.start, l.start + l.length)} > ${l.target}${l.certain ? '' : ' ?'}`,
+    );
+    assert.deepEqual(found, links.filter(Boolean), line);
+  }
 });
 
 test('reports show every problem, and cells stay cells', () => {

@@ -1,17 +1,22 @@
-// The live session goes on in a terminal and comes back when the terminal closes.
+// The live session goes on in a terminal and comes back when the terminal closes; one that a terminal names is a
+// link away.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { until } from '../driver.mjs';
 
-let session;
+let session, other;
 const program = (editor) => join(editor.root, 'bin/xcsh');
 
 export const options = {
-  settings: (editor) => ({ 'xcshLs.terminal.program': program(editor) }),
+  settings: (editor) => ({
+    'xcshLs.terminal.program': program(editor),
+    'terminal.integrated.gpuAcceleration': 'off', // with it the lines are a picture
+  }),
   sessions(editor) {
     session = editor.session('pi', 'Travels', [['hello', 'Hello.']]);
+    other = editor.session('pi', 'Errands', [['milk', 'Bought.']]);
     mkdirSync(join(editor.root, 'bin'), { recursive: true });
     // Says how it was called, and ends when it is told to.
     writeFileSync(program(editor), `#!/bin/sh\necho "$PWD $*" > '${editor.root}/called'\nread line\n`);
@@ -26,7 +31,7 @@ export default async function (editor) {
   await editor.palette('xcsh: Continue Session in Terminal');
   const called = join(editor.root, 'called');
   await until('the program', () => existsSync(called) && readFileSync(called, 'utf8').includes('\n'));
-  const id = JSON.parse(editor.read(session).split('\n')[0]).id;
+  const { id } = await editor.header(session);
   assert.equal(readFileSync(called, 'utf8'), `${editor.folder} --resume ${id}\n`);
   await editor.status('new session');
   await editor.shot('terminal');
@@ -35,4 +40,27 @@ export default async function (editor) {
   await editor.page.keyboard.type('bye\n');
   await editor.status('Travels');
   await editor.shot('back');
+
+  await editor.palette('Terminal: Create New Terminal');
+  await editor.page.locator('.xterm.focus').waitFor();
+  const { id: named } = await editor.header(other);
+  await editor.page.keyboard.type(`echo xcsh --resume ${named}\n`);
+  await followLink(editor.page, /^xcsh --resume/, `Resume the session ${named}`);
+  await editor.status('Errands');
+
+  await editor.page.locator('.xterm').first().click();
+  await editor.page.keyboard.type(`echo ${id}\n`);
+  await followLink(editor.page, new RegExp(`^${id}`), `Resume the session ${id}`);
+  await editor.status('Travels');
+  await editor.shot('links');
+}
+
+/** Clicks, as the terminal wants it, on the link that a line begins with. */
+async function followLink(page, line, tooltip) {
+  const { x, y } = await page.locator('.xterm-rows > div', { hasText: line }).boundingBox();
+  await page.mouse.move(x + 20, y + 8);
+  await page.locator('.workbench-hover', { hasText: tooltip }).waitFor();
+  await page.keyboard.down('Control');
+  await page.mouse.click(x + 20, y + 8);
+  await page.keyboard.up('Control');
 }
