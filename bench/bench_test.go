@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -317,18 +316,18 @@ func BenchmarkSearchAgain(b *testing.B) {
 // run runs a command of the program about the session at source.
 func run[R any](b testing.TB, k bench.Kit, command string, args map[string]any) R {
 	b.Helper()
-	env := &commands.Env{
+	r, err := commands.Call[R](b.Context(), commands.Default, envOf(k), command, args)
+	require.NoError(b, err)
+	return r
+}
+
+// envOf is what commands about k's sessions work with, from a folder that has none of its own.
+func envOf(k bench.Kit) *commands.Env {
+	return &commands.Env{
 		Sessions: agent.NewManager(agent.Config{Store: k.Store, Finder: k.Finder}),
 		Store:    k.Store, Finder: k.Finder, Fs: k.Finder.Fs, UI: commands.Headless{},
 		Folders: func() []string { return []string{"/nowhere"} },
 	}
-	raw, err := json.Marshal(args)
-	require.NoError(b, err)
-	result, err := commands.Default.Execute(b.Context(), env, command, []json.RawMessage{raw})
-	require.NoError(b, err)
-	r, ok := result.(R)
-	require.True(b, ok, "%T", result)
-	return r
 }
 
 func BenchmarkExportHTML(b *testing.B) {

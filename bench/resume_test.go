@@ -1,12 +1,10 @@
 package bench_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
@@ -15,22 +13,15 @@ import (
 func BenchmarkResume(b *testing.B) {
 	each(b, []string{"S1", "S10", "S2", "S2n"}, func(b *testing.B, name string) {
 		k, path, s := single(b, name)
-		sessions := agent.NewManager(agent.Config{Store: k.Store, Finder: k.Finder})
-		env := &commands.Env{
-			Sessions: sessions, Store: k.Store, Finder: k.Finder, Fs: k.Finder.Fs, UI: commands.Headless{},
-			Folders: func() []string { return []string{"/nowhere"} },
-		}
-		raw, err := json.Marshal(map[string]any{"target": path, "onOtherProject": "open"})
-		require.NoError(b, err)
+		env := envOf(k)
+		args := map[string]any{"target": path, "onOtherProject": "open"}
 		for b.Loop() {
-			result, err := commands.Default.Execute(b.Context(), env, "xcsh.resume", []json.RawMessage{raw})
+			r, err := commands.Call[commands.ResumeResult](b.Context(), commands.Default, env, "xcsh.resume", args)
 			require.NoError(b, err)
-			r, ok := result.(commands.ResumeResult)
-			require.True(b, ok, "%T", result)
 			require.True(b, r.Switched)
 			require.Equal(b, s.Context, r.Session.MessageCount)
 			require.Equal(b, s.LeafID, *r.Session.LeafID)
 		}
-		require.NoError(b, sessions.Close(b.Context()))
+		require.NoError(b, env.Sessions.Close(b.Context()))
 	})
 }

@@ -58,7 +58,7 @@ func newEnv(fs afero.Fs, options ...func(*agent.Config)) *commands.Env {
 }
 
 // run executes a command as a client would and returns the JSON of its result.
-func run(ctx context.Context, env *commands.Env, name string, a args) (json.RawMessage, error) {
+func run(ctx context.Context, env *commands.Env, name string, a any) (json.RawMessage, error) {
 	raw, err := json.Marshal(a)
 	if err != nil {
 		return nil, err

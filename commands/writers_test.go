@@ -37,13 +37,7 @@ func reviewFile(cwd string, more ...string) string {
 
 func execC(t *testing.T, env *commands.Env, name string, args any) (map[string]any, error) {
 	t.Helper()
-	raw, err := json.Marshal(args)
-	require.NoError(t, err)
-	res, err := commands.Default.Execute(t.Context(), env, name, []json.RawMessage{raw})
-	if err != nil {
-		return nil, err
-	}
-	out, err := json.Marshal(res)
+	out, err := run(t.Context(), env, name, args)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -161,13 +160,9 @@ func open(ctx context.Context, env *commands.Env, s lsp.Startup) error {
 	if command.arg != "" {
 		args[command.arg] = s.Target
 	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		return err
-	}
 	ask := *env
 	ask.Pick = false // no client called, so that none can be told to ask
-	result, err := commands.Default.Execute(ctx, &ask, command.name, []json.RawMessage{raw})
+	result, err := commands.Call[any](ctx, commands.Default, &ask, command.name, args)
 	if err != nil {
 		return err
 	}
