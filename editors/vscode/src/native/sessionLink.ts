@@ -21,10 +21,11 @@ export function sessionLinks(line: string): SessionLink[] {
   const links: SessionLink[] = [];
   for (const match of text.matchAll(call)) {
     const said = match[1]!;
-    const target = /^["']/.test(said) ? said.slice(1, -1) : said.replace(/[.,;:)\]]+$/, '');
+    const quoted = /^["']/.test(said);
+    const target = quoted ? said.slice(1, -1) : said.replace(/[.,;:)\]]+$/, ''); // of the sentence that it ends
     const isFile = target.endsWith('.jsonl') && !/[\\/]{2}/.test(target);
     if (isFile || /^\w[\w.-]{3,199}$/.test(target)) {
-      const length = match[0].length - (/^["']/.test(said) ? 0 : said.length - target.length);
+      const length = match[0].length - (quoted ? 0 : said.length - target.length);
       links.push({ start: match.index, length, target, certain: true });
     }
   }
