@@ -7,36 +7,36 @@ import (
 	"sync"
 )
 
-// errStopping ends what runs when the server stops.
+// errStopping cancels running requests when the server stops.
 var errStopping = errors.New("the server is stopping")
 
-// errTakenBack ends a request that the client does not want any more.
-var errTakenBack = errors.New("the client took the request back")
+// errTakenBack ends a request that the client cancelled.
+var errTakenBack = errors.New("the client cancelled the request")
 
-// calls are the requests of the client that are not answered yet.
+// calls are the unfinished requests of the client.
 type calls struct {
-	mu      sync.Mutex               // guards what follows
-	byID    map[string]*call         // those without a result
-	running int                      // those that are not over
-	lanes   map[string]chan struct{} // closed when the newest request about the session lets others pass; by session id
-	idle    chan struct{}            // closed when none is running; made by drained
+	mu      sync.Mutex               // guards the fields below
+	byID    map[string]*call         // requests without a result
+	running int                      // the number of unfinished requests
+	lanes   map[string]chan struct{} // by session id; closed when the session's newest request lets the next one begin
+	idle    chan struct{}            // closed when no request is running; created by drained
 }
 
 // call is one request of the client.
 type call struct {
 	id        json.RawMessage
 	method    string
-	sessionID string // "" when it is about none
+	sessionID string // "" if it belongs to no session
 	cancel    context.CancelCauseFunc
 
-	before <-chan struct{} // closed when it is its turn; nil when nothing is before it
-	leave  func()          // lets the next request about the session begin; more than once does nothing
+	before <-chan struct{} // closed when the request may begin; nil if it may begin at once
+	leave  func()          // lets the session's next request begin; safe to call more than once
 }
 
 func newCalls() *calls { return &calls{byID: map[string]*call{}, lanes: map[string]chan struct{}{}} }
 
-// begin takes notice of a request. It must be called in the order in which they came. It
-// reports false when there are limit already, or one with this id.
+// begin registers a request. It must be called in the order of arrival. It returns false if limit
+// requests are open or the id is in use.
 func (cs *calls) begin(ctx context.Context, id json.RawMessage, method, sessionID string, limit int) (context.Context, *call, bool) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -48,13 +48,13 @@ func (cs *calls) begin(ctx context.Context, id json.RawMessage, method, sessionI
 	cs.byID[string(id)] = c
 	cs.running++
 	if sessionID != "" {
-		c.before, c.leave = cs.join(sessionID)
+		c.before, c.leave = cs.joinLocked(sessionID)
 	}
 	return ctx, c, true
 }
 
-// join puts a request behind those about the same session. The caller holds mu.
-func (cs *calls) join(sessionID string) (before <-chan struct{}, leave func()) {
+// joinLocked queues a request behind those of the same session.
+func (cs *calls) joinLocked(sessionID string) (before <-chan struct{}, leave func()) {
 	mine := make(chan struct{})
 	before = cs.lanes[sessionID]
 	cs.lanes[sessionID] = mine
@@ -68,7 +68,7 @@ func (cs *calls) join(sessionID string) (before <-chan struct{}, leave func()) {
 	})
 }
 
-// turn waits until the requests before c let it pass.
+// turn waits until the earlier requests of the session let c begin.
 func (c *call) turn(ctx context.Context) error {
 	if c.before == nil {
 		return nil
@@ -77,7 +77,7 @@ func (c *call) turn(ctx context.Context) error {
 	case <-c.before:
 		return nil
 	case <-ctx.Done():
-		// The next one must not overtake those before this one.
+		// The next request must not overtake those before c.
 		leave, before := c.leave, c.before
 		c.leave = func() {}
 		go func() {
@@ -88,7 +88,7 @@ func (c *call) turn(ctx context.Context) error {
 	}
 }
 
-// free gives the id and the place of a request to others: it has a result, and is answered now.
+// free releases the id of a request and its share of the limit. Its response is sent next.
 func (cs *calls) free(c *call) {
 	c.cancel(nil)
 	cs.mu.Lock()
@@ -96,7 +96,7 @@ func (cs *calls) free(c *call) {
 	delete(cs.byID, string(c.id))
 }
 
-// end says that a request is over.
+// end ends a request.
 func (cs *calls) end(c *call) {
 	c.leave()
 	cs.mu.Lock()
@@ -108,7 +108,7 @@ func (cs *calls) end(c *call) {
 	}
 }
 
-// drained returns a channel that is closed once no request is running.
+// drained returns a channel that is closed when no request is running.
 func (cs *calls) drained() <-chan struct{} {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -121,7 +121,7 @@ func (cs *calls) drained() <-chan struct{} {
 	return idle
 }
 
-// cancelCall cancels one request; one that is not known was answered already.
+// cancelCall cancels one request. An unknown id belongs to a request that was already answered.
 func (cs *calls) cancelCall(id json.RawMessage) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -130,7 +130,7 @@ func (cs *calls) cancelCall(id json.RawMessage) {
 	}
 }
 
-// cancelPrompts cancels the prompts of a session, those that run and those that wait.
+// cancelPrompts cancels a session's running and waiting prompts.
 func (cs *calls) cancelPrompts(sessionID string) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

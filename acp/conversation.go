@@ -10,39 +10,40 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// conversation is one open session of the client: a live session of its own manager, and what
-// the client was told of it.
+// conversation is one open session of the client: a live session of its own manager, and the state last
+// sent to the client.
 type conversation struct {
 	s     *server
-	id    string // of the session; set before the client learns of it
+	id    string // of the session; set before the client receives it
 	cwd   string
 	log   *zap.Logger
 	live  *agent.Session
-	env   *commands.Env // of this conversation alone
-	shown *view         // what the client sees of its turns
+	env   *commands.Env // for this conversation only
+	shown *view         // converts its events to updates
 
 	unsubscribe func()
-	usable      atomic.Bool // the client may be told of it
+	usable      atomic.Bool // updates may be sent to the client
 
-	telling sync.Mutex      // held while settings are read and told, so that an older state is not told after a newer one
-	options string          // guarded by telling: the options as they were last told
-	modeID  string          // guarded by telling
-	models  []provider.Info // guarded by telling: those that could be chosen when the session was opened; looking for them may take a while
+	sending sync.Mutex      // held while settings are read and sent, so that an older state is not sent after a newer one
+	options string          // guarded by sending: the options last sent
+	modeID  string          // guarded by sending
+	models  []provider.Info // guarded by sending: the models available when the session was opened, because detecting them is slow
 
 	naming sync.Mutex
-	title  string // guarded by naming: as it was last told
+	title  string // guarded by naming: the title last sent
 
 	asking sync.Mutex
-	turn   *turn // the prompt that runs; guarded by asking
+	turn   *turn // the running prompt; guarded by asking
 }
 
-// open makes a conversation in the folder cwd. enter puts its live session, which is a fresh
-// one, where it is to be.
+// open creates a conversation in the folder cwd. enter switches its live session, which is new, to the
+// requested one.
 func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.Context, live *agent.Session) error) (c *conversation, err error) {
 	cwd, err := s.folder(p.Cwd)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -84,7 +85,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	return c, nil
 }
 
-// add makes a conversation known.
+// add registers a conversation.
 func (s *server) add(c *conversation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +106,7 @@ func (s *server) conversation(id string) (*conversation, error) {
 	return nil, fault.New(fault.NotFound, "Session %q is not open; load or resume it first.", fault.OneLine(id))
 }
 
-// forget makes a conversation unknown and reports whether it was not already.
+// forget unregisters a conversation and reports whether it was registered.
 func (s *server) forget(c *conversation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +115,7 @@ func (s *server) forget(c *conversation) bool {
 	return known
 }
 
-// close ends what runs, saves the session and frees it.
+// close stops the current turn, saves the session and releases it.
 func (c *conversation) close(ctx context.Context) error {
 	err := c.env.Sessions.Close(ctx)
 	c.unsubscribe()
@@ -124,7 +125,7 @@ func (c *conversation) close(ctx context.Context) error {
 	return err
 }
 
-// folder checks the working directory that a client names.
+// folder checks the working directory that a client sent.
 func (s *server) folder(cwd string) (string, error) {
 	if !filepath.IsAbs(cwd) || strings.ContainsRune(cwd, 0) {
 		return "", fault.New(fault.InvalidArgument, "%q is not an absolute path.", cwd).With("field", "cwd")
@@ -137,8 +138,8 @@ func (s *server) folder(cwd string) (string, error) {
 	return cwd, nil
 }
 
-// ignored logs what a client asks for that the capabilities do not offer. Clients send the
-// servers that a person configured to every agent, so that refusing them would refuse the client.
+// ignored logs the requested features that the capabilities do not offer. Clients send the servers that
+// a user configured to every agent, so rejecting them would reject the client.
 func (s *server) ignored(p openParams) {
 	if n := len(p.MCPServers); n > 0 {
 		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
@@ -148,7 +149,7 @@ func (s *server) ignored(p openParams) {
 	}
 }
 
-// warn shows the person a sentence.
+// warn shows the user a warning.
 func (c *conversation) warn(text string) {
 	c.log.Warn(text)
 	if c.usable.Load() {
@@ -156,31 +157,31 @@ func (c *conversation) warn(text string) {
 	}
 }
 
-// event shows the client what happens in the session. It is called by one goroutine at a time,
-// and must neither block nor call back.
+// event sends an event of the session to the client. It is called by one goroutine at a time and must
+// neither block nor call back.
 func (c *conversation) event(e agent.Event) {
 	run, ok := e.(agent.RunEvent)
 	if !ok || run.SessionID != c.id {
 		return
 	}
-	switch run.Event.Type {
-	case "model_changed", "thinking_level_changed":
-		c.s.background.Go(func() { c.tellSettings(c.s.ctx) })
+	switch run.Event.(type) {
+	case event.ModelChanged, event.ThinkingLevelChanged:
+		c.s.background.Go(func() { c.sendSettings(c.s.ctx) })
 	default:
 		c.shown.event(run.Event)
 	}
 }
 
-// vetoed makes an error of a change that somebody said no to.
+// vetoed returns an error for a change that a hook refused.
 func vetoed(out agent.Outcome, err error) error {
 	if err == nil && !out.Changed {
-		return fault.New(fault.Cancelled, "The session was not opened, cancelled by %s.", out.CancelledBy)
+		return fault.New(fault.Cancelled, "The session was not opened: cancelled by %s.", out.CancelledBy)
 	}
 	return err
 }
 
-// closeSession answers session/close. What ran was cancelled when the request came; how long that
-// takes is up to the tools, and until it is over the file is not opened anew.
+// closeSession answers session/close. The running prompt was cancelled when the request arrived. How
+// long it takes to stop depends on the tools. Until then the file is not opened again.
 func (s *server) closeSession(_ context.Context, _ *call, p sessionParams) (any, []any, error) {
 	c, err := s.conversation(p.SessionID)
 	if err != nil {
@@ -192,7 +193,7 @@ func (s *server) closeSession(_ context.Context, _ *call, p sessionParams) (any,
 	return struct{}{}, nil, nil
 }
 
-// leave closes a conversation that somebody else may be closing at the same time.
+// leave closes a conversation that another goroutine may be closing at the same time.
 func (s *server) leave(c *conversation) error {
 	if !s.forget(c) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocsNameEverything keeps docs/acp.md from forgetting something.
+// TestDocsNameEverything requires that docs/acp.md is complete.
 func TestDocsNameEverything(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/acp.md")

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // The error codes of JSON-RPC and of the protocol.
@@ -24,8 +25,8 @@ const (
 	codeNotFound       = -32002
 )
 
-// codes maps the kinds that have a code of their own. Every other kind is codeInternal;
-// clients tell them apart by data.kind.
+// codes maps the kinds that have a code of their own. Every other kind is codeInternal; clients
+// distinguish them by data.kind.
 var codes = map[fault.Kind]int{
 	fault.InvalidArgument: codeInvalidParams,
 	fault.OtherProject:    codeInvalidParams,
@@ -33,7 +34,7 @@ var codes = map[fault.Kind]int{
 	fault.NotFound:        codeNotFound,
 }
 
-// wireError is an error as it goes over the wire, in either direction.
+// wireError is an error on the wire, in either direction.
 type wireError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -42,12 +43,12 @@ type wireError struct {
 
 func (e *wireError) Error() string { return e.Message }
 
-// refusal is an error about the protocol itself.
+// refusal returns a protocol error.
 func refusal(code int, kind, format string, args ...any) *wireError {
-	return &wireError{Code: code, Message: fmt.Sprintf(format, args...), Data: dataOf(fault.Kind(kind), nil)}
+	return &wireError{Code: code, Message: visible.Text(fmt.Sprintf(format, args...)), Data: dataOf(fault.Kind(kind), nil)}
 }
 
-// toWire is the only way an error reaches the client.
+// toWire converts an error. No error reaches the client any other way.
 func toWire(err error) *wireError {
 	if e, ok := errors.AsType[*wireError](err); ok {
 		return e
@@ -65,38 +66,37 @@ func toWire(err error) *wireError {
 	case !ok:
 		code = codeInternal
 	}
-	sentence := strings.TrimSpace(strings.ToValidUTF8(err.Error(), "\uFFFD"))
+	sentence := visible.Text(strings.TrimSpace(err.Error()))
 	if sentence == "" {
 		sentence = "The request failed."
 	}
 	return &wireError{Code: code, Message: sentence, Data: dataOf(kind, data)}
 }
 
-// dataOf is {"kind": …} and what else is known of an error.
+// dataOf returns the data of an error: {"kind": …} and its further members.
 func dataOf(kind fault.Kind, more map[string]any) json.RawMessage {
 	data := map[string]any{}
 	maps.Copy(data, more)
 	data["kind"] = kind
 	raw, err := json.Marshal(data)
-	if err != nil { // a value that has no JSON form; the kind is what matters
+	if err != nil { // a value cannot be encoded as JSON; the kind is what clients need
 		raw, _ = json.Marshal(map[string]any{"kind": kind})
 	}
 	return raw
 }
 
-// keyMissing reports whether err is that a service wants a key that it was not given, or
-// another one.
+// keyMissing reports whether err means that the key for a service is missing or was rejected.
 func keyMissing(err error) bool {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Kind != fault.Provider {
 		return false
 	}
-	_, noKey := f.Data["provider"] // only the catalogue names one, when it has no key for it
+	_, noKey := f.Data["provider"] // set only by the catalogue, if it has no key for the provider
 	return noKey || f.Data["class"] == string(provider.Auth)
 }
 
-// decodeParams reads the parameters of a request. One of the wrong type is kind
-// invalidArgument and named.
+// decodeParams decodes the parameters of a request. A parameter of the wrong type causes an
+// invalidArgument error that names it.
 func decodeParams[P any](method string, raw json.RawMessage) (P, error) {
 	var p P
 	if len(raw) == 0 {
@@ -114,5 +114,5 @@ func decodeParams[P any](method string, raw json.RawMessage) (P, error) {
 			Kind: fault.InvalidArgument, Message: fmt.Sprintf("%s: the parameter %q has the wrong type.", method, wrong.Field), Err: err,
 		}).With("field", wrong.Field)
 	}
-	return p, fault.New(fault.InvalidArgument, "%s takes an object.", method)
+	return p, fault.New(fault.InvalidArgument, "The parameters of %s must be an object.", method)
 }

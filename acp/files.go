@@ -12,19 +12,18 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// maxAsked bounds the files that the client is asked for, in bytes: no editor has larger ones
+// maxAsked bounds the files that are requested from the client, in bytes: no editor has larger files
 // with unsaved changes worth the transfer.
 const maxAsked = 8 << 20
 
-// maxShownFile bounds the texts of a change that is shown whole, in bytes.
+// maxShownFile bounds the old and new text of a change that is shown completely, in bytes.
 const maxShownFile = 256 << 10
 
-// clientFiles is what the agent's tools may do to files: texts come from the client and go to
-// it, so that unsaved changes are seen and kept, where the client offers that; everything else
-// is the disk's.
+// clientFiles is the workspace of the agent's tools. If the client supports it, text files are read and
+// written through the client, so that unsaved changes are seen and kept. All other access goes to disk.
 type clientFiles struct {
 	c    *conversation
 	disk tool.Workspace
@@ -32,8 +31,7 @@ type clientFiles struct {
 
 var _ tool.Workspace = clientFiles{}
 
-// ReadFile returns the text as the client has it. A file that the client does not give is read
-// from disk.
+// ReadFile returns the text as the client has it. A file that the client does not return is read from disk.
 func (f clientFiles) ReadFile(ctx context.Context, path string) (tool.File, error) {
 	saved, err := f.disk.ReadFile(ctx, path)
 	missing := errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound)
@@ -44,13 +42,13 @@ func (f clientFiles) ReadFile(ctx context.Context, path string) (tool.File, erro
 	switch {
 	case ctx.Err() != nil:
 		return tool.File{}, ctx.Err()
-	case missing && (asked != nil || text == ""): // some clients give nothing for nothing
+	case missing && (asked != nil || text == ""): // some clients return an empty text for a missing file
 		return saved, err
 	case asked != nil:
-		f.c.log.Debug("the client did not give a file", zap.String("path", path), zap.Error(asked))
+		f.c.log.Debug("the client did not return a file", zap.String("path", path), zap.Error(asked))
 		return saved, nil
 	case err == nil && sameText(text, string(saved.Content)):
-		saved.Open = true // as it is on disk, with its line ends
+		saved.Open = true // return the content on disk, with its line endings
 		return saved, nil
 	}
 	return tool.File{Content: []byte(text), Exists: true, Open: true, Dirty: true}, nil
@@ -60,8 +58,8 @@ func isText(content []byte) bool {
 	return len(content) <= maxAsked && utf8.Valid(content) && bytes.IndexByte(content, 0) < 0
 }
 
-// sameText reports whether a client's text is the file's: some give lines without the ends they
-// have on disk, or the last one without any.
+// sameText reports whether a client's text equals the file's. Some clients change the line endings or
+// omit the last one.
 func sameText(client, disk string) bool {
 	if client == disk {
 		return true
@@ -72,15 +70,15 @@ func sameText(client, disk string) bool {
 	return plain(client) == plain(disk)
 }
 
-// read asks the client for a file.
+// read requests a file from the client.
 func (f clientFiles) read(ctx context.Context, path string) (string, error) {
 	var r readFileResult
 	err := f.c.s.conn.call(ctx, methodReadFile, readFileParams{f.c.id, path}, &r)
 	return r.Content, err
 }
 
-// WriteFile lets the client write a file that it gave, or that is to be made in the folder. Any
-// other is written to disk.
+// WriteFile writes a file through the client if the client returned it, or if the file is new and in the
+// folder. Any other file is written to disk.
 func (f clientFiles) WriteFile(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
 	saved, err := f.write(ctx, label, path, was, content)
 	if err == nil {
@@ -92,7 +90,7 @@ func (f clientFiles) WriteFile(ctx context.Context, label, path string, was tool
 func (f clientFiles) write(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
 	client := f.c.s.client
 	if was.Dirty && !client.writeFile {
-		return tool.Saved{}, fault.New(fault.Denied, "%s has unsaved changes in the editor, which cannot be asked to write it; save it first.", path).With("path", path)
+		return tool.Saved{}, fault.New(fault.Denied, "%s has unsaved changes in the editor, which does not support writing files. Save it first.", path).With("path", path)
 	}
 	if !client.writeFile || !utf8.Valid(content) || !was.Open && (was.Exists || !below(f.c.cwd, path)) {
 		return f.disk.WriteFile(ctx, label, path, was, content)
@@ -108,15 +106,15 @@ func (f clientFiles) write(ctx context.Context, label, path string, was tool.Fil
 	case ctx.Err() != nil:
 		return tool.Saved{}, ctx.Err()
 	case errors.Is(err, errGone):
-		return tool.Saved{}, fault.New(fault.Cancelled, "The editor is gone; %s was not written.", path)
+		return tool.Saved{}, fault.New(fault.Cancelled, "The editor disconnected; %s was not written.", path)
 	case !was.Exists:
-		f.c.log.Info("the client did not make a file, so it is made on disk", zap.String("path", path), zap.Error(err))
+		f.c.log.Info("the client did not create a file, so it is created on disk", zap.String("path", path), zap.Error(err))
 		return f.disk.WriteFile(ctx, label, path, was, content)
 	}
 	return tool.Saved{}, fault.New(fault.IO, "The editor did not change %s: %s", path, err.Error()).With("path", path)
 }
 
-// unchanged is kind stale when the file is another one than the one that was read.
+// unchanged returns a Stale error if the file was changed after it was read.
 func (f clientFiles) unchanged(ctx context.Context, path string, was tool.File) error {
 	now, err := f.ReadFile(ctx, path)
 	switch {
@@ -143,8 +141,8 @@ type writtenFile struct {
 	now  []byte
 }
 
-// content is the change as a client shows it. It reports false for one that is too large to be
-// shown whole, or no text.
+// content returns the change as content of the protocol. It returns false if the change is too large to
+// be shown completely, or not text.
 func (w writtenFile) content() ([]toolContent, bool) {
 	if len(w.was.Content)+len(w.now) > maxShownFile || !utf8.Valid(w.was.Content) || !utf8.Valid(w.now) {
 		return nil, false

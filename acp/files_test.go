@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// editor is what a client has of files: buffers over the disk.
+// editor holds a client's files: buffers over the disk.
 type editor struct {
 	mu      sync.Mutex
 	buffers map[string]string
-	read    []string // paths, in their order
+	read    []string // paths, in order
 	written []string
 	refuse  bool // writing
 }
@@ -49,6 +49,7 @@ func (e *editor) serve(c *client) {
 
 var bothFiles = object{"fs": object{"readTextFile": true, "writeTextFile": true}}
 
+// Proves: ACP-04
 func TestFilesOfTheClient(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -64,7 +65,7 @@ func TestFilesOfTheClient(t *testing.T) {
 			capabilities: bothFiles, disk: map[string]string{"/w/a": "old\n"}, buffer: map[string]string{"/w/a": "unsaved\n"}, call: edit("a", "unsaved", "edited"),
 			wantDisk: map[string]string{"/w/a": "old\n"}, wantBuffer: map[string]string{"/w/a": "edited\n"},
 		},
-		"the disk is not what is edited": {
+		"the file on disk is not edited": {
 			capabilities: bothFiles, disk: map[string]string{"/w/a": "old\n"}, buffer: map[string]string{"/w/a": "unsaved\n"}, call: edit("a", "old", "edited"),
 			wantDisk: map[string]string{"/w/a": "old\n"}, wantBuffer: map[string]string{"/w/a": "unsaved\n"}, failed: true,
 		},
@@ -126,7 +127,7 @@ func TestFilesOfTheClient(t *testing.T) {
 			for path, want := range tc.wantBuffer {
 				assert.Equal(t, want, e.buffers[path])
 			}
-			end := c.heard(id, "the end of the call", func(u update) bool { return u.Status == "completed" || u.Status == "failed" })
+			end := c.awaitUpdate(id, "the end of the call", func(u update) bool { return u.Status == "completed" || u.Status == "failed" })
 			assert.Equal(t, tc.failed, end.Status == "failed", string(end.Content))
 		})
 	}
@@ -144,7 +145,7 @@ func TestBinaryFilesAreNotAskedFor(t *testing.T) {
 	require.Empty(t, e.read)
 }
 
-func TestABufferThatChangesWhileThePersonIsAsked(t *testing.T) {
+func TestBufferThatChangesDuringAnApproval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.file(t, "/w/a", "old\n")
@@ -162,5 +163,5 @@ func TestABufferThatChangesWhileThePersonIsAsked(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompt(id, "edit"))
 	require.Equal(t, "one\nand typed\n", e.buffers["/w/a"])
 	require.Empty(t, e.written)
-	c.heard(id, "the call failed", func(u update) bool { return u.Status == "failed" })
+	c.awaitUpdate(id, "the call failed", func(u update) bool { return u.Status == "failed" })
 }

@@ -9,13 +9,13 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// handler answers a request. The messages of then are sent right behind the answer.
+// handler answers a request. The messages in then are sent directly after the response.
 type handler func(ctx context.Context, s *server, c *call, params json.RawMessage) (result any, then []any, err error)
 
-// handlers are the requests that can be made once the connection is initialized.
+// handlers are the requests that are valid once the connection is initialized.
 var handlers = map[string]handler{
 	methodAuthenticate: handleAuthenticate,
 	methodNew:          typed(methodNew, (*server).newSession),
@@ -30,7 +30,7 @@ var handlers = map[string]handler{
 	methodSetOption:    typed(methodSetOption, (*server).setOption),
 }
 
-// typed makes a handler of a method over its parameters.
+// typed returns a handler that decodes the parameters of a method.
 func typed[P, R any](method string, run func(*server, context.Context, *call, P) (R, []any, error)) handler {
 	return func(ctx context.Context, s *server, c *call, params json.RawMessage) (any, []any, error) {
 		p, err := decodeParams[P](method, params)
@@ -41,35 +41,37 @@ func typed[P, R any](method string, run func(*server, context.Context, *call, P)
 	}
 }
 
-// handleAuthenticate has nothing to do: no method is offered, keys are where the programs keep
-// them.
+// handleAuthenticate does nothing: no authentication method is offered, and keys are stored where the
+// programs store them.
 func handleAuthenticate(context.Context, *server, *call, json.RawMessage) (any, []any, error) {
 	return struct{}{}, nil, nil
 }
 
-// handle deals with one line of the client. It does not wait.
+// handle processes one line of the client. It blocks only while the client does not read.
 func (s *server) handle(line []byte) {
 	m, id, wrong := parse(line)
 	switch {
 	case wrong != nil:
-		s.log.Warn("the client sent what is no message", zap.Error(wrong))
+		s.log.Warn("the client sent an invalid message", zap.Error(wrong))
 		s.conn.respond(id, nil, wrong)
+		s.admission.wait(s.ctx.Done()) // stop reading from a client that sends invalid messages and does not read
 	case m.Method == "":
 		if !s.conn.answered(m) {
-			s.log.Debug("an answer that nobody waits for", zap.ByteString("id", m.ID))
+			s.log.Debug("response to an unknown request", zap.ByteString("id", m.ID))
 		}
 	case m.ID == nil:
 		s.notified(m.Method, m.Params)
 	default:
-		s.request(m)
+		s.admission.add(m, s.ctx.Done())
 	}
 }
 
-// notified obeys a notification. One that is not known is passed over, as the protocol wants.
+// notified processes a notification. Unknown ones are ignored, as the protocol requires.
 func (s *server) notified(method string, params json.RawMessage) {
 	switch method {
 	case methodCancel:
 		if p, err := decodeParams[sessionParams](method, params); err == nil {
+			s.cancelHeld(promptOf(p.SessionID))
 			s.calls.cancelPrompts(p.SessionID)
 			return
 		}
@@ -78,6 +80,7 @@ func (s *server) notified(method string, params json.RawMessage) {
 			RequestID json.RawMessage `json:"requestId"`
 		}
 		if json.Unmarshal(params, &p) == nil {
+			s.cancelHeld(withID(p.RequestID))
 			s.calls.cancelCall(p.RequestID)
 			return
 		}
@@ -85,7 +88,7 @@ func (s *server) notified(method string, params json.RawMessage) {
 	s.log.Debug("notification ignored", zap.String("method", method))
 }
 
-// request begins to handle a request.
+// request begins to process a request.
 func (s *server) request(m envelope) {
 	if m.Method == methodInitialize {
 		result, err := s.initialize(m.Params)
@@ -98,23 +101,23 @@ func (s *server) request(m envelope) {
 		s.conn.respond(m.ID, nil, refusal(codeNoMethod, "methodNotFound", "The method %q is not supported.", fault.OneLine(m.Method)))
 		return
 	case !s.client.initialized:
-		s.conn.respond(m.ID, nil, refusal(codeInvalidRequest, "notInitialized", "%s came before initialize.", m.Method))
+		s.conn.respond(m.ID, nil, refusal(codeInvalidRequest, "notInitialized", "%s was sent before initialize.", m.Method))
 		return
 	}
 	var about sessionParams
-	_ = json.Unmarshal(m.Params, &about) // whoever needs it says so
+	_ = json.Unmarshal(m.Params, &about) // handlers report a missing id
 	if m.Method == methodClose || m.Method == methodDelete {
 		s.calls.cancelPrompts(about.SessionID)
 	}
 	ctx, c, ok := s.calls.begin(s.ctx, m.ID, m.Method, about.SessionID, s.opts.MaxInFlight)
 	if !ok {
-		s.conn.respond(m.ID, nil, fault.New(fault.Busy, "Too many requests are under way, or one with this id is; try again when it is answered."))
+		s.conn.respond(m.ID, nil, fault.New(fault.Busy, "Too many requests are running, or one with this id is already running. Try again later."))
 		return
 	}
 	go s.answer(ctx, c, h, m.Params)
 }
 
-// answer carries out a request when it is its turn, and answers it.
+// answer runs a request when its turn comes and answers it.
 func (s *server) answer(ctx context.Context, c *call, h handler, params json.RawMessage) {
 	defer s.calls.end(c)
 	result, then, err := s.guarded(ctx, c, h, params)
@@ -128,12 +131,13 @@ func (s *server) answer(ctx context.Context, c *call, h handler, params json.Raw
 	s.conn.respond(c.id, result, err, then...)
 }
 
-// guarded lets a panic cost the request and not the process, with every open session in it.
+// guarded recovers from a panic in a handler, so that only the request fails and not the process with
+// every open session.
 func (s *server) guarded(ctx context.Context, c *call, h handler, params json.RawMessage) (result any, then []any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("a request failed unexpectedly", zap.String("method", c.method), zap.Any("panic", p), zap.ByteString("stack", debug.Stack()))
-			result, then, err = nil, nil, fault.New(fault.Internal, "The server failed in %s; its log says how.", c.method)
+			result, then, err = nil, nil, fault.New(fault.Internal, "The server failed in %s. Its log has the details.", c.method)
 		}
 	}()
 	if err := c.turn(ctx); err != nil {

@@ -11,18 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/acp"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
+// Proves: ACP-01
 func TestInitialize(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.start(t)
-	c.refused("session/new", object{"cwd": "/w"}, -32600, "session/new came before initialize.")
+	c.refused("session/new", object{"cwd": "/w"}, -32600, "session/new was sent before initialize.")
 	c.refused("initialize", object{"protocolVersion": "one"}, -32602, `the parameter "protocolVersion" has the wrong type`)
-	c.refused("initialize", []any{}, -32602, "initialize takes an object.")
-	// A client of the future with odd capabilities is told what is spoken here.
+	c.refused("initialize", []any{}, -32602, "The parameters of initialize must be an object.")
+	// A client with a future version and odd capabilities gets the version that the server supports.
 	result := c.ok("initialize", object{
 		"protocolVersion": 2, "clientCapabilities": object{"fs": 5, "session": []any{}, "terminal": true, "new": object{}}, "clientInfo": object{"name": "x", "version": "1"},
 	})
@@ -35,11 +36,12 @@ func TestInitialize(t *testing.T) {
 	}, result["agentCapabilities"])
 	require.Equal(t, object{"name": "xcsh-ls", "title": "xcsh", "version": "1.2.3"}, result["agentInfo"])
 	require.Equal(t, []any{}, result["authMethods"])
-	c.refused("initialize", object{"protocolVersion": 1}, -32600, "initialized already")
+	c.refused("initialize", object{"protocolVersion": 1}, -32600, "already initialized")
 	require.Empty(t, c.ok("authenticate", object{"methodId": "none"}))
 	c.open()
 }
 
+// Proves: ACP-01
 func TestLinesThatAreNoMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -81,7 +83,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		require.NotEmpty(t, m.Error.Message, line)
 		require.NotEmpty(t, m.Error.Data.Kind, line)
 	}
-	// What needs no answer gets none.
+	// A message that needs no response gets none.
 	for _, line := range []string{
 		"", "  ", "\r", `{"method":"session/fly"}`, `{"method":"$/progress","params":5}`, `{"method":"session/cancel"}`, `{"method":"session/cancel","params":{"sessionId":5}}`,
 		`{"method":"session/prompt","params":{}}`, `{"method":"$/cancel_request","params":{}}`, `{"method":"$/cancel_request"}`, `{"method":"$/cancel_request","params":{"requestId":{}}}`,
@@ -96,14 +98,14 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompt(id, "hello"), "the connection is as good as before")
 }
 
-// seen is everything that came so far.
+// seen returns all messages so far.
 func (c *client) seen() []message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.told
+	return c.received
 }
 
-// after reports whether m came behind the first n messages.
+// after reports whether m came after the first n messages.
 func (c *client) after(n int, m message) bool {
 	for _, later := range c.seen()[n:] {
 		if later.line == m.line {
@@ -113,10 +115,11 @@ func (c *client) after(n int, m message) bool {
 	return false
 }
 
+// Proves: ACP-01
 func TestLinesThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	c := newWorld(t).connect(t, object{})
-	go func() { // in pieces: a line of 64 MiB is more than a test should hold twice
+	go func() { // in pieces: a test should not hold a line of 64 MiB twice
 		piece := strings.Repeat("x", 1<<20)
 		for range 65 {
 			_, _ = io.WriteString(c.in, piece)
@@ -134,7 +137,7 @@ func TestOddEndsOfLines(t *testing.T) {
 	c := newWorld(t).start(t)
 	c.raw(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}` + "\r")
 	require.Nil(t, c.answered("1").Error)
-	_, err := io.WriteString(c.in, `{"jsonrpc":"2.0","id":2,"method":"session/list","params":{}}`) // and the end of the input
+	_, err := io.WriteString(c.in, `{"jsonrpc":"2.0","id":2,"method":"session/list","params":{}}`) // followed by the end of the input
 	require.NoError(t, err)
 	require.NoError(t, c.in.Close())
 	require.Nil(t, c.answered("2").Error, "the last line needs no end")
@@ -180,19 +183,20 @@ func TestAnIDThatIsInUse(t *testing.T) {
 	c.wait("the turn's own answer", func(m message) bool { return string(m.ID) == turn && m.Result != nil })
 }
 
-func TestTheEndOfTheInputEndsWhatRuns(t *testing.T) {
+func TestEndOfInputEndsTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	hold := make(chan struct{})
 	defer close(hold)
 	w.file(t, "/w/a.txt", "one\n")
-	w.models.Script("m", providertest.Reply{Text: "A long long answer.", Hold: hold}, providertest.Reply{ToolCalls: []providertest.Call{edit("a.txt", "one", "two")}})
+	w.models.Script("m", providertest.Reply{Text: "A long long answer.", Hold: hold}, providertest.Reply{ToolCalls: []providertest.Call{edit("a.txt", "one", "two")}},
+		providertest.Reply{Text: "It was denied because the client left.", Hold: hold})
 	c := w.start(t, func(o *acp.Options) { o.Drain = time.Millisecond })
 	c.ok("initialize", object{"protocolVersion": 1})
 	c.on("session/request_permission", func(json.RawMessage) (any, *wireError) { return nil, nil })
 	talking, asking := c.open(), c.open()
 	turn := c.say(talking, text("talk"))
-	c.heard(talking, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
+	c.awaitUpdate(talking, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
 	other := c.say(asking, text("edit"))
 	c.wait("the question", func(m message) bool { return m.Method == "session/request_permission" })
 	require.NoError(t, c.in.Close())
@@ -212,7 +216,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 			Commands: commands.Default, Backend: w.backend(), Drain: time.Millisecond, Grace: 50 * time.Millisecond,
 		})
 	}()
-	for range 3 { // nothing is read, and yet all is taken
+	for range 3 { // the client reads nothing, and the server accepts everything
 		_, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
 		require.NoError(t, err)
 	}
@@ -220,7 +224,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	select {
 	case err := <-served:
 		require.NoError(t, err, "a client that only leaves has broken nothing")
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		require.Fail(t, "the server waits for a client that does not read")
 	}
 	require.NoError(t, out.Close())
@@ -242,7 +246,7 @@ func TestAnOutputThatBreaks(t *testing.T) {
 	select {
 	case err := <-served:
 		require.ErrorIs(t, err, gone)
-	case <-time.After(patience):
+	case <-time.After(waitLimit):
 		require.Fail(t, "the server does not notice")
 	}
 }

@@ -5,15 +5,15 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // maxName bounds the name of a session without a title, in UTF-16 units.
 const maxName = 80
 
-// named is what the session is called, if that is news: its title, else the beginning of what
-// the person said first.
+// named returns the session's name if it changed: its title, or else the beginning of the first prompt.
 func (c *conversation) named() (u infoUpdate, news bool) {
 	c.naming.Lock()
 	defer c.naming.Unlock()
@@ -25,10 +25,10 @@ func (c *conversation) named() (u infoUpdate, news bool) {
 		return u, false
 	}
 	c.title = name
-	return infoUpdate{Kind: updateInfo, Title: name}, true
+	return infoUpdate{Kind: updateInfo, Title: visible.Line(name)}, true
 }
 
-func (c *conversation) tellName() {
+func (c *conversation) sendName() {
 	if name, news := c.named(); news {
 		c.s.conn.update(c.id, name)
 	}
@@ -57,7 +57,7 @@ func (c *conversation) name() (name string, err error) {
 
 func firstLine(text string) string { return rawjson.UTF16Prefix(short(text), maxName) }
 
-// used is how full the model's window is, if that is known.
+// used returns the use of the model's context window, if it is known.
 func (c *conversation) used(ctx context.Context) (u usageUpdate, known bool) {
 	snapshot, err := c.live.Snapshot(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *conversation) used(ctx context.Context) (u usageUpdate, known bool) {
 	return c.shown.filled(snapshot.Context.Tokens, snapshot.Context.ContextWindow)
 }
 
-func (c *conversation) tellUsage(ctx context.Context) {
+func (c *conversation) sendUsage(ctx context.Context) {
 	if usage, known := c.used(ctx); known {
 		c.s.conn.update(c.id, usage)
 	}

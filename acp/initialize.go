@@ -5,27 +5,27 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// clientInfo is what the client said it can do.
+// clientInfo holds the capabilities of the client.
 type clientInfo struct {
 	initialized bool
-	readFile    bool // the files as the person sees them
+	readFile    bool // text files, including unsaved changes
 	writeFile   bool
-	notices     bool // sentences for the person beside the conversation
-	compaction  bool // that the conversation was shortened
+	notices     bool // messages for the user outside the conversation
+	compaction  bool // updates about compactions
 }
 
-// initialize begins the conversation. A client of another version of the protocol is told ours,
-// and decides.
+// initialize initializes the connection. A client of another protocol version receives the server's and decides
+// whether to continue.
 func (s *server) initialize(params json.RawMessage) (any, error) {
 	p, err := decodeParams[initializeParams](methodInitialize, params)
 	if err != nil {
 		return nil, err
 	}
 	if s.client.initialized {
-		return nil, refusal(codeInvalidRequest, "invalidRequest", "The connection is initialized already.")
+		return nil, refusal(codeInvalidRequest, "invalidRequest", "The connection is already initialized.")
 	}
 	s.client = clientInfoOf(p.Capabilities)
 	s.log.Info("initialize", zap.Int("protocol", p.ProtocolVersion), zap.ByteString("client", p.Client))
@@ -40,8 +40,8 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	}, nil
 }
 
-// clientInfoOf reads the capabilities of a client. One that does not have the type it should
-// counts as not there: a client with one mistake is better than none.
+// clientInfoOf decodes the capabilities of a client. A capability of the wrong type counts as missing,
+// so that one mistake does not make a client unusable.
 func clientInfoOf(raw json.RawMessage) clientInfo {
 	return clientInfo{
 		initialized: true,
@@ -57,8 +57,8 @@ func isTrue(raw json.RawMessage, path ...string) bool {
 	return string(rawjson.Get(raw, path...)) == "true"
 }
 
-// isThere reports whether there is an object at path, which is how the protocol says yes where
-// it may want to say more one day.
+// isThere reports whether there is an object at path, which is how the protocol enables a capability
+// that may have options later.
 func isThere(raw json.RawMessage, path ...string) bool {
 	return rawjson.Kind(rawjson.Get(raw, path...)) == '{'
 }

@@ -2,18 +2,17 @@ package acp_test
 
 import (
 	"io"
-	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/leaktest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// TestNoGoroutineLeak is not parallel: it counts.
+// TestNoGoroutineLeak is not parallel, because it inspects the goroutines of the whole process.
 func TestNoGoroutineLeak(t *testing.T) {
-	before := runtime.NumGoroutine()
+	end := leaktest.Begin(t)
 	t.Run("a conversation", func(t *testing.T) {
 		w := newWorld(t)
 		w.talk(t)
@@ -24,11 +23,10 @@ func TestNoGoroutineLeak(t *testing.T) {
 		c.ok("session/load", object{"sessionId": id1, "cwd": "/w"})
 		id := c.open()
 		c.say(id, text("talk"))
-		c.heard(id, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
+		c.awaitUpdate(id, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
 		c.send("session/set_mode", object{"sessionId": id, "modeId": "yolo"})
 		_, err := io.WriteString(c.in, "the end of the input comes without a line end")
 		require.NoError(t, err)
 	})
-	// One more: the condition is looked at by a goroutine of its own.
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, patience, 5*time.Millisecond)
+	end()
 }

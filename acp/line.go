@@ -11,12 +11,12 @@ import (
 // below it.
 const maxLine = 64 << 20
 
-// errTooLong means that a line was skipped because of its size.
+// errTooLong means that a line was skipped because it was too long.
 var errTooLong = errors.New("acp: line is too long")
 
-// readLine returns the next line without its end. Lines of more than limit bytes are skipped
-// and errTooLong, after which reading goes on. io.EOF is the end of the input; what stands
-// there without a line end is a line too. Memory grows with what arrives.
+// readLine returns the next line without its line ending. It skips a line of more than limit bytes and
+// returns errTooLong; the next call reads on. At the end of the input it returns io.EOF, after a last
+// line without a line ending. Memory use grows with the data received, not with limit.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	tooLong := false

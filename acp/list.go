@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// pageSize is how many sessions are listed at once.
+// pageSize is the number of sessions per page.
 const pageSize = 50
 
-// listSessions answers session/list: those of a folder, or all there are.
+// listSessions answers session/list: the sessions of a folder, or all of them.
 func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, []any, error) {
 	args := commands.ListArgs{Scope: "all", Limit: pageSize, Cursor: p.Cursor}
 	if p.Cwd != "" {
@@ -27,7 +28,7 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 	r := listResult{Sessions: []sessionInfo{}, Next: page.NextCursor}
 	for _, info := range page.Sessions {
 		cwd := info.Cwd
-		if cwd == "" { // it does not say where it was held, and can be opened anywhere
+		if cwd == "" { // a session without a directory can be opened anywhere
 			cwd = filepath.Clean(p.Cwd)
 		}
 		if !filepath.IsAbs(cwd) {
@@ -37,13 +38,13 @@ func (s *server) listSessions(ctx context.Context, _ *call, p listParams) (any, 
 		if title == "" {
 			title = info.Name
 		}
-		r.Sessions = append(r.Sessions, sessionInfo{SessionID: info.ID, Cwd: cwd, Title: title, UpdatedAt: info.Modified})
+		r.Sessions = append(r.Sessions, sessionInfo{SessionID: info.ID, Cwd: cwd, Title: visible.Line(title), UpdatedAt: info.Modified})
 	}
 	return r, nil, nil
 }
 
-// deleteSession answers session/delete: the session goes to the trash, from where the other
-// commands can take it back. That there is none is no error, as the protocol wants.
+// deleteSession answers session/delete: it moves the session to the trash, from which other commands can
+// restore it. A missing session is not an error, as the protocol requires.
 func (s *server) deleteSession(ctx context.Context, _ *call, p sessionParams) (any, []any, error) {
 	if c, err := s.conversation(p.SessionID); err == nil {
 		if err := s.leave(c); err != nil {

@@ -2,14 +2,15 @@ package acp
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// newSession answers session/new. The session gets its file with the first answer of a model.
+// newSession answers session/new. The session's file is created with the model's first answer.
 func (s *server) newSession(ctx context.Context, _ *call, p openParams) (any, []any, error) {
 	c, err := s.open(ctx, p, func(context.Context, *agent.Session) error { return nil })
 	if err != nil {
@@ -20,7 +21,7 @@ func (s *server) newSession(ctx context.Context, _ *call, p openParams) (any, []
 	return result, then, err
 }
 
-// loadSession answers session/load: the whole branch is shown again before the answer.
+// loadSession answers session/load. It replays the whole branch before the response.
 func (s *server) loadSession(ctx context.Context, _ *call, p openParams) (any, []any, error) {
 	c, err := s.enter(ctx, p)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *server) loadSession(ctx context.Context, _ *call, p openParams) (any, [
 	return result, then, err
 }
 
-// resumeSession answers session/resume: the client still has what was said.
+// resumeSession answers session/resume. The client still has the messages.
 func (s *server) resumeSession(ctx context.Context, _ *call, p openParams) (any, []any, error) {
 	c, err := s.enter(ctx, p)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *server) resumeSession(ctx context.Context, _ *call, p openParams) (any,
 	return result, then, err
 }
 
-// enter opens an existing session, or returns it when it is open here.
+// enter opens an existing session, or returns it if it is open here.
 func (s *server) enter(ctx context.Context, p openParams) (*conversation, error) {
 	cwd, err := s.folder(p.Cwd)
 	if err != nil {
@@ -62,8 +63,8 @@ func (s *server) enter(ctx context.Context, p openParams) (*conversation, error)
 	return s.open(ctx, p, func(ctx context.Context, live *agent.Session) error { return vetoed(live.Switch(ctx, info.Path)) })
 }
 
-// sameFolder refuses a session of another folder, which the client would show as one of cwd. A
-// session that does not say where it was held may be held anywhere.
+// sameFolder returns an error for a session of another folder, which the client would show in cwd. A
+// session without a directory may be opened in any folder.
 func (s *server) sameFolder(id, is, cwd string) error {
 	if is == "" || s.canonical(is) == s.canonical(cwd) {
 		return nil
@@ -71,7 +72,7 @@ func (s *server) sameFolder(id, is, cwd string) error {
 	return fault.New(fault.OtherProject, "Session %q is in another project (%s).", id, is).With("cwd", is)
 }
 
-// canonical is one spelling of a path that may have several.
+// canonical returns path with symbolic links resolved, if possible.
 func (s *server) canonical(path string) string {
 	if f := s.opts.Backend.Finder; f.RealPath != nil {
 		if real, err := f.RealPath(path); err == nil {
@@ -81,31 +82,30 @@ func (s *server) canonical(path string) string {
 	return path
 }
 
-// find returns the session with exactly this id, in the folder if there are several. None is
-// kind notFound.
-func (s *server) find(ctx context.Context, cwd, id string) (session.Info, error) {
+// find returns the session with exactly this id, preferring the folder's if there are several. If there
+// is none, it returns a NotFound error.
+func (s *server) find(ctx context.Context, cwd, id string) (library.Info, error) {
 	missing := fault.New(fault.NotFound, "Session %q not found.", fault.OneLine(id))
 	if strings.ContainsAny(id, `/\`) || strings.HasSuffix(id, ".jsonl") || id == "" {
-		return session.Info{}, missing // a path is no id
+		return library.Info{}, missing // a path is not an id
 	}
-	r, err := s.opts.Backend.Finder.Resolve(ctx, cwd, id, session.ResolveOptions{Scope: "all"})
+	r, err := s.opts.Backend.Finder.Resolve(ctx, cwd, id, library.ResolveOptions{Scope: "all"})
 	if err != nil {
-		return session.Info{}, err
+		return library.Info{}, err
 	}
-	var found *session.Info
+	var found *library.Info
 	for i, m := range r.Matches {
 		if m.ID == id && (found == nil || s.sameFolder(found.ID, found.Cwd, cwd) != nil) {
 			found = &r.Matches[i]
 		}
 	}
 	if found == nil {
-		return session.Info{}, missing
+		return library.Info{}, missing
 	}
 	return *found, nil
 }
 
-// forkSession answers session/fork: a copy of a session, as far as it is saved, in a
-// conversation of its own.
+// forkSession answers session/fork: it copies a session, as far as it is saved, into a conversation of its own.
 func (s *server) forkSession(ctx context.Context, _ *call, p openParams) (any, []any, error) {
 	c, err := s.fork(ctx, p)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *server) fork(ctx context.Context, p openParams) (*conversation, error) 
 	return s.open(ctx, p, func(ctx context.Context, live *agent.Session) error { return vetoed(live.ForkFrom(ctx, path)) })
 }
 
-// sourceOf returns the file of a session that is to be copied.
+// sourceOf returns the file of a session to copy.
 func (s *server) sourceOf(ctx context.Context, p openParams) (path string, err error) {
 	c, err := s.conversation(p.SessionID)
 	if err != nil {
@@ -138,31 +138,35 @@ func (s *server) sourceOf(ctx context.Context, p openParams) (path string, err e
 	case state.IsStreaming || state.IsCompacting:
 		return "", fault.New(fault.Busy, "Wait for the current response to finish or cancel it before forking.")
 	case state.Unsaved != "":
-		return "", fault.New(fault.IO, "The session cannot be copied, because it is not saved: %s", state.Unsaved)
+		return "", fault.New(fault.IO, "The session cannot be forked because it is not saved: %s", state.Unsaved)
 	}
 	if _, err := s.opts.Backend.Fs.Stat(c.live.File()); err != nil {
-		return "", fault.New(fault.NotPersistent, "Fork failed: nothing was answered in the session yet.")
+		return "", fault.New(fault.NotPersistent, "Fork failed: the session has no answer yet.")
 	}
 	return c.live.File(), nil
 }
 
-// opened is what a client is told of a session that it opened, in the answer and right behind
-// it: before the answer the client knows nothing of a new session.
+// opened returns the state of a session that a client opened, for the response and the updates directly
+// after it: the client knows a new session only after the response.
 func (c *conversation) opened(ctx context.Context) (openResult, []any, error) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
-	c.models = nil // a session that is opened again is looked at anew
-	set, err := c.settings(ctx)
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	c.models = nil // detected again if a session is reopened
+	set, err := c.settingsLocked(ctx)
 	if err != nil {
 		return openResult{}, nil, err
 	}
-	c.told(set)
+	c.recordSentLocked(set)
 	then := []any{updateOf(c.id, commandsUpdate{updateCommands, slashList()})}
 	if name, news := c.named(); news {
 		then = append(then, updateOf(c.id, name))
 	}
 	if usage, known := c.used(ctx); known {
 		then = append(then, updateOf(c.id, usage))
+	}
+	for _, e := range c.live.Offers() {
+		then = append(then, c.shown.offer(fmt.Sprintf("The prompt from %s was not answered because the program ended:\n\n%s",
+			e.Created.Local().Format("2006-01-02 15:04"), e.Prompt)))
 	}
 	return openResult{Modes: modeState{Current: set.mode, Available: modes()}, Options: set.options}, then, nil
 }

@@ -17,9 +17,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/acp"
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
+// Proves: ACP-04
 func TestRequestsAboutOneSessionKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,7 +28,7 @@ func TestRequestsAboutOneSessionKeepTheirOrder(t *testing.T) {
 	hold := make(chan struct{})
 	w.models.Script("plain", providertest.Reply{Text: "Plain answer.", Hold: hold})
 	c := w.connect(t, object{})
-	// Nothing is waited for: each needs the one before it.
+	// No response is awaited: each request requires the one before it.
 	loading := c.send("session/load", object{"sessionId": id1, "cwd": "/w"})
 	choosing := c.send("session/set_config_option", object{"sessionId": id1, "configId": "model", "value": "p/plain"})
 	turn := c.say(id1, text("go on"))
@@ -44,7 +45,7 @@ func TestRequestsAboutOneSessionKeepTheirOrder(t *testing.T) {
 	require.Equal(t, -32002, c.answered(late).Error.Code)
 }
 
-func TestWhatWaitsCanBeCancelled(t *testing.T) {
+func TestWaitingRequestsCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
@@ -62,10 +63,11 @@ func TestWhatWaitsCanBeCancelled(t *testing.T) {
 	require.Equal(t, -32800, c.answered(choosing).Error.Code)
 	close(leave)
 	require.Nil(t, c.answered(loading).Error)
-	require.Nil(t, c.answered(behind).Error, "what came behind was not overtaken by what was cancelled")
-	c.heard(id1, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "auto-edit" })
+	require.Nil(t, c.answered(behind).Error, "cancelled requests do not change the order")
+	c.awaitUpdate(id1, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "auto-edit" })
 }
 
+// Proves: ACP-02
 func TestClosingStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"session/close", "session/delete"} {
@@ -76,7 +78,7 @@ func TestClosingStopsTheTurn(t *testing.T) {
 		id := c.open()
 		c.prompt(id, "one")
 		turn := c.say(id, text("two"))
-		c.heard(id, "a piece", func(u update) bool {
+		c.awaitUpdate(id, "a piece", func(u update) bool {
 			return u.Kind == "agent_message_chunk" && string(u.Content) != `{"type":"text","text":"First."}`
 		})
 		c.ok(method, object{"sessionId": id})
@@ -87,6 +89,7 @@ func TestClosingStopsTheTurn(t *testing.T) {
 	}
 }
 
+// Proves: ACP-01
 func TestAPanicCostsOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -103,7 +106,7 @@ func TestAPanicCostsOneRequest(t *testing.T) {
 		}
 	})
 	c.ok("initialize", object{"protocolVersion": 1})
-	e := c.refused("session/new", object{"cwd": "/w"}, -32603, "The server failed in session/new; its log says how.")
+	e := c.refused("session/new", object{"cwd": "/w"}, -32603, "The server failed in session/new. Its log has the details.")
 	require.Equal(t, "internal", e.Data.Kind)
 	require.Equal(t, 1, logs.FilterMessage("a request failed unexpectedly").Len())
 	c.ok("session/list", object{})
@@ -116,10 +119,10 @@ func TestImagesThatAreKeptOutsideAreReplayed(t *testing.T) {
 	sum := sha256.Sum256(image)
 	hash := hex.EncodeToString(sum[:])
 	w.file(t, agentDir+"/blobs/"+hash, string(image))
-	said := func(id, parent, data string) string {
+	userLine := func(id, parent, data string) string {
 		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":[{"type":"image","mimeType":"image/png","data":%q}]}}`, id, parent, data)
 	}
-	w.talk(t, said("c1", "bbbbbbbb", "blob:sha256:"+hash), said("c2", "c1", "blob:sha256:"+hash[:63]+"x"))
+	w.talk(t, userLine("c1", "bbbbbbbb", "blob:sha256:"+hash), userLine("c2", "c1", "blob:sha256:"+hash[:63]+"x"))
 	c := w.connect(t, object{})
 	c.ok("session/load", object{"sessionId": id1, "cwd": "/w"})
 	var shown []string
@@ -130,7 +133,7 @@ func TestImagesThatAreKeptOutsideAreReplayed(t *testing.T) {
 	}
 	require.Len(t, shown, 3)
 	assert.Contains(t, shown[1], base64.StdEncoding.EncodeToString(image))
-	assert.Contains(t, shown[2], "not to be had")
+	assert.Contains(t, shown[2], "not available")
 }
 
 func TestWarningsOfHooks(t *testing.T) {
@@ -150,7 +153,7 @@ func TestWarningsOfHooks(t *testing.T) {
 	c.ok("initialize", object{"protocolVersion": 1, "clientCapabilities": object{"session": object{"notices": object{}}}})
 	id := c.open()
 	warn("The hook x failed.")
-	notice := c.heard(id, "the notice", func(u update) bool { return u.Kind == "notice" })
+	notice := c.awaitUpdate(id, "the notice", func(u update) bool { return u.Kind == "notice" })
 	require.Equal(t, "The hook x failed.", notice.Title)
 }
 
@@ -158,7 +161,7 @@ type agentManager = agent.Manager
 
 func raw(id string) json.RawMessage { return json.RawMessage(id) }
 
-// slow holds up changes of session until leave is closed.
+// slow delays changes of session until leave is closed.
 type slow struct{ entered, leave chan struct{} }
 
 func (s slow) Before(context.Context, hook.Event) (hook.Decision, error) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 )
 
 func TestReadLine(t *testing.T) {
@@ -39,7 +39,7 @@ func TestReadLine(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF)
 }
 
-func TestOutboxMergesWhatWaits(t *testing.T) {
+func TestOutboxMergesWaitingUpdates(t *testing.T) {
 	t.Parallel()
 	o := newOutbox()
 	piece := func(session, kind, message, text string) {
@@ -87,10 +87,10 @@ func TestOutboxMergesWhatWaits(t *testing.T) {
 	require.True(t, ok)
 	progress("c", "2")
 	_, ok = o.next()
-	require.True(t, ok, "what was written is not merged into")
+	require.True(t, ok, "written updates are not merged")
 }
 
-func TestWhatIsNoTextIsReplaced(t *testing.T) {
+func TestInvalidUTF8IsReplaced(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	require.NoError(t, write(&b, notification("x", map[string]json.RawMessage{"a": json.RawMessage("\"\xff<\"")})))
@@ -101,7 +101,7 @@ func TestPatchDiffs(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		patch string
-		want  [][2]string // old and new text; "-" for no old one
+		want  [][2]string // old and new text; "-" for no old text
 	}{
 		"two places": {
 			"--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n@@ -9 +9,2 @@\n nine\n+ten\n", [][2]string{{"one\ntwo\n", "one\nTWO\n"}, {"nine\n", "nine\nten\n"}},
@@ -153,7 +153,8 @@ func TestTitlesAndPlacesOfCalls(t *testing.T) {
 	require.Zero(t, locationsOf("/w", []byte(`{"path":"a","offset":-7}`), nil)[0].Line)
 }
 
-// FuzzParse: whatever comes, it is a message or refused under an id that JSON-RPC allows.
+// FuzzParse: any input is parsed as a message or refused under an id that is valid in JSON-RPC.
+// Proves: ACP-01
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		`{"id":1,"method":"initialize"}`, `{"id":"a","result":null,"error":null}`, `{"error":5,"id":1}`, `[]`, `{`, `null`, `{"method":"x","id":null}`,
@@ -185,13 +186,13 @@ func TestDiffsOfResults(t *testing.T) {
 		tool, args, details string
 		want                [][2]string
 	}{
-		"the patch says it best":  {"edit", `{"path":"a","edits":[{"oldText":"n","newText":"t"}]}`, patch, [][2]string{{"one\n", "two\n"}}},
-		"without a patch":         {"edit", `{"path":"a","edits":[{"oldText":"n","newText":"t"},{"oldText":"x","newText":""}]}`, `{"diff":"-1 one"}`, [][2]string{{"n", "t"}, {"x", ""}}},
-		"one edit beside a path":  {"edit", `{"path":"a","oldText":"n","newText":"t"}`, ``, [][2]string{{"n", "t"}}},
-		"a whole file":            {"write", `{"path":"a","content":"all\n"}`, ``, [][2]string{{"-", "all\n"}}},
-		"no path":                 {"edit", `{"oldText":"n","newText":"t"}`, patch, nil},
-		"a tool that only reads":  {"read", `{"path":"a"}`, patch, nil},
-		"arguments of other kind": {"edit", `{"path":"a","edits":[5,{"oldText":1}]}`, `7`, nil},
+		"the patch takes precedence": {"edit", `{"path":"a","edits":[{"oldText":"n","newText":"t"}]}`, patch, [][2]string{{"one\n", "two\n"}}},
+		"without a patch":            {"edit", `{"path":"a","edits":[{"oldText":"n","newText":"t"},{"oldText":"x","newText":""}]}`, `{"diff":"-1 one"}`, [][2]string{{"n", "t"}, {"x", ""}}},
+		"one edit beside a path":     {"edit", `{"path":"a","oldText":"n","newText":"t"}`, ``, [][2]string{{"n", "t"}}},
+		"a whole file":               {"write", `{"path":"a","content":"all\n"}`, ``, [][2]string{{"-", "all\n"}}},
+		"no path":                    {"edit", `{"oldText":"n","newText":"t"}`, patch, nil},
+		"a tool that only reads":     {"read", `{"path":"a"}`, patch, nil},
+		"arguments of other kind":    {"edit", `{"path":"a","edits":[5,{"oldText":1}]}`, `7`, nil},
 	} {
 		var got [][2]string
 		for _, d := range diffsOf("/w", &shownCall{name: tc.tool, args: []byte(tc.args)}, []byte(tc.details)) {
@@ -206,13 +207,14 @@ func TestDiffsOfResults(t *testing.T) {
 	}
 }
 
-func TestWhatASessionCosts(t *testing.T) {
+// Proves: ACP-04
+func TestCostOfASession(t *testing.T) {
 	t.Parallel()
 	o := newOutbox()
 	s := &server{out: o, conn: newConn(o)}
 	v := newView(s, "s", "/w")
 	answer := func(usage string) {
-		v.event(loop.Event{Type: loop.MessageEnd, Message: json.RawMessage(`{"role":"assistant","content":[],"usage":` + usage + `}`)})
+		v.event(event.MessageEnd{Message: json.RawMessage(`{"role":"assistant","content":[],"usage":` + usage + `}`)})
 	}
 	answer(`{"input":1,"cost":{"total":0.5}}`) // the window is not known yet
 	_, known := v.filled(7, 0)
@@ -223,7 +225,7 @@ func TestWhatASessionCosts(t *testing.T) {
 	answer(`{"input":10,"output":5,"cacheRead":2,"cacheWrite":1,"cost":{"total":0.25}}`)
 	answer(`{"input":0,"output":0}`)
 	answer(`null`)
-	v.event(loop.Event{Type: loop.MessageEnd, Message: json.RawMessage(`{"role":"user","content":"x"}`)})
+	v.event(event.MessageEnd{Message: json.RawMessage(`{"role":"user","content":"x"}`)})
 	o.close()
 	var b bytes.Buffer
 	o.run(&b)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// patchDiffs makes of a unified diff of one file the changes that a client shows: the old and
-// the new text of each stretch, with the unchanged lines around it.
+// patchDiffs converts a unified diff of one file to the changes that a client shows: the old and the new
+// text of each hunk, including the unchanged lines around it.
 func patchDiffs(path, patch string) (diffs []toolContent) {
 	var before, after strings.Builder
 	inHunk, created := false, false
@@ -30,7 +30,7 @@ func patchDiffs(path, patch string) (diffs []toolContent) {
 			continue
 		}
 		if !inHunk {
-			continue // the names of the file
+			continue // file header
 		}
 		switch text := line[1:]; line[0] {
 		case '-':
@@ -40,20 +40,18 @@ func patchDiffs(path, patch string) (diffs []toolContent) {
 		case ' ':
 			before.WriteString(text)
 			after.WriteString(text)
-		case '\n': // an unchanged empty line whose space somebody cut off
+		case '\n': // an unchanged empty line without its space
 			before.WriteByte('\n')
 			after.WriteByte('\n')
 		case '\\':
-			// No line end at the end of the file: which side it is about is not worth knowing
-			// for what is only shown.
+			// "No newline at end of file" does not matter, because the diff is only displayed.
 		}
 	}
 	flush()
 	return diffs
 }
 
-// startsAtNothing reports whether a hunk's header says that there was no line before:
-// "@@ -0,0 +1,3 @@".
+// startsAtNothing reports whether a hunk header describes an empty old file: "@@ -0,0 +1,3 @@".
 func startsAtNothing(header string) bool {
 	_, rest, _ := strings.Cut(header, "-")
 	start, _, _ := strings.Cut(rest, " ")

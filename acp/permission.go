@@ -9,14 +9,15 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// denied is who is asked where there is no client to ask.
+// denied denies every request for permission when there is no client to ask.
 func denied(context.Context, agent.Approval) (approval.Decision, error) { return approval.Deny, nil }
 
-// approve asks the person whether a tool may change something. Whatever is not a yes is a no:
-// there is nobody else who could answer.
+// approve asks the user for permission for a tool call. Every response except a permission denies the
+// call, because no other client could answer.
 func (c *conversation) approve(ctx context.Context, a agent.Approval) (approval.Decision, error) {
 	var answer permissionResult
 	err := c.s.conn.call(ctx, methodPermission, permissionParams{SessionID: c.id, ToolCall: c.asked(a), Options: permissionOptions(a)}, &answer)
@@ -36,15 +37,15 @@ func (c *conversation) approve(ctx context.Context, a agent.Approval) (approval.
 	return approval.Deny, nil
 }
 
-// asked is the tool call that a person is asked about, with what it would change.
+// asked returns the tool call of a permission prompt, with its changes.
 func (c *conversation) asked(a agent.Approval) toolUpdate {
-	call, ok := c.shown.callOf(a.ID)
-	if !ok { // a call that was never told of cannot wait for permission
-		c.log.Error("permission is asked for an unknown tool call", zap.String("id", a.ID))
-		call = shownCall{id: a.ID, name: a.Tool}
+	call, ok := c.shown.callOf(a.CallID)
+	if !ok { // a call that was never shown needs no permission
+		c.log.Error("permission is asked for an unknown tool call", zap.String("id", a.CallID))
+		call = shownCall{id: a.CallID, name: a.Tool}
 	}
 	u := toolUpdate{
-		ID: call.id, Title: callTitle(a.Tool, a.Args), Name: a.Tool, ToolKind: kindOf(a.Tool), Status: statusPending,
+		ID: call.id, Title: callTitle(a.Tool, a.Args), Name: visible.Line(a.Tool), ToolKind: kindOf(a.Tool), Status: statusPending,
 		Locations: locationsOf(c.cwd, a.Args, nil), RawInput: object(a.Args),
 	}
 	if a.Preview.Title != "" {
@@ -57,28 +58,23 @@ func (c *conversation) asked(a agent.Approval) toolUpdate {
 	if path != "" {
 		u.Content = patchDiffs(path, a.Preview.Diff)
 	}
-	if len(a.Outside) > 0 {
-		block := textBlock("Outside the folder: " + strings.Join(a.Outside, ", "))
+	if warnings := a.Warnings(); len(warnings) > 0 {
+		block := textBlock(visible.Text(strings.Join(warnings, "\n")))
 		u.Content = append(u.Content, toolContent{Type: "content", Content: &block})
 	}
 	return u
 }
 
-// maxRules bounds what is said of rules in the name of a choice, in UTF-16 units. What cannot be
-// said whole is not offered.
-const maxRules = 160
+// maxRules limits the rules in the name of a choice, in UTF-16 units. A choice with longer rules is not offered.
+const maxRules = 400
 
-// permissionOptions are the answers that a person can give.
+// permissionOptions returns the choices of a permission prompt.
 func permissionOptions(a agent.Approval) []permissionOption {
 	options := []permissionOption{{string(approval.Once), "Allow", "allow_once"}}
-	rules := make([]string, len(a.Rules))
-	for i, r := range a.Rules {
-		rules[i] = r.String()
-	}
-	if allows := strings.Join(rules, ", "); allows != "" && rawjson.UTF16Len(allows) <= maxRules && !strings.ContainsAny(allows, "\r\n") {
+	if allows := a.Allows(); allows != "" && rawjson.UTF16Len(allows) <= maxRules && !strings.ContainsAny(allows, "\r\n") {
 		options = append(options,
-			permissionOption{string(approval.Session), "Allow for this session: " + allows, "allow_always"},
-			permissionOption{string(approval.Workspace), "Always allow in this folder: " + allows, "allow_always"})
+			permissionOption{string(approval.Session), "Allow for this session: " + visible.Line(allows), "allow_always"},
+			permissionOption{string(approval.Workspace), "Always allow in this folder: " + visible.Line(allows), "allow_always"})
 	}
 	return append(options, permissionOption{string(approval.Deny), "Deny", "reject_once"})
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// turn is a prompt that is being answered.
+// turn is a running prompt.
 type turn struct {
-	ctx  context.Context //nolint:containedctx // tells whether the client took the prompt back
+	ctx  context.Context //nolint:containedctx // ends when the client cancels the prompt
 	done chan struct{}
 }
 
-// prompt answers session/prompt when the turn is over, and everything of it was told.
+// prompt answers session/prompt after the turn has ended and all of its updates are queued.
 func (s *server) prompt(ctx context.Context, call *call, p promptParams) (any, []any, error) {
 	c, err := s.conversation(p.SessionID)
 	if err != nil {
@@ -35,16 +35,16 @@ func (s *server) prompt(ctx context.Context, call *call, p promptParams) (any, [
 		return cancelledOr(ctx, err)
 	}
 	defer over()
-	// What else is asked about the session does not wait for the answer.
+	// Other requests about the session do not wait until the turn ends.
 	stop, err := c.run(commands.WithAccepted(ctx, call.leave), call.leave, p.Prompt)
 	if err != nil {
 		return cancelledOr(ctx, err)
 	}
-	c.tellName()
+	c.sendName()
 	return promptResult{stop}, nil, nil
 }
 
-// cancelledOr is the answer to a prompt that failed: that it was cancelled is no failure.
+// cancelledOr returns the result of a failed prompt. A cancellation is not a failure.
 func cancelledOr(ctx context.Context, err error) (any, []any, error) {
 	if errors.Is(context.Cause(ctx), errTakenBack) && (fault.Is(err, fault.Cancelled) || errors.Is(err, context.Canceled)) {
 		return promptResult{stopCancelled}, nil, nil
@@ -52,8 +52,8 @@ func cancelledOr(ctx context.Context, err error) (any, []any, error) {
 	return nil, nil, err
 }
 
-// begin makes a prompt the one that is answered. It waits for one that was cancelled and is not
-// over yet; beside any other it is kind busy.
+// begin makes a prompt the current one. It waits for a cancelled prompt to end, and returns a Busy error
+// if any other prompt is running.
 func (c *conversation) begin(ctx context.Context) (over func(), err error) {
 	for {
 		c.asking.Lock()
@@ -71,7 +71,7 @@ func (c *conversation) begin(ctx context.Context) (over func(), err error) {
 		}
 		c.asking.Unlock()
 		if running.ctx.Err() == nil {
-			return nil, fault.New(fault.Busy, "The session answers a prompt already; cancel it or wait until it is over.")
+			return nil, fault.New(fault.Busy, "The session is already processing a prompt. Cancel it or wait until it ends.")
 		}
 		select {
 		case <-running.done:
@@ -81,8 +81,8 @@ func (c *conversation) begin(ctx context.Context) (over func(), err error) {
 	}
 }
 
-// run answers a prompt and returns why the turn ended. accepted is called once a command runs;
-// that a turn began is told through ctx.
+// run runs a prompt and returns why the turn ended. accepted is called once a command runs; the start of
+// a turn is reported through ctx.
 func (c *conversation) run(ctx context.Context, accepted func(), blocks []contentBlock) (stop string, err error) {
 	if command, args, ok := slashCommand(blocks); ok {
 		accepted()
@@ -103,12 +103,12 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 		return stopRefusal, nil
 	}
 	if err == nil {
-		c.tellUsage(ctx)
+		c.sendUsage(ctx)
 	}
 	return stopReason(result.StopReason), err
 }
 
-// ready reports why a prompt cannot be answered, before anything is shown of it.
+// ready returns an error if a prompt cannot be answered, before anything of it is shown.
 func (c *conversation) ready(ctx context.Context) error {
 	state, err := c.live.State()
 	if err != nil {
@@ -116,18 +116,18 @@ func (c *conversation) ready(ctx context.Context) error {
 	}
 	if state.Model == nil {
 		return fault.New(fault.Provider, "No model is chosen. Choose one in the options of the session, or start xcsh-ls acp with --model; "+
-			"offline/demo answers without a key, but is a script and no model.")
+			"offline/demo needs no key, but is a script, not a model.")
 	}
 	return c.live.Ready(ctx)
 }
 
-// refused reports whether err is that the service will not answer this.
+// refused reports whether err means that the service refused to answer the prompt.
 func refused(err error) bool {
 	f, ok := errors.AsType[*fault.Error](err)
 	return ok && f.Kind == fault.Provider && f.Data["class"] == string(provider.Refused)
 }
 
-// stopReason words why an answer stopped.
+// stopReason converts the reason for the end of an answer to the protocol's.
 func stopReason(reason string) string {
 	switch reason {
 	case provider.StopLength:
@@ -138,8 +138,8 @@ func stopReason(reason string) string {
 	return stopEnd
 }
 
-// input makes a prompt of its blocks. Texts come in their order, with the names of files where
-// the files stand; what is in the files is attached.
+// input converts content blocks to a prompt. Texts are joined in order, and the name of a file replaces
+// its block. File contents are attached.
 func (c *conversation) input(ctx context.Context, blocks []contentBlock) (args commands.PromptArgs, attached string, err error) {
 	var files, text strings.Builder
 	for i, b := range blocks {
@@ -163,12 +163,12 @@ func (c *conversation) input(ctx context.Context, blocks []contentBlock) (args c
 	}
 	args.Text, attached = text.String(), files.String()
 	if strings.TrimSpace(attached+args.Text) == "" && len(args.Images) == 0 {
-		return args, "", fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "prompt")
+		return args, "", fault.New(fault.InvalidArgument, "A prompt requires text or an image.").With("field", "prompt")
 	}
 	return args, attached, ctx.Err()
 }
 
-// attachEmbedded adds what the client sent along.
+// attachEmbedded adds the embedded resources of the prompt.
 func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *strings.Builder, r *resource) error {
 	if r == nil {
 		return fault.New(fault.InvalidArgument, "An embedded resource has no resource.").With("field", "prompt")
@@ -184,12 +184,12 @@ func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *st
 	return nil
 }
 
-// maxLinked bounds the files that are shown to the model because a prompt links them, in bytes.
-// A model can read larger ones by itself.
+// maxLinked bounds the size of linked files that are attached to a prompt, in bytes. A model can read
+// larger files with its tools.
 const maxLinked = 256 << 10
 
-// attachLinked adds the text of a linked file, as the client has it. What cannot be added stays
-// a name, which the model can do something with.
+// attachLinked attaches the text of a linked file, as the client has it. If it cannot be attached, the
+// prompt has only its name, which is still useful to the model.
 func (c *conversation) attachLinked(ctx context.Context, files *strings.Builder, p place) {
 	if !p.local {
 		return
@@ -204,14 +204,14 @@ func (c *conversation) attachLinked(ctx context.Context, files *strings.Builder,
 	}
 }
 
-// place is what the URI of a resource names: a file, or lines of it.
+// place is the target of a resource's URI: a file, or lines of it.
 type place struct {
-	path     string // the URI itself when it is no file of this machine
+	path     string // the URI itself if it is not a file on this machine
 	local    bool
 	from, to int // lines from 1; 0 for the whole file
 }
 
-// lineRange is how clients name lines of a file: #L3, #L3-9, #L3:9 or #L3-L9.
+// lineRange matches the forms in which clients name lines of a file: #L3, #L3-9, #L3:9 or #L3-L9.
 var lineRange = regexp.MustCompile(`^L(\d{1,9})(?:[:-]L?(\d{1,9}))?$`)
 
 func placeOf(uri string) place {
@@ -234,7 +234,7 @@ func placeOf(uri string) place {
 	return p
 }
 
-// lines is the attribute that names the lines.
+// lines returns the attribute that names the lines.
 func (p place) lines() string {
 	if p.from == 0 {
 		return ""
@@ -242,8 +242,8 @@ func (p place) lines() string {
 	return ` lines="` + strconv.Itoa(p.from) + "-" + strconv.Itoa(p.to) + `"`
 }
 
-// cut returns the lines of a file, and the attribute that names them. Lines that are not there
-// are all of it.
+// cut returns the lines of a file and the attribute that names them. If the range is outside the file,
+// it returns the whole text.
 func (p place) cut(text string) (part, attribute string) {
 	lines := strings.SplitAfter(text, "\n")
 	if p.from == 0 || p.from > len(lines) {
@@ -253,7 +253,7 @@ func (p place) cut(text string) (part, attribute string) {
 	return strings.Join(lines[p.from-1:p.to], ""), p.lines()
 }
 
-// name is how a text calls the place: relative in the folder, and as one word.
+// name returns the place as it appears in a prompt: relative to the folder, and as one word.
 func (p place) name(cwd string) string {
 	name := p.path
 	if p.local && below(cwd, p.path) {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 func TestContentOfPrompts(t *testing.T) {
@@ -50,14 +50,14 @@ func TestContentOfPrompts(t *testing.T) {
 			w.models.Script("m", providertest.Reply{Text: "Yes."})
 			c := w.connect(t, object{})
 			require.Equal(t, "end_turn", stopOf(t, c.answered(c.say(c.open(), tc.blocks...))))
-			said := w.models.Requests()[0].Messages[0]
+			sent := w.models.Requests()[0].Messages[0]
 			images := 0
-			for _, b := range said.Content {
+			for _, b := range sent.Content {
 				if b.Type == provider.TypeImage {
 					images++
 				}
 			}
-			assert.Equal(t, tc.text, said.PlainText())
+			assert.Equal(t, tc.text, sent.PlainText())
 			assert.Equal(t, tc.images, images)
 		})
 	}
@@ -85,6 +85,7 @@ func TestPromptsThatAreRefused(t *testing.T) {
 	require.Empty(t, w.models.Requests())
 }
 
+// Proves: ACP-04
 func TestUnsavedTextIsAttached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,13 +103,13 @@ func TestSlashCommands(t *testing.T) {
 	w.talk(t)
 	c := w.connect(t, object{})
 	c.ok("session/load", object{"sessionId": id1, "cwd": "/w"})
-	offered := c.heard(id1, "the commands", func(u update) bool { return u.Kind == "available_commands_update" })
+	offered := c.awaitUpdate(id1, "the commands", func(u update) bool { return u.Kind == "available_commands_update" })
 	var names []any
 	for _, command := range offered.Commands {
 		names = append(names, command["name"])
 		require.NotEmpty(t, command["description"])
 	}
-	require.Equal(t, []any{"compact", "export", "dump", "share", "fork", "rename", "stats"}, names)
+	require.Equal(t, []any{"compact", "export", "dump", "share", "fork", "rename", "plan", "stats"}, names)
 	answer := func(words0 string) string {
 		before := len(words(c.updates(id1), "agent_message_chunk"))
 		require.Equal(t, "end_turn", c.prompt(id1, words0))
@@ -121,7 +122,13 @@ func TestSlashCommands(t *testing.T) {
 	require.Contains(t, answer("  /stats\n"), "assistant: 1")
 	require.Equal(t, content, w.read(t, file1), "nothing of it is recorded")
 	require.Equal(t, `Renamed to "A new name".`, answer("/rename  A new name "))
-	c.heard(id1, "the name", func(u update) bool { return u.Kind == "session_info_update" && u.Title == "A new name" })
+	c.awaitUpdate(id1, "the name", func(u update) bool { return u.Kind == "session_info_update" && u.Title == "A new name" })
+	require.Equal(t, "Plan mode is off.", answer("/plan"))
+	require.Contains(t, answer("/plan on"), "Plan mode is on")
+	require.Contains(t, answer("/plan"), "Plan mode is on")
+	require.Equal(t, "Plan mode is off.", answer("/plan off"))
+	require.Contains(t, w.read(t, file1), `"mode":"plan","data":{"planFilePath":"local://PLAN.md"}`)
+	c.refused("session/prompt", object{"sessionId": id1, "prompt": []any{text("/plan maybe")}}, -32602, "")
 	require.Empty(t, w.models.Requests())
 	c.refused("session/prompt", object{"sessionId": id1, "prompt": []any{text("/export talk.md")}}, -32603, "/w/talk.md")
 	c.refused("session/prompt", object{"sessionId": id1, "prompt": []any{text("/rename")}}, -32603, "")
@@ -140,11 +147,11 @@ func TestCompacting(t *testing.T) {
 			c.prompt(id, "two")
 			m := c.answered(c.say(id, text("/compact the beginning")))
 			require.Nil(t, m.Error, m.line)
-			require.Contains(t, words(c.updates(id), "agent_message_chunk"), "tokens became this summary")
+			require.Contains(t, words(c.updates(id), "agent_message_chunk"), "tokens. The summary:")
 			if name == "compaction" {
-				c.heard(id, "the compaction", func(u update) bool { return u.Kind == "compaction_update" && u.Status == "completed" })
+				c.awaitUpdate(id, "the compaction", func(u update) bool { return u.Kind == "compaction_update" && u.Status == "completed" })
 			} else {
-				require.Contains(t, words(c.updates(id), "agent_thought_chunk"), "was summarised")
+				require.Contains(t, words(c.updates(id), "agent_thought_chunk"), "was summarized")
 			}
 		})
 	}

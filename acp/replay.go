@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// replay shows the whole branch again, oldest entry first, also what a compaction has taken out
-// of the model's sight.
+// replay shows the whole branch again, oldest entry first, including the entries that a compaction
+// removed from the context.
 func (c *conversation) replay(ctx context.Context) error {
 	state, err := c.live.State()
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *conversation) replay(ctx context.Context) error {
 	return err
 }
 
-// replayer shows entries. Its view is its own, and so are the ids that it gives to tool calls.
+// replayer shows entries. It has its own view, and so its own ids of tool calls.
 type replayer struct {
 	c     *conversation
 	view  *view
@@ -55,10 +55,10 @@ func (r *replayer) entry(e session.Entry) {
 	case session.TypeCompaction:
 		r.compaction(e)
 	case session.TypeBranchSummary:
-		r.view.say(updateThoughtChunk, e.ID, e.AsBranchSummary().Summary)
+		r.view.sendText(updateThoughtChunk, e.ID, e.AsBranchSummary().Summary)
 	case session.TypeCustomMessage:
 		if custom := e.AsCustom(); custom.Display {
-			r.view.say(updateAgentChunk, e.ID, session.MessageText(e.Raw))
+			r.view.sendText(updateAgentChunk, e.ID, session.MessageText(e.Raw))
 		}
 	}
 }
@@ -66,34 +66,34 @@ func (r *replayer) entry(e session.Entry) {
 func (r *replayer) message(e session.Entry) {
 	m, err := provider.DecodeMessage(e.Message())
 	if err != nil {
-		return // what is no message cannot be shown as one
+		return // not a message
 	}
 	switch m.Role {
 	case provider.RoleUser:
-		r.said(updateUserChunk, e.ID, m)
+		r.showMessage(updateUserChunk, e.ID, m)
 	case provider.RoleAssistant:
-		r.said(updateAgentChunk, e.ID, m)
+		r.showMessage(updateAgentChunk, e.ID, m)
 	case provider.RoleToolResult:
 		r.result(e.Message(), m)
 	case "bashExecution":
 		r.command(e)
 	default:
-		r.said(updateAgentChunk, e.ID, m)
+		r.showMessage(updateAgentChunk, e.ID, m)
 	}
 }
 
-// said shows a message.
-func (r *replayer) said(kind, id string, m provider.Message) {
+// showMessage shows a message.
+func (r *replayer) showMessage(kind, id string, m provider.Message) {
 	for _, b := range m.Content {
 		switch b.Type {
 		case provider.TypeThinking:
-			r.view.say(updateThoughtChunk, id, b.Thinking)
+			r.view.sendText(updateThoughtChunk, id, b.Thinking)
 		case provider.TypeToolCall:
 			r.view.mu.Lock()
-			r.view.call(b.ID, b.Name, b.Arguments)
+			r.view.callLocked(b.ID, b.Name, b.Arguments)
 			r.view.mu.Unlock()
 		case provider.TypeText:
-			r.view.say(kind, id, b.Text)
+			r.view.sendText(kind, id, b.Text)
 		case provider.TypeImage:
 			if block, ok := shownBlock(r.resolved(b)); ok {
 				r.view.update(chunkUpdate{kind, block, id})
@@ -101,7 +101,7 @@ func (r *replayer) said(kind, id string, m provider.Message) {
 		}
 	}
 	if m.StopReason == provider.StopError && m.ErrorMessage != "" {
-		r.view.say(kind, id, "\n\n"+m.ErrorMessage)
+		r.view.sendText(kind, id, "\n\n"+m.ErrorMessage)
 	}
 }
 
@@ -111,8 +111,8 @@ func (r *replayer) result(raw json.RawMessage, m provider.Message) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	call := v.calls[m.ToolCallID]
-	if call == nil { // its call is on no branch; the result is still worth seeing
-		v.call(m.ToolCallID, m.ToolName, nil)
+	if call == nil { // its call is on no branch, but the result is still useful
+		v.callLocked(m.ToolCallID, m.ToolName, nil)
 		call = v.calls[m.ToolCallID]
 	}
 	failed := m.IsError != nil && *m.IsError
@@ -126,14 +126,14 @@ func (r *replayer) result(raw json.RawMessage, m provider.Message) {
 	if !failed {
 		u.Content = append(diffsOf(v.cwd, call, rawjson.Get(raw, "details")), u.Content...)
 	}
-	v.news(m.ToolCallID, u)
-	v.drop(m.ToolCallID)
+	v.updateCallLocked(m.ToolCallID, u)
+	v.dropLocked(m.ToolCallID)
 	if m.ToolName == "todo_write" && !failed {
 		r.todos = rawjson.Get(raw, "details", "phases")
 	}
 }
 
-// command shows a command that the person ran.
+// command shows a command that the user ran.
 func (r *replayer) command(e session.Entry) {
 	line, _ := rawjson.GetString(e.Message(), "command")
 	output, _ := rawjson.GetString(e.Message(), "output")
@@ -154,17 +154,17 @@ func (r *replayer) command(e session.Entry) {
 	r.view.update(u)
 }
 
-// compaction shows that the older part was summarised.
+// compaction shows that older entries were summarized.
 func (r *replayer) compaction(e session.Entry) {
 	summary := e.AsCompaction().Summary
 	if r.c.s.client.compaction {
 		r.view.update(compactionUpdate{Kind: updateCompaction, ID: e.ID, Status: "completed", Summary: []contentBlock{textBlock(summary)}})
 		return
 	}
-	r.view.say(updateThoughtChunk, e.ID, "The older part of the conversation was summarised:\n\n"+summary)
+	r.view.sendText(updateThoughtChunk, e.ID, "The older part of the conversation was summarized:\n\n"+summary)
 }
 
-// resolved is an image with its bytes, where they are kept outside the session.
+// resolved returns an image with its data, which may be stored outside the session.
 func (r *replayer) resolved(b provider.Block) provider.Block {
 	hash, ok := strings.CutPrefix(b.Data, "blob:sha256:")
 	if b.Type != provider.TypeImage || !ok || r.blobs == nil || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
@@ -176,18 +176,17 @@ func (r *replayer) resolved(b provider.Block) provider.Block {
 	return b
 }
 
-// end shows what only the end of the branch tells: the calls that never had a result, and the
-// newest plan.
+// end shows the state at the end of the branch: the calls without a result, and the newest plan.
 func (r *replayer) end() {
 	r.view.mu.Lock()
 	defer r.view.mu.Unlock()
-	r.view.abandon()
+	r.view.abandonLocked()
 	if entries := planOf(r.todos); len(entries) > 0 {
 		r.view.update(planUpdate{updatePlan, entries})
 	}
 }
 
-// planOf makes a plan of the phases of a todo list.
+// planOf converts the phases of a todo list to a plan.
 func planOf(phases json.RawMessage) (entries []planEntry) {
 	rawjson.Elements(phases, func(phase []byte) bool {
 		rawjson.Elements(rawjson.Get(phase, "tasks"), func(task []byte) bool {

@@ -15,38 +15,40 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// Options say what a server is made of. Commands and Backend are required.
+// Options configure a server. Commands and Backend are required.
 type Options struct {
 	Version  string          // of the program, shown to the client
-	Commands *commands.Table // what prompts that begin with a slash run
+	Commands *commands.Table // the commands of prompts that begin with a slash
 	Backend  Backend
 	Log      *zap.Logger // nil logs nothing
 
-	MaxInFlight int           // requests handled at once; more are refused as busy. 0 means 256
-	Drain       time.Duration // how long requests may go on after the end of the input. 0 means 250 ms
-	Grace       time.Duration // how long cancelled requests, then sessions, then the client's reading are waited for. 0 means 2 s
+	MaxInFlight int           // requests handled at once; further ones fail with busy. 0 means 256
+	Drain       time.Duration // the time for running requests after the end of the input. 0 means 250 ms
+	Grace       time.Duration // how long to wait for cancelled requests, then sessions, then the client to read. 0 means 2 s
 }
 
-// Backend is what conversations are made of. All of them share it.
+// Backend holds the components that all conversations share.
 type Backend struct {
 	Store  *session.Store
-	Finder session.Finder
+	Finder library.Finder
 	Fs     afero.Fs
 	Disk   tool.Workspace // the files as they are on disk
 
-	// Sessions returns what keeps the live session of one conversation. It is called for
-	// every conversation, and closed with it.
+	// Sessions returns the manager of one conversation's live session. It is called for every
+	// conversation, and the manager is closed with the conversation.
 	Sessions func(c Client) *agent.Manager
 }
 
-// Client is what a conversation may use of the editor.
+// Client is the editor's side of a conversation.
 type Client struct {
 	Cwd     string // the folder of the conversation; "" for none
 	Files   tool.Workspace
 	Approve agent.Asker
-	Warn    func(text string) // shows the person a sentence; it does not wait
+	Warn    func(text string)         // shows the user a warning; it does not block
+	Pace    func(ctx context.Context) // waits until the editor has read most of its messages
 }
 
 func (o Options) withDefaults() Options {
@@ -65,13 +67,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Serve speaks the protocol until the input ends, ctx ends or the client can no longer be
-// written to, which is the error it returns. It then stops the work, closes the sessions and
-// flushes the log. A read of in that cannot be interrupted is left behind; the caller is
-// expected to end the process.
+// Serve speaks the protocol until the input ends, ctx ends or writing to the client fails, which is the
+// error it returns. It then stops running work, closes the sessions and flushes the log. A read of in
+// that cannot be interrupted is abandoned; the caller is expected to end the process.
 //
-// Neither in nor out may be used by anyone else. On Unix a program whose out is its standard
-// output must ignore SIGPIPE, or it dies before the sessions are saved.
+// Neither in nor out may be used by other code. On Unix a program whose out is its standard output must
+// ignore SIGPIPE, or it dies before the sessions are saved.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := newServer(ctx, o.withDefaults())
 	defer s.cancel(nil)
@@ -90,12 +91,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s.stop()
 	err := s.out.failure()
 	s.log.Info("server ended", zap.Error(err))
-	// Sync fails on terminals and pipes; there is nothing left to do about it.
+	// Sync fails on terminals and pipes, and the error cannot be handled.
 	_ = s.log.Sync()
 	return err
 }
 
-// waitFor waits for done, but not longer than d.
+// waitFor waits for done, but no longer than d.
 func waitFor(d time.Duration, done <-chan struct{}) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -113,24 +114,27 @@ type server struct {
 	conn  *conn
 	calls *calls
 
-	ctx    context.Context //nolint:containedctx // of everything that is done for the client; requests have their own below it
+	admission *admission
+
+	ctx    context.Context //nolint:containedctx // of all work for the client; each request derives its own
 	cancel context.CancelCauseFunc
 
-	desk *commands.Env // for what is about no open session; its sessions are never opened
+	desk *commands.Env // for requests without an open session; its sessions are never opened
 
 	client clientInfo // set by initialize, before anything else is handled
 
-	background sync.WaitGroup // what nobody waits for an answer to
+	background sync.WaitGroup // work that belongs to no request
 
 	mu            sync.Mutex
-	conversations map[string]*conversation // the open ones, by session id; guarded by mu
+	conversations map[string]*conversation // open conversations, by session id; guarded by mu
 	closed        bool                     // guarded by mu
 }
 
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{opts: o, log: o.Log, out: newOutbox(), calls: newCalls(), conversations: map[string]*conversation{}}
 	s.conn = newConn(s.out)
-	// Not ended by ctx: what it ends is given a reason, and answered.
+	s.admission = &admission{begin: s.request, out: s.out}
+	// Does not end with ctx: the requests end with a cause and a response.
 	s.ctx, s.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	s.desk = &commands.Env{
 		Sessions: o.Backend.Sessions(Client{Files: o.Backend.Disk, Approve: denied, Warn: func(text string) { s.log.Warn(text) }}),
@@ -140,7 +144,7 @@ func newServer(ctx context.Context, o Options) *server {
 	return s
 }
 
-// read handles what the client sends until the input ends.
+// read handles messages until the input ends.
 func (s *server) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -159,7 +163,17 @@ func (s *server) read(in io.Reader) {
 	}
 }
 
-// stop ends what runs, closes the sessions and lets the client read what is left.
+// caughtUp blocks until the client has read most of its messages, ctx ends or the server stops.
+func (s *server) caughtUp(ctx context.Context) {
+	select {
+	case <-s.out.roomy():
+	case <-s.out.broken:
+	case <-s.ctx.Done():
+	case <-ctx.Done():
+	}
+}
+
+// stop cancels the running requests, closes the sessions and lets the client read the rest.
 func (s *server) stop() {
 	s.cancel(errStopping)
 	close(s.conn.gone)
@@ -171,7 +185,7 @@ func (s *server) stop() {
 	waitFor(s.opts.Grace, s.out.done)
 }
 
-// closeAll closes every session, side by side. None is opened afterwards.
+// closeAll closes all sessions concurrently. No session can be opened afterwards.
 func (s *server) closeAll(ctx context.Context) {
 	s.mu.Lock()
 	s.closed = true
@@ -180,7 +194,7 @@ func (s *server) closeAll(ctx context.Context) {
 	s.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, c := range open {
-		closing.Go(func() { _ = c.close(ctx) }) // logged where it happens
+		closing.Go(func() { _ = c.close(ctx) }) // logged by close
 	}
 	closing.Wait()
 	if err := s.desk.Sessions.Close(ctx); err != nil {

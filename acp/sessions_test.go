@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-func TestASessionGoesOn(t *testing.T) {
+// Proves: ACP-02
+func TestSessionContinues(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.file(t, "/w/a.txt", "one\n")
@@ -35,7 +36,7 @@ func TestASessionGoesOn(t *testing.T) {
 	answer := c.answered(loading)
 	require.Nil(t, answer.Error, answer.line)
 	var replayed []update
-	for _, m := range c.told {
+	for _, m := range c.received {
 		if string(m.ID) == loading {
 			break
 		}
@@ -63,9 +64,10 @@ func TestASessionGoesOn(t *testing.T) {
 	assert.Equal(t, []string{"pending", "completed"}, statuses)
 	require.Equal(t, "end_turn", c.prompt(id, "go on"))
 	requests := w.models.Requests()
-	require.Len(t, requests[len(requests)-1].Messages, 5, "the model is shown what was said before")
+	require.Len(t, requests[len(requests)-1].Messages, 5, "the model gets the earlier messages")
 }
 
+// Proves: ACP-02
 func TestResumeReplaysNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,7 +77,7 @@ func TestResumeReplaysNothing(t *testing.T) {
 	result := c.ok("session/resume", object{"sessionId": id1, "cwd": "/w"})
 	require.NotContains(t, result, "sessionId")
 	require.Contains(t, result, "modes")
-	c.heard(id1, "the usage", func(u update) bool { return u.Kind == "usage_update" })
+	c.awaitUpdate(id1, "the usage", func(u update) bool { return u.Kind == "usage_update" })
 	for _, u := range c.updates(id1) {
 		require.NotContains(t, u.Kind, "chunk")
 	}
@@ -94,9 +96,9 @@ func TestLoadingAgain(t *testing.T) {
 	load := object{"sessionId": id1, "cwd": "/w", "mcpServers": []any{}}
 	c.ok("session/load", load)
 	c.ok("session/load", load)
-	require.Equal(t, "oneone", words(c.updates(id1), "user_message_chunk"), "the same session is shown again")
+	require.Equal(t, "oneone", words(c.updates(id1), "user_message_chunk"), "the same session is listed again")
 	turn := c.say(id1, text("go on"))
-	c.heard(id1, "a piece", func(u update) bool {
+	c.awaitUpdate(id1, "a piece", func(u update) bool {
 		return u.Kind == "agent_message_chunk" && strings.Contains(string(u.Content), "Slow")
 	})
 	c.refused("session/load", load, -32603, "Wait for the current response")
@@ -129,6 +131,7 @@ func TestSessionsThatCannotBeOpened(t *testing.T) {
 	c.refused("session/load", object{"sessionId": id1, "cwd": "/w"}, -32603, "")
 }
 
+// Proves: ACP-02
 func TestSeveralSessionsInOneFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,7 +141,7 @@ func TestSeveralSessionsInOneFolder(t *testing.T) {
 	first, second := c.open(), c.open()
 	require.NotEqual(t, first, second)
 	turn := c.say(first, text("one"))
-	c.heard(first, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
+	c.awaitUpdate(first, "a piece", func(u update) bool { return u.Kind == "agent_message_chunk" })
 	require.Equal(t, "end_turn", c.prompt(second, "two"), "one session does not wait for the other")
 	close(hold)
 	require.Equal(t, "end_turn", stopOf(t, c.answered(turn)))
@@ -151,6 +154,7 @@ func TestSeveralSessionsInOneFolder(t *testing.T) {
 	require.Len(t, files, 2)
 }
 
+// Proves: ACP-02
 func TestListing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -183,6 +187,7 @@ func TestListing(t *testing.T) {
 	c.refused("session/list", object{"cwd": 5}, -32602, `the parameter "cwd" has the wrong type`)
 }
 
+// Proves: ACP-02
 func TestDeleting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -203,9 +208,10 @@ func TestDeleting(t *testing.T) {
 		kept = kept || err == nil && info.Mode().IsRegular() && w.read(t, path) == content
 		return err
 	}))
-	require.True(t, kept, "what was deleted can be taken back")
+	require.True(t, kept, "deleted sessions can be restored")
 }
 
+// Proves: ACP-02
 func TestForking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -223,10 +229,10 @@ func TestForking(t *testing.T) {
 	require.Contains(t, words(c.updates(id1), "agent_message_chunk"), "Forked to session ")
 	require.Equal(t, "end_turn", c.prompt(id1, "go on"))
 	require.Len(t, c.ok("session/list", object{"cwd": "/w"})["sessions"], 3)
-	c.refused("session/fork", object{"sessionId": c.open(), "cwd": "/w"}, -32603, "nothing was answered in the session yet")
+	c.refused("session/fork", object{"sessionId": c.open(), "cwd": "/w"}, -32603, "the session has no answer yet")
 }
 
-func TestHooksMaySayNo(t *testing.T) {
+func TestHooksCanVeto(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.talk(t)
@@ -237,7 +243,7 @@ func TestHooksMaySayNo(t *testing.T) {
 	c.open()
 }
 
-// refusing refuses every change of session.
+// refusing is a hook that refuses every change of session.
 type refusing struct{}
 
 func (refusing) Before(_ context.Context, e hook.Event) (hook.Decision, error) {
@@ -246,6 +252,7 @@ func (refusing) Before(_ context.Context, e hook.Event) (hook.Decision, error) {
 
 func (refusing) After(context.Context, hook.Event) {}
 
+// Proves: ACP-04
 func TestReplayOfEverything(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -273,7 +280,7 @@ func TestReplayOfEverything(t *testing.T) {
 		c.ok("session/load", object{"sessionId": id1, "cwd": "/w"})
 		all := c.updates(id1)
 		assert.Equal(t, "onesee ", words(all, "user_message_chunk"))
-		assert.Equal(t, "twoshownlast \uFFFD\n\nIt broke.", words(all, "agent_message_chunk"), "what came before the compaction, too")
+		assert.Equal(t, "twoshownlast \uFFFD\n\nIt broke.", words(all, "agent_message_chunk"), "messages before the compaction, too")
 		status, content := map[string]string{}, map[string]string{}
 		var image, plan, summary bool
 		for _, u := range all {
@@ -314,6 +321,7 @@ func TestAClientThatSendsServersAndDirectories(t *testing.T) {
 	require.NotEmpty(t, result["sessionId"])
 }
 
+// Proves: ACP-05
 func TestTheSessionIsUsedWithoutItsProtocol(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

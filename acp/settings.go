@@ -10,7 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // The options of a session.
@@ -23,25 +23,25 @@ const (
 // noModel is the value of the option while no model is chosen.
 const noModel = "none"
 
-// modes are the approval modes as modes of a session.
+// modes returns the approval modes as session modes.
 func modes() []mode {
 	return []mode{
-		{string(approval.ReadOnly), "Read only", "Nothing is changed, and nobody is asked."},
-		{string(approval.Ask), "Ask", "Everything that changes something is asked about."},
-		{string(approval.AutoEdit), "Edit", "Files of the folder may be changed; commands are asked about."},
-		{string(approval.Yolo), "Everything", "Nothing is asked about."},
+		{string(approval.ReadOnly), "Read-only", "No edits, no commands."},
+		{string(approval.Ask), "Ask first", "Ask before every edit and command."},
+		{string(approval.AutoEdit), "Auto-edit", "Edit files in the folder without asking; ask before commands."},
+		{string(approval.Yolo), "Full access", "Edit files and run commands without asking."},
 	}
 }
 
-// settings are what a person can choose in a session, and has chosen.
+// settings are the settings of a session and their choices.
 type settings struct {
 	mode    string
 	options []configOption
 }
 
-// settings reads them. It needs telling, without which what they say may be older than what was
-// told.
-func (c *conversation) settings(ctx context.Context) (settings, error) {
+// settingsLocked returns the current settings. c.sending must be held, so that they are not older than
+// the settings that were sent.
+func (c *conversation) settingsLocked(ctx context.Context) (settings, error) {
 	state, err := c.live.State()
 	if err != nil {
 		return settings{}, err
@@ -69,11 +69,11 @@ func modeOption(current string) configOption {
 	return o
 }
 
-// modelOption offers the models that can be used now, and the one that is chosen.
+// modelOption offers the models that are available now, and the current one.
 func modelOption(known []provider.Info, state agent.State) configOption {
 	o := configOption{
 		Type: "select", ID: optionModel, Category: "model", Name: "Model",
-		Description: "Who is asked.", Current: noModel, Options: []configChoice{},
+		Description: "The model that answers prompts.", Current: noModel, Options: []configChoice{},
 	}
 	if state.Model != nil {
 		o.Current = state.Model.String()
@@ -101,7 +101,7 @@ func modelOption(known []provider.Info, state agent.State) configOption {
 	return o
 }
 
-// thinkingOption offers how much the model may think, if it can.
+// thinkingOption offers the thinking levels, if the model supports thinking.
 func thinkingOption(known []provider.Info, state agent.State) (configOption, bool) {
 	if state.Model == nil {
 		return configOption{}, false
@@ -112,7 +112,7 @@ func thinkingOption(known []provider.Info, state agent.State) (configOption, boo
 	}
 	o := configOption{
 		Type: "select", ID: optionThinking, Category: "thought_level", Name: "Thinking",
-		Description: "How much the model thinks before it answers.", Current: string(known[i].Clamp(provider.Level(state.ThinkingLevel))),
+		Description: "How long the model thinks before it answers.", Current: string(known[i].Clamp(provider.Level(state.ThinkingLevel))),
 	}
 	for _, level := range known[i].SupportedLevels() {
 		o.Options = append(o.Options, configChoice{Value: string(level), Name: string(level)})
@@ -124,10 +124,10 @@ func indexOf(known []provider.Info, ref provider.Ref) int {
 	return slices.IndexFunc(known, func(m provider.Info) bool { return m.Ref() == ref })
 }
 
-// told remembers what the client knows. It needs telling.
-func (c *conversation) told(set settings) (mode, options bool) {
+// recordSentLocked records the settings that the client knows and reports which changed. c.sending must be held.
+func (c *conversation) recordSentLocked(set settings) (mode, options bool) {
 	raw, err := json.Marshal(set.options)
-	if err != nil { // texts only
+	if err != nil { // strings only
 		c.log.Error("options could not be encoded", zap.Error(err))
 	}
 	mode, options = c.modeID != set.mode, c.options != string(raw)
@@ -135,16 +135,16 @@ func (c *conversation) told(set settings) (mode, options bool) {
 	return mode, options
 }
 
-// tellSettings tells the client what it does not know yet.
-func (c *conversation) tellSettings(ctx context.Context) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
-	set, err := c.settings(ctx)
+// sendSettings sends the changed settings to the client.
+func (c *conversation) sendSettings(ctx context.Context) {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	set, err := c.settingsLocked(ctx)
 	if err != nil {
 		c.log.Warn("the settings of a session cannot be read", zap.String("session", c.id), zap.Error(err))
 		return
 	}
-	mode, options := c.told(set)
+	mode, options := c.recordSentLocked(set)
 	if mode {
 		c.s.conn.update(c.id, modeUpdate{updateMode, set.mode})
 	}
@@ -162,11 +162,11 @@ func (s *server) setMode(ctx context.Context, _ *call, p setModeParams) (any, []
 	if err := c.live.SetApproval(approval.Mode(p.Mode)); err != nil {
 		return nil, nil, err
 	}
-	c.tellSettings(ctx)
+	c.sendSettings(ctx)
 	return struct{}{}, nil, nil
 }
 
-// setOption answers session/set_config_option with all options: one can change others.
+// setOption answers session/set_config_option with all options, because one can change others.
 func (s *server) setOption(ctx context.Context, _ *call, p setOptionParams) (any, []any, error) {
 	c, err := s.conversation(p.SessionID)
 	if err != nil {
@@ -179,13 +179,13 @@ func (s *server) setOption(ctx context.Context, _ *call, p setOptionParams) (any
 	if err := c.choose(ctx, p.Option, value); err != nil {
 		return nil, nil, err
 	}
-	c.telling.Lock()
-	defer c.telling.Unlock()
-	set, err := c.settings(ctx)
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	set, err := c.settingsLocked(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if mode, _ := c.told(set); mode {
+	if mode, _ := c.recordSentLocked(set); mode {
 		c.s.conn.update(c.id, modeUpdate{updateMode, set.mode})
 	}
 	return setOptionResult{set.options}, nil, nil
@@ -199,7 +199,7 @@ func (c *conversation) choose(ctx context.Context, option, value string) error {
 	case optionModel:
 		ref, ok := provider.ParseRef(value)
 		if !ok {
-			return fault.New(fault.InvalidArgument, "%q is not a model; a model is named provider/id.", value).With("field", "value")
+			return fault.New(fault.InvalidArgument, "%q is not a model. Use the form provider/id.", value).With("field", "value")
 		}
 		_, err := c.live.SetModel(ctx, ref, "")
 		return err
@@ -210,5 +210,5 @@ func (c *conversation) choose(ctx context.Context, option, value string) error {
 		_, err := c.live.SetThinking(ctx, provider.Level(value))
 		return err
 	}
-	return fault.New(fault.InvalidArgument, "There is no option %q; they are mode, model and thinking.", option).With("field", "configId")
+	return fault.New(fault.InvalidArgument, "There is no option %q. The options are mode, model and thinking.", option).With("field", "configId")
 }

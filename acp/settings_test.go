@@ -6,11 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// option returns one of the options that an answer or an update carries.
+// option returns one of the options in a response or an update.
 func option(t *testing.T, options []any, id string) object {
 	t.Helper()
 	for _, o := range options {
@@ -30,6 +30,7 @@ func values(o object) (all []any) {
 	return all
 }
 
+// Proves: ACP-04
 func TestModes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -45,23 +46,23 @@ func TestModes(t *testing.T) {
 	require.Equal(t, "ask", option(t, result["configOptions"].([]any), "mode")["currentValue"], "clients that know options show no modes")
 
 	c.ok("session/set_mode", object{"sessionId": id, "modeId": "read-only"})
-	c.heard(id, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "read-only" })
-	c.heard(id, "the options", func(u update) bool {
+	c.awaitUpdate(id, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "read-only" })
+	c.awaitUpdate(id, "the options", func(u update) bool {
 		return u.Kind == "config_option_update" && u.Options[0]["currentValue"] == "read-only"
 	})
 	c.prompt(id, "edit")
 	require.Equal(t, "one\n", w.read(t, "/w/a"))
 	options := c.ok("session/set_config_option", object{"sessionId": id, "configId": "mode", "value": "yolo"})["configOptions"].([]any)
 	require.Equal(t, "yolo", option(t, options, "mode")["currentValue"])
-	c.heard(id, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "yolo" })
-	c.prompt(id, "edit") // nobody answers questions here
+	c.awaitUpdate(id, "the mode", func(u update) bool { return u.Kind == "current_mode_update" && u.Mode == "yolo" })
+	c.prompt(id, "edit") // the client answers no questions
 	require.Equal(t, "two\n", w.read(t, "/w/a"))
 
 	c.refused("session/set_mode", object{"sessionId": id, "modeId": "free"}, -32602, `"free" is not an approval mode`)
 	c.refused("session/set_mode", object{"sessionId": "none", "modeId": "ask"}, -32002, "is not open")
 }
 
-func TestAModeAnswersWhatIsAsked(t *testing.T) {
+func TestNewModeAnswersPendingPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.file(t, "/w/a", "one\n")
@@ -74,6 +75,7 @@ func TestAModeAnswersWhatIsAsked(t *testing.T) {
 	require.Equal(t, "end_turn", stopOf(t, c.answered(turn)))
 }
 
+// Proves: ACP-04
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -126,5 +128,5 @@ func TestOptionsWithoutAModel(t *testing.T) {
 	w.models.key = fault.New(fault.Provider, "no key")
 	c = w.connect(t, object{})
 	model = option(t, c.ok("session/new", object{"cwd": "/w"})["configOptions"].([]any), "model")
-	require.Equal(t, []any{"p/m"}, values(model), "what cannot be used is not offered, but shown when it is chosen")
+	require.Equal(t, []any{"p/m"}, values(model), "unusable models are not offered, but shown if chosen")
 }

@@ -10,29 +10,31 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// slash is a command that a person types as a prompt. What it answers is shown and not recorded.
+// slash is a command that a user types as a prompt. Its output is shown and not recorded.
 type slash struct {
 	name, doc string
-	hint      string // what the words behind the name are; "" when there are none
+	hint      string // describes the arguments; "" if there are none
 	run       func(ctx context.Context, c *conversation, args string) (answer string, err error)
 }
 
-// slashes are the commands of the table that need nothing but words and have an answer in words.
+// slashes returns the commands of the table that take only words and return a text.
 func slashes() []slash {
 	return []slash{
-		{"compact", "Let the model summarise the older part of the conversation, so that there is room again", "what to look at in particular", slashCompact},
-		{"export", "Write the conversation as a page, Markdown or JSONL", "file to write", slashExport},
+		{"compact", "Summarize the older part of the conversation to free up context", "focus of the summary", slashCompact},
+		{"export", "Export the conversation as HTML, Markdown or JSONL", "file to write", slashExport},
 		{"dump", "Show the conversation as plain text", "", slashDump},
-		{"share", "Hand the conversation to others as a page, without what looks like a secret", "", slashShare},
-		{"fork", "Copy the conversation into a session of its own, which is in the list of sessions", "", slashFork},
-		{"rename", "Name the conversation", "new title", slashRename},
-		{"stats", "Count messages, tool calls, tokens and cost", "", slashStats},
+		{"share", "Share the conversation as a web page, without likely secrets", "replace or keep likely secrets", slashShare},
+		{"fork", "Copy the conversation to a new session", "", slashFork},
+		{"rename", "Rename the conversation", "new title", slashRename},
+		{"plan", "Turn plan mode on or off; only the plan file can be changed in plan mode", "on or off", slashPlan},
+		{"stats", "Show the number of messages and tool calls, tokens and cost", "", slashStats},
 	}
 }
 
-// slashList tells a client which commands there are.
+// slashList sends the list of commands.
 func slashList() []availableCommand {
 	all := slashes()
 	list := make([]availableCommand, len(all))
@@ -45,8 +47,8 @@ func slashList() []availableCommand {
 	return list
 }
 
-// slashCommand returns the command that a prompt is, and the words behind its name. A prompt
-// with anything but text is none, and neither is one that begins with a slash and another word.
+// slashCommand returns the command in a prompt and its arguments. ok is false for a prompt with content
+// other than text and for an unknown command.
 func slashCommand(blocks []contentBlock) (command slash, args string, ok bool) {
 	var text strings.Builder
 	for _, b := range blocks {
@@ -71,7 +73,7 @@ func slashCommand(blocks []contentBlock) (command slash, args string, ok bool) {
 	return all[i], args, true
 }
 
-// do runs a command of the table for the conversation.
+// do runs a command of the table in the conversation.
 func do[R any](ctx context.Context, c *conversation, name string, args any) (R, error) {
 	return commands.Call[R](ctx, c.s.opts.Commands, c.env, name, args)
 }
@@ -81,8 +83,8 @@ func slashCompact(ctx context.Context, c *conversation, args string) (string, er
 	if err != nil {
 		return "", err
 	}
-	c.tellUsage(ctx)
-	return fmt.Sprintf("%d tokens became this summary:\n\n%s", r.TokensBefore, r.Summary), nil
+	c.sendUsage(ctx)
+	return fmt.Sprintf("Compacted %d tokens. The summary:\n\n%s", r.TokensBefore, r.Summary), nil
 }
 
 func slashExport(ctx context.Context, c *conversation, args string) (string, error) {
@@ -98,8 +100,8 @@ func slashDump(ctx context.Context, c *conversation, _ string) (string, error) {
 	return r.Text, err
 }
 
-func slashShare(ctx context.Context, c *conversation, _ string) (string, error) {
-	r, err := do[commands.ShareResult](ctx, c, "xcsh.share", commands.ShareArgs{})
+func slashShare(ctx context.Context, c *conversation, args string) (string, error) {
+	r, err := do[commands.ShareResult](ctx, c, "xcsh.share", commands.ShareArgs{Doubtful: strings.TrimSpace(args)})
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +117,7 @@ func slashShare(ctx context.Context, c *conversation, _ string) (string, error) 
 	return strings.Join(lines, "\n\n"), nil
 }
 
-// slashFork makes a copy and leaves it: the client goes on in the session that it knows.
+// slashFork copies the session without opening the copy: the client stays in its session.
 func slashFork(ctx context.Context, c *conversation, _ string) (string, error) {
 	fork, err := c.s.fork(ctx, openParams{SessionID: c.id, Cwd: c.cwd})
 	if err != nil {
@@ -124,7 +126,7 @@ func slashFork(ctx context.Context, c *conversation, _ string) (string, error) {
 	if err := c.s.leave(fork); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Forked to session %s, which is in the list of sessions. This conversation goes on as it was.", fork.id), nil
+	return fmt.Sprintf("Forked to session %s, which is now in the session list. This conversation is unchanged.", fork.id), nil
 }
 
 func slashRename(ctx context.Context, c *conversation, args string) (string, error) {
@@ -133,6 +135,30 @@ func slashRename(ctx context.Context, c *conversation, args string) (string, err
 		return "", err
 	}
 	return fmt.Sprintf("Renamed to %q.", r.Title), nil
+}
+
+// slashPlan turns plan mode on or off; without an argument it shows the state.
+func slashPlan(ctx context.Context, c *conversation, args string) (string, error) {
+	modes := map[string]string{"on": agent.PlanMode, "off": agent.NoMode}
+	mode, ok := modes[args]
+	switch {
+	case ok:
+		if _, err := do[commands.SetModeResult](ctx, c, "xcsh.setMode", commands.SetModeArgs{Mode: mode}); err != nil {
+			return "", err
+		}
+	case args != "":
+		return "", fault.New(fault.InvalidArgument, "Use /plan on or /plan off.")
+	default:
+		state, err := c.live.State()
+		if err != nil {
+			return "", err
+		}
+		mode = state.Mode
+	}
+	if mode == agent.PlanMode {
+		return "Plan mode is on: only the plan file can be changed. To turn it off, use /plan off.", nil
+	}
+	return "Plan mode is off.", nil
 }
 
 func slashStats(ctx context.Context, c *conversation, _ string) (string, error) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// kinds are what the tools of the programs do, in the words of the protocol. Any other tool is
-// "other".
+// kinds maps the programs' tools to the protocol's kinds. Any other tool is "other".
 var kinds = map[string]string{
 	"read": "read", "ls": "read", "grep": "search", "find": "search", "glob": "search", "search": "search", "ast_grep": "search",
 	"edit": "edit", "write": "edit", "ast_edit": "edit", "notebook": "edit",
@@ -30,7 +30,7 @@ func kindOf(tool string) string {
 // maxTitle bounds the title of a tool call, in UTF-16 units.
 const maxTitle = 200
 
-// callTitle is a tool call in one line.
+// callTitle returns the title of a tool call on one line.
 func callTitle(name string, args []byte) string {
 	for _, arg := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
 		if value, ok := rawjson.GetString(args, arg); ok && value != "" {
@@ -43,19 +43,19 @@ func callTitle(name string, args []byte) string {
 	if name == "" {
 		return "tool"
 	}
-	return name
+	return visible.Line(name)
 }
 
-// short is the beginning of a text as one line.
+// short returns the beginning of a text on one line.
 func short(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if rawjson.UTF16Len(text) > maxTitle {
-		return rawjson.UTF16Prefix(text, maxTitle-1) + "…"
+		text = rawjson.UTF16Prefix(text, maxTitle-1) + "…"
 	}
-	return text
+	return visible.Line(text)
 }
 
-// object returns v if it is a JSON object: anything else says nothing to a client.
+// object returns v if it is a JSON object, because clients expect an object.
 func object(v []byte) json.RawMessage {
 	if rawjson.Kind(v) != '{' || !json.Valid(v) {
 		return nil
@@ -63,7 +63,7 @@ func object(v []byte) json.RawMessage {
 	return v
 }
 
-// pathOf is the file that a tool call names, absolute, "" when it names none.
+// pathOf returns the absolute path of the file that a tool call names, or "".
 func pathOf(cwd string, args []byte) string {
 	path, _ := rawjson.GetString(args, "path")
 	if path == "" {
@@ -78,8 +78,8 @@ func pathOf(cwd string, args []byte) string {
 	return filepath.Clean(path)
 }
 
-// locationsOf are the files that a tool call is about. details are those of its result, nil
-// before there is one.
+// locationsOf returns the files to which a tool call refers. details are those of its result, or nil
+// while it has none.
 func locationsOf(cwd string, args, details []byte) []location {
 	path := pathOf(cwd, args)
 	if path == "" {
@@ -95,7 +95,7 @@ func locationsOf(cwd string, args, details []byte) []location {
 	return []location{l}
 }
 
-// resultOf is the update of a tool call with its result.
+// resultOf returns the update of a tool call with its result.
 func resultOf(cwd string, call *shownCall, result []byte, failed bool) toolUpdate {
 	details := rawjson.Get(result, "details")
 	u := toolUpdate{Status: statusCompleted, Content: blocksOf(result), RawOutput: object(details)}
@@ -110,8 +110,7 @@ func resultOf(cwd string, call *shownCall, result []byte, failed bool) toolUpdat
 	return u
 }
 
-// diffsOf are the changes that a tool call made, as far as it and the details of its result
-// tell.
+// diffsOf returns the changes of a tool call, as far as its arguments and the details of its result show them.
 func diffsOf(cwd string, call *shownCall, details []byte) []toolContent {
 	path := pathOf(cwd, call.args)
 	if path == "" || kindOf(call.name) != "edit" {
@@ -152,7 +151,7 @@ func withoutDiffs(content []toolContent) (rest []toolContent) {
 	return rest
 }
 
-// blocksOf is what a tool has put out.
+// blocksOf returns the output of a tool as content blocks.
 func blocksOf(result []byte) (content []toolContent) {
 	m, err := provider.DecodeMessage(result)
 	if err != nil {
@@ -166,14 +165,14 @@ func blocksOf(result []byte) (content []toolContent) {
 	return content
 }
 
-// shownBlock is a text or an image as a client shows it.
+// shownBlock returns a text or an image as content for the client.
 func shownBlock(b provider.Block) (contentBlock, bool) {
 	switch b.Type {
 	case provider.TypeText:
 		return textBlock(b.Text), b.Text != ""
 	case provider.TypeImage:
 		if strings.HasPrefix(b.Data, "blob:") {
-			return textBlock(fmt.Sprintf("[image of type %s, which is not to be had]", b.MimeType)), true
+			return textBlock(fmt.Sprintf("[image of type %s, which is not available]", b.MimeType)), true
 		}
 		return contentBlock{Type: "image", Data: b.Data, MimeType: b.MimeType}, b.Data != ""
 	}

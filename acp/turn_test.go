@@ -2,22 +2,23 @@ package acp_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// edit is a call of the edit tool.
+// edit returns a call of the edit tool.
 func edit(path, old, text string) providertest.Call {
 	return providertest.Call{Name: "edit", Args: object{"path": path, "edits": []object{{"oldText": old, "newText": text}}}}
 }
 
-// choose answers what the server asks about with the option that has this id, and hands on the
-// questions.
+// choose answers the server's requests for permission with the option with that id, and delivers them on
+// the channel.
 func choose(c *client, option string) <-chan json.RawMessage {
 	asked := make(chan json.RawMessage, 10)
 	c.on("session/request_permission", func(p json.RawMessage) (any, *wireError) {
@@ -27,6 +28,7 @@ func choose(c *client, option string) <-chan json.RawMessage {
 	return asked
 }
 
+// Proves: ACP-03
 func TestATurnWithAToolCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -92,13 +94,16 @@ func TestATurnWithAToolCall(t *testing.T) {
 	}
 	assert.Equal(t, map[string]string{"once": "allow_once", "session": "allow_always", "workspace": "allow_always", "deny": "reject_once"}, kinds)
 
-	usage := all[len(all)-2]
-	require.NotNil(t, usage.Used, "what the window holds is told before the answer: %v", usage.Kind)
-	assert.Equal(t, 1000, usage.Size)
-	assert.Equal(t, "session_info_update", all[len(all)-1].Kind)
-	assert.Equal(t, "edit it", all[len(all)-1].Title)
+	// They come before the response, but settings that are sent in the background may follow them.
+	at := slices.IndexFunc(all, func(u update) bool { return u.Used != nil })
+	require.NotEqual(t, -1, at, "the window's use is reported")
+	assert.Equal(t, 1000, all[at].Size)
+	at = slices.IndexFunc(all, func(u update) bool { return u.Kind == "session_info_update" })
+	require.NotEqual(t, -1, at, "the title is reported")
+	assert.Equal(t, "edit it", all[at].Title)
 }
 
+// Proves: ACP-03
 func TestPermission(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -129,13 +134,13 @@ func TestPermission(t *testing.T) {
 				want, status = "two\n", "completed"
 			}
 			require.Equal(t, want, w.read(t, "/w/a.txt"))
-			end := c.heard(id, "the end of the call", func(u update) bool { return u.Status == "completed" || u.Status == "failed" })
+			end := c.awaitUpdate(id, "the end of the call", func(u update) bool { return u.Status == "completed" || u.Status == "failed" })
 			require.Equal(t, status, end.Status)
 		})
 	}
 }
 
-func TestWhatIsAllowedForTheSession(t *testing.T) {
+func TestRulesForTheSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.file(t, "/w/a.txt", "one\n")
@@ -149,6 +154,7 @@ func TestWhatIsAllowedForTheSession(t *testing.T) {
 	require.Len(t, asked, 1, "the second call is like the first")
 }
 
+// Proves: ACP-03
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,18 +164,19 @@ func TestCancel(t *testing.T) {
 	c := w.connect(t, object{})
 	id := c.open()
 	turn := c.say(id, text("talk"))
-	c.heard(id, "a piece of the answer", func(u update) bool { return u.Kind == "agent_message_chunk" })
-	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("more")}}, -32603, "answers a prompt already")
+	c.awaitUpdate(id, "a piece of the answer", func(u update) bool { return u.Kind == "agent_message_chunk" })
+	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("more")}}, -32603, "already processing a prompt")
 	c.notify("session/cancel", object{"sessionId": id})
-	next := c.say(id, text("again")) // without waiting for the end of the cancelled one
+	next := c.say(id, text("again")) // without waiting until the cancelled prompt has ended
 	require.Equal(t, "cancelled", stopOf(t, c.answered(turn)))
 	require.Equal(t, "end_turn", stopOf(t, c.answered(next)))
 	require.Contains(t, words(c.updates(id), "agent_message_chunk"), "Again.")
-	c.notify("session/cancel", object{"sessionId": id}) // nothing runs
+	c.notify("session/cancel", object{"sessionId": id}) // no prompt is running
 	c.notify("session/cancel", object{"sessionId": "no such session"})
 	c.ok("session/list", object{})
 }
 
+// Proves: ACP-03
 func TestCancelBeforeAPromptBegins(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -183,6 +190,7 @@ func TestCancelBeforeAPromptBegins(t *testing.T) {
 	require.Equal(t, "cancelled", stopOf(t, c.answered(turn)), "a cancel that comes right behind the prompt is not lost")
 }
 
+// Proves: ACP-03
 func TestCancelWhilePermissionIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"session/cancel", "$/cancel_request"} {
@@ -200,8 +208,8 @@ func TestCancelWhilePermissionIsAsked(t *testing.T) {
 			taken := c.wait("the question is taken back", func(m message) bool { return m.Method == "$/cancel_request" })
 			require.JSONEq(t, `{"requestId":`+string(question.ID)+`}`, string(taken.Params))
 			require.Equal(t, "cancelled", stopOf(t, c.answered(turn)))
-			c.heard(id, "the call failed", func(u update) bool { return u.Status == "failed" })
-			// The answer comes after all; nobody waits for it, and nothing is done.
+			c.awaitUpdate(id, "the call failed", func(u update) bool { return u.Status == "failed" })
+			// The response arrives after all. It is ignored, and nothing is changed.
 			c.raw(`{"jsonrpc":"2.0","id":` + string(question.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"once"}}}`)
 			c.ok("session/close", object{"sessionId": id})
 			require.Equal(t, "one\n", w.read(t, "/w/a.txt"))
@@ -209,6 +217,7 @@ func TestCancelWhilePermissionIsAsked(t *testing.T) {
 	}
 }
 
+// Proves: ACP-03
 func TestHowTurnsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -237,7 +246,7 @@ func TestAPromptWithoutAModelOrKey(t *testing.T) {
 	require.Empty(t, words(c.updates(id), "user_message_chunk"))
 }
 
-func TestTriesAgain(t *testing.T) {
+func TestRetries(t *testing.T) {
 	t.Parallel()
 	for name, capabilities := range map[string]object{"notice": {"session": object{"notices": object{}}}, "thought": {}} {
 		t.Run(name, func(t *testing.T) {
@@ -248,17 +257,17 @@ func TestTriesAgain(t *testing.T) {
 			id := c.open()
 			require.Equal(t, "end_turn", c.prompt(id, "talk"))
 			if name == "notice" {
-				notice := c.heard(id, "a notice", func(u update) bool { return u.Kind == "notice" })
+				notice := c.awaitUpdate(id, "a notice", func(u update) bool { return u.Kind == "notice" })
 				require.Equal(t, "warning", notice.Severity)
-				require.Contains(t, notice.Title, "Trying again")
+				require.Contains(t, notice.Title, "Retrying in")
 				return
 			}
-			require.Contains(t, words(c.updates(id), "agent_thought_chunk"), "Trying again")
+			require.Contains(t, words(c.updates(id), "agent_thought_chunk"), "Retrying in")
 		})
 	}
 }
 
-func TestIDsThatServicesUseAgain(t *testing.T) {
+func TestIDsThatServicesReuse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.file(t, "/w/a.txt", "one\n")

@@ -7,35 +7,36 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// view is what a client sees of one session: it makes updates of what happens there. It is safe
-// for concurrent use and calls nobody but the outbox.
+// view converts the events of one session to updates for the client. It is safe for concurrent
+// use and calls only the outbox.
 type view struct {
 	s       *server
 	session string
 	cwd     string
-	prefix  string // of the ids of messages and tool calls: what services name is not theirs alone
+	prefix  string // of the ids of messages and tool calls, because the services' ids are not unique
 
-	mu       sync.Mutex // guards what follows
-	messages int        // how many had an id with prefix
-	message  string     // the id of the message that is being written
+	mu       sync.Mutex // guards the fields below
+	messages int        // the number of messages with such an id
+	message  string     // the id of the current message
 	calls    map[string]*shownCall
-	order    []string       // the keys of calls, in the order they came
-	used     map[string]int // how many tool calls had this id; services use the same ids again
-	written  *writtenFile   // by the tool that runs
-	compacts int            // how many compactions there were
+	order    []string       // the keys of calls, in order of arrival
+	used     map[string]int // how many tool calls had this id; services reuse ids
+	written  *writtenFile   // by the running tool
+	compacts int            // the number of compactions
 	cost     float64        // of the session so far, in US dollars
-	priced   bool           // the client was told a cost
-	window   int            // of the model, in tokens; 0 when it is not known
+	priced   bool           // a cost was sent to the client
+	window   int            // of the model, in tokens; 0 if unknown
 }
 
 // shownCall is a tool call that has no result yet.
 type shownCall struct {
-	id   string // as the client knows it
+	id   string // the id that the client knows
 	name string
 	args []byte
 }
@@ -46,61 +47,61 @@ func newView(s *server, session, cwd string) *view {
 
 func (v *view) update(u any) { v.s.conn.update(v.session, u) }
 
-// say shows a piece of a message.
-func (v *view) say(kind, message, text string) {
+// sendText sends a piece of a message.
+func (v *view) sendText(kind, message, text string) {
 	if text != "" {
 		v.s.out.put(&textPiece{session: v.session, kind: kind, message: message, text: []byte(text)})
 	}
 }
 
-// event shows an event of a run.
-func (v *view) event(e loop.Event) {
+// event sends an event of a run.
+func (v *view) event(e event.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	switch e.Type {
-	case loop.MessageStart:
-		v.message = v.newMessage()
-	case loop.MessageDelta:
-		v.piece(e.Update)
-	case loop.MessageEnd:
-		v.spent(e.Message)
-	case loop.ToolStart:
-		v.call(e.ToolCallID, e.ToolName, e.Args)
-		v.news(e.ToolCallID, toolUpdate{Status: statusRunning})
-	case loop.ToolUpdate:
+	switch e := e.(type) {
+	case event.MessageStart:
+		v.message = v.newMessageLocked()
+	case event.MessageUpdate:
+		v.pieceLocked(e.Update)
+	case event.MessageEnd:
+		v.spentLocked(e.Message)
+	case event.ToolStart:
+		v.callLocked(e.ToolCallID, e.ToolName, e.Args)
+		v.updateCallLocked(e.ToolCallID, toolUpdate{Status: statusRunning})
+	case event.ToolUpdate:
 		if call := v.calls[e.ToolCallID]; call != nil {
 			u := toolUpdate{Kind: updateToolProgress, ID: call.id, Content: blocksOf(e.PartialResult)}
 			v.s.out.put(&toolProgress{key: v.session + " " + call.id, params: updateParams{v.session, u}})
 		}
-	case loop.ToolEnd:
-		v.result(e.ToolCallID, e.Result, e.IsError)
-	case loop.AgentEnd:
-		v.abandon()
+	case event.ToolEnd:
+		v.resultLocked(e.ToolCallID, e.Result, e.IsError)
+	case event.AgentEnd:
+		v.abandonLocked()
 	default:
-		v.aside(e)
+		v.otherEventLocked(e)
 	}
 }
 
-// newMessage returns an id for a message. The caller holds mu.
-func (v *view) newMessage() string {
+// newMessageLocked returns an id for a message.
+func (v *view) newMessageLocked() string {
 	v.messages++
 	return v.prefix + "-" + strconv.Itoa(v.messages)
 }
 
-// piece shows a piece of an answer. The caller holds mu.
-func (v *view) piece(u *loop.Update) {
+// pieceLocked shows a piece of an answer.
+func (v *view) pieceLocked(u event.Update) {
 	switch u.Type {
-	case "text_delta":
-		v.say(updateAgentChunk, v.message, u.Delta)
-	case "thinking_delta":
-		v.say(updateThoughtChunk, v.message, u.Delta)
-	case "toolcall_end":
-		v.call(u.Block.ID, u.Block.Name, u.Block.Arguments)
+	case event.TextDelta:
+		v.sendText(updateAgentChunk, v.message, u.Delta)
+	case event.ThinkingDelta:
+		v.sendText(updateThoughtChunk, v.message, u.Delta)
+	case event.ToolCallEnd:
+		v.callLocked(u.Block.ID, u.Block.Name, u.Block.Arguments)
 	}
 }
 
-// call shows a tool call, once. The caller holds mu.
-func (v *view) call(key, name string, args []byte) {
+// callLocked shows a tool call unless it was shown before.
+func (v *view) callLocked(key, name string, args []byte) {
 	if v.calls[key] != nil {
 		return
 	}
@@ -114,16 +115,16 @@ func (v *view) call(key, name string, args []byte) {
 	v.update(v.described(call))
 }
 
-// described is a tool call as it is shown first.
+// described returns the update that introduces a tool call.
 func (v *view) described(call *shownCall) toolUpdate {
 	return toolUpdate{
-		Kind: updateToolCall, ID: call.id, Title: callTitle(call.name, call.args), Name: call.name, ToolKind: kindOf(call.name),
+		Kind: updateToolCall, ID: call.id, Title: callTitle(call.name, call.args), Name: visible.Line(call.name), ToolKind: kindOf(call.name),
 		Status: statusPending, Locations: locationsOf(v.cwd, call.args, nil), RawInput: object(call.args),
 	}
 }
 
-// news tells something new of a tool call. The caller holds mu.
-func (v *view) news(key string, u toolUpdate) {
+// updateCallLocked sends a change of a tool call.
+func (v *view) updateCallLocked(key string, u toolUpdate) {
 	call := v.calls[key]
 	if call == nil {
 		return
@@ -132,8 +133,8 @@ func (v *view) news(key string, u toolUpdate) {
 	v.update(u)
 }
 
-// result shows what became of a tool call. The caller holds mu.
-func (v *view) result(key string, result []byte, failed bool) {
+// resultLocked sends the result of a tool call.
+func (v *view) resultLocked(key string, result []byte, failed bool) {
 	call := v.calls[key]
 	if call == nil {
 		return
@@ -145,12 +146,12 @@ func (v *view) result(key string, result []byte, failed bool) {
 		}
 	}
 	v.written = nil
-	v.news(key, u)
-	v.drop(key)
+	v.updateCallLocked(key, u)
+	v.dropLocked(key)
 }
 
-// drop forgets a tool call. The caller holds mu.
-func (v *view) drop(key string) {
+// dropLocked removes a tool call.
+func (v *view) dropLocked(key string) {
 	delete(v.calls, key)
 	for i, k := range v.order {
 		if k == key {
@@ -160,77 +161,88 @@ func (v *view) drop(key string) {
 	}
 }
 
-// abandon shows that the calls without a result will not have one. The caller holds mu.
-func (v *view) abandon() {
+// abandonLocked marks the calls without a result as failed, because none will come.
+func (v *view) abandonLocked() {
 	for len(v.order) > 0 {
-		v.news(v.order[0], toolUpdate{Status: statusFailed})
-		v.drop(v.order[0])
+		v.updateCallLocked(v.order[0], toolUpdate{Status: statusFailed})
+		v.dropLocked(v.order[0])
 	}
 	v.written = nil
 }
 
-// aside shows what happens beside the answers. The caller holds mu.
-func (v *view) aside(e loop.Event) {
-	switch e.Type {
-	case loop.RetryStart:
-		v.tell("warning", fmt.Sprintf("%s Trying again in %d s (%d of %d).", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts), updateThoughtChunk)
-	case loop.NotSaved:
-		v.tell("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
-	case "notice":
-		v.tell("info", e.Text, updateAgentChunk)
-	case "auto_compaction_start":
+// otherEventLocked sends the events other than messages and tool calls.
+func (v *view) otherEventLocked(e event.Event) {
+	switch e := e.(type) {
+	case event.RetryStart:
+		v.noticeLocked("warning", fmt.Sprintf("%s Retrying in %d s (%d of %d).", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts), updateThoughtChunk)
+	case event.NotSaved:
+		v.noticeLocked("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
+	case event.Notice:
+		v.noticeLocked("info", e.Text, updateAgentChunk)
+	case event.CompactionStart:
 		v.compacts++
-		v.compaction(compactionUpdate{Status: "in_progress"})
-	case "auto_compaction_end":
-		v.compacted(e)
+		v.compactionLocked(compactionUpdate{Status: "in_progress"})
+	case event.CompactionEnd:
+		v.compactedLocked(e)
 	}
 }
 
-// compacted shows the end of a compaction. The caller holds mu.
-func (v *view) compacted(e loop.Event) {
+// compactedLocked shows the end of a compaction.
+func (v *view) compactedLocked(e event.CompactionEnd) {
 	summary, _ := rawjson.GetString(e.Result, "summary")
 	switch {
 	case e.Aborted:
-		v.compaction(compactionUpdate{Status: "cancelled"})
+		v.compactionLocked(compactionUpdate{Status: "cancelled"})
 	case e.ErrorMessage != "":
-		v.compaction(compactionUpdate{Status: "failed", Error: e.ErrorMessage})
+		v.compactionLocked(compactionUpdate{Status: "failed", Error: visible.Text(e.ErrorMessage)})
 	default:
-		v.compaction(compactionUpdate{Status: "completed", Summary: []contentBlock{textBlock(summary)}})
+		v.compactionLocked(compactionUpdate{Status: "completed", Summary: []contentBlock{textBlock(summary)}})
 		if !v.s.client.compaction {
-			v.say(updateThoughtChunk, v.newMessage(), "The older part of the conversation was summarised.\n\n")
+			v.sendText(updateThoughtChunk, v.newMessageLocked(), "The older part of the conversation was summarized.\n\n")
 		}
 	}
 }
 
-// compaction tells of the newest compaction, to a client that wants to know. The caller holds mu.
-func (v *view) compaction(u compactionUpdate) {
+// compactionLocked sends the state of the newest compaction to a client that supports it.
+func (v *view) compactionLocked(u compactionUpdate) {
 	if v.s.client.compaction {
 		u.Kind, u.ID = updateCompaction, v.prefix+"-compaction-"+strconv.Itoa(v.compacts)
 		v.update(u)
 	}
 }
 
-// remark shows the person a sentence that no model said.
+// remark shows the user a message that is not from the model.
 func (v *view) remark(severity, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.tell(severity, text, updateAgentChunk)
+	v.noticeLocked(severity, text, updateAgentChunk)
 }
 
-// tell shows a sentence as a notice, to a client without notices as a message of the kind. The
-// caller holds mu.
-func (v *view) tell(severity, text, kind string) {
+// offer returns the update of a [view.remark], to be sent after a response.
+func (v *view) offer(text string) any {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.s.client.notices {
+		return updateOf(v.session, noticeUpdate{updateNotice, "info", text})
+	}
+	return &textPiece{session: v.session, kind: updateAgentChunk, message: v.newMessageLocked(), text: []byte(text + "\n\n")}
+}
+
+// noticeLocked shows a sentence as a notice, or, if the client does not support notices, as a message of
+// that kind.
+func (v *view) noticeLocked(severity, text, kind string) {
+	text = visible.Text(text)
 	switch {
 	case strings.TrimSpace(text) == "":
 	case v.s.client.notices:
 		v.update(noticeUpdate{updateNotice, severity, text})
 	default:
-		v.say(kind, v.newMessage(), text+"\n\n")
+		v.sendText(kind, v.newMessageLocked(), text+"\n\n")
 	}
 }
 
-// spent tells what an answer has cost. The caller holds mu.
-func (v *view) spent(message []byte) {
+// spentLocked sends the cost of an answer.
+func (v *view) spentLocked(message []byte) {
 	m, err := provider.DecodeMessage(message)
 	if err != nil || m.Role != provider.RoleAssistant || m.Usage == nil {
 		return
@@ -238,12 +250,12 @@ func (v *view) spent(message []byte) {
 	v.cost += m.Usage.Cost.Total
 	used := m.Usage.Input + m.Usage.Output + m.Usage.CacheRead + m.Usage.CacheWrite
 	if used > 0 && v.window > 0 {
-		v.update(v.usage(used))
+		v.update(v.usageLocked(used))
 	}
 }
 
-// usage is how full the model's window is. The caller holds mu.
-func (v *view) usage(used int) usageUpdate {
+// usageLocked returns the use of the model's context window.
+func (v *view) usageLocked(used int) usageUpdate {
 	u := usageUpdate{Kind: updateUsage, Used: used, Size: v.window}
 	if v.cost > 0 || v.priced {
 		v.priced = true
@@ -252,16 +264,16 @@ func (v *view) usage(used int) usageUpdate {
 	return u
 }
 
-// filled is how full the model's window of that many tokens is. It is not known without a model.
+// filled returns the use of a context window by that many tokens. It is unknown without a model.
 func (v *view) filled(used, window int) (u usageUpdate, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.window = window
-	return v.usage(used), window > 0
+	return v.usageLocked(used), window > 0
 }
 
-// callOf finds the tool call that a prompt for permission is about. Its id is that of the call,
-// which may have a number of the gate behind it.
+// callOf returns the tool call to which a permission prompt refers. The prompt's id is the call's id,
+// possibly followed by a number that the gate added.
 func (v *view) callOf(id string) (call shownCall, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -277,16 +289,16 @@ func (v *view) callOf(id string) (call shownCall, ok bool) {
 	}
 }
 
-// wrote notes what a tool has put into a file, to be shown with its result.
+// wrote records the file that a tool wrote, to be shown with its result.
 func (v *view) wrote(w writtenFile) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.written = &w
 }
 
-// reply shows what answers a prompt and is no model's.
+// reply shows a response to a prompt that is not from the model.
 func (v *view) reply(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.say(updateAgentChunk, v.newMessage(), text)
+	v.sendText(updateAgentChunk, v.newMessageLocked(), visible.Text(text))
 }

@@ -2,10 +2,10 @@ package acp
 
 import "encoding/json"
 
-// The messages of the protocol, as far as they are used. Members that a client may leave out
-// and members that nobody needs here are not told apart: both are simply not there.
+// The messages of the protocol, as far as this package uses them. Optional members and unused members
+// are not distinguished: both are omitted.
 
-// ProtocolVersion is the version of the protocol that is spoken here.
+// ProtocolVersion is the supported version of the protocol.
 const ProtocolVersion = 1
 
 // The methods that a client calls.
@@ -26,7 +26,7 @@ const (
 	methodCancelCall   = "$/cancel_request"
 )
 
-// The methods that are called on a client.
+// The methods that the server calls on a client.
 const (
 	methodUpdate     = "session/update"
 	methodPermission = "session/request_permission"
@@ -76,10 +76,10 @@ type sessionCapabilities struct {
 	Delete struct{} `json:"delete"`
 	Resume struct{} `json:"resume"`
 	Close  struct{} `json:"close"`
-	Fork   struct{} `json:"fork"` // not in the stable protocol yet; clients that do not know it pass over it
+	Fork   struct{} `json:"fork"` // not in the stable protocol yet; other clients ignore it
 }
 
-// openParams are those of session/new, load, resume and fork.
+// openParams are the parameters of session/new, load, resume and fork.
 type openParams struct {
 	SessionID  string            `json:"sessionId"`
 	Cwd        string            `json:"cwd"`
@@ -87,7 +87,7 @@ type openParams struct {
 	Additional []json.RawMessage `json:"additionalDirectories"`
 }
 
-// openResult is the answer to them; SessionID is only in those of new and fork.
+// openResult is the result of those requests. SessionID is set only for new and fork.
 type openResult struct {
 	SessionID string         `json:"sessionId,omitempty"`
 	Modes     modeState      `json:"modes"`
@@ -185,7 +185,7 @@ type contentBlock struct {
 	Resource *resource `json:"resource,omitempty"`
 }
 
-// MarshalJSON writes the members that the type must have, also when they are empty.
+// MarshalJSON writes the members that the type requires, even if they are empty.
 func (b contentBlock) MarshalJSON() ([]byte, error) {
 	if b.Type == "text" {
 		return json.Marshal(struct {
@@ -197,7 +197,7 @@ func (b contentBlock) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(b))
 }
 
-// resource is an embedded text or, in base64, anything else.
+// resource is an embedded text or, in base64, other data.
 type resource struct {
 	URI      string  `json:"uri"`
 	MimeType string  `json:"mimeType,omitempty"`
@@ -207,7 +207,7 @@ type resource struct {
 
 func textBlock(s string) contentBlock { return contentBlock{Type: "text", Text: s} }
 
-// updateParams tell something of a session.
+// updateParams are an update of a session.
 type updateParams struct {
 	SessionID string `json:"sessionId"`
 	Update    any    `json:"update"`
@@ -236,7 +236,7 @@ type chunkUpdate struct {
 	MessageID string       `json:"messageId,omitempty"`
 }
 
-// toolUpdate is a tool call, or news of one: then only what is new is set.
+// toolUpdate is a tool call, or a change of one, in which only the changed members are set.
 type toolUpdate struct {
 	Kind      string          `json:"sessionUpdate,omitempty"` // not set within a permission request
 	ID        string          `json:"toolCallId"`
@@ -258,7 +258,7 @@ const (
 	statusFailed    = "failed"
 )
 
-// toolContent is one thing that a tool call has to show: a block, or the change of a file.
+// toolContent is one part of a tool call's output: a block, or the change of a file.
 type toolContent struct {
 	Type    string        `json:"type"` // content or diff
 	Content *contentBlock `json:"content,omitempty"`
@@ -269,7 +269,7 @@ type toolContent struct {
 
 type location struct {
 	Path string `json:"path"`           // absolute
-	Line int    `json:"line,omitempty"` // from 1; 0 is none
+	Line int    `json:"line,omitempty"` // starts at 1; 0 means no line
 }
 
 type planUpdate struct {

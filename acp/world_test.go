@@ -21,11 +21,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 const (
@@ -35,12 +36,12 @@ const (
 	file1    = sessions + "/2026-01-01T00-00-00-000Z_" + id1 + ".jsonl"
 )
 
-// patience is how long something may take that has to happen.
-const patience = 20 * time.Second
+// waitLimit is the timeout for an expected event.
+const waitLimit = 20 * time.Second
 
 type object = map[string]any
 
-// models are two models that play replies: p/m thinks, p/plain does not.
+// models are two models with scripted replies: p/m thinks, p/plain does not.
 type models struct {
 	providertest.Scripted
 	key error
@@ -95,7 +96,7 @@ func (w *world) read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// talk puts a short conversation of the folder on disk.
+// talk writes a short conversation of the folder to disk.
 func (w *world) talk(t *testing.T, more ...string) {
 	t.Helper()
 	w.file(t, file1, st.File(append([]string{st.Header(id1, "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")}, more...)...))
@@ -103,8 +104,8 @@ func (w *world) talk(t *testing.T, more ...string) {
 
 func (w *world) backend() acp.Backend {
 	now := func() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
-	roots := []session.Root{session.OwnRoot(session.AgentPlaces(agentDir))}
-	finder := session.Finder{Fs: w.fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now}
+	roots := []library.Root{library.OwnRoot(library.AgentPlaces(agentDir))}
+	finder := library.Finder{Fs: w.fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now}
 	w.store = session.NewStore(session.StoreConfig{
 		Fs: w.fs, Now: now, DirFor: finder.DirFor, RootFor: finder.FileRoot,
 	})
@@ -113,28 +114,31 @@ func (w *world) backend() acp.Backend {
 		Store: w.store, Finder: finder, Fs: w.fs, Disk: tool.Local{Fs: w.fs},
 		Sessions: func(c acp.Client) *agent.Manager {
 			return agent.NewManager(agent.Config{
-				Store: w.store, Finder: finder, Models: w.models, Tools: tool.All(options), Workspace: c.Files, Ask: c.Approve, Hooks: w.hooks,
-				Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond},
+				Storage:     agent.Storage{Store: w.store, Finder: finder},
+				Requests:    agent.Requests{Models: w.models, Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond}},
+				Toolbox:     agent.Toolbox{Tools: tool.All(options), Workspace: c.Files},
+				Permissions: agent.Permissions{Ask: c.Approve},
+				Hooks:       w.hooks,
 			})
 		},
 	}
 }
 
-// client is a client of the protocol that remembers everything it is told.
+// client is a client of the protocol that records every message that it receives.
 type client struct {
 	t      *testing.T
 	in     *io.PipeWriter
 	out    *io.PipeReader
 	served chan error
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and made anew with every message
-	told    []message     // everything that came, in its order
-	asks    map[string]func(p json.RawMessage) (any, *wireError)
-	last    int
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced with every message
+	received []message     // all messages, in order
+	asks     map[string]func(p json.RawMessage) (any, *wireError)
+	last     int
 }
 
-// message is anything that came.
+// message is any message that the client received.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -153,7 +157,7 @@ type wireError struct {
 	} `json:"data"`
 }
 
-// start serves a client that has said nothing yet. It ends with the test.
+// start serves a client that has sent nothing yet. It ends with the test.
 func (w *world) start(t *testing.T, change ...func(*acp.Options)) *client {
 	t.Helper()
 	serverIn, in := io.Pipe()
@@ -165,7 +169,7 @@ func (w *world) start(t *testing.T, change ...func(*acp.Options)) *client {
 	}
 	go func() {
 		c.served <- acp.Serve(context.WithoutCancel(t.Context()), serverIn, serverOut, o)
-		_ = serverOut.Close() // a pipe has nothing to say
+		_ = serverOut.Close() // closing a pipe never fails
 	}()
 	read := make(chan struct{})
 	go func() {
@@ -177,7 +181,7 @@ func (w *world) start(t *testing.T, change ...func(*acp.Options)) *client {
 		select {
 		case err := <-c.served:
 			require.NoError(t, err)
-		case <-time.After(patience):
+		case <-time.After(waitLimit):
 			t.Error("the server does not end")
 		}
 		<-read
@@ -185,7 +189,7 @@ func (w *world) start(t *testing.T, change ...func(*acp.Options)) *client {
 	return c
 }
 
-// connect is start for a client that is initialized with capabilities.
+// connect starts a client and initializes it with capabilities.
 func (w *world) connect(t *testing.T, capabilities object) *client {
 	t.Helper()
 	c := w.start(t)
@@ -206,7 +210,7 @@ func (c *client) read() {
 		}
 		m.line = strings.TrimSuffix(line, "\n")
 		c.mu.Lock()
-		c.told = append(c.told, m)
+		c.received = append(c.received, m)
 		close(c.changed)
 		c.changed = make(chan struct{})
 		ask := c.asks[m.Method]
@@ -214,7 +218,7 @@ func (c *client) read() {
 		if m.Method == "" || m.ID == nil {
 			continue
 		}
-		go c.answer(m, ask) // may wait
+		go c.answer(m, ask) // may block
 	}
 }
 
@@ -224,18 +228,18 @@ func (c *client) answer(m message, ask func(json.RawMessage) (any, *wireError)) 
 		reply["error"] = object{"code": -32601, "message": "Method not found"}
 	} else if result, err := ask(m.Params); err != nil {
 		reply["error"] = object{"code": err.Code, "message": err.Message}
-	} else if result != nil { // else it never answers
+	} else if result != nil { // otherwise it never answers
 		reply["result"] = result
 	} else {
 		return
 	}
 	raw, err := json.Marshal(reply)
 	if err == nil {
-		_, _ = fmt.Fprintf(c.in, "%s\n", raw) // the server may be gone
+		_, _ = fmt.Fprintf(c.in, "%s\n", raw) // the server may have exited
 	}
 }
 
-// on answers what the server asks. A result that is nil is never sent.
+// on sets the client's answer to a method of the server. A nil result is never sent.
 func (c *client) on(method string, ask func(p json.RawMessage) (any, *wireError)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,41 +273,41 @@ func (c *client) send(method string, params any) string {
 	return id
 }
 
-// wait returns the first message that fits, sent or still to come.
+// wait returns the first matching message, already received or still to come.
 func (c *client) wait(what string, fits func(m message) bool) message {
 	c.t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(waitLimit)
 	for seen := 0; ; {
 		c.mu.Lock()
-		told, changed := c.told, c.changed
+		received, changed := c.received, c.changed
 		c.mu.Unlock()
-		for ; seen < len(told); seen++ {
-			if fits(told[seen]) {
-				return told[seen]
+		for ; seen < len(received); seen++ {
+			if fits(received[seen]) {
+				return received[seen]
 			}
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			require.Fail(c.t, "nothing came: "+what, "%v", lines(told))
+			require.Fail(c.t, "nothing came: "+what, "%v", lines(received))
 		}
 	}
 }
 
-func lines(told []message) (all []string) {
-	for _, m := range told {
+func lines(received []message) (all []string) {
+	for _, m := range received {
 		all = append(all, m.line)
 	}
 	return all
 }
 
-// answered returns the answer to a request.
+// answered returns the response to a request.
 func (c *client) answered(id string) message {
 	c.t.Helper()
 	return c.wait("the answer to "+id, func(m message) bool { return m.Method == "" && string(m.ID) == id })
 }
 
-// ok makes a request that must succeed.
+// ok sends a request that must succeed.
 func (c *client) ok(method string, params any) object {
 	c.t.Helper()
 	m := c.answered(c.send(method, params))
@@ -313,7 +317,7 @@ func (c *client) ok(method string, params any) object {
 	return result
 }
 
-// refused makes a request that must fail.
+// refused sends a request that must fail.
 func (c *client) refused(method string, params any, code int, sentence string) *wireError {
 	c.t.Helper()
 	m := c.answered(c.send(method, params))
@@ -324,7 +328,7 @@ func (c *client) refused(method string, params any, code int, sentence string) *
 	return m.Error
 }
 
-// open makes a session in /w and returns its id.
+// open creates a session in /w and returns its id.
 func (c *client) open() string {
 	c.t.Helper()
 	id, _ := c.ok("session/new", object{"cwd": "/w", "mcpServers": []any{}})["sessionId"].(string)
@@ -340,7 +344,7 @@ func (c *client) say(session string, blocks ...any) string {
 	return c.send("session/prompt", object{"sessionId": session, "prompt": blocks})
 }
 
-// prompt says a text and returns why the turn ended.
+// prompt sends a text and returns why the turn ended.
 func (c *client) prompt(session, words string) string {
 	c.t.Helper()
 	m := c.answered(c.say(session, text(words)))
@@ -357,7 +361,7 @@ func stopOf(t *testing.T, m message) string {
 	return r.StopReason
 }
 
-// update is something that was told of a session.
+// update is an update of a session.
 type update struct {
 	Kind      string          `json:"sessionUpdate"`
 	Content   json.RawMessage `json:"content"` // a block of a chunk, a list of a tool call
@@ -382,12 +386,12 @@ type update struct {
 	Commands  []object        `json:"availableCommands"`
 }
 
-// updates are those of a session so far, in their order.
+// updates returns those of a session so far, in order.
 func (c *client) updates(session string) (all []update) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, m := range c.told {
+	for _, m := range c.received {
 		if u, ok := updateIn(m, session); ok {
 			all = append(all, u)
 		}
@@ -406,8 +410,8 @@ func updateIn(m message, session string) (u update, ok bool) {
 	return u, json.Unmarshal(p.Update, &u) == nil
 }
 
-// heard waits for an update of a session.
-func (c *client) heard(session, what string, fits func(u update) bool) (found update) {
+// heard waits for a matching update of a session.
+func (c *client) awaitUpdate(session, what string, fits func(u update) bool) (found update) {
 	c.t.Helper()
 	c.wait(what, func(m message) bool {
 		u, ok := updateIn(m, session)
@@ -420,7 +424,7 @@ func (c *client) heard(session, what string, fits func(u update) bool) (found up
 	return found
 }
 
-// words are the texts of the chunks of one kind.
+// words returns the joined texts of the chunks of one kind.
 func words(all []update, kind string) string {
 	var b strings.Builder
 	for _, u := range all {
@@ -436,7 +440,7 @@ func words(all []update, kind string) string {
 	return b.String()
 }
 
-// content is one thing that a tool call shows.
+// content is one part of a tool call's output.
 type content struct {
 	Type    string  `json:"type"`
 	Path    string  `json:"path"`

@@ -17,14 +17,15 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 const root = "/home/u/.xcsh/agent"
 
-// world is a manager over memory, and everything it said.
+// world is a manager over memory, with all its events.
 type world struct {
 	*agent.Manager
 	fs afero.Fs
@@ -38,16 +39,17 @@ type option func(*agent.Config)
 func newWorld(t *testing.T, fs afero.Fs, options ...option) *world {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
-	finder := session.Finder{
-		Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(root))}, Home: "/home/u", Temp: "/tmp", Now: now,
+	finder := library.Finder{
+		Fs: fs, Roots: []library.Root{library.OwnRoot(library.AgentPlaces(root))}, Home: "/home/u", Temp: "/tmp", Now: now,
 	}
 	cfg := agent.Config{
-		Store: session.NewStore(session.StoreConfig{
-			Fs: fs, Now: now, IDs: session.NewIDs(now, rand.New(rand.NewSource(1))), DirFor: finder.DirFor, RootFor: finder.FileRoot,
-			// Tests use the same names, and a timer of one's bubble must not be stopped by another.
-			AfterFunc: func(time.Duration, func()) func() bool { return func() bool { return true } },
-		}),
-		Finder: finder, Log: zaptest.NewLogger(t),
+		Storage: agent.Storage{
+			Store: session.NewStore(session.StoreConfig{
+				Fs: fs, Now: now, Random: rand.New(rand.NewSource(1)), DirFor: finder.DirFor, RootFor: finder.FileRoot,
+			}),
+			Finder: finder,
+		},
+		Log: zaptest.NewLogger(t),
 	}
 	for _, o := range options {
 		o(&cfg)
@@ -82,7 +84,7 @@ func (w *world) live(t *testing.T, cwd string) *agent.Session {
 	return s
 }
 
-// put files a conversation of cwd and returns its path.
+// put writes a file with a conversation of cwd and returns its path.
 func put(t *testing.T, fs afero.Fs, name, id, cwd string) string {
 	t.Helper()
 	path := filepath.Join(root, "sessions/--w--", name+".jsonl")
@@ -114,10 +116,10 @@ func TestAFolderBeginsWithANewSessionWithoutAFile(t *testing.T) {
 	require.Equal(t, "none", got.Mode)
 	empty, err := afero.IsEmpty(fs, "/")
 	require.NoError(t, err)
-	require.True(t, empty, "nothing is written for a look")
+	require.True(t, empty, "reading writes nothing")
 }
 
-func TestOpeningAFolderIsTold(t *testing.T) {
+func TestOpeningAFolderIsPublished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, afero.NewMemMapFs())
 	s := w.live(t, "/w")
@@ -125,6 +127,7 @@ func TestOpeningAFolderIsTold(t *testing.T) {
 	require.Equal(t, []agent.Event{agent.SessionChanged{Cwd: "/w", SessionID: state(t, s).SessionID, Seq: 1, Reason: agent.ReasonStart}}, w.events)
 }
 
+// Proves
 func TestSwitchShowsTheOtherSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -160,6 +163,7 @@ func TestSwitchShowsTheOtherSession(t *testing.T) {
 	require.Equal(t, "/w", cwd)
 }
 
+// Proves: X-213, P-001
 func TestTwoFoldersHoldTwoSessions(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -215,7 +219,8 @@ func (v *veto) names() []string {
 	return names
 }
 
-func TestHooksAreAskedBeforeAndToldAfter(t *testing.T) {
+// Proves, O-035, O-053, O-062, P-022
+func TestHooksRunBeforeAndAfter(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	path := put(t, fs, "a", "0123456789abcdef", "/w")
@@ -239,6 +244,7 @@ func TestHooksAreAskedBeforeAndToldAfter(t *testing.T) {
 	require.Equal(t, first, h.seen[1].PreviousSessionFile)
 }
 
+// Proves, O-032, P-023
 func TestAVetoChangesNothing(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -264,6 +270,7 @@ type panicking struct{}
 func (panicking) Before(context.Context, hook.Event) (hook.Decision, error) { panic("before") }
 func (panicking) After(context.Context, hook.Event)                         { panic("after") }
 
+// Proves: O-064
 func TestAFailingHookDoesNotCancel(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -278,6 +285,7 @@ func TestAFailingHookDoesNotCancel(t *testing.T) {
 	require.Len(t, second.names(), 2)
 }
 
+// Proves, O-060
 func TestAFailedSwitchLeavesThePreviousSessionWithItsLeaf(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -304,6 +312,7 @@ func TestAFailedSwitchLeavesThePreviousSessionWithItsLeaf(t *testing.T) {
 	require.Equal(t, "{torn", string(content))
 }
 
+// Proves: X-212
 func TestSwitchingToTheSameFileReadsItAgain(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -357,7 +366,8 @@ func TestBranchGoesBackBeforeAPrompt(t *testing.T) {
 	require.Equal(t, []uint64{1, 2, 3, 4}, seqs)
 }
 
-func TestForkGoesOnInTheCopy(t *testing.T) {
+// Proves: O-004
+func TestForkContinuesInTheCopy(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	path := put(t, fs, "a", "0123456789abcdef", "/w")
@@ -386,6 +396,7 @@ func TestForkGoesOnInTheCopy(t *testing.T) {
 	require.Equal(t, 3, state(t, s).MessageCount)
 }
 
+// Proves, F-33, AB-019, AB-020, AB-023
 func TestContinue(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -400,7 +411,7 @@ func TestContinue(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, newer, *state(t, s).File, "the newest without a breadcrumb")
 
-		require.NoError(t, session.WriteBreadcrumb(fs, root+"/terminal-sessions", "t1", "/w", older))
+		require.NoError(t, library.WriteBreadcrumb(fs, root+"/terminal-sessions", "t1", "/w", older))
 		w = newWorld(t, fs, func(c *agent.Config) { c.TerminalID = "t1" })
 		s = w.live(t, "/w")
 		_, err = s.Continue(t.Context())
@@ -411,10 +422,11 @@ func TestContinue(t *testing.T) {
 		_, err = s.Continue(t.Context())
 		require.NoError(t, err)
 		_, err = fs.Stat(*state(t, s).File)
-		require.Error(t, err, "a new session where there is none")
+		require.Error(t, err, "a new session for a folder without one")
 	})
 }
 
+// Proves: X-099
 func TestInMemorySessionsHaveNoFile(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewReadOnlyFs(afero.NewMemMapFs())
@@ -430,6 +442,7 @@ func TestInMemorySessionsHaveNoFile(t *testing.T) {
 	require.Equal(t, "T", state(t, s).Title)
 }
 
+// Proves: X-197
 func TestCloseEndsEverythingAndSavesIt(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

@@ -7,35 +7,29 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// The types of the events of a command that the person runs.
-const (
-	bashUpdate = "bash_execution_update" // Text: the output so far
-	bashEnd    = "bash_execution_end"    // Message, EntryID
-)
-
-// Bash runs a command of the person in the folder and records it: the model is shown it with
-// the next prompt, unless exclude is set. The end of ctx stops the command, which is recorded
-// too, as does leaving the session. While a turn runs the record waits for its end, because nothing
+// Bash runs a shell command of the user in the folder and records it: the model gets it with the
+// next prompt, unless exclude is set. The end of ctx stops the command, which is recorded too, as
+// does leaving the session. While a turn is running the record waits for its end, because nothing
 // may come between a tool call and its result; the message is returned at once. A record that cannot
-// be saved is told as an event: the command has run, and its output is worth more than an error.
+// be saved is reported as an event: the command has run, and its output is worth more than an error.
 func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.RawMessage, error) {
 	if s.m.cfg.Shell == nil {
-		return nil, fault.New(fault.Denied, "Commands cannot be run here.")
+		return nil, fault.New(fault.Denied, "This server does not run commands.")
 	}
 	ctx, log, c, err := s.beginCommand(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer s.endCommand(c)
-	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd, Keep: s.keeper(log)}, func(partial tool.Output) {
-		s.emit(log, loop.Event{Type: bashUpdate, Text: partial.Output})
+	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd, Keep: s.keeper(log), Own: true}, func(partial tool.Output) {
+		s.emit(log, event.BashUpdate{Text: partial.Output})
 	})
 	if err != nil {
 		return nil, err
@@ -45,14 +39,14 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 	return message, nil
 }
 
-// command is a command of the person that runs.
+// command is a running shell command of the user.
 type command struct {
 	cancel context.CancelFunc
-	done   chan struct{} // closed when it is over and recorded
+	done   chan struct{} // closed when it has ended and is recorded
 }
 
 // beginCommand makes a command known to the session that it is recorded in. No change of session
-// overlooks it: one that is under way is waited for.
+// misses it: a change in progress is waited for.
 func (s *Session) beginCommand(ctx context.Context) (running context.Context, log *session.Log, c *command, err error) {
 	err = s.exclusive(ctx, func() error {
 		log = s.current()
@@ -80,7 +74,7 @@ func (s *Session) endCommand(c *command) {
 	close(c.done)
 }
 
-// stopCommands stops the person's commands and waits until they are recorded.
+// stopCommands stops the user's shell commands and waits until they are recorded.
 func (s *Session) stopCommands(ctx context.Context) error {
 	s.mu.Lock()
 	running := slices.Collect(maps.Keys(s.commands))
@@ -98,7 +92,7 @@ func (s *Session) stopCommands(ctx context.Context) error {
 	return nil
 }
 
-// bashMessage is a command and what came of it, as session files have it.
+// bashMessage returns the message that records a command and its output.
 func bashMessage(command string, out tool.Output, exclude bool, now int64) json.RawMessage {
 	m := new(rawjson.Object).String("role", "bashExecution").String("command", command).String("output", out.Output)
 	if out.ExitCode != nil {
@@ -125,7 +119,7 @@ type heldRecord struct {
 	message json.RawMessage
 }
 
-// record records a message now, or when what runs is over. It does not wait for the session's
+// record records a message now, or at the end of the current run. It does not wait for the session's
 // operations, because a change of session waits for it.
 func (s *Session) record(r heldRecord) {
 	s.recording.Lock() // no run begins meanwhile
@@ -135,16 +129,16 @@ func (s *Session) record(r heldRecord) {
 	}
 }
 
-// write puts a message into its session and tells of it when it is there.
+// write appends a message to its session and then reports it.
 func (s *Session) write(r heldRecord) {
 	id, err := r.log.Append(session.DraftMessage(r.message))
 	if err != nil {
-		s.emit(r.log, loop.Event{Type: loop.NotSaved, ErrorMessage: err.Error()})
+		s.emit(r.log, event.NotSaved{ErrorMessage: err.Error()})
 	}
-	s.emit(r.log, loop.Event{Type: bashEnd, Message: r.message, EntryID: id})
+	s.emit(r.log, event.BashEnd{Message: r.message, EntryID: id})
 }
 
-// hold keeps a message until the run is over. It reports false when none goes on.
+// hold keeps a message until the run has ended. It reports false if there is none.
 func (s *Session) hold(r heldRecord) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +149,8 @@ func (s *Session) hold(r heldRecord) bool {
 	return true
 }
 
-// recordHeld records what waited for the end of a run, and ends the run in the moment in
-// which nothing waits any more.
+// recordHeld records the messages held during a run, and ends the run at the moment when no message
+// is waiting any more.
 func (s *Session) recordHeld() {
 	for {
 		s.mu.Lock()

@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// recordedWhereItBegan runs a command of the person, leaves its session meanwhile and, if busy is set, begins a turn in
+// recordedWhereItBegan runs a command of the user, leaves its session meanwhile and, if busy is set, begins a turn in
 // the new one.
 func recordedWhereItBegan(t *testing.T, busy bool) {
 	t.Helper()
@@ -40,7 +40,7 @@ func recordedWhereItBegan(t *testing.T, busy bool) {
 	started, bashDone := make(chan struct{}), make(chan error, 1)
 	begun := sync.OnceFunc(func() { close(started) })
 	w.Subscribe(func(e agent.Event) {
-		if e, ok := e.(agent.RunEvent); ok && e.Event.Type == "bash_execution_update" && strings.Contains(e.Event.Text, "begun") {
+		if e, ok := isEvent[event.BashUpdate](e); ok && strings.Contains(e.Text, "begun") {
 			begun()
 		}
 	})
@@ -53,7 +53,7 @@ func recordedWhereItBegan(t *testing.T, busy bool) {
 	require.NoError(t, err)
 	var done <-chan agent.Turn
 	if busy {
-		done = asking(t, s, "in B")
+		done = promptInBackground(t, s, "in B")
 		<-entered
 	}
 	assert.NoError(t, <-bashDone)
@@ -64,7 +64,7 @@ func recordedWhereItBegan(t *testing.T, busy bool) {
 		require.NoError(t, err)
 		assert.NotContains(t, string(content), "from A", "the record is in the wrong session's file")
 	}
-	require.Equal(t, id, told(w, "bash_execution_end"))
+	require.Equal(t, id, sessionOfEvent(w, "bash_execution_end"))
 	content, err := afero.ReadFile(fs, a)
 	require.NoError(t, err)
 	assert.Contains(t, string(content), "from A", "the record is lost")
@@ -73,7 +73,7 @@ func recordedWhereItBegan(t *testing.T, busy bool) {
 // A command is stopped when its session is left, and recorded there.
 func TestACommandIsRecordedWhereItBegan(t *testing.T) {
 	t.Parallel()
-	for name, busy := range map[string]bool{"idle": false, "turn runs there": true} {
+	for name, busy := range map[string]bool{"idle": false, "running turn": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			recordedWhereItBegan(t, busy)
@@ -97,18 +97,18 @@ func TestACommandThatCannotBeRecordedReturnsItsOutput(t *testing.T) {
 	message, err := s.Bash(t.Context(), "echo precious", false)
 	require.NoError(t, err)
 	require.Contains(t, string(message), "precious")
-	require.NotEmpty(t, told(w, loop.NotSaved))
+	require.NotEmpty(t, sessionOfEvent(w, "persistence_error"))
 	broken = false
 	require.NoError(t, w.Close(t.Context()))
 	content, err := afero.ReadFile(fs, path)
 	require.NoError(t, err)
-	require.Contains(t, string(content), "precious", "what could not be saved then is saved now")
+	require.Contains(t, string(content), "precious", "the unsaved records are saved now")
 }
 
-// told returns the session of the first event of a type, "" when there was none.
-func told(w *world, typ string) string {
+// sessionOfEvent returns the session of the first event of a type, "" if there is none.
+func sessionOfEvent(w *world, typ string) string {
 	for _, e := range w.runEvents() {
-		if e.Event.Type == typ {
+		if e.Event.Type() == typ {
 			return e.SessionID
 		}
 	}

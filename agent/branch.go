@@ -8,16 +8,16 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// BranchOptions say what becomes of what is left behind when the leaf moves.
+// BranchOptions control what happens to the abandoned branch when the leaf moves.
 type BranchOptions struct {
 	Summary      string // is stored at the new place and shown to the model
 	Summarize    bool   // let the model write it, if Summary is empty
-	Instructions string // what the model's summary should look at in particular
+	Instructions string // focus of the model's summary
 }
 
 // Branch moves the leaf within the file. A user message or an extension's message is
 // left again: the leaf becomes its parent and its text is returned, to be edited and
-// sent anew. An empty id moves before the first entry. With a summary, that is
+// sent again. An empty id moves before the first entry. With a summary, that is
 // appended at the new leaf; without one the file does not change. A summary that the model
 // writes can be aborted, as a turn can; then, as after any failure, the leaf is where it was.
 func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (editorText string, err error) {
@@ -33,12 +33,12 @@ func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (
 			Name: hook.BeforeTree, EntryID: entryID, OldLeafID: log.LeafID(),
 			UserWantsSummary: o.Summary != "" || o.Summarize, CustomInstructions: o.Instructions,
 		}); err != nil {
-			return refusal(err, "the change of branch")
+			return refusal(err, "the branch change")
 		}
 		if o.Summary != "" || !o.Summarize {
 			return s.moveLeaf(ctx, log, entryID, target, o.Summary)
 		}
-		// Before the model is asked: a summary that cannot be kept is not worth its price.
+		// Before the request to the model: a summary that cannot be stored is not worth its price.
 		if err := log.Claim(); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (
 	return editorText, nil
 }
 
-// moveLeaf makes target the leaf, "" for before the first entry, and puts the summary there.
+// moveLeaf makes target the leaf, "" for before the first entry, and appends the summary there.
 func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, target, summary string) (err error) {
 	was := log.LeafID()
 	switch {
@@ -75,15 +75,15 @@ func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, targe
 	if err != nil {
 		return err
 	}
-	s.tellHooks(ctx, hook.Event{Name: hook.Tree, EntryID: entryID, OldLeafID: was, NewLeafID: log.LeafID()})
+	s.notifyHooks(ctx, hook.Event{Name: hook.Tree, EntryID: entryID, OldLeafID: was, NewLeafID: log.LeafID()})
 	s.changed(ReasonTree, log.Path())
 	return nil
 }
 
-// summariseBranch lets the model say what was done since the entry at which the branch to
+// summariseBranch asks the model for a summary of the entries since the entry at which the branch to
 // target leaves the current one.
 func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target, instructions string) (string, error) {
-	left, err := leftBehind(log, target)
+	entries, err := abandonedEntries(log, target)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target,
 	}
 	s.setCompacting(true)
 	defer s.setCompacting(false)
-	branch := compaction.PrepareBranch(left, model.Window(), s.m.cfg.Compaction)
+	branch := compaction.PrepareBranch(entries, model.Window(), s.m.cfg.Compaction)
 	answer := ""
 	if q, ok := branch.Question(instructions); ok {
 		if answer, err = s.ask(ctx, log, q); err != nil {
@@ -108,9 +108,9 @@ func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target,
 	return summary, nil
 }
 
-// leftBehind returns the entries of the current branch that are not on the way to target,
+// abandonedEntries returns the entries of the current branch that are not on the way to target,
 // oldest first.
-func leftBehind(log *session.Log, target string) (left []session.Entry, err error) {
+func abandonedEntries(log *session.Log, target string) (entries []session.Entry, err error) {
 	err = log.View(func(d *session.Document, leaf session.Leaf) error {
 		var kept []int
 		if target != "" {
@@ -118,21 +118,21 @@ func leftBehind(log *session.Log, target string) (left []session.Entry, err erro
 		}
 		for n, i := range d.PathTo(leaf) {
 			if n < len(kept) && kept[n] == i {
-				continue // paths begin at the root, so that what they share comes first
+				continue // paths begin at the root, so that their common part comes first
 			}
 			e, err := d.Entry(i)
 			if err != nil {
 				return err
 			}
-			left = append(left, e)
+			entries = append(entries, e)
 		}
 		return nil
 	})
-	return left, err
+	return entries, err
 }
 
-// branchTarget returns the entry that becomes the leaf, "" for before the first, and
-// the text that goes back to the editor.
+// branchTarget returns the entry that becomes the leaf, "" for before the first, and the text that
+// is returned to the editor.
 func branchTarget(log *session.Log, entryID string) (target, text string, err error) {
 	if entryID == "" {
 		return "", "", nil

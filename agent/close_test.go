@@ -14,12 +14,13 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// stuckTurn is a prompt whose tool ignores its cancellation until release is closed. done is closed when it is over.
+// stuckTurn is a prompt whose tool ignores its cancellation until release is closed. done is closed when the turn
+// has ended.
 func stuckTurn(t *testing.T, s *agent.Session) (done <-chan struct{}) {
 	t.Helper()
 	over := make(chan struct{})
@@ -74,7 +75,7 @@ func TestCloseReachesEveryFolder(t *testing.T) {
 }
 
 // Even when no time is left.
-func TestCloseWithoutTimeEndsWhatIsIdle(t *testing.T) {
+func TestCloseWithoutTimeEndsIdleSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, afero.NewMemMapFs())
 	for i := range 10 {
@@ -86,7 +87,8 @@ func TestCloseWithoutTimeEndsWhatIsIdle(t *testing.T) {
 	require.Len(t, w.changes(), 10)
 }
 
-// What still writes to its file is not forgotten: nobody else may write there.
+// A session whose file is still being written stays live, so that no other session writes to the
+// file.
 func TestAFolderThatCannotBeClosedStays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

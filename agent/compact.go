@@ -7,14 +7,15 @@ import (
 	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Compaction is what a compaction came to.
+// Compaction is the result of a compaction.
 type Compaction struct {
 	Summary          string `json:"summary"`
 	TokensBefore     int    `json:"tokensBefore"`
@@ -22,8 +23,8 @@ type Compaction struct {
 }
 
 // Compact replaces the older part of the conversation, for the model, by a summary of it.
-// Nothing is taken out of the file. instructions, which may be empty, tell what to look at
-// in particular. While a turn runs it is kind busy; the end of ctx cancels it.
+// Nothing is removed from the file. instructions, which may be empty, set the focus of the
+// summary. Returns a Busy error while a turn is running; the end of ctx cancels it.
 func (s *Session) Compact(ctx context.Context, instructions string) (Compaction, error) {
 	var result Compaction
 	var r *run
@@ -60,14 +61,15 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 	if err != nil || overflow {
 		return err == nil, err
 	}
-	// What did not help is an error, so that it is not tried again after every turn.
+	// A compaction that did not shorten the context enough is an error, so that it is not retried
+	// after every turn.
 	if due, err := h.s.due(ctx, h.log); due || err != nil {
 		return true, errors.Join(err, errStillTooLong)
 	}
 	return true, nil
 }
 
-var errStillTooLong = errors.New("the conversation is too long after it was compacted, too")
+var errStillTooLong = errors.New("the conversation is still too long after compaction")
 
 // due reports whether the conversation has outgrown the model's window.
 func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
@@ -79,12 +81,12 @@ func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	tokens, _ := compaction.Tokens(c.Messages)
+	tokens := compaction.Size(c.Messages, func() int { return provider.FixedLen(s.Instructions(ctx)) })
 	return s.m.cfg.Compaction.Due(tokens, model.Window()), nil
 }
 
-// compact plans, asks for the summary and records it. The run that it belongs to keeps
-// everything else from changing the session.
+// compact plans, asks for the summary and records it. The run that it belongs to prevents other
+// changes of the session.
 func (s *Session) compact(ctx context.Context, log *session.Log, reason, instructions string) (Compaction, error) {
 	plan, err := s.plan(ctx, log)
 	if err != nil {
@@ -96,19 +98,19 @@ func (s *Session) compact(ctx context.Context, log *session.Log, reason, instruc
 	}
 	result, err := s.carryOut(ctx, log, plan, reason, instructions)
 	if err == nil {
-		s.tellHooks(ctx, hook.Event{Name: hook.Compact, Reason: reason, EntryID: log.LeafID(), WillRetry: again})
+		s.notifyHooks(ctx, hook.Event{Name: hook.Compact, Reason: reason, EntryID: log.LeafID(), WillRetry: again})
 	}
 	return result, err
 }
 
-// carryOut does what was planned, and tells of its beginning and its end.
+// carryOut executes a plan and reports its start and end.
 func (s *Session) carryOut(ctx context.Context, log *session.Log, plan *compaction.Plan, reason, instructions string) (result Compaction, err error) {
 	s.setCompacting(true)
-	s.emit(log, loop.Event{Type: compactionStart, CompactionReason: reason})
-	err = errors.New("the compaction failed unexpectedly") // for the end that is told when it panics
+	s.emit(log, event.CompactionStart{Reason: reason})
+	err = errors.New("the compaction failed unexpectedly") // for the event that reports a panic
 	defer func() {
 		s.setCompacting(false)
-		end := loop.Event{Type: compactionEnd, CompactionReason: reason, Aborted: ctx.Err() != nil, WillRetry: reason == "overflow" && err == nil}
+		end := event.CompactionEnd{Reason: reason, Aborted: ctx.Err() != nil, WillRetry: reason == "overflow" && err == nil}
 		if err != nil {
 			end.ErrorMessage = err.Error()
 		} else {
@@ -120,19 +122,13 @@ func (s *Session) carryOut(ctx context.Context, log *session.Log, plan *compacti
 	return result, err
 }
 
-// The types of the events of a compaction.
-const (
-	compactionStart = "auto_compaction_start"
-	compactionEnd   = "auto_compaction_end"
-)
-
 func (s *Session) setCompacting(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compacting = on
 }
 
-// plan looks at the conversation and decides what of it is summarised.
+// plan selects the part of the conversation to summarise.
 func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan, error) {
 	c, _, err := log.Context()
 	if err != nil {
@@ -164,32 +160,32 @@ func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan,
 	if err != nil {
 		return nil, err
 	}
-	return compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(model.Window()))
+	plan, err := compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(model.Window()))
+	if err != nil {
+		return nil, err
+	}
+	plan.Room = s.m.cfg.Compaction.Room(model.Window())
+	return plan, nil
 }
 
-// summarise asks for the summaries of a plan and records what they come to.
+// summarise requests the summaries of a plan and records the result.
 func (s *Session) summarise(ctx context.Context, log *session.Log, plan *compaction.Plan, instructions string) (Compaction, error) {
-	var answers []string
-	for _, q := range plan.Questions(instructions) {
-		answer, err := s.ask(ctx, log, q)
-		if err != nil {
-			return Compaction{}, err
-		}
-		answers = append(answers, answer)
+	summary, details, err := plan.Summarise(instructions, func(q compaction.Question) (string, error) { return s.ask(ctx, log, q) })
+	if err != nil {
+		return Compaction{}, err
 	}
-	summary, details := plan.Summary(answers)
-	_, err := log.Append(session.DraftCompaction(summary, plan.FirstKept, plan.TokensBefore, details))
+	_, err = log.Append(session.DraftCompaction(summary, plan.FirstKept, plan.TokensBefore, details))
 	return Compaction{Summary: summary, TokensBefore: plan.TokensBefore, FirstKeptEntryID: plan.FirstKept}, err
 }
 
-// ask puts a question beside the conversation and returns the text of the answer. It is
-// asked again as a turn's requests are.
+// ask sends a question outside of the conversation and returns the text of the answer. It is
+// retried as a turn's requests are.
 func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Question) (string, error) {
 	h := &host{s: s, log: log}
 	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
 	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
 		service, req, err := h.Request(ctx)
-		req.System, req.Messages, req.Tools = q.System, []provider.Message{prompt}, nil
+		req.System, req.Messages, req.Tools, req.Size = q.System, []provider.Message{prompt}, nil, 0
 		return service, req, err
 	})
 	if err != nil {
@@ -197,7 +193,7 @@ func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Questi
 	}
 	text := message.PlainText()
 	if message.StopReason != provider.StopEnd || text == "" {
-		return "", errors.New("the model gave no complete summary; nothing was changed")
+		return "", errors.New("the model did not return a complete summary; nothing was changed")
 	}
 	return text, nil
 }

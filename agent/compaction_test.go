@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// looking is a model with a window of that size whose answers all look something up, which
-// takes 3000 tokens a time, before the last. It says how often it was compacted.
-func looking(t *testing.T, window, looks int, usage provider.Usage, summaries ...providertest.Reply) (turn agent.Turn, compactions int) {
+// looking runs a turn of a model with a window of that size, whose answers, except for the last,
+// all look something up, which takes 3000 tokens each time. It returns the number of compactions.
+func countCompactions(t *testing.T, window, looks int, usage provider.Usage, summaries ...providertest.Reply) (turn agent.Turn, compactions int) {
 	t.Helper()
 	look := tool.Tool{Tool: provider.Tool{Name: "look"}, Run: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		return tool.TextResult(strings.Repeat("word ", 2400)), nil
@@ -36,24 +36,19 @@ func looking(t *testing.T, window, looks int, usage provider.Usage, summaries ..
 		m.Script("m", r)
 	}
 	w := newWorld(t, afero.NewMemMapFs(), withModel(m), withTools(look), func(c *agent.Config) {
-		c.Now = func() time.Time { return time.Date(2026, 2, 3, 4, 5, 5, 0, time.UTC) } // before the store's, so that compactions are newer
+		c.Now = beforeStore
 	})
 	turn = prompt(t, w.live(t, "/w"), "hi")
-	for _, e := range w.runEvents() {
-		if e.Event.Type == "auto_compaction_start" {
-			compactions++
-		}
-	}
-	return turn, compactions
+	return turn, len(eventsOf[event.CompactionStart](w))
 }
 
 func TestSmallWindows(t *testing.T) {
 	t.Parallel()
 	short := providertest.Reply{Text: "a summary"}
-	turn, n := looking(t, 32768, 10, provider.Usage{Input: 21000, Output: 1}, short, short, short)
+	turn, n := countCompactions(t, 32768, 10, provider.Usage{Input: 21000, Output: 1}, short, short, short)
 	assert.Equal(t, provider.StopEnd, turn.StopReason)
-	assert.LessOrEqual(t, n, 3, "a window of 32k is not compacted anew after every turn")
-	turn, n = looking(t, 8192, 3, provider.Usage{Input: 6500, Output: 1}, short, short, short)
+	assert.LessOrEqual(t, n, 3, "a window of 32k is not compacted after every turn")
+	turn, n = countCompactions(t, 8192, 3, provider.Usage{Input: 6500, Output: 1}, short, short, short)
 	assert.Equal(t, provider.StopEnd, turn.StopReason)
 	assert.Contains(t, []int{1, 2}, n, "a conversation of 9000 tokens is made to fit into 8k")
 }
@@ -67,7 +62,7 @@ func TestAUselessCompactionIsNotRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			turn, n := looking(t, 8192, 6, provider.Usage{Input: 6500, Output: 1}, summary, summary, summary, summary, summary)
+			turn, n := countCompactions(t, 8192, 6, provider.Usage{Input: 6500, Output: 1}, summary, summary, summary, summary, summary)
 			require.Equal(t, provider.StopEnd, turn.StopReason)
 			assert.Equal(t, 1, n)
 		})

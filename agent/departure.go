@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // departure is a folder leaving its session for a new one because something happens to
@@ -36,7 +36,7 @@ func (s *Session) departure() departure {
 	return d
 }
 
-// run runs steps and words a veto, for what is done by them. A session that could not even be
+// run runs steps and turns a veto into an error. A session that could not be
 // opened again is left for good.
 func (d *departure) run(ctx context.Context, steps []step, what string) error {
 	err := runSteps(ctx, steps)
@@ -68,7 +68,7 @@ func (d *departure) closeFresh() error {
 	return d.closeTarget()
 }
 
-// comeBack makes the session live again, as it was. When it cannot be opened again the
+// comeBack makes the session live again, unchanged. When it cannot be opened again the
 // folder keeps the new session, or gets one.
 func (d *departure) comeBack() error {
 	closeErr := d.old.Close() // the error of an earlier call is not repeated
@@ -97,17 +97,17 @@ func (d *departure) restoreLeaf(log *session.Log) {
 		log.ResetLeaf()
 	default:
 		if err := log.Branch(d.leaf); err != nil {
-			d.s.m.log.Warn("the leaf is not there any more", zap.String("entry", d.leaf), zap.Error(err))
+			d.s.m.log.Warn("the leaf no longer exists", zap.String("entry", d.leaf), zap.Error(err))
 		}
 	}
 }
 
-// leave are the steps up to the moment when the file is nobody's. askOthers, if any,
-// is asked when the folder's hooks agreed.
+// leave returns the steps until no session uses the file any more. askOthers, if any, is called
+// after the folder's hooks have agreed.
 func (d *departure) leave(askOthers ...step) []step {
 	steps := append([]step{{name: "ask hooks", do: d.askHooks}}, askOthers...)
 	return append(steps,
-		step{name: "stop the person's commands", do: d.s.stopCommands},
+		step{name: "stop the user's commands", do: d.s.stopCommands},
 		step{name: "save the session", do: d.save},
 		step{name: "open a new one", do: d.openTarget, undo: d.closeFresh},
 		step{name: "make it the live session", do: d.activate, undo: d.comeBack},

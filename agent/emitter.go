@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
@@ -14,23 +14,23 @@ import (
 // short enough to look like typing, long enough not to flood an editor.
 const mergeFor = 40 * time.Millisecond
 
-// emitter publishes the events of one session's runs. Neighbouring pieces of one text are
-// merged, nothing is dropped, and the order stays. It is safe for concurrent use.
+// emitter publishes the events of one session's runs. Adjacent pieces of one text are merged, no
+// event is dropped, and the order is kept. It is safe for concurrent use.
 type emitter struct {
 	sessionID string
-	publish   func(loop.Event)
+	publish   func(event.Event)
 	last      func() (seq uint64) // number of the session's newest event
 
 	mu      sync.Mutex
-	held    *loop.Event // a piece of text that is not shown yet; guarded by mu, like all below
-	text    []byte      // its text so far
+	held    *event.MessageUpdate // a piece of text that is not published yet; guarded by mu, like all below
+	text    []byte               // its text so far
 	timer   *time.Timer
-	partial *partial       // the answer that is being written, nil when there is none
+	partial *partial       // the answer that is being written, nil if there is none
 	tools   []ToolActivity // the tool calls of the turn
-	retry   *Retry         // nil while none is waited for
+	retry   *Retry         // nil unless one is pending
 }
 
-// partial is an answer that is being written.
+// partial is an incomplete answer.
 type partial struct {
 	message provider.Message // without its content
 	blocks  []partialBlock
@@ -49,51 +49,49 @@ type ToolActivity struct {
 	ToolName      string          `json:"toolName"`
 	Args          json.RawMessage `json:"args,omitempty"`
 	PartialResult json.RawMessage `json:"partialResult,omitempty"`
-	Ended         bool            `json:"ended,omitempty" jsonschema:"The call is over, and partialResult is its result."`
+	Ended         bool            `json:"ended,omitempty" jsonschema:"The call has ended; partialResult is its result."`
 	IsError       bool            `json:"isError,omitempty"`
 }
 
-// Retry is a request that failed and is about to be made again.
+// Retry is a failed request that will be repeated.
 type Retry struct {
 	Attempt      int            `json:"attempt"`
 	MaxAttempts  int            `json:"maxAttempts"`
-	DelayMs      int64          `json:"delayMs" jsonschema:"How long after the failure."`
+	DelayMs      int64          `json:"delayMs" jsonschema:"Delay after the failure, in milliseconds."`
 	Reason       provider.Class `json:"reason,omitempty"`
 	ErrorMessage string         `json:"errorMessage,omitempty"`
 }
 
-// emit shows an event, sooner or later.
-func (e *emitter) emit(ev loop.Event) {
+// emit publishes an event. Text may be delayed by mergeFor.
+func (e *emitter) emit(ev event.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.follow(ev)
-	if ev.Type == loop.MessageDelta && ev.Update.Delta != "" {
-		e.hold(ev)
+	e.followLocked(ev)
+	if update, ok := ev.(event.MessageUpdate); ok && update.Update.Delta != "" {
+		e.holdLocked(update)
 		return
 	}
-	e.release()
+	e.releaseLocked()
 	e.publish(ev)
 }
 
-// hold collects a piece of text. It needs mu, like all below.
-func (e *emitter) hold(ev loop.Event) {
+// holdLocked holds a piece of text, to merge it with the next ones.
+func (e *emitter) holdLocked(ev event.MessageUpdate) {
 	if e.held != nil && e.held.Update.Type == ev.Update.Type && e.held.Update.ContentIndex == ev.Update.ContentIndex {
 		e.text = append(e.text, ev.Update.Delta...)
 		return
 	}
-	e.release()
-	update := *ev.Update
-	ev.Update = &update
-	e.held, e.text = &ev, append(e.text[:0], update.Delta...)
+	e.releaseLocked()
+	e.held, e.text = &ev, append(e.text[:0], ev.Update.Delta...)
 	e.timer = time.AfterFunc(mergeFor, func() {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.release()
+		e.releaseLocked()
 	})
 }
 
-// release shows what was collected.
-func (e *emitter) release() {
+// releaseLocked publishes the held text.
+func (e *emitter) releaseLocked() {
 	if e.held == nil {
 		return
 	}
@@ -104,49 +102,46 @@ func (e *emitter) release() {
 	e.publish(ev)
 }
 
-// follow keeps what a client that joins now must be told.
-func (e *emitter) follow(ev loop.Event) {
-	switch ev.Type {
-	case loop.MessageStart:
+// followLocked maintains the state that a client needs when it connects during a run.
+func (e *emitter) followLocked(ev event.Event) {
+	switch ev := ev.(type) {
+	case event.MessageStart:
+		e.retry = nil
 		if m, err := provider.DecodeMessage(ev.Message); err == nil && m.Role == provider.RoleAssistant {
 			m.Content = nil
 			e.partial = &partial{message: m}
 		}
-	case loop.MessageDelta:
+	case event.MessageUpdate:
 		e.partial.extend(ev.Update)
-	case loop.MessageEnd, loop.AgentEnd:
+	case event.MessageEnd:
 		e.partial = nil
-	case loop.ToolStart:
+	case event.AgentEnd:
+		e.partial, e.retry = nil, nil
+	case event.ToolStart:
 		e.tools = append(e.tools, ToolActivity{ToolCallID: ev.ToolCallID, ToolName: ev.ToolName, Args: ev.Args})
-	case loop.ToolUpdate:
-		e.progress(ev)
-	case loop.ToolEnd:
-		e.progress(ev)
-	case loop.TurnEnd:
+	case event.ToolUpdate:
+		e.progressLocked(ev.ToolCallID, func(t *ToolActivity) { t.PartialResult = ev.PartialResult })
+	case event.ToolEnd:
+		e.progressLocked(ev.ToolCallID, func(t *ToolActivity) { t.PartialResult, t.Ended, t.IsError = ev.Result, true, ev.IsError })
+	case event.TurnEnd:
 		e.tools = nil
-	case loop.RetryStart:
+	case event.RetryStart:
 		e.retry = &Retry{ev.Attempt, ev.MaxAttempts, ev.DelayMs, ev.Reason, ev.ErrorMessage}
-	}
-	if ev.Type == loop.MessageStart || ev.Type == loop.RetryEnd || ev.Type == loop.AgentEnd {
+	case event.RetryEnd:
 		e.retry = nil
 	}
 }
 
-func (e *emitter) progress(ev loop.Event) {
+func (e *emitter) progressLocked(toolCallID string, update func(*ToolActivity)) {
 	for i := range e.tools {
-		t := &e.tools[i]
-		switch {
-		case t.ToolCallID != ev.ToolCallID:
-		case ev.Type == loop.ToolEnd:
-			t.PartialResult, t.Ended, t.IsError = ev.Result, true, ev.IsError
-		default:
-			t.PartialResult = ev.PartialResult
+		if t := &e.tools[i]; t.ToolCallID == toolCallID {
+			update(t)
 		}
 	}
 }
 
 // extend adds a piece to the answer.
-func (p *partial) extend(u *loop.Update) {
+func (p *partial) extend(u event.Update) {
 	if p == nil {
 		return
 	}
@@ -155,11 +150,11 @@ func (p *partial) extend(u *loop.Update) {
 	}
 	b := &p.blocks[u.ContentIndex]
 	switch u.Type {
-	case "text_delta":
+	case event.TextDelta:
 		b.block.Type, b.text = provider.TypeText, append(b.text, u.Delta...)
-	case "thinking_delta":
+	case event.ThinkingDelta:
 		b.block.Type, b.text = provider.TypeThinking, append(b.text, u.Delta...)
-	case "toolcall_start":
+	case event.ToolCallStart:
 		b.block = provider.Block{Type: provider.TypeToolCall, ID: u.ToolCallID, Name: u.ToolName}
 	default:
 		if u.Block != nil {
@@ -168,7 +163,7 @@ func (p *partial) extend(u *loop.Update) {
 	}
 }
 
-// encode is the answer as far as it came, nil when none is being written.
+// encode returns the answer received so far, nil if none is being written.
 func (p *partial) encode() json.RawMessage {
 	if p == nil {
 		return nil
@@ -177,7 +172,7 @@ func (p *partial) encode() json.RawMessage {
 	for _, b := range p.blocks {
 		switch {
 		case b.block.Type == "":
-			continue // a block that has nothing yet
+			continue // a block without content so far
 		case b.text != nil && b.block.Type == provider.TypeThinking:
 			b.block.Thinking = string(b.text)
 		case b.text != nil:
@@ -188,8 +183,7 @@ func (p *partial) encode() json.RawMessage {
 	return m.Encode()
 }
 
-// standing is what goes on in a session at one moment: everything up to event seq, and
-// nothing behind it.
+// standing is the state of a run at one moment: everything up to event seq, and nothing after it.
 type standing struct {
 	seq     uint64
 	partial json.RawMessage
@@ -197,10 +191,10 @@ type standing struct {
 	retry   *Retry
 }
 
-// now shows what was held back and returns how things stand then.
+// now publishes the held text and returns the state of the run.
 func (e *emitter) now() standing {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.release()
+	e.releaseLocked()
 	return standing{seq: e.last(), partial: e.partial.encode(), tools: slices.Clone(e.tools), retry: e.retry}
 }

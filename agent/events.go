@@ -1,17 +1,17 @@
 package agent
 
 import (
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Event is something that happened to a live session. Events of one session are
-// delivered in order; see the package comment for what a subscriber may do.
+// Event is something that happened to a live session. Events of one session are delivered in order;
+// see the package comment for the rules for subscribers.
 type Event interface{ isEvent() }
 
-// Reason says why a live session is now another one, or ended.
+// Reason is why the live session was replaced or closed.
 type Reason string
 
 // The reasons of a [SessionChanged] event.
@@ -25,8 +25,8 @@ const (
 	ReasonShutdown Reason = "shutdown" // the folder was closed
 )
 
-// SessionChanged says that the folder's live session is another one now, or that
-// its leaf moved.
+// SessionChanged reports that the folder has another live session, or that its leaf
+// moved.
 type SessionChanged struct {
 	Cwd                 string
 	SessionID           string
@@ -35,7 +35,7 @@ type SessionChanged struct {
 	PreviousSessionFile string // empty when there was none
 }
 
-// SessionsChanged says that the sessions on disk are no longer what was last listed.
+// SessionsChanged reports that the list of sessions on disk is stale.
 type SessionsChanged struct {
 	Cwd string
 }
@@ -43,43 +43,42 @@ type SessionsChanged struct {
 func (SessionChanged) isEvent()  {}
 func (SessionsChanged) isEvent() {}
 
-// RunEvent is something that happened while a model was at work, or a change of what it
-// is asked with.
+// RunEvent carries the progress of a run, or a change of the session's settings.
 type RunEvent struct {
 	Cwd       string
 	SessionID string
 	Seq       uint64 // without gaps per session
-	Event     loop.Event
+	Event     event.Event
 }
 
 func (RunEvent) isEvent() {}
 
-// modelChanged tells that another model is asked from now on.
-func modelChanged(ref provider.Ref, role string) loop.Event {
-	return loop.Event{Type: "model_changed", Model: &ref, Role: role}
+// modelChanged returns the event for a change of model.
+func modelChanged(ref provider.Ref, role string) event.Event {
+	return event.ModelChanged{Model: ref, Role: role}
 }
 
-func thinkingChanged(level provider.Level) loop.Event {
-	return loop.Event{Type: "thinking_level_changed", ThinkingLevel: level}
+func thinkingChanged(level provider.Level) event.Event {
+	return event.ThinkingLevelChanged{ThinkingLevel: level}
 }
 
-// notice tells the person something that stops nothing.
-func notice(text string) loop.Event { return loop.Event{Type: "notice", Text: text} }
+// notice returns a message for the user.
+func notice(text string) event.Event { return event.Notice{Text: text} }
 
-// ErrorEvent tells what became of something that nobody waits for an answer to.
-func ErrorEvent(what string, err error) loop.Event {
-	return loop.Event{Type: "error", Text: what, ErrorMessage: err.Error(), Kind: string(fault.KindOf(err))}
+// ErrorEvent reports the failure of an operation whose caller does not wait for a response.
+func ErrorEvent(operation string, err error) event.Event {
+	return event.Error{Text: operation, ErrorMessage: err.Error(), Kind: string(fault.KindOf(err))}
 }
 
-// Report shows an event in the live session.
-func (s *Session) Report(e loop.Event) { s.emit(s.current(), e) }
+// Report publishes an event of the live session.
+func (s *Session) Report(e event.Event) { s.emit(s.current(), e) }
 
-// emit shows an event of a run in the session that log is.
-func (s *Session) emit(log *session.Log, e loop.Event) { s.emitter(log.Header().ID).emit(e) }
+// emit publishes an event of the session that log is.
+func (s *Session) emit(log *session.Log, e event.Event) { s.emitter(log.Header().ID).emit(e) }
 
-// emitter returns what numbers and merges the events of a session. Only the live session's
-// is kept. One that was left has no run any more, so that its late events, the output of a
-// command of the person, need nothing of those before them and must not replace the live one's.
+// emitter returns the emitter of a session. Only the live session's is kept. A previous session has
+// no run any more, so that its late events, the output of a command of the user, do not depend on
+// earlier ones and must not replace the live one's.
 func (s *Session) emitter(sessionID string) *emitter {
 	s.mu.Lock()
 	kept, log := s.events, s.log
@@ -92,7 +91,7 @@ func (s *Session) emitter(sessionID string) *emitter {
 		return e
 	}
 	if kept != nil {
-		kept.now() // shows what it holds, before anything that comes by another one
+		kept.now() // publishes its held text before the events of another emitter
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *Session) newEmitter(sessionID string) *emitter {
 	return &emitter{
 		sessionID: sessionID,
 		last:      func() uint64 { return s.m.lastSeq(sessionID) },
-		publish: func(e loop.Event) {
+		publish: func(e event.Event) {
 			s.m.publishNumbered(sessionID, func(seq uint64) Event {
 				return RunEvent{Cwd: s.cwd, SessionID: sessionID, Seq: seq, Event: e}
 			})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,19 +18,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/leaktest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// clients are what speaks each wire format.
+// clients are the clients of each wire format.
 var clients = map[provider.API]func(guard.Options) provider.Provider{
 	provider.AnthropicMessages: func(o guard.Options) provider.Provider { return anthropic.New(o) },
 	provider.OpenAICompletions: func(o guard.Options) provider.Provider { return openai.NewCompletions(o) },
@@ -47,13 +47,13 @@ type service struct {
 	transport *http.Transport
 
 	mu      sync.Mutex
-	silence func() // what happens after too long a silence; guarded by mu
+	silence func() // called after too long a silence; guarded by mu
 }
 
 func newService(t *testing.T, api provider.API) *service {
 	t.Helper()
 	s := &service{Server: providertest.New(t), api: api, transport: &http.Transport{}}
-	s.Provider = clients[api](guard.Options{Transport: s.transport, Idle: time.Minute, AfterFunc: s.afterFunc})
+	s.Provider = clients[api](guard.Options{Transport: s.transport, Idle: time.Minute, AfterFunc: s.afterFunc, Now: beforeStore})
 	t.Cleanup(s.transport.CloseIdleConnections)
 	return s
 }
@@ -65,12 +65,15 @@ func (s *service) afterFunc(_ time.Duration, f func()) guard.Timer {
 	return noTimer{}
 }
 
-// beSilent lets the time be over that the service of the newest request may be silent.
+// beSilent fires the idle timeout of the newest request.
 func (s *service) beSilent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.silence()
 }
+
+// beforeStore is a moment before that of the store, so that compactions are newer than answers.
+func beforeStore() time.Time { return time.Date(2026, 2, 3, 4, 5, 5, 0, time.UTC) }
 
 type noTimer struct{}
 
@@ -101,8 +104,8 @@ func faulty(f providertest.Fault) providertest.Reply {
 	}
 }
 
-// said is what of a faulty reply came before the fault, at least.
-func said(f providertest.Fault) string {
+// answeredText returns the least text that precedes the fault of a reply.
+func answeredText(f providertest.Fault) string {
 	switch f {
 	case providertest.LimitedWithin, providertest.Cut, providertest.EndsEarly, providertest.Stall, providertest.BadJSON:
 		return "I am abo"
@@ -115,7 +118,10 @@ func said(f providertest.Fault) string {
 
 // times is how often a request with this fault is made.
 func times(f providertest.Fault) int {
-	if (&provider.Error{Class: f.Class()}).Retryable() {
+	switch {
+	case f.Class() == provider.Overloaded:
+		return 7
+	case (&provider.Error{Class: f.Class()}).Retryable():
 		return 4
 	}
 	return 1
@@ -145,7 +151,7 @@ type scene struct {
 func newScene(t *testing.T, api provider.API, options ...option) scene {
 	t.Helper()
 	s := scene{service: newService(t, api), ran: new(int)}
-	look := looker()
+	look := lookTool()
 	look.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 	look.Run = func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		*s.ran++
@@ -156,29 +162,19 @@ func newScene(t *testing.T, api provider.API, options ...option) scene {
 	return s
 }
 
-// fallSilent lets the service be silent whenever something of a faulty reply was shown.
+// fallSilent makes the service exceed its idle timeout whenever a part of a faulty reply was shown.
 func (s scene) fallSilent() {
 	s.Subscribe(func(e agent.Event) {
-		if run, ok := e.(agent.RunEvent); ok && run.Event.Update != nil && strings.HasPrefix(run.Event.Update.Delta, "I am abo") {
+		if delta, _ := isText(e); strings.HasPrefix(delta, "I am abo") {
 			s.beSilent()
 		}
 	})
 }
 
-// ofType returns the events of one type.
-func (s scene) ofType(typ string) (events []loop.Event) {
-	for _, e := range s.runEvents() {
-		if e.Event.Type == typ {
-			events = append(events, e.Event)
-		}
-	}
-	return events
-}
-
 // recorded are the messages in the session's file, which must be without a fault.
 func (s scene) recorded(t *testing.T) (messages []provider.Message) {
 	t.Helper()
-	doc, err := session.Load(s.fs, s.live.File())
+	doc, err := session.NewStore(session.StoreConfig{Fs: s.fs}).Load(s.live.File())
 	require.NoError(t, err)
 	require.Empty(t, doc.Problems())
 	for i := range doc.Len() {
@@ -195,8 +191,9 @@ func (s scene) recorded(t *testing.T) (messages []provider.Message) {
 	return messages
 }
 
-// Every fault of every format ends the turn in the same way: tried again as far as that makes
-// sense, visibly; recorded with what was answered; told in one sentence with its class.
+// Every fault of every format ends the turn in the same way: it is retried, visibly, if a retry
+// makes sense; it is recorded with the partial answer; and it is reported in one sentence with its
+// class.
 func TestEveryFaultOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	forEachFault(t, providertest.Faults, func(t *testing.T, api provider.API, f providertest.Fault) {
@@ -219,7 +216,7 @@ func TestEveryFaultOfEveryFormat(t *testing.T) {
 		if f == providertest.TooLong {
 			assert.Contains(t, failure.Message, "too long for m")
 		} else {
-			assert.Contains(t, failure.Message, "fake", "it says whose failure it is")
+			assert.Contains(t, failure.Message, "fake", "the message names the service")
 		}
 		assert.NotContains(t, failure.Message, "the-secret-key")
 		if f == providertest.RateLimited {
@@ -227,25 +224,22 @@ func TestEveryFaultOfEveryFormat(t *testing.T) {
 		}
 
 		assert.Len(t, s.Requests(), times(f))
-		starts, ends := s.ofType(loop.RetryStart), s.ofType(loop.RetryEnd)
+		starts, ends := eventsOf[event.RetryStart](s.world), eventsOf[event.RetryEnd](s.world)
 		assert.Len(t, starts, times(f)-1)
 		for i, e := range starts {
 			assert.Equal(t, i+1, e.Attempt)
-			assert.Equal(t, 3, e.MaxAttempts)
+			assert.Equal(t, times(f)-1, e.MaxAttempts)
 			assert.Equal(t, f.Class(), e.Reason)
 			assert.NotEmpty(t, e.ErrorMessage)
 		}
 		if len(starts) > 0 {
 			require.Len(t, ends, 1)
-			assert.False(t, *ends[0].Success)
+			assert.False(t, ends[0].Success)
 		}
 		events := s.runEvents()
-		last := events[len(events)-1].Event
-		assert.Equal(t, loop.AgentEnd, last.Type)
-		assert.Equal(t, provider.StopError, last.StopReason)
-		assert.Equal(t, failure.Message, last.ErrorMessage)
-		assert.Len(t, s.ofType(loop.MessageStart), len(s.ofType(loop.MessageEnd)))
-		assert.Len(t, s.ofType(loop.TurnStart), len(s.ofType(loop.TurnEnd)))
+		assert.Equal(t, event.AgentEnd{StopReason: provider.StopError, ErrorMessage: failure.Message, Unanswered: []string{}}, events[len(events)-1].Event)
+		assert.Len(t, eventsOf[event.MessageStart](s.world), len(eventsOf[event.MessageEnd](s.world)))
+		assert.Len(t, eventsOf[event.TurnStart](s.world), len(eventsOf[event.TurnEnd](s.world)))
 		assert.Zero(t, *s.ran, "a call of an answer that did not end is not run")
 
 		messages := s.recorded(t)
@@ -253,13 +247,13 @@ func TestEveryFaultOfEveryFormat(t *testing.T) {
 		for _, m := range messages[1:] {
 			assert.Equal(t, provider.StopError, m.StopReason)
 			assert.NotEmpty(t, m.ErrorMessage)
-			assert.True(t, strings.HasPrefix(m.PlainText(), said(f)), "%q", m.PlainText())
-			assert.Equal(t, f == providertest.Stall || said(f) != "", m.PlainText() != "")
+			assert.True(t, strings.HasPrefix(m.PlainText(), answeredText(f)), "%q", m.PlainText())
+			assert.Equal(t, f == providertest.Stall || answeredText(f) != "", m.PlainText() != "")
 			assert.Equal(t, "fake/m", m.Provider+"/"+m.Model)
 		}
-		assert.Equal(t, failure.Message, messages[len(messages)-1].ErrorMessage, "what was told is what is recorded")
+		assert.Equal(t, failure.Message, messages[len(messages)-1].ErrorMessage, "the events match the recorded messages")
 
-		// The conversation goes on, without what failed.
+		// The conversation continues without the failed answer.
 		assert.Equal(t, provider.StopEnd, prompt(t, s.live, "again").StopReason)
 		reqs := s.Requests()
 		for _, m := range reqs[len(reqs)-1].Messages {
@@ -285,10 +279,10 @@ func TestFaultsThatPass(t *testing.T) {
 		turn := prompt(t, s.live, "hi")
 		assert.Equal(t, provider.StopEnd, turn.StopReason)
 		assert.Equal(t, 1, *s.ran)
-		ends := s.ofType(loop.RetryEnd)
+		ends := eventsOf[event.RetryEnd](s.world)
 		require.Len(t, ends, 2, "each answer has its own attempts")
-		assert.True(t, *ends[0].Success)
-		assert.True(t, *ends[1].Success)
+		assert.True(t, ends[0].Success)
+		assert.True(t, ends[1].Success)
 		assert.Equal(t, []int{2, 1}, []int{ends[0].Attempt, ends[1].Attempt})
 		var stops []string
 		for _, m := range s.recorded(t) {
@@ -301,7 +295,9 @@ func TestFaultsThatPass(t *testing.T) {
 	})
 }
 
-// Stopping a turn keeps what was answered, says so in the file, and leaves the service.
+// Stopping a turn keeps the partial answer, records the abort in the file, and closes the
+// connection to the service.
+// Proves: X-195
 func TestAbortInEveryFormat(t *testing.T) {
 	t.Parallel()
 	for api := range clients {
@@ -311,13 +307,13 @@ func TestAbortInEveryFormat(t *testing.T) {
 			s.Script("m", providertest.Reply{Thinking: "hm", Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "Fine."})
 			shown := make(chan struct{}, 100)
 			s.Subscribe(func(e agent.Event) {
-				if run, ok := e.(agent.RunEvent); ok && run.Event.Update != nil && run.Event.Update.Type == "text_delta" {
+				if _, ok := isText(e); ok {
 					shown <- struct{}{}
 				}
 			})
 			done := make(chan agent.Turn, 1)
 			go func() {
-				turn, _ := s.live.Prompt(t.Context(), agent.Input{Text: "hi"}) // an abort is no error
+				turn, _ := s.live.Prompt(t.Context(), agent.Input{Text: "hi"}) // an abort is not an error
 				done <- turn
 			}()
 			<-shown
@@ -371,10 +367,10 @@ func TestWaitsBetweenAttempts(t *testing.T) {
 	}
 }
 
-// A session that ended leaves no goroutine behind, whatever went wrong in it. Not parallel: it
-// looks at those of the whole process.
+// A session that ended leaves no goroutine behind, regardless of its failures. Not parallel: it
+// inspects those of the whole process.
 func TestNoGoroutineLeak(t *testing.T) {
-	before := ours()
+	end := leaktest.Begin(t)
 	for api := range clients {
 		for _, f := range append([]providertest.Fault{providertest.NoFault}, providertest.Faults...) {
 			t.Run(fmt.Sprintf("%s/%s", api, f), func(t *testing.T) {
@@ -384,12 +380,12 @@ func TestNoGoroutineLeak(t *testing.T) {
 				}
 				first := faulty(f)
 				if f == providertest.NoFault {
-					first.ToolCalls = nil // else the turn goes on
+					first.ToolCalls = nil // else the turn continues
 				}
 				for range times(f) {
 					s.Script("m", first)
 				}
-				_, _ = s.live.Prompt(t.Context(), agent.Input{Text: "hi"}) // whatever comes of it
+				_, _ = s.live.Prompt(t.Context(), agent.Input{Text: "hi"}) // any result will do
 				s.Script("m", providertest.Reply{Text: "a long answer", Hold: make(chan struct{})})
 				done := make(chan struct{})
 				go func() {
@@ -401,47 +397,11 @@ func TestNoGoroutineLeak(t *testing.T) {
 			})
 		}
 	}
-	const patience = 20 * time.Second
-	for began := time.Now(); ; runtime.Gosched() {
-		var left []string
-		for id, stack := range ours() {
-			if before[id] == "" {
-				left = append(left, stack)
-			}
-		}
-		if len(left) == 0 {
-			return
-		}
-		if time.Since(began) > patience {
-			t.Fatalf("left behind:\n%s", strings.Join(left, "\n\n"))
-		}
-	}
+	end()
 }
 
-// ours are the stacks of the goroutines that run code of this module, but for those of tests, by
-// goroutine.
-func ours() map[string]string {
-	stacks := make([]byte, 1<<20)
-	for {
-		n := runtime.Stack(stacks, true)
-		if n < len(stacks) {
-			stacks = stacks[:n]
-			break
-		}
-		stacks = make([]byte, 2*len(stacks))
-	}
-	all := map[string]string{}
-	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
-		if strings.Contains(stack, "xcsh-ls/xcsh-ls/") && !strings.Contains(stack, "testing.tRunner(") {
-			id, _, _ := strings.Cut(stack, " [")
-			all[id] = stack
-		}
-	}
-	return all
-}
-
-// A crash between a call and its result leaves a session that goes on: the service is given a
-// result that says there is none, and the file stays as it is.
+// A crash between a call and its result leaves a session that can be continued: the request to the
+// service has a result that reports the missing one, and the file stays unchanged.
 func TestCallsWithoutAResultAreRepairedInTheRequestOnly(t *testing.T) {
 	t.Parallel()
 	for api := range clients {
@@ -460,8 +420,8 @@ func TestCallsWithoutAResultAreRepairedInTheRequestOnly(t *testing.T) {
 			s := w.live(t, "/w")
 			file = s.File()
 			w.Subscribe(func(e agent.Event) {
-				if run, ok := e.(agent.RunEvent); ok && run.Event.Type == loop.ToolStart && atCrash == nil {
-					atCrash, _ = afero.ReadFile(fs, file) // what another process would find now
+				if _, ok := isEvent[event.ToolStart](e); ok && atCrash == nil {
+					atCrash, _ = afero.ReadFile(fs, file) // the content that another process would find now
 					close(crash)
 				}
 			})

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// Another program goes on from an earlier entry while a tool runs: the model is still shown the prompt, its call and
-// the result, and so it is with the next prompt.
+// Another program continues from an earlier entry while a tool runs: the model still gets the prompt, its call and
+// the result, and so it does with the next prompt.
 func TestAnotherProgramsLineDuringATool(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

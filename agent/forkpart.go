@@ -4,17 +4,17 @@ import (
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // ForkPart copies the path to one entry of the session at path into this folder and makes
 // the copy the live one. With [session.Before] the text of the user message is returned.
-// While a turn runs it is kind busy.
+// Returns a Busy error while a turn is running.
 func (s *Session) ForkPart(ctx context.Context, path, entryID string, at session.Position) (text string, out Outcome, err error) {
 	out, err = s.change(ctx, change{
-		idle:   "forking",
-		reason: ReasonFork, after: hook.Switch, adds: true,
+		needsIdle: true,
+		reason:    ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
 		open: func() (log *session.Log, err error) {
 			if s.m.cfg.InMemory {

@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// veto stops a list of steps without being a failure: a hook said no. It never leaves the
+// veto stops a list of steps because a hook refused; it is not a failure. It never leaves the
 // package.
 type veto struct{ hook.Decision }
 
@@ -19,11 +19,13 @@ func (s *Session) askHooks(ctx context.Context, e hook.Event) error {
 	if d := s.m.hooks.Before(ctx, s.inSession(e)); d.Cancel {
 		return veto{d}
 	}
-	return ctx.Err() // they may have taken their time
+	return ctx.Err() // hooks may take long
 }
 
-// tellHooks tells the hooks what has happened to the session.
-func (s *Session) tellHooks(ctx context.Context, e hook.Event) { s.m.hooks.After(ctx, s.inSession(e)) }
+// notifyHooks notifies the hooks of a change of the session.
+func (s *Session) notifyHooks(ctx context.Context, e hook.Event) {
+	s.m.hooks.After(ctx, s.inSession(e))
+}
 
 // inSession is an event with the folder and the session that is live in it.
 func (s *Session) inSession(e hook.Event) hook.Event {
@@ -32,8 +34,8 @@ func (s *Session) inSession(e hook.Event) hook.Event {
 	return e
 }
 
-// refusal is the error of an operation for which err is the answer of the hooks. What, that
-// which is not done, completes the sentence.
+// refusal is the error of an operation for which err is the answer of the hooks. what names the
+// operation and completes the sentence.
 func refusal(err error, what string) error {
 	if v, vetoed := errors.AsType[veto](err); vetoed {
 		return fault.New(fault.Cancelled, "%s", v.Refusal(what))

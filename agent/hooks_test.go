@@ -20,18 +20,18 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// witness writes down every event and what the files are as it comes.
+// witness records every event and the content of the files at that time.
 type witness struct {
-	fs     afero.Fs
-	refuse hook.Name                                 // is cancelled
-	asked  func(ctx context.Context)                 // is called in each question; may be nil
-	told   func(ctx context.Context, name hook.Name) // is called with what is told; may be nil
+	fs      afero.Fs
+	refuse  hook.Name                                 // is cancelled
+	asked   func(ctx context.Context)                 // is called in each question; may be nil
+	onAfter func(ctx context.Context, name hook.Name) // is called after each change; may be nil
 
 	mu     sync.Mutex
 	seen   []hook.Event // guarded by mu
@@ -49,8 +49,8 @@ func (w *witness) Before(ctx context.Context, e hook.Event) (hook.Decision, erro
 
 func (w *witness) After(ctx context.Context, e hook.Event) {
 	w.note(e)
-	if w.told != nil {
-		w.told(ctx, e.Name)
+	if w.onAfter != nil {
+		w.onAfter(ctx, e.Name)
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *witness) note(e hook.Event) {
 	w.seen, w.files = append(w.seen, e), append(w.files, string(content))
 }
 
-// events returns what was seen since the last call.
+// events returns the events since the last call.
 func (w *witness) events() []hook.Event {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,6 +93,7 @@ func watched(t *testing.T, options ...option) (*world, *witness) {
 	return newWorld(t, fs, append(options, func(c *agent.Config) { c.Hooks = []hook.Hook{h} })...), h
 }
 
+// Proves: X-192, O-032, O-035, O-053, O-062, P-022
 func TestEventsOfAFolderFromItsStartToItsEnd(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t)
@@ -167,6 +168,7 @@ func TestEventsOfAFolderFromItsStartToItsEnd(t *testing.T) {
 	require.Equal(t, 1, h.closed)
 }
 
+// Proves: X-200
 func TestEventsOfAMoveAndADeletion(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t)
@@ -205,8 +207,9 @@ func TestEventsOfAMoveAndADeletion(t *testing.T) {
 	}
 }
 
-// A move of which one hook was told is not taken back.
-func TestAMoveThatWasToldIsMade(t *testing.T) {
+// A move is not undone after a hook was notified of it.
+// Proves: O-065
+func TestMoveIsCompletedAfterItsNotification(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t)
 	folders(t, w.fs, "/w", "/v")
@@ -216,7 +219,7 @@ func TestAMoveThatWasToldIsMade(t *testing.T) {
 	_, err := s.Switch(t.Context(), path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	h.told = func(_ context.Context, name hook.Name) {
+	h.onAfter = func(_ context.Context, name hook.Name) {
 		if name == hook.Switch {
 			cancel()
 		}
@@ -226,6 +229,7 @@ func TestAMoveThatWasToldIsMade(t *testing.T) {
 	require.Equal(t, "0123456789abcdef", state(t, w.live(t, "/v")).SessionID)
 }
 
+// Proves: O-065
 func TestEventsOfCompactions(t *testing.T) {
 	t.Parallel()
 	long := providertest.Reply{Text: strings.Repeat("words ", 100), Usage: provider.Usage{Input: 400, TotalTokens: 400}}
@@ -277,8 +281,8 @@ func TestEventsOfCompactions(t *testing.T) {
 	}
 }
 
-// A compaction that comes to nothing is not told.
-func TestAFailedCompactionIsNotTold(t *testing.T) {
+// A failed compaction sends no notification.
+func TestFailedCompactionNotifiesNoHook(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t, withModel(scripted(providertest.Reply{Text: "one"}, providertest.Reply{Text: "two"}, providertest.Reply{Text: ""})),
 		func(c *agent.Config) { c.Compaction = compaction.Settings{KeepRecent: 2} })
@@ -293,8 +297,9 @@ func TestAFailedCompactionIsNotTold(t *testing.T) {
 	require.Equal(t, hook.BeforeCompact, seen[0].Name)
 }
 
-// Who said no, and why, is said where the command has room for it.
-func TestAVetoSaysWhoAndWhy(t *testing.T) {
+// The hook and its reason are reported if the command has room for them.
+// Proves: X-193, P-023
+func TestVetoNamesTheHookAndItsReason(t *testing.T) {
 	t.Parallel()
 	const why = "hook guard.sh: Not today."
 	type act func(t *testing.T, s *agent.Session, path string) (agent.Outcome, error)
@@ -317,7 +322,7 @@ func TestAVetoSaysWhoAndWhy(t *testing.T) {
 		"branch": {hook.BeforeTree, func(t *testing.T, s *agent.Session, _ string) (agent.Outcome, error) {
 			_, err := s.Branch(t.Context(), "bbbbbbbb", agent.BranchOptions{Summary: "so far"})
 			return agent.Outcome{}, err
-		}, "The hook guard.sh cancelled the change of branch: Not today."},
+		}, "The hook guard.sh cancelled the branch change: Not today."},
 		"delete": {hook.BeforeSwitch, func(t *testing.T, s *agent.Session, _ string) (agent.Outcome, error) {
 			_, err := s.Trash(t.Context())
 			return agent.Outcome{}, err
@@ -351,11 +356,12 @@ func TestAVetoSaysWhoAndWhy(t *testing.T) {
 			require.Equal(t, before, state(t, s))
 			require.Equal(t, was, readFile(t, w.fs, path))
 			require.Len(t, w.changes(), changes)
-			require.Len(t, h.events(), 1, "nothing was made that could be told")
+			require.Len(t, h.events(), 1, "a refused session is not announced")
 		})
 	}
 }
 
+// Proves: X-193, P-023
 func TestAVetoOfACompaction(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t, withModel(scripted(providertest.Reply{Text: "one"}, providertest.Reply{Text: "two"})),
@@ -371,11 +377,12 @@ func TestAVetoOfACompaction(t *testing.T) {
 	require.Equal(t, before, state(t, s))
 	require.Equal(t, was, readFile(t, w.fs, s.File()))
 	for _, e := range w.runEvents() {
-		require.NotContains(t, e.Event.Type, "compaction", "what was not begun is not told")
+		require.NotContains(t, e.Event.Type(), "compaction", "a refused compaction is not announced")
 	}
 }
 
-// A turn goes on without a compaction that was refused.
+// A turn continues without a compaction that was refused.
+// Proves: X-193
 func TestAVetoOfAnAutomaticCompaction(t *testing.T) {
 	t.Parallel()
 	m := scripted(providertest.Reply{Text: strings.Repeat("words ", 100), Usage: provider.Usage{Input: 400, TotalTokens: 400}})
@@ -393,8 +400,9 @@ func TestAVetoOfAnAutomaticCompaction(t *testing.T) {
 	require.Equal(t, []hook.Name{hook.Start, hook.BeforeCompact}, names, "asked once")
 }
 
-// A hook takes its time; whoever no longer wants the change does not get it.
-func TestWhatIsCancelledWhileAHookIsAskedIsNotDone(t *testing.T) {
+// A change that is cancelled while a slow hook is running is not made.
+// Proves: X-194
+func TestCancelWhileAHookRunsPreventsTheChange(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(ctx context.Context, s *agent.Session, path string) error{
 		"switch": func(ctx context.Context, s *agent.Session, path string) error {
@@ -424,14 +432,15 @@ func TestWhatIsCancelledWhileAHookIsAskedIsNotDone(t *testing.T) {
 	}
 }
 
-// Two who open a folder at the same moment get one session, and what one of them does with it
-// comes after its start.
+// Two callers that open a folder at the same moment get one session, and the operations of both
+// come after its start.
+// Proves: O-065
 func TestTheStartIsTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	w, h := watched(t)
 	path := put(t, w.fs, "a", "0123456789abcdef", "/w")
 	started, leave, done := make(chan struct{}), make(chan struct{}), make(chan error)
-	h.told = func(_ context.Context, name hook.Name) {
+	h.onAfter = func(_ context.Context, name hook.Name) {
 		if name == hook.Start {
 			close(started)
 			<-leave
@@ -473,7 +482,8 @@ func (w *world) reasons() (reasons []agent.Reason) {
 	return reasons
 }
 
-// What was said last is in the file when its end is told: somebody may want to copy it.
+// The last message is in the file when the shutdown hook runs: the hook may copy the file.
+// Proves: O-065
 func TestTheFileIsCompleteAtTheEnd(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -493,7 +503,7 @@ func TestTheFileIsCompleteAtTheEnd(t *testing.T) {
 			return len(locks) > 0
 		}
 		require.True(t, locked())
-		h.told = func(context.Context, hook.Name) { assert.False(t, locked(), "it is nobody's") }
+		h.onAfter = func(context.Context, hook.Name) { assert.False(t, locked(), "no lock is held") }
 		require.NoError(t, w.Close(t.Context()))
 		require.NotEqual(t, before, h.file())
 		require.Equal(t, readFile(t, fs, path), h.file())
@@ -541,7 +551,7 @@ func reflectedFields() map[string]bool {
 	return own
 }
 
-// carriedFields lets a session live through all events and returns what they had.
+// carriedFields makes a session emit all events and returns their fields.
 func carriedFields(t *testing.T) map[hook.Name]map[string]bool {
 	t.Helper()
 	m := scripted(providertest.Reply{Text: "one"}, providertest.Reply{Text: "two"}, providertest.Reply{Fault: providertest.TooLong},

@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/convert"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -15,9 +16,8 @@ import (
 // host is a session as a run sees it. The log is that of the run's beginning: changing
 // the session ends the run first.
 type host struct {
-	s    *Session
-	log  *session.Log
-	mark *history.Mark // of the prompt that the run began with
+	s   *Session
+	log *session.Log
 }
 
 // Record stores a message as an entry.
@@ -25,7 +25,7 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
 	id, err := h.log.Append(session.DraftMessage(m))
 	if err == nil {
-		answered(h.mark, h.log, m)
+		err = h.secure(m)
 	}
 	if !was && h.log.OnDisk() {
 		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
@@ -34,11 +34,15 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	return id, err
 }
 
-// Emit shows an event.
-func (h *host) Emit(e loop.Event) { h.s.emit(h.log, e) }
+// Emit publishes an event.
+func (h *host) Emit(e event.Event) { h.s.emit(h.log, e) }
 
-// Request makes the next request of the conversation as it is recorded now.
+// Request makes the next request of the recorded conversation. It waits while the editor does not
+// read its events, so that an unattended turn neither fills the memory nor costs more.
 func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request, error) {
+	if pace := h.s.m.cfg.Pace; pace != nil {
+		pace(ctx)
+	}
 	c, _, err := h.log.Context()
 	if err != nil {
 		return nil, provider.Request{}, err
@@ -51,28 +55,34 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	// Asked anew for each request: a key can expire while a tool runs.
+	// Looked up for each request: a key can expire while a tool runs.
 	key, err := h.s.m.cfg.Models.Key(ctx, model)
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
 	system, tools := h.s.Instructions(ctx)
+	size := compaction.Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return service, provider.Request{
-		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID,
-		Messages: provider.Prepare(convert.Messages(c.Messages), model), System: system, Tools: tools,
+		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID, Size: size,
+		Messages: provider.Prepare(h.messages(c), model), System: system, Tools: tools,
 	}, nil
 }
 
-// Tools returns what the model can do in this folder.
+// Tools returns the tools of this folder by name, and their environment.
 func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	byName := map[string]tool.Tool{}
 	for _, t := range h.s.m.cfg.Tools {
 		byName[t.Name] = t
 	}
-	return byName, tool.Env{Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log)}
+	return byName, tool.Env{
+		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
+		Abandoned: func(name string) {
+			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
+		},
+	}
 }
 
-// Instructions returns what a model is told in this folder before anything else, and what it can do there. It may be
+// Instructions returns the system prompt and the tools of this folder. It may be
 // called within [Session.View].
 func (s *Session) Instructions(ctx context.Context) (system string, tools []provider.Tool) {
 	for _, t := range s.m.cfg.Tools {

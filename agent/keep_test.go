@@ -11,19 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// recorded is what an execution says of an output that was cut.
+// recorded is the part of an execution that describes a truncated output.
 type recorded struct {
 	FullOutputPath string
 	Meta           tool.OutputMeta
 }
 
-// Long outputs, of a model's tool and of the person's command, are kept beside the session and
-// named as the terminal programs name them. Their numbers go on after a resume.
+// Long outputs, of a model's tool and of the user's command, are kept beside the session and named
+// as the terminal programs name them. Their numbers continue after a resume.
+// Proves: X-231
 func TestLongOutputsAreKeptBesideTheSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

@@ -11,49 +11,11 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
-
-// Config is what a [Manager] and its sessions work with. Store and Finder are required.
-type Config struct {
-	Store      *session.Store
-	Finder     session.Finder
-	Hooks      []hook.Hook
-	TerminalID string // names the breadcrumb; "" for none
-	InMemory   bool   // sessions never get a file
-	Watch      bool   // notice what other programs do to session files; needs the real file system
-	Log        *zap.Logger
-	History    *history.Store // remembers what is said; nil remembers nothing. Close closes it
-
-	// What a model works with. Without Models nothing can be asked.
-	Models     Models
-	Tools      []tool.Tool // in an order that stays
-	Workspace  tool.Workspace
-	Approval   approval.Mode                                // what needs the person's word; "" is approval.Ask
-	Rules      approval.Memory                              // what a person allowed for good; nil remembers nothing
-	Protected  []string                                     // directories in which a change is always asked about
-	Ask        Asker                                        // asks the person; nil: what needs their word waits for Approve
-	Shell      *tool.Shell                                  // runs the person's commands; nil runs none
-	System     func(ctx context.Context, cwd string) string // the system prompt
-	Defaults   Defaults
-	Retry      loop.Retry
-	Compaction compaction.Settings
-	Now        func() time.Time // nil: the clock of Finder
-}
-
-// Defaults are what a new session begins with. Empty fields leave the choice open.
-type Defaults struct {
-	Model    string // "provider/id"
-	Thinking provider.Level
-}
 
 // Manager keeps one live [Session] per working directory. It is safe for concurrent use.
 type Manager struct {
@@ -62,6 +24,7 @@ type Manager struct {
 	hooks hook.Runner
 
 	watcher *watcher // nil when files are not watched
+	images  imaging.Fitter
 
 	mu       sync.Mutex
 	sessions map[string]*Session     // guarded by mu; by cleaned cwd
@@ -73,6 +36,15 @@ type Manager struct {
 	subscribers map[int]func(Event) // guarded by subMu
 	nextSub     int                 // guarded by subMu
 	seqs        map[string]uint64   // guarded by subMu; the last event's number, by session id
+}
+
+// CheckAgentDir fails with a message for the user if the files of an agent directory must not be
+// run. Without a manager all directories are allowed.
+func (m *Manager) CheckAgentDir(dir string) error {
+	if m == nil || m.cfg.AgentDirs == nil {
+		return nil
+	}
+	return m.cfg.AgentDirs(dir)
 }
 
 // NewManager returns a manager without sessions.
@@ -103,15 +75,15 @@ func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 		m.watcher.watch(s.cwd) // may wait for the watcher, which may wait for mu
 	}
 	if opened {
-		s.tellHooks(ctx, hook.Event{Name: hook.Start, Reason: "startup"})
+		s.notifyHooks(ctx, hook.Event{Name: hook.Start, Reason: "startup"})
 		s.changed(ReasonStart, "")
 		s.offerUnanswered()
-		<-s.ops // whoever got the session meanwhile begins after it was told
+		<-s.ops // other callers begin after the events above
 	}
 	return s, err
 }
 
-// session is Session without what is told of it: of one that was opened, the caller has the
+// session is Session without its events: for a session that was opened, the caller holds the
 // operations.
 func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened bool, err error) {
 	if s, err := m.opened(cwd); s != nil || err != nil {
@@ -120,15 +92,15 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	// Looks at directories, so not under mu; nothing is written.
+	// It reads directories, so it is not under mu; it writes nothing.
 	log, err := m.create(cwd, session.NewOptions{})
 	if err != nil {
 		return nil, false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.unended(cwd); s != nil || m.closed {
-		return s, false, m.closedFault()
+	if s := m.unendedLocked(cwd); s != nil || m.closed {
+		return s, false, m.closedFaultLocked()
 	}
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
 	s.ops <- struct{}{}
@@ -140,19 +112,19 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 func (m *Manager) opened(cwd string) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.unended(cwd), m.closedFault()
+	return m.unendedLocked(cwd), m.closedFaultLocked()
 }
 
-// unended returns the session of cwd, nil when there is none or it has just ended. It needs mu.
-func (m *Manager) unended(cwd string) *Session {
+// unendedLocked returns the session of cwd, nil if there is none or it has just ended.
+func (m *Manager) unendedLocked(cwd string) *Session {
 	if s := m.sessions[cwd]; s != nil && !s.isEnded() {
 		return s
 	}
 	return nil
 }
 
-// closedFault is why nothing can be opened any more, or nil. It needs mu.
-func (m *Manager) closedFault() error {
+// closedFaultLocked returns the error of a closed manager, or nil.
+func (m *Manager) closedFaultLocked() error {
 	if !m.closed {
 		return nil
 	}
@@ -163,16 +135,20 @@ func (m *Manager) closedFault() error {
 func (m *Manager) Live(cwd string) *Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.unended(filepath.Clean(cwd))
+	return m.unendedLocked(filepath.Clean(cwd))
 }
 
 // LiveIn returns the working directory whose live session has its file at path,
 // however either is spelled.
 func (m *Manager) LiveIn(path string) (cwd string, ok bool) {
+	return m.liveAt(path, m.canonical(path))
+}
+
+// liveAt is LiveIn for a path whose canonical form is key.
+func (m *Manager) liveAt(path, key string) (cwd string, ok bool) {
 	if path == "" {
 		return "", false
 	}
-	key := m.canonical(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for cwd, s := range m.sessions {
@@ -202,17 +178,21 @@ func (m *Manager) canonical(path string) string {
 	return filepath.Clean(path)
 }
 
-// isFile reports whether path is the file of log, however either is spelled.
-func (m *Manager) isFile(log *session.Log, path string) bool {
-	return path != "" && log.Path() != "" && m.canonical(log.Path()) == m.canonical(path)
+// isFile reports whether log has a file, and key is the canonical form of its path.
+func (m *Manager) isFile(log *session.Log, key string) bool {
+	return log.Path() != "" && m.canonical(log.Path()) == key
 }
 
-// reserve keeps other folders from opening the session file at path until release is
-// called. One that is live in another folder, or just being opened there, is kind busy:
-// a file has one writer.
+// reserve prevents other folders from opening the session file at path until release is called. It
+// returns a Busy error if the file is live in another folder, or being opened there: a file has one
+// writer.
 func (m *Manager) reserve(path string, s *Session) (release func(), err error) {
-	key := m.canonical(path)
-	if cwd, live := m.LiveIn(path); live && cwd != s.cwd {
+	return m.reserveAt(path, m.canonical(path), s)
+}
+
+// reserveAt is reserve for a path whose canonical form is key.
+func (m *Manager) reserveAt(path, key string, s *Session) (release func(), err error) {
+	if cwd, live := m.liveAt(path, key); live && cwd != s.cwd {
 		return nil, fault.New(fault.Busy, "%s is open in %s.", path, cwd).With("path", path)
 	}
 	m.mu.Lock()
@@ -232,7 +212,7 @@ func (m *Manager) reserve(path string, s *Session) (release func(), err error) {
 // memory: resuming it brings it back, and the end of the server tries again.
 func (m *Manager) leave(log *session.Log) {
 	if err := log.Flush(); err != nil && log.Persistent() {
-		m.log.Warn("a session was left that is not saved completely", zap.String("path", log.Path()), zap.Error(err))
+		m.log.Warn("the previous session is not completely saved", zap.String("path", log.Path()), zap.Error(err))
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.unsaved[m.canonical(log.Path())] = log
@@ -243,9 +223,9 @@ func (m *Manager) leave(log *session.Log) {
 	}
 }
 
-// open opens the session at path, or takes up one that was left unsaved.
-func (m *Manager) open(path string) (*session.Log, error) {
-	key := m.canonical(path)
+// open opens the session at path, whose canonical form is key, or reuses one that was left
+// unsaved.
+func (m *Manager) open(path, key string) (*session.Log, error) {
 	m.mu.Lock()
 	log := m.unsaved[key]
 	delete(m.unsaved, key)
@@ -279,12 +259,12 @@ func (m *Manager) Subscribe(f func(Event)) (cancel func()) {
 	}
 }
 
-// ListChanged says that the sessions of cwd on disk are no longer what was listed.
+// ListChanged reports that the list of sessions of cwd is stale.
 func (m *Manager) ListChanged(cwd string) { m.publish(SessionsChanged{Cwd: cwd}) }
 
-// publishNumbered numbers the next event of a session and publishes it, which is one
-// step, so that events come in the order of their numbers. The count goes on when the
-// session is left and resumed.
+// publishNumbered numbers the next event of a session and publishes it, which is one step, so that
+// events come in the order of their numbers. The numbers continue when the session is left and
+// resumed.
 func (m *Manager) publishNumbered(sessionID string, event func(seq uint64) Event) {
 	m.subMu.Lock()
 	defer m.subMu.Unlock()
@@ -339,8 +319,8 @@ func (m *Manager) end(ctx context.Context, s *Session) error {
 	return err
 }
 
-// Close ends every session, side by side: one that cannot be ended must not cost the others
-// their time. No session can be opened afterwards.
+// Close ends all sessions concurrently: one that cannot be ended must not delay the others. No
+// session can be opened afterwards.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	sessions, unsaved := maps.Clone(m.sessions), m.unsaved
@@ -358,7 +338,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		err = errors.Join(err, log.Close())
 	}
 	m.hooks.Close(ctx)
-	_ = m.cfg.History.Close(ctx) // it was told, and costs the sessions nothing
+	_ = m.cfg.History.Close(ctx) // it reported its errors, and the sessions do not depend on it
 	if m.watcher != nil {
 		m.watcher.stop()
 	}

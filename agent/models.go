@@ -5,33 +5,33 @@ import (
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Models knows models and what it takes to ask them. It is safe for concurrent use.
+// Models finds models, their services and their API keys. It is safe for concurrent use.
 type Models interface {
 	// All returns every model that could be chosen, those that can be used now first.
 	All(ctx context.Context) []provider.Info
-	// Find returns a model by its exact name. A model nobody knows of, at a provider that
-	// is known, is found too, with what is assumed of such models.
+	// Find returns a model by its exact name. An unknown model of a
+	// known provider is found too, with default capabilities.
 	Find(ctx context.Context, ref provider.Ref) (provider.Model, bool)
-	// Service returns what speaks the model's API.
+	// Service returns the client of the model's API.
 	Service(m provider.Model) (provider.Provider, error)
-	// Key returns the API key for a model, "" for one that needs none. That there is none
-	// is kind provider and says where one can be put.
+	// Key returns the API key for a model, "" for one that needs none. A missing key
+	// is a Provider error that names the places for one.
 	Key(ctx context.Context, m provider.Model) (string, error)
 }
 
-// Choice is which model a session asks, and how much it thinks.
+// Choice is the model of a session, and its thinking level.
 type Choice struct {
 	Model    provider.Ref
 	Thinking provider.Level
 }
 
-// choice returns what the conversation says of model and thinking level, and the defaults
-// of new sessions where it says nothing. A model that is not to be had is left for the
-// default one; what is said of that is in lost, else "".
+// choice returns the model and thinking level recorded in the conversation, or else the
+// defaults of new sessions. An unavailable model is replaced by the default one; lost is
+// then the notice for the user.
 func (s *Session) choice(ctx context.Context, c session.ContextState) (model provider.Model, level provider.Level, lost string, err error) {
 	models := s.m.cfg.Models
 	if models == nil {
@@ -53,19 +53,19 @@ func (s *Session) choice(ctx context.Context, c session.ContextState) (model pro
 			}
 			return model, model.Clamp(level), lost, nil
 		}
-		return provider.Model{}, "", lost, fault.New(fault.Provider, "There is no model %s. Choose one with xcsh.setModel; xcsh.models lists them.", fallback)
+		return provider.Model{}, "", lost, fault.New(fault.Provider, "There is no model %s. Choose one with xcsh.setModel; run xcsh.models to list them.", fallback)
 	}
 	if lost != "" {
-		return provider.Model{}, "", lost, fault.New(fault.Provider, "%s Choose another with xcsh.setModel; xcsh.models lists them.", lost)
+		return provider.Model{}, "", lost, fault.New(fault.Provider, "%s Choose another with xcsh.setModel; run xcsh.models to list them.", lost)
 	}
 	return provider.Model{}, "", "", errNoModel()
 }
 
-// errNoModel says what to do when no model was ever chosen. The offline model is named, not
-// taken: a serious question deserves a serious answer.
+// errNoModel is the error of a session without a model. It mentions the offline model, which is not
+// a fallback: it answers from a script.
 func errNoModel() error {
 	return fault.New(fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; "+
-		"offline/demo answers without a key, but is a script and no model.")
+		"offline/demo needs no key, but is a script, not a model.")
 }
 
 // Ready reports why a prompt would be refused: no model is chosen, or there is no key for it.
@@ -84,7 +84,7 @@ func (s *Session) Ready(ctx context.Context) error {
 }
 
 // SetModel makes the live session ask another model from the next request on, and records
-// that. The thinking level is fitted to what the model can do.
+// that. The thinking level is clamped to the model's levels.
 func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {
 	var choice Choice
 	err := s.exclusive(ctx, func() error {
@@ -111,7 +111,7 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 	return choice, err
 }
 
-// wanted is the thinking level that is asked for so far.
+// wanted is the thinking level requested so far.
 func (s *Session) wanted(c session.ContextState) provider.Level {
 	if c.HasThinkingLevel {
 		return provider.Level(c.ThinkingLevel)
@@ -119,7 +119,7 @@ func (s *Session) wanted(c session.ContextState) provider.Level {
 	return cmp.Or(s.m.cfg.Defaults.Thinking, provider.Medium)
 }
 
-// level records the thinking level that the model can do of what is wanted, if that is
+// level records the supported thinking level closest to the wanted one, if that is
 // another one than before.
 func (s *Session) level(log *session.Log, c session.ContextState, model provider.Model, want provider.Level) (provider.Level, error) {
 	level := model.Clamp(want)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 // failing are models whose service panics as long as broken is set.
@@ -40,7 +40,7 @@ func (f *failing) Stream(context.Context, provider.Request) iter.Seq[provider.Ev
 	}
 }
 
-func TestAPanicGivesBackWhatWasQueued(t *testing.T) {
+func TestPanicReturnsQueuedPrompts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &failing{&models{}, true, make(chan struct{})}
@@ -57,10 +57,8 @@ func TestAPanicGivesBackWhatWasQueued(t *testing.T) {
 		close(f.release)
 		require.ErrorContains(t, <-done, "index out of range")
 		var back []string
-		for _, e := range w.runEvents() {
-			if e.Event.Type == loop.AgentEnd {
-				back = e.Event.Unanswered
-			}
+		for _, e := range eventsOf[event.AgentEnd](w) {
+			back = e.Unanswered
 		}
 		require.Equal(t, []string{"my words"}, back)
 		require.NoError(t, w.Close(t.Context()))
@@ -84,9 +82,8 @@ func TestAPanicEndsACompactionAndNothingElse(t *testing.T) {
 	require.ErrorContains(t, err, "index out of range")
 	require.False(t, state(t, s).IsCompacting)
 	events := w.runEvents()
-	last := events[len(events)-1].Event
-	require.Equal(t, "auto_compaction_end", last.Type)
-	require.NotEmpty(t, last.ErrorMessage)
+	require.IsType(t, event.CompactionEnd{}, events[len(events)-1].Event)
+	require.NotEmpty(t, eventsOf[event.CompactionEnd](w)[0].ErrorMessage)
 	f.broken = false
 	prompt(t, s, "three")
 	require.NoError(t, w.Close(t.Context()))

@@ -3,45 +3,41 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// Approval is a tool call that waits for a person's word.
+// Approval is a tool call that needs the user's approval.
 type Approval struct {
 	Cwd       string
 	SessionID string
 	approval.Prompt
 }
 
-// Asker puts a question to a person. It is called from a goroutine of its own; when ctx
-// ends the question is to be taken off the screen. An error says that nobody could be
-// asked.
+// Asker shows a permission prompt to the user. It is called on its own goroutine and removes
+// the prompt when ctx ends. It returns an error if the prompt could not be shown.
 type Asker func(ctx context.Context, a Approval) (approval.Decision, error)
 
-// approvalsChanged is the type of the event with everything that waits for a person's word.
-const approvalsChanged = "approvals_changed"
-
-// approvalModeChanged is the type of the event that tells what needs the person's word from
-// now on.
-const approvalModeChanged = "approval_mode_changed"
-
-// addGate puts a gate before the tools of s that change something.
+// addGate adds a gate to the tools of s that change something.
 func (m *Manager) addGate(s *Session) {
 	mode := m.cfg.Approval
 	if mode == "" {
 		mode = approval.Ask
 	}
 	s.gate = approval.NewGate(approval.Config{
-		Root: s.cwd, Mode: mode, Memory: m.cfg.Rules, Protected: m.cfg.Protected, Changed: s.tellApprovals,
-		Report: func(err error) { m.log.Warn("what was allowed could not be remembered", zap.Error(err)) },
+		Root: s.cwd, Mode: mode, Memory: m.cfg.Rules, Protected: m.cfg.Protected, Sandbox: m.cfg.Sandbox, Sensitive: m.cfg.Sensitive, Changed: s.publishApprovals,
+		Report: func(err error) { m.log.Warn("a permanent permission could not be stored", zap.Error(err)) },
 	})
 	if m.cfg.Ask != nil {
 		s.gate.Attach(func(ctx context.Context, p approval.Prompt) (approval.Decision, error) {
@@ -50,11 +46,11 @@ func (m *Manager) addGate(s *Session) {
 	}
 }
 
-// tellApprovals shows what waits for a person's word, also that nothing does any more. The
+// publishApprovals publishes the pending approvals, also when none are left. The
 // list is read and shown in one step, so that an older one is never shown after a newer one.
-func (s *Session) tellApprovals() {
-	s.telling.Lock()
-	defer s.telling.Unlock()
+func (s *Session) publishApprovals() {
+	s.publishing.Lock()
+	defer s.publishing.Unlock()
 	raw, err := json.Marshal(s.gate.Pending())
 	if err != nil { // prompts are made of JSON and texts
 		s.m.log.Error("prompts could not be encoded", zap.Error(err))
@@ -65,49 +61,86 @@ func (s *Session) tellApprovals() {
 	if same {
 		return
 	}
-	s.emit(s.current(), loop.Event{Type: approvalsChanged, Approvals: raw})
+	s.emit(s.current(), event.ApprovalsChanged{Approvals: raw})
 }
 
-// Approve answers a prompt. One that does not wait, because it was answered, is kind
-// notFound.
+// Approve answers a permission prompt. Returns a NotFound error if it is not pending, such
+// as after it was answered.
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
-// SetApproval changes what needs the person's word in this folder.
+// SetApproval changes which tool calls need approval in this folder.
 func (s *Session) SetApproval(mode approval.Mode) error {
 	if err := s.gate.SetMode(mode); err != nil {
 		return err
 	}
-	s.emit(s.current(), loop.Event{Type: approvalModeChanged, Mode: string(mode)})
+	s.emit(s.current(), event.ApprovalModeChanged{Mode: string(mode)})
 	return nil
 }
 
-// ApprovalMode is what needs the person's word in this folder.
+// ApprovalMode returns which tool calls need approval in this folder.
 func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 
-// Permit asks whether a tool may change something. What would change is worked out first,
-// so that the person sees it, and again after the question, which may have waited for hours:
-// nothing is written that differs from what was shown.
-func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) error {
+// Permit asks whether a tool may change something. The change is computed before the question, so
+// that the user sees it, and again after the question, which may have waited for hours: a change
+// that differs from the shown one is not written.
+func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
 	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args}
 	if t.Preview == nil {
-		_, err := h.s.gate.Ask(ctx, r)
-		return err
+		return h.permit(ctx, r)
 	}
 	_, env := h.Tools()
-	shown, err := t.Preview(ctx, env, args)
+	shown, err := t.PreviewWithin(ctx, env, args)
 	if err != nil {
-		return err // what cannot be worked out cannot be done; the model is told why
+		return tool.Permission{}, err // the model receives the reason
 	}
 	r.Preview = shown
-	if _, err := h.s.gate.Ask(ctx, r); err != nil {
-		return err
-	}
-	now, err := t.Preview(ctx, env, args)
+	p, err := h.permit(ctx, r)
 	if err != nil {
-		return err
+		return p, err
+	}
+	now, err := t.PreviewWithin(ctx, env, args)
+	if err != nil {
+		return tool.Permission{}, err
 	}
 	if now.Diff != shown.Diff || !slices.Equal(now.Paths, shown.Paths) {
-		return fault.New(fault.Stale, "The file changed while the person was asked about this %s call, so nothing was done. Read it again and make the call anew.", call.Name)
+		return tool.Permission{}, fault.New(fault.Stale, "The file changed while this %s call was waiting for approval, so nothing was done. Read the file again and repeat the call.", call.Name)
 	}
-	return nil
+	return p, nil
+}
+
+// permit requests permission from the gate.
+func (h *host) permit(ctx context.Context, r approval.Request) (tool.Permission, error) {
+	grant, err := h.s.gate.Ask(ctx, r)
+	if err != nil {
+		return tool.Permission{}, err
+	}
+	p := tool.Permission{Level: grant.Level, Widen: func(ctx context.Context, blocked []string) (tool.Permission, error) {
+		// A command that ran without approval asks for the usual rights first.
+		shown := make([]string, len(blocked))
+		for i, line := range blocked {
+			shown[i] = visible.Line(line) // a command wrote it
+		}
+		r.Blocked, r.Unsandboxed = shown, grant.Level != sandbox.Strict
+		return h.permit(ctx, r)
+	}}
+	if h.s.ApprovalMode() != approval.Yolo {
+		p.Keep = func(ctx context.Context, paths []string) error { return h.keepChanges(ctx, r, paths) }
+	}
+	return p, nil
+}
+
+// keepChanges asks the user whether to keep a command's changes of protected files.
+func (h *host) keepChanges(ctx context.Context, r approval.Request, paths []string) error {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = path
+		if rel, err := filepath.Rel(h.s.cwd, path); err == nil {
+			names[i] = filepath.ToSlash(rel)
+		}
+	}
+	_, err := h.s.gate.Ask(ctx, approval.Request{
+		ID: r.ID, Tool: r.Tool, Args: r.Args, Changed: true,
+		Preview: tool.Preview{Title: "Keep this command's changes: " + strings.Join(names, ", "), Paths: paths},
+	})
+	return err
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// changing is a tool that needs permission and counts how often it had it.
+// changing is a tool that needs permission and counts its runs.
 func changing(ran *int) tool.Tool {
 	return tool.Tool{Tool: provider.Tool{Name: "change"}, Changes: true, Run: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		*ran++
@@ -36,7 +36,7 @@ func TestALateAnswerAllowsNoOtherCall(t *testing.T) {
 		m := scripted(reply(`{"a":"harmless"}`), reply(`{"a":"evil"}`), providertest.Reply{Text: "Done."})
 		w := newWorld(t, afero.NewMemMapFs(), withModel(m), withTools(changing(&ran)))
 		s := w.live(t, "/w")
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		require.NoError(t, s.Approve("call_0", approval.Once))
 		synctest.Wait() // the second call asks now
@@ -50,8 +50,8 @@ func TestALateAnswerAllowsNoOtherCall(t *testing.T) {
 	})
 }
 
-// That a question failed once does not keep the next one from the person.
-func TestThePersonIsAskedAgainAfterAFailure(t *testing.T) {
+// After a question has failed once, the next one still reaches the user.
+func TestTheUserIsAskedAgainAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ran := 0
 		call := providertest.Reply{ToolCalls: []providertest.Call{{Name: "change"}}}
@@ -66,12 +66,12 @@ func TestThePersonIsAskedAgainAfterAFailure(t *testing.T) {
 			}
 		})
 		s := w.live(t, "/w")
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		_, _, err := s.Abort(t.Context())
 		require.NoError(t, err)
 		<-done
-		<-asking(t, s, "again")
+		<-promptInBackground(t, s, "again")
 		require.Equal(t, 2, asked)
 		require.Equal(t, 1, ran)
 		require.NoError(t, w.Close(t.Context()))

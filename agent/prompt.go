@@ -4,34 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Input is what a person says.
+// Input is a prompt of the user.
 type Input struct {
 	Text     string
-	Attached string // what the model is shown before the text; it is not remembered with it
+	Attached string // context for the model, before the text; not part of the prompt history
 	Images   []provider.Block
 	// Accepted, if not nil, is called when a turn with the prompt began.
 	Accepted func()
-	// Queue says what to do while a turn runs: "steer", "followUp", or "" to refuse.
+	// Queue determines the handling of the prompt while a turn is running: "steer", "followUp", or "" to
+	// refuse.
 	Queue string
 }
 
-// Turn is what became of a prompt.
+// Turn is the result of a prompt.
 type Turn struct {
 	StopReason string
 	Usage      provider.Usage
 	Message    json.RawMessage // the last answer, nil when there was none
-	Queued     bool            // the prompt waits for the turn that runs
+	Queued     bool            // the prompt waits for the current turn to end
 }
 
-// empty reports that there is nothing to answer.
+// empty reports whether there is nothing to answer.
 func (in Input) empty() bool {
 	return strings.TrimSpace(in.Attached+in.Text) == "" && len(in.Images) == 0
 }
@@ -45,13 +49,19 @@ func (in Input) message(now int64) provider.Message {
 	return m
 }
 
-// Prompt says something to the model and returns when its turn is over, tools and all.
-// While a turn runs it is kind busy unless in.Queue says what to do; then it returns at
-// once. The end of ctx aborts the turn and is kind cancelled. A failure of the model's
-// service is kind provider; what was answered until then is in the session.
+// Prompt sends a prompt to the model and returns at the end of its turn, tool calls included.
+// While a turn is running it returns a Busy error unless in.Queue is set; then it queues the
+// prompt and returns. The end of ctx aborts the turn with a Cancelled error. A failure of the
+// model's service is a Provider error; the session keeps the partial answer.
 func (s *Session) Prompt(ctx context.Context, in Input) (Turn, error) {
+	in.Images = slices.Clone(in.Images)
+	for i, image := range in.Images {
+		if fitted := imaging.Fit(image); fitted.Type == provider.TypeImage {
+			in.Images[i] = fitted // what cannot be fitted is left out of requests, with a note
+		}
+	}
 	if in.empty() {
-		return Turn{}, fault.New(fault.InvalidArgument, "A prompt needs a text or an image.").With("field", "text")
+		return Turn{}, fault.New(fault.InvalidArgument, "A prompt requires text or an image.").With("field", "text")
 	}
 	var waitedIn *session.Log
 	for {
@@ -63,7 +73,8 @@ func (s *Session) Prompt(ctx context.Context, in Input) (Turn, error) {
 		}
 		r, err := s.start(ctx, in, waitedIn)
 		if errors.Is(err, errRunning) {
-			// Another prompt was faster, and ours is queued behind it or refused; or something that takes none runs.
+			// Another prompt came first, and this one is queued behind it or refused; or a run that takes no prompts is
+			// active.
 			if waitedIn, err = s.settle(ctx); err != nil {
 				return Turn{}, err
 			}
@@ -79,7 +90,7 @@ func (s *Session) Prompt(ctx context.Context, in Input) (Turn, error) {
 	}
 }
 
-// enqueue gives a prompt to the turn that runs. It reports false when there is none.
+// enqueue adds a prompt to the queue of the current turn. It reports false if no turn is running.
 func (s *Session) enqueue(in Input) (bool, error) {
 	var when loop.When
 	switch in.Queue {
@@ -90,30 +101,39 @@ func (s *Session) enqueue(in Input) (bool, error) {
 	case "":
 		return false, fault.New(fault.Busy, "Agent is already processing. Specify streamingBehavior ('steer' or 'followUp') to queue the message.")
 	default:
-		return false, fault.New(fault.InvalidArgument, "%q is neither steer nor followUp.", in.Queue).With("field", "streamingBehavior")
+		return false, fault.New(fault.InvalidArgument, "%q is not a streaming behavior. Use steer or followUp.", in.Queue).With("field", "streamingBehavior")
 	}
-	if !s.queue.Push(when, in.message(s.m.now().UnixMilli())) {
+	if !s.queue.Running() {
 		return false, nil
 	}
-	memory, p := s.remembered(s.current(), in)
+	log, message := s.current(), in.message(s.m.now().UnixMilli())
+	accepted := s.accept(log, in, message) // before the run can record it
+	if !s.queue.Push(when, message) {
+		s.accepted.withdraw(accepted)
+		return false, nil
+	}
+	memory, p := s.historyPrompt(log, in)
+	if memory != nil && accepted.mark == nil {
+		s.emit(log, event.NotSaved{ErrorMessage: "The queued message could not be written to disk. It is kept only in memory until it is sent."})
+	}
 	memory.Add(p)
 	s.emitQueue()
 	return true, nil
 }
 
-// Enqueue queues a message for the turn that runs, in.Queue saying when it is its turn. It
-// returns how many wait. When nothing runs the message is refused, kind stale: it would
+// Enqueue queues a message for the current turn; in.Queue determines when it is sent. It returns
+// the number of queued messages. If no turn is running it returns a Stale error: the message would
 // never be answered.
 func (s *Session) Enqueue(in Input) (waiting int, err error) {
 	if in.empty() {
-		return 0, fault.New(fault.InvalidArgument, "A message needs a text or an image.").With("field", "text")
+		return 0, fault.New(fault.InvalidArgument, "A message requires text or an image.").With("field", "text")
 	}
 	queued, err := s.enqueue(in)
 	if err != nil {
 		return 0, err
 	}
 	if !queued {
-		return 0, fault.New(fault.Stale, "Nothing runs in %s; send a prompt instead.", s.cwd)
+		return 0, fault.New(fault.Stale, "No turn is running in %s; send a prompt instead.", s.cwd)
 	}
 	steering, followUp := s.queue.Texts()
 	return len(steering) + len(followUp), nil
@@ -121,11 +141,11 @@ func (s *Session) Enqueue(in Input) (waiting int, err error) {
 
 func (s *Session) emitQueue() {
 	log := s.current()
-	s.queue.Tell(func(e loop.Event) { s.emit(log, e) })
+	s.queue.Publish(func(e event.Event) { s.emit(log, e) })
 }
 
-// Abort stops what runs, a turn, a compaction or the summary of a branch, and returns when it is over. Messages that
-// were queued are given back. It reports false when nothing ran.
+// Abort stops the running turn, compaction or branch summary, and returns when it has ended. Queued
+// messages are returned. It reports false if nothing was running.
 func (s *Session) Abort(ctx context.Context) (aborted bool, unanswered []string, err error) {
 	s.mu.Lock()
 	r := s.run
@@ -155,7 +175,7 @@ func (s *Session) await(ctx context.Context, r *run) (Turn, error) {
 	return turn, providerFault(r.out.Err)
 }
 
-// providerFault words the failure of a model's service for the person.
+// providerFault returns the failure of a model's service as an error for the user.
 func providerFault(err error) error {
 	var cause *provider.Error
 	if err == nil || !errors.As(err, &cause) {

@@ -4,21 +4,21 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
-// Purged says where a session of a plan is now, or why it is still where it was.
+// Purged is the result of a purge for one session: its place in the trash, or the error.
 type Purged struct {
-	session.PurgeItem
-	Trashed string // what [Manager.Untrash] takes; "" after an error
+	upkeep.PurgeItem
+	Trashed string // the argument for [Manager.Untrash]; "" after an error
 	Err     error
 }
 
-// Purge moves the sessions of a plan to the trash, one after the other. One that changed
-// since it was planned, that is live in any folder by now, or that cannot be moved, stays
-// and costs no other one anything; so do those that are left when ctx ends.
-func (m *Manager) Purge(ctx context.Context, plan []session.PurgeItem) []Purged {
+// Purge moves the sessions of a plan to the trash, one after the other. A session that changed
+// since it was planned, that is now live in any folder, or that cannot be moved, stays and does not
+// affect the others; the remaining ones stay when ctx ends.
+func (m *Manager) Purge(ctx context.Context, plan []upkeep.PurgeItem) []Purged {
 	done := make([]Purged, len(plan))
 	folders := map[string]bool{}
 	for i, item := range plan {
@@ -38,7 +38,7 @@ func (m *Manager) Purge(ctx context.Context, plan []session.PurgeItem) []Purged 
 	return done
 }
 
-func (m *Manager) purgeOne(item session.PurgeItem) (trashed string, err error) {
+func (m *Manager) purgeOne(item upkeep.PurgeItem) (trashed string, err error) {
 	// No folder is called "", so that a session that is live in any is refused.
 	_, release, err := m.take("", item.Path)
 	if err != nil {
@@ -47,7 +47,7 @@ func (m *Manager) purgeOne(item session.PurgeItem) (trashed string, err error) {
 	defer release()
 	info, err := m.cfg.Store.Fs.Stat(item.Path)
 	if err == nil && (info.Size() != item.Size || !info.ModTime().Equal(item.ModTime)) {
-		return "", fault.New(fault.Stale, "%s changed since the plan was made; it stays.", item.Path).With("path", item.Path)
+		return "", fault.New(fault.Stale, "%s changed since the plan was made and was not removed.", item.Path).With("path", item.Path)
 	}
-	return m.cfg.Store.Trash(filepath.Clean(item.Path)) // words what a missing file is
+	return upkeep.Trash(m.cfg.Store, filepath.Clean(item.Path)) // returns the error for a missing file
 }

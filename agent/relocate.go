@@ -6,23 +6,24 @@ import (
 	"path/filepath"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
 // MoveTo makes the live session one of the directory toCwd: its file moves there, it is
 // the live session of that folder, at the same leaf, and this folder gets a new one. It
 // returns the moved session's state. When anything fails, or a hook of either folder
-// says no (kind cancelled), the session is live here again, at its leaf.
+// refuses (a Cancelled error), the session is live here again, at its leaf.
 //
-// A session that nothing was said in is kind notFound: there is nothing to move. One in
-// memory is kind notPersistent. For the rest see [session.Store.Relocate].
+// Returns a NotFound error for a session without messages, which has no file, and a
+// NotPersistent error for an in-memory session. For the rest see [upkeep.Relocate].
 func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err error) {
 	if !s.Persistent() {
 		return State{}, fault.New(fault.NotPersistent, "Cannot move an in-memory session")
 	}
 	// Asked before a session is made for a folder that may not exist.
-	if _, err := s.m.cfg.Store.Destination(s.File(), toCwd); err != nil {
+	if _, err := upkeep.Destination(s.m.cfg.Store, s.File(), toCwd); err != nil {
 		return State{}, err
 	}
 	there, err := s.m.Session(ctx, toCwd)
@@ -33,7 +34,7 @@ func (s *Session) MoveTo(ctx context.Context, toCwd string) (state State, err er
 		return s.fileHere(ctx)
 	}
 	err = idleBoth(ctx, s, there, func() error {
-		to, err := s.m.cfg.Store.Destination(s.File(), toCwd)
+		to, err := upkeep.Destination(s.m.cfg.Store, s.File(), toCwd)
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (m *Manager) arriving(path string) change {
 func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 	err = s.idle(ctx, "moving it", func() error {
 		d := s.departure()
-		to, err := s.m.cfg.Store.Destination(d.old.Path(), s.cwd)
+		to, err := upkeep.Destination(s.m.cfg.Store, d.old.Path(), s.cwd)
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (s *Session) fileHere(ctx context.Context) (state State, err error) {
 	return s.State()
 }
 
-// idleBoth is idle for two sessions. The order is the same whoever asks, so
+// idleBoth is idle for two sessions. The order does not depend on the caller, so
 // that two sessions that move into each other's folders do not wait for ever.
 func idleBoth(ctx context.Context, a, b *Session, f func() error) error {
 	if a.cwd > b.cwd {
@@ -101,7 +102,7 @@ func idleBoth(ctx context.Context, a, b *Session, f func() error) error {
 	return a.idle(ctx, "moving a session", func() error { return b.idle(ctx, "moving a session", f) })
 }
 
-// moving is one move under way: a departure here and an arrival there.
+// moving is one move in progress: a departure here and an arrival there.
 type moving struct {
 	departure
 	arrival transition
@@ -111,43 +112,43 @@ type moving struct {
 func (m *moving) steps() []step {
 	return append(m.leave(
 		step{name: "ask hooks of the other folder", do: m.arrival.askHooks},
-		step{name: "stop the person's commands there", do: m.arrival.s.stopCommands},
+		step{name: "stop the user's commands there", do: m.arrival.s.stopCommands},
 		step{name: "flush the other folder's session", do: m.arrival.flushOld},
 	),
 		step{name: "move the file", do: m.moveFile, undo: m.moveFileBack},
 		step{name: "open it there", do: m.openThere, undo: m.arrival.closeTarget},
 		step{name: "build its context", do: m.arrival.buildContext},
 		step{name: "make it live there", do: m.arrival.activate, undo: m.arrival.reactivate},
-		step{name: "tell hooks", do: m.tellBoth},
+		step{name: "notify hooks", do: m.notifyBoth},
 	)
 }
 
-// tellBoth is one step: nothing is taken back any more when some were told.
-func (m *moving) tellBoth(ctx context.Context) error {
-	return errors.Join(m.tellHooks(ctx), m.arrival.tellHooks(ctx))
+// notifyBoth is one step: after a notification nothing can be undone.
+func (m *moving) notifyBoth(ctx context.Context) error {
+	return errors.Join(m.notifyHooks(ctx), m.arrival.notifyHooks(ctx))
 }
 
 // stepsHere are the steps of a move into the folder that the session is live in.
 func (m *moving) stepsHere() []step {
 	return []step{
 		{name: "ask hooks", do: m.askHooks},
-		{name: "stop the person's commands", do: m.s.stopCommands},
+		{name: "stop the user's commands", do: m.s.stopCommands},
 		{name: "save the session", do: m.save},
 		{name: "close the session", do: m.closeOld, undo: m.comeBack},
 		{name: "move the file", do: m.moveFile, undo: m.moveFileBack},
 		{name: "open it again", do: m.openHere, undo: m.closeTarget},
 		{name: "build its context", do: m.buildContext},
 		{name: "make it the live session", do: m.activate, undo: m.reactivate},
-		{name: "tell hooks", do: m.tellHooks},
+		{name: "notify hooks", do: m.notifyHooks},
 	}
 }
 
 func (m *moving) moveFile(context.Context) error {
-	return m.s.m.cfg.Store.Refile(m.old.Path(), m.to, m.arrival.s.cwd)
+	return upkeep.Refile(m.s.m.cfg.Store, m.old.Path(), m.to, m.arrival.s.cwd)
 }
 
 func (m *moving) moveFileBack() error {
-	return m.s.m.cfg.Store.Refile(m.to, m.old.Path(), m.old.Header().Cwd)
+	return upkeep.Refile(m.s.m.cfg.Store, m.to, m.old.Path(), m.old.Header().Cwd)
 }
 
 func (m *moving) openHere(ctx context.Context) error {
@@ -168,7 +169,7 @@ func (m *moving) openThere(ctx context.Context) error {
 
 // Relocate moves the session at path to the directory toCwd, for the folder cwd, and
 // returns its state. The folder's live session is moved by [Session.MoveTo]; one that
-// is live in another folder is kind busy.
+// is live in another folder is a Busy error.
 func (m *Manager) Relocate(ctx context.Context, cwd, path, toCwd string) (State, error) {
 	live, release, err := m.take(filepath.Clean(cwd), path)
 	if err != nil {
@@ -179,7 +180,7 @@ func (m *Manager) Relocate(ctx context.Context, cwd, path, toCwd string) (State,
 		return live.MoveTo(ctx, toCwd)
 	}
 	belongs, toCwd := m.belongsTo(path), filepath.Clean(toCwd)
-	moved, err := m.cfg.Store.Relocate(path, toCwd)
+	moved, err := upkeep.Relocate(m.cfg.Store, path, toCwd)
 	if err != nil {
 		return State{}, err
 	}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 const thereV = root + "/sessions/--v--/a.jsonl"
@@ -36,7 +36,7 @@ func folders(t *testing.T, fs afero.Fs, dirs ...string) {
 	}
 }
 
-// lists returns the directories whose lists changed.
+// lists returns the directories whose lists of sessions changed.
 func (w *world) lists() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,6 +65,7 @@ func resumed(t *testing.T, fs afero.Fs, options ...option) (*world, *agent.Sessi
 	return w, s, path
 }
 
+// Proves: X-167
 func TestMoveToTakesTheLiveSessionAlong(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -128,7 +129,7 @@ func TestHooksOfBothFoldersMayRefuseAMove(t *testing.T) {
 	}
 }
 
-// refusing is a hook that says no in one folder.
+// refusing is a hook that refuses changes in one folder.
 type refusing struct {
 	mu  sync.Mutex
 	cwd string // guarded by mu
@@ -148,8 +149,8 @@ func (r *refusing) Before(_ context.Context, e hook.Event) (hook.Decision, error
 
 func (*refusing) After(context.Context, hook.Event) {}
 
-// TestEveryFaultOfAMoveOrDeletionLeavesTheSessionLive fails each step. After an error
-// the session is live, at its leaf, and its file is what it was.
+// TestEveryFaultOfAMoveOrDeletionLeavesTheSessionLive fails each step. After an error the session
+// is live, at its leaf, and its file is unchanged.
 func TestEveryFaultOfAMoveOrDeletionLeavesTheSessionLive(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(ctx context.Context, s *agent.Session) error{
@@ -191,7 +192,7 @@ func staysLive(t *testing.T, act func(context.Context, *agent.Session) error, at
 	return true
 }
 
-func TestWhatCannotBeMovedOrDeleted(t *testing.T) {
+func TestRefusedMovesAndDeletions(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	folders(t, fs, "/w", "/v")
@@ -202,7 +203,7 @@ func TestWhatCannotBeMovedOrDeleted(t *testing.T) {
 		_, err := s.MoveTo(t.Context(), dir)
 		require.Equal(t, fault.NotFound, fault.KindOf(err))
 		require.ErrorContains(t, err, want)
-		require.Equal(t, before, state(t, s), "a session in which nothing was said has no file")
+		require.Equal(t, before, state(t, s), "a session without messages has no file")
 	}
 	_, err := s.Trash(t.Context())
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
@@ -295,14 +296,14 @@ func TestTwoFoldersSwapTheirSessions(t *testing.T) {
 		group.Go(func() { _, _ = w.live(t, from).MoveTo(context.WithoutCancel(t.Context()), to) })
 	}
 	group.Wait()
-	infos, problems, err := newFinderOf(fs).ListAll(t.Context(), session.ListOptions{})
+	infos, problems, err := newFinderOf(fs).ListAll(t.Context(), library.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	require.Len(t, infos, 2, "nothing was lost and nothing doubled")
 }
 
-func newFinderOf(fs afero.Fs) session.Finder {
-	f := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(root))}, Home: "/home/u", Temp: "/tmp"}
+func newFinderOf(fs afero.Fs) library.Finder {
+	f := library.Finder{Fs: fs, Roots: []library.Root{library.OwnRoot(library.AgentPlaces(root))}, Home: "/home/u", Temp: "/tmp"}
 	f.Now = clock
 	return f
 }

@@ -8,14 +8,14 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// run is something that goes on in a session until it is over: a turn or a compaction. At
+// run is a running turn or compaction of a session. At
 // most one does.
 type run struct {
 	cancel context.CancelFunc
@@ -23,12 +23,12 @@ type run struct {
 	out    loop.Outcome // set before done is closed
 }
 
-// errRunning says that another run began first, or is not over yet. It never leaves the package.
-var errRunning = errors.New("agent: something runs already")
+// errRunning is returned if another run began first, or is not over yet. It never leaves the package.
+var errRunning = errors.New("agent: a turn is already running")
 
-// start begins a turn. Everything that can be known to fail fails before anything of the
-// prompt is recorded. A prompt that waited in a session, if that is not nil, is not said in another
-// one: when it was left meanwhile start is kind cancelled.
+// start begins a turn. All foreseeable failures happen before anything of the prompt is recorded.
+// waitedIn, if not nil, is the session in which the prompt waited: if it is no longer the live one,
+// start returns a Cancelled error, so that the prompt is not sent in another one.
 func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r *run, err error) {
 	err = s.exclusive(ctx, func() error {
 		if s.isRunning() {
@@ -36,29 +36,34 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		}
 		log := s.current()
 		if waitedIn != nil && waitedIn != log {
-			return fault.New(fault.Cancelled, "The session was left before it was the prompt's turn; nothing was said.")
+			return fault.New(fault.Cancelled, "The session was closed before the queued prompt could be sent. Send it again.")
 		}
 		if err := s.prepare(ctx, log); err != nil {
+			return err
+		}
+		if err := s.preparePlan(log); err != nil {
 			return err
 		}
 		if !s.queue.Start() {
 			return errRunning
 		}
-		// Before the model is asked: a new session has no file until it answered.
-		memory, p := s.remembered(log, in)
-		mark := memory.Say(p)
+		// Before the request to the model: a new session has no file until the first answer.
+		message := in.message(s.m.now().UnixMilli())
+		s.accept(log, in, message)
+		memory, p := s.historyPrompt(log, in)
+		memory.Add(p)
 		r = s.begin(log, func(ctx context.Context, r *run) {
-			defer mark.Answered() // or given up, which the person was told
-			s.turn(ctx, r, log, in, mark)
+			defer s.accepted.runEnded(log)
+			s.turn(ctx, r, log, message)
 		})
 		return nil
 	})
 	return r, err
 }
 
-// settle waits, for a prompt, until a run that takes no messages is over: a compaction, or a turn
+// settle waits, for a prompt, until a run that takes no messages has ended: a compaction, or a turn
 // at its very end. It waits without the session's operations, so that the run can be stopped. It
-// returns the session that it waited in, nil when there was nothing to wait for.
+// returns the session in which it waited, nil if it did not have to wait.
 func (s *Session) settle(ctx context.Context) (*session.Log, error) {
 	s.mu.Lock()
 	r, log := s.run, s.log
@@ -74,13 +79,13 @@ func (s *Session) settle(ctx context.Context) (*session.Log, error) {
 	}
 }
 
-// begin runs work as the session's run. Until it is over the leaf is ours: what another program
-// appends must not come between a tool call and its result.
+// begin runs work as the session's run. Until it ends the leaf does not follow external changes: entries of another
+// program must not come between a tool call and its result.
 func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{cancel: cancel, done: make(chan struct{})}
 	log.Hold()
-	s.recording.Lock() // a record that found nothing running is written first
+	s.recording.Lock() // a record that found no running turn is written first
 	s.mu.Lock()
 	s.run = r
 	s.mu.Unlock()
@@ -90,17 +95,17 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 		defer cancel()
 		s.guard(r, func() { work(ctx, r) })
 		s.recordHeld()
-		// What was answered is durable before the end is.
+		// The answer is flushed to disk before the run ends.
 		if err := log.Flush(); err != nil {
-			s.emit(log, loop.Event{Type: loop.NotSaved, ErrorMessage: err.Error()})
+			s.emit(log, event.NotSaved{ErrorMessage: err.Error()})
 		}
-		log.Release() // behind the flush, which still meets lines of others
+		log.Release() // after the flush, which still reads lines of other programs
 	}()
 	return r
 }
 
-// guard lets a panic of work end the run and not the process, with every open session in it. What
-// was queued is given back. It reports whether work panicked.
+// guard lets a panic of work end the run and not the process, with every open session in it. Queued
+// prompts are returned to the client. It reports whether work panicked.
 func (s *Session) guard(r *run, work func()) (panicked bool) {
 	defer func() {
 		p := recover()
@@ -116,8 +121,8 @@ func (s *Session) guard(r *run, work func()) (panicked bool) {
 	return false
 }
 
-// prepare makes a session ready to be asked: it is ours to write, a model and a key are
-// there, and both settings are recorded in a session that says nothing of them.
+// prepare makes a session ready for requests: it is ours to write, a model and a key are available,
+// and both settings are recorded in a session without them.
 func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 	c, err := log.ContextState()
 	if err != nil {
@@ -130,7 +135,7 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 	if _, err := s.m.cfg.Models.Key(ctx, model); err != nil {
 		return err
 	}
-	// After what else can be refused, because it leaves a directory for the locks behind.
+	// Last of the steps that can fail, because it leaves a directory for the locks behind.
 	if err := log.Claim(); err != nil {
 		return err
 	}
@@ -148,21 +153,24 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 }
 
 // turn is the work of a prompt.
-func (s *Session) turn(ctx context.Context, r *run, log *session.Log, in Input, mark *history.Mark) {
-	h := &host{s: s, log: log, mark: mark}
-	now := s.m.now
-	l := loop.Run{Host: h, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: now}
-	if !s.guard(r, func() { r.out = l.Do(ctx, []provider.Message{in.message(now().UnixMilli())}) }) {
+func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
+	h := &host{s: s, log: log}
+	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
+	lost, err := h.interrupted()
+	if err != nil {
+		s.m.log.Warn("calls that were interrupted cannot be found", zap.Error(err)) // their results stay missing
+	}
+	if !s.guard(r, func() { r.out = l.Do(ctx, append(lost, prompt)) }) {
 		return
 	}
 	unanswered := r.unanswered()
 	if len(unanswered) > 0 {
-		h.Emit(loop.Event{Type: loop.QueueChanged})
+		h.Emit(event.QueueChanged{})
 	}
-	h.Emit(loop.Event{Type: loop.AgentEnd, StopReason: r.out.StopReason, ErrorMessage: r.out.Err.Error(), Unanswered: unanswered})
+	h.Emit(event.AgentEnd{StopReason: r.out.StopReason, ErrorMessage: r.out.Err.Error(), Unanswered: unanswered})
 }
 
-// unanswered are the texts that are given back. Only for a run that is over.
+// unanswered are the texts that are returned. Only for a run that has ended.
 func (r *run) unanswered() (texts []string) {
 	for _, m := range r.out.Unanswered {
 		texts = append(texts, m.PlainText())
@@ -170,7 +178,7 @@ func (r *run) unanswered() (texts []string) {
 	return texts
 }
 
-// wait waits until a run is over. The end of ctx aborts it.
+// wait waits until a run has ended. The end of ctx aborts it.
 func (r *run) wait(ctx context.Context) {
 	select {
 	case <-r.done:
@@ -180,7 +188,7 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// stop aborts whatever runs, the person's commands too, and waits until it is over and recorded.
+// stop aborts the current run and the user's commands, and waits until it has ended and is recorded.
 // The caller has the session's operations, so that nothing begins meanwhile.
 func (s *Session) stop(ctx context.Context) error {
 	if err := s.stopCommands(ctx); err != nil {
@@ -190,7 +198,7 @@ func (s *Session) stop(ctx context.Context) error {
 	return err
 }
 
-// isRunning reports whether a turn or a compaction goes on.
+// isRunning reports whether a turn or a compaction is running.
 func (s *Session) isRunning() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,12 +3,12 @@ package agent
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// Describe describes the live session; an empty text takes the description away. It returns
-// the text as it was stored; see [session.Log.SetDescription].
+// Describe describes the live session; an empty text removes the description. It returns the stored
+// text; see [session.Log.SetDescription].
 func (s *Session) Describe(ctx context.Context, text string) (stored string, err error) {
 	err = s.exclusive(ctx, func() error {
 		if stored, err = s.current().SetDescription(text); err == nil {
@@ -23,13 +23,13 @@ func (s *Session) Describe(ctx context.Context, text string) (stored string, err
 // returns, also if no model has answered yet. A session in memory gets a file, with the
 // same id, and is written from then on as any other is.
 //
-// A session in which nothing was said is kind notFound: the terminal programs take any file
-// for a conversation. While a turn or a command of the person runs, a session in memory is
-// kind busy: what comes of it would be recorded in what was left.
+// Returns a NotFound error for a session without messages: the terminal programs treat every
+// file as a conversation. Returns a Busy error for an in-memory session while a turn or a
+// command of the user is running: its result would be recorded in the abandoned session.
 func (s *Session) Save(ctx context.Context) error {
 	return s.exclusive(ctx, func() error {
 		log := s.current()
-		if err := somethingSaid(log); err != nil {
+		if err := checkHasMessages(log); err != nil {
 			return err
 		}
 		was := log.OnDisk()
@@ -41,15 +41,15 @@ func (s *Session) Save(ctx context.Context) error {
 	})
 }
 
-// somethingSaid is kind notFound for a session without messages.
-func somethingSaid(log *session.Log) error {
+// checkHasMessages returns a NotFound error for a session without messages.
+func checkHasMessages(log *session.Log) error {
 	return log.View(func(d *session.Document, _ session.Leaf) error {
 		for i := range d.Len() {
 			if d.Role(i) != "" {
 				return nil
 			}
 		}
-		return fault.New(fault.NotFound, "Nothing was said in this session yet; there is nothing to save.")
+		return fault.New(fault.NotFound, "The session has no messages yet, so there is nothing to save.")
 	})
 }
 
@@ -79,7 +79,7 @@ func (s *Session) keep(log *session.Log) error {
 	return err
 }
 
-// runsCommands reports whether a command of the person goes on.
+// runsCommands reports whether a command of the user is running.
 func (s *Session) runsCommands() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

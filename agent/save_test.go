@@ -10,20 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// What was said is on disk when a person saves while the first answer still comes.
+// The prompt is on disk when a user saves while the first answer is still streaming.
 func TestSaveDuringTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		fs := afero.NewMemMapFs()
-		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "two", Before: hold})))
+		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "two", Before: hold})), withJournal(t, fs))
 		s := w.live(t, "/w")
-		done := asking(t, s, "one")
+		done := promptInBackground(t, s, "one")
 		synctest.Wait()
 		exists, err := afero.Exists(fs, s.File())
 		require.NoError(t, err)
@@ -39,7 +40,8 @@ func TestSaveDuringTheFirstTurn(t *testing.T) {
 	})
 }
 
-// A session in memory gets its file between two turns, and goes on as the same session.
+// A session in memory gets its file between two turns, and continues as the same session.
+// Proves: AB-003
 func TestSaveASessionInMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,8 +52,8 @@ func TestSaveASessionInMemory(t *testing.T) {
 		s := w.live(t, "/w")
 		_, err := s.Describe(t.Context(), "for people")
 		require.NoError(t, err)
-		require.True(t, fault.Is(s.Save(t.Context()), fault.NotFound), "nothing was said")
-		done := asking(t, s, "one")
+		require.True(t, fault.Is(s.Save(t.Context()), fault.NotFound), "no messages")
+		done := promptInBackground(t, s, "one")
 		synctest.Wait()
 		require.True(t, fault.Is(s.Save(t.Context()), fault.Busy))
 		close(hold)
@@ -63,7 +65,7 @@ func TestSaveASessionInMemory(t *testing.T) {
 		saved := lines(t, fs, s)
 		prompt(t, s, "three")
 		require.Equal(t, append(saved, "user", "assistant"), lines(t, fs, s))
-		require.NotContains(t, fmt.Sprint(m.Requests()), "for people", "no model is told")
+		require.NotContains(t, fmt.Sprint(m.Requests()), "for people", "it is not sent to the model")
 		crumb, err := afero.ReadFile(fs, filepath.Join(root, "terminal-sessions", "tty1"))
 		require.NoError(t, err)
 		require.Contains(t, string(crumb), s.File())
@@ -72,7 +74,7 @@ func TestSaveASessionInMemory(t *testing.T) {
 	})
 }
 
-// What a command of the person says would be lost with the session that it is recorded in.
+// A running command of the user blocks saving: its output would be recorded in the session in memory and lost with it.
 func TestACommandKeepsASessionInMemory(t *testing.T) {
 	t.Parallel()
 	shell := tool.NewShell(tool.Options{})
@@ -82,7 +84,7 @@ func TestACommandKeepsASessionInMemory(t *testing.T) {
 	require.NoError(t, err)
 	begun, over := make(chan struct{}), make(chan error, 1)
 	w.Subscribe(func(e agent.Event) {
-		if e, ok := e.(agent.RunEvent); ok && e.Event.Type == "bash_execution_update" {
+		if _, ok := isEvent[event.BashUpdate](e); ok {
 			select {
 			case begun <- struct{}{}:
 			default:

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // Session ("AgentSession") is the live conversation of one working directory. Which
@@ -23,20 +25,25 @@ type Session struct {
 
 	recording sync.Mutex // no run begins while it is held; taken before mu
 
-	queue loop.Queue     // what is said while a turn runs
-	gate  *approval.Gate // before tools that change something
+	queue    loop.Queue      // the prompts sent during a turn
+	accepted acceptedPrompts // prompts without an answer
+	gate     *approval.Gate  // before tools that change something
 
-	telling   sync.Mutex // held while what waits for the person's word is read and shown
-	approvals string     // guarded by telling: the prompts that were last told, as JSON
+	planShown atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
+
+	publishing sync.Mutex // held while the pending approvals are read and published
+	approvals  string     // guarded by publishing: the last published approvals, as JSON
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below
 	ended      bool
-	run        *run // what goes on; nil when nothing does
+	run        *run // the current run, or nil
 	compacting bool
-	commands   map[*command]struct{} // of the person, that run
-	held       []heldRecord          // recorded when the run is over
+	commands   map[*command]struct{} // the running commands of the user
+	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
+	rejected   rejectedImages        // left out of requests
+	offers     []history.Entry       // see Offers
 }
 
 // Cwd returns the working directory, cleaned.
@@ -68,8 +75,8 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 	return s.withDefaults(state), nil
 }
 
-// withDefaults shows a new session's model and thinking level before it says anything of
-// them itself.
+// withDefaults fills in the default model and thinking level of a session that does not record them
+// itself.
 func (s *Session) withDefaults(state State) State {
 	if state.Model == nil {
 		state.Model = splitModel(s.m.cfg.Defaults.Model)
@@ -95,12 +102,12 @@ func (s *Session) HeaderLine() (line []byte, err error) {
 // Persistent reports whether the session has a file to live in.
 func (s *Session) Persistent() bool { return s.current().Persistent() }
 
-// View calls f with the session as it stands. f must not keep d or call back.
+// View calls f with the current state of the session. f must not keep d or call back.
 func (s *Session) View(f func(d *session.Document, leaf session.Leaf) error) error {
 	return s.current().View(f)
 }
 
-// ContextProblems returns what the context of the current leaf had to do without.
+// ContextProblems returns the entries missing from the context of the current leaf.
 func (s *Session) ContextProblems() ([]session.Problem, error) {
 	return s.current().ContextProblems()
 }
@@ -117,8 +124,8 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// acquire waits for the turn to change something. One that is free is had even when ctx has ended:
-// what must happen at the end of a server must not depend on chance.
+// acquire waits until no other operation changes the session. It succeeds without waiting even if
+// ctx has ended: the steps at the end of a server must not depend on chance.
 func (s *Session) acquire(ctx context.Context) error {
 	select {
 	case s.ops <- struct{}{}:
@@ -133,8 +140,8 @@ func (s *Session) acquire(ctx context.Context) error {
 	}
 }
 
-// idle runs f while nothing else changes the session and no turn runs. What, that which is
-// to be done, completes the refusal, which is kind busy.
+// idle runs f while no other operation changes the session and no turn is running. It returns a
+// Busy error if a turn is running; what completes its message.
 func (s *Session) idle(ctx context.Context, what string, f func() error) error {
 	return s.exclusive(ctx, func() error {
 		if s.isRunning() {
@@ -142,6 +149,15 @@ func (s *Session) idle(ctx context.Context, what string, f func() error) error {
 		}
 		return f()
 	})
+}
+
+// CheckIdle returns a Busy error if a turn is running. what completes its message: "forking".
+// A turn can begin at any time after the call.
+func (s *Session) CheckIdle(what string) error {
+	if s.isRunning() {
+		return errBusy(what)
+	}
+	return nil
 }
 
 func errBusy(what string) error {
@@ -190,7 +206,7 @@ func (s *Session) Label(ctx context.Context, entryID, text string) (id string, e
 }
 
 // shutdown ends the session. It waits for a running operation and aborts a turn. When ctx ends
-// before those are over the session goes on, and what it has is made durable.
+// before those end, the session stays open and its entries are flushed.
 func (s *Session) shutdown(ctx context.Context) error {
 	if err := s.acquire(ctx); err != nil {
 		return errors.Join(err, s.current().Flush())
@@ -204,12 +220,13 @@ func (s *Session) shutdown(ctx context.Context) error {
 		return errors.Join(err, log.Flush())
 	}
 	err := log.Close()
-	// Of a file that is complete, and before the folder can be opened anew.
-	s.tellHooks(ctx, hook.Event{Name: hook.Shutdown, Reason: "quit"})
+	s.accepted.sessionClosed(log)
+	// After the file is complete, and before the folder can be opened again.
+	s.notifyHooks(ctx, hook.Event{Name: hook.Shutdown, Reason: "quit"})
 	s.end()
 	s.changed(ReasonShutdown, log.Path())
 	if err != nil {
-		s.m.log.Error("session was not saved completely", zap.String("path", log.Path()), zap.Error(err))
+		s.m.log.Error("the session is not completely saved", zap.String("path", log.Path()), zap.Error(err))
 	}
 	return err
 }

@@ -11,13 +11,13 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// What a person allowed is what they were shown: a file that they saved while the question
+// An approval covers the change that was shown: a file that the user saved while the question
 // waited is not overwritten.
-func TestWhatIsWrittenWasShown(t *testing.T) {
+func TestOnlyTheShownChangeIsWritten(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ saved, want string }{
 		"the file stayed":  {"old\n", "model\n"},
@@ -34,7 +34,7 @@ func TestWhatIsWrittenWasShown(t *testing.T) {
 				)
 				w := newWorld(t, fs, withModel(m), withTools(tool.All(tool.Options{Fs: fs})...), func(c *agent.Config) { c.Workspace = tool.Local{Fs: fs} })
 				s := w.live(t, "/w")
-				done := asking(t, s, "hi")
+				done := promptInBackground(t, s, "hi")
 				synctest.Wait()
 				snap, err := s.Snapshot(t.Context())
 				require.NoError(t, err)

@@ -7,21 +7,21 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// Snapshot is everything a panel needs to draw a session from nothing. Events with a
-// number up to Seq are in it; one with a higher number may be too, if it brought a message
-// whose entry is in Messages.
+// Snapshot has everything that a panel needs to draw a session from scratch. Events with a number
+// up to Seq are in it; one with a higher number may be too, if it brought a message whose entry is
+// in Messages.
 type Snapshot struct {
 	State     State             `json:"state"`
 	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
-	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer that is being written, as far as it came."`
+	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
 	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
-	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that is about to be made again; absent while none is."`
+	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that will be retried; absent if there is none."`
 	Queues    Queues            `json:"queues"`
-	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls that wait for permission."`
+	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
 	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context   ContextUsage      `json:"contextUsage"`
 	Seq       uint64            `json:"seq"`
@@ -46,8 +46,8 @@ type ContextUsage struct {
 	Percent       float64 `json:"percent,omitempty"`
 }
 
-// Snapshot describes the session as it stands. While a turn runs it is taken between two
-// events, if they leave a moment for it.
+// Snapshot describes the current state of the session. While a turn is running it is taken between
+// two events, if there is time for it.
 func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 	for try := 0; ; try++ {
 		log := s.current()
@@ -55,7 +55,7 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 		at := events.now()
 		snap, err := s.snapshotOf(ctx, log)
 		if s.current() != log && ctx.Err() == nil {
-			continue // another session is live by now
+			continue // another session is live now
 		}
 		if err != nil {
 			return Snapshot{}, err
@@ -100,8 +100,8 @@ func (s *Session) contextUsage(ctx context.Context, c session.Context) ContextUs
 	return u
 }
 
-// todos is the plan that the model keeps: what its newest successful todo_write made of
-// it. It is read from the branch, so that moving to another branch moves to its plan.
+// todos is the task list of the model: the result of its newest successful todo_write
+// call. It is read from the branch, so that another branch has its own list.
 func todos(messages []json.RawMessage) json.RawMessage {
 	for _, m := range slices.Backward(messages) {
 		name, _ := rawjson.GetString(m, "toolName")

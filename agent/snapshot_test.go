@@ -10,6 +10,7 @@ import (
 )
 
 // A snapshot that is taken while the session is switched is of one of the two.
+// Proves: X-209
 func TestASnapshotIsOfOneSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

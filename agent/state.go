@@ -8,21 +8,21 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// State is what an editor shows of a live session at a glance.
+// State is the overview of a live session for an editor.
 type State struct {
 	Cwd           string            `json:"cwd" jsonschema:"Working directory of the session."`
 	SessionID     string            `json:"sessionId"`
-	File          *string           `json:"file" jsonschema:"The session's file, which need not exist yet; null for a session in memory."`
+	File          *string           `json:"file" jsonschema:"The session's file, which may not exist yet; null for an in-memory session."`
 	Title         string            `json:"title,omitempty"`
-	LeafID        *string           `json:"leafId" jsonschema:"The entry that the next one will follow; null before the first."`
+	LeafID        *string           `json:"leafId" jsonschema:"The id of the leaf, which is the parent of the next entry; null before the first entry."`
 	Persistent    bool              `json:"persistent"`
 	MessageCount  int               `json:"messageCount" jsonschema:"Messages in the current context."`
 	IsStreaming   bool              `json:"isStreaming"`
 	IsCompacting  bool              `json:"isCompacting"`
-	Model         *Model            `json:"model" jsonschema:"The model in use; null when none is chosen."`
+	Model         *Model            `json:"model" jsonschema:"The model in use; null if none is chosen."`
 	Models        map[string]string `json:"models" jsonschema:"Model per role, as provider/id."`
 	ThinkingLevel string            `json:"thinkingLevel"`
-	ApprovalMode  approval.Mode     `json:"approvalMode" jsonschema:"What needs the person's word in this folder: read-only, ask, auto-edit or yolo."`
+	ApprovalMode  approval.Mode     `json:"approvalMode" jsonschema:"The approval mode of this folder: read-only, ask, auto-edit or yolo."`
 	Mode          string            `json:"mode"`
 	ModeData      json.RawMessage   `json:"modeData,omitempty"`
 	Queued        Queued            `json:"queued"`
@@ -30,7 +30,7 @@ type State struct {
 	ParentSession string            `json:"parentSession,omitempty" jsonschema:"The session this one was made from: an id or a path."`
 	TerminalID    string            `json:"terminalId,omitempty"`
 	Origin        string            `json:"origin" jsonschema:"The program whose rules the file follows: xcsh, pi or omp."`
-	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"What keeps the session from being saved."`
+	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"The reason why the session cannot be saved."`
 }
 
 // Model names a model.
@@ -42,7 +42,7 @@ type Queued struct {
 	FollowUp int `json:"followUp"`
 }
 
-// splitModel takes "provider/id" apart; nil when s is no such name.
+// splitModel splits "provider/id"; it returns nil if s does not have this form.
 func splitModel(s string) *Model {
 	ref, ok := provider.ParseRef(s)
 	if !ok {
@@ -67,7 +67,11 @@ func stateOf(cwd string, log *session.Log) (State, error) {
 			return err
 		}
 		s.MessageCount, s.Models, s.Model = c.MessageCount, c.Models, splitModel(c.Models["default"])
-		s.ThinkingLevel, s.Mode, s.ModeData = c.ThinkingLevel, c.Mode, c.ModeData
+		mode, err := modeOf(d, leaf)
+		if err != nil {
+			return err
+		}
+		s.ThinkingLevel, s.Mode, s.ModeData = c.ThinkingLevel, mode.name, mode.data
 		h := d.Header()
 		s.SessionID, s.ParentSession, s.Title, s.Origin = h.ID, h.ParentSession, d.Title().Text, d.Dialect().String()
 		if id := d.LeafID(leaf); id != "" {

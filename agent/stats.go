@@ -3,17 +3,17 @@ package agent
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// Stats counts what is in a session, on all of its branches.
+// Stats counts the contents of a session, on all of its branches.
 type Stats struct {
 	Entries   int            `json:"entries"`
 	Messages  map[string]int `json:"messages" jsonschema:"Messages by role."`
 	ToolCalls map[string]int `json:"toolCalls" jsonschema:"Tool calls by tool."`
 	Usage     session.Usage  `json:"usage" jsonschema:"Tokens, and cost in US dollars as recorded."`
-	Context   ContextUsage   `json:"contextUsage" jsonschema:"How full the model's window is."`
+	Context   ContextUsage   `json:"contextUsage" jsonschema:"Usage of the model's context window."`
 }
 
 // StatsOf counts a session.

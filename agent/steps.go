@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// step is one part of an operation on a session: what it does and how it is taken
-// back. undo may be nil where there is nothing to take back.
+// step is one step of an operation on a session, with its undo. undo is nil if there is
+// nothing to undo.
 type step struct {
 	name string
 	do   func(ctx context.Context) error

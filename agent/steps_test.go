@@ -11,6 +11,7 @@ import (
 
 // TestStepsOfAChange prints the order in which a folder changes its session. Other
 // programs' extensions rely on it.
+// Proves: X-197, O-033, O-054, P-022
 func TestStepsOfAChange(t *testing.T) {
 	t.Parallel()
 	names := func(tr transition) (names []string) {
@@ -19,14 +20,15 @@ func TestStepsOfAChange(t *testing.T) {
 		}
 		return names
 	}
-	stop := []string{"stop what runs", "flush the previous session"}
+	stop := []string{"stop the current run", "flush the previous session"}
 	open := []string{"open the target", "build its context"}
-	end := []string{"make it the live session", "tell hooks"}
+	end := []string{"make it the live session", "notify hooks"}
 	require.Equal(t, slices.Concat([]string{"ask hooks"}, open, stop, end), names(transition{}))
 	require.Equal(t, slices.Concat([]string{"ask hooks"}, stop, open, end), names(transition{sameFile: true}))
 }
 
 // TestAFailureAtAnyStepUndoesAllBeforeIt fails each step in turn.
+// Proves: X-207, O-055
 func TestAFailureAtAnyStepUndoesAllBeforeIt(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("broken")
@@ -65,7 +67,7 @@ func TestAFailureAtAnyStepUndoesAllBeforeIt(t *testing.T) {
 	}
 }
 
-func TestACancelledChangeUndoesWhatWasDone(t *testing.T) {
+func TestCancelledChangeIsUndone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	undone := false

@@ -11,9 +11,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 func TestABranchSummaryCanBeAborted(t *testing.T) {
@@ -44,8 +44,8 @@ func TestABranchSummaryCanBeAborted(t *testing.T) {
 	})
 }
 
-// A prompt that waits for a compaction keeps nobody from stopping it, and is not said in a session that it was not
-// meant for.
+// A prompt that waits for a compaction does not prevent the user from stopping the compaction, and is not sent in
+// another session.
 func TestAPromptThatWaitsForACompaction(t *testing.T) {
 	t.Parallel()
 	for name, leave := range map[string]bool{"the session is left": true, "the compaction is aborted": false} {
@@ -102,7 +102,7 @@ func TestASwitchThatFailsLeavesTheTurn(t *testing.T) {
 		hold := make(chan struct{})
 		w := newWorld(t, afero.NewMemMapFs(), withModel(scripted(providertest.Reply{Text: "a long answer", Hold: hold})))
 		s := w.live(t, "/w")
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		_, err := s.Switch(t.Context(), "/nowhere/gone.jsonl")
 		require.Error(t, err)

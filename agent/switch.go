@@ -8,14 +8,15 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// Outcome is what became of a change of session.
+// Outcome is the result of a change of session.
 type Outcome struct {
 	Changed     bool
-	CancelledBy string // who said no, and why, such as "hook guard.sh: not today"; then nothing changed
+	CancelledBy string // the hook that refused and its reason, such as "hook guard.sh: not today"; nothing changed then
 }
 
 // change is one way for a folder to get another live session.
@@ -24,16 +25,20 @@ type change struct {
 	before hook.Event
 	after  hook.Name
 	open   func() (*session.Log, error) // makes or opens the session to change to
-	adds   bool                         // it puts a file where lists look
-	idle   string                       // what is refused while a turn runs; "" for a change that stops it
+	key    string                       // the canonical form of before.TargetSessionFile, if known
+	adds   bool                         // it adds a file to the lists of sessions
+
+	needsIdle  bool // it fails with a Busy error while a turn is running; other changes stop the turn
+	copiesLive bool // the target is made of the live session
 }
 
 // Switch makes the session at path the live one; the file that is live already is
 // read again. A session that is live in another
-// folder of this server is kind busy. The previous session stays active when anything
+// folder of this server is a Busy error. The previous session stays active when anything
 // fails.
 func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
-	release, err := s.m.reserve(path, s)
+	key := s.m.canonical(path)
+	release, err := s.m.reserveAt(path, key, s)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -41,12 +46,13 @@ func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
 	return s.change(ctx, change{
 		reason: ReasonResume, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
+		key:    key,
 		open: func() (*session.Log, error) {
-			// Reading the same file again must not lose what is not in it yet.
-			if now := s.current(); now.Err() != nil && s.m.isFile(now, path) {
+			// Reading the same file again must not lose entries that are not in it yet.
+			if now := s.current(); now.Err() != nil && s.m.isFile(now, key) {
 				return nil, now.Err()
 			}
-			return s.m.open(path)
+			return s.m.open(path, key)
 		},
 	})
 }
@@ -70,11 +76,11 @@ func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error
 	})
 }
 
-// Fork copies the live session and makes the copy the live one. While a turn runs it is
-// kind busy: the copy would end in the middle of it.
+// Fork copies the live session and makes the copy the live one. Returns a Busy error while a
+// turn is running: the copy would end in the middle of it.
 func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 	return s.change(ctx, change{
-		idle:   "forking",
+		needsIdle: true, copiesLive: true,
 		reason: ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork"},
 		open:   func() (*session.Log, error) { return s.m.cfg.Store.Fork(s.current()) },
@@ -82,11 +88,11 @@ func (s *Session) Fork(ctx context.Context) (Outcome, error) {
 }
 
 // ForkFrom copies the session at path into this folder and makes the copy the live one.
-// While a turn runs it is kind busy.
+// Returns a Busy error while a turn is running.
 func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 	return s.change(ctx, change{
-		idle:   "forking",
-		reason: ReasonFork, after: hook.Switch, adds: true,
+		needsIdle: true,
+		reason:    ReasonFork, after: hook.Switch, adds: true,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "fork", TargetSessionFile: path},
 		open: func() (*session.Log, error) {
 			if s.m.cfg.InMemory {
@@ -101,7 +107,7 @@ func (s *Session) ForkFrom(ctx context.Context, path string) (Outcome, error) {
 // With [session.Before] the text of the user message is returned.
 func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Position) (text string, out Outcome, err error) {
 	out, err = s.change(ctx, change{
-		idle:   "forking",
+		needsIdle: true, copiesLive: true,
 		reason: ReasonBranch, after: hook.Branch, adds: true,
 		before: hook.Event{Name: hook.BeforeFork, EntryID: entryID, Position: string(at)},
 		open: func() (log *session.Log, err error) {
@@ -115,11 +121,14 @@ func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Positio
 // change runs the steps of one change of session.
 func (s *Session) change(ctx context.Context, c change) (out Outcome, err error) {
 	err = s.exclusive(ctx, func() error {
-		if c.idle != "" && s.isRunning() {
-			return errBusy(c.idle)
+		if c.needsIdle && s.isRunning() {
+			return errBusy("forking")
 		}
 		t := &transition{s: s, change: c, old: s.current()}
-		t.sameFile = c.before.TargetSessionFile == "" && c.idle != "" || s.m.isFile(t.old, c.before.TargetSessionFile)
+		if target := c.before.TargetSessionFile; c.key == "" && target != "" {
+			c.key = s.m.canonical(target)
+		}
+		t.sameFile = c.copiesLive || c.key != "" && s.m.isFile(t.old, c.key)
 		err := runSteps(ctx, t.steps())
 		if v, vetoed := errors.AsType[veto](err); vetoed {
 			out.CancelledBy = v.String()
@@ -135,7 +144,7 @@ func (s *Session) change(ctx context.Context, c change) (out Outcome, err error)
 	return out, err
 }
 
-// transition is one change of session under way.
+// transition is one change of session in progress.
 type transition struct {
 	change
 	s        *Session
@@ -146,17 +155,16 @@ type transition struct {
 // steps is the order in which a folder changes its session. It is data, so that a
 // test can print it.
 //
-// Differs: the programs abort the turn before they look at the target. A file that is gone or
-// damaged then costs the person an answer and leaves them where they were; here such a change
-// fails before anything is stopped. Only what is in the file of the session that is left can be
-// read no earlier than when all of it is there.
+// Differs: the programs abort the turn before they open the target. A missing or damaged file
+// then costs the user an answer; here such a change fails before anything is stopped. A target
+// in the file of the live session is opened last, when that file is complete.
 func (t *transition) steps() []step {
 	stop := []step{
-		{name: "stop what runs", do: t.s.stop}, // what it was answered stays in the previous session
+		{name: "stop the current run", do: t.s.stop}, // the partial answer stays in the previous session
 		{name: "flush the previous session", do: t.flushOld},
 	}
 	open := []step{
-		{name: "open the target", do: t.openTarget, undo: t.giveBackTarget},
+		{name: "open the target", do: t.openTarget, undo: t.releaseTarget},
 		{name: "build its context", do: t.buildContext},
 	}
 	before, behind := open, stop
@@ -165,18 +173,18 @@ func (t *transition) steps() []step {
 	}
 	return slices.Concat([]step{{name: "ask hooks", do: t.askHooks}}, before, behind, []step{
 		{name: "make it the live session", do: t.activate, undo: t.reactivate},
-		{name: "tell hooks", do: t.tellHooks},
+		{name: "notify hooks", do: t.notifyHooks},
 	})
 }
 
 func (t *transition) askHooks(ctx context.Context) error { return t.s.askHooks(ctx, t.before) }
 
-// flushOld makes the session that is left durable. One that cannot be saved must not
-// hold the person captive: it stays open in memory until the change succeeded, and
-// the failure was reported when it happened.
+// flushOld makes the previous session durable. A session that cannot be saved must not block the
+// user: it stays open in memory until the change succeeded, and the failure was reported when it
+// happened.
 func (t *transition) flushOld(context.Context) error {
 	if err := t.old.Flush(); err != nil {
-		t.s.m.log.Warn("leaving a session that is not saved completely", zap.String("path", t.old.Path()), zap.Error(err))
+		t.s.m.log.Warn("the previous session is not completely saved", zap.String("path", t.old.Path()), zap.Error(err))
 	}
 	return nil
 }
@@ -188,8 +196,8 @@ func (t *transition) openTarget(context.Context) (err error) {
 
 func (t *transition) closeTarget() error { return t.new.Close() }
 
-// giveBackTarget is closeTarget for a session that may be one that was left unsaved.
-func (t *transition) giveBackTarget() error {
+// releaseTarget is closeTarget for a session that may have unsaved entries.
+func (t *transition) releaseTarget() error {
 	t.s.m.leave(t.new)
 	return nil
 }
@@ -207,8 +215,8 @@ func (t *transition) activate(context.Context) error {
 	return nil
 }
 
-// reactivate makes the previous session live again. Its leaf is where it was, because
-// nobody touched it.
+// reactivate makes the previous session live again. Its leaf is unchanged, because nothing wrote to
+// it.
 func (t *transition) reactivate() error {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -216,21 +224,22 @@ func (t *transition) reactivate() error {
 	return nil
 }
 
-func (t *transition) tellHooks(ctx context.Context) error {
-	t.s.tellHooks(ctx, hook.Event{
+func (t *transition) notifyHooks(ctx context.Context) error {
+	t.s.notifyHooks(ctx, hook.Event{
 		Name: t.after, Reason: t.before.Reason, EntryID: t.before.EntryID, PreviousSessionFile: t.old.Path(),
 	})
 	return nil
 }
 
-// announce is what follows a change that is complete and can no longer fail.
+// announce publishes a completed change. It cannot fail.
 func (t *transition) announce() {
-	t.s.gate.Forget() // what was allowed was for the session that was left
+	t.s.gate.Forget() // permissions end with the session
 	t.s.leaveBreadcrumb(t.new.Path())
 	t.s.changed(t.reason, t.old.Path())
 	if t.adds && t.new.OnDisk() {
 		t.s.m.publish(SessionsChanged{Cwd: t.s.cwd})
 	}
+	t.s.accepted.sessionClosed(t.old)
 	t.s.m.leave(t.old)
 }
 
@@ -243,7 +252,7 @@ func (s *Session) leaveBreadcrumb(path string) {
 		if !r.Own || r.Terminals == "" {
 			continue
 		}
-		if err := session.WriteBreadcrumb(s.m.cfg.Finder.Fs, r.Terminals, s.m.cfg.TerminalID, s.cwd, path); err != nil {
+		if err := library.WriteBreadcrumb(s.m.cfg.Finder.Fs, r.Terminals, s.m.cfg.TerminalID, s.cwd, path); err != nil {
 			s.m.log.Warn("breadcrumb was not written", zap.Error(err))
 		}
 		return
@@ -256,7 +265,7 @@ func (s *Session) Continue(ctx context.Context) (Outcome, error) {
 	f := s.m.cfg.Finder
 	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory {
 		out, err := s.Switch(ctx, path)
-		// A breadcrumb is a hint; what it leads to may be damaged or gone by now.
+		// A breadcrumb is a hint; its target may be damaged or missing.
 		if !fault.Is(err, fault.Damaged) && !fault.Is(err, fault.NotFound) {
 			return out, err
 		}

@@ -4,11 +4,12 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
 // Trash moves the live session to the trash and gives the folder a new one first. When
-// anything fails, or a hook says no (kind cancelled), the session is live again.
+// anything fails, or a hook refuses (a Cancelled error), the session is live again.
 func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 	if !s.Persistent() {
 		return "", fault.New(fault.NotPersistent, "Cannot delete an in-memory session")
@@ -22,10 +23,10 @@ func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 		defer release()
 		steps := append(d.leave(),
 			step{name: "move it to the trash", do: func(context.Context) (err error) {
-				trashed, err = s.m.cfg.Store.Trash(d.old.Path())
+				trashed, err = upkeep.Trash(s.m.cfg.Store, d.old.Path())
 				return err
 			}},
-			step{name: "tell hooks", do: d.tellHooks},
+			step{name: "notify hooks", do: d.notifyHooks},
 		)
 		if err := d.run(ctx, steps, "the deletion"); err != nil {
 			return err
@@ -38,7 +39,7 @@ func (s *Session) Trash(ctx context.Context) (trashed string, err error) {
 }
 
 // Trash moves the session at path to the trash, for the folder cwd. The folder's live
-// session is left first; one that is live in another folder is kind busy.
+// session is closed first; one that is live in another folder is a Busy error.
 func (m *Manager) Trash(ctx context.Context, cwd, path string) (trashed string, err error) {
 	cwd = filepath.Clean(cwd)
 	live, release, err := m.take(cwd, path)
@@ -50,22 +51,22 @@ func (m *Manager) Trash(ctx context.Context, cwd, path string) (trashed string, 
 		return live.Trash(ctx)
 	}
 	belongs := m.belongsTo(path)
-	if trashed, err = m.cfg.Store.Trash(path); err == nil {
+	if trashed, err = upkeep.Trash(m.cfg.Store, path); err == nil {
 		m.sessionsChanged(cwd, belongs)
 	}
 	return trashed, err
 }
 
-// Untrash takes back what Trash did and returns the session's path.
+// Untrash restores a session from the trash and returns its path.
 func (m *Manager) Untrash(trashed string) (path string, err error) {
-	if path, err = m.cfg.Store.Untrash(trashed); err == nil {
+	if path, err = upkeep.Untrash(m.cfg.Store, trashed); err == nil {
 		m.sessionsChanged(m.belongsTo(path))
 	}
 	return path, err
 }
 
-// take returns the session of cwd when its file is the one at path. When nobody has
-// that file open, nobody can open it until release is called.
+// take returns the session of cwd if its file is the one at path. If no session has that
+// file open, none can open it until release is called.
 func (m *Manager) take(cwd, path string) (live *Session, release func(), err error) {
 	release, err = m.reserve(path, &Session{cwd: cwd})
 	if err != nil {
@@ -94,13 +95,13 @@ func (m *Manager) belongsTo(path string) string {
 	return info.Cwd
 }
 
-// sessionsChanged says once for each directory that its list is another one now.
+// sessionsChanged reports once for each directory that its list is stale.
 func (m *Manager) sessionsChanged(cwds ...string) {
-	told := map[string]bool{"": true}
+	seen := map[string]bool{"": true}
 	for _, cwd := range cwds {
-		if !told[cwd] {
+		if !seen[cwd] {
 			m.publish(SessionsChanged{Cwd: cwd})
 		}
-		told[cwd] = true
+		seen[cwd] = true
 	}
 }

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -19,13 +18,13 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // models are two models that play a script: p/m thinks, p/plain does not.
@@ -53,7 +52,7 @@ func (m *models) Service(provider.Model) (provider.Provider, error) { return &m.
 
 func (m *models) Key(context.Context, provider.Model) (string, error) { return "secret", m.key }
 
-// withModel lets sessions ask m by default.
+// withModel makes m the default model of sessions.
 func withModel(m *models) option {
 	return func(c *agent.Config) { c.Models, c.Defaults.Model = m, "p/m" }
 }
@@ -65,7 +64,7 @@ func scripted(replies ...providertest.Reply) *models {
 }
 
 // asking prompts beside the test. The channel is closed without a turn if that fails.
-func asking(t *testing.T, s *agent.Session, text string) <-chan agent.Turn {
+func promptInBackground(t *testing.T, s *agent.Session, text string) <-chan agent.Turn {
 	t.Helper()
 	done := make(chan agent.Turn, 1)
 	go func() {
@@ -114,6 +113,31 @@ func (w *world) runEvents() []agent.RunEvent {
 	return out
 }
 
+// eventsOf returns the events of one type.
+func eventsOf[E event.Event](w *world) (events []E) {
+	for _, run := range w.runEvents() {
+		if e, ok := run.Event.(E); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// isEvent returns the event of type E that e carries, if it does.
+func isEvent[E event.Event](e agent.Event) (found E, ok bool) {
+	if run, isRun := e.(agent.RunEvent); isRun {
+		found, ok = run.Event.(E)
+	}
+	return found, ok
+}
+
+// isText returns the piece of the model's text that e carries, if it does.
+func isText(e agent.Event) (delta string, ok bool) {
+	piece, ok := isEvent[event.MessageUpdate](e)
+	return piece.Update.Delta, ok && piece.Update.Type == event.TextDelta
+}
+
+// Proves: X-024, X-204 (with the first prompt, so that opening writes nothing)
 func TestPromptIsAnsweredAndKept(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -134,6 +158,7 @@ func TestPromptIsAnsweredAndKept(t *testing.T) {
 }
 
 // P-002: everything that counts is in the file.
+// Proves: X-201, X-203, O-059
 func TestStateSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -174,7 +199,7 @@ func TestNothingHappensWithoutAModel(t *testing.T) {
 			s := w.live(t, "/w")
 			_, err := s.Prompt(t.Context(), agent.Input{Text: "hi"})
 			require.True(t, fault.Is(err, fault.Provider), "%v", err)
-			assert.Equal(t, 0, state(t, s).MessageCount, "the prompt is not half said")
+			assert.Equal(t, 0, state(t, s).MessageCount, "a refused prompt is not recorded")
 			exists, err := afero.Exists(fs, s.File())
 			require.NoError(t, err)
 			assert.False(t, exists)
@@ -182,43 +207,41 @@ func TestNothingHappensWithoutAModel(t *testing.T) {
 	}
 }
 
-// P-006, P-007: messages are on disk one by one, each before anybody is told.
+// P-006, P-007: each message is on disk before its event is sent.
+// Proves: P-006, P-007
 func TestMessagesAreOnDiskBeforeTheyAreSeen(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	m := scripted(providertest.Reply{ToolCalls: []providertest.Call{{Name: "look"}}}, providertest.Reply{Text: "Done."})
-	w := newWorld(t, fs, withModel(m), withTools(looker()))
+	w := newWorld(t, fs, withModel(m), withTools(lookTool()))
 	s := w.live(t, "/w")
 	path := s.File()
 	var sizes []int
 	w.Subscribe(func(e agent.Event) {
-		run, ok := e.(agent.RunEvent)
-		if !ok || run.Event.Type != loop.MessageEnd {
+		end, ok := isEvent[event.MessageEnd](e)
+		if !ok {
 			return
 		}
-		content, err := afero.ReadFile(fs, path)
-		if errors.Is(err, afero.ErrFileNotFound) || len(content) == 0 {
-			assert.Contains(t, string(run.Event.Message), `"user"`, "only the prompt waits for its answer")
-			return
-		}
-		assert.Contains(t, string(content), `"id":"`+run.Event.EntryID+`"`)
+		content, _ := afero.ReadFile(fs, path)
+		assert.Contains(t, string(content), `"id":"`+end.EntryID+`"`)
 		sizes = append(sizes, strings.Count(string(content), "\n"))
 	})
 	prompt(t, s, "hi")
-	assert.Equal(t, []int{5, 6, 7}, sizes)
+	assert.Equal(t, []int{4, 5, 6, 7}, sizes)
 }
 
 func withTools(tools ...tool.Tool) option {
 	return func(c *agent.Config) { c.Tools = tools }
 }
 
-// looker is a tool that only reads.
-func looker() tool.Tool {
+// lookTool returns a tool that only reads.
+func lookTool() tool.Tool {
 	return tool.Tool{Tool: provider.Tool{Name: "look"}, Run: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		return tool.TextResult("seen"), nil
 	}}
 }
 
+// Proves: O-031
 func TestPromptWhileATurnRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -228,7 +251,7 @@ func TestPromptWhileATurnRuns(t *testing.T) {
 			providertest.Reply{Text: "a long answer", Hold: hold}, providertest.Reply{Text: "steered"}, providertest.Reply{Text: "followed"},
 		)))
 		s := w.live(t, "/w")
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		assert.True(t, state(t, s).IsStreaming)
 
@@ -270,13 +293,14 @@ func TestPromptWhileATurnRuns(t *testing.T) {
 	})
 }
 
-func TestAbortGivesBackWhatWasQueued(t *testing.T) {
+// Proves: X-196, O-056
+func TestAbortReturnsQueuedPrompts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fs := afero.NewMemMapFs()
 		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "a long answer", Hold: make(chan struct{})}, providertest.Reply{Text: "ok"})))
 		s := w.live(t, "/w")
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		_, err := s.Enqueue(agent.Input{Text: "later", Queue: "followUp"})
 		require.NoError(t, err)
@@ -298,12 +322,13 @@ func TestAbortGivesBackWhatWasQueued(t *testing.T) {
 	})
 }
 
-// P-012: a prompt that was taken back before anything was said leaves nothing behind.
-func TestAPromptTakenBackLeavesNoFile(t *testing.T) {
+// P-012: a prompt that was withdrawn before any answer leaves nothing behind.
+// Proves: P-012
+func TestACancelledPromptLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		fs := afero.NewMemMapFs()
-		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "x", Before: make(chan struct{})})))
+		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "x", Before: make(chan struct{})})), withJournal(t, fs))
 		s := w.live(t, "/w")
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
@@ -321,6 +346,7 @@ func TestAPromptTakenBackLeavesNoFile(t *testing.T) {
 	})
 }
 
+// Proves: X-195, X-196 (a change stops the turn and returns its queue), O-054
 func TestSwitchStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -329,7 +355,7 @@ func TestSwitchStopsTheTurn(t *testing.T) {
 		w := newWorld(t, fs, withModel(scripted(providertest.Reply{Text: "a long answer", Hold: make(chan struct{})})))
 		s := w.live(t, "/w")
 		first := s.File()
-		done := asking(t, s, "hi")
+		done := promptInBackground(t, s, "hi")
 		synctest.Wait()
 		out, err := s.Switch(t.Context(), other)
 		require.NoError(t, err)
@@ -337,7 +363,7 @@ func TestSwitchStopsTheTurn(t *testing.T) {
 		assert.Equal(t, provider.StopAborted, (<-done).StopReason)
 		content, err := afero.ReadFile(fs, first)
 		require.NoError(t, err)
-		assert.Contains(t, string(content), `"stopReason":"aborted"`, "what was answered stays where it was asked")
+		assert.Contains(t, string(content), `"stopReason":"aborted"`, "the answer stays on its branch")
 		content, err = afero.ReadFile(fs, other)
 		require.NoError(t, err)
 		assert.NotContains(t, string(content), "long answer")
@@ -359,9 +385,9 @@ func TestEventsAreNumberedAndMerged(t *testing.T) {
 			switch e := e.(type) {
 			case agent.RunEvent:
 				assert.EqualValues(t, i+1, e.Seq)
-				if u := e.Event.Update; u != nil && u.Type == "text_delta" {
+				if delta, ok := isText(e); ok {
 					deltas++
-					got.WriteString(u.Delta)
+					got.WriteString(delta)
 				}
 			case agent.SessionChanged:
 				assert.EqualValues(t, i+1, e.Seq)
@@ -375,6 +401,7 @@ func TestEventsAreNumberedAndMerged(t *testing.T) {
 	})
 }
 
+// Proves: X-024, X-026, P-008, P-009, P-015, P-016
 func TestModelAndThinkingLevel(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -409,7 +436,8 @@ func TestModelAndThinkingLevel(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound))
 }
 
-// P-017: a session whose model is not to be had goes on with the default one, and says so.
+// P-017: a session whose model is unavailable continues with the default model, and reports that.
+// Proves: X-202, O-058, P-017
 func TestModelThatIsGone(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -424,10 +452,8 @@ func TestModelThatIsGone(t *testing.T) {
 	require.NoError(t, err)
 	prompt(t, s, "hi")
 	var notices []string
-	for _, e := range w.runEvents() {
-		if e.Event.Type == "notice" {
-			notices = append(notices, e.Event.Text)
-		}
+	for _, e := range eventsOf[event.Notice](w) {
+		notices = append(notices, e.Text)
 	}
 	assert.Equal(t, []string{"Could not restore model gone/model. Using p/m."}, notices)
 }
@@ -456,11 +482,11 @@ func TestChangesNeedPermission(t *testing.T) {
 				providertest.Reply{ToolCalls: []providertest.Call{{Name: "change"}}}, providertest.Reply{Text: "Done."},
 			)), withTools(changer(&changed)))
 			s := w.live(t, "/w")
-			done := asking(t, s, "hi")
+			done := promptInBackground(t, s, "hi")
 			synctest.Wait()
 			snap, err := s.Snapshot(t.Context())
 			require.NoError(t, err)
-			require.Len(t, snap.Approvals, 1, "a client that comes now is told")
+			require.Len(t, snap.Approvals, 1, "a later client sees it")
 			assert.Equal(t, "Change it", snap.Approvals[0].Preview.Title)
 			assert.Equal(t, "-a\n+b\n", snap.Approvals[0].Preview.Diff)
 			assert.Zero(t, changed)
@@ -473,13 +499,14 @@ func TestChangesNeedPermission(t *testing.T) {
 				assert.Equal(t, 1, changed)
 			} else {
 				assert.Zero(t, changed)
-				assert.Contains(t, string(content), "did not allow this")
+				assert.Contains(t, string(content), "denied this")
 			}
 			require.NoError(t, w.Close(t.Context()))
 		})
 	}
 }
 
+// Proves: X-027 (writing), P-010
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -511,8 +538,8 @@ func TestCompaction(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(sent), "old words")
 }
 
-// A conversation that has outgrown the window is compacted by itself; one that a service
-// refuses is compacted and asked again, once.
+// A conversation that has outgrown the window is compacted automatically; one that a service
+// refuses is compacted and sent again, once.
 func TestAutomaticCompaction(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -534,19 +561,22 @@ func TestAutomaticCompaction(t *testing.T) {
 				prompt(t, s, fmt.Sprint("prompt ", i))
 			}
 			var events []string
-			for _, e := range w.runEvents() {
-				if strings.HasPrefix(e.Event.Type, "auto_compaction") {
-					events = append(events, e.Event.Type+" "+e.Event.CompactionReason)
+			for _, run := range w.runEvents() {
+				switch e := run.Event.(type) {
+				case event.CompactionStart:
+					events = append(events, "start "+e.Reason)
+				case event.CompactionEnd:
+					events = append(events, "end "+e.Reason)
 				}
 			}
-			assert.Equal(t, []string{"auto_compaction_start " + c.reason, "auto_compaction_end " + c.reason}, events)
+			assert.Equal(t, []string{"start " + c.reason, "end " + c.reason}, events)
 			assert.Contains(t, lines(t, fs, s), "compaction")
 		})
 	}
 }
 
-// Whatever people do at the same moment, files stay valid and every prompt is answered,
-// given back or refused.
+// With concurrent requests of several users, files stay valid and every prompt is answered,
+// returned or refused.
 func TestPromptSteerAbortSwitchForkRace(t *testing.T) {
 	t.Parallel()
 	rounds := 200
@@ -559,7 +589,7 @@ func TestPromptSteerAbortSwitchForkRace(t *testing.T) {
 		w := newWorld(t, fs, withModel(scripted(
 			providertest.Reply{Text: "some words", ToolCalls: []providertest.Call{{Name: "look"}}}, providertest.Reply{Text: "Done."},
 			providertest.Reply{Text: "More."},
-		)), withTools(looker()))
+		)), withTools(lookTool()))
 		s := w.live(t, "/w")
 		var all sync.WaitGroup
 		for _, f := range []func(){
@@ -592,14 +622,14 @@ func TestPromptSteerAbortSwitchForkRace(t *testing.T) {
 	}
 }
 
-// checkFiles asks that every session file is whole, with one result for every tool call.
+// checkFiles requires that every session file is whole, with one result for every tool call.
 func checkFiles(t *testing.T, fs afero.Fs, round int) {
 	t.Helper()
 	require.NoError(t, afero.Walk(fs, root+"/sessions", func(path string, info os.FileInfo, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".jsonl") {
 			return err
 		}
-		doc, err := session.Load(fs, path)
+		doc, err := session.NewStore(session.StoreConfig{Fs: fs}).Load(path)
 		require.NoError(t, err)
 		require.Empty(t, doc.Problems(), "round %d: %s", round, path)
 		calls, results := 0, 0
@@ -635,7 +665,7 @@ func TestBranchSummaryByTheModel(t *testing.T) {
 	require.NoError(t, err)
 	asked := m.Requests()[2].Messages[0].PlainText()
 	assert.Contains(t, asked, "[User]: second")
-	assert.NotContains(t, asked, "first", "what stays on the branch needs no summary")
+	assert.NotContains(t, asked, "first", "entries that stay on the branch are not summarized")
 	assert.Contains(t, asked, "Additional focus: the tests")
 	snap, err := s.Snapshot(t.Context())
 	require.NoError(t, err)
@@ -655,7 +685,8 @@ func TestBranchSummaryByTheModel(t *testing.T) {
 	assert.Equal(t, before, state(t, s2), "without a summary nothing moves")
 }
 
-// What the model keeps as its plan is that of the branch, whichever that is.
+// The model's plan is that of the current branch, whichever that is.
+// Proves: X-209
 func TestTodosAreThoseOfTheBranch(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -683,8 +714,8 @@ func TestTodosAreThoseOfTheBranch(t *testing.T) {
 	assert.JSONEq(t, `["one"]`, string(snap.Todos))
 }
 
-// A person's command is recorded, shown to the model with the next prompt, and never between
-// a tool call and its result.
+// A user's command is recorded, shown to the model with the next prompt, and never between a tool
+// call and its result.
 func TestBash(t *testing.T) {
 	t.Parallel()
 	shell := tool.NewShell(tool.Options{})
@@ -701,7 +732,7 @@ func TestBash(t *testing.T) {
 	fs := afero.NewMemMapFs()
 	w := newWorld(t, fs, withModel(m), withTools(wait), func(c *agent.Config) { c.Shell = &shell })
 	s := w.live(t, t.TempDir())
-	done := asking(t, s, "hi")
+	done := promptInBackground(t, s, "hi")
 	<-entered
 	message, err := s.Bash(t.Context(), "echo from the shell; exit 3", false)
 	require.NoError(t, err)

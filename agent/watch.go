@@ -9,11 +9,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// settle is how long a directory is left alone after a change before it is told of. A
+// settle is the quiet time after a change of a directory before it is reported. A
 // terminal agent that writes a turn changes its file many times a second.
 const settle = 100 * time.Millisecond
 
-// watcher tells the manager when another program changes session files. It watches the
+// watcher notifies the manager of external changes of session files. It watches the
 // directories that an open folder's sessions may be in and, because those need not
 // exist yet, the directories above them.
 type watcher struct {
@@ -82,15 +82,15 @@ func (w *watcher) loop() {
 func (w *watcher) add(cwd string) {
 	for _, dir := range w.m.cfg.Finder.Dirs(cwd) {
 		w.dirs[dir] = append(w.dirs[dir], cwd)
-		// What does not exist cannot be watched; its parent tells when it appears.
+		// A missing directory cannot be watched; its parent reports when it appears.
 		_ = w.notify.Add(dir)
 		_ = w.notify.Add(filepath.Dir(dir))
 	}
 }
 
-// note remembers what an event is about. It reports whether it matters.
+// note records the subject of an event. It reports whether it is relevant.
 func (w *watcher) note(e fsnotify.Event, changed map[string]bool) bool {
-	if _, ours := w.dirs[e.Name]; ours {
+	if _, watched := w.dirs[e.Name]; watched {
 		if e.Has(fsnotify.Create) {
 			_ = w.notify.Add(e.Name)
 		}
@@ -98,15 +98,15 @@ func (w *watcher) note(e fsnotify.Event, changed map[string]bool) bool {
 		return true
 	}
 	name := filepath.Base(e.Name)
-	if _, ours := w.dirs[filepath.Dir(e.Name)]; !ours || !strings.HasSuffix(name, ".jsonl") || strings.HasPrefix(name, ".") {
+	if _, watched := w.dirs[filepath.Dir(e.Name)]; !watched || !strings.HasSuffix(name, ".jsonl") || strings.HasPrefix(name, ".") {
 		return false
 	}
 	changed[e.Name] = true
 	return true
 }
 
-// filesChanged brings live sessions up to date with their files and says whose list of
-// sessions is old.
+// filesChanged brings live sessions up to date with their files and publishes SessionsChanged for
+// the working directories whose list of sessions is stale.
 func (m *Manager) filesChanged(paths map[string]bool, dirs map[string][]string) {
 	stale := map[string]bool{}
 	for path := range paths {
@@ -134,8 +134,8 @@ func (m *Manager) all() []*Session {
 	return all
 }
 
-// refresh adopts what another program appended to the live session. While an operation
-// has its turn there is nothing to do: it looks at the file itself before it writes.
+// refresh adopts entries that another program appended to the live session. While an operation is
+// running it does nothing: the operation checks the file itself before it writes.
 func (s *Session) refresh() {
 	select {
 	case s.ops <- struct{}{}:
@@ -146,7 +146,7 @@ func (s *Session) refresh() {
 	log := s.current()
 	changed, err := log.Refresh()
 	if err != nil {
-		s.m.log.Warn("live session cannot be read again", zap.String("path", log.Path()), zap.Error(err))
+		s.m.log.Warn("the live session cannot be reread", zap.String("path", log.Path()), zap.Error(err))
 		return
 	}
 	if changed {

@@ -10,17 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 // TestOtherProgramsChangesAreNoticed runs on the real file system, where another
 // program appends to the live session and then makes one of its own.
+// Proves: AB-016
 func TestOtherProgramsChangesAreNoticed(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	places := session.AgentPlaces(filepath.Join(dir, "agent"))
+	places := library.AgentPlaces(filepath.Join(dir, "agent"))
 	sessions := filepath.Join(places.Sessions, "--w--")
 	require.NoError(t, os.MkdirAll(sessions, 0o700))
 	path := filepath.Join(sessions, "2026-01-01T00-00-00-000Z_0123456789abcdef.jsonl")
@@ -28,10 +30,13 @@ func TestOtherProgramsChangesAreNoticed(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 
 	fs := afero.NewOsFs()
-	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(places)}, Home: "/h", Temp: "/tmp", Now: time.Now}
+	finder := library.Finder{Fs: fs, Roots: []library.Root{library.OwnRoot(places)}, Home: "/h", Temp: "/tmp", Now: time.Now}
 	m := agent.NewManager(agent.Config{
-		Store:  session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}),
-		Finder: finder, Watch: true,
+		Storage: agent.Storage{
+			Store:  session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}),
+			Finder: finder,
+			Watch:  true,
+		},
 	})
 	events := make(chan agent.Event, 100)
 	m.Subscribe(func(e agent.Event) { events <- e })

@@ -10,8 +10,9 @@ import (
 
 	"github.com/spf13/afero"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 // TestEventsOutOfOrder: the watcher's refresh takes no turn, so that it numbers and publishes events
@@ -22,8 +23,8 @@ func TestEventsOutOfOrder(t *testing.T) {
 	_ = os.MkdirAll(filepath.Dir(path), 0o700)
 	_ = os.WriteFile(path, []byte(st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two"))), 0o600)
 	fs := afero.NewOsFs()
-	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(dir))}, Now: time.Now}
-	m := NewManager(Config{Store: session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}), Finder: finder})
+	finder := library.Finder{Fs: fs, Roots: []library.Root{library.OwnRoot(library.AgentPlaces(dir))}, Now: time.Now}
+	m := NewManager(Config{Storage: Storage{Store: session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot}), Finder: finder}})
 	s, err := m.Session(context.Background(), "/w")
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 			default:
 			}
 			_, _ = f.WriteString(st.User(time.Now().Format("050405.000000"), "bbbbbbbb", "f") + "\n")
-			s.refresh() // what the watcher's loop calls
+			s.refresh() // the call of the watcher's loop
 		}
 	})
 	for range 20000 {

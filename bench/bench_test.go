@@ -14,7 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// bigStores are not made or read unless XCSH_BENCH_BIG is set: they take seconds.
+// bigStores take seconds and are only used if XCSH_BENCH_BIG is set.
 var bigStores = map[string]bool{"S2": true, "S2n": true, "L1": true, "L2": true}
 
 // store returns a store that is kept between runs.
@@ -39,7 +39,7 @@ func single(b *testing.B, name string) (k bench.Kit, path string, s gen.Session)
 	return k, filepath.Join(home, m.Sessions[0].Path), m.Sessions[0]
 }
 
-// each runs f on every store as a benchmark of its own.
+// each runs f as a sub-benchmark for every store.
 func each(b *testing.B, names []string, f func(b *testing.B, name string)) {
 	for _, name := range names {
 		b.Run(name, func(b *testing.B) { f(b, name) })
@@ -143,8 +143,8 @@ func benchmarkAppend(b *testing.B, sync bool) {
 func BenchmarkAppend(b *testing.B)     { benchmarkAppend(b, false) }
 func BenchmarkAppendSync(b *testing.B) { benchmarkAppend(b, true) }
 
-// BenchmarkWrite and BenchmarkWriteSync are what the system needs for what Append and
-// AppendSync write.
+// BenchmarkWrite and BenchmarkWriteSync measure the system's time for the writes of Append and
+// AppendSync.
 func BenchmarkWrite(b *testing.B)     { benchmarkWrite(b, false) }
 func BenchmarkWriteSync(b *testing.B) { benchmarkWrite(b, true) }
 
@@ -162,8 +162,8 @@ func benchmarkWrite(b *testing.B, sync bool) {
 	}
 }
 
-// BenchmarkRefresh is how long a line that another program appended takes to be seen,
-// once one looks; the other program's write is not measured.
+// BenchmarkRefresh measures the detection of a line that another program appended, without the write
+// itself.
 func BenchmarkRefresh(b *testing.B) {
 	k, path, s := single(b, "S10")
 	path = scratchCopy(b, path)
@@ -216,7 +216,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkListAgain lists what was listed before, as a server does.
+// BenchmarkListAgain lists sessions that were listed before, as a server does.
 func BenchmarkListAgain(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
 		k, _, m := store(b, name)
@@ -232,7 +232,7 @@ func BenchmarkListAgain(b *testing.B) {
 	})
 }
 
-// BenchmarkListBriefly is BenchmarkList without what was said.
+// BenchmarkListBriefly is BenchmarkList without the text of the messages.
 func BenchmarkListBriefly(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
 		k, _, m := store(b, name)
@@ -246,7 +246,7 @@ func BenchmarkListBriefly(b *testing.B) {
 	})
 }
 
-// BenchmarkStat is the least that BenchmarkList could do.
+// BenchmarkStat measures the lower bound of BenchmarkList.
 func BenchmarkStat(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
 		k, _, m := store(b, name)
@@ -296,7 +296,7 @@ func BenchmarkSearch(b *testing.B) {
 	})
 }
 
-// BenchmarkSearchAgain searches what was listed before.
+// BenchmarkSearchAgain searches sessions that were listed before.
 func BenchmarkSearchAgain(b *testing.B) {
 	each(b, listed, func(b *testing.B, name string) {
 		k, _, m := store(b, name)
@@ -321,10 +321,10 @@ func run[R any](b testing.TB, k bench.Kit, command string, args map[string]any) 
 	return r
 }
 
-// envOf is what commands about k's sessions work with, from a folder that has none of its own.
+// envOf is the environment of commands about k's sessions, from a folder that has none of its own.
 func envOf(k bench.Kit) *commands.Env {
 	return &commands.Env{
-		Sessions: agent.NewManager(agent.Config{Store: k.Store, Finder: k.Finder}),
+		Sessions: agent.NewManager(agent.Config{Storage: agent.Storage{Store: k.Store, Finder: k.Finder}}),
 		Store:    k.Store, Finder: k.Finder, Fs: k.Finder.Fs, UI: commands.Headless{},
 		Folders: func() []string { return []string{"/nowhere"} },
 	}

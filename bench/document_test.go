@@ -11,20 +11,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// How long an answer about a session document may take when it was just edited, as a multiple
-// of scanning the text once. The edit itself copies the text twice.
+// The time limits of responses about a session document that was just edited, as multiples of scanning
+// the text once. The edit itself copies the text twice.
 var documentBounds = map[string]float64{
 	"textDocument/hover":          0.75,
 	"textDocument/documentSymbol": 3.5,
 	"textDocument/foldingRange":   2.5,
 }
 
-// BenchmarkEditedDocument presses a key in the middle of a session of 100 MB and asks about it
-// at once, in turn with scanning the text as it is.
+// BenchmarkEditedDocument types a character in the middle of a session of 100 MB and requests
+// information about it at once, in turn with scanning the whole text.
 func BenchmarkEditedDocument(b *testing.B) {
 	each(b, []string{"S10", "S2"}, func(b *testing.B, name string) {
 		_, path, _ := single(b, name)

@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/bench"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// oneModel is fake/m, whatever speaks for it.
+// oneModel is fake/m, with any client.
 type oneModel struct {
 	provider.Provider
 	model provider.Model
@@ -54,12 +54,12 @@ func answering(tb testing.TB, text string, wire bool) oneModel {
 	return oneModel{anthropic.New(guard.Options{}), server.Model(provider.AnthropicMessages, "m")}
 }
 
-// stage is an editor, a server, and a look behind it.
+// stage is an editor and a server whose manager the test can access.
 type stage struct {
 	*lsptest.Editor
 	manager *agent.Manager
 	work    string
-	ended   chan time.Time // when a turn was over, as the session has it
+	ended   chan time.Time // the end of each turn, as reported by the session
 
 	mu   sync.Mutex
 	peak uint64 // of the heap; guarded by mu
@@ -71,11 +71,12 @@ func newStage(tb testing.TB, m oneModel) *stage {
 	kit := bench.New(home, home)
 	s := &stage{work: filepath.Join(home, "work"), ended: make(chan time.Time, 1)}
 	s.manager = agent.NewManager(agent.Config{
-		Store: kit.Store, Finder: kit.Finder, Models: m, Defaults: agent.Defaults{Model: "fake/m"},
+		Storage:  agent.Storage{Store: kit.Store, Finder: kit.Finder},
+		Requests: agent.Requests{Models: m, Defaults: agent.Defaults{Model: "fake/m"}},
 	})
 	s.manager.Subscribe(func(e agent.Event) {
 		s.weigh()
-		if run, ok := e.(agent.RunEvent); ok && run.Event.Type == loop.AgentEnd {
+		if run, ok := e.(agent.RunEvent); ok && run.Event.Type() == (event.AgentEnd{}).Type() {
 			s.ended <- time.Now()
 		}
 	})
@@ -91,7 +92,7 @@ func newStage(tb testing.TB, m oneModel) *stage {
 	return s
 }
 
-// weigh notes the size of the heap, garbage and all.
+// weigh records the size of the heap, garbage included.
 func (s *stage) weigh() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -100,7 +101,7 @@ func (s *stage) weigh() {
 	s.peak = max(s.peak, m.HeapAlloc)
 }
 
-// retained is what the heap holds that is no garbage.
+// retained is the size of the heap without garbage.
 func retained() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -108,7 +109,7 @@ func retained() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// delivered is what the editor was told of a turn.
+// delivered counts the events of a turn that the editor received.
 type delivered struct {
 	events, bytes int
 	text          string
@@ -123,7 +124,10 @@ func (s *stage) delivered(tb testing.TB) (d delivered) {
 		if m.Method != lsp.MethodEvent && m.Method != lsp.MethodSessionChanged {
 			continue
 		}
-		var p lsp.EventParams
+		var p struct {
+			Seq   uint64
+			Event struct{ AssistantMessageEvent event.Update }
+		}
 		require.NoError(tb, json.Unmarshal(m.Params, &p))
 		require.Equal(tb, next, p.Seq)
 		next++
@@ -132,7 +136,7 @@ func (s *stage) delivered(tb testing.TB) (d delivered) {
 		}
 		d.events++
 		d.bytes += len(m.Params)
-		if u := p.Event.Update; u != nil && u.Type == "text_delta" {
+		if u := p.Event.AssistantMessageEvent; u.Type == event.TextDelta {
 			text.WriteString(u.Delta)
 		}
 	}
@@ -140,8 +144,8 @@ func (s *stage) delivered(tb testing.TB) (d delivered) {
 	return d
 }
 
-// turn lets the model answer and returns how long that took the session, and what the client,
-// which reads nothing until the turn is over when it is stalled, made the server keep.
+// turn makes the model answer and returns the time that the session needed, and the memory that the
+// server kept for the client. A stalled client reads nothing until the turn is over.
 func (s *stage) turn(tb testing.TB, stalled bool) (took time.Duration, kept int64) {
 	tb.Helper()
 	before := retained()
@@ -160,12 +164,12 @@ func (s *stage) turn(tb testing.TB, stalled bool) (took time.Duration, kept int6
 	return took, kept
 }
 
-// A client that reads gets every piece of an answer, and so does one that hangs, later: the turn
-// does not wait for it, and not much is kept for it.
-func TestEventsReachAClientThatHangs(t *testing.T) {
+// Every client receives every piece of an answer. The turn does not wait for a stalled client, and
+// the server keeps little memory for it.
+func TestStalledClientReceivesAllEvents(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789", 500)
-	for name, stalled := range map[string]bool{"reading": false, "hanging": true} {
+	for name, stalled := range map[string]bool{"reading": false, "stalled": true} {
 		for how, wire := range map[string]bool{"scripted": false, "over HTTP": true} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
@@ -210,9 +214,9 @@ func BenchmarkEvents(b *testing.B) {
 	}
 }
 
-// BenchmarkEventsNobodyReads is the worst case: 100,000 events that are not merged, as long
-// turns of many tools have, for a client that hangs.
-func BenchmarkEventsNobodyReads(b *testing.B) {
+// BenchmarkEventsUnread measures the worst case: 100,000 events that are not merged, as in
+// long turns of many tools, for a client that hangs.
+func BenchmarkEventsUnread(b *testing.B) {
 	const events = 100_000
 	var kept float64
 	for range b.N {
@@ -221,7 +225,7 @@ func BenchmarkEventsNobodyReads(b *testing.B) {
 		before := retained()
 		s.Pause()
 		for range events {
-			live.Report(loop.Event{Type: loop.ToolUpdate, ToolCallID: "toolu_0001", ToolName: "bash", Text: "a line of output"})
+			live.Report(event.ToolUpdate{ToolCallID: "toolu_0001", ToolName: "bash", PartialResult: []byte(`"a line of output"`)})
 		}
 		kept += float64(retained() - before)
 		s.Resume()

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/history"
 )
 
 // historyOf returns a store with n prompts of 5 to 24 words from a vocabulary in which a few
@@ -57,11 +57,11 @@ func historyOf(b *testing.B, n int, ranks ...int) (s *history.Store, words []str
 	return s, words
 }
 
-// BenchmarkHistory is what an editor asks while a person types: xcsh.history over 100,000
+// BenchmarkHistory measures the request of an editor while a user types: xcsh.history over 100,000
 // prompts, from the command to the JSON of its answer. The limit is 20 ms.
 func BenchmarkHistory(b *testing.B) {
 	s, words := historyOf(b, 100_000, 0, 1, 200, 2500)
-	env := &commands.Env{Sessions: agent.NewManager(agent.Config{History: s}), Folders: func() []string { return []string{"/home/dev/p3"} }}
+	env := &commands.Env{Sessions: agent.NewManager(agent.Config{Storage: agent.Storage{History: s}}), Folders: func() []string { return []string{"/home/dev/p3"} }}
 	for _, q := range []struct{ name, query, scope string }{
 		{"Recent", "", "all"},
 		{"RecentOfAFolder", "", "folder"},
@@ -88,7 +88,7 @@ func BenchmarkHistory(b *testing.B) {
 	}
 }
 
-// BenchmarkHistoryAdd is what a prompt waits for.
+// BenchmarkHistoryAdd measures the time to record a prompt.
 func BenchmarkHistoryAdd(b *testing.B) {
 	s := history.Open(history.Config{Path: filepath.Join(b.TempDir(), "history.db"), Unanswered: filepath.Join(b.TempDir(), "unanswered")})
 	s.Prepare()

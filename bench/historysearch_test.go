@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/history"
 )
 
-// countingSchema is that of a database in which each prompt is there once.
+// countingSchema is the schema of a database that stores each prompt once.
 var countingSchema = []string{
 	"PRAGMA journal_mode = WAL",
 	"CREATE TABLE history (id INTEGER PRIMARY KEY AUTOINCREMENT, prompt TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL DEFAULT (unixepoch()), cwd TEXT, session_id TEXT, use_count INTEGER NOT NULL DEFAULT 1)",
@@ -83,8 +83,7 @@ func pastOf(b *testing.B, n, vocabulary int, counting bool) (*history.Store, []s
 	return history.Open(history.Config{Path: path}), words
 }
 
-// asked are queries as people type them: beginnings of words and words, common and rare, one
-// and several.
+// asked returns typical queries: words and prefixes of words, common and rare, one and several.
 func asked(words []string) (queries []string) {
 	for rank := 0; rank < len(words); rank += 1 + rank/4 {
 		word := words[rank]
@@ -114,7 +113,7 @@ func BenchmarkHistorySearch(b *testing.B) {
 	} {
 		b.Run(shape.name, func(b *testing.B) {
 			s, words := pastOf(b, 100_000, shape.vocabulary, shape.counting)
-			env := &commands.Env{Sessions: agent.NewManager(agent.Config{History: s}), Folders: func() []string { return []string{shape.cwd} }}
+			env := &commands.Env{Sessions: agent.NewManager(agent.Config{Storage: agent.Storage{History: s}}), Folders: func() []string { return []string{shape.cwd} }}
 			queries := asked(words)
 			var took []time.Duration
 			slowest := ""
@@ -139,7 +138,7 @@ func BenchmarkHistorySearch(b *testing.B) {
 	}
 }
 
-// bestOf asks three times.
+// bestOf returns the best time of three runs.
 func bestOf(b *testing.B, env *commands.Env, query, cwd string) time.Duration {
 	b.Helper()
 	a := map[string]string{"query": query, "scope": "all"}

@@ -1,7 +1,5 @@
-// Package bench measures xcsh-ls. The operations are here once, for the Go benchmarks
-// of this package, for the program of bench/drive that a whole process is measured
-// with, and for the tests that require their answers to be right. README.md says how
-// it is done and what came of it.
+// Package bench measures xcsh-ls. It defines the operations for the Go benchmarks of this package, for
+// bench/drive, which measures whole processes, and for the tests that check their results. README.md describes the method and the results.
 package bench
 
 import (
@@ -20,28 +18,29 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// Kit is what the operations need: discovery and storage over a home directory, put
-// together as the program does it.
+// Kit holds the dependencies of the operations: discovery and storage over a home directory, wired
+// as in the program.
 type Kit struct {
-	Finder session.Finder
+	Finder library.Finder
 	Store  *session.Store
 }
 
 // New returns a kit over the sessions of all three programs below home. New files go
 // below scratch.
 func New(home, scratch string) Kit {
-	env := session.Env{Home: home, Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
-	roots := append([]session.Root{session.OwnRoot(session.AgentPlaces(filepath.Join(scratch, ".xcsh", "agent")))}, session.PeerPlaces(env)...)
-	finder := session.Finder{Fs: afero.NewOsFs(), Roots: roots, Home: home, Temp: os.TempDir(), RealPath: filepath.EvalSymlinks, Now: time.Now}
+	env := library.Env{Home: home, Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
+	roots := append([]library.Root{library.OwnRoot(library.AgentPlaces(filepath.Join(scratch, ".xcsh", "agent")))}, library.PeerPlaces(env)...)
+	finder := library.Finder{Fs: afero.NewOsFs(), Roots: roots, Home: home, Temp: os.TempDir(), RealPath: filepath.EvalSymlinks, Now: time.Now}
 	return Kit{Finder: finder, Store: session.NewStore(session.StoreConfig{Fs: finder.Fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})}
 }
 
-// Open is the way from a path to the newest context: from the end of the file where
-// that is certain, else over the whole file.
+// Open returns the newest context of the session at path. It reads only the end of the file if that is
+// sufficient, and the whole file otherwise.
 func (k Kit) Open(path string) (session.Context, error) {
 	tail, ok, err := k.Store.Newest(path)
 	if ok || err != nil {
@@ -50,7 +49,7 @@ func (k Kit) Open(path string) (session.Context, error) {
 	return k.Index(path)
 }
 
-// Index is Open with every entry indexed.
+// Index is like Open, but indexes every entry.
 func (k Kit) Index(path string) (session.Context, error) {
 	doc, err := k.Store.Load(path)
 	if err != nil {
@@ -60,36 +59,36 @@ func (k Kit) Index(path string) (session.Context, error) {
 	return c, errors.Join(err, doc.Close())
 }
 
-// List describes every session with all that was said in it, as pi's list does.
-func (k Kit) List(ctx context.Context) ([]session.Info, error) {
-	infos, _, err := k.Finder.ListAll(ctx, session.ListOptions{AllText: true})
+// List describes every session with the text of all its messages, as pi's list does.
+func (k Kit) List(ctx context.Context) ([]library.Info, error) {
+	infos, _, err := k.Finder.ListAll(ctx, library.ListOptions{AllText: true})
 	return infos, err
 }
 
-// ListBriefly describes every session without what was said in it, as the program does.
-func (k Kit) ListBriefly(ctx context.Context) ([]session.Info, error) {
-	infos, _, err := k.Finder.ListAll(ctx, session.ListOptions{})
+// ListBriefly describes every session without the text of its messages, as the program does.
+func (k Kit) ListBriefly(ctx context.Context) ([]library.Info, error) {
+	infos, _, err := k.Finder.ListAll(ctx, library.ListOptions{})
 	return infos, err
 }
 
-// Remembering is the kit with a cache of listings below scratch, as a program has it that
-// is not run for the first time.
+// Remembering returns the kit with a cache of listings in scratch, as on any but the first run of the
+// program.
 func (k Kit) Remembering(scratch string) Kit {
 	k.Finder.CacheDir = filepath.Join(scratch, "xcsh-ls")
 	return k
 }
 
-// Search finds the sessions in which word was said.
-func (k Kit) Search(ctx context.Context, word string) ([]session.Info, error) {
-	found, _, err := k.Finder.ListAll(ctx, session.ListOptions{Query: word})
-	// Behind those that hold the word come those that hold its letters.
-	return slices.DeleteFunc(found, func(i session.Info) bool { return i.Match == session.MatchLetters }), err
+// Search finds the sessions whose messages contain word.
+func (k Kit) Search(ctx context.Context, word string) ([]library.Info, error) {
+	found, _, err := k.Finder.ListAll(ctx, library.ListOptions{Query: word})
+	// Sessions with the word are followed by those that have only its letters.
+	return slices.DeleteFunc(found, func(i library.Info) bool { return i.Match == library.MatchLetters }), err
 }
 
-// Resolve returns the file of the session whose id begins with prefix, asked from a
-// directory that has none.
+// Resolve returns the file of the session whose id begins with prefix, from a directory that has no
+// sessions.
 func (k Kit) Resolve(ctx context.Context, prefix string) (string, error) {
-	r, err := k.Finder.Resolve(ctx, "/nowhere", prefix, session.ResolveOptions{})
+	r, err := k.Finder.Resolve(ctx, "/nowhere", prefix, library.ResolveOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +96,7 @@ func (k Kit) Resolve(ctx context.Context, prefix string) (string, error) {
 	return info.Path, err
 }
 
-// Prompt is what the append benchmarks append: about 300 bytes as a line.
+// Prompt is the entry of the append benchmarks: about 300 bytes as a line.
 func Prompt() *session.Draft {
 	return session.DraftMessage(json.RawMessage(
 		`{"role":"user","content":[{"type":"text","text":"` + PromptText + `"}],"timestamp":1700000000000}`))
@@ -133,7 +132,7 @@ func (k Kit) Fork(path, cwd string) (string, error) {
 	return fork.Path(), fork.Close()
 }
 
-// Stat reads every directory of every root and asks for every file in it: the least
+// Stat reads every directory of every root and gets the file info of every file in it: the least
 // that a listing can do.
 func (k Kit) Stat() (files int, err error) {
 	for _, r := range k.Finder.Roots {
@@ -152,8 +151,8 @@ func (k Kit) Stat() (files int, err error) {
 	return files, err
 }
 
-// Answer is what is compared between programs: how many things there are and a digest
-// of what identifies each.
+// Answer is the part of an answer that is compared between programs: the number of items and a
+// digest of their identities.
 type Answer struct {
 	Count  int    `json:"count"`
 	Digest string `json:"digest"`
@@ -176,7 +175,7 @@ func ContextAnswer(c session.Context) Answer {
 }
 
 // ListAnswer is the id and number of messages of each session, in order of the ids.
-func ListAnswer(infos []session.Info) Answer {
+func ListAnswer(infos []library.Info) Answer {
 	lines := make([]string, len(infos))
 	for i, s := range infos {
 		lines[i] = fmt.Sprintf("%s %d", s.ID, s.MessageCount)
@@ -186,7 +185,7 @@ func ListAnswer(infos []session.Info) Answer {
 }
 
 // FoundAnswer is the id of each session that a search found, in order.
-func FoundAnswer(infos []session.Info) Answer {
+func FoundAnswer(infos []library.Info) Answer {
 	lines := make([]string, len(infos))
 	for i, s := range infos {
 		lines[i] = s.ID

@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 // tiny makes a small store of its own.
@@ -36,7 +37,7 @@ func whole(m *gen.Manifest) (sessions []gen.Session) {
 	return sessions
 }
 
-// The answers below come from the generator, which shares no code with the program.
+// The expected results come from the generator, which shares no code with the program.
 
 func TestOpenIsRight(t *testing.T) {
 	t.Parallel()
@@ -55,7 +56,7 @@ func TestOpenIsRight(t *testing.T) {
 		pi := session.Pi
 		tail, ok, err := session.LoadTail(k.Finder.Fs, path, &pi, nil)
 		require.NoError(t, err)
-		require.True(t, ok, "it is what the large ones are read with")
+		require.True(t, ok, "large sessions are read this way")
 		require.Equal(t, s.LeafID, tail.LeafID)
 		require.Equal(t, c, tail.Context)
 	}
@@ -110,9 +111,9 @@ func TestListIsRight(t *testing.T) {
 	k, _, m := tiny(t)
 	infos, err := k.List(t.Context())
 	require.NoError(t, err)
-	want := make([]session.Info, len(m.Sessions))
+	want := make([]library.Info, len(m.Sessions))
 	for i, s := range m.Sessions {
-		want[i] = session.Info{ID: s.ID, MessageCount: s.Messages}
+		want[i] = library.Info{ID: s.ID, MessageCount: s.Messages}
 	}
 	require.Equal(t, bench.ListAnswer(want), bench.ListAnswer(infos))
 
@@ -136,10 +137,10 @@ func TestSearchIsRight(t *testing.T) {
 	k, _, m := tiny(t)
 	found, err := k.Search(t.Context(), gen.Needle)
 	require.NoError(t, err)
-	var want []session.Info
+	var want []library.Info
 	for _, s := range m.Sessions {
 		if s.Needle {
-			want = append(want, session.Info{ID: s.ID})
+			want = append(want, library.Info{ID: s.ID})
 		}
 	}
 	require.Equal(t, bench.FoundAnswer(want), bench.FoundAnswer(found))
@@ -169,7 +170,7 @@ func TestAppendIsRight(t *testing.T) {
 	require.Equal(t, 25, bytes.Count(after[len(before):], []byte(bench.PromptText)))
 	c, err := k.Open(path)
 	require.NoError(t, err)
-	require.Len(t, c.Messages, s.Context+25, "each is the child of the one before")
+	require.Len(t, c.Messages, s.Context+25, "each entry is the child of the previous one")
 }
 
 func TestForkIsRight(t *testing.T) {
@@ -185,7 +186,7 @@ func TestForkIsRight(t *testing.T) {
 		require.NoError(t, err)
 		_, entries, _ := bytes.Cut(original, []byte("\n"))
 		_, same, _ := bytes.Cut(copied, []byte("\n"))
-		require.True(t, bytes.Equal(entries, same), "every entry keeps its bytes")
+		require.True(t, bytes.Equal(entries, same), "entries are copied unchanged")
 	}
 }
 

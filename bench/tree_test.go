@@ -12,15 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/bench"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// treeBound is how long the tree of a session may take over the wire, as a multiple of
-// indexing its file.
+// treeBound limits the time to request the tree of a session, as a multiple of indexing its file.
 const treeBound = 25
 
-// BenchmarkTree asks for the tree of a long session, in turn with indexing its file.
+// BenchmarkTree requests the tree of a long session, in turn with indexing its file.
 func BenchmarkTree(b *testing.B) {
 	b.Run("S2", func(b *testing.B) {
 		_, path, s := single(b, "S2")

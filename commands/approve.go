@@ -3,31 +3,32 @@ package commands
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 var approve = New(Spec{
-	Name: "xcsh.approve", Title: "Answer Permission Request", Input: InputText, Arg: "id",
-	Doc: "Answer a tool call that waits for permission, as xcsh.snapshot and the event approvals_changed name it.",
+	Name: "xcsh.approve", Title: "Answer Permission Prompt", Flags: NeedsTrust, Input: InputText, Arg: "id",
+	Doc: "Answer a pending permission prompt. xcsh.snapshot and the event approvals_changed list them.",
 }, runApprove)
 
 var setApproval = New(Spec{
-	Name: "xcsh.setApproval", Title: "Set Approval Mode…", Flags: Palette, Input: InputText, Arg: "mode",
+	Name: "xcsh.setApproval", Title: "Set Approval Mode…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "mode",
 	Doc: "Set what the tools of the folder's session may do without asking.",
 }, runSetApproval)
 
 // ApproveArgs are the arguments of xcsh.approve.
 type ApproveArgs struct {
 	Folder
-	ID       string            `json:"id" jsonschema:"Of the tool call."`
+	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
 	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
 }
 
-// ApproveResult is what was decided.
+// ApproveResult is the decision.
 type ApproveResult struct {
 	Decision approval.Decision `json:"decision"`
 }
@@ -49,47 +50,81 @@ func runApprove(ctx context.Context, env *Env, a ApproveArgs) (ApproveResult, er
 		return ApproveResult{}, err
 	}
 	if a.ID == "" {
-		if a.ID, err = env.pickPending(ctx, live); err != nil {
+		if a.ID, err = env.ask().pending(ctx, live); err != nil {
 			return ApproveResult{}, err
 		}
 	}
 	if a.Decision == "" {
-		a.Decision, err = choose(ctx, env, need{
-			question: "What is the answer?", nothing: "No answer selected", input: InputText, field: "decision", choices: decisions,
-		}, decisions, func(d approval.Decision) string { return decisionTitles[d] })
-		if err != nil {
+		if a.Decision, err = env.ask().decision(ctx, live, a.ID); err != nil {
 			return ApproveResult{}, err
 		}
 	}
 	return ApproveResult{Decision: a.Decision}, live.Approve(a.ID, a.Decision)
 }
 
-var decisions = []approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny}
-
-var decisionTitles = map[approval.Decision]string{
-	approval.Once: "Allow", approval.Session: "Allow for this session", approval.Workspace: "Always allow in this folder", approval.Deny: "Deny",
+// decision asks for the answer to a pending approval. Each choice names exactly what it allows.
+func (p prompter) decision(ctx context.Context, live *agent.Session, id string) (approval.Decision, error) {
+	snapshot, err := live.Snapshot(ctx)
+	if err != nil {
+		return "", err
+	}
+	var asked approval.Prompt
+	for _, pending := range snapshot.Approvals {
+		if pending.ID == id {
+			asked = pending
+		}
+	}
+	answers := answersTo(asked)
+	return choose(ctx, p, need{
+		question: strings.Join(append([]string{"Allow this action?"}, asked.Warnings()...), "\n"), nothing: "No answer selected",
+		input: InputText, field: "decision", choices: []approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny},
+	}, answers, func(d approval.Decision) string { return decisionTitle(d, asked.Allows()) })
 }
 
-// pickPending asks for one of the tool calls that wait for permission.
-func (env *Env) pickPending(ctx context.Context, live *agent.Session) (string, error) {
+// maxAllows is the longest description of what a choice allows, in UTF-16 units. A choice
+// with a longer one is not offered.
+const maxAllows = 400
+
+func answersTo(p approval.Prompt) []approval.Decision {
+	if allows := p.Allows(); allows == "" || rawjson.UTF16Len(allows) > maxAllows {
+		return []approval.Decision{approval.Once, approval.Deny}
+	}
+	return []approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny}
+}
+
+func decisionTitle(d approval.Decision, allows string) string {
+	switch d {
+	case approval.Once:
+		return "Allow"
+	case approval.Session:
+		return "Allow for this session: " + fault.OneLine(allows)
+	case approval.Workspace:
+		return "Always allow in this folder: " + fault.OneLine(allows)
+	default:
+		return "Deny"
+	}
+}
+
+// pending asks for one of the pending approvals.
+func (p prompter) pending(ctx context.Context, live *agent.Session) (string, error) {
 	snapshot, err := live.Snapshot(ctx)
 	if err != nil {
 		return "", err
 	}
 	if len(snapshot.Approvals) == 0 {
-		return "", fault.New(fault.NotFound, "Nothing waits for permission in %s.", live.Cwd())
+		return "", fault.New(fault.NotFound, "There is no pending approval in %s.", live.Cwd())
 	}
 	ids := make([]string, len(snapshot.Approvals))
-	for i, p := range snapshot.Approvals {
-		ids[i] = p.ID
+	for i, pending := range snapshot.Approvals {
+		ids[i] = pending.ID
 	}
-	p, err := choose(ctx, env, need{
-		question: "Answer which request?", nothing: "No request selected", input: InputText, field: "id", choices: ids,
+	picked, err := choose(ctx, p, need{
+		question: "Select a permission prompt", nothing: "No permission prompt selected", input: InputText, field: "id", choices: ids,
 	}, snapshot.Approvals, pendingTitle)
-	return p.ID, err
+	return picked.ID, err
 }
 
-// pendingTitle words a tool call as a choice.
+// pendingTitle returns the choice for a tool call.
 func pendingTitle(p approval.Prompt) string {
 	what := p.Preview.Title
 	if what == "" {
@@ -104,14 +139,14 @@ func runSetApproval(ctx context.Context, env *Env, a SetApprovalArgs) (ApprovalR
 		return ApprovalResult{}, err
 	}
 	if a.Mode == "" {
-		if a.Mode, err = choose(ctx, env, need{
-			question: "Which approval mode?", nothing: "No approval mode selected", input: InputText, field: "mode", choices: approval.Modes,
+		if a.Mode, err = choose(ctx, env.ask(), need{
+			question: "Select an approval mode", nothing: "No approval mode selected", input: InputText, field: "mode", choices: approval.Modes,
 		}, approval.Modes, func(m approval.Mode) string { return string(m) }); err != nil {
 			return ApprovalResult{}, err
 		}
 	}
 	if !slices.Contains(approval.Modes, a.Mode) {
-		return ApprovalResult{}, fault.New(fault.InvalidArgument, "%q is not an approval mode; it is read-only, ask, auto-edit or yolo.", a.Mode).With("field", "mode")
+		return ApprovalResult{}, fault.New(fault.InvalidArgument, "%q is not an approval mode; use read-only, ask, auto-edit or yolo.", a.Mode).With("field", "mode")
 	}
 	return ApprovalResult{Mode: a.Mode}, live.SetApproval(a.Mode)
 }

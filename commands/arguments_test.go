@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// fields returns the arguments of a command by their names on the wire.
+// fields returns the types of a command's arguments by their names on the wire.
 func fields(t reflect.Type) map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for f := range t.Fields() {
@@ -29,7 +29,7 @@ func fields(t reflect.Type) map[string]reflect.Type {
 	return all
 }
 
-func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestEveryCommandRejectsUnknownArguments(t *testing.T) {
 	t.Parallel()
 	for _, spec := range commands.Default.Specs() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -43,12 +43,12 @@ func TestEveryCommandRefusesWhatItDoesNotKnow(t *testing.T) {
 			}
 			empty, err := afero.IsEmpty(fs, "/")
 			require.NoError(t, err)
-			require.True(t, empty, "nothing was done")
+			require.True(t, empty, "nothing changed")
 		})
 	}
 }
 
-func TestEveryCommandRefusesWrongTypes(t *testing.T) {
+func TestEveryCommandRejectsWrongTypes(t *testing.T) {
 	t.Parallel()
 	for _, spec := range commands.Default.Specs() {
 		for name, typ := range fields(spec.Args) {
@@ -81,7 +81,7 @@ func TestEveryCommandRefusesWrongTypes(t *testing.T) {
 	}
 }
 
-// The arguments are in one JSON object or absent; clients word "absent" in many ways.
+// The arguments are one JSON object or absent. Clients express "absent" in several ways.
 func TestArgumentsAreOneObjectOrAbsent(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -110,7 +110,7 @@ func TestArgumentsAreOneObjectOrAbsent(t *testing.T) {
 	}
 }
 
-// A folder is an absolute path or a file: URI, however it is spelled.
+// A folder is an absolute path or a file: URI, in any spelling.
 func TestSpellingsOfAFolder(t *testing.T) {
 	t.Parallel()
 	for cwd, want := range map[string]string{
@@ -136,7 +136,8 @@ func TestSpellingsOfAFolder(t *testing.T) {
 	}
 }
 
-// The same for the sessions that are read and the files that are written.
+// The same for the sessions to read and the files to write.
+// Proves: O-009 (spaces, quotes, ~/, URIs)
 func TestSpellingsOfAPath(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -190,13 +191,14 @@ func TestSpellingsOfAPath(t *testing.T) {
 	}
 }
 
-func TestACancelledCallSaysSo(t *testing.T) {
+// Proves: X-156
+func TestACancelledCallFailsWithCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, spec := range commands.Default.Specs() {
 		if _, ok := fields(spec.Args)["trashed"]; ok {
-			continue // here is no trash, which it says first
+			continue // there is no trash here, which is checked first
 		}
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()

@@ -10,72 +10,81 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/artifact"
 )
 
 var artifacts = New(Spec{
 	Name: "xcsh.artifacts", Title: "Tool Outputs", Flags: ReadOnly, Arg: "query",
-	Doc: "The outputs that were too long for a conversation and are kept beside it, with what made them; also those of the terminal programs.",
+	Doc: "List the tool outputs that were too long for the conversation, with the calls that made them, including those of the terminal programs.",
 }, runArtifacts)
 
-var artifact = New(Spec{
+var readArtifact = New(Spec{
 	Name: "xcsh.artifact", Title: "Read Tool Output", Flags: ReadOnly, Arg: "id",
-	Doc: "A piece of one of the outputs that xcsh.artifacts lists.",
+	Doc: "Return a part of an output that xcsh.artifacts lists.",
 }, runArtifact)
 
 // ArtifactsArgs are the arguments of xcsh.artifacts.
 type ArtifactsArgs struct {
 	Subject
-	Query string `json:"query,omitempty" jsonschema:"What an output is about. With words that fit the tool or its argument only those outputs are listed, the best first."`
+	Query string `json:"query,omitempty" jsonschema:"Words to find in the tool's name or its argument; the best matches are listed first. Without a match, all outputs are listed."`
 }
 
 // ArtifactsResult lists artifacts.
 type ArtifactsResult struct {
-	Artifacts []ArtifactInfo `json:"artifacts" jsonschema:"In the order of their numbers, then by name; with a query the best first."`
+	Artifacts []ArtifactInfo `json:"artifacts" jsonschema:"By number, then by name; with a query, the best match first."`
 }
 
 // ArtifactInfo describes an artifact.
 type ArtifactInfo struct {
-	ID          string `json:"id" jsonschema:"What xcsh.artifact takes: the number at the beginning of the name, else the name."`
+	ID          string `json:"id" jsonschema:"The argument for xcsh.artifact: the number at the beginning of the name, or else the name."`
 	Name        string `json:"name"`
-	Tool        string `json:"tool,omitempty" jsonschema:"Which tool wrote it, when that is known."`
-	Description string `json:"description,omitempty" jsonschema:"The tool and its first argument, when the session tells."`
-	EntryID     string `json:"entryId,omitempty" jsonschema:"The result in the session that names it."`
+	Tool        string `json:"tool,omitempty" jsonschema:"The tool that wrote it, if known."`
+	Description string `json:"description,omitempty" jsonschema:"The tool and its first argument, if the session contains the call."`
+	EntryID     string `json:"entryId,omitempty" jsonschema:"The tool result that refers to it."`
 	Bytes       int64  `json:"bytes"`
 	Modified    string `json:"modified"`
-	Score       int    `json:"score,omitempty" jsonschema:"How many words of the query fit."`
+	Score       int    `json:"score,omitempty" jsonschema:"How many words of the query match."`
 }
 
 func runArtifacts(ctx context.Context, env *Env, a ArtifactsArgs) (r ArtifactsResult, err error) {
 	r.Artifacts = []ArtifactInfo{}
-	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
-		list, err := env.Store.Artifacts(sub.path)
-		if err != nil || len(list) == 0 {
-			return err
+	err = env.withSource(ctx, a.Subject, func(sub subject) error {
+		found, err := sub.artifacts()
+		if err == nil && len(found) > 0 {
+			r.Artifacts = rank(found, a.Query)
 		}
-		sources, err := sub.doc.ArtifactSources()
-		if err != nil {
-			return err
-		}
-		described := make([]describedArtifact, len(list))
-		for i, one := range list {
-			described[i] = describeArtifact(one, sources)
-		}
-		r.Artifacts = rank(described, a.Query)
-		return nil
+		return err
 	})
 	return r, err
 }
 
-// describedArtifact is an artifact and the text in which a query is looked for.
+// artifacts returns the session's artifacts with their descriptions.
+func (sub subject) artifacts() ([]describedArtifact, error) {
+	list, err := artifact.Dir{Fs: sub.store.Fs, Session: sub.path}.List()
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	sources, err := artifact.Sources(sub.doc)
+	if err != nil {
+		return nil, err
+	}
+	described := make([]describedArtifact, len(list))
+	for i, one := range list {
+		described[i] = describeArtifact(one, sources)
+	}
+	return described, nil
+}
+
+// describedArtifact is an artifact and the text that a query is matched with.
 type describedArtifact struct {
 	ArtifactInfo
 	about string
 }
 
-func describeArtifact(a session.Artifact, sources map[string]session.ArtifactSource) describedArtifact {
+func describeArtifact(a artifact.Artifact, sources map[string]artifact.Source) describedArtifact {
 	d := describedArtifact{ArtifactInfo: ArtifactInfo{
 		ID: a.ID, Name: a.Name, Tool: a.Tool, Bytes: a.Bytes, Modified: session.FormatTime(a.Modified.UTC().Truncate(time.Millisecond)),
 	}, about: a.Name}
@@ -91,11 +100,11 @@ func describeArtifact(a session.Artifact, sources map[string]session.ArtifactSou
 	return d
 }
 
-// maxArgument is how much of an argument describes an output, in UTF-16 units.
+// maxArgument is the length to which an argument is cut in a description, in UTF-16 units.
 const maxArgument = 50
 
-// sourceText is one line about a tool call.
-func sourceText(s session.ArtifactSource) string {
+// sourceText describes a tool call on one line.
+func sourceText(s artifact.Source) string {
 	switch {
 	case s.Argument != "":
 		line := strings.Join(strings.Fields(rawjson.UTF16Prefix(s.Argument, 10*maxArgument)), " ")
@@ -112,8 +121,8 @@ func sourceText(s session.ArtifactSource) string {
 	}
 }
 
-// rank leaves those artifacts that have most words of the query, the best first. A query that
-// fits nothing, or has no words, leaves all.
+// rank returns the artifacts that match the most words of the query, the best first. If none
+// matches, or the query has no words, it returns all.
 func rank(all []describedArtifact, query string) []ArtifactInfo {
 	wanted := keywords(query)
 	ranked := make([]ArtifactInfo, 0, len(all))
@@ -136,7 +145,7 @@ func rank(all []describedArtifact, query string) []ArtifactInfo {
 	return ranked
 }
 
-// keywords are the words of a text that say something: those of more than two characters.
+// keywords returns the words of a text that are longer than two characters.
 func keywords(text string) map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -147,7 +156,7 @@ func keywords(text string) map[string]bool {
 	return words
 }
 
-// How much of an artifact is read at once, in bytes.
+// Limits of one read of an artifact, in bytes.
 const (
 	defaultArtifactLimit = 64 << 10
 	maxArtifactLimit     = 1 << 20
@@ -156,20 +165,20 @@ const (
 // ArtifactArgs are the arguments of xcsh.artifact.
 type ArtifactArgs struct {
 	Subject
-	ID     string `json:"id" jsonschema:"An id or name of xcsh.artifacts, or an address artifact://…."`
-	Offset int64  `json:"offset,omitempty" jsonschema:"Where to begin, in bytes. Absent: 0."`
-	Limit  int64  `json:"limit,omitempty" jsonschema:"How many bytes at most, 1 to 1048576. Absent: 65536. A character is never cut, and a line only if it is longer."`
+	ID     string `json:"id" jsonschema:"An ID or name from xcsh.artifacts, or an artifact:// address."`
+	Offset int64  `json:"offset,omitempty" jsonschema:"The offset of the first byte. Default: 0."`
+	Limit  int64  `json:"limit,omitempty" jsonschema:"The maximum number of bytes, 1 to 1048576. Default: 65536. Characters are never split; lines are split only if they are longer."`
 }
 
-// ArtifactResult is a piece of an artifact.
+// ArtifactResult is a part of an artifact.
 type ArtifactResult struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
 	Text       string `json:"text"`
-	Bytes      int64  `json:"bytes" jsonschema:"The size of all of it."`
-	Offset     int64  `json:"offset" jsonschema:"Where the text begins, in bytes."`
-	NextOffset *int64 `json:"nextOffset,omitempty" jsonschema:"Where to read on; absent at the end."`
-	Binary     bool   `json:"binary,omitempty" jsonschema:"The file holds bytes here that are no text; the text has U+FFFD in their place."`
+	Bytes      int64  `json:"bytes" jsonschema:"The size of the whole output."`
+	Offset     int64  `json:"offset" jsonschema:"The offset of the text, in bytes."`
+	NextOffset *int64 `json:"nextOffset,omitempty" jsonschema:"The offset of the next part; absent at the end."`
+	Binary     bool   `json:"binary,omitempty" jsonschema:"This part contains bytes that are not text; they are replaced by U+FFFD."`
 }
 
 func runArtifact(ctx context.Context, env *Env, a ArtifactArgs) (ArtifactResult, error) {
@@ -179,52 +188,40 @@ func runArtifact(ctx context.Context, env *Env, a ArtifactArgs) (ArtifactResult,
 	case a.Limit < 0 || a.Limit > maxArtifactLimit:
 		return ArtifactResult{}, fault.New(fault.InvalidArgument, "limit must be 1 to %d.", maxArtifactLimit).With("field", "limit")
 	}
-	path, err := env.sourceFile(ctx, a.Subject)
+	r := env.resolver()
+	of, err := r.locate(ctx, a.Subject)
 	if err == nil && a.ID == "" {
-		a.ID, err = env.pickArtifact(ctx, a.Subject)
+		a.ID, err = r.pickArtifact(ctx, of)
 	}
 	if err != nil {
 		return ArtifactResult{}, err
 	}
-	part, err := env.Store.ReadArtifact(path, a.ID, a.Offset, cmp.Or(a.Limit, defaultArtifactLimit))
+	part, err := artifact.Dir{Fs: env.Store.Fs, Session: of.file()}.Read(a.ID, a.Offset, cmp.Or(a.Limit, defaultArtifactLimit))
 	if err != nil {
 		return ArtifactResult{}, err
 	}
-	r := ArtifactResult{ID: part.ID, Name: part.Name, Text: part.Text, Bytes: part.Bytes, Offset: part.Offset, Binary: part.Binary}
+	result := ArtifactResult{ID: part.ID, Name: part.Name, Text: part.Text, Bytes: part.Bytes, Offset: part.Offset, Binary: part.Binary}
 	if part.Next > 0 {
-		r.NextOffset = &part.Next
+		result.NextOffset = &part.Next
 	}
-	return r, nil
+	return result, nil
 }
 
-// pickArtifact asks for one of the outputs of a session.
-func (env *Env) pickArtifact(ctx context.Context, s Subject) (id string, err error) {
-	all, err := runArtifacts(ctx, env, ArtifactsArgs{Subject: s})
+// pickArtifact asks for one of a session's outputs and returns its name.
+func (r resolver) pickArtifact(ctx context.Context, of located) (name string, err error) {
+	var names []string
+	err = r.open(of, func(sub subject) error {
+		found, err := sub.artifacts()
+		names = titlesOf(found, func(a describedArtifact) string { return a.Name })
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
-	if len(all.Artifacts) == 0 {
-		return "", fault.New(fault.NotFound, "The session has no outputs that were kept")
+	if len(names) == 0 {
+		return "", fault.New(fault.NotFound, "The session has no saved tool outputs.")
 	}
-	picked, err := choose(ctx, env, need{
-		question: "Read which output?", nothing: "No output selected", input: InputText, field: "id",
-		choices: titlesOf(all.Artifacts, func(a ArtifactInfo) string { return a.Name }),
-	}, all.Artifacts, func(a ArtifactInfo) string { return a.Name })
-	return picked.Name, err
-}
-
-// sourceFile is the file of the session that s names, "" for one in memory. It is not read.
-func (env *Env) sourceFile(ctx context.Context, s Subject) (string, error) {
-	cwd, err := env.cwd(ctx, s.Folder)
-	if err != nil {
-		return "", err
-	}
-	if s.Source != "" {
-		return env.find(ctx, cwd, s.Source)
-	}
-	live, err := env.Sessions.Session(ctx, cwd)
-	if err != nil {
-		return "", err
-	}
-	return live.File(), nil
+	return choose(ctx, r.ask, need{
+		question: "Select a tool output", nothing: "No tool output selected", input: InputText, field: "id", choices: names,
+	}, names, func(name string) string { return name })
 }

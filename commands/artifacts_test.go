@@ -10,11 +10,12 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// outputs is a session with artifacts of several programs and what made them.
+// outputs is an environment with a session that has artifacts of several programs, and the tool calls
+// that produced them.
 func outputs(t *testing.T) *commands.Env {
 	t.Helper()
 	fs := afero.NewMemMapFs()
@@ -67,7 +68,8 @@ func TestArtifacts(t *testing.T) {
 	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, first["modified"])
 }
 
-// The best comes first, those that fit equally in their order; what does not fit is left out.
+// The best match comes first, and equal matches in list order. Artifacts without a match are left out.
+// Proves: N-01
 func TestArtifactsByKeywords(t *testing.T) {
 	t.Parallel()
 	env := outputs(t)
@@ -75,7 +77,7 @@ func TestArtifactsByKeywords(t *testing.T) {
 		"the WEATHER, please":        "[1]",
 		"test":                       "[0 12]",
 		"the make/test of yesterday": "[12 0]",
-		"much artifacts":             "[0]", // behind what is shown, too
+		"much artifacts":             "[0]", // also matches text beyond the displayed part
 		"task":                       "[Task.md]",
 		"bash test test test":        "[0 12]",
 		"mcp":                        "[1]",
@@ -112,7 +114,7 @@ func TestAnArtifactOverTheWire(t *testing.T) {
 	require.NotEmpty(t, requireKind(t, fault.ArgumentNeeded, err).Data["choices"])
 }
 
-// A session in memory keeps nothing, and one without a file nothing yet.
+// An in-memory session stores no artifacts, and a session without a file has none yet.
 func TestNoArtifacts(t *testing.T) {
 	t.Parallel()
 	for _, memory := range []bool{true, false} {

@@ -8,15 +8,15 @@ import (
 )
 
 var bash = New(Spec{
-	Name: "xcsh.bash", Title: "Run Command…", Flags: Palette, Input: InputText, Arg: "command",
-	Doc: "Run a command of the person in the folder and record it, so that the model sees it with the next prompt.",
+	Name: "xcsh.bash", Title: "Run Command…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "command",
+	Doc: "Run a command in the folder and record it, so that the model sees it with the next prompt.",
 }, runBash)
 
 // BashArgs are the arguments of xcsh.bash.
 type BashArgs struct {
 	Folder
 	Command            string `json:"command" jsonschema:"A command line for the shell."`
-	ExcludeFromContext bool   `json:"excludeFromContext,omitempty" jsonschema:"Record it without ever showing it to a model."`
+	ExcludeFromContext bool   `json:"excludeFromContext,omitempty" jsonschema:"Record it, but never send it to a model."`
 }
 
 // BashResult is the message that records the command.
@@ -24,12 +24,12 @@ type BashResult struct {
 	Role               string           `json:"role"`
 	Command            string           `json:"command"`
 	Output             string           `json:"output"`
-	ExitCode           *int             `json:"exitCode,omitempty" jsonschema:"Absent when the command was stopped."`
+	ExitCode           *int             `json:"exitCode,omitempty" jsonschema:"Absent if the command was stopped."`
 	Cancelled          bool             `json:"cancelled"`
 	Truncated          bool             `json:"truncated"`
-	FullOutputPath     string           `json:"fullOutputPath,omitempty" jsonschema:"A file with all of a long output."`
-	Meta               *tool.OutputMeta `json:"meta,omitempty" jsonschema:"What of a long output is shown."`
-	Timestamp          int64            `json:"timestamp" jsonschema:"Milliseconds since 1970."`
+	FullOutputPath     string           `json:"fullOutputPath,omitempty" jsonschema:"A file with the whole output, if it was truncated."`
+	Meta               *tool.OutputMeta `json:"meta,omitempty" jsonschema:"Which part of a long output is included."`
+	Timestamp          int64            `json:"timestamp" jsonschema:"Milliseconds since the Unix epoch."`
 	ExcludeFromContext bool             `json:"excludeFromContext,omitempty"`
 }
 
@@ -39,8 +39,8 @@ func runBash(ctx context.Context, env *Env, a BashArgs) (BashResult, error) {
 		return BashResult{}, err
 	}
 	if a.Command == "" {
-		if a.Command, err = env.askText(ctx, need{
-			question: "Which command?", nothing: "No command given", input: InputText, field: "command",
+		if a.Command, err = env.ask().text(ctx, need{
+			question: "Command to run", nothing: "No command entered", input: InputText, field: "command",
 		}, "", ""); err != nil {
 			return BashResult{}, err
 		}

@@ -12,25 +12,28 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// Flag says where a command may be offered and what it may do.
+// Flag describes what a command does and needs. [Table.Execute] enforces the Needs flags.
 type Flag uint
 
-// The flags of a command.
+// The flags of a command. Each command has exactly one of ReadOnly, WritesFile without
+// NeedsTrust, and NeedsTrust: together, the first two are the commands of a restricted workspace.
 const (
-	Palette        Flag = 1 << iota // offered to people by name (VS Code palette, :Xcsh completion)
-	ReadOnly                        // never changes a byte on disk
-	NeedIdle                        // refused with kind busy while a turn runs
-	NeedPersistent                  // refused with kind notPersistent for an in-memory session
+	Palette         Flag = 1 << iota // listed by name for users (VS Code palette, :Xcsh completion)
+	ReadOnly                         // writes nothing anywhere but derived caches
+	WritesFile                       // writes a file outside the session store and changes no session
+	NeedsIdle                        // fails with busy while a turn runs in the folder's live session, unless the call names another
+	NeedsPersistent                  // fails with notPersistent for an in-memory session
+	NeedsTrust                       // fails with denied in a restricted workspace
 )
 
 // Has reports whether every bit of g is set in f.
 func (f Flag) Has(g Flag) bool { return f&g == g }
 
-// Input names what an editor asks a person for when a command is called without
-// its main argument.
+// Input is the picker that an editor opens when a command is called without its main
+// argument.
 type Input string
 
 // The inputs that a picker can supply.
@@ -43,45 +46,64 @@ const (
 	InputModel   Input = "model"   // one of xcsh.models
 )
 
-// Spec describes a command to people and programs. Args and Result are filled by [New].
+// Spec describes a command to users and programs. Args and Result are filled by [New].
 type Spec struct {
 	Name   string // "xcsh.resume"
-	Title  string // what a palette shows
-	Doc    string // one sentence for docs and completion
+	Title  string // in a palette
+	Doc    string // one or two sentences for docs and completion
 	Flags  Flag
-	Input  Input  // what is asked for when the main argument is missing
-	Arg    string // the argument that words typed behind the command fill; "" for none
+	Input  Input  // picker for the main argument
+	Arg    string // the argument that words typed after the command fill; "" for none
 	Args   reflect.Type
 	Result reflect.Type
+
+	refusal refusal
+}
+
+// refusal is the wording of the errors of NeedsIdle and NeedsPersistent. The messages for
+// in-memory sessions are those of the terminal programs.
+type refusal struct {
+	doing         string // "forking", the end of the Busy error's message
+	inMemory      string // message of the NotPersistent error
+	inMemoryNamed string // the same for a call that names a session
+	always        bool   // the command needs the folder's live session even if the call names another one
 }
 
 // Command is one row of the table: a Spec and the typed function behind it.
 type Command struct {
 	Spec
-	run func(ctx context.Context, env *Env, args json.RawMessage) (any, error)
+	decode func(raw json.RawMessage) (any, error)                     // returns a pointer to the arguments
+	run    func(ctx context.Context, env *Env, args any) (any, error) // takes that pointer
 }
 
-// New makes a command of a function over typed arguments. The argument struct is
-// the schema: unknown fields are refused, and absent arguments mean its zero value.
+// New returns a command that calls run with decoded arguments. The argument struct is the
+// schema: unknown fields are errors, and missing arguments mean its zero value.
 func New[A, R any](s Spec, run func(context.Context, *Env, A) (R, error)) Command {
 	s.Args, s.Result = reflect.TypeFor[A](), reflect.TypeFor[R]()
-	return Command{Spec: s, run: func(ctx context.Context, env *Env, raw json.RawMessage) (any, error) {
-		args, err := decodeArgs[A](s.Name, raw)
-		if err != nil {
-			return nil, err
-		}
-		return run(ctx, env, args)
-	}}
+	return Command{
+		Spec: s,
+		decode: func(raw json.RawMessage) (any, error) {
+			args, err := decodeArgs[A](s.Name, raw)
+			return &args, err
+		},
+		run: func(ctx context.Context, env *Env, args any) (any, error) {
+			a, ok := args.(*A)
+			if !ok {
+				return nil, fmt.Errorf("%s takes %T, not %T", s.Name, a, args)
+			}
+			return run(ctx, env, *a)
+		},
+	}
 }
 
-// Table is the one list of commands. It is immutable and safe for concurrent use.
+// Table is a list of commands. It is immutable and safe for concurrent use.
 type Table struct {
 	order  []Command
 	byName map[string]int
 }
 
-// NewTable returns a table of commands in the order given. It panics on a
-// duplicate name, which is a mistake in the program and shows at start.
+// NewTable returns a table of commands in the given order. It panics on a duplicate
+// name, which is a programming error and shows at start.
 func NewTable(commands ...Command) *Table {
 	t := &Table{order: commands, byName: make(map[string]int, len(commands))}
 	for i, c := range commands {
@@ -111,8 +133,8 @@ func (t *Table) Specs() []Spec {
 	return specs
 }
 
-// Execute runs the command called name. args holds at most one JSON object, as
-// workspace/executeCommand carries it. The result marshals to the shape of
+// Execute runs the command called name. args holds at most one JSON object, as in
+// workspace/executeCommand. The result marshals to the shape documented in
 // docs/commands.md; an error is (or wraps) a [fault.Error].
 func (t *Table) Execute(ctx context.Context, env *Env, name string, args []json.RawMessage) (any, error) {
 	i, ok := t.byName[name]
@@ -126,14 +148,25 @@ func (t *Table) Execute(ctx context.Context, env *Env, name string, args []json.
 	if len(args) == 1 {
 		raw = args[0]
 	}
-	res, err := t.order[i].run(ctx, env, raw)
+	res, err := t.order[i].execute(ctx, env, raw)
 	if err != nil && errors.Is(err, context.Canceled) && fault.KindOf(err) == fault.Internal {
 		return nil, fault.New(fault.Cancelled, "%s was cancelled.", name)
 	}
 	return res, err
 }
 
-// Call is [Table.Execute] for callers in Go: args is marshalled, and the result is an R.
+func (c *Command) execute(ctx context.Context, env *Env, raw json.RawMessage) (any, error) {
+	args, err := c.decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(ctx, env, args); err != nil {
+		return nil, err
+	}
+	return c.run(ctx, env, args)
+}
+
+// Call is [Table.Execute] for Go callers: it marshals args and returns an R.
 func Call[R any](ctx context.Context, t *Table, env *Env, name string, args any) (R, error) {
 	var none R
 	raw, err := json.Marshal(args)
@@ -146,7 +179,7 @@ func Call[R any](ctx context.Context, t *Table, env *Env, name string, args any)
 	}
 	r, ok := result.(R)
 	if !ok {
-		return none, fmt.Errorf("%s answered with %T", name, result)
+		return none, fmt.Errorf("%s returned %T", name, result)
 	}
 	return r, nil
 }
@@ -164,7 +197,7 @@ func decodeArgs[A any](command string, raw json.RawMessage) (A, error) {
 	if raw[0] != '{' {
 		return args, fault.New(fault.InvalidArgument, "%s takes one JSON object.", command).With("field", "arguments")
 	}
-	// encoding/json would take field names in any case, and so hide a misspelling.
+	// encoding/json ignores the case of field names, which would hide a misspelling.
 	err := jsonv2.Unmarshal(raw, &args, jsonv2.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return args, argumentError(command, err)
@@ -172,7 +205,7 @@ func decodeArgs[A any](command string, raw json.RawMessage) (A, error) {
 	return args, nil
 }
 
-// argumentError says which field was wrong in words a person can act on.
+// argumentError returns an error that names the wrong field and its expected type.
 func argumentError(command string, err error) error {
 	wrong, ok := errors.AsType[*jsonv2.SemanticError](err)
 	if !ok {
@@ -205,7 +238,7 @@ func jsonKindName(k jsontext.Kind) string {
 
 func jsonTypeName(t reflect.Type) string {
 	if t == nil {
-		return "something else"
+		return "another type"
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

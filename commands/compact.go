@@ -7,14 +7,15 @@ import (
 )
 
 var compact = New(Spec{
-	Name: "xcsh.compact", Title: "Compact Conversation", Flags: Palette | NeedIdle, Arg: "instructions",
-	Doc: "Let the model summarise the older part of the conversation, so that there is room again. The file keeps everything.",
+	Name: "xcsh.compact", Title: "Compact Conversation", Flags: Palette | NeedsIdle | NeedsTrust, Arg: "instructions",
+	Doc:     "Ask the model to summarize the older part of the conversation to free room in its context window. The file keeps everything.",
+	refusal: refusal{doing: "compacting"},
 }, runCompact)
 
 // CompactArgs are the arguments of xcsh.compact.
 type CompactArgs struct {
 	Folder
-	Instructions string `json:"instructions,omitempty" jsonschema:"What the summary should look at in particular."`
+	Instructions string `json:"instructions,omitempty" jsonschema:"What the summary should focus on."`
 }
 
 func runCompact(ctx context.Context, env *Env, a CompactArgs) (agent.Compaction, error) {

@@ -6,29 +6,29 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 var contextOf = New(Spec{
 	Name: "xcsh.context", Title: "Session Context", Flags: ReadOnly, Arg: "source",
-	Doc: "What a model would be shown of a session, rebuilt by the rules of the program that wrote it.",
+	Doc: "Return the messages that a model would get, rebuilt by the rules of the program that wrote the session.",
 }, runContext)
 
 var entries = New(Spec{
 	Name: "xcsh.entries", Title: "Session Entries", Flags: ReadOnly, Arg: "source",
-	Doc: "The raw entries of a session in file order.",
+	Doc: "Return the raw entries of a session in file order.",
 }, runEntries)
 
 // ContextArgs are the arguments of xcsh.context.
 type ContextArgs struct {
 	Subject
-	LeafID EntryRef `json:"leafId,omitzero" jsonschema:"Up to which entry. Absent or unknown: the newest. null: an empty context."`
+	LeafID EntryRef `json:"leafId,omitzero" jsonschema:"The last entry of the context. Default, and if unknown: the newest entry. null: an empty context."`
 }
 
-// EntryRef is an entry id, null, or absent.
+// EntryRef is an entry ID, null, or absent.
 type EntryRef struct {
-	Set  bool // the member was there
+	Set  bool // the member was present
 	Null bool // and was null
 	ID   string
 }
@@ -45,7 +45,7 @@ func (r *EntryRef) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &r.ID)
 }
 
-// MarshalJSON gives back what UnmarshalJSON took.
+// MarshalJSON is the inverse of UnmarshalJSON.
 func (r EntryRef) MarshalJSON() ([]byte, error) {
 	if r.Null {
 		return []byte("null"), nil
@@ -53,7 +53,7 @@ func (r EntryRef) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r.ID)
 }
 
-// leaf is the leaf a reference stands for; absent means current.
+// leaf returns the leaf that a reference stands for, current if it is absent.
 func (r EntryRef) leaf(current session.Leaf) session.Leaf {
 	switch {
 	case !r.Set:
@@ -64,32 +64,29 @@ func (r EntryRef) leaf(current session.Leaf) session.Leaf {
 	return session.At(r.ID)
 }
 
-// ContextResult is a rebuilt context and where it came from.
+// ContextResult is a rebuilt context and its source.
 type ContextResult struct {
 	Header   json.RawMessage   `json:"header" jsonschema:"The session's first line."`
 	File     *string           `json:"file"`
-	LeafID   *string           `json:"leafId" jsonschema:"The entry the context ends with."`
+	LeafID   *string           `json:"leafId" jsonschema:"The last entry of the context."`
 	Context  session.Context   `json:"context"`
 	Problems []session.Problem `json:"problems"`
 }
 
 func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, err error) {
-	if a.Source != "" {
-		cwd, err := env.cwd(ctx, a.Folder)
-		if err != nil {
-			return r, err
-		}
-		// Found once: from here on the session is named by its path.
-		if a.Source, err = env.find(ctx, cwd, a.Source); err != nil {
-			return r, err
-		}
-		if r, ok, err := env.newestContext(a); ok || err != nil {
+	resolver := env.resolver()
+	of, err := resolver.locate(ctx, a.Subject)
+	if err != nil {
+		return r, err
+	}
+	if of.live == nil && !a.LeafID.Set {
+		if r, ok, err := newestContext(env.Store, of.path); ok || err != nil {
 			return r, err
 		}
 	}
-	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
+	err = resolver.open(of, func(sub subject) error {
 		leaf := a.LeafID.leaf(sub.leaf)
-		built, problems, err := session.BuildContext(sub.doc, leaf, env.Store.BlobsFor(sub.path))
+		built, problems, err := session.BuildContext(sub.doc, leaf, sub.blobs())
 		if err != nil {
 			return err
 		}
@@ -102,14 +99,10 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 	return r, err
 }
 
-// newestContext answers for a large session that is not live, named by its path,
-// without reading all of it.
-func (env *Env) newestContext(a ContextArgs) (r ContextResult, ok bool, err error) {
-	path := a.Source
-	if _, live := env.Sessions.LiveIn(path); live || a.LeafID.Set {
-		return r, false, nil
-	}
-	tail, ok, err := env.Store.Newest(path)
+// newestContext returns the context of a large session that is not live without reading
+// all of it. ok is false if all of it must be read.
+func newestContext(store *session.Store, path string) (r ContextResult, ok bool, err error) {
+	tail, ok, err := store.Newest(path)
 	if !ok || err != nil {
 		return r, false, err
 	}
@@ -119,7 +112,7 @@ func (env *Env) newestContext(a ContextArgs) (r ContextResult, ok bool, err erro
 	}, true, nil
 }
 
-// optional is null for an empty string.
+// optional returns nil for an empty string.
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -130,17 +123,17 @@ func optional(s string) *string {
 // EntriesArgs are the arguments of xcsh.entries.
 type EntriesArgs struct {
 	Subject
-	Since string `json:"since,omitempty" jsonschema:"Only the entries behind this one."`
+	Since string `json:"since,omitempty" jsonschema:"Only the entries after this one."`
 }
 
 // EntriesResult holds raw entries.
 type EntriesResult struct {
 	Header  json.RawMessage   `json:"header"`
-	Entries []json.RawMessage `json:"entries" jsonschema:"As they are in the file, or as the current format has them if the file is older."`
+	Entries []json.RawMessage `json:"entries" jsonschema:"As they are in the file; those of an older version are converted to the current format."`
 }
 
 func runEntries(ctx context.Context, env *Env, a EntriesArgs) (r EntriesResult, err error) {
-	err = env.withSource(ctx, a.Subject, func(_ string, sub subject) error {
+	err = env.withSource(ctx, a.Subject, func(sub subject) error {
 		from := 0
 		if a.Since != "" {
 			i, err := sub.doc.Index(a.Since)
@@ -162,8 +155,8 @@ func runEntries(ctx context.Context, env *Env, a EntriesArgs) (r EntriesResult, 
 	return r, err
 }
 
-// Previews returns a line for each message of a context: its role and the beginning of
-// its text.
+// Previews returns one line per message of a context: its role and the beginning of its
+// text.
 func Previews(c session.Context) []string {
 	lines := make([]string, len(c.Messages))
 	for i, m := range c.Messages {

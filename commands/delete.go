@@ -6,30 +6,31 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
 var deleteSession = New(Spec{
-	Name: "xcsh.delete", Title: "Delete Session…", Flags: Palette | NeedIdle, Input: InputSession, Arg: "source",
-	Doc: "Move a session and its artifacts to the trash. The folder's live session is left for a new one first.",
+	Name: "xcsh.delete", Title: "Delete Session…", Flags: Palette | NeedsTrust, Input: InputSession, Arg: "source",
+	Doc: "Move a session and its artifacts to the trash. If it is the folder's live session, a new one is started first.",
 }, runDelete)
 
 var undelete = New(Spec{
-	Name: "xcsh.undelete", Title: "Take Session Back", Input: InputText, Arg: "trashed",
-	Doc: "Take back what xcsh.delete moved to the trash.",
+	Name: "xcsh.undelete", Title: "Restore Session", Flags: NeedsTrust, Input: InputText, Arg: "trashed",
+	Doc: "Restore a session that xcsh.delete moved to the trash.",
 }, runUndelete)
 
 // DeleteArgs are the arguments of xcsh.delete.
 type DeleteArgs struct {
 	Folder
-	Source  string `json:"source,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask."`
-	Confirm *bool  `json:"confirm,omitempty" jsonschema:"Must be true: deleting is never a slip. Absent: the person is asked."`
+	Source  string `json:"source,omitempty" jsonschema:"The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: ask the user."`
+	Confirm *bool  `json:"confirm,omitempty" jsonschema:"Must be true to delete the session. Default: ask the user."`
 }
 
-// DeleteResult says where the session is now.
+// DeleteResult is the deleted session's place in the trash.
 type DeleteResult struct {
-	Trashed string `json:"trashed" jsonschema:"What xcsh.undelete takes."`
+	Trashed string `json:"trashed" jsonschema:"The argument for xcsh.undelete."`
 }
 
 func runDelete(ctx context.Context, env *Env, a DeleteArgs) (DeleteResult, error) {
@@ -40,7 +41,7 @@ func runDelete(ctx context.Context, env *Env, a DeleteArgs) (DeleteResult, error
 	if a.Confirm != nil && !*a.Confirm {
 		return DeleteResult{}, confirmNeeded()
 	}
-	path, err := env.findOrPick(ctx, cwd, a.Source)
+	path, err := env.resolver().findOrPick(ctx, cwd, a.Source, "Select a session to delete")
 	if err != nil {
 		return DeleteResult{}, err
 	}
@@ -48,7 +49,7 @@ func runDelete(ctx context.Context, env *Env, a DeleteArgs) (DeleteResult, error
 		return DeleteResult{}, fault.New(fault.Busy, "%s is open in %s.", path, at).With("path", path)
 	}
 	if a.Confirm == nil {
-		if err := env.confirmDelete(ctx, path); err != nil {
+		if err := confirmDelete(ctx, env.ask(), sessionName(env.Finder, path)); err != nil {
 			return DeleteResult{}, err
 		}
 	}
@@ -56,90 +57,82 @@ func runDelete(ctx context.Context, env *Env, a DeleteArgs) (DeleteResult, error
 	return DeleteResult{Trashed: trashed}, err
 }
 
-// findOrPick returns the file of the session that source names, or that the person
-// picks when it names none. What is deleted is never guessed.
-func (env *Env) findOrPick(ctx context.Context, cwd, source string) (string, error) {
+// findOrPick returns the file of the session that source names or, if source is empty, that
+// the user picks. It never falls back to the live session, because the session is deleted.
+func (r resolver) findOrPick(ctx context.Context, cwd, source, question string) (string, error) {
 	if source != "" {
-		return env.find(ctx, cwd, source)
+		return r.find(ctx, cwd, source)
 	}
-	info, err := env.pickSessionFor(ctx, cwd, "folder", "Delete which session?", "source")
+	info, err := r.pickSession(ctx, cwd, "folder", question, "source")
 	return info.Path, err
 }
 
-// confirmDelete asks the person. Without one, consent has to come with the call.
-func (env *Env) confirmDelete(ctx context.Context, path string) error {
-	name := filepath.Base(path)
-	if info, err := env.Finder.Describe(path); err == nil {
-		name = info.Name
+// sessionName returns the session's name, or the file name of one that cannot be read.
+func sessionName(finder library.Finder, path string) string {
+	if info, err := finder.Describe(path); err == nil {
+		return info.Name
 	}
-	answer, err := env.UI.Ask(ctx, Question{
-		Text:    `Delete "` + name + `"? It goes to the trash.`,
-		Choices: []string{"Delete", "Cancel"},
-	})
-	switch {
-	case err != nil:
-		return err
-	case answer == Unasked:
-		return confirmNeeded()
-	case answer != 0:
-		return fault.New(fault.Cancelled, "Session %s was not deleted.", name)
-	}
-	return nil
+	return filepath.Base(path)
+}
+
+// confirmDelete asks the user for confirmation. If the user cannot be asked, the call must
+// include it.
+func confirmDelete(ctx context.Context, ask prompter, name string) error {
+	return ask.confirm(ctx, `Delete "`+name+`"? It is moved to the trash.`, "Delete",
+		confirmNeeded(), fault.New(fault.Cancelled, "Session %s was not deleted.", name))
 }
 
 func confirmNeeded() error {
-	return fault.New(fault.InvalidArgument, "Deleting a session needs \"confirm\": true.").With("field", "confirm")
+	return fault.New(fault.InvalidArgument, "To delete a session, set \"confirm\" to true.").With("field", "confirm")
 }
 
 // UndeleteArgs are the arguments of xcsh.undelete.
 type UndeleteArgs struct {
 	Folder
-	Trashed string `json:"trashed" jsonschema:"What xcsh.delete answered."`
+	Trashed string `json:"trashed" jsonschema:"The value of trashed that xcsh.delete returned."`
 }
 
-// UndeleteResult says where the session is again.
+// UndeleteResult is the restored session's file.
 type UndeleteResult struct {
 	Path string `json:"path"`
 }
 
 func runUndelete(ctx context.Context, env *Env, a UndeleteArgs) (UndeleteResult, error) {
 	if a.Trashed == "" {
-		picked, err := env.pickTrashed(ctx)
-		if err != nil {
+		var err error
+		if a.Trashed, err = env.resolver().pickTrashed(ctx); err != nil {
 			return UndeleteResult{}, err
 		}
-		a.Trashed = picked.Dir
 	}
 	trashed, err := localPath(a.Trashed)
 	if err != nil {
-		return UndeleteResult{}, fault.New(fault.InvalidArgument, "trashed must be what xcsh.delete answered, not %q.", a.Trashed).With("field", "trashed")
+		return UndeleteResult{}, fault.New(fault.InvalidArgument, "trashed must be the value that xcsh.delete returned, not %q.", a.Trashed).With("field", "trashed")
 	}
 	path, err := env.Sessions.Untrash(trashed)
 	return UndeleteResult{Path: path}, err
 }
 
-// pickTrashed asks for one of the sessions in the trash, the newest there first.
-func (env *Env) pickTrashed(ctx context.Context) (session.Trashed, error) {
-	items, err := env.Store.ListTrash(env.Finder.Roots)
+// pickTrashed asks for one of the sessions in the trash, the latest deletion first.
+func (r resolver) pickTrashed(ctx context.Context) (dir string, err error) {
+	finder := r.lists.finder
+	items, err := upkeep.ListTrash(r.store, finder.Roots)
 	if err != nil {
-		return session.Trashed{}, err
+		return "", err
 	}
 	if len(items) == 0 {
-		return session.Trashed{}, fault.New(fault.NotFound, "The trash is empty")
+		return "", fault.New(fault.NotFound, "The trash is empty.")
 	}
-	dirs := make([]string, len(items))
-	for i, item := range items {
-		dirs[i] = item.Dir
-	}
-	return choose(ctx, env, need{
-		question: "Take back which session?", nothing: "No session selected", input: InputText, field: "trashed", choices: dirs,
-	}, items, env.trashedTitle)
+	picked, err := choose(ctx, r.ask, need{
+		question: "Select a session to restore", nothing: "No session selected", input: InputText, field: "trashed",
+		choices: titlesOf(items, func(t upkeep.Trashed) string { return t.Dir }),
+	}, items, func(t upkeep.Trashed) string { return trashedTitle(finder, t) })
+	return picked.Dir, err
 }
 
-// trashedTitle words a session in the trash as a choice.
-func (env *Env) trashedTitle(t session.Trashed) string {
+// trashedTitle returns the choice for a session in the trash.
+func trashedTitle(finder library.Finder, t upkeep.Trashed) string {
 	name := filepath.Base(t.Path)
-	if info, err := env.Finder.Describe(t.File); err == nil {
+	if info, err := finder.Describe(t.File); err == nil {
 		name = info.Name
 	}
 	when := t.TrashedAt

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// answering is a person who gives one answer to every question.
+// answering is a UI that gives the same answer to every question.
 type answering struct {
 	commands.Headless
 	answer int
@@ -26,6 +26,7 @@ func (a *answering) Ask(_ context.Context, q commands.Question) (int, error) {
 	return a.answer, nil
 }
 
+// Proves: X-190, A-011, AB-054
 func TestDeleteAndUndelete(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -47,7 +48,7 @@ func TestDeleteAndUndelete(t *testing.T) {
 	})
 }
 
-func TestDeletingNeedsConsent(t *testing.T) {
+func TestDeletingNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
@@ -61,11 +62,11 @@ func TestDeletingNeedsConsent(t *testing.T) {
 	require.Equal(t, "confirm", requireKind(t, fault.InvalidArgument, err).Data["field"])
 
 	for _, no := range []int{1, -1} {
-		person := &answering{answer: no}
-		env.UI = person
+		user := &answering{answer: no}
+		env.UI = user
 		_, err := run(t.Context(), env, "xcsh.delete", args{"source": id1})
 		requireKind(t, fault.Cancelled, err)
-		require.Equal(t, []commands.Question{{Text: `Delete "one"? It goes to the trash.`, Choices: []string{"Delete", "Cancel"}}}, person.asked)
+		require.Equal(t, []commands.Question{{Text: `Delete "one"? It is moved to the trash.`, Choices: []string{"Delete", "Cancel"}}}, user.asked)
 	}
 	_, err = run(t.Context(), env, "xcsh.delete", args{"source": id1, "confirm": false})
 	requireKind(t, fault.InvalidArgument, err)
@@ -76,14 +77,14 @@ func TestDeletingNeedsConsent(t *testing.T) {
 	require.NotContains(t, tree(t, fs), file1)
 }
 
-func TestTheSessionToDeleteIsPickedNotGuessed(t *testing.T) {
+func TestTheSessionToDeleteHasNoDefault(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
 	env := newEnv(fs)
 	do(t, env, "xcsh.resume", args{"target": id1})
 	_, err := run(t.Context(), env, "xcsh.delete", args{"confirm": true})
-	requireKind(t, fault.ArgumentNeeded, err) // nobody can be asked which
+	requireKind(t, fault.ArgumentNeeded, err) // no user can choose one
 
 	env.Pick = true
 	_, err = run(t.Context(), env, "xcsh.delete", args{"confirm": true})
@@ -97,6 +98,7 @@ func TestTheSessionToDeleteIsPickedNotGuessed(t *testing.T) {
 	require.NotContains(t, tree(t, fs), file1)
 }
 
+// Proves: X-190, AB-053
 func TestDeletingTheLiveSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -111,6 +113,7 @@ func TestDeletingTheLiveSession(t *testing.T) {
 	require.NotContains(t, tree(t, fs), file1)
 }
 
+// Proves: AB-054
 func TestOnlySessionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

@@ -3,13 +3,13 @@ package commands
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 var doctor = New(Spec{
-	Name: "xcsh.doctor", Title: "Check Session", Flags: Palette | ReadOnly, Arg: "source",
-	Doc: "Everything that is wrong with a session file, and what of it would be lost to a reader.",
+	Name: "xcsh.doctor", Title: "Check Session for Damage", Flags: Palette | ReadOnly, Arg: "source",
+	Doc: "List everything that is wrong with a session file, and what a reader would lose.",
 }, runDoctor)
 
 // DoctorResult lists findings.
@@ -19,26 +19,26 @@ type DoctorResult struct {
 
 func runDoctor(ctx context.Context, env *Env, a Subject) (r DoctorResult, err error) {
 	r.Problems = []session.Problem{}
-	err = env.withSource(ctx, a, func(_ string, sub subject) error {
-		found, err := sub.doc.Check(sub.leaf, env.Store.BlobsFor(sub.path))
+	err = env.withSource(ctx, a, func(sub subject) error {
+		found, err := sub.doc.Check(sub.leaf, sub.blobs())
 		r.Problems = append(r.Problems, found...)
 		return err
 	})
-	// A file without a header is not an error here: it is the finding.
+	// A file without a header is a finding here, not an error.
 	if f, ok := asFault(err); ok && f.Kind == fault.Damaged {
-		if problems, ok := env.findings(f); ok {
+		if problems, ok := findings(env.Store, f); ok {
 			return DoctorResult{Problems: problems}, nil
 		}
 	}
 	return r, err
 }
 
-// findings returns what is wrong with a damaged file. Who found it by its name has not
-// read it yet.
-func (env *Env) findings(f *fault.Error) ([]session.Problem, bool) {
+// findings returns the problems of a damaged file. It reads the file if the error does not
+// list them.
+func findings(store *session.Store, f *fault.Error) ([]session.Problem, bool) {
 	problems, ok := f.Data["problems"].([]session.Problem)
 	if path, named := f.Data["path"].(string); !ok && named {
-		doc, err := env.Store.Load(path)
+		doc, err := store.Load(path)
 		if doc == nil || !fault.Is(err, fault.Damaged) {
 			return nil, false
 		}

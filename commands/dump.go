@@ -5,25 +5,32 @@ import (
 	"strings"
 
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 var dump = New(Spec{
 	Name: "xcsh.dump", Title: "Dump Session as Text", Flags: Palette | ReadOnly, Arg: "source",
-	Doc: "The current conversation as plain text, for the clipboard or a buffer.",
+	Doc: "Return the current conversation as plain text, for the clipboard or a buffer.",
 }, runDump)
 
-// nothingToDump is what a dump says of a session without messages.
+// nothingToDump is the dump of a session without messages.
 const nothingToDump = "No messages to dump yet."
 
 // DumpResult is a conversation as text.
 type DumpResult struct {
 	Text  string `json:"text"`
-	Empty bool   `json:"empty" jsonschema:"The session has no messages; text says so."`
+	Empty bool   `json:"empty" jsonschema:"True if the session has no messages; text then contains a notice."`
 }
 
-func runDump(ctx context.Context, env *Env, a Subject) (r DumpResult, err error) {
-	err = env.withSource(ctx, a, func(_ string, sub subject) error {
-		doc, err := env.exportDoc(ctx, sub)
+// DumpArgs are the arguments of xcsh.dump.
+type DumpArgs struct {
+	Subject
+	Raw bool `json:"raw,omitempty" jsonschema:"Keep control, bidirectional and invisible characters instead of escaping them as \\u001b."`
+}
+
+func runDump(ctx context.Context, env *Env, a DumpArgs) (r DumpResult, err error) {
+	err = env.withSource(ctx, a.Subject, func(sub subject) error {
+		doc, err := sub.dump(ctx)
 		if err != nil {
 			return err
 		}
@@ -35,7 +42,11 @@ func runDump(ctx context.Context, env *Env, a Subject) (r DumpResult, err error)
 		if err := exporter.Text(&text, doc); err != nil {
 			return err
 		}
-		r.Text = text.String()
+		// Differs: the original keeps control characters, which then control the terminal in which
+		// the text is printed or pasted.
+		if r.Text = text.String(); !a.Raw {
+			r.Text = visible.Text(r.Text)
+		}
 		return nil
 	})
 	return r, err

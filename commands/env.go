@@ -2,10 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
@@ -13,25 +9,29 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// Env is what a command may use. One Env serves every call of a server; its
-// fields are set once, before the first call, except what Folders returns.
+// Env holds the services that commands use. One Env serves every call of a server; its
+// fields are set before the first call and do not change.
 type Env struct {
 	Sessions  *agent.Manager
 	Store     *session.Store
-	Finder    session.Finder
+	Finder    library.Finder
 	Fs        afero.Fs
 	UI        UI
 	Workspace tool.Workspace
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
-	Tell      func(string)    // shows a text where it does not interrupt; nil shows nothing
-	Pick      bool            // the client asks for missing arguments itself (initializationOptions ui.pick)
+	Tell      func(string)    // shows a text without interrupting the user; nil shows nothing
+	Pick      bool            // the client has its own pickers for missing arguments (initializationOptions ui.pick)
 	Log       *zap.Logger
+
+	// Restricted reports whether the user has not trusted the workspace; nil means that it is
+	// trusted. [Table.Execute] then refuses the commands with NeedsTrust.
+	Restricted func() bool
 }
 
-// Level is the weight of a message shown to a person.
+// Level is the severity of a message.
 type Level int
 
 // The levels of a message, in LSP's order.
@@ -41,61 +41,61 @@ const (
 	LevelInfo
 )
 
-// Question is a choice put to a person.
+// Question asks the user to choose.
 type Question struct {
 	Text    string
 	Choices []string // shown in this order
 }
 
-// What [UI.Ask] returns when no choice was made. Both are negative.
+// Results of [UI.Ask] without a choice. Both are negative.
 const (
-	Closed  = -1 // the person closed the question
-	Unasked = -2 // nobody can be asked
+	Closed  = -1 // the user closed the question
+	Unasked = -2 // the user cannot be asked
 )
 
-// InputRequest asks a person for a text of any length.
+// InputRequest asks the user for a text of any length.
 type InputRequest struct {
-	Title   string // a question or request, as one sentence: "What do you want to say?"
-	Hint    string // a further sentence about what is wanted; may be empty
-	Initial string // what the text is before the person changes it
+	Title   string // a short question or request: "New title"
+	Hint    string // a sentence with details; may be empty
+	Initial string // the initial text
 }
 
-// UI reaches the person in front of the editor. Every method returns when the
-// person answered, ctx ended or the client cannot do it; none may be called while
-// a lock is held. [Headless] is the UI of a program without a person.
+// UI is the user interface of the client. Every method returns when the user has answered,
+// ctx has ended, or the client does not support it. Do not call it while holding a lock.
+// [Headless] is the UI of a program without a user.
 type UI interface {
-	// Ask returns the index of the chosen answer, else [Closed] or [Unasked].
+	// Ask returns the index of the choice, or [Closed] or [Unasked].
 	Ask(ctx context.Context, q Question) (int, error)
-	// Input returns a text that the person wrote, without blank lines around it; it is
-	// empty when the person did not want to write one. ok is false when nobody can be asked.
+	// Input returns the text that the user entered, without blank lines around it, or "" if the
+	// user entered nothing. ok is false if the user cannot be asked.
 	Input(ctx context.Context, r InputRequest) (text string, ok bool, err error)
-	// Notify shows a message; it does not wait for the person.
+	// Notify shows a message and does not wait for the user.
 	Notify(ctx context.Context, level Level, text string)
-	// Open shows a file to the person, outside the editor when external is set.
-	// It reports whether the client did so.
+	// Open shows a file, outside the editor if external is set. It reports whether the client
+	// did so.
 	Open(ctx context.Context, path string, external bool) bool
-	// OpenURL shows a web page to the person, outside the editor. It reports whether the
-	// client did so; one that cannot is shown the address.
+	// OpenURL opens a web page outside the editor. It reports whether the client did so; other
+	// clients show the address.
 	OpenURL(ctx context.Context, address string) bool
-	// Progress begins a report of long work. The caller must call End.
+	// Progress starts a progress report. The caller must call End.
 	Progress(ctx context.Context, title string) Progress
 }
 
-// Progress reports on one piece of long work.
+// Progress is the progress report of one long operation.
 type Progress interface {
-	// Report replaces the message; percent is 0–100, or negative when unknown.
+	// Report replaces the message; percent is 0–100, or negative if unknown.
 	Report(message string, percent int)
 	End(message string)
 }
 
-// Headless is the [UI] when nobody can be asked: questions stay unanswered and
-// messages go nowhere.
+// Headless is the [UI] of a program without a user: it answers no question and discards
+// messages.
 type Headless struct{}
 
 // Ask returns [Unasked].
 func (Headless) Ask(context.Context, Question) (int, error) { return Unasked, nil }
 
-// Input reports that nobody can be asked.
+// Input reports that the user cannot be asked.
 func (Headless) Input(context.Context, InputRequest) (string, bool, error) { return "", false, nil }
 
 // Notify does nothing.
@@ -107,7 +107,7 @@ func (Headless) Open(context.Context, string, bool) bool { return false }
 // OpenURL reports that nothing was shown.
 func (Headless) OpenURL(context.Context, string) bool { return false }
 
-// Progress returns a report that goes nowhere.
+// Progress returns a report that is discarded.
 func (Headless) Progress(context.Context, string) Progress { return noProgress{} }
 
 type noProgress struct{}
@@ -115,48 +115,42 @@ type noProgress struct{}
 func (noProgress) Report(string, int) {}
 func (noProgress) End(string)         {}
 
-// Folder is embedded in the arguments of every command: the working directory it
-// is about. Empty means the only workspace folder.
-type Folder struct {
-	Cwd string `json:"cwd,omitempty" jsonschema:"Working directory: an absolute path or a file: URI. Absent: the only workspace folder."`
+func (env *Env) restricted() bool { return env.Restricted != nil && env.Restricted() }
+
+// resolver returns the resolver of a call.
+func (env *Env) resolver() resolver {
+	return resolver{
+		finder: env.Finder, fs: env.Fs, home: env.Finder.Home,
+		folders: env.Folders, sessions: env.Sessions, store: env.Store, lists: env.lists(), ask: env.ask(),
+	}
 }
 
-// cwd resolves the working directory of a call. Of several folders the person says which.
+func (env *Env) ask() prompter { return prompter{ui: env.UI, clientPicks: env.Pick} }
+
+func (env *Env) lists() lister {
+	return lister{finder: env.Finder, store: env.Store, sessions: env.Sessions}
+}
+
+// cwd returns the working directory of a call.
 func (env *Env) cwd(ctx context.Context, f Folder) (string, error) {
-	if f.Cwd == "" {
-		folders := env.Folders()
-		switch len(folders) {
-		case 1:
-			return folders[0], nil
-		case 0:
-			return "", fault.New(fault.InvalidArgument, "No workspace folder is open; say which directory with \"cwd\".").With("field", "cwd")
-		default:
-			return env.pickFolder(ctx, folders)
-		}
-	}
-	path, err := localPath(f.Cwd)
-	if err != nil || !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", fault.New(fault.InvalidArgument, "%q is not an absolute path or a file: URI.", f.Cwd).With("field", "cwd")
-	}
-	return filepath.Clean(path), nil
+	return env.resolver().cwd(ctx, f)
 }
 
-// localPath turns a file: URI into a path and leaves anything else as it is.
-func localPath(s string) (string, error) {
-	if len(s) < 5 || !strings.EqualFold(s[:5], "file:") {
-		return s, nil
-	}
-	u, err := url.Parse(s)
+// live returns the live session of the folder that a call names.
+func (env *Env) live(ctx context.Context, f Folder) (*agent.Session, error) {
+	cwd, err := env.cwd(ctx, f)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if u.Host != "" && u.Host != "localhost" && filepath.Separator == '/' {
-		return "", fmt.Errorf("%q is on another machine", s)
+	return env.Sessions.Session(ctx, cwd)
+}
+
+// withSource calls f with the session that s names; see [resolver.open].
+func (env *Env) withSource(ctx context.Context, s Subject, f func(sub subject) error) error {
+	r := env.resolver()
+	of, err := r.locate(ctx, s)
+	if err != nil {
+		return err
 	}
-	path := u.Path
-	// file:///C:/x names a drive: the slash before it is not part of the path.
-	if len(path) >= 3 && path[0] == '/' && path[2] == ':' && filepath.Separator == '\\' {
-		path = path[1:]
-	}
-	return filepath.FromSlash(path), nil
+	return r.open(of, f)
 }

@@ -3,14 +3,16 @@ package commands
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/spf13/afero"
 )
 
 var existsSession = New(Spec{
 	Name: "xcsh.exists", Title: "Session Exists", Flags: ReadOnly, Arg: "source",
-	Doc: "Whether a session has a file where sessions are kept; a damaged one counts.",
+	Doc: "Report whether a session has a file in a sessions directory. A damaged file counts.",
 }, runExists)
 
-// ExistsResult says whether there is such a session.
+// ExistsResult reports whether the session exists.
 type ExistsResult struct {
 	Exists bool   `json:"exists"`
 	Path   string `json:"path,omitempty" jsonschema:"The session's file."`
@@ -27,22 +29,33 @@ func runExists(ctx context.Context, env *Env, a Subject) (ExistsResult, error) {
 			return ExistsResult{}, err
 		}
 		path := live.File()
-		return ExistsResult{Exists: path != "" && env.exists(path), Path: path}, nil
+		return ExistsResult{Exists: path != "" && exists(env.Fs, path), Path: path}, nil
 	}
-	source := unquoted(a.Source)
-	if path, isPath, err := env.Finder.TargetPath(cwd, source); err == nil && isPath && env.isOpen(path) {
-		return ExistsResult{Exists: true, Path: path}, nil // wherever it is
-	}
-	path, ok, err := env.Finder.Exists(ctx, cwd, source)
+	path, ok, err := env.resolver().exists(ctx, cwd, unquoted(a.Source))
 	return ExistsResult{Exists: ok, Path: path}, err
 }
 
-// isOpen reports whether the file at path is that of a live session. A path with another
-// name than all of these is not looked at.
-func (env *Env) isOpen(path string) bool {
-	if !env.Sessions.LiveNames()[filepath.Base(path)] {
+// exists reports whether the session that name stands for has a file in a sessions directory,
+// or is live, with a file in any directory.
+func (r resolver) exists(ctx context.Context, cwd, name string) (path string, ok bool, err error) {
+	if path, isPath, err := r.finder.TargetPath(cwd, name); err == nil && isPath && r.isLive(path) && exists(r.fs, path) {
+		return path, true, nil
+	}
+	return r.finder.Exists(ctx, cwd, name)
+}
+
+// isLive reports whether the file at path belongs to a live session. The name is compared
+// first, which needs no access to the file.
+func (r resolver) isLive(path string) bool {
+	if !r.sessions.LiveNames()[filepath.Base(path)] {
 		return false
 	}
-	_, live := env.Sessions.LiveIn(path)
-	return live && env.exists(path)
+	_, live := r.sessions.LiveIn(path)
+	return live
+}
+
+// exists reports whether there is anything at path.
+func exists(fs afero.Fs, path string) bool {
+	_, err := fs.Stat(path)
+	return err == nil
 }

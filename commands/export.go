@@ -3,64 +3,74 @@ package commands
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/afero"
+
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var export = New(Spec{
-	Name: "xcsh.export", Title: "Export Session…", Flags: Palette | ReadOnly, Input: InputPath, Arg: "path",
-	Doc: "Write a session as one HTML page that needs nothing else, as Markdown, as JSONL or for agent-base. The session stays as it is.",
+	Name: "xcsh.export", Title: "Export Session…", Flags: Palette | WritesFile | NeedsPersistent, Input: InputPath, Arg: "path",
+	Doc:     "Write a session to a self-contained HTML page, or to Markdown, JSONL or agent-base's format. The session does not change.",
+	refusal: refusal{inMemory: exportInMemory},
 }, runExport)
+
+const exportInMemory = "Cannot export in-memory session to HTML"
 
 // ExportArgs are the arguments of xcsh.export.
 type ExportArgs struct {
 	Subject
-	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Absent: a name after the session, in the working directory."`
-	Format    string `json:"format,omitempty" jsonschema:"html, markdown, jsonl or agentBase. Absent: by the path's ending, else html."`
-	Redact    bool   `json:"redact,omitempty" jsonschema:"Replace what looks like a password, key or token. What looks like any other word stays."`
-	Theme     string `json:"theme,omitempty" jsonschema:"How a page begins: auto (as the reader's system), light or dark. Absent: auto."`
+	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Default: a file named after the session, in the working directory."`
+	Format    string `json:"format,omitempty" jsonschema:"html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html."`
+	Redact    bool   `json:"redact,omitempty" jsonschema:"Replace text that looks like a password, key or token. Secrets that look like other words are not found."`
+	Doubtful  string `json:"doubtful,omitempty" jsonschema:"With redact: keep or replace text that may be a secret. Default: keep, and list it in the result."`
+	Theme     string `json:"theme,omitempty" jsonschema:"The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto."`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"Replace an existing file."`
-	Open      bool   `json:"open,omitempty" jsonschema:"Show the file to the person."`
+	Open      bool   `json:"open,omitempty" jsonschema:"Open the file."`
 
-	IncludeTool     bool `json:"includeTool,omitempty" jsonschema:"For agentBase: keep what tools answered."`
-	RegisterInIndex bool `json:"registerInIndex,omitempty" jsonschema:"For agentBase: put the session into index.json beside it, so that agent-base lists it."`
+	IncludeTool     bool `json:"includeTool,omitempty" jsonschema:"For agentBase: include tool results."`
+	RegisterInIndex bool `json:"registerInIndex,omitempty" jsonschema:"For agentBase: add the session to the index.json in the same directory, so that agent-base lists it."`
 }
 
-// ExportResult says what was written.
+// ExportResult describes the exported file.
 type ExportResult struct {
-	Path     string         `json:"path"`
-	Bytes    int64          `json:"bytes"`
-	Redacted map[string]int `json:"redacted,omitempty" jsonschema:"How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does."`
-	Losses   map[string]int `json:"losses,omitzero" jsonschema:"For agentBase: how much of each kind has no place there and was left out."`
-	Note     string         `json:"note,omitempty" jsonschema:"What the person should know."`
+	Path     string              `json:"path"`
+	Bytes    int64               `json:"bytes"`
+	Redacted map[string]int      `json:"redacted,omitempty" jsonschema:"The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session."`
+	Replaced []exporter.Replaced `json:"replaced,omitempty" jsonschema:"Where secrets were replaced, by kind."`
+	Doubtful []exporter.Doubt    `json:"doubtful,omitempty" jsonschema:"Text that may be a secret and was kept. Review it before you share the file."`
+	Losses   map[string]int      `json:"losses,omitzero" jsonschema:"For agentBase: the number of omitted items by kind, because the format cannot represent them."`
+	Note     string              `json:"note,omitempty" jsonschema:"A message for the user."`
 }
+
+func (a ExportArgs) check() error { return checkDoubtful(a.Doubtful, doubtfulKeep, doubtfulReplace) }
 
 func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err error) {
-	a.Path = unquoted(a.Path) // its ending may say the format
+	a.Path = unquoted(a.Path) // the extension may determine the format
 	switch a.Path {
 	case "--copy", "clipboard", "copy":
 		return r, fault.New(fault.InvalidArgument, "Use xcsh.dump to copy the session to the clipboard.").With("field", "path")
 	}
-	err = env.withSource(ctx, a.Subject, func(cwd string, sub subject) error {
-		if err := sub.exportable(); err != nil {
+	job := newExportJob(env, exportStyle{theme: a.Theme, redact: a.Redact, doubtful: a.Doubtful == doubtfulReplace, overwrite: a.Overwrite})
+	err = env.withSource(ctx, a.Subject, func(sub subject) (err error) {
+		var target string
+		if target, job.style.format, err = job.target(sub, a); err != nil {
 			return err
 		}
-		target, format, err := env.exportTarget(cwd, sub, a)
-		if err != nil {
-			return err
-		}
-		style := exportStyle{format: format, theme: a.Theme, redact: a.Redact, overwrite: a.Overwrite}
-		if format == agentBase {
-			r, err = env.exportToAgentBase(ctx, target, sub, style, a)
+		if job.style.format == agentBase {
+			r, err = job.toAgentBase(ctx, target, sub, a)
 		} else {
-			r, err = env.exportTo(ctx, target, sub, style)
+			r, err = job.write(ctx, target, sub)
 		}
 		return err
 	})
@@ -70,30 +80,40 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 	return r, err
 }
 
-// exportable refuses a session that has no file.
-func (sub subject) exportable() error {
-	if sub.path == "" {
-		return fault.New(fault.NotPersistent, "Cannot export in-memory session to HTML")
-	}
-	return nil
-}
-
-// exportStyle is how a session is written to a file.
+// exportStyle describes how to write a session to a file.
 type exportStyle struct {
 	format, theme     string
 	redact, overwrite bool
+	doubtful          bool // also replace text that may be a secret
 }
 
-// exportTo writes a session at path, whole or not at all. It stops when ctx ends.
-func (env *Env) exportTo(ctx context.Context, path string, sub subject, style exportStyle) (r ExportResult, err error) {
-	doc, err := env.fileDoc(ctx, sub, style.format)
+// exportJob writes sessions to files in one style.
+type exportJob struct {
+	fs     afero.Fs
+	store  *session.Store
+	finder library.Finder
+	paths  resolver
+	style  exportStyle
+}
+
+func newExportJob(env *Env, style exportStyle) exportJob {
+	return exportJob{fs: env.Fs, store: env.Store, finder: env.Finder, paths: env.resolver(), style: style}
+}
+
+// write writes a session to path atomically. It stops when ctx ends.
+func (job exportJob) write(ctx context.Context, path string, sub subject) (r ExportResult, err error) {
+	style := job.style
+	doc, err := sub.fileDoc(ctx, style.format)
 	if err != nil {
 		return r, err
 	}
+	var redactor *exporter.Redactor
 	if style.redact {
-		doc = new(exporter.Redactor).Doc(doc)
+		redactor = job.redactor()
+		doc.Entries = linesUntilDone(ctx, doc.Entries)
+		doc = redactor.Doc(doc)
 	}
-	n, err := env.writeExport(ctx, path, style.overwrite, func(w io.Writer) error {
+	n, err := job.writeFile(ctx, path, func(w io.Writer) error {
 		return writeFormat(w, doc, style.format, style.theme)
 	})
 	if err != nil {
@@ -101,12 +121,17 @@ func (env *Env) exportTo(ctx context.Context, path string, sub subject, style ex
 	}
 	r = ExportResult{Path: path, Bytes: n}
 	if style.redact {
-		r.Redacted = doc.Redacted()
+		r.redacted(redactor)
 	}
 	return r, nil
 }
 
-// untilDone is w until ctx ends.
+// redacted records what a redactor replaced.
+func (r *ExportResult) redacted(by *exporter.Redactor) {
+	r.Redacted, r.Replaced, r.Doubtful = by.Counts(), by.Replaced(), by.Doubts()
+}
+
+// untilDone returns a writer to w that fails when ctx has ended.
 func untilDone(ctx context.Context, w io.Writer) io.Writer {
 	return writerFunc(func(b []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
@@ -116,11 +141,25 @@ func untilDone(ctx context.Context, w io.Writer) io.Writer {
 	})
 }
 
+// linesUntilDone yields lines until ctx ends.
+func linesUntilDone(ctx context.Context, lines iter.Seq2[json.RawMessage, error]) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		for raw, err := range lines {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if !yield(raw, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// extensions are the formats and what the names of their files end with.
+// extensions maps formats to file name extensions.
 var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl", agentBase: ".json"}
 
 func exportFormat(a ExportArgs) (string, error) {
@@ -144,8 +183,8 @@ func exportFormat(a ExportArgs) (string, error) {
 	return a.Format, nil
 }
 
-// exportTarget settles where to write and in which format.
-func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, format string, err error) {
+// target returns the file to write and its format.
+func (job exportJob) target(sub subject, a ExportArgs) (path, format string, err error) {
 	if format, err = exportFormat(a); err != nil {
 		return "", "", err
 	}
@@ -153,42 +192,42 @@ func (env *Env) exportTarget(cwd string, sub subject, a ExportArgs) (path, forma
 	if format == agentBase {
 		name = agentBaseName(sub)
 	}
-	path = filepath.Join(cwd, name)
+	path = filepath.Join(sub.cwd, name)
 	if a.Path != "" {
-		if path, err = env.absolute(cwd, a.Path, "path"); err != nil {
+		if path, err = job.paths.absolute(sub.cwd, a.Path, "path"); err != nil {
 			return "", "", err
 		}
 	}
-	info, statErr := env.Fs.Stat(path)
+	info, statErr := job.fs.Stat(path)
 	if statErr == nil && info.IsDir() {
 		path = filepath.Join(path, name)
-		info, statErr = env.Fs.Stat(path)
+		info, statErr = job.fs.Stat(path)
 	}
 	if format == agentBase {
 		if err := checkAgentBaseName(path); err != nil {
 			return "", "", err
 		}
 	}
-	return path, format, env.checkTarget(path, sub.path, info, statErr)
+	return path, format, job.checkTarget(path, sub.path, info, statErr)
 }
 
-// checkTarget refuses to write where a session is: below a sessions root, also by way
-// of a link, and over the very session that is exported.
-func (env *Env) checkTarget(path, source string, info os.FileInfo, statErr error) error {
+// checkTarget returns an error for a path below a sessions root, also through a link, and for
+// the file of the exported session itself.
+func (job exportJob) checkTarget(path, source string, info os.FileInfo, statErr error) error {
 	if statErr == nil {
-		if at, err := env.Fs.Stat(source); err == nil && (path == source || os.SameFile(info, at)) {
-			return fault.New(fault.OutsideRoot, "%s is the session itself; export somewhere else.", path).With("path", path)
+		if at, err := job.fs.Stat(source); err == nil && (path == source || os.SameFile(info, at)) {
+			return fault.New(fault.OutsideRoot, "%s is the session itself. Choose another path.", path).With("path", path)
 		}
 	}
 	real := path
-	if env.Finder.RealPath != nil {
-		if dir, err := env.Finder.RealPath(filepath.Dir(path)); err == nil {
+	if job.finder.RealPath != nil {
+		if dir, err := job.finder.RealPath(filepath.Dir(path)); err == nil {
 			real = filepath.Join(dir, filepath.Base(path))
 		}
 	}
 	for _, p := range []string{path, real} {
-		if _, ok := env.Finder.FileRoot(p); ok {
-			return fault.New(fault.OutsideRoot, "%s is where sessions live; export somewhere else.", path).With("path", path)
+		if _, ok := job.finder.FileRoot(p); ok {
+			return fault.New(fault.OutsideRoot, "%s is in a sessions directory. Choose another path.", path).With("path", path)
 		}
 	}
 	return nil
@@ -204,13 +243,13 @@ func writeFormat(w io.Writer, doc exporter.Doc, format, theme string) error {
 	return exporter.HTML(w, doc, exporter.HTMLOptions{AppName: "xcsh-ls", Theme: theme})
 }
 
-// writeExport puts content at path, whole or not at all. It stops when ctx ends.
-func (env *Env) writeExport(ctx context.Context, path string, overwrite bool, content func(io.Writer) error) (int64, error) {
+// writeFile writes content to path atomically. It stops when ctx ends.
+func (job exportJob) writeFile(ctx context.Context, path string, content func(io.Writer) error) (int64, error) {
 	var n counter
-	err := env.Store.WriteFile(path, overwrite, func(w io.Writer) error {
+	err := job.store.WriteFile(path, job.style.overwrite, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(io.MultiWriter(w, &n), 1<<16)
 		if err := content(untilDone(ctx, buffered)); err != nil {
-			return err // a failed write is remembered: Flush would only say it again
+			return err // Flush would return the same write error
 		}
 		return buffered.Flush()
 	})
@@ -227,8 +266,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// addInstructions adds what a live session tells its model before the conversation. Of
-// another one nobody knows it.
+// addInstructions adds the system prompt and the tools of a live session. Those of other
+// sessions are unknown.
 func (sub subject) addInstructions(ctx context.Context, doc *exporter.Doc) {
 	if sub.live == nil {
 		return
@@ -240,9 +279,9 @@ func (sub subject) addInstructions(ctx context.Context, doc *exporter.Doc) {
 	}
 }
 
-// exportDoc gathers what a dump shows of a session.
-func (env *Env) exportDoc(ctx context.Context, sub subject) (exporter.Doc, error) {
-	built, _, err := session.BuildContext(sub.doc, sub.leaf, env.Store.BlobsFor(sub.path))
+// dump returns the contents of a dump.
+func (sub subject) dump(ctx context.Context) (exporter.Doc, error) {
+	built, _, err := session.BuildContext(sub.doc, sub.leaf, sub.blobs())
 	if err != nil {
 		return exporter.Doc{}, err
 	}
@@ -254,8 +293,9 @@ func (env *Env) exportDoc(ctx context.Context, sub subject) (exporter.Doc, error
 	return doc, nil
 }
 
-// fileDoc gathers what a format has of a session. A page finds path and labels by itself.
-func (env *Env) fileDoc(ctx context.Context, sub subject, format string) (exporter.Doc, error) {
+// fileDoc returns the contents of an export. The script of an HTML page computes the path and
+// labels.
+func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, error) {
 	doc := exporter.Doc{
 		Header: sub.doc.HeaderLine(), LeafID: sub.doc.LeafID(sub.leaf), Entries: sub.doc.Lines(nil),
 		Title: sub.doc.Title().Text, FileName: filepath.Base(sub.path), Damaged: lostLines(sub.doc),
@@ -268,7 +308,7 @@ func (env *Env) fileDoc(ctx context.Context, sub subject, format string) (export
 	}
 	sub.addInstructions(ctx, &doc)
 	if format == "html" {
-		doc.Entries = sub.doc.Lines(env.Store.BlobsFor(sub.path))
+		doc.Entries = sub.doc.Lines(sub.blobs())
 		return doc, nil
 	}
 	path := sub.doc.PathTo(sub.leaf)
@@ -286,7 +326,7 @@ func (env *Env) fileDoc(ctx context.Context, sub subject, format string) (export
 	return doc, err
 }
 
-// lostLines returns how many lines of the file nobody can read.
+// lostLines returns the number of unreadable lines.
 func lostLines(d *session.Document) (n int) {
 	for _, p := range d.Problems() {
 		if p.Lost {

@@ -11,8 +11,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 func TestExportFormats(t *testing.T) {
@@ -48,7 +48,8 @@ func TestExportFormats(t *testing.T) {
 	}
 }
 
-// Secrets are replaced when that is asked for, in every format, and the session keeps them.
+// Secrets are replaced on request, in every format. The session file keeps them.
+// Proves: F-13
 func TestExportRedacts(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -65,7 +66,8 @@ func TestExportRedacts(t *testing.T) {
 	require.Equal(t, before, read(t, fs, file1))
 }
 
-// What the model is told belongs to the session that is live, not to one that is only looked at.
+// The system prompt and the tools belong to a live session, not to one that is only read.
+// Proves: O-011, O-018 (of a live session)
 func TestExportOfALiveSessionHasItsInstructions(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -87,7 +89,7 @@ func TestExportOfALiveSessionHasItsInstructions(t *testing.T) {
 	require.Contains(t, do(t, env, "xcsh.dump", nil)["text"], "<tool name=\"look\">\nLook at it.")
 }
 
-// An export says how many lines it had to do without.
+// An export reports the number of unreadable lines.
 func TestExportCountsDamage(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -96,4 +98,16 @@ func TestExportCountsDamage(t *testing.T) {
 	do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "a.html"})
 	require.Contains(t, read(t, fs, "/w/a.html"), `"damaged":1`)
 	require.Contains(t, read(t, fs, "/w/a.html"), `{"entries":3}`)
+}
+
+// A dump is pasted and printed into terminals. raw is for programs that read it.
+func TestADumpHasNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	const text = "a \u202eb \u009b2J 👩🏽‍💻"
+	write(t, fs, file1, append(talk(id1), st.User("cccccccc", "bbbbbbbb", "\r\u2028"+text))...)
+	env := newEnv(fs)
+	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], `a \u202eb \u009b2J 👩🏽‍💻`)
+	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], `\u000d\u2028a`)
+	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1, "raw": true})["text"], text)
 }

@@ -10,40 +10,41 @@ import (
 	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/agentbase"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// agentBase is the format in which agent-base reads a session.
+// agentBase is the file format of agent-base.
 const agentBase = "agentBase"
 
-// notListed is said of an export that agent-base will not find by itself.
-const notListed = "agent-base resumes the session by its name, but does not list it until its index is rebuilt; registerInIndex puts it there."
+// notListed is the note on an export that is not in agent-base's index.
+const notListed = "agent-base can resume the session by name, but lists it only after its index is rebuilt. To add it to the index, export with registerInIndex (--register-in-index in a shell)."
 
-// agentBaseName is the name of the file that a session gets there: it is the session's id,
-// and what the person called the session makes the better one.
+// agentBaseName returns the file name for an agent-base session. It becomes the session's ID,
+// so it is made from the title if there is one.
 func agentBaseName(sub subject) string {
-	return session.Slug(sub.doc.Title().Text, sub.doc.Header().ID) + extensions[agentBase]
+	return library.Slug(sub.doc.Title().Text, sub.doc.Header().ID) + extensions[agentBase]
 }
 
-// checkAgentBaseName refuses a name that agent-base would not take for a session's.
+// checkAgentBaseName returns an error for a name that agent-base does not accept.
 func checkAgentBaseName(path string) error {
 	name := filepath.Base(path)
 	stem, ok := strings.CutSuffix(name, extensions[agentBase])
 	if !ok {
-		return fault.New(fault.InvalidArgument, "The name of a session of agent-base must end with .json, not %q.", name).With("field", "path")
+		return fault.New(fault.InvalidArgument, "The name of an agent-base session must end with .json: %q.", name).With("field", "path")
 	}
 	if err := agentbase.CheckID(stem); err != nil {
-		return fault.New(fault.InvalidArgument, "agent-base takes no session called %q: the name %w. Choose another with \"path\".", stem, err).With("field", "path")
+		return fault.New(fault.InvalidArgument, "agent-base does not accept a session named %q: the name %w. Choose another path.", stem, err).With("field", "path")
 	}
 	return nil
 }
 
-// exportToAgentBase writes the active branch of a session at path in agent-base's form. An
-// index that cannot be extended is an error behind which the file stays.
-func (env *Env) exportToAgentBase(ctx context.Context, path string, sub subject, style exportStyle, a ExportArgs) (r ExportResult, err error) {
+// toAgentBase writes the active branch of a session to path in agent-base's format. If
+// the index cannot be updated, it returns an error and keeps the file.
+func (job exportJob) toAgentBase(ctx context.Context, path string, sub subject, a ExportArgs) (r ExportResult, err error) {
 	state, err := sub.doc.ContextState(sub.leaf)
 	if err != nil {
 		return r, err
@@ -53,10 +54,11 @@ func (env *Env) exportToAgentBase(ctx context.Context, path string, sub subject,
 		return r, err
 	}
 	doc := exporter.Doc{Title: sub.doc.Title().Text, Entries: branchLines(ctx, sub)}
-	if style.redact {
-		redactor := new(exporter.Redactor)
+	var redactor *exporter.Redactor
+	if job.style.redact {
+		redactor = job.redactor()
 		doc = redactor.Doc(doc)
-		description = redactor.Text(description)
+		description = redactor.TextAt("description", description)
 	}
 	meta := agentbase.Metadata{
 		ID: strings.TrimSuffix(filepath.Base(path), extensions[agentBase]), Name: doc.Title, Description: description, Created: createdTime(sub.doc),
@@ -71,19 +73,19 @@ func (env *Env) exportToAgentBase(ctx context.Context, path string, sub subject,
 	if err := meta.Survey(branch.Messages(losses)); err != nil {
 		return r, err
 	}
-	r.Bytes, err = env.writeExport(ctx, path, style.overwrite, func(w io.Writer) error {
+	r.Bytes, err = job.writeFile(ctx, path, func(w io.Writer) error {
 		return agentbase.Write(w, meta, branch.Messages(nil))
 	})
 	if err != nil {
 		return ExportResult{}, err
 	}
 	r.Path, r.Losses, r.Note = path, losses, notListed
-	if style.redact {
-		r.Redacted = doc.Redacted()
+	if job.style.redact {
+		r.redacted(redactor)
 	}
 	if a.RegisterInIndex {
 		r.Note = ""
-		err = env.register(path, meta)
+		err = job.register(path, meta)
 	}
 	return r, err
 }
@@ -103,7 +105,7 @@ func branchLines(ctx context.Context, sub subject) iter.Seq2[json.RawMessage, er
 	}
 }
 
-// createdTime is when a session began, as far as its header says it.
+// createdTime returns the time in a session's header, or the Unix epoch.
 func createdTime(d *session.Document) time.Time {
 	at, ok := session.ParseTime(d.Header().Timestamp)
 	if !ok {
@@ -112,18 +114,18 @@ func createdTime(d *session.Document) time.Time {
 	return at
 }
 
-// register puts a session into the index beside its file.
-func (env *Env) register(path string, meta agentbase.Metadata) error {
+// register adds a session to the index in the same directory.
+func (job exportJob) register(path string, meta agentbase.Metadata) error {
 	index := filepath.Join(filepath.Dir(path), "index.json")
-	err := env.Store.UpdateFile(index, func(old []byte) ([]byte, error) {
-		content, err := agentbase.AddToIndex(old, meta, env.Finder.Now())
+	err := job.store.UpdateFile(index, func(old []byte) ([]byte, error) {
+		content, err := agentbase.AddToIndex(old, meta, job.finder.Now())
 		if err != nil {
-			return nil, fault.New(fault.Damaged, "%s %w; it stays as it is.", index, err).With("path", index)
+			return nil, fault.New(fault.Damaged, "%s %w; it was not changed.", index, err).With("path", index)
 		}
 		return content, nil
 	})
 	if err != nil {
-		return fault.New(fault.KindOf(err), "The session is exported to %s, but is not in the index: %w", path, err).With("path", path)
+		return fault.New(fault.KindOf(err), "The session was exported to %s but could not be added to the index: %w", path, err).With("path", path)
 	}
 	return nil
 }

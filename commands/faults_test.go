@@ -9,25 +9,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// modes are the ways to fail after which the program goes on.
+// modes are the kinds of failure after which the program continues.
 var modes = map[string]st.Mode{"fails": st.Once, "stops in the middle": st.Short}
 
-// everyFault runs a test with a failure at the first changing operation, the second and
-// so on, until one runs through without meeting its fault.
+// everyFault runs a test with a failure at the first changing operation, at the second, and so on, until
+// a run completes without reaching its fault.
 func everyFault(t *testing.T, test func(t *testing.T, fs *st.FaultFs)) {
 	t.Helper()
 	for how, mode := range modes {
 		for at, fired := 1, true; fired; at++ {
-			require.Less(t, at, 100, "the test never runs through")
+			require.Less(t, at, 100, "some run completes without a fault")
 			fs := &st.FaultFs{Fs: afero.NewMemMapFs(), Mode: mode}
 			t.Run(fmt.Sprintf("operation %d %s", at, how), func(t *testing.T) {
 				write(t, fs, file1, talk(id1)...)
 				require.NoError(t, fs.Fs.MkdirAll("/w", 0o700))
-				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // the count begins here
+				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // counting starts here
 				test(t, fs)
 				fired = fs.Fired()
 			})
@@ -35,9 +35,10 @@ func everyFault(t *testing.T, test func(t *testing.T, fs *st.FaultFs)) {
 	}
 }
 
-// An export is there whole or not at all, and leaves nothing else behind; a file that
-// was to be replaced is the old one until it is the new one.
-func TestAnExportIsWholeOrNotAtAll(t *testing.T) {
+// An export is written completely or not at all, and leaves no other files behind. A file to replace
+// keeps its old content until then.
+// Proves: O-002
+func TestAnExportIsAtomic(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/w/new.html", "/w/new.jsonl", "/w/old.jsonl"} {
 		t.Run(path, func(t *testing.T) {
@@ -68,9 +69,10 @@ func TestAnExportIsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Whatever keeps a change of session from being completed, the previous session stays
-// live and works, and no half of a session is left behind.
-func TestAChangeOfSessionHappensWhollyOrNotAtAll(t *testing.T) {
+// If a change of session cannot be completed, the previous session stays live and usable, and no partial
+// session is left behind.
+// Proves: X-059, X-166, X-207
+func TestAChangeOfSessionIsAtomic(t *testing.T) {
 	t.Parallel()
 	other := sessions + "/2026-01-01T00-00-00-000Z_0190000000000002.jsonl"
 	for name, call := range map[string]struct {
@@ -96,7 +98,7 @@ func TestAChangeOfSessionHappensWhollyOrNotAtAll(t *testing.T) {
 				*fs = st.FaultFs{Fs: fs.Fs} // no fault yet
 				do(t, env, "xcsh.resume", args{"target": id1})
 				do(t, env, "xcsh.branch", args{"entryId": "bbbbbbbb"})
-				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // the count begins here
+				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // counting starts here
 				before, files := do(t, env, "xcsh.state", nil), tree(t, fs.Fs)
 
 				_, err := run(t.Context(), env, call.command, call.args)
@@ -106,21 +108,22 @@ func TestAChangeOfSessionHappensWhollyOrNotAtAll(t *testing.T) {
 					require.False(t, strings.HasSuffix(path, ".tmp"), path)
 				}
 				if err == nil {
-					return // the fault was met where it may be borne: the breadcrumb
+					return // the fault hit an operation that may fail: writing the breadcrumb
 				}
 				requireKind(t, fault.IO, err)
 				require.Equal(t, files, tree(t, fs.Fs))
 				require.Equal(t, before, do(t, env, "xcsh.state", nil))
-				do(t, env, "xcsh.label", args{"entryId": "aaaaaaaa", "label": "goes on"})
-				require.Contains(t, read(t, fs.Fs, file1), "goes on")
+				do(t, env, "xcsh.label", args{"entryId": "aaaaaaaa", "label": "continues"})
+				require.Contains(t, read(t, fs.Fs, file1), "continues")
 			})
 		})
 	}
 }
 
-// What keeps one session from being saved is told, is made up for as soon as it can be,
-// and does not follow into the next session.
-func TestAFailedWriteIsToldAndDoesNotFollowIntoTheNextSession(t *testing.T) {
+// A failure to save a session is reported, the write is retried as soon as possible, and the failure
+// does not affect the next session.
+// Proves: X-110, X-113
+func TestAFailedWriteIsReportedAndDoesNotAffectTheNextSession(t *testing.T) {
 	t.Parallel()
 	fs := &st.FaultFs{Fs: afero.NewMemMapFs()}
 	write(t, fs, file1, talk(id1)...)
@@ -133,7 +136,7 @@ func TestAFailedWriteIsToldAndDoesNotFollowIntoTheNextSession(t *testing.T) {
 	_, err = run(t.Context(), env, "xcsh.label", args{"entryId": "bbbbbbbb", "label": "kept too"})
 	requireKind(t, fault.IO, err)
 	require.NotEmpty(t, do(t, env, "xcsh.state", nil)["unsaved"])
-	require.Contains(t, fmt.Sprint(do(t, env, "xcsh.tree", nil)["nodes"]), "kept too", "memory has it")
+	require.Contains(t, fmt.Sprint(do(t, env, "xcsh.tree", nil)["nodes"]), "kept too", "it is in memory")
 
 	*fs = st.FaultFs{Fs: fs.Fs}
 	do(t, env, "xcsh.resume", args{"target": "/w/other.jsonl"})
@@ -142,7 +145,8 @@ func TestAFailedWriteIsToldAndDoesNotFollowIntoTheNextSession(t *testing.T) {
 	require.Contains(t, read(t, fs, file1), `"label":"kept too"`, "written when the session was left")
 }
 
-func TestClosingSaysWhatCouldNotBeSaved(t *testing.T) {
+// Proves: X-112
+func TestClosingReportsUnsavedSessions(t *testing.T) {
 	t.Parallel()
 	fs := &st.FaultFs{Fs: afero.NewMemMapFs()}
 	write(t, fs, file1, talk(id1)...)
@@ -154,18 +158,19 @@ func TestClosingSaysWhatCouldNotBeSaved(t *testing.T) {
 	require.ErrorIs(t, env.Sessions.Close(t.Context()), st.ErrInjected)
 }
 
-// The files beside a session are worth having, but a fork does not fail for them; and
-// only a session whose name ends in .jsonl has such a directory.
-func TestAForkGoesOnWithoutItsArtifacts(t *testing.T) {
+// A fork does not fail if it cannot copy the artifacts. Only a session whose name ends in .jsonl has an
+// artifact directory.
+// Proves: X-232, O-034
+func TestAForkSucceedsWithoutItsArtifacts(t *testing.T) {
 	t.Parallel()
 	fs := &st.FaultFs{Fs: afero.NewMemMapFs()}
 	write(t, fs, file1, talk(id1)...)
 	write(t, fs, strings.TrimSuffix(file1, ".jsonl")+"/0.bash.log", "output")
 	write(t, fs, "/w/talk.txt", talk("0190000000000002")...)
-	write(t, fs, "/w/ta/0.bash.log", "of somebody else") // xcsh cuts six characters off
+	write(t, fs, "/w/ta/0.bash.log", "of another program") // xcsh cuts off six characters
 	broken, env := 0, newEnv(fs)
 	for at := 1; ; at++ {
-		require.Less(t, at, 100, "the test never runs through")
+		require.Less(t, at, 100, "some run completes without a fault")
 		*fs = st.FaultFs{Fs: fs.Fs, At: at}
 		raw, err := run(t.Context(), env, "xcsh.fork", args{"source": id1})
 		if err != nil {
@@ -183,7 +188,7 @@ func TestAForkGoesOnWithoutItsArtifacts(t *testing.T) {
 	do(t, env, "xcsh.fork", args{"source": "/w/talk.txt"})
 	for path, content := range tree(t, fs) {
 		if before[path] == "" {
-			require.NotContains(t, content, "somebody else", path)
+			require.NotContains(t, content, "another program", path)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 func TestForget(t *testing.T) {
@@ -24,8 +24,9 @@ func TestForget(t *testing.T) {
 	require.Empty(t, historyOf(t, env, nil))
 }
 
-// Nothing is forgotten by a slip.
-func TestForgetRefuses(t *testing.T) {
+// No prompt is removed by accident.
+// Proves: N-04
+func TestForgetRejectsInvalidArguments(t *testing.T) {
 	t.Parallel()
 	env, _ := past(t)
 	many := make([]int, 1001)
@@ -42,7 +43,7 @@ func TestForgetRefuses(t *testing.T) {
 	require.Len(t, historyOf(t, env, nil), 5)
 }
 
-// Who names the command and nothing else is asked for one of the newest.
+// A call without arguments asks the user for one of the newest prompts.
 func TestForgetAsksWhichPrompt(t *testing.T) {
 	t.Parallel()
 	env, _ := past(t)
@@ -55,8 +56,8 @@ func TestForgetAsksWhichPrompt(t *testing.T) {
 	require.Len(t, who.asked, 1)
 }
 
-// Everything is asked about, when somebody can be.
-func TestForgettingAllIsAskedFor(t *testing.T) {
+// Removing all prompts requires confirmation if the user can be asked.
+func TestForgettingAllNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	for answer, left := range map[int]int{commands.Closed: 5, 1: 5, 0: 0} {
 		env, _ := past(t)
@@ -71,11 +72,11 @@ func TestForgettingAllIsAskedFor(t *testing.T) {
 		require.Len(t, who.asked, 1)
 		require.Len(t, historyOf(t, env, nil), left)
 		do(t, env, "xcsh.forget", args{"prompts": []string{"prompt number 1"}})
-		require.Len(t, who.asked, 1, "what is named is not asked about")
+		require.Len(t, who.asked, 1, "named prompts need no confirmation")
 	}
 }
 
-// Without a history there is nothing to forget.
+// Without a history there is no prompt to remove.
 func TestForgetWithoutAHistory(t *testing.T) {
 	t.Parallel()
 	env := newEnv(afero.NewMemMapFs())

@@ -4,28 +4,32 @@ import (
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 var fork = New(Spec{
-	Name: "xcsh.fork", Title: "Fork Session", Flags: Palette | NeedIdle | NeedPersistent, Arg: "source",
-	Doc: "Copy a session into a new file and go on in the copy; the original stays as it is.",
+	Name: "xcsh.fork", Title: "Fork Session", Flags: Palette | NeedsIdle | NeedsPersistent | NeedsTrust, Arg: "source",
+	Doc: "Copy a session to a new file and continue in the copy. The original does not change.",
+	refusal: refusal{
+		doing: "forking", always: true,
+		inMemory: "Fork failed (session not persisted or cancelled)", inMemoryNamed: "--fork requires session persistence",
+	},
 }, runFork)
 
 // ForkArgs are the arguments of xcsh.fork.
 type ForkArgs struct {
 	Subject
-	EntryID  string `json:"entryId,omitempty" jsonschema:"Copy only the path to this entry. Absent: the whole session."`
-	Position string `json:"position,omitempty" jsonschema:"before: up to the entry, which must be a prompt, whose text comes back to be edited. at: the entry included. Absent: at."`
+	EntryID  string `json:"entryId,omitempty" jsonschema:"Copy only the path to this entry. Default: the whole session."`
+	Position string `json:"position,omitempty" jsonschema:"at: include the entry. before: stop before the entry, which must be a prompt; its text is returned for editing. Default: at."`
 }
 
-// ForkResult says which session the folder is in now.
+// ForkResult describes the folder's live session after the command.
 type ForkResult struct {
 	Forked      bool        `json:"forked"`
-	CancelledBy string      `json:"cancelledBy,omitempty" jsonschema:"Who said no, when forked is false."`
+	CancelledBy string      `json:"cancelledBy,omitempty" jsonschema:"The hook that prevented it, if forked is false."`
 	Session     agent.State `json:"session"`
-	EditorText  *string     `json:"editorText,omitempty" jsonschema:"The prompt that was forked before."`
+	EditorText  *string     `json:"editorText,omitempty" jsonschema:"The text of the prompt at entryId, with position before."`
 }
 
 func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
@@ -37,16 +41,13 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	if err != nil {
 		return ForkResult{}, err
 	}
-	if !live.Persistent() {
-		return ForkResult{}, forkInMemory(a.Source)
-	}
 	var r ForkResult
 	var out agent.Outcome
 	if a.Source == "" && a.EntryID == "" {
 		out, err = live.Fork(ctx)
 	} else {
 		var text string
-		if text, out, err = env.forkOther(ctx, live, a, at); at == session.Before && a.EntryID != "" && out.Changed {
+		if text, out, err = forkOther(ctx, env.resolver(), live, a, at); at == session.Before && a.EntryID != "" && out.Changed {
 			r.EditorText = &text
 		}
 	}
@@ -58,33 +59,29 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	return r, err
 }
 
-// forkInMemory is the terminal programs' answer, before anything is looked for or anybody
-// asked: one of the command, one of the start-up flag.
-func forkInMemory(source string) error {
-	if source == "" {
-		return fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
-	}
-	return fault.New(fault.NotPersistent, "--fork requires session persistence")
-}
-
-// forkOther copies another session than the live one, or the path to an entry of any. The
-// live session is copied as it is there, also when it is named by its file.
-func (env *Env) forkOther(ctx context.Context, live *agent.Session, a ForkArgs, at session.Position) (text string, out agent.Outcome, err error) {
+// forkOther copies another session, or the path to an entry of any session. The live session
+// is copied from memory, even if it is named by its file.
+func forkOther(ctx context.Context, r resolver, live *agent.Session, a ForkArgs, at session.Position) (text string, out agent.Outcome, err error) {
 	if a.Source == "" {
 		return live.ForkAt(ctx, a.EntryID, at)
 	}
-	path, err := env.findOrAsk(ctx, live.Cwd(), a.Source)
+	t, err := r.resolve(ctx, lookup{cwd: live.Cwd(), name: a.Source, asks: true})
 	if err != nil {
 		return "", out, err
 	}
 	if a.EntryID == "" {
-		out, err = live.ForkFrom(ctx, path)
+		out, err = live.ForkFrom(ctx, t.path)
 		return "", out, err
 	}
-	if cwd, ok := env.Sessions.LiveIn(path); ok && cwd == live.Cwd() {
+	if r.at(live.Cwd(), t.path).live == live {
 		return live.ForkAt(ctx, a.EntryID, at)
 	}
-	return live.ForkPart(ctx, path, a.EntryID, at)
+	return live.ForkPart(ctx, t.path, a.EntryID, at)
+}
+
+func (a ForkArgs) check() error {
+	_, err := position(a.Position)
+	return err
 }
 
 func position(s string) (session.Position, error) {

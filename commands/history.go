@@ -6,34 +6,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 var promptHistory = New(Spec{
 	Name: "xcsh.history", Title: "Prompt History", Flags: ReadOnly, Arg: "query",
-	Doc: "What was said before, here and in the terminal programs, newest first; behind what never got an answer.",
+	Doc: "Return earlier prompts, from here and from the terminal programs, newest first. Prompts without an answer come before all others.",
 }, runHistory)
 
-// defaultHistory is how many prompts the terminal programs load.
+// defaultHistory is the number of prompts that the terminal programs load.
 const defaultHistory = 100
 
 // HistoryArgs are the arguments of xcsh.history.
 type HistoryArgs struct {
 	Folder
-	Query string `json:"query,omitempty" jsonschema:"Words that must all be found, each where a word begins with it. Absent: all prompts."`
-	Limit *int   `json:"limit,omitempty" jsonschema:"How many at most: 0 to 1000. Absent: 100."`
-	Scope string `json:"scope,omitempty" jsonschema:"folder or all. Absent: all, as in the terminal programs."`
+	Query string `json:"query,omitempty" jsonschema:"Words that a prompt must all contain, each at the beginning of a word. Default: all prompts."`
+	Limit *int   `json:"limit,omitempty" jsonschema:"The maximum number, 0 to 1000. Default: 100."`
+	Scope string `json:"scope,omitempty" jsonschema:"folder or all. Default: all, as in the terminal programs."`
 }
 
 // HistoryResult holds prompts.
 type HistoryResult struct {
 	Prompts []PastPrompt `json:"prompts"`
-	Problem string       `json:"problem,omitempty" jsonschema:"Why prompts are missing: a sentence about the database."`
+	Problem string       `json:"problem,omitempty" jsonschema:"Why prompts are missing: an error of the database."`
 }
 
-// PastPrompt is what was said before.
+// PastPrompt is an entry of the prompt history.
 type PastPrompt struct {
 	ID         int64  `json:"id,omitempty" jsonschema:"For xcsh.forget; absent while the prompt is not in the database."`
 	Prompt     string `json:"prompt"`
@@ -44,7 +44,7 @@ type PastPrompt struct {
 
 func runHistory(ctx context.Context, env *Env, a HistoryArgs) (r HistoryResult, err error) {
 	r.Prompts = []PastPrompt{}
-	cwd, err := env.historyCwd(ctx, a)
+	cwd, err := env.resolver().historyCwd(ctx, a)
 	if err != nil {
 		return r, err
 	}
@@ -63,10 +63,10 @@ func runHistory(ctx context.Context, env *Env, a HistoryArgs) (r HistoryResult, 
 		return r, ctx.Err()
 	}
 	if err != nil {
-		r.Problem = err.Error() // the history is a convenience; who asks gets what there is
+		r.Problem = err.Error() // return the prompts that are available
 	}
 	for _, e := range store.Unanswered(a.Query, cwd) {
-		// It is in the history as well, most likely.
+		// It is usually in the history, too.
 		same := func(o history.Entry) bool { return o.Prompt == e.Prompt && o.Cwd == e.Cwd }
 		if i := slices.IndexFunc(entries, same); i >= 0 {
 			e.ID = entries[i].ID
@@ -85,13 +85,13 @@ func pastPrompt(e history.Entry, unanswered bool) PastPrompt {
 	return PastPrompt{ID: e.ID, Prompt: e.Prompt, CreatedAt: session.FormatTime(e.Created.UTC().Truncate(time.Second)), Cwd: e.Cwd, Unanswered: unanswered}
 }
 
-// historyCwd is the directory whose prompts are wanted, "" for all.
-func (env *Env) historyCwd(ctx context.Context, a HistoryArgs) (string, error) {
+// historyCwd returns the directory whose prompts to list, "" for all.
+func (r resolver) historyCwd(ctx context.Context, a HistoryArgs) (string, error) {
 	switch a.Scope {
 	case "", "all":
 		return "", nil
 	case "folder":
-		return env.cwd(ctx, a.Folder)
+		return r.cwd(ctx, a.Folder)
 	default:
 		return "", fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", a.Scope).With("field", "scope")
 	}

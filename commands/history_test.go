@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// past is an environment whose history holds five prompts of three folders, and what a
-// process that is gone left without an answer.
+// past returns an environment whose history holds five prompts of three folders, and an unanswered
+// prompt that an exited process left.
 func past(t *testing.T) (env *commands.Env, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -52,6 +52,7 @@ func historyOf(t *testing.T, env *commands.Env, a args) []string {
 	return list
 }
 
+// Proves
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	env, _ := past(t)
@@ -77,8 +78,8 @@ func TestHistory(t *testing.T) {
 	require.Equal(t, "scope", requireKind(t, fault.InvalidArgument, err).Data["field"])
 }
 
-// Prompts that never got an answer come first, and once.
-func TestHistoryOffersWhatWasNeverAnswered(t *testing.T) {
+// Unanswered prompts come first, and each is listed once.
+func TestHistoryIncludesUnansweredPrompts(t *testing.T) {
 	t.Parallel()
 	env, dir := past(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "unanswered"), 0o700))
@@ -94,16 +95,17 @@ func TestHistoryOffersWhatWasNeverAnswered(t *testing.T) {
 	require.Empty(t, historyOf(t, env, args{"limit": 0}))
 }
 
-// Without a history, or with one that cannot be read, the list is what there is.
+// Without a history, or with an unreadable one, the list contains the prompts that are available.
+// Proves: X-225
 func TestHistoryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, historyOf(t, newEnv(afero.NewMemMapFs()), args{}))
 	path := filepath.Join(t.TempDir(), "history.db")
 	require.NoError(t, os.WriteFile(path, []byte("this is no database, and long enough to be looked at as one"), 0o600))
 	store := history.Open(history.Config{Path: path})
-	store.Add(history.Prompt{Text: "said in this process"})
+	store.Add(history.Prompt{Text: "sent by this process"})
 	env := newEnv(afero.NewMemMapFs(), func(c *agent.Config) { c.History = store })
 	result := do(t, env, "xcsh.history", args{})
 	require.Contains(t, result["problem"], path)
-	require.Contains(t, fmt.Sprint(result["prompts"]), "said in this process")
+	require.Contains(t, fmt.Sprint(result["prompts"]), "sent by this process")
 }

@@ -3,47 +3,50 @@ package commands
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/importer"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var importSessions = New(Spec{
-	Name: "xcsh.import", Title: "Import Sessions…", Flags: Palette, Arg: "dir",
-	Doc: "Bring sessions of agent-base, or session files from elsewhere, among the folder's. The sources stay as they are, and what was imported before is not imported again.",
+	Name: "xcsh.import", Title: "Import Sessions…", Flags: Palette | NeedsTrust, Arg: "dir",
+	Doc: "Copy agent-base sessions, or session files from elsewhere, into the folder's sessions. The originals do not change, and a session is imported only once.",
 }, runImport)
 
 // ImportArgs are the arguments of xcsh.import.
 type ImportArgs struct {
 	Folder
-	Paths  []string `json:"paths,omitempty" jsonschema:"Files to import: .jsonl is a session of xcsh, pi or omp, anything else one of agent-base. Directories are imported as dir is."`
-	Dir    string   `json:"dir,omitempty" jsonschema:"A directory of agent-base, of which every session is imported, or one file. Absent, and no paths: the directory that agent-base uses."`
-	DryRun bool     `json:"dryRun,omitempty" jsonschema:"Change nothing, only say what would become of each file."`
-	Resume bool     `json:"resume,omitempty" jsonschema:"Make the session the folder's live one. Only for one file."`
+	Paths  []string `json:"paths,omitempty" jsonschema:"Files to import: .jsonl files are sessions of xcsh, pi or omp, all others are agent-base sessions. A directory is treated like dir."`
+	Dir    string   `json:"dir,omitempty" jsonschema:"A directory of agent-base sessions, all of which are imported, or one file. Default, without paths: agent-base's own directory."`
+	DryRun bool     `json:"dryRun,omitempty" jsonschema:"Change nothing; only report what would happen to each file."`
+	Resume bool     `json:"resume,omitempty" jsonschema:"Make the imported session the folder's live session. Only for a single file."`
 }
 
-// ImportResult says what became of each file.
+// ImportResult reports the result for each file.
 type ImportResult struct {
 	Files         []ImportedFile `json:"files"`
-	LastSessionID string         `json:"lastSessionId,omitempty" jsonschema:"The session that agent-base would resume, by its own id. Of which folder it is, it does not say."`
-	Resumed       *ResumeResult  `json:"resumed,omitempty" jsonschema:"Which session the folder is in now. Absent: that was not asked for."`
+	LastSessionID string         `json:"lastSessionId,omitempty" jsonschema:"The session that agent-base would resume, by agent-base's ID. Its folder is unknown."`
+	Resumed       *ResumeResult  `json:"resumed,omitempty" jsonschema:"The folder's live session after resume. Absent without resume."`
 }
 
-// ImportedFile is what became of one file.
+// ImportedFile is the result for one file.
 type ImportedFile struct {
-	Path    string               `json:"path"`
-	Status  session.ImportStatus `json:"status" jsonschema:"imported, updated (an earlier import of the conversation has other content and stays), skipped (it is there already) or failed."`
-	Reason  string               `json:"reason,omitempty" jsonschema:"Why it was skipped or failed."`
-	Session string               `json:"session,omitempty" jsonschema:"The id of the session that was made or found."`
-	File    string               `json:"file,omitempty" jsonschema:"That session's file, which xcsh.resume takes as its target."`
+	Path    string          `json:"path"`
+	Status  importer.Status `json:"status" jsonschema:"imported, updated (imported again because the conversation has changed; the earlier import is kept), skipped (already imported) or failed."`
+	Reason  string          `json:"reason,omitempty" jsonschema:"Why it was skipped or failed."`
+	Session string          `json:"session,omitempty" jsonschema:"The ID of the new or existing session."`
+	File    string          `json:"file,omitempty" jsonschema:"That session's file, a target for xcsh.resume."`
 }
 
-// importFailed is the status of a file that is no session.
-const importFailed session.ImportStatus = "failed"
+// importFailed is the status of a file that could not be imported.
+const importFailed importer.Status = "failed"
 
 func runImport(ctx context.Context, env *Env, a ImportArgs) (r ImportResult, err error) {
 	cwd, err := env.cwd(ctx, a.Folder)
@@ -53,28 +56,29 @@ func runImport(ctx context.Context, env *Env, a ImportArgs) (r ImportResult, err
 	if ctx.Err() != nil {
 		return r, fault.New(fault.Cancelled, "The import was cancelled.")
 	}
-	files, dirs, err := env.importSources(cwd, a)
+	job := newImportJob(env, cwd, a)
+	files, dirs, err := job.sources()
 	if err != nil {
 		return r, err
 	}
 	if a.Resume && (len(files) != 1 || a.DryRun) {
-		return r, fault.New(fault.InvalidArgument, "Only one imported file can be resumed, and no trial.").With("field", "resume")
+		return r, fault.New(fault.InvalidArgument, "resume needs exactly one file and cannot be combined with dryRun.").With("field", "resume")
 	}
 	for _, dir := range dirs {
 		if r.LastSessionID == "" {
-			r.LastSessionID = env.Finder.LastImportable(dir)
+			r.LastSessionID = importer.LastImportable(env.Finder, dir)
 		}
 	}
-	im, err := session.NewImporter(ctx, env.Store, env.Finder, session.ImportOptions{Cwd: cwd, Try: a.DryRun})
+	im, err := importer.New(ctx, env.Store, env.Finder, importer.Options{Cwd: cwd, Try: a.DryRun})
 	if err != nil {
 		return r, err
 	}
 	var failed error
-	if r.Files, failed, err = env.importAll(ctx, cwd, im, files); err != nil {
+	if r.Files, failed, err = job.run(ctx, im, files); err != nil {
 		return r, err
 	}
-	if len(a.Paths) == 0 && a.Dir == "" {
-		env.tellImport(ctx, r.Files, failed, a.DryRun)
+	if a.isFromAgentBase() {
+		job.notify(ctx, r.Files, failed)
 	}
 	if !a.Resume {
 		return r, nil
@@ -82,87 +86,112 @@ func runImport(ctx context.Context, env *Env, a ImportArgs) (r ImportResult, err
 	if failed != nil {
 		return r, failed
 	}
-	r.Resumed, err = env.resumeImported(ctx, cwd, r.Files[0])
+	r.Resumed, err = resumeImported(ctx, env, cwd, r.Files[0])
 	return r, err
 }
 
-// resumeImported makes the session that a file has become the folder's live one.
-func (env *Env) resumeImported(ctx context.Context, cwd string, file ImportedFile) (*ResumeResult, error) {
+// isFromAgentBase reports whether the call names no source, so that agent-base's own directory
+// is imported.
+func (a ImportArgs) isFromAgentBase() bool { return len(a.Paths) == 0 && a.Dir == "" }
+
+// resumeImported makes an imported session the folder's live session.
+func resumeImported(ctx context.Context, env *Env, cwd string, file ImportedFile) (*ResumeResult, error) {
 	if file.File == "" {
-		return nil, fault.New(fault.OutsideRoot, "%s is a link that leads out of the directory; it was not followed.", file.Path).With("path", file.Path)
+		return nil, fault.New(fault.OutsideRoot, "%s is a link to a file outside the directory and was not followed.", file.Path).With("path", file.Path)
 	}
 	r, err := runResume(ctx, env, ResumeArgs{Folder: Folder{Cwd: cwd}, Target: file.File})
 	return &r, err
 }
 
-// importSources settles which files are to be imported, and which directories they are from.
-func (env *Env) importSources(cwd string, a ImportArgs) (files []session.ImportFile, dirs []string, err error) {
-	if len(a.Paths) == 0 && a.Dir == "" {
-		dir := env.Finder.AgentBaseDir()
-		if ok, err := afero.DirExists(env.Fs, dir); err == nil && !ok {
+// importJob imports files into a folder.
+type importJob struct {
+	args     ImportArgs
+	cwd      string
+	finder   library.Finder
+	paths    resolver
+	sessions *agent.Manager
+	ui       UI
+}
+
+func newImportJob(env *Env, cwd string, a ImportArgs) importJob {
+	return importJob{args: a, cwd: cwd, finder: env.Finder, paths: env.resolver(), sessions: env.Sessions, ui: env.UI}
+}
+
+// sources returns the files to import and the directories that contain them.
+func (job importJob) sources() (files []importer.File, dirs []string, err error) {
+	if job.args.isFromAgentBase() {
+		dir := importer.AgentBaseDir(job.finder)
+		if ok, err := afero.DirExists(job.paths.fs, dir); err == nil && !ok {
 			return nil, nil, fault.New(fault.NotFound,
-				"There is nothing to import: agent-base keeps its sessions in %s, which does not exist. Name files with \"paths\" or a directory with \"dir\".", dir).
+				"Nothing to import: agent-base's directory %s does not exist. Pass the files or the directory to import.", dir).
 				With("path", dir)
 		}
-		files, err = env.Finder.ImportFiles(dir)
+		files, err = importer.Files(job.finder, dir)
 		return files, []string{dir}, err
 	}
 	add := func(argument, name string) error {
-		found, dir, err := env.importSource(cwd, argument, name)
+		found, dir, err := job.source(argument, name)
 		files = append(files, found...)
 		if dir != "" {
 			dirs = append(dirs, dir)
 		}
 		return err
 	}
-	for i, name := range a.Paths {
+	for i, name := range job.args.Paths {
 		if err := add(fmt.Sprintf("paths.%d", i), name); err != nil {
 			return nil, nil, err
 		}
 	}
-	if a.Dir != "" {
-		err = add("dir", a.Dir)
+	if job.args.Dir != "" {
+		err = add("dir", job.args.Dir)
 	}
 	return files, dirs, err
 }
 
-// importSource settles which files one argument names. dir is the directory they are in,
-// when that was named. A file that is missing fails by itself, a directory all.
-func (env *Env) importSource(cwd, argument, name string) (files []session.ImportFile, dir string, err error) {
-	path, err := env.absolute(cwd, env.spelling(cwd, name), argument)
+// source returns the files that one argument names. dir is the directory if the argument
+// names one. A missing directory is an error; a missing file is reported when it is imported.
+func (job importJob) source(argument, name string) (files []importer.File, dir string, err error) {
+	r := job.paths
+	named, _ := r.file(job.cwd, name) // a name that is not a target may still be a path
+	path, err := r.absolute(job.cwd, named.name, argument)
 	if err != nil {
 		return nil, "", err
 	}
-	isDir, err := afero.DirExists(env.Fs, path)
-	if err == nil && !isDir && (argument != "dir" || env.exists(path)) {
-		return []session.ImportFile{{Path: path}}, "", nil
+	info, absent := named.file, named.absent
+	if named.path != path {
+		info, absent = r.fs.Stat(path)
 	}
-	files, err = env.Finder.ImportFiles(path)
-	return files, path, err
+	switch {
+	case absent == nil && !info.IsDir(), os.IsNotExist(absent) && argument != "dir":
+		return []importer.File{{Path: path}}, "", nil
+	default:
+		files, err = importer.Files(job.finder, path)
+		return files, path, err
+	}
 }
 
-// importAll imports the files. failed is the last failure of one of them, err why the rest
-// was not tried.
-func (env *Env) importAll(ctx context.Context, cwd string, im *session.Importer, files []session.ImportFile) (done []ImportedFile, failed, err error) {
-	progress := env.UI.Progress(ctx, "Importing sessions")
+// run imports the files. failed is the last error of a single file; err is the error that
+// ended the import.
+func (job importJob) run(ctx context.Context, im *importer.Importer, files []importer.File) (done []ImportedFile, failed, err error) {
+	progress := job.ui.Progress(ctx, "Importing sessions")
 	done = make([]ImportedFile, 0, len(files))
 	made := 0
 	defer func() {
 		progress.End(importSummary(done))
 		if made > 0 {
-			env.Sessions.ListChanged(cwd)
+			job.sessions.ListChanged(job.cwd)
 		}
 	}()
 	for i, file := range files {
 		if ctx.Err() != nil {
-			return done, failed, fault.New(fault.Cancelled, "The import was cancelled; %d sessions had been imported.", made)
+			return done, failed, fault.New(fault.Cancelled, "The import was cancelled after %d sessions.", made)
 		}
 		progress.Report(filepath.Base(file.Path), 100*i/len(files))
 		one, err := importOne(im, file)
 		if err != nil {
 			failed = err
 		}
-		if one.File != "" && one.Status != session.Skipped {
+		if one.File != "" && one.Status != importer.Skipped {
 			made++
 		}
 		done = append(done, one)
@@ -170,10 +199,10 @@ func (env *Env) importAll(ctx context.Context, cwd string, im *session.Importer,
 	return done, failed, nil
 }
 
-func importOne(im *session.Importer, file session.ImportFile) (ImportedFile, error) {
+func importOne(im *importer.Importer, file importer.File) (ImportedFile, error) {
 	one := ImportedFile{Path: file.Path}
 	if file.LeadsOut {
-		one.Status, one.Reason = session.Skipped, "It is a link that leads out of the directory; it was not followed."
+		one.Status, one.Reason = importer.Skipped, "It is a link to a file outside the directory and was not followed."
 		return one, nil
 	}
 	r, err := im.Import(file.Path)
@@ -182,33 +211,33 @@ func importOne(im *session.Importer, file session.ImportFile) (ImportedFile, err
 		return one, err
 	}
 	one.Status, one.Session, one.File = r.Status, r.Session, r.Path
-	if r.Status == session.Skipped {
-		one.Reason = "The folder has it already."
+	if r.Status == importer.Skipped {
+		one.Reason = "The folder already has this session."
 	}
 	return one, nil
 }
 
-// tellImport tells the person what came of an import that they asked for by its name only.
-func (env *Env) tellImport(ctx context.Context, files []ImportedFile, failed error, trial bool) {
+// notify shows the result of an import that was started without arguments.
+func (job importJob) notify(ctx context.Context, files []ImportedFile, failed error) {
 	what, level := "Import from agent-base: ", LevelInfo
-	if trial {
-		what = "An import from agent-base would come to this: "
+	if job.args.DryRun {
+		what = "Import from agent-base (dry run): "
 	}
 	text := what + importSummary(files) + "."
 	if failed != nil {
 		level, text = LevelWarning, text+" "+failed.Error()
 	}
-	env.UI.Notify(ctx, level, text)
+	job.ui.Notify(ctx, level, text)
 }
 
-// importSummary counts what became of files.
+// importSummary counts the files by status.
 func importSummary(files []ImportedFile) string {
-	counts := map[session.ImportStatus]int{}
+	counts := map[importer.Status]int{}
 	for _, f := range files {
 		counts[f.Status]++
 	}
 	var parts []string
-	for _, status := range []session.ImportStatus{session.Imported, session.Updated, session.Skipped, importFailed} {
+	for _, status := range []importer.Status{importer.Imported, importer.Updated, importer.Skipped, importFailed} {
 		if n := counts[status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}

@@ -15,17 +15,17 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// agentBaseDir is where agent-base keeps its sessions.
+// agentBaseDir is the directory in which agent-base stores its sessions.
 const agentBaseDir = "/home/u/.agent/sessions"
 
-// agentBaseFiles copies fixtures of agent-base to where it keeps them.
+// agentBaseFiles copies agent-base fixtures to the directory in which it stores sessions.
 func agentBaseFiles(t *testing.T, fs afero.Fs, pattern string) {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/sessions/agent-base/" + pattern)
@@ -39,7 +39,7 @@ func agentBaseFiles(t *testing.T, fs afero.Fs, pattern string) {
 	}
 }
 
-// imported is the result of xcsh.import.
+// imported returns the result of xcsh.import.
 func imported(t *testing.T, env *commands.Env, a args) commands.ImportResult {
 	t.Helper()
 	raw, err := run(t.Context(), env, "xcsh.import", a)
@@ -50,7 +50,7 @@ func imported(t *testing.T, env *commands.Env, a args) commands.ImportResult {
 	return r
 }
 
-// statuses are the files of a result by their names.
+// statuses maps the file names of a result to their status.
 func statuses(r commands.ImportResult) map[string]string {
 	by := map[string]string{}
 	for _, f := range r.Files {
@@ -59,8 +59,9 @@ func statuses(r commands.ImportResult) map[string]string {
 	return by
 }
 
-// Without a word about the source it is where agent-base keeps its sessions; the files that
-// are none are told one by one, and nothing there is changed.
+// Without a source, the import reads agent-base's session directory. Files that are not sessions are
+// reported one by one, and the directory is not changed.
+// Proves: AB-063, AB-066
 func TestImportOfTheDefaultDirectory(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -102,11 +103,11 @@ func TestImportOfTheDefaultDirectory(t *testing.T) {
 	require.Empty(t, do(t, env, "xcsh.list", args{"cwd": "/v"})["sessions"])
 
 	again := imported(t, env, nil)
-	require.Len(t, changed, 1, "nothing is new")
+	require.Len(t, changed, 1, "nothing was imported")
 	for _, f := range again.Files {
 		if f.Status != "failed" {
 			require.Equal(t, "skipped", string(f.Status))
-			require.Equal(t, "The folder has it already.", f.Reason)
+			require.Equal(t, "The folder already has this session.", f.Reason)
 		}
 	}
 	require.Len(t, imported(t, env, args{"cwd": "/v"}).Files, 21)
@@ -119,7 +120,7 @@ func TestImportWithoutASource(t *testing.T) {
 	env := newEnv(fs)
 	_, err := run(t.Context(), env, "xcsh.import", nil)
 	require.Equal(t, agentBaseDir, requireKind(t, fault.NotFound, err).Data["path"])
-	require.EqualError(t, err, `There is nothing to import: agent-base keeps its sessions in /home/u/.agent/sessions, which does not exist. Name files with "paths" or a directory with "dir".`)
+	require.EqualError(t, err, `Nothing to import: agent-base's directory /home/u/.agent/sessions does not exist. Pass the files or the directory to import.`)
 	env.Finder.AgentHome = "/other"
 	agentBaseFiles(t, fs, "typescript/jwt-work.json")
 	_, err = run(t.Context(), env, "xcsh.import", nil)
@@ -128,8 +129,7 @@ func TestImportWithoutASource(t *testing.T) {
 	require.Equal(t, map[string]string{"jwt-work.json": "imported"}, statuses(imported(t, env, nil)))
 }
 
-// Sources are named as files, as directories, or both; one that is missing is told and costs
-// no other.
+// Sources can be files, directories, or both. A missing source is reported and does not affect the others.
 func TestImportOfNamedSources(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -144,7 +144,7 @@ func TestImportOfNamedSources(t *testing.T) {
 	require.Equal(t, st.File(talk(id1)...), read(t, fs, r.Files[1].File))
 	require.Equal(t, sessions, filepath.Dir(r.Files[1].File))
 	require.Equal(t, map[string]string{"jwt-work.json": "skipped"}, statuses(imported(t, env, args{"dir": "~/.agent/sessions"})))
-	require.Equal(t, map[string]string{"talk.jsonl": "skipped"}, statuses(imported(t, env, args{"dir": "sub/talk.jsonl"})), "typed behind the command")
+	require.Equal(t, map[string]string{"talk.jsonl": "skipped"}, statuses(imported(t, env, args{"dir": "sub/talk.jsonl"})), "typed after the command")
 	require.NoError(t, fs.MkdirAll("/w/nothing", 0o700))
 	require.Empty(t, imported(t, env, args{"dir": "nothing"}).Files)
 	_, err := run(t.Context(), env, "xcsh.import", args{"dir": "/gone"})
@@ -153,7 +153,8 @@ func TestImportOfNamedSources(t *testing.T) {
 	require.Equal(t, "paths.1", requireKind(t, fault.InvalidArgument, err).Data["field"])
 }
 
-// An imported file can be gone on with at once, when it is one.
+// An imported session can be resumed in the same call if it is the only one.
+// Proves: P-026
 func TestImportAndResume(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -176,8 +177,9 @@ func TestImportAndResume(t *testing.T) {
 	}
 }
 
-// A link out of the directory is not read, not even when it is all there is.
-func TestImportFollowsNoLinkOut(t *testing.T) {
+// A symbolic link out of the directory is not followed, even if it is the only file.
+// Proves: AB-056
+func TestImportDoesNotFollowLinksOutOfTheDirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	env, w := reviewEnv(t, dir)
@@ -193,27 +195,27 @@ func TestImportFollowsNoLinkOut(t *testing.T) {
 	require.Empty(t, do(t, env, "xcsh.list", args{"cwd": w})["sessions"])
 }
 
-// asked is a UI that notes the progress and stops the work after so many steps.
+// asked is a UI that records the progress and cancels the operation after a number of steps.
 type asked struct {
 	commands.Headless
-	cancel func()
-	after  int
-	said   []string
-	told   []string
-	end    string
+	cancel   func()
+	after    int
+	progress []string
+	shown    []string
+	end      string
 }
 
 func (u *asked) Notify(_ context.Context, _ commands.Level, text string) {
-	u.told = append(u.told, text)
+	u.shown = append(u.shown, text)
 }
 
 func (u *asked) Progress(_ context.Context, title string) commands.Progress {
-	u.said = append(u.said, title)
+	u.progress = append(u.progress, title)
 	return u
 }
 
 func (u *asked) Report(message string, percent int) {
-	u.said = append(u.said, message)
+	u.progress = append(u.progress, message)
 	if u.after--; u.after == 0 {
 		u.cancel()
 	}
@@ -224,7 +226,7 @@ func (u *asked) Report(message string, percent int) {
 
 func (u *asked) End(message string) { u.end = message }
 
-func TestImportTellsItsProgressAndCanBeCancelled(t *testing.T) {
+func TestImportReportsProgressAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	agentBaseFiles(t, fs, "typescript/*")
@@ -234,24 +236,24 @@ func TestImportTellsItsProgressAndCanBeCancelled(t *testing.T) {
 	env.UI = ui
 	_, err := run(ctx, env, "xcsh.import", nil)
 	requireKind(t, fault.Cancelled, err)
-	require.EqualError(t, err, "The import was cancelled; 3 sessions had been imported.")
+	require.EqualError(t, err, "The import was cancelled after 3 sessions.")
 	require.Equal(t, "3 imported", ui.end)
-	require.Len(t, ui.said, 4)
-	require.Empty(t, ui.told, "the error is told by who asked")
-	require.Len(t, do(t, env, "xcsh.list", nil)["sessions"], 3, "what was imported stays")
+	require.Len(t, ui.progress, 4)
+	require.Empty(t, ui.shown, "the caller shows the error")
+	require.Len(t, do(t, env, "xcsh.list", nil)["sessions"], 3, "imported sessions stay")
 	ui.after = 0
 	imported(t, env, nil)
 	require.Equal(t, "6 imported, 3 skipped", ui.end)
-	require.Equal(t, []string{"Import from agent-base: 6 imported, 3 skipped."}, ui.told)
+	require.Equal(t, []string{"Import from agent-base: 6 imported, 3 skipped."}, ui.shown)
 	agentBaseFiles(t, fs, "broken/empty.json")
 	imported(t, env, args{"dryRun": true})
-	require.Equal(t, "An import from agent-base would come to this: 9 skipped, 1 failed. "+agentBaseDir+"/empty.json is empty; it was not imported.", ui.told[1])
+	require.Equal(t, "Import from agent-base (dry run): 9 skipped, 1 failed. "+agentBaseDir+"/empty.json is empty; it was not imported.", ui.shown[1])
 	imported(t, env, args{"dir": agentBaseDir})
-	require.Len(t, ui.told, 2, "who names a source reads the answer")
+	require.Len(t, ui.shown, 2, "a caller that names a source reads the result")
 }
 
-// The first prompt behind an import sends prompts and answers only, in a form that a strict
-// service takes.
+// The first request after an import sends only prompts and answers, in a form that a strict service accepts.
+// Proves: AB-064, AB-065
 func TestFirstPromptAfterAnImport(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{
@@ -284,7 +286,7 @@ func TestFirstPromptAfterAnImport(t *testing.T) {
 	}
 }
 
-// strictModels knows the one model of a service that takes nothing that is not in order.
+// strictModels provides the one model of a service that rejects malformed conversations.
 type strictModels struct{ server *providertest.Server }
 
 func (m strictModels) model() provider.Model {
@@ -303,7 +305,8 @@ func (m strictModels) Service(provider.Model) (provider.Provider, error) {
 
 func (m strictModels) Key(context.Context, provider.Model) (string, error) { return "key", nil }
 
-// What was imported goes back as it came, but for what has no place on either way.
+// An export of an imported session equals the original, except for data that has no place in one of the formats.
+// Proves: AB-067, AB-070
 func TestExportToAgentBase(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -314,7 +317,7 @@ func TestExportToAgentBase(t *testing.T) {
 	r := do(t, env, "xcsh.export", args{"source": file.Session, "format": "agentBase"})
 	require.Equal(t, "/w/2025-01-04-14-32-15-001-abcd.json", r["path"])
 	require.Equal(t, map[string]any{"toolResults": 1.0}, r["losses"])
-	require.Contains(t, r["note"], "does not list it until its index is rebuilt")
+	require.Contains(t, r["note"], "lists it only after its index is rebuilt")
 	s := storedSession(t, fs, "/w/2025-01-04-14-32-15-001-abcd.json")
 	require.Equal(t, "2025-01-04-14-32-15-001-abcd", s.Metadata.ID)
 	require.Equal(t, "2025-01-04T14:32:15.001Z", s.Metadata.CreatedAt)
@@ -333,7 +336,7 @@ func TestExportToAgentBase(t *testing.T) {
 	require.Equal(t, "system user tool assistant user assistant", s.roles())
 	require.Equal(t, "list_files call_1", s.Messages[2].Name+" "+s.Messages[2].ToolCallID)
 
-	// and what comes back is a conversation again
+	// The exported file can be imported again.
 	require.Equal(t, map[string]string{"with-tools.json": "imported"}, statuses(imported(t, env, args{"paths": []string{"with-tools.json"}})))
 }
 
@@ -370,7 +373,7 @@ func storedSession(t *testing.T, fs afero.Fs, path string) stored {
 	return s
 }
 
-// A session of our own loses what agent-base has no place for, and says how much.
+// An export of our own session omits data that agent-base cannot represent, and counts the losses.
 func TestExportToAgentBaseCountsItsLosses(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -392,6 +395,7 @@ func TestExportToAgentBaseCountsItsLosses(t *testing.T) {
 	require.Equal(t, before, read(t, fs, file1))
 }
 
+// Proves: AB-070
 func TestExportToAgentBaseRedacts(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -403,7 +407,8 @@ func TestExportToAgentBaseRedacts(t *testing.T) {
 	require.NotContains(t, read(t, fs, "/w/x.json"), "abc123def456")
 }
 
-// Names that agent-base or a system would not take are refused before anything is written.
+// Names that agent-base or a file system would reject are refused before any file is written.
+// Proves: AB-069
 func TestExportToAgentBaseChecksTheTarget(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -427,7 +432,7 @@ func TestExportToAgentBaseChecksTheTarget(t *testing.T) {
 	require.Equal(t, before, tree(t, fs))
 }
 
-// The index is extended when it is agent-base's. When it is not, the export stays all the same.
+// agent-base's index is extended. If the index is not agent-base's, the export still succeeds.
 func TestExportToAgentBaseRegisters(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -453,7 +458,7 @@ func TestExportToAgentBaseRegisters(t *testing.T) {
 		}
 		_, err := run(t.Context(), env, "xcsh.export", args{"source": id1, "path": dir + "/back.json", "registerInIndex": true})
 		require.Error(t, err)
-		require.True(t, strings.HasPrefix(err.Error(), "The session is exported to "+dir+"/back.json, but is not in the index: "), err)
+		require.True(t, strings.HasPrefix(err.Error(), "The session was exported to "+dir+"/back.json but could not be added to the index: "), err)
 		storedSession(t, fs, dir+"/back.json")
 		if content != "" {
 			require.Equal(t, content, read(t, fs, dir+"/index.json"))
@@ -461,7 +466,8 @@ func TestExportToAgentBaseRegisters(t *testing.T) {
 	}
 }
 
-// No fault leaves half of an export, or half of an index.
+// No fault leaves a partial export or a partial index.
+// Proves: AB-071
 func TestExportToAgentBaseUnderFaults(t *testing.T) {
 	t.Parallel()
 	everyFault(t, func(t *testing.T, fs *st.FaultFs) {

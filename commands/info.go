@@ -3,34 +3,42 @@ package commands
 import (
 	"context"
 
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var infoOf = New(Spec{
 	Name: "xcsh.info", Title: "Session Information", Flags: ReadOnly, Arg: "source",
-	Doc: "All that is known of one session: what a list tells, and what takes reading the whole of it.",
+	Doc: "Return the details of one session: those of a list, and those that need the whole file.",
 }, runInfo)
 
-// InfoResult is a session in a list and more.
+// InfoResult holds the details of a session.
 type InfoResult struct {
-	session.Info
-	Description    string         `json:"description,omitempty" jsonschema:"What a person said the session is about."`
-	Provider       string         `json:"provider,omitempty" jsonschema:"Of the model that was last chosen or answered, on the active branch."`
-	Model          string         `json:"model,omitempty" jsonschema:"The model that was last chosen or answered, on the active branch."`
-	CreatedAt      string         `json:"createdAt" jsonschema:"When the session was begun, as its header says."`
-	LastActivityAt string         `json:"lastActivityAt" jsonschema:"Time of the last entry, whatever the time of the file."`
-	MessageCount   int            `json:"messageCount" jsonschema:"Messages on the active branch; a list counts those of all branches."`
+	library.Info
+	Description    string         `json:"description,omitempty" jsonschema:"The user's description of the session."`
+	Provider       string         `json:"provider,omitempty" jsonschema:"The provider of the last selected or answering model on the active branch."`
+	Model          string         `json:"model,omitempty" jsonschema:"The last selected or answering model on the active branch."`
+	CreatedAt      string         `json:"createdAt" jsonschema:"The creation time in the session's header."`
+	LastActivityAt string         `json:"lastActivityAt" jsonschema:"The time of the last entry, not of the file."`
+	MessageCount   int            `json:"messageCount" jsonschema:"The number of messages on the active branch; lists count all branches."`
 	Counts         map[string]int `json:"counts" jsonschema:"Messages by role, on the active branch."`
 }
 
-func runInfo(ctx context.Context, env *Env, a Subject) (r InfoResult, err error) {
+func runInfo(ctx context.Context, env *Env, a Subject) (InfoResult, error) {
+	of, err := env.resolver().locate(ctx, a)
+	if err != nil {
+		return InfoResult{}, err
+	}
+	return describeLocated(ctx, env, of)
+}
+
+// describeLocated returns the details of a session that was found.
+func describeLocated(ctx context.Context, env *Env, of located) (r InfoResult, err error) {
 	var sub subject
-	cwd := ""
-	err = env.withSource(ctx, a, func(folder string, s subject) error {
-		cwd, sub = folder, s
-		if s.path == "" || !env.exists(s.path) {
-			if r.Info, err = s.doc.Describe(s.path, env.Finder.Now()); err != nil {
+	err = env.resolver().open(of, func(s subject) error {
+		sub = s
+		if s.path == "" || s.live != nil && !exists(env.Fs, s.path) {
+			if r.Info, err = library.DescribeOpen(s.doc, s.path, env.Finder.Now()); err != nil {
 				return err
 			}
 		}
@@ -45,15 +53,15 @@ func runInfo(ctx context.Context, env *Env, a Subject) (r InfoResult, err error)
 		}
 	}
 	r.CreatedAt = r.Created
-	r.Slug, err = env.slug(ctx, cwd, r.Info)
-	one := []session.Info{r.Info}
-	env.markLive(one)
+	r.Slug, err = uniqueSlug(ctx, env.Finder, sub.cwd, r.Info)
+	one := []library.Info{r.Info}
+	env.lists().markLive(one)
 	r.Info = one[0]
 	r.Live = sub.live != nil
 	return r, err
 }
 
-// read takes what is not in a list.
+// read adds the details that lists do not have.
 func (r *InfoResult) read(s subject) error {
 	f, err := summaryFacts(s.doc, s.leaf)
 	r.Description, r.Provider, r.Model, r.LastActivityAt, r.Counts = f.Description, f.Provider, f.Model, f.LastActivity, f.Counts
@@ -61,19 +69,20 @@ func (r *InfoResult) read(s subject) error {
 	return err
 }
 
-// slug returns the slug that a session has among those of its folder.
-func (env *Env) slug(ctx context.Context, cwd string, i session.Info) (string, error) {
+// uniqueSlug returns the session's slug, which is unique in its folder. cwd is the folder of a
+// session whose header names none.
+func uniqueSlug(ctx context.Context, finder library.Finder, cwd string, i library.Info) (string, error) {
 	if i.Cwd != "" {
 		cwd = i.Cwd
 	}
-	all, _, err := env.Finder.List(ctx, cwd, session.ListOptions{IncludeEmpty: true})
+	all, _, err := finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true})
 	if fault.Is(err, fault.Cancelled) {
 		return "", err
 	}
-	for _, other := range all { // none when cwd is no folder of this machine
+	for _, other := range all { // none if cwd is not on this machine
 		if other.Path == i.Path {
 			return other.Slug, nil
 		}
 	}
-	return session.Slug(i.Title, i.ID), nil
+	return library.Slug(i.Title, i.ID), nil
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// Everything about one session, whether it is live, in a file only, or another program's.
+// Details of a session that is live, only in a file, or of another program.
+// Proves: A-004, A-008, AB-004, AB-006, AB-008
 func TestInfo(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -47,7 +48,8 @@ func TestInfo(t *testing.T) {
 	require.NotContains(t, peer, "description")
 }
 
-// A session that has no file yet is described as it stands.
+// A session that has no file yet is described from memory.
+// Proves: AB-004
 func TestInfoOfANewSession(t *testing.T) {
 	t.Parallel()
 	env := newEnv(afero.NewMemMapFs())
@@ -61,6 +63,7 @@ func TestInfoOfANewSession(t *testing.T) {
 	}, do(t, env, "xcsh.info", nil))
 }
 
+// Proves: AB-004
 func TestInfoOfADamagedSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -92,7 +95,7 @@ func TestDescribe(t *testing.T) {
 	require.Equal(t, "text", requireKind(t, fault.InvalidArgument, err).Data["field"])
 }
 
-// Without a text the person is asked, beginning with what the description is.
+// Without a text the user is asked, and the input starts with the current description.
 func TestDescribeAsks(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -101,14 +104,14 @@ func TestDescribeAsks(t *testing.T) {
 	env := newEnv(fs)
 	do(t, env, "xcsh.resume", args{"target": id1})
 	for _, a := range []args{{}, {"source": id2}} {
-		person := &respondent{text: "answered"}
-		env.UI = person
+		user := &respondent{text: "answered"}
+		env.UI = user
 		do(t, env, "xcsh.describe", a)
 		require.Equal(t, "answered", do(t, env, "xcsh.info", a)["description"])
-		person.text = ""
+		user.text = ""
 		_, err := run(t.Context(), env, "xcsh.describe", a)
 		requireKind(t, fault.Cancelled, err)
-		require.Equal(t, "answered", person.wanted[1].Initial)
+		require.Equal(t, "answered", user.wanted[1].Initial)
 		require.Equal(t, "answered", do(t, env, "xcsh.info", a)["description"])
 	}
 	env.Pick = true
@@ -116,6 +119,7 @@ func TestDescribeAsks(t *testing.T) {
 	require.Equal(t, "text", requireKind(t, fault.ArgumentNeeded, err).Data["field"])
 }
 
+// Proves: A-015, AB-055
 func TestExists(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -125,7 +129,7 @@ func TestExists(t *testing.T) {
 	write(t, fs, damaged, "no header")
 	write(t, fs, sessions+"/notes.txt", "no session")
 	require.NoError(t, fs.MkdirAll(sessions+"/dir.jsonl", 0o700))
-	env := newEnv(lockedFs{fs})
+	env := newEnv(afero.NewReadOnlyFs(fs))
 	for source, path := range map[string]string{
 		id1: file1, "Fix it": file1, "fix-it": file1, file1: file1, "file://" + file1: file1, "2026-01-01T00-00-00-000Z_" + id1 + ".jsonl": file1,
 		`"` + file1 + `"`: file1, "~/.xcsh/agent/sessions/--w--/" + "2026-01-01T00-00-00-000Z_" + id2 + ".jsonl": file2,
@@ -147,8 +151,9 @@ func TestExists(t *testing.T) {
 	}
 }
 
-// What is not where sessions are kept is not even looked at, however it is spelled.
-func TestExistsLooksNowhereElse(t *testing.T) {
+// Paths outside the session directories are not accessed, however they are spelled.
+// Proves: AB-055
+func TestExistsSearchesOnlySessionsDirectories(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, "/etc/secret.jsonl", talk(id1)...)
@@ -166,7 +171,7 @@ func TestExistsLooksNowhereElse(t *testing.T) {
 		_, err := run(t.Context(), env, "xcsh.exists", args{"source": source})
 		require.NotEmpty(t, requireKind(t, fault.OutsideRoot, err).Data["path"], source)
 	}
-	require.Equal(t, map[string]any{"exists": false}, do(t, env, "xcsh.exists", args{"source": "x.jsonl"}), "beside the folder's files is no session")
+	require.Equal(t, map[string]any{"exists": false}, do(t, env, "xcsh.exists", args{"source": "x.jsonl"}), "other files in the directory are not sessions")
 	for _, name := range seen {
 		require.True(t, strings.HasPrefix(name, "/home/u/."), "%s was looked at", name)
 	}
@@ -175,7 +180,8 @@ func TestExistsLooksNowhereElse(t *testing.T) {
 	require.Equal(t, map[string]any{"exists": true, "path": "/w/x.jsonl"}, do(t, env, "xcsh.exists", args{"source": "/w/x.jsonl"}), "it is open")
 }
 
-// One session by each of its names, and continuing passes over what lies deeper.
+// A session can be resumed by each of its names, and continue ignores sessions in subdirectories.
+// Proves: AB-032, AB-033
 func TestResumeByEveryName(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

@@ -6,44 +6,46 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var list = New(Spec{
 	Name: "xcsh.list", Title: "List Sessions", Flags: ReadOnly, Arg: "query",
-	Doc: "The sessions of the folder or of every folder, newest first, or those that match a query, best first.",
+	Doc: "List the sessions of a folder or of all folders, newest first, or those that match a query, best match first.",
 }, runList)
 
 var recent = New(Spec{
 	Name: "xcsh.recent", Title: "Recent Sessions", Flags: ReadOnly,
-	Doc: "The folder's newest sessions, read from their beginnings only.",
+	Doc: "List the folder's newest sessions. Only the beginnings of the files are read.",
 }, runRecent)
 
 var resolve = New(Spec{
 	Name: "xcsh.resolve", Title: "Resolve Session", Flags: ReadOnly, Arg: "target",
-	Doc: "The sessions that a target may stand for, the strongest match first.",
+	Doc: "List the sessions that match a target, the best match first.",
 }, runResolve)
 
 // ListArgs are the arguments of xcsh.list.
 type ListArgs struct {
 	Folder
-	Scope        string `json:"scope,omitempty" jsonschema:"folder or all. Absent: folder."`
-	Query        string `json:"query,omitempty" jsonschema:"Words that must all be found, in titles, prompts, answers, ids or paths."`
-	Limit        int    `json:"limit,omitempty" jsonschema:"How many at most. Absent: all."`
-	Cursor       string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before."`
-	IncludeEmpty bool   `json:"includeEmpty,omitempty" jsonschema:"Also sessions without messages."`
+	Scope        string `json:"scope,omitempty" jsonschema:"folder or all. Default: folder."`
+	Query        string `json:"query,omitempty" jsonschema:"Words that a session must all contain, in its title, prompts, answers, ID or path."`
+	Limit        int    `json:"limit,omitempty" jsonschema:"The maximum number. Default: all."`
+	Cursor       string `json:"cursor,omitempty" jsonschema:"The nextCursor of the previous page."`
+	IncludeEmpty bool   `json:"includeEmpty,omitempty" jsonschema:"Include sessions without messages."`
 }
 
 // ListResult is one page of sessions.
 type ListResult struct {
-	Sessions   []session.Info    `json:"sessions"`
+	Sessions   []library.Info    `json:"sessions"`
 	NextCursor string            `json:"nextCursor,omitempty"`
 	Problems   []session.Problem `json:"problems" jsonschema:"Files and directories that could not be read."`
 }
 
 func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
-	cwd, err := env.listCwd(ctx, a)
+	cwd, err := env.resolver().listCwd(ctx, a)
 	if err != nil {
 		return ListResult{}, err
 	}
@@ -51,17 +53,17 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
-	o := session.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query}
-	parts := partsOf(ctx, env, p)
+	o := library.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query}
+	parts := partsOf(ctx, env.lists(), p)
 	if parts != nil {
 		o.Each = parts.add
 	}
-	infos, problems, err := env.listSessions(ctx, cwd, a.Scope, o)
+	infos, problems, err := env.lists().list(ctx, cwd, a.Scope, o)
 	if err != nil {
 		return ListResult{}, err
 	}
 	from, to := p.in(len(infos))
-	r := ListResult{Sessions: []session.Info{}, Problems: append([]session.Problem{}, problems...)}
+	r := ListResult{Sessions: []library.Info{}, Problems: append([]session.Problem{}, problems...)}
 	if to < len(infos) {
 		r.NextCursor = strconv.Itoa(to)
 	}
@@ -73,7 +75,7 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	return r, nil
 }
 
-// page is a part of a list.
+// page is a range of a list.
 type page struct{ from, limit int } // limit 0: to the end
 
 func (a ListArgs) page() (page, error) {
@@ -90,7 +92,7 @@ func (a ListArgs) page() (page, error) {
 	return page{from, a.Limit}, nil
 }
 
-// in returns the page's place in a list of n.
+// in returns the page's bounds in a list of n items.
 func (p page) in(n int) (from, to int) {
 	from = min(p.from, n)
 	if p.limit == 0 || p.limit > n-from {
@@ -99,40 +101,48 @@ func (p page) in(n int) (from, to int) {
 	return from, from + p.limit
 }
 
-// listCwd is the folder to list; listing everything needs none.
-func (env *Env) listCwd(ctx context.Context, a ListArgs) (string, error) {
-	if a.Scope == "all" && a.Cwd == "" && len(env.Folders()) != 1 {
+// listCwd returns the folder to list, "" for all folders.
+func (r resolver) listCwd(ctx context.Context, a ListArgs) (string, error) {
+	if a.Scope == "all" && a.Cwd == "" && len(r.folders()) != 1 {
 		return "", nil
 	}
-	return env.cwd(ctx, a.Folder)
+	return r.cwd(ctx, a.Folder)
 }
 
-// listSessions lists and marks the sessions that are live here.
-func (env *Env) listSessions(ctx context.Context, cwd, scope string, o session.ListOptions) ([]session.Info, []session.Problem, error) {
-	var infos []session.Info
+// lister lists sessions and marks the live ones.
+type lister struct {
+	finder   library.Finder
+	store    *session.Store
+	sessions *agent.Manager
+}
+
+// list returns the sessions of a scope, folder or all.
+func (l lister) list(ctx context.Context, cwd, scope string, o library.ListOptions) ([]library.Info, []session.Problem, error) {
+	var infos []library.Info
 	var problems []session.Problem
 	var err error
 	switch scope {
 	case "", "folder":
-		infos, problems, err = env.Finder.List(ctx, cwd, o)
+		infos, problems, err = l.finder.List(ctx, cwd, o)
 	case "all":
-		infos, problems, err = env.Finder.ListAll(ctx, o)
+		infos, problems, err = l.finder.ListAll(ctx, o)
 	default:
 		err = fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", scope).With("field", "scope")
 	}
-	env.markLive(infos)
+	l.markLive(infos)
 	return infos, problems, err
 }
 
-// markLive compares names first: resolving ten thousand paths takes longer than listing.
-func (env *Env) markLive(infos []session.Info) {
-	names, owners := env.Sessions.LiveNames(), env.Store.Owners()
+// markLive marks live sessions and those that another process has locked. It compares names
+// first, because resolving ten thousand paths takes longer than listing them.
+func (l lister) markLive(infos []library.Info) {
+	names, owners := l.sessions.LiveNames(), l.store.Owners()
 	for i := range infos {
 		if o, ok := owners[infos[i].Path]; ok && !o.Ours {
 			infos[i].LockedBy = fmt.Sprintf("pid %d on %s", o.PID, o.Host)
 		}
 		if names[filepath.Base(infos[i].Path)] {
-			_, infos[i].Live = env.Sessions.LiveIn(infos[i].Path)
+			_, infos[i].Live = l.sessions.LiveIn(infos[i].Path)
 		}
 	}
 }
@@ -140,15 +150,15 @@ func (env *Env) markLive(infos []session.Info) {
 // RecentArgs are the arguments of xcsh.recent.
 type RecentArgs struct {
 	Folder
-	Limit *int `json:"limit,omitempty" jsonschema:"How many at most. Absent: 3."`
+	Limit *int `json:"limit,omitempty" jsonschema:"The maximum number. Default: 3."`
 }
 
 // RecentResult holds the newest sessions.
 type RecentResult struct {
-	Sessions []session.RecentInfo `json:"sessions"`
+	Sessions []library.RecentInfo `json:"sessions"`
 }
 
-// defaultRecent is how many sessions a welcome screen shows.
+// defaultRecent is the number of sessions on a welcome screen.
 const defaultRecent = 3
 
 func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error) {
@@ -163,41 +173,42 @@ func runRecent(ctx context.Context, env *Env, a RecentArgs) (RecentResult, error
 		}
 	}
 	if limit == 0 {
-		return RecentResult{Sessions: []session.RecentInfo{}}, nil
+		return RecentResult{Sessions: []library.RecentInfo{}}, nil
 	}
 	infos, err := env.Finder.Recent(ctx, cwd, limit)
-	return RecentResult{Sessions: append([]session.RecentInfo{}, infos...)}, err
+	return RecentResult{Sessions: append([]library.RecentInfo{}, infos...)}, err
 }
 
 // ResolveArgs are the arguments of xcsh.resolve.
 type ResolveArgs struct {
 	Folder
-	Target string `json:"target" jsonschema:"An id, an id prefix, a file name, a title, a slug, a path or a file: URI."`
-	Scope  string `json:"scope,omitempty" jsonschema:"folder or all. Absent: the folder first, then everywhere."`
+	Target string `json:"target" jsonschema:"An ID, an ID prefix, a file name, a title, a slug, a path or a file: URI."`
+	Scope  string `json:"scope,omitempty" jsonschema:"folder or all. Default: the folder first, then all folders."`
 }
 
-func runResolve(ctx context.Context, env *Env, a ResolveArgs) (session.Resolution, error) {
+func runResolve(ctx context.Context, env *Env, a ResolveArgs) (library.Resolution, error) {
 	cwd, err := env.cwd(ctx, a.Folder)
 	if err != nil {
-		return session.Resolution{}, err
+		return library.Resolution{}, err
 	}
 	if a.Target == "" {
-		if a.Target, err = env.pickTarget(ctx, cwd, a.Scope); err != nil {
-			return session.Resolution{}, err
+		if a.Target, err = env.resolver().pickTarget(ctx, cwd, a.Scope); err != nil {
+			return library.Resolution{}, err
 		}
 	}
-	r, err := env.Finder.Resolve(ctx, cwd, a.Target, session.ResolveOptions{Scope: a.Scope})
-	r.Matches = append([]session.Info{}, r.Matches...)
-	env.markLive(r.Matches)
+	r, err := env.Finder.Resolve(ctx, cwd, a.Target, library.ResolveOptions{Scope: a.Scope})
+	r.Matches = append([]library.Info{}, r.Matches...)
+	env.lists().markLive(r.Matches)
 	return r, err
 }
 
-// pickTarget asks which session to resolve: one of the folder, or of any when it has none.
-func (env *Env) pickTarget(ctx context.Context, cwd, scope string) (string, error) {
-	const question = "Resolve which session?"
-	info, err := env.pickSessionFor(ctx, cwd, scope, question, "target")
+// pickTarget asks which session to resolve: one of the folder or, if it has none, of all
+// folders.
+func (r resolver) pickTarget(ctx context.Context, cwd, scope string) (string, error) {
+	const question = "Select a session to resolve"
+	info, err := r.pickSession(ctx, cwd, scope, question, "target")
 	if scope == "" && fault.Is(err, fault.NotFound) {
-		info, err = env.pickSessionFor(ctx, cwd, "all", question, "target")
+		info, err = r.pickSession(ctx, cwd, "all", question, "target")
 	}
 	return info.Path, err
 }

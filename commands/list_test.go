@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// TestListInParts: who asks for parts gets the same list, in the same order, and an answer
-// without it.
+// TestListInParts: a client that requests partial results gets the same list, in the same order, and a
+// result without it.
+// Proves: X-156
 func TestListInParts(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -39,12 +40,12 @@ func TestListInParts(t *testing.T) {
 		"behind the end":    {args{"cursor": "1000"}, nil},
 		"a query":           {args{"query": "one"}, []int{100, 100, 50}},
 		"a page of a query": {args{"query": "one", "limit": 101, "cursor": "1"}, []int{100, 1}},
-		"nothing":           {args{"query": "nobody said that"}, nil},
+		"nothing":           {args{"query": "in no conversation"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			want := do(t, env, "xcsh.list", c.args)
-			if _, all := c.args["query"]; !all { // parts are told before it is known who else has a slug
+			if _, all := c.args["query"]; !all { // parts are sent before the other users of a slug are known
 				list, _ := want["sessions"].([]any)
 				for _, i := range list {
 					delete(i.(args), "slug") //nolint:forcetypeassert // of JSON
@@ -73,9 +74,9 @@ func TestListInParts(t *testing.T) {
 	}
 }
 
-// TestListPartsSayWhatIsLive: parts that are sent before the list is complete are marked
+// TestListPartsMarkLiveSessions: parts that are sent before the list is complete are marked
 // like the list.
-func TestListPartsSayWhatIsLive(t *testing.T) {
+func TestListPartsMarkLiveSessions(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	env := newEnv(fs)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ManifestEntry describes a command to a client: what it takes and what it answers.
+// ManifestEntry describes a command's arguments and result to a client.
 type ManifestEntry struct {
 	Name   string             `json:"name"`
 	Title  string             `json:"title"`
@@ -17,14 +17,14 @@ type ManifestEntry struct {
 	Result *jsonschema.Schema `json:"result"`
 }
 
-// ManifestJSON is [Table.Manifest] of [Default] as JSON. It is generated, because
-// deriving a hundred schemas takes longer than the rest of a start.
+// ManifestJSON is [Table.Manifest] of [Default] as JSON. It is generated because deriving a
+// hundred schemas takes longer than the rest of the startup.
 //
 //go:embed manifest.gen.json
 var ManifestJSON json.RawMessage
 
-// Manifest describes every command in table order. It panics when a type has no
-// schema, which is a mistake in the program and shows in every test.
+// Manifest describes every command in table order. It panics if a type has no schema, which
+// is a programming error and shows in every test.
 func (t *Table) Manifest() []ManifestEntry {
 	entries := make([]ManifestEntry, len(t.order))
 	for i, c := range t.order {
@@ -33,7 +33,7 @@ func (t *Table) Manifest() []ManifestEntry {
 	return entries
 }
 
-// schemaTypes are the types whose JSON is not what their Go fields say.
+// schemaTypes holds the schemas of types with their own JSON form.
 var schemaTypes = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.RawMessage](): {},
 	reflect.TypeFor[EntryRef]():        {Types: []string{"string", "null"}},

@@ -7,22 +7,22 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 var models = New(Spec{
 	Name: "xcsh.models", Title: "List Models", Flags: ReadOnly,
-	Doc: "The models that can be chosen, those that can be used now first.",
+	Doc: "List the models, those that are ready to use first.",
 }, runModels)
 
 var setModel = New(Spec{
-	Name: "xcsh.setModel", Title: "Choose Model…", Flags: Palette, Input: InputModel, Arg: "model",
-	Doc: "Choose the model that the folder's session asks from the next request on.",
+	Name: "xcsh.setModel", Title: "Choose Model…", Flags: Palette | NeedsTrust, Input: InputModel, Arg: "model",
+	Doc: "Choose the model for the next requests of the folder's session.",
 }, runSetModel)
 
 var setThinking = New(Spec{
-	Name: "xcsh.setThinking", Title: "Set Thinking Level…", Flags: Palette, Input: InputText, Arg: "level",
-	Doc: "Set how much the model thinks before it answers. A level that it does not have becomes the nearest.",
+	Name: "xcsh.setThinking", Title: "Set Thinking Level…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "level",
+	Doc: "Set how much the model thinks before it answers. The nearest level is used if the model does not support this one.",
 }, runSetThinking)
 
 // ModelItem describes one model.
@@ -33,8 +33,8 @@ type ModelItem struct {
 	ContextWindow  int              `json:"contextWindow" jsonschema:"In tokens."`
 	Reasoning      bool             `json:"reasoning"`
 	ThinkingLevels []provider.Level `json:"thinkingLevels"`
-	Cost           *provider.Cost   `json:"cost" jsonschema:"US dollars for a million tokens; null when unknown."`
-	Available      bool             `json:"available" jsonschema:"It can be used now: there is a key, or none is needed."`
+	Cost           *provider.Cost   `json:"cost" jsonschema:"In US dollars per million tokens; null if unknown."`
+	Available      bool             `json:"available" jsonschema:"True if it is ready to use: an API key is set or none is needed."`
 }
 
 // ModelsResult is the list of models.
@@ -46,7 +46,7 @@ type ModelsResult struct {
 type SetModelArgs struct {
 	Folder
 	Model string `json:"model" jsonschema:"provider/id"`
-	Role  string `json:"role,omitempty" jsonschema:"What the model is used for; absent: default."`
+	Role  string `json:"role,omitempty" jsonschema:"The role that the model is for. Default: default."`
 }
 
 // SetThinkingArgs are the arguments of xcsh.setThinking.
@@ -55,7 +55,7 @@ type SetThinkingArgs struct {
 	Level string `json:"level" jsonschema:"off, minimal, low, medium, high, xhigh or max."`
 }
 
-// ChoiceResult is what the session asks from now on.
+// ChoiceResult is the model and thinking level of the next request.
 type ChoiceResult struct {
 	Model         *provider.Ref  `json:"model"`
 	ThinkingLevel provider.Level `json:"thinkingLevel"`
@@ -82,13 +82,13 @@ func runSetModel(ctx context.Context, env *Env, a SetModelArgs) (ChoiceResult, e
 		return ChoiceResult{}, err
 	}
 	if a.Model == "" {
-		if a.Model, err = env.pickModel(ctx); err != nil {
+		if a.Model, err = env.ask().model(ctx, env.Sessions.Models(ctx)); err != nil {
 			return ChoiceResult{}, err
 		}
 	}
 	ref, ok := provider.ParseRef(a.Model)
 	if !ok {
-		return ChoiceResult{}, fault.New(fault.InvalidArgument, "%q does not name a model; the form is provider/id.", a.Model).With("field", "model")
+		return ChoiceResult{}, fault.New(fault.InvalidArgument, "%q is not a model. Use the form provider/id.", a.Model).With("field", "model")
 	}
 	choice, err := live.SetModel(ctx, ref, a.Role)
 	return choiceResult(choice), err
@@ -101,8 +101,8 @@ func runSetThinking(ctx context.Context, env *Env, a SetThinkingArgs) (ChoiceRes
 	}
 	switch level := provider.Level(a.Level); {
 	case level == "":
-		level, err := choose(ctx, env, need{
-			question: "Which thinking level?", nothing: "No thinking level selected",
+		level, err := choose(ctx, env.ask(), need{
+			question: "Select a thinking level", nothing: "No thinking level selected",
 			input: InputText, field: "level", choices: provider.Levels,
 		}, provider.Levels, func(l provider.Level) string { return string(l) })
 		if err != nil {
@@ -110,7 +110,7 @@ func runSetThinking(ctx context.Context, env *Env, a SetThinkingArgs) (ChoiceRes
 		}
 		a.Level = string(level)
 	case !slices.Contains(provider.Levels, level):
-		return ChoiceResult{}, fault.New(fault.InvalidArgument, "%q is no thinking level; the levels are %s.", a.Level, levelNames()).With("field", "level")
+		return ChoiceResult{}, fault.New(fault.InvalidArgument, "%q is not a thinking level; use one of %s.", a.Level, levelNames()).With("field", "level")
 	}
 	choice, err := live.SetThinking(ctx, provider.Level(a.Level))
 	return choiceResult(choice), err
@@ -128,17 +128,17 @@ func choiceResult(c agent.Choice) ChoiceResult {
 	return ChoiceResult{Model: &c.Model, ThinkingLevel: c.Thinking}
 }
 
-// pickModel asks which of the models that can be used now.
-func (env *Env) pickModel(ctx context.Context) (string, error) {
+// model asks for one of the models that are ready to use.
+func (p prompter) model(ctx context.Context, models []provider.Info) (string, error) {
 	choices := []string{}
-	for _, m := range env.Sessions.Models(ctx) {
+	for _, m := range models {
 		if m.Available {
 			choices = append(choices, m.Ref().String())
 		}
 	}
-	needed := need{question: "Which model?", nothing: "No model selected", input: InputModel, field: "model", choices: choices}
-	if len(choices) == 0 && !env.Pick {
-		return "", fault.New(fault.NotFound, "No model can be used now; set an API key, or start a local server.")
+	needed := need{question: "Select a model", nothing: "No model selected", input: InputModel, field: "model", choices: choices}
+	if len(choices) == 0 && !p.clientPicks {
+		return "", fault.New(fault.NotFound, "No model is ready to use. Set an API key or start a local model server.")
 	}
-	return choose(ctx, env, needed, choices, func(ref string) string { return ref })
+	return choose(ctx, p, needed, choices, func(ref string) string { return ref })
 }

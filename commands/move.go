@@ -5,34 +5,36 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 var move = New(Spec{
-	Name: "xcsh.move", Title: "Move Session to Folder…", Flags: Palette | NeedIdle, Input: InputText, Arg: "to",
-	Doc: "Make a session one of another directory: its file and artifacts move there. The live session goes on there.",
+	Name: "xcsh.move", Title: "Move Session to Folder…", Flags: Palette | NeedsIdle | NeedsPersistent | NeedsTrust, Input: InputText, Arg: "to",
+	Doc:     "Move a session, its file and its artifacts, to another directory. The live session continues there.",
+	refusal: refusal{doing: "moving a session", inMemory: "Cannot move an in-memory session"},
 }, runMove)
 
 // MoveArgs are the arguments of xcsh.move.
 type MoveArgs struct {
 	Subject
-	To string `json:"to" jsonschema:"The directory that the session is to belong to: an absolute path or a file: URI."`
+	To string `json:"to" jsonschema:"The new directory of the session: an absolute path or a file: URI."`
 }
 
-// MoveResult describes the session where it is now.
+// MoveResult describes the moved session.
 type MoveResult struct {
 	Session agent.State `json:"session" jsonschema:"The moved session."`
 }
 
 func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error) {
+	resolver := env.resolver()
 	if a.To == "" {
-		if a.To, err = env.askDirectory(ctx, a.Folder); err != nil {
+		if a.To, err = resolver.askDirectory(ctx, a.Folder); err != nil {
 			return r, err
 		}
 	}
-	to, err := env.cwd(ctx, Folder{Cwd: a.To})
+	to, err := directory(a.To, "to")
 	if err != nil {
-		return r, fault.New(fault.InvalidArgument, "%q is not an absolute path or a file: URI.", a.To).With("field", "to")
+		return r, err
 	}
 	if a.Source == "" {
 		live, err := env.live(ctx, a.Folder)
@@ -46,7 +48,7 @@ func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error
 	if err != nil {
 		return r, err
 	}
-	path, err := env.find(ctx, cwd, a.Source)
+	path, err := resolver.find(ctx, cwd, a.Source)
 	if err != nil {
 		return r, err
 	}
@@ -54,35 +56,37 @@ func runMove(ctx context.Context, env *Env, a MoveArgs) (r MoveResult, err error
 	return r, err
 }
 
-const otherPath = "Write a path…"
+const otherPath = "Enter a path…"
 
-// askDirectory asks to which directory a session is to go: to another workspace folder or
-// to one whose path the person writes, absolute or seen from the folder of the call.
-func (env *Env) askDirectory(ctx context.Context, from Folder) (string, error) {
-	needed := need{question: "To which directory?", nothing: "No directory selected", input: InputText, field: "to"}
-	if env.Pick {
+// askDirectory asks for the session's new directory: another workspace folder, or a path that
+// the user enters, absolute or relative to the folder of the call.
+func (r resolver) askDirectory(ctx context.Context, from Folder) (string, error) {
+	needed := need{question: "Select a directory for the session", nothing: "No directory selected", input: InputText, field: "to"}
+	if r.ask.clientPicks {
 		return "", needed.fault()
 	}
-	cwd, err := env.cwd(ctx, from)
+	cwd, err := r.cwd(ctx, from)
 	if err != nil {
 		return "", err
 	}
 	var choices []string
-	for _, folder := range env.Folders() {
+	for _, folder := range r.folders() {
 		if folder != cwd {
 			choices = append(choices, folder)
 		}
 	}
 	if len(choices) > 0 {
-		to, err := choose(ctx, env, needed, append(choices, otherPath), func(s string) string { return s })
+		to, err := choose(ctx, r.ask, needed, append(choices, otherPath), func(s string) string { return s })
 		if err != nil || to != otherPath {
 			return to, err
 		}
 	}
-	path, err := env.askText(ctx, needed, "Write its path.", "")
-	path = strings.TrimSpace(path)
-	if err != nil || path == "" {
+	path, err := r.ask.text(ctx, needed, "Enter a path.", "")
+	if err != nil {
 		return "", err
 	}
-	return env.absolute(cwd, path, "to")
+	if path = strings.TrimSpace(path); path == "" {
+		return "", fault.New(fault.Cancelled, "%s", needed.nothing)
+	}
+	return r.absolute(cwd, path, "to")
 }

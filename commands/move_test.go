@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
+// Proves: X-230
 func TestMoveOfTheLiveSession(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -63,7 +64,7 @@ func TestMoveRefuses(t *testing.T) {
 		_, err := run(t.Context(), env, "xcsh.move", args{"source": pi, "to": to})
 		requireKind(t, fault.OutsideRoot, err)
 		_, err = run(t.Context(), env, "xcsh.move", args{"to": to})
-		requireKind(t, fault.NotFound, err) // nothing was said in the live session
+		requireKind(t, fault.NotFound, err) // the live session has no messages
 	}
 	require.Equal(t, before, tree(t, fs))
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 // respondent answers each question with the choice that begins with the next of its answers, and each
-// request for a text with a text. An answer that no choice begins with closes the question.
+// request for a text with a text. If no choice begins with the answer, it closes the question.
 type respondent struct {
 	commands.Headless
 	answers []string
@@ -48,8 +48,8 @@ func (r *respondent) Input(_ context.Context, q commands.InputRequest) (string, 
 	return r.text, true, nil
 }
 
-// needs is a folder with a conversation of eight prompts that is live, its entry p7 labelled, another
-// that is not, and a third in the trash.
+// needs returns an environment with a live conversation of eight prompts, whose entry p7 has a label,
+// another that is not live, and a third in the trash.
 func needs(t *testing.T) *commands.Env {
 	t.Helper()
 	fs := afero.NewMemMapFs()
@@ -73,8 +73,9 @@ func needs(t *testing.T) *commands.Env {
 	return env
 }
 
-// Who is asked for an argument gives it, and the command does its work with it.
-func TestMissingArgumentsAreAskedFor(t *testing.T) {
+// The user supplies the missing argument, and the command runs with it.
+// Proves: E-01
+func TestTheUserIsAskedForMissingArguments(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		command string
@@ -88,7 +89,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.resolve", nil,
 			[]string{"one"},
 			"",
-			[]string{"Resolve which session?"},
+			[]string{"Select a session to resolve"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "path", r["scope"]) },
 		},
 		"branch": {
@@ -96,8 +97,8 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			[]string{"More…", "prompt 1"},
 			"",
 			[]string{
-				"Go back to which prompt? prompt 7 [here] · p7|prompt 6 · p6|prompt 5 · p5|prompt 4 · p4|prompt 3 · p3|prompt 2 · p2|More…",
-				"Go back to which prompt? prompt 1 · p1|prompt 0 · p0",
+				"Select a prompt to go back to prompt 7 [here] · p7|prompt 6 · p6|prompt 5 · p5|prompt 4 · p4|prompt 3 · p3|prompt 2 · p2|More…",
+				"Select a prompt to go back to prompt 1 · p1|prompt 0 · p0",
 			},
 			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "prompt 1", r["editorText"]) },
 		},
@@ -105,14 +106,14 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.label", nil,
 			[]string{"prompt 7"},
 			"there",
-			[]string{"Label which prompt?", "Which label? (here)"},
+			[]string{"Select a prompt to label", "Label (here)"},
 			func(t *testing.T, env *commands.Env, _ map[string]any) {
 				require.Contains(t, fmt.Sprint(do(t, env, "xcsh.tree", nil)["nodes"]), "label:there")
 			},
 		},
 		"rename": {
 			"xcsh.rename", nil, nil, "New\nname",
-			[]string{"Which title? ()"},
+			[]string{"New title ()"},
 			func(t *testing.T, env *commands.Env, r map[string]any) {
 				require.Equal(t, "New name", r["title"])
 				require.Equal(t, "New name", do(t, env, "xcsh.state", nil)["title"])
@@ -122,7 +123,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.rename",
 			args{"source": "0190000000000002"},
 			nil, "New",
-			[]string{"Which title? ()"},
+			[]string{"New title ()"},
 			func(t *testing.T, env *commands.Env, _ map[string]any) {
 				require.Contains(t, read(t, env.Fs, strings.Replace(file1, id1, "0190000000000002", 1)), `"title":"New"`)
 			},
@@ -131,7 +132,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.delete", nil,
 			[]string{"one", "Delete"},
 			"",
-			[]string{"Delete which session?", `Delete "one"? It goes to the trash. Delete|Cancel`},
+			[]string{"Select a session to delete", `Delete "one"? It is moved to the trash. Delete|Cancel`},
 			func(t *testing.T, env *commands.Env, _ map[string]any) {
 				require.NotContains(t, tree(t, env.Fs), strings.Replace(file1, id1, "0190000000000002", 1))
 			},
@@ -140,7 +141,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.undelete", nil,
 			[]string{"one · 2026-02-03 04:05 · "},
 			"",
-			[]string{"Take back which session?"},
+			[]string{"Select a session to restore"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) {
 				require.Equal(t, strings.Replace(file1, id1, "0190000000000003", 1), filepath.ToSlash(r["path"].(string)))
 			},
@@ -150,7 +151,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			args{"cwd": "/w"},
 			[]string{"/v"},
 			"",
-			[]string{"To which directory? /v|Write a path…"},
+			[]string{"Select a directory for the session /v|Enter a path…"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) {
 				require.Equal(t, "/v", r["session"].(map[string]any)["cwd"])
 			},
@@ -158,16 +159,16 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 		"move to a path": {
 			"xcsh.move",
 			args{"cwd": "/w"},
-			[]string{"Write a path…"},
+			[]string{"Enter a path…"},
 			" sub ",
-			[]string{"To which directory? /v|Write a path…", "To which directory? ()"},
+			[]string{"Select a directory for the session /v|Enter a path…", "Select a directory for the session ()"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) {
 				require.Equal(t, "/w/sub", filepath.ToSlash(r["session"].(map[string]any)["cwd"].(string)))
 			},
 		},
 		"prompt": {
 			"xcsh.prompt", nil, nil, "hello",
-			[]string{"What do you want to say? ()"},
+			[]string{"Message ()"},
 			func(t *testing.T, env *commands.Env, r map[string]any) {
 				require.Equal(t, "stop", r["stopReason"])
 				require.Contains(t, fmt.Sprint(do(t, env, "xcsh.context", nil)["context"]), "text:hello")
@@ -177,7 +178,7 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			"xcsh.setModel", nil,
 			[]string{"offline/demo"},
 			"",
-			[]string{"Which model? offline/demo"},
+			[]string{"Select a model offline/demo"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) {
 				require.Equal(t, map[string]any{"provider": "offline", "id": "demo"}, r["model"])
 			},
@@ -187,15 +188,22 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 			[]string{"More…", "max"},
 			"",
 			[]string{
-				"Which thinking level? off|minimal|low|medium|high|xhigh|More…", "Which thinking level? max",
+				"Select a thinking level off|minimal|low|medium|high|xhigh|More…", "Select a thinking level max",
 			},
-			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "off", r["thinkingLevel"]) }, // it cannot think
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "off", r["thinkingLevel"]) }, // the model cannot think
+		},
+		"setMode": {
+			"xcsh.setMode", nil,
+			[]string{"Plan mode"},
+			"",
+			[]string{"Select a session mode Plan mode|No mode: the model may make changes"},
+			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "plan", r["mode"]) },
 		},
 		"setApproval": {
 			"xcsh.setApproval", nil,
 			[]string{"yolo"},
 			"",
-			[]string{"Which approval mode? read-only|ask|auto-edit|yolo"},
+			[]string{"Select an approval mode read-only|ask|auto-edit|yolo"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "yolo", r["mode"]) },
 		},
 	} {
@@ -219,8 +227,8 @@ func TestMissingArgumentsAreAskedFor(t *testing.T) {
 	}
 }
 
-// requireAsked checks what was asked: questions, with their choices where want has them, then texts
-// with what they begin with.
+// requireAsked checks the questions, with their choices unless want has only the text, and then the
+// requests for texts with their initial values.
 func (r *respondent) requireAsked(t *testing.T, want []string) {
 	t.Helper()
 	var got []string
@@ -237,15 +245,16 @@ func (r *respondent) requireAsked(t *testing.T, want []string) {
 	require.Equal(t, want, got)
 }
 
-// What is not given is told in the same form by every command: to a client with its own picker, to
-// one that cannot ask, and to a person who did not answer.
+// A missing argument causes the same kind of error in every command: for a client with its own picker,
+// for one that cannot ask, and for a user who closed the question.
+// Proves: O-068, E-01
 func TestUnansweredQuestions(t *testing.T) {
 	t.Parallel()
 	for command, tc := range map[string]struct {
 		input   commands.Input
 		field   string
-		choices any    // nil: the picker knows where to look
-		nothing string // what is said to the person
+		choices any    // nil: the picker finds them itself
+		nothing string // the error message for the user
 	}{
 		"xcsh.resume":      {commands.InputSession, "target", 2, "No session selected"},
 		"xcsh.resolve":     {commands.InputSession, "target", 2, "No session selected"},
@@ -253,12 +262,13 @@ func TestUnansweredQuestions(t *testing.T) {
 		"xcsh.undelete":    {commands.InputText, "trashed", 1, "No session selected"},
 		"xcsh.branch":      {commands.InputEntry, "entryId", nil, "No entry selected"},
 		"xcsh.label":       {commands.InputEntry, "entryId", nil, "No entry selected"},
-		"xcsh.rename":      {commands.InputText, "title", nil, "No title given"},
+		"xcsh.rename":      {commands.InputText, "title", nil, "No title entered"},
 		"xcsh.move":        {commands.InputText, "to", nil, "No directory selected"},
-		"xcsh.prompt":      {commands.InputText, "text", nil, "Nothing said"},
-		"xcsh.bash":        {commands.InputText, "command", nil, "No command given"},
+		"xcsh.prompt":      {commands.InputText, "text", nil, "No message entered"},
+		"xcsh.bash":        {commands.InputText, "command", nil, "No command entered"},
 		"xcsh.setModel":    {commands.InputModel, "model", []string{"offline/demo"}, "No model selected"},
 		"xcsh.setThinking": {commands.InputText, "level", provider.Levels, "No thinking level selected"},
+		"xcsh.setMode":     {commands.InputText, "mode", []string{"plan", "none"}, "No session mode selected"},
 		"xcsh.setApproval": {commands.InputText, "mode", approval.Modes, "No approval mode selected"},
 	} {
 		t.Run(command, func(t *testing.T) {
@@ -266,12 +276,12 @@ func TestUnansweredQuestions(t *testing.T) {
 			env := needs(t)
 			before := kept(t, env.Fs)
 			for name, set := range map[string]func(){
-				"pick":   func() { env.Pick, env.UI = true, &respondent{text: "never asked for"} },
-				"nobody": func() { env.Pick, env.UI = false, commands.Headless{} },
+				"pick":    func() { env.Pick, env.UI = true, &respondent{text: "never asked for"} },
+				"no user": func() { env.Pick, env.UI = false, commands.Headless{} },
 			} {
 				set()
 				_, err := run(t.Context(), env, command, nil)
-				if name == "nobody" && command == "xcsh.resume" {
+				if name == "no user" && command == "xcsh.resume" {
 					requireKind(t, fault.Cancelled, err)
 					continue
 				}
@@ -293,7 +303,7 @@ func TestUnansweredQuestions(t *testing.T) {
 	}
 }
 
-// kept is the bytes of every file but the locks, which go a while after what they were for.
+// kept returns the content of every file except the lock files, which are removed some time after use.
 func kept(t *testing.T, fs afero.Fs) map[string]string {
 	t.Helper()
 	files := tree(t, fs)
@@ -301,8 +311,9 @@ func kept(t *testing.T, fs afero.Fs) map[string]string {
 	return files
 }
 
-// A person is not asked for what could not be used.
-func TestNothingIsAskedForInVain(t *testing.T) {
+// The user is not asked for an argument that the command could not use.
+// Proves: E-01
+func TestTheUserIsNotAskedInVain(t *testing.T) {
 	t.Parallel()
 	env := newEnv(afero.NewMemMapFs())
 	who := &respondent{text: "written"}
@@ -312,15 +323,15 @@ func TestNothingIsAskedForInVain(t *testing.T) {
 		text string
 	}{
 		"xcsh.prompt": {fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; " +
-			"offline/demo answers without a key, but is a script and no model."},
-		"xcsh.steer":    {fault.Stale, "Nothing runs in /w; send a prompt instead."},
-		"xcsh.followUp": {fault.Stale, "Nothing runs in /w; send a prompt instead."},
-		"xcsh.approve":  {fault.NotFound, "Nothing waits for permission in /w."},
-		"xcsh.undelete": {fault.NotFound, "The trash is empty"},
+			"offline/demo needs no key, but is a script, not a model."},
+		"xcsh.steer":    {fault.Stale, "No turn is running in /w. Send a prompt instead."},
+		"xcsh.followUp": {fault.Stale, "No turn is running in /w. Send a prompt instead."},
+		"xcsh.approve":  {fault.NotFound, "There is no pending approval in /w."},
+		"xcsh.undelete": {fault.NotFound, "The trash is empty."},
 		"xcsh.branch":   {fault.NotFound, "The session has no prompts yet."},
 		"xcsh.label":    {fault.NotFound, "The session has no prompts yet."},
 		"xcsh.resolve":  {fault.NotFound, "No sessions found"},
-		"xcsh.setModel": {fault.NotFound, "No model can be used now; set an API key, or start a local server."},
+		"xcsh.setModel": {fault.NotFound, "No model is ready to use. Set an API key or start a local model server."},
 	} {
 		_, err := run(t.Context(), env, command, nil)
 		requireKind(t, tc.kind, err)

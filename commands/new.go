@@ -8,21 +8,21 @@ import (
 )
 
 var newSession = New(Spec{
-	Name: "xcsh.new", Title: "New Session", Flags: Palette, Arg: "title",
-	Doc: "Leave the folder's session and start a fresh one; a turn that runs is stopped. Its file appears with the first answer of a model.",
+	Name: "xcsh.new", Title: "New Session", Flags: Palette | NeedsTrust, Arg: "title",
+	Doc: "Close the folder's session and start a new one. A running turn is stopped. The file is created with the model's first answer.",
 }, runNew)
 
 // NewArgs are the arguments of xcsh.new.
 type NewArgs struct {
 	Folder
-	Title         string `json:"title,omitempty" jsonschema:"Display name."`
-	ParentSession string `json:"parentSession,omitempty" jsonschema:"The session this one continues: an id or a path, stored as it is."`
+	Title         string `json:"title,omitempty" jsonschema:"The title of the new session."`
+	ParentSession string `json:"parentSession,omitempty" jsonschema:"The session that this one continues: an ID or a path, stored unchanged."`
 }
 
-// NewResult says whether the folder has a fresh session now.
+// NewResult describes the folder's live session after the command.
 type NewResult struct {
 	Created     bool        `json:"created"`
-	CancelledBy string      `json:"cancelledBy,omitempty" jsonschema:"Who said no, when created is false."`
+	CancelledBy string      `json:"cancelledBy,omitempty" jsonschema:"The hook that prevented it, if created is false."`
 	Session     agent.State `json:"session"`
 }
 
@@ -37,13 +37,4 @@ func runNew(ctx context.Context, env *Env, a NewArgs) (NewResult, error) {
 	}
 	state, err := live.State()
 	return NewResult{Created: out.Changed, CancelledBy: out.CancelledBy, Session: state}, err
-}
-
-// live returns the live session of the folder a call is about.
-func (env *Env) live(ctx context.Context, f Folder) (*agent.Session, error) {
-	cwd, err := env.cwd(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return env.Sessions.Session(ctx, cwd)
 }

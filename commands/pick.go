@@ -4,68 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// pickPage is how many choices one question offers. Editors show them as a row of
-// buttons, which holds few.
-const pickPage = 6
-
-const more = "More…"
-
-// choose asks the person for one of items, which must not be empty. A client that has its
-// own picker is told what is needed instead, and so is one that cannot ask.
-func choose[T any](ctx context.Context, env *Env, n need, items []T, title func(T) string) (T, error) {
-	var none T
-	if env.Pick {
-		return none, n.fault()
-	}
-	i, err := env.askPaged(ctx, n.question, titlesOf(items, title))
-	if err == nil {
-		err = n.unanswered(i)
-	}
-	if err != nil {
-		return none, err
-	}
-	return items[i], nil
-}
-
-func titlesOf[T any](items []T, title func(T) string) []string {
-	titles := make([]string, len(items))
-	for i, item := range items {
-		titles[i] = title(item)
-	}
-	return titles
-}
-
-// askPaged is [UI.Ask] for any number of choices: what does not fit one question is behind
-// its last answer.
-func (env *Env) askPaged(ctx context.Context, question string, titles []string) (int, error) {
-	for from := 0; from < len(titles); from += pickPage {
-		page := titles[from:min(from+pickPage, len(titles))]
-		shown := append([]string{}, page...)
-		if from+pickPage < len(titles) {
-			shown = append(shown, more)
-		}
-		answer, err := env.UI.Ask(ctx, Question{Text: question, Choices: shown})
-		if err != nil || answer < 0 {
-			return answer, err
-		}
-		if answer < len(page) {
-			return from + answer, nil
-		}
-	}
-	return Closed, nil
-}
-
-// pickFolder asks the person which of several workspace folders a command is about.
-func (env *Env) pickFolder(ctx context.Context, folders []string) (string, error) {
-	several := fault.New(fault.InvalidArgument, "Several workspace folders are open; say which one with \"cwd\".").With("field", "cwd")
-	if env.Pick {
+// folder asks for one of several workspace folders.
+func (p prompter) folder(ctx context.Context, folders []string) (string, error) {
+	several := fault.New(fault.InvalidArgument, "Several workspace folders are open. Pass one of them as \"cwd\".").With("field", "cwd")
+	if p.clientPicks {
 		return "", several
 	}
-	i, err := env.askPaged(ctx, "In which folder?", folders)
+	i, err := p.choice(ctx, "Select a folder", folders)
 	if err != nil {
 		return "", err
 	}
@@ -75,67 +24,62 @@ func (env *Env) pickFolder(ctx context.Context, folders []string) (string, error
 	return folders[i], nil
 }
 
-// pickSession asks the person for the session to resume. A client that cannot ask is told
-// the same as when the person closed the question: nothing was selected.
-func (env *Env) pickSession(ctx context.Context, cwd, scope string) (session.Info, error) {
-	info, err := env.pickSessionFor(ctx, cwd, scope, "Resume which session?", "target")
-	if !env.Pick && fault.Is(err, fault.ArgumentNeeded) {
-		err = noSessionSelected()
-	}
-	return info, err
-}
-
-// pickSessionFor asks the person for the session that field is to name. A client that has
-// its own picker, or that cannot ask, is told what to choose from instead.
-func (env *Env) pickSessionFor(ctx context.Context, cwd, scope, question, field string) (session.Info, error) {
-	infos, _, err := env.listSessions(ctx, cwd, scope, session.ListOptions{})
+// pickSession asks for the session for the argument field. A client that has its own picker
+// or cannot ask gets the sessions in an ArgumentNeeded error.
+func (r resolver) pickSession(ctx context.Context, cwd, scope, question, field string) (library.Info, error) {
+	infos, _, err := r.lists.list(ctx, cwd, scope, library.ListOptions{})
 	if err != nil {
-		return session.Info{}, err
+		return library.Info{}, err
 	}
 	if len(infos) == 0 {
-		return session.Info{}, fault.New(fault.NotFound, "No sessions found")
+		return library.Info{}, fault.New(fault.NotFound, "No sessions found")
 	}
-	needed := need{question: "Which session?", input: InputSession, field: field, choices: infos}.fault()
-	if env.Pick {
-		return session.Info{}, needed
+	return r.ask.session(ctx, infos, question, field)
+}
+
+// session asks for one of several sessions.
+func (p prompter) session(ctx context.Context, infos []library.Info, question, field string) (library.Info, error) {
+	needed := need{question: "Select a session", input: InputSession, field: field, choices: infos}.fault()
+	if p.clientPicks {
+		return library.Info{}, needed
 	}
-	i, err := env.askPaged(ctx, question, choiceTitles(infos))
+	i, err := p.choice(ctx, question, choiceTitles(infos))
 	switch {
 	case err != nil:
-		return session.Info{}, err
+		return library.Info{}, err
 	case i == Unasked:
-		return session.Info{}, needed
+		return library.Info{}, needed
 	case i < 0:
-		return session.Info{}, noSessionSelected()
+		return library.Info{}, noSessionSelected()
 	}
 	return infos[i], nil
 }
 
 func noSessionSelected() error { return fault.New(fault.Cancelled, "No session selected") }
 
-// askWhich lets the person choose among several matches. Who cannot be asked gets the
-// candidates in the error.
-func (env *Env) askWhich(ctx context.Context, matches []session.Info, ambiguous error) (session.Info, error) {
-	if env.Pick {
-		return session.Info{}, ambiguous
+// which asks the user to choose among several matches. If the user cannot be asked, it returns
+// the ambiguous error, which lists the candidates.
+func (p prompter) which(ctx context.Context, matches []library.Info, ambiguous error) (library.Info, error) {
+	if p.clientPicks {
+		return library.Info{}, ambiguous
 	}
-	answer, err := env.askPaged(ctx, ambiguous.Error()+" Which one?", choiceTitles(matches))
+	answer, err := p.choice(ctx, ambiguous.Error()+" Select one.", choiceTitles(matches))
 	if err != nil {
-		return session.Info{}, err
+		return library.Info{}, err
 	}
 	if answer < 0 {
-		return session.Info{}, ambiguous
+		return library.Info{}, ambiguous
 	}
 	return matches[answer], nil
 }
 
-// choiceTitles words sessions as choices.
-func choiceTitles(infos []session.Info) []string {
-	return titlesOf(infos, func(i session.Info) string { return fmt.Sprintf("%s · %s · %s", i.Name, i.TimeAgo, idEnd(i.ID)) })
+// choiceTitles returns the choices for sessions.
+func choiceTitles(infos []library.Info) []string {
+	return titlesOf(infos, func(i library.Info) string { return fmt.Sprintf("%s · %s · %s", i.Name, i.TimeAgo, idEnd(i.ID)) })
 }
 
-// idEnd is what tells an id from others. It is part of a choice because clients tell an
-// answer by its title alone.
+// idEnd returns the end of an ID, where IDs differ. It makes a choice unique: clients identify
+// an answer by its title alone.
 func idEnd(id string) string {
 	if len(id) > 8 {
 		id = id[len(id)-8:]

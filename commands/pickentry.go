@@ -5,17 +5,17 @@ import (
 	"fmt"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// promptEntry is a prompt of the live session as a person is offered it.
+// promptEntry is a prompt of the live session in a list of choices.
 type promptEntry struct {
 	id, preview, label string
 }
 
-// choiceLength is how much of a text fits a button, in UTF-16 units.
+// choiceLength is the length of text that fits on a button, in UTF-16 units.
 const choiceLength = 60
 
 func (p promptEntry) title() string {
@@ -26,11 +26,11 @@ func (p promptEntry) title() string {
 	return fmt.Sprintf("%s · %s", title, idEnd(p.id))
 }
 
-// pickPrompt asks for one of the prompts of the live session, on whatever branch, the newest
+// entry asks for one of the prompts on all branches of the live session, the newest
 // first. A client with its own picker shows the whole tree.
-func (env *Env) pickPrompt(ctx context.Context, live *agent.Session, question string) (promptEntry, error) {
-	needed := need{question: "Which entry?", nothing: "No entry selected", input: InputEntry, field: "entryId"}
-	if env.Pick {
+func (p prompter) entry(ctx context.Context, live *agent.Session, question string) (promptEntry, error) {
+	needed := need{question: "Select an entry", nothing: "No entry selected", input: InputEntry, field: "entryId"}
+	if p.clientPicks {
 		return promptEntry{}, needed.fault()
 	}
 	var prompts []promptEntry
@@ -44,7 +44,7 @@ func (env *Env) pickPrompt(ctx context.Context, live *agent.Session, question st
 	if len(prompts) == 0 {
 		return promptEntry{}, fault.New(fault.NotFound, "The session has no prompts yet.")
 	}
-	i, err := env.askPaged(ctx, question, titlesOf(prompts, promptEntry.title))
+	i, err := p.choice(ctx, question, titlesOf(prompts, promptEntry.title))
 	if err == nil {
 		err = needed.unanswered(i)
 	}
@@ -54,7 +54,7 @@ func (env *Env) pickPrompt(ctx context.Context, live *agent.Session, question st
 	return prompts[i], nil
 }
 
-// promptsOf returns the prompts of a session, the newest first.
+// promptsOf returns the prompts on all branches of a session, the newest first.
 func promptsOf(d *session.Document) ([]promptEntry, error) {
 	labels, err := d.Labels()
 	if err != nil {

@@ -10,70 +10,70 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 var prompt = New(Spec{
-	Name: "xcsh.prompt", Title: "Ask…", Flags: Palette, Input: InputText, Arg: "text",
-	Doc: "Say something to the model of the folder's session. The answer comes as events; the result when the turn is over.",
+	Name: "xcsh.prompt", Title: "Ask…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "text",
+	Doc: "Send a prompt to the model of the folder's session. The answer arrives as events; the result, when the turn ends.",
 }, runPrompt)
 
 var steer = New(Spec{
-	Name: "xcsh.steer", Title: "Steer…", Flags: Palette, Input: InputText, Arg: "text",
-	Doc: "Say something to the turn that runs: the model is told after the tool calls that are running.",
-}, func(ctx context.Context, env *Env, a SayArgs) (QueuedResult, error) {
+	Name: "xcsh.steer", Title: "Steer…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "text",
+	Doc: "Send a message to the running turn. The model gets it after the running tool calls.",
+}, func(ctx context.Context, env *Env, a MessageArgs) (QueuedResult, error) {
 	return runQueue(ctx, env, a, "steer")
 })
 
 var followUp = New(Spec{
-	Name: "xcsh.followUp", Title: "Follow Up…", Flags: Palette, Input: InputText, Arg: "text",
-	Doc: "Say something once the turn that runs would be over.",
-}, func(ctx context.Context, env *Env, a SayArgs) (QueuedResult, error) {
+	Name: "xcsh.followUp", Title: "Follow Up…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "text",
+	Doc: "Queue a message that is sent when the current turn ends.",
+}, func(ctx context.Context, env *Env, a MessageArgs) (QueuedResult, error) {
 	return runQueue(ctx, env, a, "followUp")
 })
 
 var abort = New(Spec{
-	Name: "xcsh.abort", Title: "Stop", Flags: Palette,
-	Doc: "Stop the turn or the compaction that runs, and answer when it is over.",
+	Name: "xcsh.abort", Title: "Stop", Flags: Palette | NeedsTrust,
+	Doc: "Stop the running turn or compaction, and return when it has ended.",
 }, runAbort)
 
-// Image is a picture that goes with a prompt.
+// Image is an image that is sent with a prompt.
 type Image struct {
-	Data     string `json:"data" jsonschema:"The bytes, base64."`
+	Data     string `json:"data" jsonschema:"The bytes in base64."`
 	MimeType string `json:"mimeType" jsonschema:"image/png, image/jpeg, image/gif or image/webp."`
 }
 
-// SayArgs are the arguments of commands that say something.
-type SayArgs struct {
+// MessageArgs are the arguments of commands that send a message.
+type MessageArgs struct {
 	Folder
-	Text   string  `json:"text" jsonschema:"What to say."`
+	Text   string  `json:"text" jsonschema:"The message."`
 	Images []Image `json:"images,omitempty"`
 }
 
 // PromptArgs are the arguments of xcsh.prompt.
 type PromptArgs struct {
-	SayArgs
-	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of files, to show the model with the text."`
-	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do while a turn runs: steer or followUp. Absent: refuse."`
+	MessageArgs
+	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of files, to send with the text."`
+	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do if a turn is running: steer or followUp. Default: fail with busy."`
 }
 
-// PromptResult is what became of a prompt.
+// PromptResult is the result of a turn, or of queueing the prompt.
 type PromptResult struct {
-	StopReason string          `json:"stopReason,omitempty" jsonschema:"Why the last answer ended: stop, length, aborted …"`
-	Usage      provider.Usage  `json:"usage" jsonschema:"Sum over the answers of the turn."`
-	Message    json.RawMessage `json:"message,omitempty" jsonschema:"The last answer, as stored."`
-	Queued     bool            `json:"queued,omitempty" jsonschema:"The text waits for the turn that runs; the rest is empty."`
+	StopReason string          `json:"stopReason,omitempty" jsonschema:"Why the last answer ended: stop, length, aborted and others."`
+	Usage      provider.Usage  `json:"usage" jsonschema:"The sum over all answers of the turn."`
+	Message    json.RawMessage `json:"message,omitempty" jsonschema:"The last answer, as stored in the session."`
+	Queued     bool            `json:"queued,omitempty" jsonschema:"The message was queued for the running turn; the other fields are empty."`
 }
 
-// QueuedResult says how many messages wait.
+// QueuedResult is the number of queued messages.
 type QueuedResult struct {
 	Queued int `json:"queued"`
 }
 
-// AbortResult says whether anything was stopped.
+// AbortResult reports whether anything was stopped.
 type AbortResult struct {
 	Aborted    bool     `json:"aborted"`
-	Unanswered []string `json:"unanswered" jsonschema:"Queued messages that are given back."`
+	Unanswered []string `json:"unanswered" jsonschema:"The queued messages, which were not sent."`
 }
 
 func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error) {
@@ -82,7 +82,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 		return PromptResult{}, err
 	}
 	if a.empty() && len(a.Attachments) == 0 && attachedOf(ctx) == "" {
-		if a.Text, err = env.askPrompt(ctx, live, a.StreamingBehavior); err != nil {
+		if a.Text, err = env.ask().prompt(ctx, live, a.StreamingBehavior); err != nil {
 			return PromptResult{}, err
 		}
 	}
@@ -90,7 +90,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	attached, err := env.attach(ctx, live.Cwd(), a.Attachments)
+	attached, err := newAttacher(env).text(ctx, live.Cwd(), a.Attachments)
 	if err != nil {
 		return PromptResult{}, err
 	}
@@ -104,13 +104,13 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
 }
 
-func runQueue(ctx context.Context, env *Env, a SayArgs, when string) (QueuedResult, error) {
+func runQueue(ctx context.Context, env *Env, a MessageArgs, when string) (QueuedResult, error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return QueuedResult{}, err
 	}
 	if a.empty() {
-		if a.Text, err = env.askMore(ctx, live); err != nil {
+		if a.Text, err = env.ask().message(ctx, live); err != nil {
 			return QueuedResult{}, err
 		}
 	}
@@ -135,43 +135,43 @@ func runAbort(ctx context.Context, env *Env, a Folder) (AbortResult, error) {
 	return AbortResult{Aborted: aborted, Unanswered: unanswered}, err
 }
 
-var textNeeded = need{question: "What do you want to say?", nothing: "Nothing said", input: InputText, field: "text"}
+var textNeeded = need{question: "Message", nothing: "No message entered", input: InputText, field: "text"}
 
-// askPrompt asks the person what to say, but not for a text that would only be refused.
-func (env *Env) askPrompt(ctx context.Context, live *agent.Session, whenBusy string) (string, error) {
-	if !env.Pick {
+// prompt asks for a prompt, unless the session could not accept it.
+func (p prompter) prompt(ctx context.Context, live *agent.Session, whenBusy string) (string, error) {
+	if !p.clientPicks {
 		state, err := live.State()
 		switch {
 		case err != nil:
 			return "", err
 		case state.IsStreaming && whenBusy == "":
-			return "", fault.New(fault.Busy, "A turn runs in %s; steer it or follow up instead.", live.Cwd())
+			return "", fault.New(fault.Busy, "A turn is running in %s. Steer it, or queue a follow-up.", live.Cwd())
 		}
-		if err := live.Ready(ctx); err != nil { // before the person writes for nothing
+		if err := live.Ready(ctx); err != nil { // before the user writes in vain
 			return "", err
 		}
 	}
-	return env.askText(ctx, textNeeded, "", "")
+	return p.text(ctx, textNeeded, "", "")
 }
 
-// askMore asks the person what to say to the turn that runs.
-func (env *Env) askMore(ctx context.Context, live *agent.Session) (string, error) {
-	if !env.Pick {
+// message asks for a message to the running turn.
+func (p prompter) message(ctx context.Context, live *agent.Session) (string, error) {
+	if !p.clientPicks {
 		state, err := live.State()
 		if err != nil {
 			return "", err
 		}
 		if !state.IsStreaming {
-			return "", fault.New(fault.Stale, "Nothing runs in %s; send a prompt instead.", live.Cwd())
+			return "", fault.New(fault.Stale, "No turn is running in %s. Send a prompt instead.", live.Cwd())
 		}
 	}
-	return env.askText(ctx, textNeeded, "", "")
+	return p.text(ctx, textNeeded, "", "")
 }
 
 type acceptedKey struct{}
 
-// WithAccepted lets f be called when a prompt that is run with the context was accepted:
-// its turn began, or it waits for the one that runs. It may be called more than once.
+// WithAccepted returns a context in which f is called when a prompt has been accepted: its
+// turn has begun, or it is queued. f may be called more than once.
 func WithAccepted(ctx context.Context, f func()) context.Context {
 	return context.WithValue(ctx, acceptedKey{}, f)
 }
@@ -183,8 +183,8 @@ func acceptedOf(ctx context.Context) func() {
 
 type attachedKey struct{}
 
-// WithAttached shows the model a text before the one of a prompt that is run with the context.
-// It is not remembered with what the person said.
+// WithAttached returns a context in which text is sent to the model before a prompt. It is not
+// added to the prompt history.
 func WithAttached(ctx context.Context, text string) context.Context {
 	return context.WithValue(ctx, attachedKey{}, text)
 }
@@ -194,8 +194,8 @@ func attachedOf(ctx context.Context) string {
 	return text
 }
 
-// LiveSession returns the live session of the folder that the arguments of a command are
-// about, whatever else is wrong with them.
+// LiveSession returns the live session of the folder in the arguments of a command, even if
+// other arguments are invalid.
 func LiveSession(ctx context.Context, env *Env, args json.RawMessage) (*agent.Session, error) {
 	var f Folder
 	if err := json.Unmarshal(args, &f); err != nil && len(args) > 0 {
@@ -204,20 +204,20 @@ func LiveSession(ctx context.Context, env *Env, args json.RawMessage) (*agent.Se
 	return env.live(ctx, f)
 }
 
-// empty reports that nothing is said.
-func (a SayArgs) empty() bool { return strings.TrimSpace(a.Text) == "" && len(a.Images) == 0 }
+// empty reports whether there is no text and no image.
+func (a MessageArgs) empty() bool { return strings.TrimSpace(a.Text) == "" && len(a.Images) == 0 }
 
-// imageTypes are the kinds of images that services take.
+// imageTypes are the image types that services accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// input is what is said, as a session takes it. Images are looked at first: one that a
-// service refuses would be in the conversation for good, and refused with each request.
-func (a SayArgs) input() (agent.Input, error) {
+// input returns the message for a session. It checks the images first, because one that a
+// service rejects would stay in the conversation and fail every later request.
+func (a MessageArgs) input() (agent.Input, error) {
 	in := agent.Input{Text: a.Text}
 	for i, image := range a.Images {
 		field := fmt.Sprintf("images.%d", i)
 		if !slices.Contains(imageTypes, image.MimeType) {
-			return in, fault.New(fault.InvalidArgument, "Image %d needs a mimeType that is one of %s.", i+1, strings.Join(imageTypes, ", ")).
+			return in, fault.New(fault.InvalidArgument, "Image %d needs one of these MIME types: %s.", i+1, strings.Join(imageTypes, ", ")).
 				With("field", field)
 		}
 		if _, err := base64.StdEncoding.DecodeString(image.Data); err != nil || image.Data == "" {

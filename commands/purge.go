@@ -6,41 +6,44 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
 var purge = New(Spec{
-	Name: "xcsh.purge", Title: "Clean Up Sessions…", Flags: Palette,
-	Doc: "Say which old sessions could go to the trash, and with the answer's planToken move exactly those. Nothing is ever purged by itself.",
+	Name: "xcsh.purge", Title: "Clean Up Sessions…", Flags: Palette | NeedsTrust,
+	Doc: "Plan which old sessions to move to the trash; a second call with the plan's planToken moves exactly those. Nothing is purged automatically.",
 }, runPurge)
 
-// defaultKeep is how many sessions of a folder stay when nobody says.
+// defaultKeep is the default number of sessions to keep per folder.
 const defaultKeep = 50
 
 // PurgeArgs are the arguments of xcsh.purge.
 type PurgeArgs struct {
 	Folder
-	Keep      *int   `json:"keep,omitempty" jsonschema:"How many sessions of each folder stay, those used last; protected ones stay beyond it. Absent: 50."`
-	Scope     string `json:"scope,omitempty" jsonschema:"folder or all. Absent: folder."`
-	DryRun    *bool  `json:"dryRun,omitempty" jsonschema:"true: only say what would go. Absent: true, unless planToken is there."`
-	PlanToken string `json:"planToken,omitempty" jsonschema:"planToken of the answer whose plan is to be carried out."`
+	Keep      *int   `json:"keep,omitempty" jsonschema:"How many of the most recently used sessions of each folder to keep; protected sessions do not count. Default: 50."`
+	Scope     string `json:"scope,omitempty" jsonschema:"folder or all. Default: folder."`
+	DryRun    *bool  `json:"dryRun,omitempty" jsonschema:"true: only return the plan. Default: true without planToken."`
+	PlanToken string `json:"planToken,omitempty" jsonschema:"The planToken of the plan to carry out."`
 }
 
-// PurgeResult is a plan, or what came of one.
+// PurgeResult is a plan, or the result of carrying it out.
 type PurgeResult struct {
-	Plan      []session.PurgeItem `json:"plan,omitzero" jsonschema:"The sessions that would go, the one used last first."`
-	Protected []session.PurgeItem `json:"protected,omitzero" jsonschema:"The sessions that never go, whatever keep is."`
-	PlanToken string              `json:"planToken,omitempty" jsonschema:"What carries this plan out."`
-	Trashed   []PurgedSession     `json:"trashed,omitzero" jsonschema:"The sessions that went, in the order of the plan."`
-	Failed    []PurgeFailure      `json:"failed,omitzero" jsonschema:"The sessions of the plan that stay, and why."`
+	Plan      []upkeep.PurgeItem `json:"plan,omitzero" jsonschema:"The sessions to move to the trash, the most recently used first."`
+	Protected []upkeep.PurgeItem `json:"protected,omitzero" jsonschema:"The sessions that are never purged, whatever the value of keep."`
+	PlanToken string             `json:"planToken,omitempty" jsonschema:"Pass it to xcsh.purge to carry out this plan."`
+	Trashed   []PurgedSession    `json:"trashed,omitzero" jsonschema:"The sessions that were moved to the trash, in the order of the plan."`
+	Failed    []PurgeFailure     `json:"failed,omitzero" jsonschema:"The sessions that could not be moved, with the reason."`
 }
 
-// PurgedSession is a session that went to the trash.
+// PurgedSession is a session that was moved to the trash.
 type PurgedSession struct {
 	ID      string `json:"id"`
-	Path    string `json:"path" jsonschema:"Where it was."`
-	Trashed string `json:"trashed" jsonschema:"What xcsh.undelete takes."`
+	Path    string `json:"path" jsonschema:"Its previous path."`
+	Trashed string `json:"trashed" jsonschema:"The argument for xcsh.undelete."`
 }
 
 // PurgeFailure is a session that could not be moved.
@@ -51,19 +54,20 @@ type PurgeFailure struct {
 	Message string     `json:"message"`
 }
 
-// purgeOf is what a purge is about.
+// purgeOf is the scope of a purge.
 type purgeOf struct {
-	cwd  string // "" with scope all
+	cwd  string // "" for scope all
 	all  bool
 	keep int
 }
 
 func runPurge(ctx context.Context, env *Env, a PurgeArgs) (PurgeResult, error) {
-	of, err := env.purgeOf(ctx, a)
+	of, err := a.of(ctx, env.resolver())
 	if err != nil {
 		return PurgeResult{}, err
 	}
-	plan, err := env.planPurge(ctx, of)
+	job := newPurgeJob(env, of)
+	plan, err := job.plan(ctx)
 	if err != nil {
 		return PurgeResult{}, err
 	}
@@ -72,25 +76,29 @@ func runPurge(ctx context.Context, env *Env, a PurgeArgs) (PurgeResult, error) {
 	case a.PlanToken != "" && a.PlanToken != token:
 		return PurgeResult{}, stalePlan()
 	case a.PlanToken != "" && (a.DryRun == nil || !*a.DryRun):
-		return env.carryOut(ctx, plan), nil
-	case a.asksPerson():
-		if yes, err := env.confirmPurge(ctx, of, plan); err != nil || yes {
-			return env.purgeUnlessStale(ctx, of, token, err)
+		return job.carryOut(ctx, plan), nil
+	case a.interactive():
+		yes, err := job.confirm(ctx, plan)
+		if err != nil {
+			return PurgeResult{}, err
+		}
+		if yes {
+			return job.carryOutUnlessStale(ctx, token)
 		}
 	}
 	return PurgeResult{Plan: plan.Plan, Protected: plan.Protected, PlanToken: token}, nil
 }
 
-// asksPerson reports whether the call is a person's, who named the command and nothing
-// else. Who says what to keep is a program, which wants the plan.
-func (a PurgeArgs) asksPerson() bool {
+// interactive reports whether a user called the command by name, without arguments. Calls
+// with arguments come from programs, which need the plan.
+func (a PurgeArgs) interactive() bool {
 	return a.Keep == nil && a.Scope == "" && a.DryRun == nil && a.PlanToken == ""
 }
 
-// purgeOf checks the arguments. What the plan of a token was about need not be said again.
-func (env *Env) purgeOf(ctx context.Context, a PurgeArgs) (of purgeOf, err error) {
+// of checks the arguments. A plan's token includes its scope and its value of keep.
+func (a PurgeArgs) of(ctx context.Context, r resolver) (of purgeOf, err error) {
 	if a.DryRun != nil && !*a.DryRun && a.PlanToken == "" {
-		return of, fault.New(fault.InvalidArgument, `A purge needs the "planToken" of its plan; call xcsh.purge without dryRun first.`).With("field", "planToken")
+		return of, fault.New(fault.InvalidArgument, `A purge needs a "planToken". Call xcsh.purge without dryRun to get one.`).With("field", "planToken")
 	}
 	if a.Scope != "" && a.Scope != "folder" && a.Scope != "all" {
 		return of, fault.New(fault.InvalidArgument, "scope must be folder or all, not %q.", a.Scope).With("field", "scope")
@@ -114,17 +122,17 @@ func (env *Env) purgeOf(ctx context.Context, a PurgeArgs) (of purgeOf, err error
 		of.keep = *a.Keep
 	}
 	if !of.all {
-		of.cwd, err = env.cwd(ctx, a.Folder)
+		of.cwd, err = r.cwd(ctx, a.Folder)
 	}
 	return of, err
 }
 
 func stalePlan() error {
-	return fault.New(fault.Stale, "The sessions are no longer what the plan was made of; nothing was moved, so ask for a new plan.").With("field", "planToken")
+	return fault.New(fault.Stale, "The sessions have changed since the plan was made. Nothing was moved; request a new plan.").With("field", "planToken")
 }
 
-// token stands for a plan and what it is about: scope, how many are kept, the sessions.
-func (of purgeOf) token(plan session.PurgePlan) string {
+// token identifies a plan: its scope, how many sessions are kept, and which sessions go.
+func (of purgeOf) token(plan upkeep.PurgePlan) string {
 	return of.scope() + "-" + strconv.Itoa(of.keep) + "-" + plan.Token()
 }
 
@@ -135,7 +143,7 @@ func (of purgeOf) scope() string {
 	return "folder"
 }
 
-// parsePlanToken reads off a token what its plan was about.
+// parsePlanToken returns the scope in a token.
 func parsePlanToken(token string) (of purgeOf, err error) {
 	parts := strings.Split(token, "-")
 	wrong := fault.New(fault.InvalidArgument, "%q is not a planToken of xcsh.purge.", token).With("field", "planToken")
@@ -149,25 +157,34 @@ func parsePlanToken(token string) (of purgeOf, err error) {
 	return of, nil
 }
 
-// planPurge decides what would go now.
-func (env *Env) planPurge(ctx context.Context, of purgeOf) (session.PurgePlan, error) {
-	scope, err := env.Finder.PurgeScope(ctx, of.cwd, of.all)
-	if err != nil {
-		return session.PurgePlan{}, err
-	}
-	env.Store.MarkLocked(scope.Sessions)
-	for i := range scope.Sessions {
-		if _, live := env.Sessions.LiveIn(scope.Sessions[i].Path); live {
-			scope.Sessions[i].Keep = session.KeepLive
-		}
-	}
-	return session.PlanPurge(scope.Sessions, scope.Forks, of.keep, env.Finder.Now()), nil
+// purgeJob plans a purge and carries it out.
+type purgeJob struct {
+	of       purgeOf
+	finder   library.Finder
+	store    *session.Store
+	sessions *agent.Manager
+	ask      prompter
+}
+
+func newPurgeJob(env *Env, of purgeOf) purgeJob {
+	return purgeJob{of: of, finder: env.Finder, store: env.Store, sessions: env.Sessions, ask: env.ask()}
+}
+
+// plan plans a purge of the sessions as they are now.
+func (job purgeJob) plan(ctx context.Context) (upkeep.PurgePlan, error) {
+	return upkeep.Purge{
+		Store: job.store, Finder: job.finder, Cwd: job.of.cwd, All: job.of.all, Keep: job.of.keep,
+		Live: func(path string) bool {
+			_, live := job.sessions.LiveIn(path)
+			return live
+		},
+	}.Plan(ctx)
 }
 
 // carryOut moves the sessions of a plan to the trash.
-func (env *Env) carryOut(ctx context.Context, plan session.PurgePlan) PurgeResult {
+func (job purgeJob) carryOut(ctx context.Context, plan upkeep.PurgePlan) PurgeResult {
 	r := PurgeResult{Trashed: []PurgedSession{}, Failed: []PurgeFailure{}}
-	for _, p := range env.Sessions.Purge(ctx, plan.Plan) {
+	for _, p := range job.sessions.Purge(ctx, plan.Plan) {
 		if p.Err != nil {
 			r.Failed = append(r.Failed, PurgeFailure{ID: p.ID, Path: p.Path, Kind: fault.KindOf(p.Err), Message: fault.OneLine(p.Err.Error())})
 			continue
@@ -177,36 +194,29 @@ func (env *Env) carryOut(ctx context.Context, plan session.PurgePlan) PurgeResul
 	return r
 }
 
-// confirmPurge asks the person whether a plan is to be carried out. Where nobody answers
-// the plan is all there is.
-func (env *Env) confirmPurge(ctx context.Context, of purgeOf, plan session.PurgePlan) (yes bool, err error) {
+// confirm asks the user whether to carry out a plan. Without an answer, it returns false.
+func (job purgeJob) confirm(ctx context.Context, plan upkeep.PurgePlan) (yes bool, err error) {
 	if len(plan.Plan) == 0 {
-		env.UI.Notify(ctx, LevelInfo, fmt.Sprintf("No session has to go: beyond the %d used last there are only protected ones, or none.", of.keep))
+		job.ask.ui.Notify(ctx, LevelInfo, fmt.Sprintf("Nothing to clean up: apart from the %d most recently used sessions, all are protected.", job.of.keep))
 		return false, nil
 	}
-	answer, err := env.UI.Ask(ctx, Question{
-		Text: fmt.Sprintf("%s of this folder would go to the trash; the %d used last stay, and %d %s protected.",
-			counted(len(plan.Plan), "session"), of.keep, len(plan.Protected), isOrAre(len(plan.Protected))),
-		Choices: []string{"Move to Trash", "Cancel"},
-	})
+	text := fmt.Sprintf("Move %s of this folder to the trash? The %d most recently used are kept, and %d %s protected.",
+		counted(len(plan.Plan), "session"), job.of.keep, len(plan.Protected), isOrAre(len(plan.Protected)))
+	answer, err := job.ask.question(ctx, text, "Move to Trash", "Cancel")
 	return answer == 0, err
 }
 
-// purgeUnlessStale carries out what the person agreed to, unless it is something else by
-// now.
-func (env *Env) purgeUnlessStale(ctx context.Context, of purgeOf, agreed string, err error) (PurgeResult, error) {
-	if err != nil {
-		return PurgeResult{}, err
-	}
-	plan, err := env.planPurge(ctx, of)
-	if err == nil && of.token(plan) != agreed {
+// carryOutUnlessStale carries out the plan that the user confirmed, unless it has changed.
+func (job purgeJob) carryOutUnlessStale(ctx context.Context, agreed string) (PurgeResult, error) {
+	plan, err := job.plan(ctx)
+	if err == nil && job.of.token(plan) != agreed {
 		err = stalePlan()
 	}
 	if err != nil {
 		return PurgeResult{}, err
 	}
-	r := env.carryOut(ctx, plan)
-	env.UI.Notify(ctx, purgeLevel(r), purgeSummary(r))
+	r := job.carryOut(ctx, plan)
+	job.ask.ui.Notify(ctx, purgeLevel(r), purgeSummary(r))
 	return r, nil
 }
 
@@ -217,11 +227,11 @@ func purgeLevel(r PurgeResult) Level {
 	return LevelInfo
 }
 
-// purgeSummary says what came of a purge, in one sentence.
+// purgeSummary describes the result of a purge in one sentence.
 func purgeSummary(r PurgeResult) string {
-	text := counted(len(r.Trashed), "session") + " went to the trash"
+	text := counted(len(r.Trashed), "session") + " moved to the trash"
 	if n := len(r.Failed); n > 0 {
-		text += fmt.Sprintf(", %d stayed: %s", n, strings.TrimSuffix(r.Failed[0].Message, "."))
+		text += fmt.Sprintf(", %d could not be moved: %s", n, strings.TrimSuffix(r.Failed[0].Message, "."))
 	}
 	return text + "."
 }

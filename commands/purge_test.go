@@ -13,13 +13,13 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
-// oldSessions files n sessions of /w, each a day older than the one before, and returns
-// their paths, the newest first.
+// oldSessions writes n sessions of /w, each a day older than the one before, and returns their paths,
+// the newest first.
 func oldSessions(t *testing.T, fs afero.Fs, n int) []string {
 	t.Helper()
 	paths := make([]string, n)
@@ -34,7 +34,7 @@ func oldSessions(t *testing.T, fs afero.Fs, n int) []string {
 	return paths
 }
 
-// pathsIn are the paths of a list in a result.
+// pathsIn returns the paths of a list in a result.
 func pathsIn(t *testing.T, result map[string]any, list string) []string {
 	t.Helper()
 	items, ok := result[list].([]any)
@@ -50,7 +50,8 @@ func pathsIn(t *testing.T, result map[string]any, list string) []string {
 	return paths
 }
 
-func TestPurgeIsADryRunUntilItsTokenComesBack(t *testing.T) {
+// Proves: AB-043, AB-044, AB-051, AB-052
+func TestPurgeIsADryRunWithoutAToken(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
 		paths := oldSessions(t, fs, 6)
@@ -65,17 +66,17 @@ func TestPurgeIsADryRunUntilItsTokenComesBack(t *testing.T) {
 		require.Empty(t, pathsIn(t, do(t, env, "xcsh.purge", args{"scope": "folder"}), "plan"), "fifty stay")
 		require.Equal(t, before, tree(t, fs))
 
-		var told []string
+		var notified []string
 		env.Sessions.Subscribe(func(e agent.Event) {
 			if changed, ok := e.(agent.SessionsChanged); ok {
-				told = append(told, changed.Cwd)
+				notified = append(notified, changed.Cwd)
 			}
 		})
 		done := do(t, env, "xcsh.purge", args{"planToken": plan["planToken"]})
 		require.Equal(t, paths[2:], pathsIn(t, done, "trashed"))
 		require.Empty(t, done["failed"])
 		require.NotContains(t, done, "plan")
-		require.Equal(t, []string{"/w"}, told, "once, not for every session")
+		require.Equal(t, []string{"/w"}, notified, "once, not for every session")
 		after := tree(t, fs)
 		for _, path := range paths[:2] {
 			require.Equal(t, before[path], after[path])
@@ -99,7 +100,8 @@ func TestPurgeIsADryRunUntilItsTokenComesBack(t *testing.T) {
 	})
 }
 
-func TestPurgeRefusesWhatMeansNothing(t *testing.T) {
+// Proves: AB-047
+func TestPurgeRejectsInvalidArguments(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	oldSessions(t, fs, 3)
@@ -120,7 +122,8 @@ func TestPurgeRefusesWhatMeansNothing(t *testing.T) {
 	require.Equal(t, before, tree(t, fs))
 }
 
-func TestAPlanThatIsNoLongerTrueIsStale(t *testing.T) {
+// Proves: AB-045
+func TestAnOutdatedPlanIsStale(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, fs afero.Fs, paths []string) args{
 		"a session came": func(t *testing.T, fs afero.Fs, _ []string) args {
@@ -135,9 +138,9 @@ func TestAPlanThatIsNoLongerTrueIsStale(t *testing.T) {
 			do(t, newEnv(fs), "xcsh.rename", args{"source": paths[4], "title": "T"})
 			return args{}
 		},
-		"other sessions are meant": func(*testing.T, afero.Fs, []string) args { return args{"scope": "all"} },
-		"others are kept":          func(*testing.T, afero.Fs, []string) args { return args{"keep": 1} },
-		"another folder is meant":  func(*testing.T, afero.Fs, []string) args { return args{"cwd": "/v"} },
+		"another scope":         func(*testing.T, afero.Fs, []string) args { return args{"scope": "all"} },
+		"another value of keep": func(*testing.T, afero.Fs, []string) args { return args{"keep": 1} },
+		"another folder":        func(*testing.T, afero.Fs, []string) args { return args{"cwd": "/v"} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,6 +158,7 @@ func TestAPlanThatIsNoLongerTrueIsStale(t *testing.T) {
 	}
 }
 
+// Proves: AB-048
 func TestTheOpenSessionIsNeverPurged(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -168,23 +172,23 @@ func TestTheOpenSessionIsNeverPurged(t *testing.T) {
 	require.Contains(t, tree(t, fs), paths[3])
 	require.Equal(t, "0190000000000003", do(t, env, "xcsh.state", nil)["sessionId"])
 
-	// One that was opened since the plan was made stays, wherever it is open.
+	// A session that was opened after the plan was made stays, wherever it is open.
 	info, err := fs.Stat(paths[3])
 	require.NoError(t, err)
-	done := env.Sessions.Purge(t.Context(), []session.PurgeItem{{ID: "x", Path: paths[3], Size: info.Size(), ModTime: info.ModTime()}})
+	done := env.Sessions.Purge(t.Context(), []upkeep.PurgeItem{{ID: "x", Path: paths[3], Size: info.Size(), ModTime: info.ModTime()}})
 	require.Len(t, done, 1)
 	requireKind(t, fault.Busy, done[0].Err)
 	require.Contains(t, tree(t, fs), paths[3])
 
-	// So does one of another size, whatever its time is.
+	// A session whose size changed stays, too, whatever its modification time is.
 	info, err = fs.Stat(paths[0])
 	require.NoError(t, err)
-	done = env.Sessions.Purge(t.Context(), []session.PurgeItem{{ID: "x", Path: paths[0], Size: info.Size() + 1, ModTime: info.ModTime()}})
+	done = env.Sessions.Purge(t.Context(), []upkeep.PurgeItem{{ID: "x", Path: paths[0], Size: info.Size() + 1, ModTime: info.ModTime()}})
 	requireKind(t, fault.Stale, done[0].Err)
 	require.Contains(t, tree(t, fs), paths[0])
 }
 
-// vanishing is storage in which something happens before the n-th rename of a session.
+// vanishing is a file system that calls a function before each rename of a session.
 type vanishing struct {
 	afero.Fs
 	before func(n int)
@@ -199,14 +203,15 @@ func (v vanishing) Rename(from, to string) error {
 	return v.Fs.Rename(from, to)
 }
 
-func TestPurgeGoesOnWhenAFileVanishes(t *testing.T) {
+// Proves: AB-050
+func TestPurgeContinuesWhenAFileVanishes(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, base afero.Fs) {
 		paths := oldSessions(t, base, 6)
 		env := newEnv(vanishing{base, func(n int) {
 			if n == 1 {
 				require.NoError(t, base.Remove(paths[3]))
-				write(t, base, paths[4], talk("0190000000000004")...) // written to meanwhile
+				write(t, base, paths[4], talk("0190000000000004")...) // changed meanwhile
 			}
 		}, new(int)})
 		token := do(t, env, "xcsh.purge", args{"keep": 2})["planToken"]
@@ -244,42 +249,42 @@ func TestAPurgeThatIsCancelledKeepsTheRest(t *testing.T) {
 	}
 }
 
-func TestAPersonIsAskedBeforeAPurge(t *testing.T) {
+func TestAPurgeNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	paths := oldSessions(t, fs, 52)
 	before := tree(t, fs)
 	env := newEnv(fs)
 	want := []commands.Question{{
-		Text:    "2 sessions of this folder would go to the trash; the 50 used last stay, and 1 is protected.",
+		Text:    "Move 2 sessions of this folder to the trash? The 50 most recently used are kept, and 1 is protected.",
 		Choices: []string{"Move to Trash", "Cancel"},
 	}}
 	for _, answer := range []int{1, commands.Closed, commands.Unasked} {
-		person := &answering{answer: answer}
-		env.UI = person
+		user := &answering{answer: answer}
+		env.UI = user
 		plan := do(t, env, "xcsh.purge", nil)
 		require.Equal(t, paths[50:], pathsIn(t, plan, "plan"))
-		require.Equal(t, want, person.asked)
+		require.Equal(t, want, user.asked)
 		require.Equal(t, before, tree(t, fs))
 	}
-	// Who says anything else is a program.
+	// A call with arguments comes from a program.
 	for _, a := range []args{{"dryRun": true}, {"keep": 50}, {"scope": "folder"}} {
-		person := &answering{}
-		env.UI = person
+		user := &answering{}
+		env.UI = user
 		require.Equal(t, paths[50:], pathsIn(t, do(t, env, "xcsh.purge", a), "plan"))
-		require.Empty(t, person.asked)
+		require.Empty(t, user.asked)
 	}
 	require.Equal(t, before, tree(t, fs))
 
 	env.UI = &answering{}
 	require.Equal(t, paths[50:], pathsIn(t, do(t, env, "xcsh.purge", nil), "trashed"))
-	person := &answering{}
-	env.UI = person
+	user := &answering{}
+	env.UI = user
 	require.Empty(t, pathsIn(t, do(t, env, "xcsh.purge", nil), "plan"))
-	require.Empty(t, person.asked, "there is nothing to ask")
+	require.Empty(t, user.asked, "there is nothing to confirm")
 }
 
-// slow is a person in whose time of thought something happens.
+// slow is a UI that calls meanwhile, which changes sessions, before it answers.
 type slow struct {
 	commands.Headless
 	meanwhile func()
@@ -290,7 +295,8 @@ func (s slow) Ask(context.Context, commands.Question) (int, error) {
 	return 0, nil
 }
 
-func TestWhatThePersonDidNotSeeIsNotPurged(t *testing.T) {
+// Proves: AB-045
+func TestSessionsThatTheUserDidNotSeeAreNotPurged(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	oldSessions(t, fs, 52)
@@ -301,7 +307,7 @@ func TestWhatThePersonDidNotSeeIsNotPurged(t *testing.T) {
 	require.Len(t, tree(t, fs), 53)
 }
 
-func TestBothAnswersOfAPurgeHaveTheirPromisedShape(t *testing.T) {
+func TestBothResultsOfAPurgeMatchTheSchema(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	paths := oldSessions(t, fs, 3)

@@ -3,13 +3,14 @@ package commands
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var rename = New(Spec{
-	Name: "xcsh.rename", Title: "Rename Session…", Flags: Palette | NeedIdle, Input: InputText, Arg: "title",
-	Doc: "Give a session a title, where the program that wrote it reads it.",
+	Name: "xcsh.rename", Title: "Rename Session…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "title",
+	Doc: "Set the title of a session, in the form that the program that wrote it reads.",
 }, runRename)
 
 // RenameArgs are the arguments of xcsh.rename.
@@ -18,7 +19,7 @@ type RenameArgs struct {
 	Title string `json:"title" jsonschema:"The new title."`
 }
 
-// RenameResult is the title as it was stored.
+// RenameResult is the stored title.
 type RenameResult struct {
 	Title string `json:"title"`
 }
@@ -30,36 +31,36 @@ func runRename(ctx context.Context, env *Env, a RenameArgs) (RenameResult, error
 		}
 		return RenameResult{}, titleNeeded.fault()
 	}
-	c, err := env.toChange(ctx, a.Subject)
+	of, err := env.resolver().locateToChange(ctx, a.Subject)
 	if err != nil {
 		return RenameResult{}, err
 	}
 	if a.Title == "" {
-		if a.Title, err = env.askTitle(ctx, c); err != nil {
+		if a.Title, err = askTitle(ctx, env.ask(), env.Finder, of); err != nil {
 			return RenameResult{}, err
 		}
 	}
-	if err := env.rename(ctx, c, a.Title); err != nil {
+	if err := newChanger(env).rename(ctx, of, a.Title); err != nil {
 		return RenameResult{}, err
 	}
 	return RenameResult{Title: session.CleanTitle(a.Title)}, nil
 }
 
-var titleNeeded = need{question: "Which title?", nothing: "No title given", input: InputText, field: "title"}
+var titleNeeded = need{question: "New title", nothing: "No title entered", input: InputText, field: "title"}
 
-// askTitle asks for a new title, beginning with the one that the session has.
-func (env *Env) askTitle(ctx context.Context, c changed) (string, error) {
+// askTitle asks for a new title, starting with the current one.
+func askTitle(ctx context.Context, ask prompter, finder library.Finder, of located) (string, error) {
 	var title string
-	if c.live != nil {
-		state, err := c.live.State()
+	if of.live != nil {
+		state, err := of.live.State()
 		if err != nil {
 			return "", err
 		}
 		title = state.Title
-	} else if info, err := env.Finder.Describe(c.path); err == nil { // else it begins empty
+	} else if info, err := finder.Describe(of.path); err == nil { // otherwise it starts empty
 		title = info.Title
 	}
-	text, err := env.askText(ctx, titleNeeded, "", title)
+	text, err := ask.text(ctx, titleNeeded, "", title)
 	if err == nil && session.CleanTitle(text) == "" {
 		err = fault.New(fault.Cancelled, "%s", titleNeeded.nothing)
 	}

@@ -1,82 +1,69 @@
 package commands
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var resume = New(Spec{
-	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette, Input: InputSession, Arg: "target",
-	Doc: "Make an existing session the folder's live one; a turn that runs is stopped. Without a target the person is asked.",
+	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedsPersistent | NeedsTrust, Input: InputSession, Arg: "target",
+	Doc:     "Make an existing session the folder's live session. A running turn is stopped. Without a target, ask the user.",
+	refusal: refusal{inMemory: resumeInMemory, inMemoryNamed: resumeInMemory, always: true},
 }, runResume)
 
+const resumeInMemory = "--resume requires session persistence"
+
 var continueSession = New(Spec{
-	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette,
-	Doc: "Resume the session this terminal last used, else the folder's newest, else start a new one.",
+	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette | NeedsTrust,
+	Doc: "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
 }, runContinue)
 
 // ResumeArgs are the arguments of xcsh.resume.
 type ResumeArgs struct {
 	Folder
-	Target         string `json:"target,omitempty" jsonschema:"The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask."`
-	Scope          string `json:"scope,omitempty" jsonschema:"Where to look: folder or all. Absent: the folder first, then everywhere."`
-	OnOtherProject string `json:"onOtherProject,omitempty" jsonschema:"What to do with a session of another project: ask, fork, open or fail. Absent: ask."`
-	Create         bool   `json:"create,omitempty" jsonschema:"Make a new session at the target, when that is a path where nothing is."`
+	Target         string `json:"target,omitempty" jsonschema:"The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user."`
+	Scope          string `json:"scope,omitempty" jsonschema:"Where to search: folder or all. Default: the folder first, then all folders."`
+	OnOtherProject string `json:"onOtherProject,omitempty" jsonschema:"What to do with a session of another project: ask, fork, open or fail. Default: ask."`
+	Create         bool   `json:"create,omitempty" jsonschema:"If the target is a path to a missing file, create a new session there."`
 }
 
-// ResumeResult says which session the folder is in now.
+// ResumeResult describes the folder's live session after the command.
 type ResumeResult struct {
 	Switched    bool              `json:"switched"`
-	CancelledBy string            `json:"cancelledBy,omitempty" jsonschema:"Who said no, when switched is false."`
+	CancelledBy string            `json:"cancelledBy,omitempty" jsonschema:"The hook that prevented it, if switched is false."`
 	ForkedFrom  string            `json:"forkedFrom,omitempty" jsonschema:"The session of another project that was copied into this one."`
 	Session     agent.State       `json:"session"`
-	Summary     Summary           `json:"summary" jsonschema:"What the conversation was about, for the person; a model never sees it."`
-	Repairs     []session.Problem `json:"repairs" jsonschema:"What is wrong with the file and was worked around."`
+	Summary     Summary           `json:"summary" jsonschema:"A summary of the conversation for the user. Models do not see it."`
+	Repairs     []session.Problem `json:"repairs" jsonschema:"Problems of the file, which were worked around."`
 }
 
 func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error) {
-	if err := a.check(); err != nil {
-		return ResumeResult{}, err
-	}
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	if !live.Persistent() {
-		return ResumeResult{}, fault.New(fault.NotPersistent, "--resume requires session persistence")
-	}
+	r, job := env.resolver(), newResumeJob(env, live)
 	if a.Target == "" {
-		info, err := env.pickSession(ctx, live.Cwd(), a.Scope)
+		info, err := r.pickToResume(ctx, live.Cwd(), a.Scope)
 		if err != nil {
 			return ResumeResult{}, err
 		}
-		return env.resumeInfo(ctx, live, a, info)
+		return job.listed(ctx, a, info)
 	}
-	a.Target = env.spelling(live.Cwd(), a.Target)
-	path, isPath, err := env.Finder.TargetPath(live.Cwd(), a.Target)
+	t, err := r.resolve(ctx, lookup{cwd: live.Cwd(), name: a.Target, scope: a.Scope, create: a.Create, asks: true})
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	if isPath && (a.Create || env.exists(path)) {
-		return env.resumePath(ctx, live, a, path)
+	if t.info != nil {
+		a.Target = t.name
+		return job.listed(ctx, a, *t.info)
 	}
-	resolution, err := env.Finder.Resolve(ctx, live.Cwd(), a.Target, session.ResolveOptions{Scope: a.Scope})
-	if err != nil {
-		return ResumeResult{}, err
-	}
-	info, err := resolution.One()
-	if fault.Is(err, fault.Ambiguous) {
-		info, err = env.askWhich(ctx, resolution.Matches, err)
-	}
-	if err != nil {
-		return ResumeResult{}, err
-	}
-	return env.resumeInfo(ctx, live, a, info)
+	return job.file(ctx, t.namedFile)
 }
 
 func (a ResumeArgs) check() error {
@@ -92,36 +79,48 @@ func (a ResumeArgs) check() error {
 	return fault.New(fault.InvalidArgument, "onOtherProject must be ask, fork, open or fail, not %q.", a.OnOtherProject).With("field", "onOtherProject")
 }
 
-// resumePath opens a session named by its path, wherever it belongs. An empty file, or
-// with create a missing one, becomes a new session at exactly that path.
-func (env *Env) resumePath(ctx context.Context, live *agent.Session, a ResumeArgs, path string) (ResumeResult, error) {
-	info, err := env.Fs.Stat(path)
-	if err == nil && info.Mode().IsRegular() && info.Size() == 0 || errors.Is(err, fs.ErrNotExist) && a.Create {
-		out, err := live.SwitchToNewAt(ctx, path)
-		return env.resumed(live, out, "", err)
+// pickToResume asks for the session to resume. If the user cannot be asked, it fails as if they
+// had closed the question, like the terminal programs.
+func (r resolver) pickToResume(ctx context.Context, cwd, scope string) (library.Info, error) {
+	info, err := r.pickSession(ctx, cwd, scope, "Select a session to resume", "target")
+	if !r.ask.clientPicks && fault.Is(err, fault.ArgumentNeeded) {
+		err = noSessionSelected()
 	}
-	out, err := live.Switch(ctx, path)
-	return env.resumed(live, out, "", err)
+	return info, err
 }
 
-// resumeInfo opens a session that was found. One of another project is only opened or
-// copied when that was asked for.
-func (env *Env) resumeInfo(ctx context.Context, live *agent.Session, a ResumeArgs, info session.Info) (ResumeResult, error) {
-	if info.Cwd == "" || env.Finder.SameCwd(info.Cwd, live.Cwd()) || a.OnOtherProject == "open" {
-		out, err := live.Switch(ctx, info.Path)
-		return env.resumed(live, out, "", err)
+// resumeJob makes another session the live session of a folder.
+type resumeJob struct {
+	live   *agent.Session
+	finder library.Finder
+	ask    prompter
+	tell   func(string) // nil shows nothing
+}
+
+func newResumeJob(env *Env, live *agent.Session) resumeJob {
+	return resumeJob{live: live, finder: env.Finder, ask: env.ask(), tell: env.Tell}
+}
+
+// file opens a session named by its path, in whatever folder it is. An empty or missing file
+// becomes a new session at exactly that path.
+func (job resumeJob) file(ctx context.Context, n namedFile) (ResumeResult, error) {
+	open := job.live.Switch
+	if n.isNew() {
+		open = job.live.SwitchToNewAt
 	}
-	name := a.Target
-	if name == "" {
-		name = info.ID
+	out, err := open(ctx, n.path)
+	return job.result(out, "", err)
+}
+
+// listed opens a session of a list. A session of another project is opened or copied only if
+// the arguments or the user say so.
+func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info) (ResumeResult, error) {
+	if info.Cwd == "" || info.Cwd == job.live.Cwd() || job.finder.SameCwd(info.Cwd, job.live.Cwd()) || a.OnOtherProject == "open" {
+		out, err := job.live.Switch(ctx, info.Path)
+		return job.result(out, "", err)
 	}
-	refused := fault.New(fault.OtherProject, "Session %q is in another project (%s).", name, info.Cwd).
-		With("path", info.Path).With("cwd", info.Cwd)
 	if a.OnOtherProject == "" || a.OnOtherProject == "ask" {
-		answer, err := env.UI.Ask(ctx, Question{
-			Text:    "Session found in different project: " + info.Cwd + ". Fork into current directory?",
-			Choices: []string{"Fork", "Cancel"},
-		})
+		answer, err := job.ask.question(ctx, "Session found in different project: "+info.Cwd+". Fork into current directory?", "Fork", "Cancel")
 		if err != nil {
 			return ResumeResult{}, err
 		}
@@ -130,10 +129,11 @@ func (env *Env) resumeInfo(ctx context.Context, live *agent.Session, a ResumeArg
 		}
 	}
 	if a.OnOtherProject != "fork" {
-		return ResumeResult{}, refused
+		return ResumeResult{}, fault.New(fault.OtherProject, "Session %q is in another project (%s).", cmp.Or(a.Target, info.ID), info.Cwd).
+			With("path", info.Path).With("cwd", info.Cwd)
 	}
-	out, err := live.ForkFrom(ctx, info.Path)
-	return env.resumed(live, out, info.Path, err)
+	out, err := job.live.ForkFrom(ctx, info.Path)
+	return job.result(out, info.Path, err)
 }
 
 func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) {
@@ -142,12 +142,12 @@ func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) 
 		return ResumeResult{}, err
 	}
 	out, err := live.Continue(ctx)
-	return env.resumed(live, out, "", err)
+	return newResumeJob(env, live).result(out, "", err)
 }
 
-// resumed describes where the folder is after a change, and tells what the conversation was
-// about.
-func (env *Env) resumed(live *agent.Session, out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
+// result returns the result of a change of session, and shows the user a summary of the
+// conversation.
+func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
 	if err != nil {
 		return ResumeResult{}, err
 	}
@@ -155,20 +155,20 @@ func (env *Env) resumed(live *agent.Session, out agent.Outcome, forkedFrom strin
 	if out.Changed {
 		r.ForkedFrom = forkedFrom
 	}
-	if r.Session, err = live.State(); err != nil {
+	if r.Session, err = job.live.State(); err != nil {
 		return ResumeResult{}, err
 	}
-	problems, err := live.ContextProblems()
+	problems, err := job.live.ContextProblems()
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	err = live.View(func(d *session.Document, leaf session.Leaf) error {
+	err = job.live.View(func(d *session.Document, leaf session.Leaf) error {
 		r.Repairs = append(append(r.Repairs, d.Problems()...), problems...)
 		r.Summary, err = summarise(d, leaf)
 		return err
 	})
-	if err == nil && r.Switched && env.Tell != nil && r.Summary.Structured.total() > 0 {
-		env.Tell(r.Summary.Text)
+	if err == nil && r.Switched && job.tell != nil && r.Summary.Structured.total() > 0 {
+		job.tell(r.Summary.Text)
 	}
 	return r, err
 }

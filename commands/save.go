@@ -7,24 +7,25 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 var save = New(Spec{
-	Name: "xcsh.save", Title: "Save Session", Flags: Palette, Arg: "title",
-	Doc: "Put the session on disk now, under a title if one is given; no other session is ever replaced.",
+	Name: "xcsh.save", Title: "Save Session", Flags: Palette | NeedsTrust, Arg: "title",
+	Doc: "Write the session to disk now, with a title if one is given. It never replaces another session.",
 }, runSave)
 
 // SaveArgs are the arguments of xcsh.save.
 type SaveArgs struct {
 	Subject
-	Title       *string `json:"title,omitempty" jsonschema:"The new title. Absent: it stays."`
-	Description *string `json:"description,omitempty" jsonschema:"What the session is about; an empty text takes the description away. Absent: it stays."`
-	OnConflict  string  `json:"onConflict,omitempty" jsonschema:"When another session of the folder has the title: fail, suffix (a number behind the title) or takeOver (a number behind the other's). Absent: fail."`
+	Title       *string `json:"title,omitempty" jsonschema:"The new title. Default: unchanged."`
+	Description *string `json:"description,omitempty" jsonschema:"The new description; an empty text removes it. Default: unchanged."`
+	OnConflict  string  `json:"onConflict,omitempty" jsonschema:"What to do if another session of the folder has the title: fail, suffix (append a number) or takeOver (append a number to the other session's title). Default: fail."`
 }
 
-// SaveResult describes the session as it is on disk.
+// SaveResult describes the saved session.
 type SaveResult struct {
 	ID          string  `json:"id"`
 	Path        string  `json:"path"`
@@ -32,10 +33,10 @@ type SaveResult struct {
 	Title       string  `json:"title"`
 	Description string  `json:"description"`
 	Saved       bool    `json:"saved"`
-	Renamed     []Named `json:"renamed,omitempty" jsonschema:"The sessions that the title was taken from, by takeOver."`
+	Renamed     []Named `json:"renamed,omitempty" jsonschema:"The sessions that takeOver renamed."`
 }
 
-// Named is a session that has another title now.
+// Named is a session that was renamed.
 type Named struct {
 	ID    string `json:"id"`
 	Path  string `json:"path"`
@@ -43,35 +44,33 @@ type Named struct {
 }
 
 func runSave(ctx context.Context, env *Env, a SaveArgs) (SaveResult, error) {
-	if err := a.check(); err != nil {
-		return SaveResult{}, err
-	}
-	c, err := env.toChange(ctx, a.Subject)
+	of, err := env.resolver().locateToChange(ctx, a.Subject)
 	if err != nil {
 		return SaveResult{}, err
 	}
-	n, err := env.naming(ctx, c, a)
+	job := newSaveJob(env)
+	n, err := job.naming(ctx, of, a)
 	if err != nil {
 		return SaveResult{}, err
 	}
-	if c, err = env.toDisk(ctx, c); err != nil {
+	if of, err = toDisk(ctx, of); err != nil {
 		return SaveResult{}, err
 	}
 	if a.Description != nil {
-		if _, err = env.describe(ctx, c, *a.Description); err != nil {
+		if _, err = job.changer.describe(ctx, of, *a.Description); err != nil {
 			return SaveResult{}, err
 		}
 	}
-	renamed, err := n.apply(ctx, env, c)
+	renamed, err := job.apply(ctx, n, of)
 	if err != nil {
 		return SaveResult{}, err
 	}
-	if c, err = env.toDisk(ctx, c); err != nil {
+	if of, err = toDisk(ctx, of); err != nil {
 		return SaveResult{}, err
 	}
-	i, err := runInfo(ctx, env, Subject{Folder: Folder{c.cwd}, Source: c.path})
+	i, err := describeLocated(ctx, env, of)
 	return SaveResult{
-		ID: i.ID, Path: c.path, Slug: i.Slug, Title: session.CleanTitle(i.Title), Description: i.Description, Saved: err == nil, Renamed: renamed,
+		ID: i.ID, Path: of.path, Slug: i.Slug, Title: session.CleanTitle(i.Title), Description: i.Description, Saved: err == nil, Renamed: renamed,
 	}, err
 }
 
@@ -85,38 +84,50 @@ func (a SaveArgs) check() error {
 	return fault.New(fault.InvalidArgument, "onConflict must be fail, suffix or takeOver, not %q.", a.OnConflict).With("field", "onConflict")
 }
 
-// toDisk makes the session durable, and says which file it is.
-func (env *Env) toDisk(ctx context.Context, c changed) (changed, error) {
-	if c.live == nil {
-		return c, nil // a session that is live nowhere is nowhere but in its file
+// toDisk saves the session and sets its path.
+func toDisk(ctx context.Context, of located) (located, error) {
+	if of.live == nil {
+		return of, nil // a session that is not live is already on disk
 	}
-	err := c.live.Save(ctx)
-	c.path = c.live.File()
-	return c, err
+	err := of.live.Save(ctx)
+	of.path = of.live.File()
+	return of, err
 }
 
-// naming is what is to happen to titles.
+// naming is a planned change of titles.
 type naming struct {
-	title  string // "": nothing
-	others []session.Info
-	taken  func(title string) bool // by any session of the folder but the one that is saved
+	title  string // "" changes nothing
+	others []library.Info
+	taken  func(title string) bool // by another session of the folder
 }
 
-// naming finds out who has the title that the session is to get.
-func (env *Env) naming(ctx context.Context, c changed, a SaveArgs) (n naming, err error) {
+// saveJob changes the title of a session to one that no other session of its folder has.
+type saveJob struct {
+	changer changer
+	finder  library.Finder
+	paths   resolver
+	log     *zap.Logger
+}
+
+func newSaveJob(env *Env) saveJob {
+	return saveJob{changer: newChanger(env), finder: env.Finder, paths: env.resolver(), log: env.Log}
+}
+
+// naming plans the change of titles, and finds the sessions that have the new title.
+func (job saveJob) naming(ctx context.Context, of located, a SaveArgs) (n naming, err error) {
 	if a.Title == nil {
 		return n, nil
 	}
 	n.title = session.CleanTitle(*a.Title)
-	all, err := env.neighbours(ctx, c)
+	all, err := job.neighbours(ctx, of)
 	if err != nil {
 		return n, err
 	}
 	n.taken = func(title string) bool {
-		return slices.ContainsFunc(all, func(i session.Info) bool { return session.SameName(i.Title, title) })
+		return slices.ContainsFunc(all, func(i library.Info) bool { return library.SameName(i.Title, title) })
 	}
 	for _, i := range all {
-		if session.SameName(i.Title, n.title) {
+		if library.SameName(i.Title, n.title) {
 			n.others = append(n.others, i)
 		}
 	}
@@ -126,22 +137,22 @@ func (env *Env) naming(ctx context.Context, c changed, a SaveArgs) (n naming, er
 		n.title, n.others = n.free(n.title, "%s-%d"), nil
 	default:
 		other := n.others[0]
-		err = fault.New(fault.NameInUse, "Another session of %s is called %q.", other.Cwd, other.Title).With("id", other.ID).With("path", other.Path)
+		err = fault.New(fault.NameInUse, "Another session of %s has the title %q.", other.Cwd, other.Title).With("id", other.ID).With("path", other.Path)
 	}
 	return n, err
 }
 
-// neighbours are the other sessions of the folder that the session is of.
-func (env *Env) neighbours(ctx context.Context, c changed) ([]session.Info, error) {
-	cwd, id := c.cwd, ""
-	if c.live != nil {
-		state, err := c.live.State()
+// neighbours returns the other titled sessions of the session's folder.
+func (job saveJob) neighbours(ctx context.Context, of located) ([]library.Info, error) {
+	cwd, id := of.cwd, ""
+	if of.live != nil {
+		state, err := of.live.State()
 		if err != nil {
 			return nil, err
 		}
 		cwd, id = state.Cwd, state.SessionID
 	} else {
-		i, err := env.Finder.Describe(c.path)
+		i, err := job.finder.Describe(of.path)
 		if err != nil {
 			return nil, err
 		}
@@ -150,11 +161,11 @@ func (env *Env) neighbours(ctx context.Context, c changed) ([]session.Info, erro
 			cwd = i.Cwd
 		}
 	}
-	all, _, err := env.Finder.List(ctx, cwd, session.ListOptions{IncludeEmpty: true})
-	return slices.DeleteFunc(all, func(i session.Info) bool { return i.ID == id || i.Title == "" }), err
+	all, _, err := job.finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true})
+	return slices.DeleteFunc(all, func(i library.Info) bool { return i.ID == id || i.Title == "" }), err
 }
 
-// free returns the title with the first number that makes it one of nobody.
+// free returns the title with the first number that is not taken.
 func (n naming) free(title, format string) string {
 	for number := 2; ; number++ {
 		if numbered := fmt.Sprintf(format, title, number); !n.taken(numbered) {
@@ -163,30 +174,30 @@ func (n naming) free(title, format string) string {
 	}
 }
 
-// apply renames the session, and before that those that have the title. When one cannot be
-// renamed, those that were get their titles back.
-func (n naming) apply(ctx context.Context, env *Env, c changed) (renamed []Named, err error) {
+// apply renames the session, after those that have its new title. If one cannot be renamed,
+// apply restores the other titles.
+func (job saveJob) apply(ctx context.Context, n naming, of located) (renamed []Named, err error) {
 	if n.title == "" {
 		return nil, nil
 	}
 	for _, other := range n.others {
 		title := n.free(other.Title, "%s (%d)")
-		if err = env.rename(ctx, env.changeAt(c.cwd, other.Path), title); err != nil {
+		if err = job.changer.rename(ctx, job.paths.at(of.cwd, other.Path), title); err != nil {
 			break
 		}
 		renamed = append(renamed, Named{ID: other.ID, Path: other.Path, Title: title})
 		taken := n.taken
-		n.taken = func(t string) bool { return session.SameName(t, title) || taken(t) }
+		n.taken = func(t string) bool { return library.SameName(t, title) || taken(t) }
 	}
 	if err == nil {
-		err = env.rename(ctx, c, n.title)
+		err = job.changer.rename(ctx, of, n.title)
 	}
 	if err == nil {
 		return renamed, nil
 	}
 	for i := range renamed {
-		if back := env.rename(context.WithoutCancel(ctx), env.changeAt(c.cwd, renamed[i].Path), n.others[i].Title); back != nil {
-			env.Log.Warn("a session did not get its title back", zap.String("path", renamed[i].Path), zap.Error(back))
+		if back := job.changer.rename(context.WithoutCancel(ctx), job.paths.at(of.cwd, renamed[i].Path), n.others[i].Title); back != nil {
+			job.log.Warn("could not restore the title of a session", zap.String("path", renamed[i].Path), zap.Error(back))
 		}
 	}
 	return nil, err

@@ -10,8 +10,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 const (
@@ -26,7 +26,7 @@ func called(id, title string) []string {
 	return lines
 }
 
-// body is a session file without its header, which is all that a name may change.
+// body returns a session file without its header, the only line that a rename may change.
 func body(t *testing.T, fs afero.Fs, path string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(read(t, fs, path), "\n")
@@ -34,7 +34,7 @@ func body(t *testing.T, fs afero.Fs, path string) string {
 	return rest
 }
 
-// twoNamed is a folder with a session called Talk and another that is live.
+// twoNamed returns an environment with a session called Talk and a live session.
 func twoNamed(t *testing.T) (*commands.Env, afero.Fs) {
 	t.Helper()
 	fs := afero.NewMemMapFs()
@@ -45,6 +45,7 @@ func twoNamed(t *testing.T) (*commands.Env, afero.Fs) {
 	return env, fs
 }
 
+// Proves: A-008, AB-007, AB-030, AB-035
 func TestSaveNamesAndDescribes(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -70,8 +71,9 @@ func TestSaveNamesAndDescribes(t *testing.T) {
 	}
 }
 
-// A name that is used is refused before anything changes; with a number both keep theirs; it can
-// be taken over. No way touches a transcript.
+// A name in use is refused before anything changes. With a number, both sessions keep their names, and a
+// name can be taken over. None of these changes a transcript.
+// Proves: AB-028, AB-029
 func TestSaveUnderAUsedName(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]struct {
@@ -104,13 +106,14 @@ func TestSaveUnderAUsedName(t *testing.T) {
 			} else {
 				require.NotContains(t, got, "renamed")
 			}
-			require.Equal(t, got["title"], do(t, env, "xcsh.save", args{"title": got["title"]})["title"], "its own name is free")
+			require.Equal(t, got["title"], do(t, env, "xcsh.save", args{"title": got["title"]})["title"], "its own name is not in use")
 		})
 	}
 }
 
-// Taking a name over takes it from everybody, and gives it back when the session itself cannot
-// be renamed.
+// Taking over a name renames every other session that has it, and restores their names if the session
+// itself cannot be renamed.
+// Proves: AB-029
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	env, fs := twoNamed(t)
@@ -124,7 +127,7 @@ func TestTakeOver(t *testing.T) {
 	for _, source := range []string{file1, file2, third, fourth} {
 		titles[do(t, env, "xcsh.info", args{"source": source})["title"]] = true
 	}
-	require.Len(t, titles, 4, "every title is one session's: %v", titles)
+	require.Len(t, titles, 4, "titles are unique: %v", titles)
 
 	broken, fs := twoNamed(t)
 	newer := sessions + "/newer.jsonl"
@@ -149,17 +152,18 @@ func TestSaveRefusals(t *testing.T) {
 	do(t, env, "xcsh.new", nil)
 	_, err = run(t.Context(), env, "xcsh.save", args{"title": "Empty"})
 	requireKind(t, fault.NotFound, err)
-	require.NotContains(t, do(t, env, "xcsh.state", nil), "title", "nothing happened")
+	require.NotContains(t, do(t, env, "xcsh.state", nil), "title", "nothing changed")
 	require.Equal(t, before, tree(t, fs))
 }
 
-// shell is a shell for the person's commands, which is the way to say something without a model.
+// shell adds a shell for the user's commands, which add messages without a model.
 func shell(c *agent.Config) {
 	s := tool.NewShell(tool.Options{})
 	c.Shell = &s
 }
 
-// What a person saves is on disk, whether a model has answered or not.
+// A session that the user saves is on disk, whether a model has answered or not.
+// Proves: AB-003 (`persist: false`)
 func TestSaveBeforeAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, inMemory := range map[string]bool{"a new session": false, "a session in memory": true} {
@@ -193,8 +197,8 @@ func TestSaveBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// Whatever fails while a session is saved, what it was called and what was said stays or is
-// what was asked for, and it can be saved afterwards.
+// If saving fails, the title and the messages are either unchanged or as requested, and the session can
+// be saved afterwards.
 func TestNoFaultWhileSavingLosesAnything(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]args{
@@ -213,7 +217,7 @@ func TestNoFaultWhileSavingLosesAnything(t *testing.T) {
 				*fs = st.FaultFs{Fs: fs.Fs} // no fault yet
 				do(t, env, "xcsh.resume", args{"target": id1})
 				one, two := body(t, fs, file1), body(t, fs, file2)
-				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // the count begins here
+				*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: mode} // counting starts here
 				_, err := run(t.Context(), env, "xcsh.save", a)
 				if err != nil {
 					f := requireKind(t, fault.IO, err)

@@ -8,52 +8,64 @@ import (
 	"strings"
 	"time"
 
-	sharer "github.com/xcsh-ls/xcsh-ls/agent/share"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
+	sharer "github.com/xcsh-ls/xcsh-ls/share"
 )
 
 var share = New(Spec{
-	Name: "xcsh.share", Title: "Share Session", Flags: Palette, Arg: "source",
-	Doc: "Hand a session to others as a page: by the share script in the agent directory, else as a secret gist, which whoever has the link can read.",
+	Name: "xcsh.share", Title: "Share Session", Flags: Palette | WritesFile | NeedsPersistent | NeedsTrust, Arg: "source",
+	Doc:     "Share a session as a page: with the share script in the agent directory, or else as a secret gist that anyone with the link can read.",
+	refusal: refusal{inMemory: exportInMemory},
 }, runShare)
 
 // ShareArgs are the arguments of xcsh.share.
 //
-// Differs: xcsh shares the page as it is, with every password that was ever printed into the
-// conversation.
+// Differs: xcsh does not redact the page; it contains every password in the conversation.
 type ShareArgs struct {
 	Subject
-	Redact *bool `json:"redact,omitempty" jsonschema:"Replace what looks like a password, key or token. Absent: true, because the page leaves this machine."`
+	Redact   *bool  `json:"redact,omitempty" jsonschema:"Replace text that looks like a password, key or token. Default: true."`
+	Doubtful string `json:"doubtful,omitempty" jsonschema:"With redact: ask, keep or replace text that may be a secret. Default: ask before anything is uploaded."`
 }
 
-// ShareResult says where the page is.
+// ShareResult is the location of the shared page.
 type ShareResult struct {
-	URL        string         `json:"url,omitempty" jsonschema:"Where the page is, as a share script said it. Only http and https are opened."`
-	PreviewURL string         `json:"previewUrl,omitempty" jsonschema:"Shows the page of a gist as a browser would."`
-	Message    string         `json:"message,omitempty" jsonschema:"What the person should know."`
-	Via        sharer.Via     `json:"via" jsonschema:"custom: by a share script. gist: by gh."`
-	Redacted   map[string]int `json:"redacted,omitempty" jsonschema:"How many secrets of each kind were replaced. Absent: none was to be looked for or none was found."`
+	URL        string              `json:"url,omitempty" jsonschema:"The address of the page, as the share script printed it. Only http and https addresses are opened."`
+	PreviewURL string              `json:"previewUrl,omitempty" jsonschema:"An address that renders the page of a gist."`
+	Message    string              `json:"message,omitempty" jsonschema:"A message for the user."`
+	Via        sharer.Via          `json:"via" jsonschema:"custom: a share script. gist: gh."`
+	Redacted   map[string]int      `json:"redacted,omitempty" jsonschema:"The number of replaced secrets by kind. Absent: redact was false, or no secret was found."`
+	Replaced   []exporter.Replaced `json:"replaced,omitempty" jsonschema:"Where secrets were replaced, by kind."`
+	Doubtful   []exporter.Doubt    `json:"doubtful,omitempty" jsonschema:"Text that may be a secret and was kept, as requested."`
 }
 
-// openWithin is how long an editor may take to say that it has opened a page. The page is
-// shared by then, and the answer is not held up by an editor that says nothing.
+// openWithin is the time an editor has to open the page. The page is shared by then, so an
+// editor that does not respond must not delay the result.
 const openWithin = 10 * time.Second
+
+func (a ShareArgs) check() error {
+	return checkDoubtful(a.Doubtful, doubtfulAsk, doubtfulKeep, doubtfulReplace)
+}
 
 func runShare(ctx context.Context, env *Env, a ShareArgs) (r ShareResult, err error) {
 	progress := env.UI.Progress(ctx, "Sharing...")
 	defer func() { progress.End("") }()
-	err = env.shareFolders().With(func(dir string) error {
-		page, redacted, err := env.sharePage(ctx, dir, a)
+	job := newShareJob(env, a)
+	err = job.folders().With(func(dir string) error {
+		page, exported, err := job.reviewedPage(ctx, dir)
 		if err != nil {
 			return err
 		}
-		shared, err := env.sharer().Share(ctx, page, func(text string) { progress.Report(text, -1) })
+		shared, err := job.sharer().Share(ctx, page, func(text string) { progress.Report(text, -1) })
 		if err != nil {
 			return err
 		}
-		r = ShareResult{URL: shared.URL, PreviewURL: shared.PreviewURL, Via: shared.Via, Redacted: redacted}
-		r.Message = shareMessage(shared, redacted)
+		r = ShareResult{URL: shared.URL, PreviewURL: shared.PreviewURL, Via: shared.Via}
+		r.Redacted, r.Replaced, r.Doubtful = exported.Redacted, exported.Replaced, exported.Doubtful
+		r.Message = shareMessage(shared, exported.Redacted)
 		return nil
 	})
 	switch {
@@ -62,54 +74,82 @@ func runShare(ctx context.Context, env *Env, a ShareArgs) (r ShareResult, err er
 	case err != nil:
 		return ShareResult{}, err
 	}
-	env.showShared(ctx, r)
+	showShared(ctx, env.UI, r)
 	return r, nil
 }
 
-// shareFolders is where pages lie while they are shared.
-func (env *Env) shareFolders() sharer.Folders {
-	temp := env.Finder.Temp
+// shareJob writes the page of a session and shares it.
+type shareJob struct {
+	args   ShareArgs
+	export exportJob
+	check  func(agentDir string) error // see [agent.Manager.CheckAgentDir]
+	ask    prompter
+	log    *zap.Logger
+}
+
+func newShareJob(env *Env, a ShareArgs) shareJob {
+	style := exportStyle{format: "html", redact: a.Redact == nil || *a.Redact, doubtful: a.Doubtful == doubtfulReplace}
+	return shareJob{args: a, export: newExportJob(env, style), check: env.Sessions.CheckAgentDir, ask: env.ask(), log: env.Log}
+}
+
+// folders returns the temporary directories for pages.
+func (job shareJob) folders() sharer.Folders {
+	temp := job.export.finder.Temp
 	if temp == "" {
 		temp = os.TempDir()
 	}
 	if abs, err := filepath.Abs(temp); err == nil {
 		temp = abs
 	}
-	return sharer.Folders{Fs: env.Fs, Temp: temp, Alive: session.ProcessAlive, Log: env.Log}
+	return sharer.Folders{Fs: job.export.fs, Temp: temp, Alive: lock.Alive, Log: job.log}
 }
 
-// sharer shares with what is on the PATH and in the agent directory.
-func (env *Env) sharer() sharer.Sharer {
-	s := sharer.Sharer{Fs: env.Fs, Log: env.Log}
-	if len(env.Finder.Roots) > 0 {
-		s.AgentDir = env.Finder.Roots[0].AgentDir
+// sharer returns a sharer that uses the share script in the agent directory or gh.
+func (job shareJob) sharer() sharer.Sharer {
+	s := sharer.Sharer{Fs: job.export.fs, Log: job.log}
+	if roots := job.export.finder.Roots; len(roots) > 0 {
+		s.AgentDir, s.Check = roots[0].AgentDir, job.check
 	}
 	return s
 }
 
-// sharePage writes the page of the session into dir and counts the secrets that are not in it.
-func (env *Env) sharePage(ctx context.Context, dir string, a ShareArgs) (page sharer.Page, redacted map[string]int, err error) {
-	err = env.withSource(ctx, a.Subject, func(cwd string, sub subject) error {
-		if err := sub.exportable(); err != nil {
-			return err
-		}
-		if info, err := env.Fs.Stat(cwd); err == nil && info.IsDir() {
-			page.Cwd = cwd
-		}
-		page.Path = filepath.Join(dir, sharer.PageName(sub.path))
-		style := exportStyle{format: "html", redact: a.Redact == nil || *a.Redact}
-		exported, err := env.exportTo(ctx, page.Path, sub, style)
-		redacted = exported.Redacted
-		return err
-	})
-	return page, redacted, err
+// reviewedPage writes the page of the session into dir. It asks the user what to do with text
+// that may be a secret.
+func (job shareJob) reviewedPage(ctx context.Context, dir string) (sharer.Page, ExportResult, error) {
+	of, err := job.export.paths.locate(ctx, job.args.Subject)
+	if err != nil {
+		return sharer.Page{}, ExportResult{}, err
+	}
+	page, exported, err := job.page(ctx, dir, of)
+	if err != nil || len(exported.Doubtful) == 0 || job.args.Doubtful == doubtfulKeep {
+		return page, exported, err
+	}
+	replace, err := job.ask.shareReview(ctx, exported.Doubtful)
+	if err != nil || !replace {
+		return page, exported, err
+	}
+	job.export.style.doubtful, job.export.style.overwrite = true, true
+	return job.page(ctx, dir, of)
 }
 
-// shareMessage is what the person should know of a share.
+// page writes the page of the session into dir.
+func (job shareJob) page(ctx context.Context, dir string, of located) (page sharer.Page, exported ExportResult, err error) {
+	if info, err := job.export.fs.Stat(of.cwd); err == nil && info.IsDir() {
+		page.Cwd = of.cwd
+	}
+	err = job.export.paths.open(of, func(sub subject) (err error) {
+		page.Path = filepath.Join(dir, sharer.PageName(sub.path))
+		exported, err = job.export.write(ctx, page.Path, sub)
+		return err
+	})
+	return page, exported, err
+}
+
+// shareMessage returns a message about a shared page.
 func shareMessage(r sharer.Result, redacted map[string]int) string {
-	said := r.Message
+	message := r.Message
 	if r.Via == sharer.Gist {
-		said = "Anyone with the link can read this secret gist."
+		message = "Anyone with the link can read this secret gist."
 	}
 	n := 0
 	for _, count := range redacted {
@@ -117,15 +157,15 @@ func shareMessage(r sharer.Result, redacted map[string]int) string {
 	}
 	switch n {
 	case 0:
-		return said
+		return message
 	case 1:
-		return sentences(said, "1 secret was replaced.")
+		return sentences(message, "1 secret was replaced.")
 	default:
-		return sentences(said, fmt.Sprintf("%d secrets were replaced.", n))
+		return sentences(message, fmt.Sprintf("%d secrets were replaced.", n))
 	}
 }
 
-// sentences puts one text behind another. Either may be empty.
+// sentences joins two texts, which may be empty.
 func sentences(first, second string) string {
 	if first != "" && second != "" && !strings.ContainsAny(first[len(first)-1:], ".!?") {
 		first += "."
@@ -133,12 +173,12 @@ func sentences(first, second string) string {
 	return strings.TrimSpace(first + " " + second)
 }
 
-// showShared opens the page for the person and tells what there is to tell. An address that
-// is not of the web is only told: a browser or an editor could run what it names.
-func (env *Env) showShared(ctx context.Context, r ShareResult) {
-	told := r.Message
+// showShared opens the page and shows a message. An address that is not on the web is only
+// shown, because a browser or an editor could run the program that it names.
+func showShared(ctx context.Context, ui UI, r ShareResult) {
+	message := r.Message
 	if r.URL != "" {
-		told = sentences(r.Message, "Shared at "+fault.OneLine(r.URL))
+		message = sentences(r.Message, "Shared at "+fault.OneLine(r.URL))
 	}
 	link := r.PreviewURL
 	if link == "" {
@@ -147,11 +187,11 @@ func (env *Env) showShared(ctx context.Context, r ShareResult) {
 	if sharer.Openable(link) {
 		ctx, cancel := context.WithTimeout(ctx, openWithin)
 		defer cancel()
-		if opened := env.UI.OpenURL(ctx, link); !opened && link == r.URL {
-			told = r.Message // the address is shown already
+		if opened := ui.OpenURL(ctx, link); !opened && link == r.URL {
+			message = r.Message // the client has shown the address
 		}
 	}
-	if told != "" {
-		env.UI.Notify(ctx, LevelInfo, told)
+	if message != "" {
+		ui.Notify(ctx, LevelInfo, message)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,18 +17,26 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// screen is a person's editor that keeps what it was told to show.
+// screen is a user's editor that records the messages and pages that it was asked to show.
 type screen struct {
 	commands.Headless
-	cannotOpen   bool
-	opened, told []string
-	reports      []string
-	ended        int
+	cannotOpen    bool
+	opened, shown []string
+	reports       []string
+	ended         int
+	questions     []commands.Question
+	answer        int
+}
+
+func (s *screen) Ask(_ context.Context, q commands.Question) (int, error) {
+	s.questions = append(s.questions, q)
+	return s.answer, nil
 }
 
 func (s *screen) OpenURL(_ context.Context, address string) bool {
@@ -36,7 +45,7 @@ func (s *screen) OpenURL(_ context.Context, address string) bool {
 }
 
 func (s *screen) Notify(_ context.Context, _ commands.Level, text string) {
-	s.told = append(s.told, text)
+	s.shown = append(s.shown, text)
 }
 
 func (s *screen) Progress(_ context.Context, title string) commands.Progress {
@@ -47,7 +56,7 @@ func (s *screen) Progress(_ context.Context, title string) commands.Progress {
 func (s *screen) Report(message string, _ int) { s.reports = append(s.reports, message) }
 func (s *screen) End(string)                   { s.ended++ }
 
-// sharing is a machine on which sessions can be shared: bin is all of its PATH but for what
+// sharing is a machine on which sessions can be shared: its PATH has only bin and the directories that
 // shell scripts need.
 type sharing struct {
 	*commands.Env
@@ -68,25 +77,25 @@ func newSharing(t *testing.T, inMemory bool) *sharing {
 	}
 	t.Setenv("PATH", s.bin+":/usr/bin:/bin")
 	write(t, fs, s.file, st.Header(id1, dir+"/w"), st.User("aaaaaaaa", "", "use password=abc123def456, and password=abc123def456"))
-	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(s.agent))}, Now: time.Now, Temp: s.temp}
+	finder := library.Finder{Fs: fs, Roots: []library.Root{library.OwnRoot(library.AgentPlaces(s.agent))}, Now: time.Now, Temp: s.temp}
 	store := session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})
 	s.Env = &commands.Env{
-		Sessions: agent.NewManager(agent.Config{Store: store, Finder: finder, InMemory: inMemory}), Store: store, Finder: finder, Fs: fs,
+		Sessions: agent.NewManager(agent.Config{Storage: agent.Storage{Store: store, Finder: finder, InMemory: inMemory}}), Store: store, Finder: finder, Fs: fs,
 		UI: s.screen, Folders: func() []string { return []string{dir + "/w"} }, Log: zap.NewNop(),
 	}
 	return s
 }
 
-// program puts a program into dir that runs a shell script.
+// program creates a program in dir that runs a shell script.
 func (s *sharing) program(dir, name, script string) {
 	s.t.Helper()
-	fake, err := filepath.Abs("../agent/share/testdata/fake")
+	fake, err := filepath.Abs("../share/testdata/fake")
 	require.NoError(s.t, err)
 	require.NoError(s.t, os.Symlink(fake, filepath.Join(dir, name)))
 	require.NoError(s.t, os.WriteFile(filepath.Join(dir, name+".sh"), []byte(script), 0o600))
 }
 
-// gh puts a gh on the PATH that keeps the page it is given.
+// gh puts a gh on the PATH that stores the page that it gets.
 func (s *sharing) gh() {
 	s.t.Helper()
 	s.program(s.bin, "gh", `if [ "$1" = auth ]; then exit 0; fi
@@ -100,7 +109,7 @@ func (s *sharing) share(a args) (map[string]any, error) {
 	raw, err := run(s.t.Context(), s.Env, "xcsh.share", a)
 	left, readErr := os.ReadDir(s.temp)
 	require.NoError(s.t, readErr)
-	require.Empty(s.t, left, "nothing is left of the page")
+	require.Empty(s.t, left, "the page is removed")
 	require.Equal(s.t, len(s.screen.reports) > 0, s.screen.ended > 0)
 	if err != nil {
 		return nil, err
@@ -119,21 +128,24 @@ func (s *sharing) ok(a args) map[string]any {
 
 const gistURL, previewURL = "https://gist.github.com/someone/0123abcd", "https://gistpreview.github.io/?0123abcd"
 
-// A page that leaves the machine has no secrets in it, unless the person wants them there.
+var twoReplaced = []any{map[string]any{"kind": "named", "count": 2.0, "where": []any{"aaaaaaaa"}}}
+
+// A page that leaves the machine contains no secrets, unless the user wants them there.
+// Proves: O-029
 func TestShareRedacts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		a    args
 		want map[string]any
 		page func(require.TestingT, any, any, ...any)
 	}{
-		"if nothing is said": {
+		"by default": {
 			args{},
-			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}},
+			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
 			require.NotContains,
 		},
 		"if that is asked for": {
 			args{"redact": true},
-			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}},
+			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
 			require.NotContains,
 		},
 		"but not if that is refused": {
@@ -158,36 +170,37 @@ func TestShareRedacts(t *testing.T) {
 	}
 }
 
-// The person sees that something happens, then the page, and what to know of it.
+// The user sees a progress, then the page, and then a message about it.
 func TestShareIsShown(t *testing.T) {
 	s := newSharing(t, false)
 	s.gh()
 	s.ok(args{"source": id1})
 	require.Equal(t, []string{"Sharing...", "Creating gist..."}, s.screen.reports)
 	require.Equal(t, []string{previewURL}, s.screen.opened)
-	require.Equal(t, []string{"Anyone with the link can read this secret gist. 2 secrets were replaced. Shared at " + gistURL}, s.screen.told)
+	require.Equal(t, []string{"Anyone with the link can read this secret gist. 2 secrets were replaced. Shared at " + gistURL}, s.screen.shown)
 }
 
+// Proves: O-026
 func TestShareWithAHandler(t *testing.T) {
 	for script, tc := range map[string]struct {
-		cannotOpen   bool
-		want         map[string]any
-		opened, told []string
+		cannotOpen    bool
+		want          map[string]any
+		opened, shown []string
 	}{
 		"echo https://example.com/1": {
 			want:   map[string]any{"url": "https://example.com/1"},
-			opened: []string{"https://example.com/1"}, told: []string{"Shared at https://example.com/1"},
+			opened: []string{"https://example.com/1"}, shown: []string{"Shared at https://example.com/1"},
 		},
 		"echo https://example.com/2": {
-			cannotOpen: true, // and so is shown the address
+			cannotOpen: true, // so the address is shown
 			want:       map[string]any{"url": "https://example.com/2"}, opened: []string{"https://example.com/2"},
 		},
 		`echo '{"url":"https://example.com/1","message":"Look!"}'`: {
 			want:   map[string]any{"url": "https://example.com/1", "message": "Look!"},
-			opened: []string{"https://example.com/1"}, told: []string{"Look! Shared at https://example.com/1"},
+			opened: []string{"https://example.com/1"}, shown: []string{"Look! Shared at https://example.com/1"},
 		},
-		`echo 'javascript:alert(1)'`: {want: map[string]any{"url": "javascript:alert(1)"}, told: []string{"Shared at javascript:alert(1)"}},
-		`true`:                       {want: map[string]any{"message": "Session shared"}, told: []string{"Session shared"}},
+		`echo 'javascript:alert(1)'`: {want: map[string]any{"url": "javascript:alert(1)"}, shown: []string{"Shared at javascript:alert(1)"}},
+		`true`:                       {want: map[string]any{"message": "Session shared"}, shown: []string{"Session shared"}},
 	} {
 		t.Run(script, func(t *testing.T) {
 			s := newSharing(t, false)
@@ -196,7 +209,7 @@ func TestShareWithAHandler(t *testing.T) {
 			tc.want["via"] = "custom"
 			require.Equal(t, tc.want, s.ok(args{"source": id1, "redact": false}))
 			require.Equal(t, tc.opened, s.screen.opened)
-			require.Equal(t, tc.told, s.screen.told)
+			require.Equal(t, tc.shown, s.screen.shown)
 		})
 	}
 	s := newSharing(t, false)
@@ -205,14 +218,74 @@ func TestShareWithAHandler(t *testing.T) {
 	require.Equal(t, "Session shared. 1 secret was replaced.", s.ok(args{"source": id1})["message"])
 }
 
-// Without a file there is nothing to export, and so nothing to share.
+// Text that may be a secret is shown before the page leaves the machine, but its value is not.
+func TestShareAsksAboutDoubtfulText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer       int
+		doubtful     string
+		asked, gone  bool
+		failure      fault.Kind
+		keptInResult bool
+	}{
+		"the user cannot be asked":   {answer: commands.Unasked, asked: true, failure: fault.ArgumentNeeded},
+		"the user closes it":         {answer: commands.Closed, asked: true, failure: fault.Cancelled},
+		"the user cancels":           {answer: 2, asked: true, failure: fault.Cancelled},
+		"the user replaces it":       {answer: 0, asked: true, gone: true},
+		"the user shares it":         {answer: 1, asked: true, keptInResult: true},
+		"the arguments replace it":   {doubtful: "replace", gone: true},
+		"the arguments keep it":      {doubtful: "keep", keptInResult: true},
+		"the arguments are no words": {doubtful: "burn", failure: fault.InvalidArgument},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSharing(t, false)
+			s.gh()
+			s.screen.answer = tc.answer
+			write(t, s.Fs, s.file, st.Header(id1, "/w"), st.User("aaaaaaaa", "", `password: "swordfish"`))
+			r, err := s.share(args{"source": id1, "doubtful": tc.doubtful})
+			require.Equal(t, tc.asked, len(s.screen.questions) == 1)
+			for _, q := range s.screen.questions {
+				require.Contains(t, q.Text, `password: "s…h (aaaaaaaa)`)
+				require.NotContains(t, q.Text, "swordfish")
+			}
+			if tc.failure != "" {
+				require.NotContains(t, requireKind(t, tc.failure, err).Error(), "swordfish")
+				require.NoFileExists(t, s.bin+"/gh.page")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, tc.keptInResult, r["doubtful"] != nil)
+			require.Equal(t, tc.gone, !strings.Contains(read(t, s.Fs, s.bin+"/gh.page"), "swordfish"))
+		})
+	}
+}
+
+// Values that the user's own files and variables declare as keys are replaced everywhere.
+func TestShareKnowsTheUsersKeys(t *testing.T) {
+	s := newSharing(t, false)
+	s.gh()
+	t.Setenv("ACME_TOKEN", "plain-words-of-acme-4")
+	t.Setenv("MY_MODEL_KEY", "words only of mine")
+	write(t, s.Fs, s.agent+"/auth.json", `{"a":{"type":"api_key","key":"swordfish-of-a"},"b":{"type":"oauth","access":"access-of-b","refresh":"refresh-of-b"}}`)
+	write(t, s.Fs, s.agent+"/models.json", `{"providers":{"c":{"apiKey":"key-of-c","headers":{"Authorization":"Bearer header-of-c"}}}}`)
+	secrets := []string{"plain-words-of-acme-4", "swordfish-of-a", "access-of-b", "refresh-of-b", "key-of-c", "header-of-c"}
+	write(t, s.Fs, s.file, st.Header(id1, "/w"), st.User("aaaaaaaa", "", strings.Join(secrets, " and ")))
+	r := s.ok(args{"source": id1})
+	require.Equal(t, map[string]any{"known": 6.0}, r["redacted"])
+	page := read(t, s.Fs, s.bin+"/gh.page")
+	for _, secret := range secrets {
+		require.NotContains(t, page, secret)
+	}
+}
+
+// A session without a file cannot be exported and so cannot be shared.
+// Proves: O-024, O-066
 func TestShareInMemory(t *testing.T) {
 	s := newSharing(t, true)
 	s.gh()
 	_, err := s.share(args{})
 	require.EqualError(t, requireKind(t, fault.NotPersistent, err), "Cannot export in-memory session to HTML")
 	require.NoFileExists(t, s.bin+"/gh.page")
-	require.Empty(t, s.screen.told)
+	require.Empty(t, s.screen.shown)
 }
 
 func TestShareOfAnEmptySession(t *testing.T) {
@@ -224,7 +297,8 @@ func TestShareOfAnEmptySession(t *testing.T) {
 	require.Contains(t, read(t, s.Fs, s.bin+"/gh.page"), "<!DOCTYPE html>")
 }
 
-// Nothing is shared of a session that cannot be exported.
+// If the export of a session fails, nothing is shared.
+// Proves: O-024
 func TestShareFailsWithTheExport(t *testing.T) {
 	s := newSharing(t, false)
 	s.gh()
@@ -237,7 +311,8 @@ func TestShareFailsWithTheExport(t *testing.T) {
 	require.Empty(t, s.screen.opened)
 }
 
-// What went wrong with a handler ends it: there is no gist, and nothing is shown.
+// If a handler fails, so does the share: no gist is created, and nothing is shown.
+// Proves: O-027
 func TestShareFailsWithTheHandler(t *testing.T) {
 	s := newSharing(t, false)
 	s.gh()
@@ -245,10 +320,10 @@ func TestShareFailsWithTheHandler(t *testing.T) {
 	_, err := s.share(args{"source": id1})
 	require.EqualError(t, requireKind(t, fault.IO, err), s.agent+"/share failed: no bucket; without that file the session is shared as a gist.")
 	require.NoFileExists(t, s.bin+"/gh.page")
-	require.Empty(t, append(s.screen.opened, s.screen.told...))
+	require.Empty(t, append(s.screen.opened, s.screen.shown...))
 }
 
-// A share or an export that was cancelled leaves nothing.
+// A cancelled share or export leaves no files behind.
 func TestCancelledShare(t *testing.T) {
 	s := newSharing(t, false)
 	s.gh()

@@ -9,12 +9,12 @@ import (
 
 var snapshot = New(Spec{
 	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly,
-	Doc: "Everything a panel needs to draw the folder's session from nothing.",
+	Doc: "Return everything that a panel needs to draw the folder's session.",
 }, runSnapshot)
 
 var stats = New(Spec{
-	Name: "xcsh.stats", Title: "Session Statistics", Flags: Palette | ReadOnly, Input: InputNone, Arg: "source",
-	Doc: "Messages, tool calls, tokens, cost and how full the model's window is.",
+	Name: "xcsh.stats", Title: "Session Statistics", Flags: Palette | ReadOnly, Arg: "source",
+	Doc: "Return the numbers of messages, tool calls and tokens, the cost, and how full the model's context window is.",
 }, runStats)
 
 func runSnapshot(ctx context.Context, env *Env, a Folder) (agent.Snapshot, error) {
@@ -28,7 +28,7 @@ func runSnapshot(ctx context.Context, env *Env, a Folder) (agent.Snapshot, error
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
 	var stats agent.Stats
 	var c session.Context
-	err := env.withSource(ctx, a, func(_ string, sub subject) (err error) {
+	err := env.withSource(ctx, a, func(sub subject) (err error) {
 		if stats, err = agent.StatsOf(sub.doc); err != nil {
 			return err
 		}

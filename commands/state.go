@@ -8,7 +8,7 @@ import (
 
 var state = New(Spec{
 	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly,
-	Doc: "The folder's live session at a glance.",
+	Doc: "Return a summary of the folder's live session.",
 }, runState)
 
 func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {

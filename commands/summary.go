@@ -7,34 +7,34 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// Summary tells a person what a session was about.
+// Summary is a summary of a session for the user.
 type Summary struct {
 	Text       string       `json:"text"`
 	Structured SummaryFacts `json:"structured"`
 }
 
-// SummaryFacts are the facts behind a summary's text.
+// SummaryFacts is the data of a summary's text.
 type SummaryFacts struct {
 	ID           string         `json:"id"`
-	Name         string         `json:"name" jsonschema:"The title, else the beginning of the first prompt."`
+	Name         string         `json:"name" jsonschema:"The title, or else the beginning of the first prompt."`
 	Title        string         `json:"title,omitempty"`
-	Description  string         `json:"description,omitempty" jsonschema:"What a person said the session is about."`
+	Description  string         `json:"description,omitempty" jsonschema:"The user's description of the session."`
 	Created      string         `json:"created"`
-	LastActivity string         `json:"lastActivity" jsonschema:"Time of the last entry, whatever the time of the file."`
+	LastActivity string         `json:"lastActivity" jsonschema:"The time of the last entry, not of the file."`
 	Provider     string         `json:"provider,omitempty"`
-	Model        string         `json:"model,omitempty" jsonschema:"The model that was last chosen or answered, on the active branch."`
+	Model        string         `json:"model,omitempty" jsonschema:"The last selected or answering model on the active branch."`
 	Counts       map[string]int `json:"counts" jsonschema:"Messages by role, on the active branch."`
 	FirstTopic   string         `json:"firstTopic,omitempty" jsonschema:"The beginning of the first prompt, on one line."`
 
-	topic    string // what the text shows of the first prompt
+	topic    string // the part of the first prompt in the text
 	topicCut bool
 }
 
-// How much of the first prompt is shown, in UTF-16 units.
+// Lengths to which the first prompt is cut, in UTF-16 units.
 const (
 	topicLength = 200 // among the facts
 	shownTopic  = 100 // in the text
@@ -82,12 +82,12 @@ func (f SummaryFacts) total() (n int) {
 	return n
 }
 
-// text is the summary as agent-base words it. Its last sentence, which speaks to a model, is
-// one for the person.
+// text returns the summary in agent-base's wording, except for the last sentence, which there
+// addresses a model.
 func (f SummaryFacts) text() string {
 	total := f.total()
 	if total == 0 {
-		return "Nothing was said in this session yet."
+		return "This session has no messages yet."
 	}
 	lines := []string{
 		"You are resuming a previous conversation session.",
@@ -112,13 +112,13 @@ func (f SummaryFacts) text() string {
 	return strings.Join(append(lines, "", fmt.Sprintf("%d earlier message%s restored", total, plural)), "\n")
 }
 
-// oneLine is text without line ends, control characters and blanks that do nothing.
+// oneLine returns text without line ends, control characters and redundant spaces.
 func oneLine(text string) string { return session.CleanTitle(strings.Join(strings.Fields(text), " ")) }
 
-// beginning returns the first n UTF-16 units of text on one line, and whether something had
-// to be left out. What a person sees as one character is not cut in two.
+// beginning returns the first n UTF-16 units of text on one line, and whether text was cut.
+// It does not split grapheme clusters.
 func beginning(text string, n int) (begin string, cut bool) {
-	const blanks = 8 // enough even when much of the text is white space
+	const blanks = 8 // enough even if most of the text is white space
 	text = strings.TrimSpace(text)
 	long := rawjson.UTF16Prefix(text, blanks*n)
 	line := oneLine(long)
@@ -134,8 +134,8 @@ func beginning(text string, n int) (begin string, cut bool) {
 	return strings.TrimRight(cmp.Or(whole, begin), " "), true
 }
 
-// continues reports whether after begins with more of the character that before ends with:
-// a mark, a part of an emoji that is put together, the second letter of a flag.
+// continues reports whether after begins with the rest of the grapheme cluster that before
+// ends with: a combining mark, a part of an emoji sequence, the second letter of a flag.
 func continues(before, after string) bool {
 	const joiner = '\u200D'
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -152,7 +152,7 @@ func continues(before, after string) bool {
 
 func isFlagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
-// flagLetters counts the flag letters that s ends with.
+// flagLetters returns the number of regional indicators at the end of s.
 func flagLetters(s string) (n int) {
 	for _, r := range s {
 		if n++; !isFlagLetter(r) {

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// prompt is a first prompt with text as its content.
+// prompt returns a first prompt with text as its content.
 func prompt(text string) string {
 	content, err := json.Marshal(text)
 	if err != nil {
@@ -22,8 +22,8 @@ func prompt(text string) string {
 	return `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":` + string(content) + `}}`
 }
 
-// told is a summary in lines.
-func told(lines ...string) string { return strings.Join(lines, "\n") }
+// summaryText joins the lines of a summary.
+func summaryText(lines ...string) string { return strings.Join(lines, "\n") }
 
 const (
 	resuming = "You are resuming a previous conversation session."
@@ -31,8 +31,9 @@ const (
 	active   = "Last activity: 2026-01-01T00:00:01.000Z"
 )
 
-// The summary of a resumed session is for the person: what it is called, when it was used,
-// how much was said by whom on the active branch, and how it began. No model sees it.
+// The summary of a resumed session is for the user: its title, its dates, the number of messages per
+// role on the active branch, and its first prompt. No model sees it.
+// Proves: A-012, A-013 (derived, not stored), A-014, AB-005, AB-036, AB-037 (the context is the same)
 func TestSummaryOfAResumedSession(t *testing.T) {
 	t.Parallel()
 	family, flag := "👩\u200d👩\u200d👧", "🇩🇪"
@@ -47,7 +48,7 @@ func TestSummaryOfAResumedSession(t *testing.T) {
 			facts map[string]any
 		}{
 			[]string{st.Header(id1, "/w"), prompt(text)},
-			told(resuming, "Session: "+id1, created, active, "Total messages: 1 (1 from user, 0 from assistant)", "First topic: "+shown, "", "1 earlier message restored"),
+			summaryText(resuming, "Session: "+id1, created, active, "Total messages: 1 (1 from user, 0 from assistant)", "First topic: "+shown, "", "1 earlier message restored"),
 			map[string]any{"counts": map[string]any{"user": 1.0}},
 		}
 	}
@@ -58,31 +59,31 @@ func TestSummaryOfAResumedSession(t *testing.T) {
 	}{
 		"a session without messages": {
 			[]string{st.Header(id1, "/w")},
-			"Nothing was said in this session yet.",
+			"This session has no messages yet.",
 			map[string]any{"id": id1, "name": "", "counts": map[string]any{}},
 		},
 		"without a title it is called by its id": {
 			talk(id1),
-			told(resuming, "Session: "+id1, created, active, "Total messages: 2 (1 from user, 1 from assistant)", "First topic: one", "", "2 earlier messages restored"),
+			summaryText(resuming, "Session: "+id1, created, active, "Total messages: 2 (1 from user, 1 from assistant)", "First topic: one", "", "2 earlier messages restored"),
 			map[string]any{"name": "one", "firstTopic": "one", "counts": map[string]any{"user": 1.0, "assistant": 1.0}, "provider": "offline", "model": "demo"},
 		},
 		"a title and a description": {
 			append(append([]string{strings.Replace(st.Header(id1, "/w"), "}", `,"title":"Fix\tit"}`, 1)}, talk(id1)[1:]...),
 				`{"type":"custom","customType":"xcsh-ls.description","data":{"text":"The lock,\n  and what it holds"},"id":"dddddddd","parentId":"bbbbbbbb","timestamp":"2026-01-02T00:00:00.000Z"}`),
-			told(resuming, "Session: Fix it", created, "Last activity: 2026-01-02T00:00:00.000Z", "Total messages: 2 (1 from user, 1 from assistant)",
+			summaryText(resuming, "Session: Fix it", created, "Last activity: 2026-01-02T00:00:00.000Z", "Total messages: 2 (1 from user, 1 from assistant)",
 				"Description: The lock, and what it holds", "First topic: one", "", "2 earlier messages restored"),
 			map[string]any{"name": "Fix it", "title": "Fix it", "description": "The lock,\n  and what it holds", "lastActivity": "2026-01-02T00:00:00.000Z"},
 		},
 		"no user message": {
 			[]string{st.Header(id1, "/w"), st.Assistant("bbbbbbbb", "", "two")},
-			told(resuming, "Session: "+id1, created, active, "Total messages: 1 (0 from user, 1 from assistant)", "", "1 earlier message restored"),
+			summaryText(resuming, "Session: "+id1, created, active, "Total messages: 1 (0 from user, 1 from assistant)", "", "1 earlier message restored"),
 			map[string]any{"name": "", "counts": map[string]any{"assistant": 1.0}},
 		},
 		"other roles count in the sum, other branches do not": {
 			append(talk(id1),
 				`{"type":"message","id":"cccccccc","parentId":"aaaaaaaa","timestamp":"2026-01-02T00:00:00.000Z","message":{"role":"toolResult","content":[]}}`,
 				`{"type":"label","id":"dddddddd","parentId":"cccccccc","timestamp":"2026-01-03T00:00:00.000Z","targetId":"aaaaaaaa","label":"x"}`),
-			told(resuming, "Session: "+id1, created, "Last activity: 2026-01-03T00:00:00.000Z", "Total messages: 2 (1 from user, 0 from assistant)", "First topic: one", "", "2 earlier messages restored"),
+			summaryText(resuming, "Session: "+id1, created, "Last activity: 2026-01-03T00:00:00.000Z", "Total messages: 2 (1 from user, 0 from assistant)", "First topic: one", "", "2 earlier messages restored"),
 			map[string]any{"name": "one", "counts": map[string]any{"user": 1.0, "toolResult": 1.0}},
 		},
 		"a topic of several lines":          topic(" \n fix\x07 it\r\nand\x1b[31m\u202E that\n", "fix it and [31m that"),
@@ -113,14 +114,15 @@ func TestSummaryOfAResumedSession(t *testing.T) {
 			for key, want := range tc.facts {
 				require.Equal(t, want, facts[key], key)
 			}
-			require.Equal(t, shown, do(t, env, "xcsh.context", nil)["context"], "a model never sees it")
-			require.Equal(t, st.File(tc.lines...), read(t, fs, file1), "and it is in no file")
+			require.Equal(t, shown, do(t, env, "xcsh.context", nil)["context"], "models do not see it")
+			require.Equal(t, st.File(tc.lines...), read(t, fs, file1), "no file contains it")
 		})
 	}
 }
 
-// What others wrote since the last save is in the summary.
-func TestTheSummaryIsOfNow(t *testing.T) {
+// The summary includes messages that other programs wrote since the last save.
+// Proves: AB-039
+func TestTheSummaryIsCurrent(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
@@ -133,9 +135,10 @@ func TestTheSummaryIsOfNow(t *testing.T) {
 	require.Contains(t, summary["text"], "Total messages: 3 (2 from user, 1 from assistant)")
 }
 
-// The summary is told where it does not interrupt, once per resumed session, unless the
-// person wants none; it is in no export either way.
-func TestTheSummaryIsTold(t *testing.T) {
+// The summary is shown without interrupting the user, once per resumed session, unless the user turned
+// it off. Exports never contain it.
+// Proves: AB-038, AB-040
+func TestTheSummaryIsShown(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
@@ -151,14 +154,14 @@ func TestTheSummaryIsTold(t *testing.T) {
 	for _, format := range []string{"html", "markdown", "jsonl"} {
 		path := "/out/x." + format
 		do(t, env, "xcsh.export", args{"path": path, "format": format})
-		require.NotContains(t, read(t, fs, path), "resuming")
+		require.NotContains(t, read(t, fs, path), "You are resuming")
 	}
-	require.NotContains(t, do(t, env, "xcsh.dump", nil)["text"], "resuming")
-	require.NotContains(t, read(t, fs, file1), "resuming")
+	require.NotContains(t, do(t, env, "xcsh.dump", nil)["text"], "You are resuming")
+	require.NotContains(t, read(t, fs, file1), "You are resuming")
 
 	write(t, fs, sessions+"/empty.jsonl", st.Header("0190000000000009", "/w"))
 	do(t, env, "xcsh.resume", args{"target": "0190000000000009"})
-	require.Len(t, said, 2, "there is nothing to sum up")
+	require.Len(t, said, 2, "there is nothing to summarize")
 
 	env.Tell = nil // showResumeSummary: false
 	_, err := commands.Default.Execute(context.WithoutCancel(t.Context()), env, "xcsh.resume", []json.RawMessage{[]byte(`{"target":"` + id1 + `"}`)})

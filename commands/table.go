@@ -1,6 +1,6 @@
 package commands
 
-// Default is THE list of commands, in the order in which they are shown.
+// Default is the list of all commands, in display order.
 var Default = NewTable(
 	newSession,
 	resume,
@@ -41,10 +41,11 @@ var Default = NewTable(
 	setThinking,
 	approve,
 	setApproval,
+	setMode,
 	bash,
 	snapshot,
 	stats,
 	artifacts,
-	artifact,
+	readArtifact,
 	importSessions,
 )

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 const transcript1 = agentDir + "/xcsh-ls/transcripts/2026-01-01T00-00-00-000Z_" + id1 + ".md"
 
-// A transcript is a file that nobody edits by mistake, and it is made anew each time.
+// A transcript is a read-only file, which prevents accidental edits, and is written again each time.
 func TestTranscriptIsReadOnlyAndNew(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -38,8 +38,8 @@ func TestTranscriptOfASessionInMemory(t *testing.T) {
 	require.Empty(t, tree(t, fs))
 }
 
-// Whatever fails, the session stays as it is and no half of a transcript is left.
-func TestATranscriptIsWholeOrNotAtAll(t *testing.T) {
+// After any fault, the session is unchanged and no partial transcript is left.
+func TestATranscriptIsAtomic(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
@@ -57,8 +57,8 @@ func TestATranscriptIsWholeOrNotAtAll(t *testing.T) {
 	})
 }
 
-// A fork at an entry of a session that is not live leaves that session as it is, whatever
-// fails, and holds the path to the entry.
+// A fork at an entry of a session that is not live leaves that session unchanged after any fault, and
+// contains the path to the entry.
 func TestForkAtAnEntryOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	everyFault(t, func(t *testing.T, fs *st.FaultFs) {
@@ -75,7 +75,7 @@ func TestForkAtAnEntryOfAnotherSession(t *testing.T) {
 	})
 }
 
-// The live session is forked as it is there, also when it is named by its file.
+// The live session is forked from memory, even if it is named by its file.
 func TestForkAtAnEntryOfTheLiveSessionByItsFile(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

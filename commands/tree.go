@@ -4,23 +4,24 @@ import (
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 var tree = New(Spec{
 	Name: "xcsh.tree", Title: "Session Tree", Flags: ReadOnly, Arg: "source",
-	Doc: "Every entry of a session with its place in the tree, parents first.",
+	Doc: "Return every entry of a session with its position in the tree, parents first.",
 }, runTree)
 
 var branch = New(Spec{
-	Name: "xcsh.branch", Title: "Go to Entry…", Flags: Palette | NeedIdle, Input: InputEntry, Arg: "entryId",
-	Doc: "Go back to an entry of the live session and go on from there. A prompt comes back to be edited.",
+	Name: "xcsh.branch", Title: "Go to Message…", Flags: Palette | NeedsIdle | NeedsTrust, Input: InputEntry, Arg: "entryId",
+	Doc:     "Go back to an entry of the live session and continue from there on a new branch. The text of a prompt is returned for editing.",
+	refusal: refusal{doing: "moving to another branch"},
 }, runBranch)
 
 var label = New(Spec{
-	Name: "xcsh.label", Title: "Label Entry…", Flags: Palette | NeedIdle, Input: InputEntry, Arg: "label",
-	Doc: "Give an entry of the live session a label, or take it away.",
+	Name: "xcsh.label", Title: "Label Message…", Flags: Palette | NeedsTrust, Input: InputEntry, Arg: "label",
+	Doc: "Set or remove the label of an entry of the live session.",
 }, runLabel)
 
 // TreeResult is the tree as a flat list.
@@ -32,7 +33,7 @@ type TreeResult struct {
 // TreeNode is one entry in the tree.
 type TreeNode struct {
 	ID        string  `json:"id"`
-	ParentID  *string `json:"parentId" jsonschema:"null for a root, also when the recorded parent is not in the file."`
+	ParentID  *string `json:"parentId" jsonschema:"null for a root, and if the recorded parent is not in the file."`
 	Type      string  `json:"type"`
 	Role      string  `json:"role,omitempty"`
 	Label     string  `json:"label,omitempty"`
@@ -41,7 +42,7 @@ type TreeNode struct {
 }
 
 func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error) {
-	err = env.withSource(ctx, a, func(_ string, sub subject) error {
+	err = env.withSource(ctx, a, func(sub subject) error {
 		r = TreeResult{LeafID: optional(sub.doc.LeafID(sub.leaf)), Nodes: []TreeNode{}}
 		order, err := sub.doc.Ordered()
 		if err != nil {
@@ -63,7 +64,8 @@ func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error)
 	return r, err
 }
 
-// treeNodes describes every entry, in file order: a large file is read several times as fast so.
+// treeNodes returns a node per entry in file order, which reads a large file several times as
+// fast as tree order.
 func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, error) {
 	nodes := make([]TreeNode, 0, doc.Len())
 	for line, err := range doc.Lines(nil) {
@@ -81,14 +83,14 @@ func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, err
 	return nodes, nil
 }
 
-// previewLength is how much of an entry a tree shows, and shownLength how much of its text
-// that is made of, in UTF-16 units.
+// previewLength is the length of a preview, and shownLength that of the text from which it is
+// made, in UTF-16 units.
 const (
 	previewLength = 120
 	shownLength   = 4 * previewLength
 )
 
-// preview is what tells an entry from its neighbours in a tree.
+// preview returns the text of an entry in a tree.
 func preview(e session.Entry) string {
 	var text string
 	switch e.Type {
@@ -112,7 +114,7 @@ func preview(e session.Entry) string {
 	return shorten(text)
 }
 
-// messagePreview is the beginning of what a message says, or of what it did.
+// messagePreview returns the beginning of a message's text, or the names of its tool calls.
 func messagePreview(m []byte) string {
 	text := session.MessageBeginning(m, shownLength)
 	for _, key := range []string{"command", "code", "summary", "toolName"} {
@@ -126,8 +128,8 @@ func messagePreview(m []byte) string {
 	return shorten(text)
 }
 
-// shorten brings text onto one short line. Only its beginning is looked at: a message
-// can be megabytes long.
+// shorten returns text on one short line. It reads only the beginning, because a message can
+// be megabytes long.
 func shorten(text string) string {
 	return rawjson.UTF16Prefix(session.CleanTitle(rawjson.UTF16Prefix(text, shownLength)), previewLength)
 }
@@ -146,17 +148,17 @@ func toolCallNames(m []byte) string {
 // BranchArgs are the arguments of xcsh.branch.
 type BranchArgs struct {
 	Folder
-	EntryID EntryRef `json:"entryId,omitzero" jsonschema:"The entry to go to; null for before the first."`
-	Summary string   `json:"summary,omitempty" jsonschema:"What is left behind, in words; it is stored at the new place and shown to the model."`
+	EntryID EntryRef `json:"entryId,omitzero" jsonschema:"The entry to go to; null to go before the first entry."`
+	Summary string   `json:"summary,omitempty" jsonschema:"A summary of the abandoned branch. It is stored on the new branch, and the model sees it."`
 
-	Summarize    bool   `json:"summarize,omitempty" jsonschema:"Let the model write the summary."`
-	Instructions string `json:"instructions,omitempty" jsonschema:"What the model's summary should look at in particular."`
+	Summarize    bool   `json:"summarize,omitempty" jsonschema:"Ask the model to write the summary."`
+	Instructions string `json:"instructions,omitempty" jsonschema:"What the model's summary should focus on."`
 }
 
-// BranchResult is where the session is now.
+// BranchResult describes the session after the command.
 type BranchResult struct {
 	Session    agent.State `json:"session"`
-	EditorText *string     `json:"editorText,omitempty" jsonschema:"The prompt that was gone back before."`
+	EditorText *string     `json:"editorText,omitempty" jsonschema:"The text of the prompt, if the entry is one."`
 }
 
 func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error) {
@@ -165,7 +167,7 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 		return BranchResult{}, err
 	}
 	if !a.EntryID.Set || !a.EntryID.Null && a.EntryID.ID == "" {
-		e, err := env.pickPrompt(ctx, live, "Go back to which prompt?")
+		e, err := env.ask().entry(ctx, live, "Select a prompt to go back to")
 		if err != nil {
 			return BranchResult{}, err
 		}
@@ -179,13 +181,13 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	return BranchResult{Session: state, EditorText: optional(text)}, err
 }
 
-var labelNeeded = need{question: "Which label?", nothing: "No label given", input: InputText, field: "label"}
+var labelNeeded = need{question: "Label", nothing: "No label entered", input: InputText, field: "label"}
 
 // LabelArgs are the arguments of xcsh.label.
 type LabelArgs struct {
 	Folder
 	EntryID string  `json:"entryId" jsonschema:"The entry to label."`
-	Label   *string `json:"label,omitempty" jsonschema:"The label; null or absent takes it away."`
+	Label   *string `json:"label,omitempty" jsonschema:"The label; null or absent removes it."`
 }
 
 // LabelResult names the entry that records the label.
@@ -199,13 +201,13 @@ func runLabel(ctx context.Context, env *Env, a LabelArgs) (LabelResult, error) {
 		return LabelResult{}, err
 	}
 	if a.EntryID == "" {
-		e, err := env.pickPrompt(ctx, live, "Label which prompt?")
+		e, err := env.ask().entry(ctx, live, "Select a prompt to label")
 		if err != nil {
 			return LabelResult{}, err
 		}
 		a.EntryID = e.id
-		if a.Label == nil { // a person who chose an entry to label did not mean to take a label away
-			text, err := env.askText(ctx, labelNeeded, "", e.label)
+		if a.Label == nil { // a user who picked an entry wants to set a label, not to remove one
+			text, err := env.ask().text(ctx, labelNeeded, "", e.label)
 			if err != nil {
 				return LabelResult{}, err
 			}

@@ -15,11 +15,11 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// withModels lets sessions choose among the models that the program knows; none has a key,
-// and the offline demo answers.
+// withModels lets sessions choose among the models that the program knows. None has a key, and the
+// offline demo answers.
 func withModels(fs afero.Fs) func(*agent.Config) {
 	return func(c *agent.Config) {
 		c.Models = &catalog.Catalog{
@@ -29,7 +29,7 @@ func withModels(fs afero.Fs) func(*agent.Config) {
 	}
 }
 
-// withDemo lets sessions ask the offline demo.
+// withDemo lets sessions use the offline demo.
 func withDemo(fs afero.Fs) func(*agent.Config) {
 	return func(c *agent.Config) {
 		withModels(fs)(c)
@@ -119,7 +119,7 @@ func TestChoosingAModel(t *testing.T) {
 	_, err := run(t.Context(), newEnv(fs), "xcsh.setModel", args{"model": "offline/demo"})
 	requireKind(t, fault.NotFound, err)
 	_, err = run(t.Context(), newEnv(fs), "xcsh.setModel", nil)
-	require.EqualError(t, err, "No model can be used now; set an API key, or start a local server.")
+	require.EqualError(t, err, "No model is ready to use. Set an API key or start a local model server.")
 	require.Equal(t, []any{}, do(t, newEnv(fs), "xcsh.models", nil)["models"])
 
 	env := newEnv(fs, withModels(fs))
@@ -132,14 +132,14 @@ func TestChoosingAModel(t *testing.T) {
 		do(t, env, "xcsh.setModel", args{"model": "offline/demo"}))
 }
 
-// person answers each question with the choice of a title; "" closes it.
-type person struct {
+// chooser answers each question with the choice of that title; "" closes the question.
+type chooser struct {
 	commands.Headless
 	answers []string
 	asked   [][]string
 }
 
-func (p *person) Ask(_ context.Context, q commands.Question) (int, error) {
+func (p *chooser) Ask(_ context.Context, q commands.Question) (int, error) {
 	p.asked = append(p.asked, q.Choices)
 	answer := p.answers[0]
 	p.answers = p.answers[1:]
@@ -151,7 +151,7 @@ func (p *person) Ask(_ context.Context, q commands.Question) (int, error) {
 	return -1, nil
 }
 
-// A question has room for few models; the others are behind "More…".
+// A question offers only a few models; the others are behind "More…".
 func TestAskingForAModel(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -166,7 +166,7 @@ func TestAskingForAModel(t *testing.T) {
 	for name, tc := range map[string]struct {
 		answers []string
 		want    string
-		asked   []int // how many choices
+		asked   []int // the number of choices of each question
 	}{
 		"on the first page": {[]string{"near/m02"}, "m02", []int{7}},
 		"on the last page":  {[]string{"More…", "More…", "offline/demo"}, "demo", []int{7, 7, 2}},
@@ -176,7 +176,7 @@ func TestAskingForAModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(fs, withModels(fs))
-			who := &person{answers: tc.answers}
+			who := &chooser{answers: tc.answers}
 			env.UI = who
 			result, err := run(t.Context(), env, "xcsh.setModel", nil)
 			var sizes []int
@@ -204,14 +204,14 @@ func TestChoosingAThinkingLevel(t *testing.T) {
 	_, err = run(t.Context(), env, "xcsh.setThinking", args{"level": "High"})
 	f := requireKind(t, fault.InvalidArgument, err)
 	require.Equal(t, "level", f.Data["field"])
-	require.EqualError(t, err, `"High" is no thinking level; the levels are off, minimal, low, medium, high, xhigh, max.`)
+	require.EqualError(t, err, `"High" is not a thinking level; use one of off, minimal, low, medium, high, xhigh, max.`)
 	_, err = run(t.Context(), env, "xcsh.setThinking", nil)
 	f = requireKind(t, fault.ArgumentNeeded, err)
 	require.Equal(t, provider.Levels, f.Data["choices"])
 	require.Equal(t, "level", f.Data["field"])
 
 	do(t, env, "xcsh.setModel", args{"model": "offline/demo"})
-	require.Equal(t, "off", do(t, env, "xcsh.setThinking", args{"level": "max"})["thinkingLevel"], "it cannot think at all")
+	require.Equal(t, "off", do(t, env, "xcsh.setThinking", args{"level": "max"})["thinkingLevel"], "the model does not support thinking")
 }
 
 func TestChoosingAnApprovalMode(t *testing.T) {
@@ -230,7 +230,7 @@ func TestChoosingAnApprovalMode(t *testing.T) {
 	require.Equal(t, "decision", requireKind(t, fault.InvalidArgument, err).Data["field"])
 }
 
-func TestACommandOfThePerson(t *testing.T) {
+func TestACommandOfTheUser(t *testing.T) {
 	t.Parallel()
 	env := newEnv(afero.NewMemMapFs())
 	_, err := run(t.Context(), env, "xcsh.bash", nil)
@@ -239,7 +239,7 @@ func TestACommandOfThePerson(t *testing.T) {
 	requireKind(t, fault.Denied, err)
 }
 
-// What is counted of a session that is not live is counted without changing anything.
+// The statistics of a session that is not live are computed without changing any file.
 func TestStatsOfAnotherSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()

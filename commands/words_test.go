@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// A tree shows what tells an entry from its neighbours, on one short line.
+// A tree shows on one short line the text that distinguishes an entry from the others.
+// Proves: X-063
 func TestPreviewOfEveryKindOfEntry(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ß😀", 200)
@@ -56,8 +57,9 @@ func TestPreviewOfEveryKindOfEntry(t *testing.T) {
 	}
 }
 
-// Without a person nothing is decided for one.
-func TestWithoutAPersonNothingIsDecided(t *testing.T) {
+// A command that cannot ask the user makes no decision in their place.
+// Proves: X-172, X-176, X-177, O-051
+func TestWithoutAUserNothingIsDecided(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, file1, talk(id1)...)
@@ -79,14 +81,15 @@ func TestWithoutAPersonNothingIsDecided(t *testing.T) {
 	require.EqualError(t, err, `Session "0290" is in another project (/x).`)
 
 	require.False(t, env.UI.Open(t.Context(), "/w/x.html", true))
-	env.UI.Notify(t.Context(), commands.LevelInfo, "nobody reads this")
+	env.UI.Notify(t.Context(), commands.LevelInfo, "nothing shows this")
 	p := env.UI.Progress(t.Context(), "nor this")
 	p.Report("half", 50)
 	p.End("done")
 	require.Equal(t, before, tree(t, fs))
 }
 
-// Renaming a session that is not live changes its header line and nothing else.
+// Renaming a session that is not live changes only its header line.
+// Proves: X-038, X-039
 func TestRenameOfASessionThatIsNotLive(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -99,7 +102,7 @@ func TestRenameOfASessionThatIsNotLive(t *testing.T) {
 	require.NotEqual(t, id1, do(t, env, "xcsh.state", nil)["sessionId"])
 }
 
-func TestTableIsInOrderAndKnowsItsFlags(t *testing.T) {
+func TestTableHasItsOrderAndFlags(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, spec := range commands.Default.Specs() {
@@ -108,13 +111,31 @@ func TestTableIsInOrderAndKnowsItsFlags(t *testing.T) {
 		if spec.Arg != "" {
 			require.Contains(t, fields(spec.Args), spec.Arg, "%s cannot fill what it has not", spec.Name)
 		}
-		require.False(t, spec.Flags.Has(commands.ReadOnly|commands.NeedIdle), "%s: who only reads need not wait", spec.Name)
+		requireConsistentFlags(t, spec)
 	}
 	require.Equal(t, names, commands.Default.Names())
 	require.Panics(t, func() {
 		c := commands.New(commands.Spec{Name: "twice"}, runNothing)
 		commands.NewTable(c, c)
 	})
+}
+
+// requireConsistentFlags checks that a command is read-only, or allowed in a restricted
+// workspace because it only writes a file, or needs trust.
+func requireConsistentFlags(t *testing.T, spec commands.Spec) {
+	t.Helper()
+	has := spec.Flags.Has
+	classes := 0
+	for _, class := range []bool{
+		has(commands.ReadOnly), has(commands.WritesFile) && !has(commands.NeedsTrust), has(commands.NeedsTrust),
+	} {
+		if class {
+			classes++
+		}
+	}
+	require.Equal(t, 1, classes, spec.Name)
+	require.False(t, has(commands.ReadOnly|commands.WritesFile), spec.Name)
+	require.False(t, has(commands.ReadOnly|commands.NeedsIdle), "%s: a reader need not wait", spec.Name)
 }
 
 func runNothing(context.Context, *commands.Env, struct{}) (struct{}, error) { return struct{}{}, nil }

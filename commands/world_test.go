@@ -18,9 +18,10 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 const (
@@ -30,23 +31,24 @@ const (
 	file1    = sessions + "/2026-01-01T00-00-00-000Z_" + id1 + ".jsonl"
 )
 
-// args are the arguments of a command, written in Go.
+// args are the arguments of a command as a Go map.
 type args = map[string]any
 
-// newEnv is what the commands work with: folder /w, files in fs, nobody to ask and a
-// clock that stands still.
+// newEnv returns an environment with the folder /w, files in fs, no user to ask and a fixed clock.
 func newEnv(fs afero.Fs, options ...func(*agent.Config)) *commands.Env {
 	now := func() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
-	roots := []session.Root{session.OwnRoot(session.AgentPlaces(agentDir))}
+	roots := []library.Root{library.OwnRoot(library.AgentPlaces(agentDir))}
 	for _, peer := range []string{"/home/u/.pi/agent", "/home/u/.omp/agent"} {
-		roots = append(roots, session.Root{Places: session.AgentPlaces(peer), Dialect: session.DialectOfAgentDir(peer)})
+		roots = append(roots, library.Root{Places: library.AgentPlaces(peer), Dialect: session.DialectOfAgentDir(peer)})
 	}
-	finder := session.Finder{Fs: fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now}
+	finder := library.Finder{Fs: fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now}
 	cfg := agent.Config{
-		Store: session.NewStore(session.StoreConfig{
-			Fs: fs, Now: now, IDs: session.NewIDs(now, rand.New(rand.NewSource(1))), DirFor: finder.DirFor, RootFor: finder.FileRoot,
-		}),
-		Finder: finder,
+		Storage: agent.Storage{
+			Store: session.NewStore(session.StoreConfig{
+				Fs: fs, Now: now, Random: rand.New(rand.NewSource(1)), DirFor: finder.DirFor, RootFor: finder.FileRoot,
+			}),
+			Finder: finder,
+		},
 	}
 	for _, o := range options {
 		o(&cfg)
@@ -70,7 +72,7 @@ func run(ctx context.Context, env *commands.Env, name string, a any) (json.RawMe
 	return json.Marshal(result)
 }
 
-// do is run for a command that must succeed; the result is decoded.
+// do runs a command that must succeed and returns its decoded result.
 func do(t *testing.T, env *commands.Env, name string, a args) map[string]any {
 	t.Helper()
 	raw, err := run(t.Context(), env, name, a)
@@ -80,7 +82,7 @@ func do(t *testing.T, env *commands.Env, name string, a args) map[string]any {
 	return result
 }
 
-// requireKind checks the kind of an error and that it is one sentence, and returns it.
+// requireKind requires an error of that kind whose message is one sentence, and returns it.
 func requireKind(t *testing.T, kind fault.Kind, err error) *fault.Error {
 	t.Helper()
 	var f *fault.Error
@@ -90,7 +92,7 @@ func requireKind(t *testing.T, kind fault.Kind, err error) *fault.Error {
 	return f
 }
 
-// write files content at path.
+// write writes lines to the file at path.
 func write(t *testing.T, fs afero.Fs, path string, lines ...string) {
 	t.Helper()
 	require.NoError(t, fs.MkdirAll(filepath.Dir(path), 0o700))
@@ -104,12 +106,12 @@ func read(t *testing.T, fs afero.Fs, path string) string {
 	return string(content)
 }
 
-// talk is a short conversation of folder /w.
+// talk returns the lines of a short conversation of folder /w.
 func talk(id string) []string {
 	return []string{st.Header(id, "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")}
 }
 
-// tree returns the bytes of every file.
+// tree returns the content of every file.
 func tree(t *testing.T, fsys afero.Fs) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -122,8 +124,8 @@ func tree(t *testing.T, fsys afero.Fs) map[string]string {
 	return files
 }
 
-// fixtures copies the session files of the repository to where their programs keep
-// them and returns the paths.
+// fixtures copies the repository's session files to the directories in which their programs store them,
+// and returns the paths.
 func fixtures(t *testing.T, fsys afero.Fs) []string {
 	t.Helper()
 	var paths []string
@@ -157,47 +159,30 @@ func fixtures(t *testing.T, fsys afero.Fs) []string {
 	return paths
 }
 
-// lockedFs refuses every change that is not below /out.
-type lockedFs struct{ afero.Fs }
+// readOnlyFs rejects every change and records it.
+type readOnlyFs struct {
+	afero.Fs
+	refused *[]string
+}
 
-func (l lockedFs) allow(path string) error {
-	if path == "/out" || strings.HasPrefix(path, "/out/") {
-		return nil
+func (r readOnlyFs) refuse(op, path string) error {
+	*r.refused = append(*r.refused, op+" "+path)
+	return &os.PathError{Op: op, Path: path, Err: syscall.EROFS}
+}
+
+func (r readOnlyFs) OpenFile(name string, flag int, perm os.FileMode) (afero.File, error) {
+	if flag&(os.O_WRONLY|os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_TRUNC) != 0 {
+		return nil, r.refuse("write", name)
 	}
-	return &os.PathError{Op: "change", Path: path, Err: syscall.EROFS}
+	return r.Fs.OpenFile(name, flag, perm)
 }
 
-func (l lockedFs) Create(name string) (afero.File, error) {
-	return l.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-}
-
-func (l lockedFs) OpenFile(name string, flag int, perm os.FileMode) (afero.File, error) {
-	if flag != os.O_RDONLY {
-		if err := l.allow(name); err != nil {
-			return nil, err
-		}
-	}
-	return l.Fs.OpenFile(name, flag, perm)
-}
-
-func (l lockedFs) Mkdir(name string, _ os.FileMode) error              { return l.allow(name) }
-func (l lockedFs) MkdirAll(name string, _ os.FileMode) error           { return l.allow(name) }
-func (l lockedFs) Remove(name string) error                            { return removeIn(l, name) }
-func (l lockedFs) RemoveAll(name string) error                         { return l.allow(name) }
-func (l lockedFs) Chmod(name string, _ os.FileMode) error              { return l.allow(name) }
-func (l lockedFs) Chown(name string, _, _ int) error                   { return l.allow(name) }
-func (l lockedFs) Chtimes(name string, _ time.Time, _ time.Time) error { return l.allow(name) }
-
-func (l lockedFs) Rename(from, to string) error {
-	if err := l.allow(to); err != nil {
-		return err
-	}
-	return l.Fs.Rename(from, to)
-}
-
-func removeIn(l lockedFs, name string) error {
-	if err := l.allow(name); err != nil {
-		return err
-	}
-	return l.Fs.Remove(name)
-}
+func (r readOnlyFs) Create(name string) (afero.File, error)    { return nil, r.refuse("create", name) }
+func (r readOnlyFs) Mkdir(name string, _ os.FileMode) error    { return r.refuse("mkdir", name) }
+func (r readOnlyFs) MkdirAll(name string, _ os.FileMode) error { return r.refuse("mkdir", name) }
+func (r readOnlyFs) Remove(name string) error                  { return r.refuse("remove", name) }
+func (r readOnlyFs) RemoveAll(name string) error               { return r.refuse("remove", name) }
+func (r readOnlyFs) Rename(_, to string) error                 { return r.refuse("rename", to) }
+func (r readOnlyFs) Chmod(name string, _ os.FileMode) error    { return r.refuse("chmod", name) }
+func (r readOnlyFs) Chown(name string, _, _ int) error         { return r.refuse("chown", name) }
+func (r readOnlyFs) Chtimes(name string, _, _ time.Time) error { return r.refuse("chtimes", name) }

@@ -14,8 +14,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 func reviewEnv(t *testing.T, dir string) (*commands.Env, string) {
@@ -23,10 +24,10 @@ func reviewEnv(t *testing.T, dir string) (*commands.Env, string) {
 	fs := afero.NewOsFs()
 	w := filepath.Join(dir, "w")
 	require.NoError(t, os.MkdirAll(w, 0o700))
-	finder := session.Finder{Fs: fs, Roots: []session.Root{session.OwnRoot(session.AgentPlaces(filepath.Join(dir, "agent")))}, Now: time.Now, RealPath: filepath.EvalSymlinks}
+	finder := library.Finder{Fs: fs, Roots: []library.Root{library.OwnRoot(library.AgentPlaces(filepath.Join(dir, "agent")))}, Now: time.Now, RealPath: filepath.EvalSymlinks}
 	store := session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})
 	return &commands.Env{
-		Sessions: agent.NewManager(agent.Config{Store: store, Finder: finder}), Store: store, Finder: finder, Fs: fs,
+		Sessions: agent.NewManager(agent.Config{Storage: agent.Storage{Store: store, Finder: finder}}), Store: store, Finder: finder, Fs: fs,
 		UI: commands.Headless{}, Folders: func() []string { return []string{w} }, Log: zap.NewNop(),
 	}, w
 }
@@ -46,7 +47,8 @@ func execC(t *testing.T, env *commands.Env, name string, args any) (map[string]a
 	return m, nil
 }
 
-// TestExportOverItself: an export with overwrite takes the place of the session it shows.
+// TestExportOverItself: an export with overwrite must not replace the session that it exports.
+// Proves: O-002
 func TestExportOverItself(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl") // a session outside every root
@@ -58,8 +60,8 @@ func TestExportOverItself(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestExportThroughALink: the fence around the sessions roots is lexical: through a link an export
-// replaces a session.
+// TestExportThroughALink: an export through a symbolic link into a sessions root must not replace a session.
+// Proves: O-002
 func TestExportThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	env, w := reviewEnv(t, dir)
@@ -73,7 +75,7 @@ func TestExportThroughALink(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestEmptyLeafID: an empty leafId is an unknown one: the newest entry, not an empty context.
+// TestEmptyLeafID: an empty leafId counts as unknown and selects the newest entry, not an empty context.
 func TestEmptyLeafID(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl")
@@ -83,7 +85,7 @@ func TestEmptyLeafID(t *testing.T) {
 	require.Len(t, r["context"].(map[string]any)["messages"], 2)
 }
 
-// TestEmptyEntryID: an empty entryId goes before the first entry instead of being refused.
+// TestEmptyEntryID: an empty entryId is rejected; it does not select the position before the first entry.
 func TestEmptyEntryID(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl")
@@ -94,7 +96,7 @@ func TestEmptyEntryID(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestLimitOverflow: a page so large that its end overflows.
+// TestLimitOverflow: a page whose end overflows must not panic.
 func TestLimitOverflow(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(filepath.Dir(w), "agent", "sessions", "--x--")
@@ -105,10 +107,12 @@ func TestLimitOverflow(t *testing.T) {
 	})
 }
 
-// TestRecentZero: at most none is three.
+// TestRecentZero: a limit of 0 returns no sessions, not the default number.
+// Proves: X-141
 func TestRecentZero(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
-	path := filepath.Join(filepath.Dir(w), "agent", "sessions", session.DirNames(w, "", "", nil)[0])
+	path, err := env.Finder.DirFor(w)
+	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(path, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(path, "a.jsonl"), []byte(reviewFile(w)), 0o600))
 	r, err := execC(t, env, "xcsh.recent", map[string]any{"limit": 0})
@@ -116,7 +120,7 @@ func TestRecentZero(t *testing.T) {
 	require.Empty(t, r["sessions"])
 }
 
-// TestInfiniteUsage: a number beyond float64 keeps the session from being resumed at all.
+// TestInfiniteUsage: a number beyond float64 must not prevent resuming the session.
 func TestInfiniteUsage(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl")
@@ -126,8 +130,8 @@ func TestInfiniteUsage(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestSourceThroughALink: the live session seen through another name misses what is not on disk: resume
-// by a link, then ask by the real path.
+// TestSourceThroughALink: a live session includes its unsaved state under every name: resume it by a
+// link, then ask by the real path.
 func TestSourceThroughALink(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl")
@@ -142,7 +146,7 @@ func TestSourceThroughALink(t *testing.T) {
 	require.Nil(t, r["leafId"], "the live session's leaf")
 }
 
-// TestProblemsWithoutBound: every bad line of a file is a finding, and all of them go over the wire.
+// TestProblemsWithoutBound: the problems sent for a file with many bad lines are bounded.
 func TestProblemsWithoutBound(t *testing.T) {
 	env, w := reviewEnv(t, t.TempDir())
 	path := filepath.Join(w, "s.jsonl")

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
@@ -13,10 +12,11 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// ApproveParams are the parameters of xcsh/approve: a tool of the agent wants to change
-// something.
+// ApproveParams are the parameters of xcsh/approve: the user is asked to approve a tool call.
 type ApproveParams struct {
 	Cwd       string          `json:"cwd"`
 	SessionID string          `json:"sessionId"`
@@ -27,10 +27,23 @@ type ApproveParams struct {
 	Diff      string          `json:"diff,omitempty"`  // unified
 	Paths     []string        `json:"paths,omitempty"` // files that would be changed
 
-	// Outside are those of them that are not in the folder, as where links lead.
+	// Outside are those of Paths that are not in the folder, with links resolved.
 	Outside []string `json:"outside,omitempty"`
 
-	// Rules are what session and workspace would allow from then on.
+	// Protected are the files that control other programs, such as an editor's settings, which
+	// would be changed or are named by a command.
+	Protected []string `json:"protected,omitempty"`
+
+	// Unsandboxed asks to run a command outside of the sandbox, in which it failed. Blocked lists the
+	// accesses that the sandbox denied.
+	Unsandboxed bool     `json:"unsandboxed,omitzero"`
+	Blocked     []string `json:"blocked,omitempty"`
+
+	// Changed asks whether to keep the command's changes of protected files. Denying undoes them.
+	Changed bool `json:"changed,omitzero"`
+
+	// Rules are the rules that the decisions session and workspace would add. The text of each
+	// describes it exactly.
 	Rules []approval.Rule `json:"rules,omitempty"`
 }
 
@@ -39,8 +52,8 @@ type ApproveResult struct {
 	Decision approval.Decision `json:"decision"` // once, session, workspace or deny
 }
 
-// approve asks the person whether a tool may change something: through a client that opted
-// in with ui.hooks, else in a message box. An answer that is none is a no.
+// approve asks the user to approve a tool call: with xcsh/approve if the client opted in with
+// ui.hooks, else in a message box. No answer means no.
 func (s *server) approve(ctx context.Context, r agent.Approval, hooks bool) (approval.Decision, error) {
 	if hooks {
 		decision, err := s.approveByClient(ctx, r)
@@ -53,10 +66,11 @@ func (s *server) approve(ctx context.Context, r agent.Approval, hooks bool) (app
 }
 
 func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approval.Decision, error) {
-	raw, err := encodeJSON(ApproveParams{
+	raw, err := conn.EncodeJSON(ApproveParams{
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
-		Title: r.Preview.Title, Diff: r.Preview.Diff, Paths: r.Preview.Paths,
-		Outside: r.Outside, Rules: r.Rules,
+		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths,
+		Outside: r.Outside, Rules: r.Rules, Protected: r.Protected, Unsandboxed: r.Unsandboxed, Blocked: r.Blocked,
+		Changed: r.Changed,
 	})
 	if err != nil {
 		return approval.Deny, err
@@ -75,7 +89,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 	return approval.Deny, nil
 }
 
-// maxQuestion bounds what is shown of a tool call in a message box, in bytes.
+// maxQuestion bounds the text of a tool call in a message box, in bytes.
 const maxQuestion = 400
 
 func (s *server) approveByMessage(ctx context.Context, r agent.Approval) (approval.Decision, error) {
@@ -95,30 +109,26 @@ var answerTitles = map[approval.Decision]string{
 	approval.Once: "Allow", approval.Session: "Allow for this session", approval.Deny: "Deny",
 }
 
-// question is what a message box says and the answers it has. What was not shown whole, or
-// would allow nothing more, cannot be allowed for the session.
+// question returns the text and the answers of a message box. A call that is not shown completely, or
+// that would allow nothing more, cannot be allowed for the session.
 func question(r agent.Approval) (text string, choices []approval.Decision) {
 	what, text := string(r.Args), "xcsh wants to use "+r.Tool+": "
 	if title := r.Preview.Title; title != "" {
 		what, text = title, "xcsh wants to: "
 	}
 	text += clip(what, maxQuestion)
-	for _, path := range r.Outside {
-		text += "\nOutside the folder: " + path
+	for _, warning := range r.Warnings() {
+		text += "\n" + clip(warning, maxQuestion)
 	}
-	rules := make([]string, len(r.Rules))
-	for i, rule := range r.Rules {
-		rules[i] = rule.String()
-	}
-	allows := strings.Join(rules, ", ")
+	allows := r.Allows()
 	if allows == "" || len(what) > maxQuestion || len(allows) > maxQuestion {
 		return text, []approval.Decision{approval.Once, approval.Deny}
 	}
 	return text + "\nFor this session: " + allows, []approval.Decision{approval.Once, approval.Session, approval.Deny}
 }
 
-// clip leaves out the middle of a text of more than n bytes, never a part of a character: the
-// end of a command matters as much as its beginning.
+// clip omits the middle of a text of more than n bytes, never a part of a character. The end of a
+// command matters as much as its beginning.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -10,17 +10,17 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// decided is an answer of the person.
+// decided is the user's decision.
 type decided struct {
 	decision approval.Decision
 	err      error
 }
 
-// startAsking starts a server and returns what its tools ask the person with.
+// startAsking starts a server and returns the function that asks the user for approval.
 func startAsking(t *testing.T, params lsptest.Fields) (*lsptest.Editor, func(context.Context, agent.Approval) <-chan decided) {
 	t.Helper()
 	f := newFixture(t)
@@ -43,28 +43,28 @@ func startAsking(t *testing.T, params lsptest.Fields) (*lsptest.Editor, func(con
 	}
 }
 
-// call is a tool call that waits for the person's word.
+// call returns a tool call with a pending approval.
 func call(name, args string, preview tool.Preview) agent.Approval {
 	return agent.Approval{Cwd: "/w", SessionID: "s1", Prompt: approval.Prompt{
 		Request: approval.Request{ID: "c1", Tool: name, Args: rawJSON(args), Preview: preview},
 	}}
 }
 
-// allowing is a call that could be allowed for the session.
+// allowing returns a call that could be allowed for the session.
 func allowing(a agent.Approval, rules ...approval.Rule) agent.Approval {
 	a.Rules = rules
 	return a
 }
 
-func TestTheClientIsToldWhatMoreWouldBeAllowed(t *testing.T) {
+func TestTheClientGetsTheRulesOfTheSession(t *testing.T) {
 	t.Parallel()
 	ed, approve := startAsking(t, wantsHooks)
-	a := allowing(call("write", `{}`, tool.Preview{Paths: []string{"/w/link"}}), approval.Rule{Words: []string{"go", "test"}})
-	a.Outside = []string{"/etc/x"}
+	a := allowing(call("write", `{}`, tool.Preview{Paths: []string{"/w/link"}}), approval.Rule{Command: []string{"git", "status"}, Text: "git status (reading only)"})
+	a.Outside, a.Protected, a.Unsandboxed, a.Blocked = []string{"/etc/x"}, []string{".envrc"}, true, []string{"network"}
 	done := approve(t.Context(), a)
 	r := ed.WaitRequest("xcsh/approve")
-	require.JSONEq(t, `{"cwd":"/w","sessionId":"s1","id":"c1","tool":"write","args":{},"paths":["/w/link"],"outside":["/etc/x"],
-		"rules":[{"words":["go","test"]}]}`, string(r.Params))
+	require.JSONEq(t, `{"cwd":"/w","sessionId":"s1","id":"c1","tool":"write","args":{},"paths":["/w/link"],"outside":["/etc/x"],"protected":[".envrc"],"unsandboxed":true,"blocked":["network"],
+		"rules":[{"command":["git","status"],"text":"git status (reading only)"}]}`, string(r.Params))
 	r.Reply(lsptest.Fields{"decision": "session"})
 	require.Equal(t, decided{approval.Session, nil}, receive(t, done))
 }
@@ -76,15 +76,15 @@ func TestTheClientIsAskedForPermission(t *testing.T) {
 		want  approval.Decision
 		fails bool
 	}{
-		"once":                {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "once"}) }, approval.Once, false},
-		"for the session":     {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "session"}) }, approval.Session, false},
-		"for the folder":      {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "workspace"}) }, approval.Workspace, false},
-		"no":                  {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "deny"}) }, approval.Deny, false},
-		"an unknown word":     {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "Once"}) }, approval.Deny, false},
-		"no word":             {func(r lsptest.Request) { r.Reply(lsptest.Fields{}) }, approval.Deny, false},
-		"null":                {func(r lsptest.Request) { r.Reply(nil) }, approval.Deny, false},
-		"an odd answer":       {func(r lsptest.Request) { r.Reply("once") }, approval.Deny, true},
-		"an error is no word": {func(r lsptest.Request) { r.Fail(-32603, "broken") }, approval.Deny, true},
+		"once":                    {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "once"}) }, approval.Once, false},
+		"for the session":         {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "session"}) }, approval.Session, false},
+		"for the folder":          {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "workspace"}) }, approval.Workspace, false},
+		"no":                      {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "deny"}) }, approval.Deny, false},
+		"an unknown decision":     {func(r lsptest.Request) { r.Reply(lsptest.Fields{"decision": "Once"}) }, approval.Deny, false},
+		"no word":                 {func(r lsptest.Request) { r.Reply(lsptest.Fields{}) }, approval.Deny, false},
+		"null":                    {func(r lsptest.Request) { r.Reply(nil) }, approval.Deny, false},
+		"an odd answer":           {func(r lsptest.Request) { r.Reply("once") }, approval.Deny, true},
+		"an error is no decision": {func(r lsptest.Request) { r.Fail(-32603, "broken") }, approval.Deny, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,6 +103,12 @@ func TestTheClientIsAskedForPermission(t *testing.T) {
 func TestAMessageBoxAsksForPermission(t *testing.T) {
 	t.Parallel()
 	makes := approval.Rule{Words: []string{"make"}, Exact: true}
+	warned := call("write", `{}`, tool.Preview{Title: "Create link"})
+	warned.Protected = []string{".envrc", ".vscode/x"}
+	leaving := call("bash", `{}`, tool.Preview{Title: "Run make"})
+	leaving.Unsandboxed, leaving.Blocked = true, []string{"write /etc/x", "network"}
+	named := call("bash", `{}`, tool.Preview{Title: "Run rm .envrc"})
+	named.Protected = []string{".envrc"}
 	elsewhere := call("write", `{}`, tool.Preview{Title: "Create link"})
 	elsewhere.Outside = []string{"/etc/x"}
 	for name, tc := range map[string]struct {
@@ -112,13 +118,16 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 		want   approval.Decision
 	}{
 		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "xcsh wants to: Edit main.go", "Allow", approval.Once},
-		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Words: []string{"ls"}}), "xcsh wants to use bash: {\"command\":\"make\"}\nFor this session: make, ls …", "Allow for this session", approval.Session},
+		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "xcsh wants to use bash: {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
 		"no":              {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "Deny", approval.Deny},
 		"closed":          {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "", approval.Deny},
 		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "xcsh wants to: " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100), "Deny", approval.Deny},
 		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `xcsh wants to use bash: "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
 		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "xcsh wants to: Run echo " + strings.Repeat("ä", 95) + "… 422 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
 		"elsewhere":       {elsewhere, "xcsh wants to: Create link\nOutside the folder: /etc/x", "Allow", approval.Once},
+		"protected":       {warned, "xcsh wants to: Create link\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
+		"named":           {named, "xcsh wants to: Run rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
+		"unsandboxed":     {leaving, "xcsh wants to: Run make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
 		"no arguments":    {call("bash", ``, tool.Preview{}), "xcsh wants to use bash: ", "Deny", approval.Deny},
 		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "xcsh wants to: " + strings.Repeat("x", 400), "Deny", approval.Deny},
 	} {
@@ -132,7 +141,8 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 	}
 }
 
-// What was not shown whole, or would allow nothing more, is not allowed for the session.
+// A call that is not shown completely, or that would allow nothing more, cannot be allowed for the
+// session.
 func TestAMessageBoxWithoutTheSession(t *testing.T) {
 	t.Parallel()
 	rule := approval.Rule{Line: "x"}
@@ -154,8 +164,7 @@ func TestAMessageBoxWithoutTheSession(t *testing.T) {
 	}
 }
 
-// A client that opted in and does not know the request, because it is older, is asked with
-// a message box.
+// A client that opted in but does not support the request, because it is older, gets a message box.
 func TestAClientThatDoesNotKnowTheQuestion(t *testing.T) {
 	t.Parallel()
 	ed, approve := startAsking(t, wantsHooks)
@@ -165,8 +174,8 @@ func TestAClientThatDoesNotKnowTheQuestion(t *testing.T) {
 	require.Equal(t, decided{approval.Once, nil}, receive(t, done))
 }
 
-// A question that is answered elsewhere is taken off the screen, and its answer is none.
-func TestAQuestionIsTakenBack(t *testing.T) {
+// A question that is answered elsewhere is cancelled, and its answer is ignored.
+func TestAQuestionIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	for name, params := range map[string]lsptest.Fields{"xcsh/approve": wantsHooks, "window/showMessageRequest": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -11,24 +12,24 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// clientUI reaches the person through the client. Its methods may be called from
-// commands only, never from the goroutine that reads: the answer to a question is
-// read there.
+// clientUI reaches the user through the client. Its methods must not be called on the goroutine that
+// reads, which has to read the answers.
 type clientUI struct{ s *server }
 
 var _ commands.UI = clientUI{}
 
-// Ask shows the choices as the buttons of a window/showMessageRequest. When two
-// choices read the same, the first of them is returned.
+// Ask shows the choices as the buttons of a window/showMessageRequest. Of two choices with the same
+// text it returns the first.
 func (ui clientUI) Ask(ctx context.Context, q commands.Question) (int, error) {
 	if len(q.Choices) == 0 {
 		return commands.Closed, nil
 	}
-	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: q.Text}
+	params := protocol.ShowMessageRequestParams{Type: protocol.MessageTypeInfo, Message: visible.Text(q.Text)}
 	for _, choice := range q.Choices {
-		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: choice})
+		params.Actions = append(params.Actions, protocol.MessageActionItem{Title: visible.Line(choice)})
 	}
 	var answer *protocol.MessageActionItem
 	err := ui.s.ask(ctx, protocol.MethodWindowShowMessageRequest, &params, &answer)
@@ -37,15 +38,15 @@ func (ui clientUI) Ask(ctx context.Context, q commands.Question) (int, error) {
 		return commands.Closed, ctx.Err()
 	case isUnknownMethod(err):
 		return commands.Unasked, nil
-	case err != nil, answer == nil: // some clients fail where the person closed the question
+	case err != nil, answer == nil: // some clients answer with an error if the user closes the question
 		return commands.Closed, nil
 	}
-	for i, choice := range q.Choices {
-		if choice == answer.Title {
+	for i, action := range params.Actions {
+		if action.Title == answer.Title {
 			return i, nil
 		}
 	}
-	ui.s.log.Warn("the client chose what was not offered")
+	ui.s.log.Warn("the client answered with a choice that was not offered")
 	return commands.Closed, nil
 }
 
@@ -54,38 +55,38 @@ func (ui clientUI) Notify(_ context.Context, level commands.Level, text string) 
 	ui.s.showMessage(level, text)
 }
 
-// Open shows a file with window/showDocument. A client that cannot is told the
-// path in a message instead, which does not count as shown.
+// Open shows a file with window/showDocument. If the client does not support that, Open shows a
+// message with the path and returns false.
 func (ui clientUI) Open(ctx context.Context, path string, external bool) bool {
 	return ui.show(ctx, uri.File(path), external, filepath.ToSlash(path))
 }
 
-// OpenURL shows a web page with window/showDocument. A client that cannot is told the
-// address in a message instead, which does not count as shown.
+// OpenURL shows a web page with window/showDocument. If the client does not support that, OpenURL
+// shows a message with the address and returns false.
 func (ui clientUI) OpenURL(ctx context.Context, address string) bool {
 	return ui.show(ctx, uri.URI(address), true, address)
 }
 
-func (ui clientUI) show(ctx context.Context, what uri.URI, external bool, told string) bool {
+func (ui clientUI) show(ctx context.Context, what uri.URI, external bool, fallback string) bool {
 	if ui.s.showDocument(ctx, what, external) {
 		return true
 	}
-	ui.s.showMessage(commands.LevelInfo, told)
+	ui.s.showMessage(commands.LevelInfo, fallback)
 	return false
 }
 
-// showDocument shows something in the client, or outside it when external is set. It reports
+// showDocument shows a document in the editor, or outside of it if external is set. It reports
 // whether the client did so.
 func (s *server) showDocument(ctx context.Context, what uri.URI, external bool) bool {
 	if !s.client.showDocument {
 		return false
 	}
-	params := protocol.ShowDocumentParams{URI: what, External: new(external)}
+	params, limit := protocol.ShowDocumentParams{URI: what, External: new(external)}, outsideTime
 	if !external {
-		params.TakeFocus = new(true)
+		params.TakeFocus, limit = new(true), answerTime
 	}
 	var result *protocol.ShowDocumentResult
-	err := s.ask(ctx, protocol.MethodWindowShowDocument, &params, &result)
+	err := s.askWithin(ctx, limit, protocol.MethodWindowShowDocument, &params, &result)
 	return err == nil && result != nil && result.Success
 }
 
@@ -99,11 +100,11 @@ func (s *server) showMessage(level commands.Level, text string) {
 	s.notify(protocol.MethodWindowShowMessage, struct {
 		Type    int    `json:"type"`
 		Message string `json:"message"`
-	}{int(level), text}, "")
+	}{int(level), visible.Text(text)}, "")
 }
 
-// teller is [commands.Env.Tell] as the settings want it: by window/logMessage, which clients
-// keep for who looks there.
+// teller returns the [commands.Env.Tell] that the settings ask for. It sends window/logMessage, which
+// clients show in an output channel.
 func (s *server) teller(settings Settings) func(text string) {
 	if settings.ShowSummary != nil && !*settings.ShowSummary {
 		return nil
@@ -112,30 +113,39 @@ func (s *server) teller(settings Settings) func(text string) {
 		s.notify(protocol.MethodWindowLogMessage, struct {
 			Type    int    `json:"type"`
 			Message string `json:"message"`
-		}{int(commands.LevelInfo), text}, "")
+		}{int(commands.LevelInfo), visible.Text(text)}, "")
 	}
 }
 
-// errNotRunning refuses a question before initialize was answered: the client may
-// not be asked yet, and the answer could not be read.
+// errNotRunning is the error of a request to the client before initialize is answered. The protocol
+// forbids it, and the answer could not be read.
 var errNotRunning = errors.New("lsp: the client cannot be asked before initialize is answered")
 
-// ask sends a request to the client and waits for the answer, after what was
-// queued before it. When ctx ends first the client is told not to bother. A client
-// that answers null leaves result as it is.
+// ask sends a request to the client, after the queued notifications, and waits for the answer. If
+// ctx or the time limit of the method ends first, it sends a cancellation; for the time limit it
+// returns errUnanswered. If the client answers null, result is unchanged.
 func (s *server) ask(ctx context.Context, method string, params, result any) error {
+	return s.askWithin(ctx, timeFor(method), method, params, result)
+}
+
+// askWithin is ask with another time limit. 0 means none.
+func (s *server) askWithin(ctx context.Context, limit time.Duration, method string, params, result any) error {
 	if s.state.is(phaseNew) {
 		return errNotRunning
 	}
-	s.outbox.flush(ctx)
-	err := protocol.Call(ctx, s.conn, method, params, result)
+	within, cancel := s.answerWithin(ctx, limit)
+	defer cancel()
+	err := s.conn.Call(within, method, params, result)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(within), errUnanswered) {
+		err = errUnanswered
+	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Debug("the client did not answer", zap.String("method", method), zap.Bool("unsupported", isUnknownMethod(err)), zap.Error(err))
 	}
 	return err
 }
 
-// isUnknownMethod reports whether the client answered that it does not know the request.
+// isUnknownMethod reports whether err says that the client does not support the request.
 func isUnknownMethod(err error) bool {
 	var wire *jsonrpc2.Error
 	return errors.As(err, &wire) && wire.Code == jsonrpc2.MethodNotFound

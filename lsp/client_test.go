@@ -7,9 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
+// Proves: X-183
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	ask := lsptest.Fields{"text": "Which?", "choices": []string{"a", "b", "a"}}
@@ -22,7 +23,7 @@ func TestQuestions(t *testing.T) {
 		"closed":                     {func(r lsptest.Request) { r.Reply(nil) }, -1},
 		"not supported":              {func(r lsptest.Request) { r.Fail(-32601, "no such method") }, commands.Unasked},
 		"failed":                     {func(r lsptest.Request) { r.Fail(-32603, "boom") }, -1},
-		"a button that is not there": {func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "z"}) }, -1},
+		"an unknown button":          {func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "z"}) }, -1},
 		"an answer of another shape": {func(r lsptest.Request) { r.Reply("b") }, -1},
 		"an empty answer":            {func(r lsptest.Request) { r.Reply(lsptest.Fields{}) }, -1},
 	} {
@@ -40,8 +41,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// An answer that is no JSON-RPC response must not leave the command waiting, nor
-// end the connection.
+// An answer that is not a JSON-RPC response must neither block the command nor end the connection.
+// Proves: X-183
 func TestMalformedAnswersToQuestions(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{

@@ -3,10 +3,11 @@ package lsp
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/sessiondoc"
 )
 
-// clientInfo is what initialize tells about the client, as far as the server acts
-// on it.
+// clientInfo holds the properties of the client that the server uses, from initialize.
 type clientInfo struct {
 	name         string
 	encodings    []string // general.positionEncodings
@@ -20,16 +21,13 @@ type clientInfo struct {
 	documentChanges   bool // workspace.workspaceEdit.documentChanges
 	changeAnnotations bool // workspace.workspaceEdit.changeAnnotationSupport
 
-	hierarchicalSymbols bool // textDocument.documentSymbol.hierarchicalDocumentSymbolSupport
-	foldingLimit        int  // textDocument.foldingRange.rangeLimit; 0: none
-	markdownHover       bool // textDocument.hover.contentFormat has markdown
+	sessionDocs         sessiondoc.Client
 	codeActionLiterals  bool // textDocument.codeAction.codeActionLiteralSupport
 	textDocumentContent bool // workspace.textDocumentContent
 }
 
-// readClient reads the capabilities. Clients send null and (from Lua) [] where an
-// object belongs, so every value is looked up on its own and what has the wrong
-// type counts as absent.
+// readClient reads the capabilities. Clients send null and (from Lua) [] instead of an object, so
+// every value is looked up separately, and a value of the wrong type counts as absent.
 func readClient(params map[string]json.RawMessage) clientInfo {
 	caps := params["capabilities"]
 	c := clientInfo{
@@ -44,9 +42,11 @@ func readClient(params map[string]json.RawMessage) clientInfo {
 		documentChanges:   valueAt[bool](caps, "workspace", "workspaceEdit", "documentChanges"),
 		changeAnnotations: valueAt[map[string]json.RawMessage](caps, "workspace", "workspaceEdit", "changeAnnotationSupport") != nil,
 
-		hierarchicalSymbols: valueAt[bool](caps, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport"),
-		foldingLimit:        valueAt[int](caps, "textDocument", "foldingRange", "rangeLimit"),
-		markdownHover:       slices.Contains(valueAt[[]string](caps, "textDocument", "hover", "contentFormat"), "markdown"),
+		sessionDocs: sessiondoc.Client{
+			HierarchicalSymbols: valueAt[bool](caps, "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport"),
+			FoldingLimit:        valueAt[int](caps, "textDocument", "foldingRange", "rangeLimit"),
+			MarkdownHover:       slices.Contains(valueAt[[]string](caps, "textDocument", "hover", "contentFormat"), "markdown"),
+		},
 		codeActionLiterals:  valueAt[map[string]json.RawMessage](caps, "textDocument", "codeAction", "codeActionLiteralSupport") != nil,
 		textDocumentContent: valueAt[map[string]json.RawMessage](caps, "workspace", "textDocumentContent") != nil,
 	}
@@ -56,8 +56,8 @@ func readClient(params map[string]json.RawMessage) clientInfo {
 	return c
 }
 
-// valueAt decodes the value at a path of object keys, or returns the zero value
-// when there is none of that type.
+// valueAt decodes the value at a path of object keys. It returns the zero value if there is no value
+// of that type.
 func valueAt[T any](raw json.RawMessage, path ...string) T {
 	var zero T
 	for _, key := range path {

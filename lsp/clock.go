@@ -2,10 +2,10 @@ package lsp
 
 import "time"
 
-// Clock is the time as progress reports see it.
+// Clock is the time for progress reports and time limits.
 type Clock interface {
 	Now() time.Time
-	// AfterFunc calls f on its own goroutine after d, unless stop comes first.
+	// AfterFunc calls f on its own goroutine after d, unless stop is called first.
 	AfterFunc(d time.Duration, f func()) (stop func() bool)
 }
 

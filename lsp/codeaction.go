@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/lsp/sessiondoc"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 const (
-	maxFixes      = 5    // how many diagnostics get an action
+	maxFixes      = 5    // of one request
 	maxFixTitle   = 60   // of a diagnostic in a menu, in UTF-16 units
 	maxFixMessage = 2000 // of a diagnostic in a prompt, in UTF-16 units
 )
@@ -22,8 +26,10 @@ const (
 )
 
 type codeActionParams struct {
-	textDocumentParams
-	Range   textRange `json:"range"`
+	TextDocument struct {
+		URI string `json:"uri"`
+	} `json:"textDocument"`
+	Range   textdoc.Range `json:"range"`
 	Context struct {
 		Diagnostics []json.RawMessage `json:"diagnostics"`
 		Only        []string          `json:"only"`
@@ -31,14 +37,14 @@ type codeActionParams struct {
 }
 
 type codeAction struct {
-	Title       string            `json:"title"`
-	Kind        string            `json:"kind"`
-	Diagnostics []json.RawMessage `json:"diagnostics,omitempty"`
-	Command     commandRef        `json:"command"`
+	Title       string             `json:"title"`
+	Kind        string             `json:"kind"`
+	Diagnostics []json.RawMessage  `json:"diagnostics,omitempty"`
+	Command     sessiondoc.Command `json:"command"`
 }
 
-// promptArgs are the arguments of xcsh.prompt. A prompt of an action waits for the turn that
-// runs: nobody asks whether one does before choosing from a menu.
+// promptArgs are the arguments of xcsh.prompt. The prompt of an action is queued until the running
+// turn ends, because users do not check for one before they choose from a menu.
 type promptArgs struct {
 	Cwd               string             `json:"cwd"`
 	Text              string             `json:"text"`
@@ -47,22 +53,22 @@ type promptArgs struct {
 }
 
 type promptAttachment struct {
-	URI   string    `json:"uri"`
-	Range textRange `json:"range"`
+	URI   string        `json:"uri"`
+	Range textdoc.Range `json:"range"`
 }
 
-// codeActions offers to ask about what is selected and to fix what is reported, in any text
-// of a workspace folder. It is asked for whenever the cursor moves, so that it reads nothing.
+// codeActions returns actions to explain the selection and to fix diagnostics, in any text of a
+// workspace folder. Clients send the request whenever the cursor moves, so it reads no files.
 func (s *server) codeActions(_ context.Context, raw json.RawMessage) (any, error) {
 	var p codeActionParams
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, paramsError("textDocument/codeAction", "params", err)
+		return nil, conn.ParamsError("textDocument/codeAction", "params", err)
 	}
 	actions := []codeAction{}
-	path, ok := filePath(p.TextDocument.URI)
-	cwd, inside := s.folderOf(path)
+	path, ok := textdoc.Path(p.TextDocument.URI)
+	cwd, inside := s.files().FolderOf(path)
 	if !ok || !inside {
-		return encodeJSON(actions)
+		return conn.EncodeJSON(actions)
 	}
 	if p.wants(kindAsk) && p.Range.Start != p.Range.End {
 		actions = append(actions, p.action(cwd, "Ask xcsh: explain this", kindAsk, "Explain the attached lines.", p.Range))
@@ -71,17 +77,16 @@ func (s *server) codeActions(_ context.Context, raw json.RawMessage) (any, error
 		actions = append(actions, p.fixes(cwd)...)
 	}
 	if s.client.codeActionLiterals {
-		return encodeJSON(actions)
+		return conn.EncodeJSON(actions)
 	}
-	refs := []commandRef{}
+	refs := []sessiondoc.Command{}
 	for _, a := range actions {
 		refs = append(refs, a.Command)
 	}
-	return encodeJSON(refs)
+	return conn.EncodeJSON(refs)
 }
 
-// wants reports whether actions of a kind are asked for: all are when none is named, and a
-// kind has those that begin with it and a dot.
+// wants reports whether the client wants actions of a kind. It wants all if it names none.
 func (p *codeActionParams) wants(kind string) bool {
 	for _, only := range p.Context.Only {
 		if only == "" || only == kind {
@@ -91,16 +96,16 @@ func (p *codeActionParams) wants(kind string) bool {
 	return len(p.Context.Only) == 0
 }
 
-// fixes returns an action for each of the first diagnostics but our own: a session file is not
-// for a model to edit.
+// fixes returns an action for each of the first maxFixes diagnostics of other sources. The server's
+// own are about session files, which models must not edit.
 func (p *codeActionParams) fixes(cwd string) (actions []codeAction) {
 	for _, raw := range p.Context.Diagnostics {
 		var d struct {
-			Range   textRange       `json:"range"`
+			Range   textdoc.Range   `json:"range"`
 			Source  string          `json:"source"`
 			Message json.RawMessage `json:"message"`
 		}
-		if json.Unmarshal(raw, &d) != nil || d.Source == diagnosedBy || len(actions) == maxFixes {
+		if json.Unmarshal(raw, &d) != nil || d.Source == sessiondoc.Source || len(actions) == maxFixes {
 			continue
 		}
 		message := diagnosticMessage(d.Message)
@@ -122,7 +127,7 @@ func (p *codeActionParams) fixes(cwd string) (actions []codeAction) {
 	return actions
 }
 
-// diagnosticMessage returns the text of a message, which may be marked up.
+// diagnosticMessage returns the text of a message, which may be a string or MarkupContent.
 func diagnosticMessage(raw json.RawMessage) string {
 	message := valueAt[string](raw)
 	if message == "" {
@@ -131,7 +136,8 @@ func diagnosticMessage(raw json.RawMessage) string {
 	return strings.TrimSpace(message)
 }
 
-func (p *codeActionParams) action(cwd, title, kind, text string, at textRange) codeAction {
+func (p *codeActionParams) action(cwd, title, kind, text string, at textdoc.Range) codeAction {
 	args := promptArgs{cwd, text, []promptAttachment{{p.TextDocument.URI, at}}, "followUp"}
-	return codeAction{Title: title, Kind: kind, Command: commandRef{title, "xcsh.prompt", []any{args}}}
+	title = visible.Line(title)
+	return codeAction{Title: title, Kind: kind, Command: sessiondoc.Command{Title: title, Command: "xcsh.prompt", Arguments: []any{args}}}
 }

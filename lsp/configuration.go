@@ -8,36 +8,33 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
 // section is the client's configuration section with the keys of initializationOptions.
 const section = "xcshLs"
 
-// configurationTime is how long the client's configuration is waited for.
-const configurationTime = 2 * time.Second
-
-// configuration is what the settings come from and what has become of them. The client's
-// section wins over initializationOptions, which an editor sends once.
+// configuration holds the sources of the settings and the Env made from them. The client's section
+// overrides initializationOptions, which an editor sends only once.
 type configuration struct {
 	options json.RawMessage // initializationOptions; set by initialize
 
 	mu       sync.Mutex
 	settings Settings      // as last read; guarded by mu
 	env      *commands.Env // of the commands; replaced, never changed in place; guarded by mu
-	used     bool          // a command has had env: its sessions are not to be taken away; guarded by mu
+	used     bool          // a command has got env, so its sessions must not be closed; guarded by mu
 
-	turnMu sync.Mutex
-	turn   chan struct{} // closed when the last change is dealt with; nil before one; guarded by turnMu
+	lastMu sync.Mutex
+	last   chan struct{} // closed when the last change is applied; nil before the first; guarded by lastMu
 }
 
-// envForCommand returns the Env and keeps its backend from being replaced.
+// envForCommand returns the Env. From then on its backend is not replaced.
 func (c *configuration) envForCommand() *commands.Env {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +42,34 @@ func (c *configuration) envForCommand() *commands.Env {
 	return c.env
 }
 
-// envForStart returns the Env for the start-up work, which uses it unless it is lazy.
+// restricted reports whether the user has not trusted the workspace.
+func (c *configuration) restricted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.Restricted
+}
+
+// envForCommand returns the Env for a command of the client. In a restricted workspace, it first
+// waits until the changes of the configuration that arrived before the command are applied: with
+// one of them, the client may report that the user trusts the workspace.
+func (s *server) envForCommand(ctx context.Context) (*commands.Env, error) {
+	if s.config.restricted() {
+		s.config.lastMu.Lock()
+		applied := s.config.last
+		s.config.lastMu.Unlock()
+		if applied != nil {
+			select {
+			case <-applied:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+	}
+	return s.config.envForCommand(), nil
+}
+
+// envForStart returns the Env for the start-up work. Its backend is not replaced unless start-up is
+// lazy.
 func (c *configuration) envForStart() *commands.Env {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,24 +77,24 @@ func (c *configuration) envForStart() *commands.Env {
 	return c.env
 }
 
-// didChangeConfiguration reads the section again: from the client if it can be asked, for
-// what it pushes may be anything, else from the notification. Changes are dealt with in
-// their order, off the goroutine that reads, and after the start-up work.
+// didChangeConfiguration reads the section again: from the client if it supports
+// workspace/configuration, because pushed settings may have any form, else from the notification.
+// Changes are applied in order, on another goroutine, after the start-up work.
 func (s *server) didChangeConfiguration(params json.RawMessage) error {
 	pushed := valueAt[json.RawMessage](params, "settings", section)
 	if pushed == nil && !s.client.configuration {
 		return nil // about other servers
 	}
-	c, ok := s.calls.begin(s.work, jsonrpc2.ID{})
+	c, ok := s.calls.Begin(s.work, jsonrpc2.ID{}, false)
 	if !ok {
 		return busyError(s.opts.MaxInFlight)
 	}
-	s.config.turnMu.Lock()
-	defer s.config.turnMu.Unlock()
-	before, done := s.config.turn, make(chan struct{})
-	s.config.turn = done
+	s.config.lastMu.Lock()
+	defer s.config.lastMu.Unlock()
+	before, done := s.config.last, make(chan struct{})
+	s.config.last = done
 	go func() {
-		defer s.calls.end(c)
+		defer s.calls.End(c)
 		defer close(done)
 		defer s.recoverPanic("a change of the configuration")
 		if before != nil {
@@ -78,15 +102,15 @@ func (s *server) didChangeConfiguration(params json.RawMessage) error {
 		}
 		select {
 		case <-s.ready:
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return
 		}
-		s.configure(c.ctx, pushed)
+		s.configure(c.Context(), pushed)
 	}()
 	return nil
 }
 
-// configure brings the settings up to date with the client's section.
+// configure updates the settings from the client's section.
 func (s *server) configure(ctx context.Context, pushed json.RawMessage) {
 	if s.client.configuration {
 		var ok bool
@@ -94,7 +118,7 @@ func (s *server) configure(ctx context.Context, pushed json.RawMessage) {
 			return
 		}
 	}
-	settings, _ := readSettings(s.config.options, zap.NewNop()) // they were read aloud by initialize
+	settings, _ := readSettings(s.config.options, zap.NewNop()) // initialize has reported their problems
 	problems := settings.read(section, pushed, s.log)
 	settings.Folders = s.folders.list()
 	for _, p := range append(problems, s.apply(ctx, settings)...) {
@@ -103,52 +127,42 @@ func (s *server) configure(ctx context.Context, pushed json.RawMessage) {
 	}
 }
 
-// askConfiguration asks the client for the section. A client that does not answer has
-// none to tell.
+// askConfiguration requests the section from the client. ok is false if the client does not answer.
 func (s *server) askConfiguration(ctx context.Context) (raw json.RawMessage, ok bool) {
-	params, err := encodeJSON(map[string]any{"items": []any{map[string]any{"section": section}}})
+	params, err := conn.EncodeJSON(map[string]any{"items": []any{map[string]any{"section": section}}})
 	if err != nil {
 		return nil, false
 	}
 	var answer json.RawMessage
-	err = s.askInTime(ctx, protocol.MethodWorkspaceConfiguration, params, &answer)
+	err = s.ask(ctx, protocol.MethodWorkspaceConfiguration, params, &answer)
 	if list := valueAt[[]json.RawMessage](answer); err == nil && len(list) == 1 {
 		return list[0], true
 	}
 	return nil, false
 }
 
-// askInTime is [server.ask] for what must not be waited for without end.
-func (s *server) askInTime(ctx context.Context, method string, params, result any) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer s.opts.Clock.AfterFunc(configurationTime, cancel)()
-	return s.ask(ctx, method, params, result)
-}
-
-// followConfiguration has the client say when its configuration changes, where it says so
-// to servers that register only.
+// followConfiguration registers for changes of the configuration with clients that require it.
 func (s *server) followConfiguration(ctx context.Context) {
 	if !s.client.registerConfiguration {
 		return
 	}
-	params, err := encodeJSON(map[string]any{"registrations": []any{map[string]any{
+	params, err := conn.EncodeJSON(map[string]any{"registrations": []any{map[string]any{
 		"id": section, "method": protocol.MethodWorkspaceDidChangeConfiguration,
 		"registerOptions": map[string]any{"section": section},
 	}}})
 	if err == nil {
 		var none json.RawMessage
-		_ = s.askInTime(ctx, protocol.MethodClientRegisterCapability, params, &none) // ask has logged it
+		_ = s.ask(ctx, protocol.MethodClientRegisterCapability, params, &none) // ask has logged it
 	}
 }
 
-// apply puts settings in force and returns what the person has to know of it. While no
-// command has run the backend is opened anew; afterwards it holds sessions, and what it
-// is made of stays as it is until the next start.
+// apply applies changed settings and returns messages for the user. Before the first command it opens
+// a new backend. Afterwards the backend holds sessions, so most settings take effect at the next
+// start.
 func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 	c := &s.config
 	c.mu.Lock()
-	defer c.mu.Unlock() // commands wait, so that none begins in a backend that is replaced
+	defer c.mu.Unlock() // commands wait, so that none starts in a backend that is being replaced
 	changed := changedOptions(c.settings, next)
 	c.settings = next
 	if len(changed) == 0 {
@@ -156,21 +170,23 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 	}
 	if !c.used {
 		if err := s.openBackend(ctx, next); err != nil {
-			return []string{fmt.Sprintf("The changed settings are not in force: %v", err)}
+			return []string{fmt.Sprintf("The changed settings could not be applied: %v", err)}
 		}
 		return nil
 	}
 	env := *c.env
 	env.Pick, env.Tell, c.env = next.UI.Pick, s.teller(next), &env
-	if changed = slices.DeleteFunc(changed, inForceAtOnce); len(changed) == 0 {
+	if changed = slices.DeleteFunc(changed, takesEffectAtOnce); len(changed) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("A change of %s takes effect when the server is started again.", strings.Join(changed, ", "))}
+	return []string{fmt.Sprintf("A change of %s takes effect when the server is restarted.", strings.Join(changed, ", "))}
 }
 
-func inForceAtOnce(option string) bool { return option == "ui.pick" || option == "showResumeSummary" }
+func takesEffectAtOnce(option string) bool {
+	return option == "ui.pick" || option == "showResumeSummary" || option == "restricted"
+}
 
-// changedOptions names the options that differ.
+// changedOptions returns the names of the options that differ.
 func changedOptions(a, b Settings) (names []string) {
 	for _, o := range []struct {
 		name string
@@ -189,6 +205,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},
+		{"restricted", a.Restricted, b.Restricted},
 	} {
 		if !reflect.DeepEqual(o.a, o.b) {
 			names = append(names, o.name)

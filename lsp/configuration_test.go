@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// opened is one backend that a server was given.
+// opened is a call of Options.Open.
 type opened struct {
 	settings lsp.Settings
 	live     *liveFake
 }
 
-// configurable is a fixture whose backends can be told apart, and whose commands say
-// whether the client picks.
+// configurable returns a fixture with distinguishable backends, whose commands report whether the client
+// picks.
 func configurable(t *testing.T) (f *fixture, backends chan opened) {
 	t.Helper()
 	f, backends = newFixture(t), make(chan opened, 4)
@@ -44,7 +44,7 @@ func configurable(t *testing.T) (f *fixture, backends chan opened) {
 	return f, backends
 }
 
-// picks runs a command that says whether the client picks.
+// picks runs a command that reports whether the client picks.
 func picks(t *testing.T, ed *lsptest.Editor) bool {
 	t.Helper()
 	return saysYes(t, ed, "test.pick")
@@ -61,7 +61,7 @@ func saysYes(t *testing.T, ed *lsptest.Editor, command string) bool {
 
 var canBeAsked = lsptest.Fields{"workspace": lsptest.Fields{"configuration": true}}
 
-// answerConfiguration answers the question for the section.
+// answerConfiguration answers the request for the section.
 func answerConfiguration(t *testing.T, ed *lsptest.Editor, section any) {
 	t.Helper()
 	r := ed.WaitRequest("workspace/configuration")
@@ -91,7 +91,7 @@ func TestTheConfigurationWinsOverTheOptions(t *testing.T) {
 	receive(t, second.live.done)
 }
 
-func TestAConfigurationThatSaysNothingNewChangesNothing(t *testing.T) {
+func TestUnchangedConfigurationChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]any{
 		"null": nil, "empty": lsptest.Fields{}, "a Lua table": []any{}, "the same": lsptest.Fields{"agentDir": "/a"},
@@ -130,7 +130,7 @@ func TestAClientThatHasNoConfigurationAfterAll(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithTheConfigurationIsTold(t *testing.T) {
+func TestProblemsOfTheConfigurationAreReported(t *testing.T) {
 	t.Parallel()
 	f, _ := configurable(t)
 	ed := lsptest.Start(t, f.options)
@@ -140,11 +140,12 @@ func TestWhatIsWrongWithTheConfigurationIsTold(t *testing.T) {
 		string(ed.WaitNotification("window/showMessage")))
 	ed.Notify("workspace/didChangeConfiguration", lsptest.Fields{"settings": nil})
 	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/unusable", "ui": lsptest.Fields{"pick": true}})
-	require.JSONEq(t, `{"type":2,"message":"The changed settings are not in force: it is unusable"}`,
+	require.JSONEq(t, `{"type":2,"message":"The changed settings could not be applied: it is unusable"}`,
 		string(ed.WaitNotification("window/showMessage")))
-	require.False(t, picks(t, ed), "the backend that is there goes on")
+	require.False(t, picks(t, ed), "the existing backend stays")
 }
 
+// Proves: AB-040, AB-087
 func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
 	t.Parallel()
 	f, backends := configurable(t)
@@ -156,9 +157,9 @@ func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
 	receive(t, backends)
 	ed.Notify("workspace/didChangeConfiguration", nil)
 	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false})
-	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is started again."}`,
+	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is restarted."}`,
 		string(ed.WaitNotification("window/showMessage")))
-	require.True(t, picks(t, ed), "what can change at once does")
+	require.True(t, picks(t, ed), "settings that can change at once do")
 	require.False(t, saysYes(t, ed, "test.tell"))
 	require.Empty(t, backends)
 }
@@ -180,7 +181,8 @@ func TestStartUpWorkKeepsItsBackend(t *testing.T) {
 	require.Empty(t, backends)
 }
 
-// A client that cannot be asked pushes its whole configuration.
+// A client without workspace/configuration pushes its entire configuration.
+// Proves: AB-087
 func TestAPushedConfigurationIsRead(t *testing.T) {
 	t.Parallel()
 	f, backends := configurable(t)
@@ -203,7 +205,7 @@ func TestAPushedConfigurationIsRead(t *testing.T) {
 	require.Empty(t, backends)
 }
 
-func TestTheServerAsksToBeToldOfChanges(t *testing.T) {
+func TestTheServerRegistersForChanges(t *testing.T) {
 	t.Parallel()
 	f, _ := configurable(t)
 	ed := lsptest.Start(t, f.options)

@@ -12,39 +12,40 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// handle is the connection's handler. It runs on the goroutine that reads, one
-// message after the other. Notifications are handled there and must neither block
-// nor call the client; requests leave that goroutine after they were registered,
-// so that a later $/cancelRequest finds them.
+// handle is the connection's handler. It runs on the goroutine that reads, for one message after the
+// other. Notifications are handled there and must neither block nor call the client. Requests leave
+// that goroutine after they are registered, so that a later $/cancelRequest finds them.
 //
-// It never returns an error for a notification and never panics: either would
-// close the connection.
+// It never returns an error for a notification and never panics, because either would close the
+// connection.
 func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) (any, error) {
 	if s.state.is(phaseRunning) {
 		s.start()
 	}
-	method := strings.Clone(req.Method()) // req is only lent to us
+	method := strings.Clone(req.Method()) // req is reused after handle returns
 	if !req.IsCall() {
 		s.notification(method, json.RawMessage(req.Params()))
 		return nil, nil
 	}
 	res, err := s.request(ctx, method, req)
 	if err != nil {
-		return nil, wireError(err)
+		return nil, conn.WireError(err)
 	}
 	return res, nil
 }
 
-// notification handles one notification. What is wrong with it goes to the log.
+// notification handles one notification. Errors go to the log.
 func (s *server) notification(method string, params json.RawMessage) {
 	r, ok := s.routes[method]
 	switch {
 	case !ok && strings.HasPrefix(method, "$/"): // optional by definition
 		return
 	case !ok || r.notify == nil:
-		s.log.Debug("ignored a notification", zap.String("method", printable(method)))
+		s.log.Debug("ignored a notification", zap.String("method", conn.Printable(method)))
 		return
 	case s.state.is(phaseNew) && !r.always, s.state.is(phaseStopping) && !r.always:
 		s.log.Debug("ignored a notification outside the session", zap.String("method", method))
@@ -65,31 +66,31 @@ func (s *server) request(ctx context.Context, method string, req *jsonrpc2.Reque
 	if !ok || r.call == nil {
 		return nil, methodError(method, ok)
 	}
-	if method == protocol.MethodShutdown { // waits for the others, so it is not one of them
+	if method == protocol.MethodShutdown { // it waits for the other requests, so it is not counted
 		jsonrpc2.Async(ctx)
 		return nil, s.guarded(method, s.shutdown)
 	}
-	c, ok := s.calls.begin(s.work, req.ID())
+	c, ok := s.calls.Begin(s.work, req.ID(), conn.IsAbort(method, req.Params()))
 	if !ok {
 		return nil, busyError(s.opts.MaxInFlight)
 	}
-	defer s.calls.end(c)
+	defer s.calls.End(c)
 	if !r.inline {
 		jsonrpc2.Async(ctx)
 	}
 	start := time.Now()
 	err = s.guarded(method, func() error {
-		res, err = r.call(c.ctx, orNull(req.Params()))
+		res, err = r.call(c.Context(), orNull(req.Params()))
 		return err
 	})
 	s.progress.endAll(c)
-	// What the work had to say reaches the client before its answer does.
-	s.outbox.flush(context.WithoutCancel(c.ctx))
+	// The notifications of the work reach the client before the answer.
+	s.conn.Flush(context.WithoutCancel(c.Context()))
 	s.log.Debug("request", zap.String("method", method), zap.Duration("took", time.Since(start)), zap.Error(err))
 	return res, s.cancelled(c, method, err)
 }
 
-// guarded runs f and turns a panic into an error; the stack goes to the log only.
+// guarded runs f and turns a panic into an error. The stack goes only to the log.
 func (s *server) guarded(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -100,7 +101,7 @@ func (s *server) guarded(what string, f func() error) (err error) {
 	return f()
 }
 
-// recoverPanic is deferred by goroutines whose panic must not end the process.
+// recoverPanic is deferred by goroutines whose panics must not end the process.
 func (s *server) recoverPanic(what string) {
 	if p := recover(); p != nil {
 		s.logPanic(what, p)
@@ -111,18 +112,10 @@ func (s *server) logPanic(what string, p any) {
 	s.log.Error("panic", zap.String("in", what), zap.String("value", fmt.Sprint(p)), zap.ByteString("stack", debug.Stack()))
 }
 
-// orNull makes absent parameters the JSON null, which every decoder takes.
+// orNull replaces absent parameters by the JSON null, which every decoder accepts.
 func orNull(params []byte) json.RawMessage {
 	if len(bytes.TrimSpace(params)) == 0 {
 		return json.RawMessage("null")
 	}
 	return params
-}
-
-// printable cuts a method name a client made up.
-func printable(s string) string {
-	if len(s) > 80 {
-		s = s[:80]
-	}
-	return strings.ToValidUTF8(s, "?")
 }

@@ -7,44 +7,39 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// Document is one open text as the client sees it. It is a copy: later edits do
-// not show in it.
-type Document struct {
-	Path       string // cleaned and absolute
-	URI        string // as the client spells it
-	LanguageID string
-	Version    int64 // grows with every change
-	Text       string
-}
+// Document is a copy of one open text as the client sees it.
+type Document = textdoc.Document
 
-// Documents are the texts the client has open: what is on the person's screen,
-// which may differ from the disk. Only file: documents are kept. It is safe for
-// concurrent use.
+// Documents are the texts that the client has open, which may differ from the files on disk. It holds
+// only documents with file: URIs. It is safe for concurrent use.
 type Documents struct {
 	log    *zap.Logger
-	inputs *inputs // files of ours, which are kept apart
+	inputs *inputs // the server's own files, which are not documents
 
-	mu     sync.Mutex
-	enc    encoding             // guarded by mu
-	byPath map[string]Document  // guarded by mu
-	coming map[string]*expected // guarded by mu; see expect
+	// mu guards the fields below.
+	mu      sync.Mutex
+	enc     textdoc.Encoding
+	byPath  map[string]Document
+	pending map[string]*expected // by path; see expect
 }
 
-// expected is a text that the client will tell of.
+// expected is the text of a document after an edit that the client has not reported yet.
 type expected struct {
 	Document
-	told chan struct{} // closed when the client told of any change, or closed the document
-	met  bool          // it was this one; set before told is closed
+	reported chan struct{} // closed when the client reported any change, or closed the document
+	met      bool          // the change led to the expected text; set before reported is closed
 }
 
 func newDocuments(log *zap.Logger) *Documents {
-	return &Documents{log: log, inputs: newInputs(), enc: utf16Units, byPath: make(map[string]Document), coming: make(map[string]*expected)}
+	return &Documents{log: log, inputs: newInputs(), enc: textdoc.UTF16, byPath: make(map[string]Document), pending: make(map[string]*expected)}
 }
 
-// setEncoding says how the client counts characters.
-func (d *Documents) setEncoding(enc encoding) {
+// setEncoding sets the client's encoding.
+func (d *Documents) setEncoding(enc textdoc.Encoding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.enc = enc
@@ -55,97 +50,95 @@ func (d *Documents) Lookup(path string) (Document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	doc, ok := d.byPath[path]
-	if next, waiting := d.coming[path]; ok && waiting {
+	if next, waiting := d.pending[path]; ok && waiting {
 		return next.Document, true
 	}
 	return doc, ok
 }
 
-// expect makes text the document's text until the client tells of its next change. An edit
-// that the client was asked to make is done when it answers; the notification about it may
-// come later, and who reads meanwhile must not see the text before it. It returns nil when
-// doc is not the document any more.
+// expect makes text the document's text until the client reports its next change. An edit that the
+// client was asked to make is complete when it answers, but the notification about it may arrive
+// later, and readers must not see the old text meanwhile. It returns nil if doc is not the current
+// version any more.
 func (d *Documents) expect(doc Document, text string) *expected {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if now, open := d.byPath[doc.Path]; !open || now.Version != doc.Version {
 		return nil
 	}
-	d.told(doc.Path)
+	d.reportedLocked(doc.Path)
 	doc.Text = text
-	e := &expected{Document: doc, told: make(chan struct{})}
-	d.coming[doc.Path] = e
+	e := &expected{Document: doc, reported: make(chan struct{})}
+	d.pending[doc.Path] = e
 	return e
 }
 
-// unexpect takes back what expect said: the client did not make the edit.
+// unexpect ends an expectation: the client did not make the edit.
 func (d *Documents) unexpect(e *expected) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.coming[e.Path] == e {
-		d.told(e.Path)
+	if d.pending[e.Path] == e {
+		d.reportedLocked(e.Path)
 	}
 }
 
-// surpassed reports whether the client told of another change than the one that is
-// expected.
+// surpassed reports whether the client reported a different change than the expected one.
 func (d *Documents) surpassed(e *expected) bool {
 	select {
-	case <-e.told:
+	case <-e.reported:
 		return !e.met
 	default:
 		return false
 	}
 }
 
-// told ends an expectation. It needs mu.
-func (d *Documents) told(path string) {
-	e, waiting := d.coming[path]
+// reportedLocked ends an expectation.
+func (d *Documents) reportedLocked(path string) {
+	e, waiting := d.pending[path]
 	if !waiting {
 		return
 	}
 	now, open := d.byPath[path]
 	e.met = open && sameLines(now.Text, e.Text)
-	close(e.told)
-	delete(d.coming, path)
+	close(e.reported)
+	delete(d.pending, path)
 }
 
-// sameLines reports whether two texts are the same but for what an editor makes of line
-// ends by itself.
+// sameLines reports whether two texts are equal except for line ends, which editors normalize.
 func sameLines(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
 	return a == b || plain(a) == plain(b)
 }
 
-// settled waits until the client told of the change that is expected of a document, at
-// most patience: the next edit has to name the version after it.
-func (d *Documents) settled(ctx context.Context, path string, patience time.Duration) {
+// settled waits at most timeout until the client has reported the expected change of a document. The
+// next edit must name the version after it.
+func (d *Documents) settled(ctx context.Context, path string, timeout time.Duration) {
 	d.mu.Lock()
-	e, waiting := d.coming[path]
+	e, waiting := d.pending[path]
 	d.mu.Unlock()
 	if !waiting {
 		return
 	}
-	t := time.NewTimer(patience)
+	t := time.NewTimer(timeout)
 	defer t.Stop()
 	select {
-	case <-e.told:
+	case <-e.reported:
 	case <-t.C:
 	case <-ctx.Done():
 	}
 }
 
-// encoding is how the client counts characters.
-func (d *Documents) encoding() encoding {
+// encoding returns the client's encoding.
+func (d *Documents) encoding() textdoc.Encoding {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.enc
 }
 
 func (d *Documents) didOpen(p *didOpenParams) error {
-	path, ok := filePath(p.TextDocument.URI)
+	path, ok := textdoc.Path(p.TextDocument.URI)
 	if !ok {
-		return nil // untitled:, git: and the like have no place on disk
+		return nil // untitled:, git: and the like are not files
 	}
 	if d.inputs.opened(path) {
 		return nil
@@ -162,15 +155,14 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 		Version:    p.TextDocument.Version,
 		Text:       p.TextDocument.Text,
 	}
-	d.told(path)
+	d.reportedLocked(path)
 	return nil
 }
 
-// didChange applies edits in the order given. A version that is not newer than
-// the one we have is refused: applying edits twice would corrupt the text. A
-// client that sends no version is taken at its word.
+// didChange applies edits in order. It ignores a version that is not newer than the current one,
+// because applying edits twice would corrupt the text. A change without a version is applied.
 func (d *Documents) didChange(p *didChangeParams) error {
-	path, ok := filePath(p.TextDocument.URI)
+	path, ok := textdoc.Path(p.TextDocument.URI)
 	if !ok || d.inputs.edited(path) {
 		return nil
 	}
@@ -178,7 +170,7 @@ func (d *Documents) didChange(p *didChangeParams) error {
 	defer d.mu.Unlock()
 	doc, ok := d.byPath[path]
 	if !ok {
-		d.log.Warn("a document was changed that is not open", zap.String("path", path))
+		d.log.Warn("a change of a document that is not open", zap.String("path", path))
 		return nil
 	}
 	version := doc.Version + 1
@@ -195,25 +187,24 @@ func (d *Documents) didChange(p *didChangeParams) error {
 	}
 	doc.Version = version
 	d.byPath[path] = doc
-	d.told(path)
+	d.reportedLocked(path)
 	return nil
 }
 
 func (d *Documents) didClose(p *didCloseParams) error {
-	path, ok := filePath(p.TextDocument.URI)
+	path, ok := textdoc.Path(p.TextDocument.URI)
 	if !ok || d.inputs.closed(path) {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.byPath, path)
-	d.told(path)
+	d.reportedLocked(path)
 	return nil
 }
 
-// The parameters of the document notifications. They are ours and not the protocol
-// package's, because that one decodes a range it cannot read as the wish to replace
-// the whole text, and makes a file: URI of anything.
+// The parameters of the document notifications. The types of the protocol package are not used: they
+// decode an invalid range as a replacement of the whole text, and any string as a file: URI.
 type (
 	didOpenParams struct {
 		TextDocument struct {
@@ -236,18 +227,18 @@ type (
 		} `json:"textDocument"`
 	}
 	contentChange struct {
-		Range *textRange `json:"range"` // nil replaces the whole text
-		Text  string     `json:"text"`
+		Range *textdoc.Range `json:"range"` // nil replaces the whole text
+		Text  string         `json:"text"`
 	}
 )
 
-// apply returns text after the change. Strings decoded by encoding/json are copies,
-// so none of them keeps the message alive it came in.
-func (c contentChange) apply(text string, enc encoding) string {
+// apply returns text after the change. Strings decoded by encoding/json are copies, so they do not
+// keep the message in memory.
+func (c contentChange) apply(text string, enc textdoc.Encoding) string {
 	if c.Range == nil {
 		return c.Text
 	}
-	from, to := offsetAt(text, c.Range.Start, enc), offsetAt(text, c.Range.End, enc)
+	from, to := textdoc.OffsetAt(text, c.Range.Start, enc), textdoc.OffsetAt(text, c.Range.End, enc)
 	if from > to {
 		from, to = to, from
 	}

@@ -5,11 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// edit is one change of a stretch of text in the protocol's form.
+// edit returns a change of a range in the protocol's form.
 func edit(line1, char1, line2, char2 int, text string) lsptest.Fields {
 	pos := func(line, char int) lsptest.Fields { return lsptest.Fields{"line": line, "character": char} }
 	return lsptest.Fields{"range": lsptest.Fields{"start": pos(line1, char1), "end": pos(line2, char2)}, "text": text}
@@ -62,7 +62,7 @@ func TestDocumentsFollowTheEditor(t *testing.T) {
 	require.False(t, ok)
 }
 
-// A range that cannot be read is not the wish to replace the whole text.
+// An invalid range does not replace the whole text.
 func TestChangesThatCannotBeReadChangeNothing(t *testing.T) {
 	t.Parallel()
 	unixPaths(t)

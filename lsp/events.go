@@ -1,24 +1,22 @@
 package lsp
 
 import (
-	"context"
-	"errors"
-
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// forward is called by the sessions for every event and does not block. The
-// sessions emit the events of a command before the command returns, which is why
-// the client sees them before the answer. A notification about the sessions on
-// disk replaces a waiting one about the same folder; no other event is merged.
+// forward sends an event of the sessions to the client. It does not block. The sessions emit the
+// events of a command before the command returns, so the client gets them before the answer. A
+// notification about the sessions on disk replaces a waiting one about the same folder; no other
+// event is merged.
 func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
 	case agent.RunEvent:
 		s.forwardRun(EventParams(e))
-		if e.Event.Type == loop.AgentEnd {
+		if _, ended := e.Event.(event.AgentEnd); ended {
 			s.transcripts.mayHaveChanged()
 		}
 	case agent.SessionChanged:
@@ -34,40 +32,31 @@ func (s *server) forward(e agent.Event) {
 	}
 }
 
-// forwardRun queues an event of a turn. Each update of a running tool holds all of its
-// output, so that only the newest that waits has to.
+// forwardRun queues an event of a turn. Each update of a running tool contains all of its output so
+// far, so only the newest waiting one keeps it.
 func (s *server) forwardRun(e EventParams) {
-	if e.Event.Type != loop.ToolUpdate {
-		s.notify(MethodEvent, e, "")
-		return
+	full, err := conn.EncodeJSON(e)
+	n := conn.Notification{Method: MethodEvent, Params: full, Session: e.SessionID}
+	if update, ok := e.Event.(event.ToolUpdate); ok && err == nil {
+		update.PartialResult = nil
+		e.Event = update
+		n.Brief, err = conn.EncodeJSON(e)
+		n.Outdates = e.SessionID + "\x00" + update.ToolCallID
 	}
-	full, err := encodeJSON(e)
-	e.Event.PartialResult = nil
-	brief, briefErr := encodeJSON(e)
-	if err = errors.Join(err, briefErr); err != nil {
+	if err != nil {
 		s.log.Error("an event could not be encoded", zap.Error(err))
 		return
 	}
-	s.outbox.put(outgoing{method: MethodEvent, params: full, brief: brief, outdates: e.SessionID + "\x00" + e.Event.ToolCallID})
+	s.conn.Notify(n)
 }
 
-// notify queues a notification of ours. A waiting one with the same merge key is
-// replaced; "" never is.
+// notify queues a notification. It replaces a waiting one with the same merge key, unless the key is
+// "".
 func (s *server) notify(method string, params any, merge string) {
-	raw, err := encodeJSON(params)
+	raw, err := conn.EncodeJSON(params)
 	if err != nil {
 		s.log.Error("a notification could not be encoded", zap.String("method", method), zap.Error(err))
 		return
 	}
-	s.outbox.put(outgoing{method: method, params: raw, merge: merge})
-}
-
-// writeOutbox writes queued notifications until the outbox is closed.
-func (s *server) writeOutbox() {
-	defer close(s.written)
-	s.outbox.run(func(n outgoing) {
-		if err := s.conn.Notify(context.Background(), n.method, n.params); err != nil {
-			s.log.Debug("a notification was not sent", zap.String("method", n.method), zap.Error(err))
-		}
-	})
+	s.conn.Notify(conn.Notification{Method: method, Params: raw, Merge: merge})
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
 func TestEventsOnTheWire(t *testing.T) {
@@ -27,8 +27,8 @@ func TestEventsOnTheWire(t *testing.T) {
 	require.JSONEq(t, `{"cwd":"/w"}`, string(ed.WaitNotification("xcsh/sessionsChanged")))
 }
 
-// A client that does not read holds up neither the sessions nor other messages
-// that arrive; nothing but repetitions is lost.
+// A client that does not read blocks neither the sessions nor its own messages. Only repeated
+// notifications are dropped.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -41,7 +41,7 @@ func TestSlowClient(t *testing.T) {
 		f.live.emit(agent.SessionsChanged{Cwd: "/" + strconv.Itoa(i%2)})
 		f.live.emit(agent.SessionChanged{Cwd: "/w", SessionID: "s", Seq: uint64(i), Reason: agent.ReasonTree})
 	}
-	// The server still reads: it sees the request and its cancellation.
+	// The server still reads: it gets the request and its cancellation.
 	exec := ed.BeginExec("test.wait", nil)
 	receive(t, f.running)
 	exec.Cancel()
@@ -64,7 +64,7 @@ func TestSlowClient(t *testing.T) {
 	require.GreaterOrEqual(t, listed, 2)
 }
 
-// What happens while the backend opens is told after the answer to initialize.
+// Events that happen while the backend opens are sent after the answer to initialize.
 func TestEventsBeforeInitializeIsAnswered(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -77,7 +77,7 @@ func TestEventsBeforeInitializeIsAnswered(t *testing.T) {
 	require.Empty(t, ed.Messages()[0].Method, "the answer to initialize is first")
 }
 
-// eagerLive emits an event as soon as somebody listens.
+// eagerLive emits an event as soon as it has a subscriber.
 type eagerLive struct{ *liveFake }
 
 func (l eagerLive) Subscribe(f func(agent.Event)) func() {

@@ -7,12 +7,12 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// executeCommand runs a command of the table. Its arguments are handed on as the
-// bytes the client sent; the result goes back as the JSON the command's result
-// type encodes to.
+// executeCommand runs a command of the table. It passes the arguments as the client's bytes, and
+// answers with the result encoded as JSON.
 func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p struct {
 		Command       json.RawMessage `json:"command"`
@@ -21,38 +21,46 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 		PartialToken  json.RawMessage `json:"partialResultToken"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "params", err)
+		return nil, conn.ParamsError(protocol.MethodWorkspaceExecuteCommand, "params", err)
 	}
 	var name string
 	if err := json.Unmarshal(orNull(p.Command), &name); err != nil || name == "" {
-		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "command", err)
+		return nil, conn.ParamsError(protocol.MethodWorkspaceExecuteCommand, "command", err)
 	}
 	args, err := commandArguments(p.Arguments)
 	if err != nil {
-		return nil, paramsError(protocol.MethodWorkspaceExecuteCommand, "arguments", err)
+		return nil, conn.ParamsError(protocol.MethodWorkspaceExecuteCommand, "arguments", err)
 	}
-	s.progress.attach(callOf(ctx), parseToken(p.WorkDoneToken))
+	s.progress.attach(conn.CallOf(ctx), parseToken(p.WorkDoneToken))
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	if token := parseToken(p.PartialToken); token != "" {
-		ctx = commands.WithPartial(ctx, func(part any) { s.sendPart(token, part) })
+		work := ctx
+		ctx = commands.WithPartial(ctx, func(part any) {
+			s.conn.CaughtUp(work)
+			s.sendPart(token, part)
+		})
 	}
-	res, err := s.opts.Commands.Execute(ctx, s.config.envForCommand(), name, args)
+	env, err := s.envForCommand(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.opts.Commands.Execute(ctx, env, name, args)
 	s.transcripts.mayHaveChanged()
 	if err != nil {
 		return nil, err
 	}
-	out, err := encodeJSON(res)
+	out, err := conn.EncodeJSON(res)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "The result of %s could not be encoded: %w.", name, err)
 	}
 	return out, nil
 }
 
-// sendPart queues a part of a result. It is written before the answer is.
+// sendPart queues a part of a result. It is written before the answer.
 func (s *server) sendPart(token progressToken, part any) {
 	s.notify(protocol.MethodProgress, struct {
 		Token json.RawMessage `json:"token"`
@@ -60,8 +68,8 @@ func (s *server) sendPart(token progressToken, part any) {
 	}{json.RawMessage(token), part}, "")
 }
 
-// commandArguments reads the list of arguments. Absent and null mean none; an
-// object by itself is what some clients send for a list of one.
+// commandArguments decodes the list of arguments. Absent and null mean none. Some clients send a
+// single object instead of a list of one.
 func commandArguments(raw json.RawMessage) ([]json.RawMessage, error) {
 	if isEmptyJSON(raw) {
 		return nil, nil

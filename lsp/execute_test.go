@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
 func TestArgumentsAsClientsSendThem(t *testing.T) {
@@ -30,6 +30,7 @@ func TestArgumentsAsClientsSendThem(t *testing.T) {
 	}
 }
 
+// Proves: AB-089
 func TestErrorsOfCommands(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).start(t)
@@ -56,7 +57,7 @@ func TestErrorsOfCommands(t *testing.T) {
 		"a kind of the future":      {fail("brandNew"), -32803, `It failed: brandNew.`, `{"kind":"brandNew","path":"/p"}`},
 		"a plain Go error":          {fail("plain"), -32603, `something plain went wrong`, `{"kind":"internal"}`},
 		"data without a JSON form":  {fail("unencodable"), -32803, `Odd.`, `{"kind":"io"}`},
-		"a panic":                   {`{"command":"test.panic"}`, -32603, `The server failed in workspace/executeCommand; its log says how.`, `{"kind":"internal"}`},
+		"a panic":                   {`{"command":"test.panic"}`, -32603, `The server failed in workspace/executeCommand; see its log for details.`, `{"kind":"internal"}`},
 		"a result that is no JSON":  {`{"command":"test.nan"}`, -32603, `The result of test.nan could not be encoded: json: unsupported type: chan int.`, `{"kind":"internal"}`},
 	} {
 		_, err := ed.Call("workspace/executeCommand", rawJSON(tc.params))
@@ -80,7 +81,8 @@ func TestPanicsAreLoggedWithTheirStack(t *testing.T) {
 	require.Equal(t, "the secret of the panic", entries[0].ContextMap()["value"])
 }
 
-// Sessions hold JSON that strict encoders refuse. A result of such bytes arrives.
+// Sessions contain JSON that strict encoders reject. Results with such bytes are sent.
+// Proves: X-038, X-039
 func TestResultsOfOddBytes(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).start(t)
@@ -113,12 +115,12 @@ func TestCancelledCommand(t *testing.T) {
 	require.JSONEq(t, `{"kind":"cancelled"}`, string(err.Data))
 	require.Equal(t, "test.wait was cancelled.", err.Message)
 	require.ErrorContains(t, receive(t, f.ended), "client cancelled")
-	exec.Cancel() // it is gone; nothing happens
+	exec.Cancel() // it has ended, so this has no effect
 	_, err = ed.Exec("test.echo", nil)
 	require.Nil(t, err)
 }
 
-// A cancellation may be the very next message.
+// A cancellation may follow immediately.
 func TestCancelAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
 
-// expecting is a document of which a change is expected.
+// expecting returns a document with an expected change.
 func expecting(t *testing.T) (docs *lsp.Documents, surpassed func() bool, unexpect func()) {
 	t.Helper()
 	unixPaths(t)
@@ -22,7 +22,7 @@ func expecting(t *testing.T) (docs *lsp.Documents, surpassed func() bool, unexpe
 	require.True(t, ok)
 	surpassed, unexpect = docs.Expect(doc, "new\n")
 	require.NotNil(t, surpassed)
-	require.Equal(t, "new\n", textAt(docs), "read before the client tells of it")
+	require.Equal(t, "new\n", textAt(docs), "read before the client reports it")
 	return docs, surpassed, unexpect
 }
 
@@ -38,24 +38,24 @@ func TestAnExpectedChangeComes(t *testing.T) {
 		docs.Changed("/w/a", 2, text)
 		require.False(t, surpassed(), name)
 		docs.Changed("/w/a", 3, "typed\n")
-		require.False(t, surpassed(), "%s: what comes later is another change", name)
+		require.False(t, surpassed(), "%s: a later change is another one", name)
 		require.Equal(t, "typed\n", textAt(docs))
 	}
 }
 
-// What the client says of its text counts, whatever was expected.
+// The client's report of its text takes precedence over the expectation.
 func TestAnotherChangeComes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		tell func(*lsp.Documents)
-		want string
+		report func(*lsp.Documents)
+		want   string
 	}{
 		"typed":        {func(d *lsp.Documents) { d.Changed("/w/a", 2, "typed\n") }, "typed\n"},
 		"closed":       {func(d *lsp.Documents) { d.Closed("/w/a") }, ""},
 		"opened again": {func(d *lsp.Documents) { d.Opened("/w/a", "reread\n") }, "reread\n"},
 	} {
 		docs, surpassed, unexpect := expecting(t)
-		tc.tell(docs)
+		tc.report(docs)
 		require.True(t, surpassed(), name)
 		require.Equal(t, tc.want, textAt(docs), name)
 		unexpect()
@@ -66,13 +66,13 @@ func TestAnotherChangeComes(t *testing.T) {
 func TestAnExpectedChangeIsCalledOff(t *testing.T) {
 	t.Parallel()
 	docs, _, unexpect := expecting(t)
-	docs.Changed("/w/a", 1, "not newer, so not told\n")
+	docs.Changed("/w/a", 1, "not newer, so ignored\n")
 	require.Equal(t, "new\n", textAt(docs))
 	unexpect()
 	require.Equal(t, "old\n", textAt(docs))
 }
 
-// An expectation that is over calls off none but itself.
+// Ending an old expectation does not end a newer one.
 func TestALaterExpectationStays(t *testing.T) {
 	t.Parallel()
 	docs, _, unexpect := expecting(t)
@@ -84,7 +84,7 @@ func TestALaterExpectationStays(t *testing.T) {
 	require.Equal(t, "newer\n", textAt(docs))
 }
 
-func TestNothingIsExpectedOfATextThatIsGone(t *testing.T) {
+func TestClosedDocumentHasNoExpectedChange(t *testing.T) {
 	t.Parallel()
 	docs, _, _ := expecting(t)
 	doc, _ := docs.Lookup("/w/a")
@@ -97,11 +97,11 @@ func TestNothingIsExpectedOfATextThatIsGone(t *testing.T) {
 	require.Empty(t, textAt(docs))
 }
 
-// The next edit waits for the notification about the one before it, but not for ever: a
-// client may have made a change of which it tells nothing.
+// The next edit waits for the notification about the previous one, but not forever: a client may not
+// report a change.
 func TestTheNextEditWaits(t *testing.T) {
 	t.Parallel()
-	const patience = 2 * time.Second
+	const timeout = 2 * time.Second
 	for name, tc := range map[string]struct {
 		meanwhile func(docs *lsp.Documents, unexpect, cancel func())
 		want      time.Duration
@@ -110,8 +110,8 @@ func TestTheNextEditWaits(t *testing.T) {
 		"until it is closed":     {func(d *lsp.Documents, _, _ func()) { d.Closed("/w/a") }, time.Second},
 		"until it is called off": {func(_ *lsp.Documents, unexpect, _ func()) { unexpect() }, time.Second},
 		"until it is cancelled":  {func(_ *lsp.Documents, _, cancel func()) { cancel() }, time.Second},
-		"not for ever":           {func(*lsp.Documents, func(), func()) {}, patience},
-		"for its own file only":  {func(d *lsp.Documents, _, _ func()) { d.Opened("/w/b", "new\n") }, patience},
+		"not forever":            {func(*lsp.Documents, func(), func()) {}, timeout},
+		"for its own file only":  {func(d *lsp.Documents, _, _ func()) { d.Opened("/w/b", "new\n") }, timeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,10 +121,10 @@ func TestTheNextEditWaits(t *testing.T) {
 				defer cancel()
 				begin := time.Now()
 				time.AfterFunc(time.Second, func() { tc.meanwhile(docs, unexpect, cancel) })
-				docs.Settled(ctx, "/w/a", patience)
+				docs.Settled(ctx, "/w/a", timeout)
 				require.Equal(t, tc.want, time.Since(begin))
 				begin = time.Now()
-				docs.Settled(ctx, "/w/c", patience)
+				docs.Settled(ctx, "/w/c", timeout)
 				require.Zero(t, time.Since(begin), "nothing is expected of it")
 			})
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 )
 
-// liveFake stands for the manager of the sessions.
+// liveFake replaces the session manager.
 type liveFake struct {
 	mu       sync.Mutex
 	listener func(agent.Event)
@@ -48,7 +48,7 @@ func (l *liveFake) Close(context.Context) error {
 	return nil
 }
 
-// clockFake is a clock that only moves when told to.
+// clockFake is a clock that only advance moves.
 type clockFake struct {
 	mu     sync.Mutex
 	now    time.Time
@@ -82,7 +82,7 @@ func (c *clockFake) AfterFunc(d time.Duration, f func()) func() bool {
 	}
 }
 
-// advance moves the clock and runs what is due.
+// advance moves the clock and calls the functions that are due.
 func (c *clockFake) advance(d time.Duration) {
 	c.mu.Lock()
 	c.now = c.now.Add(d)

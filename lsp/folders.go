@@ -2,18 +2,17 @@ package lsp
 
 import (
 	"encoding/json"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
-	"go.lsp.dev/uri"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// folders are the workspace folders as cleaned absolute paths, in the client's
-// order and without repetitions. It is safe for concurrent use.
+// folders are the workspace folders as cleaned absolute paths, in the client's order and without
+// duplicates. It is safe for concurrent use.
 type folders struct {
 	mu    sync.Mutex
 	paths []string // guarded by mu; replaced, never changed in place
@@ -28,8 +27,8 @@ func (f *folders) list() []string {
 	return f.paths
 }
 
-// change removes and adds folders, and returns which are really gone: a folder
-// that is removed and added in one step stays.
+// change removes and adds folders and returns the removed ones. A folder that is removed and added in
+// one step stays.
 func (f *folders) change(removed, added []string) (gone []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,14 +50,14 @@ func (f *folders) change(removed, added []string) (gone []string) {
 	return gone
 }
 
-// workspaceFolder is a folder as a client names it.
+// workspaceFolder is a folder in the protocol's form.
 type workspaceFolder struct {
 	URI  string `json:"uri"`
 	Name string `json:"name"`
 }
 
-// folderPaths turns what a client sent as a list of folders into paths. What is
-// not a folder on this machine's disk is left out with a line in the log.
+// folderPaths returns the paths in the client's list of folders. It logs and omits those that are not
+// file: URIs.
 func folderPaths(raw json.RawMessage, log *zap.Logger) []string {
 	var items []json.RawMessage
 	if len(raw) == 0 || json.Unmarshal(raw, &items) != nil {
@@ -71,9 +70,9 @@ func folderPaths(raw json.RawMessage, log *zap.Logger) []string {
 			log.Warn("a workspace folder could not be read", zap.Error(err))
 			continue
 		}
-		path, ok := filePath(f.URI)
+		path, ok := textdoc.Path(f.URI)
 		if !ok {
-			log.Warn("ignored a workspace folder that is not a file: URI", zap.String("uri", printable(f.URI)))
+			log.Warn("ignored a workspace folder that is not a file: URI", zap.String("uri", conn.Printable(f.URI)))
 			continue
 		}
 		paths = append(paths, path)
@@ -81,29 +80,7 @@ func folderPaths(raw json.RawMessage, log *zap.Logger) []string {
 	return paths
 }
 
-// filePath returns the cleaned absolute path of a file: URI. Every other URI has
-// no path here, even though the uri package would make one up.
-func filePath(s string) (string, bool) {
-	const scheme = "file:/"
-	if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
-		return "", false
-	}
-	rest := s[len(scheme):]
-	if local, ok := strings.CutPrefix(rest, "/localhost/"); ok { // means this machine
-		rest = "//" + local
-	}
-	u, err := uri.Parse(scheme + rest)
-	if err != nil || !u.IsFile() || u.Authority() != "" && runtime.GOOS != "windows" {
-		return "", false
-	}
-	path := filepath.Clean(filepath.FromSlash(u.FsPath()))
-	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", false
-	}
-	return strings.Clone(path), true
-}
-
-// didChangeFolders adds and removes folders while the server runs.
+// didChangeFolders handles workspace/didChangeWorkspaceFolders.
 func (s *server) didChangeFolders(params json.RawMessage) error {
 	var p struct {
 		Event struct {

@@ -5,8 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
 func TestInitialFolders(t *testing.T) {
@@ -59,39 +58,11 @@ func TestFoldersChangeAtRunTime(t *testing.T) {
 	require.Equal(t, []string{"/a", "/b"}, change(`null`, `[{"uri":"file:///b","name":"b"},{"uri":"untitled:x"},{"uri":"file:///a/"}]`))
 	require.Equal(t, []string{"/b"}, change(`[{"uri":"file:///a"}]`, `[]`))
 	require.Equal(t, "/a", receive(t, f.live.closed))
-	require.Equal(t, []string{"/b"}, change(`[{"uri":"file:///unknown"}]`, `[]`), "not ours, not closed")
+	require.Equal(t, []string{"/b"}, change(`[{"uri":"file:///unknown"}]`, `[]`), "another folder, not closed")
 	require.Equal(t, []string{"/c", "/b"}, change(`[{"uri":"file:///b"}]`, `[{"uri":"file:///c"},{"uri":"file:///b"}]`))
 	require.Equal(t, []string{"/b"}, change(`[{"uri":"file:///c"}]`, `{}`))
 	require.Equal(t, "/c", receive(t, f.live.closed), "and nothing in between")
 	require.Nil(t, change(`[{"uri":"file:///b"}]`, `[]`))
 	require.Equal(t, "/b", receive(t, f.live.closed))
 	require.NotZero(t, f.logs.FilterMessageSnippet("not a file: URI").Len())
-}
-
-func TestFilePath(t *testing.T) {
-	t.Parallel()
-	unixPaths(t)
-	for uri, want := range map[string]string{
-		"file:///a/b":           "/a/b",
-		"file:///a//b/./c/../":  "/a/b",
-		"file:/a":               "/a",
-		"file:///a%2Fb":         "/a/b",
-		"file:///%F0%9F%98%80":  "/😀",
-		"file:///":              "/",
-		"file://localhost/a":    "/a",
-		"file://host/a":         "",
-		"file:":                 "",
-		"file:a":                "",
-		"":                      "",
-		"/a":                    "",
-		"http://x/a":            "",
-		"untitled:/a":           "",
-		"vscode-remote://ssh/x": "",
-		"file:///a%00b":         "",
-		"filex:///a":            "",
-	} {
-		got, ok := lsp.FilePath(uri)
-		require.Equal(t, want, got, uri)
-		require.Equal(t, want != "", ok, uri)
-	}
 }

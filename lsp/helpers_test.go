@@ -17,12 +17,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// fixture is a server of test commands and what the tests look at behind it.
+// fixture is a server with test commands, and the state behind it that tests inspect.
 type fixture struct {
 	live     *liveFake
 	clock    *clockFake
@@ -147,7 +147,7 @@ func (f *fixture) runWait(ctx context.Context, _ *commands.Env, a textArgs) (non
 	return none{}, ctx.Err()
 }
 
-// runHold ignores its context and waits until the test lets it go.
+// runHold ignores its context and waits until the test releases it.
 func (f *fixture) runHold(_ context.Context, _ *commands.Env, a textArgs) (textArgs, error) {
 	f.running <- a.Text
 	<-f.release
@@ -194,7 +194,7 @@ func runTell(ctx context.Context, env *commands.Env, a textArgs) (none, error) {
 	return none{}, nil
 }
 
-// runChange emits events as the sessions do, before it returns.
+// runChange emits events before it returns, like the sessions.
 func (f *fixture) runChange(_ context.Context, _ *commands.Env, a textArgs) (none, error) {
 	f.live.emit(agent.SessionsChanged{Cwd: a.Text})
 	f.live.emit(agent.SessionChanged{Cwd: a.Text, SessionID: "id", Seq: 1, Reason: agent.ReasonNew})
@@ -215,7 +215,7 @@ func runRaw(_ context.Context, _ *commands.Env, a textArgs) (rawResult, error) {
 	return rawResult{json.RawMessage(rawValues[a.Text])}, nil
 }
 
-// rawValues are session contents that a strict encoder would refuse.
+// rawValues are contents of sessions that a strict encoder would reject.
 var rawValues = map[string]string{
 	"lone surrogate": `"\ud800 and \uDFFF"`,
 	"duplicate keys": `{"a":1,"a":2}`,
@@ -226,7 +226,7 @@ var rawValues = map[string]string{
 	"broken":         `{`,
 }
 
-// receive returns what a test waits for, or fails it.
+// receive returns the next value of a channel, or fails the test.
 func receive[T any](t testing.TB, ch <-chan T) T {
 	t.Helper()
 	select {
@@ -236,12 +236,12 @@ func receive[T any](t testing.TB, ch <-chan T) T {
 		}
 		return v
 	case <-time.After(20 * time.Second):
-		require.FailNow(t, "nothing came")
+		require.FailNow(t, "no value was sent")
 		panic("unreachable")
 	}
 }
 
-// decode decodes JSON that must be valid.
+// decode decodes JSON, or fails the test.
 func decode[T any](t testing.TB, raw json.RawMessage) T {
 	t.Helper()
 	var v T
@@ -249,7 +249,7 @@ func decode[T any](t testing.TB, raw json.RawMessage) T {
 	return v
 }
 
-// rawJSON is JSON written down as text.
+// rawJSON returns JSON text as a value.
 func rawJSON(s string) json.RawMessage { return json.RawMessage(s) }
 
 type openFunc = func(context.Context, lsp.Settings, lsp.Client) (lsp.Backend, error)
@@ -263,7 +263,7 @@ func wrapOpen(open openFunc, change func(*lsp.Backend)) openFunc {
 	}
 }
 
-// unixPaths skips a test whose paths only Unix understands.
+// unixPaths skips a test with Unix paths on Windows.
 func unixPaths(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

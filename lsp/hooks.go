@@ -7,24 +7,24 @@ import (
 	"go.lsp.dev/jsonrpc2"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// clientHooks lets the client refuse a change of session, of its leaf, and a compaction. It exists only for
-// clients that opted in with ui.hooks; like every question to the client it must
-// not be asked on the goroutine that reads. While the backend opens the client
-// cannot be asked, and nothing is refused.
+// clientHooks lets the client cancel a change of session, a move of its leaf, and a compaction. It
+// exists only for clients that opted in with ui.hooks. Before must not be called on the goroutine
+// that reads. While the backend opens, the client cannot be asked and nothing is cancelled.
 type clientHooks struct{ s *server }
 
 var _ hook.Hook = clientHooks{}
 
-// Before asks the client. A client that does not know the request, or answers
-// null, refuses nothing.
+// Before asks the client. A client that does not support the request, or answers null, cancels
+// nothing. If the client does not answer in time, the change is cancelled.
 func (h clientHooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error) {
 	method, params := beforeRequest(e)
 	if method == "" {
 		return hook.Decision{}, nil
 	}
-	raw, err := encodeJSON(params)
+	raw, err := conn.EncodeJSON(params)
 	if err != nil {
 		return hook.Decision{}, err
 	}
@@ -34,14 +34,16 @@ func (h clientHooks) Before(ctx context.Context, e hook.Event) (hook.Decision, e
 	switch {
 	case errors.Is(err, errNotRunning), errors.As(err, &wire) && wire.Code == jsonrpc2.MethodNotFound:
 		return hook.Decision{}, nil
+	case errors.Is(err, errUnanswered): // it may have asked the user, who has not agreed
+		return hook.Decision{Cancel: true}, nil
 	case err != nil:
 		return hook.Decision{}, err
 	}
 	return hook.Decision{Cancel: result != nil && result.Cancel}, nil
 }
 
-// beforeRequest is the request that asks about an event; its method is "" when a client is not
-// asked about it.
+// beforeRequest returns the request for an event. The method is "" if the client is not asked about
+// it.
 func beforeRequest(e hook.Event) (method string, params any) {
 	switch e.Name {
 	case hook.BeforeSwitch:
@@ -59,7 +61,7 @@ func beforeRequest(e hook.Event) (method string, params any) {
 	}
 }
 
-// entryOrNull is an entry's id on the wire, where "" is null: before the first entry.
+// entryOrNull returns an entry's id for the wire. "", before the first entry, is null.
 func entryOrNull(id string) *string {
 	if id == "" {
 		return nil
@@ -67,5 +69,5 @@ func entryOrNull(id string) *string {
 	return &id
 }
 
-// After does nothing: xcsh/sessionChanged tells the client.
+// After does nothing: the client gets xcsh/sessionChanged.
 func (clientHooks) After(context.Context, hook.Event) {}

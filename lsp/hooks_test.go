@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
 var wantsHooks = lsptest.Fields{"initializationOptions": lsptest.Fields{"ui": lsptest.Fields{"hooks": true}}}
 
+// Proves: O-053, E-10
 func TestHooksAskTheClient(t *testing.T) {
 	t.Parallel()
 	const (
@@ -63,8 +64,8 @@ func TestClientsWithoutHooksAreNotAsked(t *testing.T) {
 	require.Nil(t, f.hook)
 }
 
-// The client cannot be asked while initialize is being answered; a backend that
-// switches sessions while it opens must not wait for ever.
+// The client cannot be asked before initialize is answered. A backend that switches sessions while it
+// opens must not wait forever.
 func TestHooksWhileOpening(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

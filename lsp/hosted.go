@@ -11,13 +11,14 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// hosted are the commands that hosts may also send as notifications, xcsh/prompt for
-// xcsh.prompt, with the command's object as parameters.
+// hosted are the commands that clients may also send as notifications, such as xcsh/prompt for
+// xcsh.prompt, with the command's argument as parameters.
 var hosted = []string{"xcsh.prompt", "xcsh.steer", "xcsh.followUp", "xcsh.abort", "xcsh.setModel", "xcsh.setThinking"}
 
-// hostedRoutes are the routes of those notifications.
+// hostedRoutes returns the routes of those notifications.
 func (s *server) hostedRoutes() map[string]route {
 	routes := map[string]route{}
 	for _, command := range hosted {
@@ -29,13 +30,13 @@ func (s *server) hostedRoutes() map[string]route {
 	return routes
 }
 
-// runHosted runs a command off the goroutine that reads, but after the one before it was
-// accepted: what is said to a turn must not overtake the prompt that begins it. A prompt is
-// accepted when its turn began, any other command when it is done. What stops things does
-// not wait for a prompt that itself waits for them to stop; it is run at once, and again in its place, so
-// that it also stops what was sent before it and had not begun.
+// runHosted runs a command on another goroutine, once the previous one was accepted, so that a message
+// to a turn does not overtake the prompt that starts the turn. A prompt is accepted when its turn
+// starts, any other command when it is done. Abort does not wait for a prompt that itself waits for
+// the running turn to end. It runs at once, and a second time in order, to stop commands that were
+// sent before it and had not started.
 func (s *server) runHosted(command string, params json.RawMessage) {
-	c, ok := s.calls.begin(s.work, jsonrpc2.ID{})
+	c, ok := s.calls.Begin(s.work, jsonrpc2.ID{}, command == conn.AbortCommand)
 	if !ok {
 		err := busyError(s.opts.MaxInFlight)
 		s.log.Warn("no room for a notification", zap.String("command", command), zap.Error(err))
@@ -43,45 +44,49 @@ func (s *server) runHosted(command string, params json.RawMessage) {
 		return
 	}
 	before, accepted := s.lastHosted, make(chan struct{})
-	s.lastHosted = accepted // only the goroutine that reads comes here
+	s.lastHosted = accepted // only the goroutine that reads writes it
 	go func() {
-		defer s.calls.end(c)
+		defer s.calls.End(c)
 		defer s.progress.endAll(c)
-		defer s.recoverPanic(command)
 		done := sync.OnceFunc(func() { close(accepted) })
 		defer done()
+		defer s.recoverPanic(command)
 		select {
 		case <-s.ready:
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return
 		}
 		select {
 		case <-before:
 		default:
-			if command == "xcsh.abort" {
-				s.executeHosted(c.ctx, command, params)
+			if command == conn.AbortCommand {
+				s.executeHosted(c.Context(), command, params)
 			}
 		}
 		select {
 		case <-before:
-		case <-c.ctx.Done():
+		case <-c.Context().Done():
 			return
 		}
-		s.executeHosted(commands.WithAccepted(c.ctx, done), command, params)
+		s.executeHosted(commands.WithAccepted(c.Context(), done), command, params)
 	}()
 }
 
 func (s *server) executeHosted(ctx context.Context, command string, params json.RawMessage) {
-	env := *s.config.envForCommand()
-	// A question would keep what is sent after it waiting. A host that leaves an argument out is told.
+	current, err := s.envForCommand(ctx)
+	if err != nil {
+		return
+	}
+	env := *current
+	// A question would block the notifications after it, so a missing argument is an error.
 	env.Pick = true
 	if _, err := s.opts.Commands.Execute(ctx, &env, command, []json.RawMessage{params}); err != nil {
 		s.hostedFailed(ctx, &env, command, params, err)
 	}
 }
 
-// hostedFailed tells the client what became of a notification: as an event of the session
-// that it was about, or as a message when there is no telling which that is.
+// hostedFailed reports a failed notification to the client: as an event of its session, or as a message
+// if the session is unknown.
 func (s *server) hostedFailed(ctx context.Context, env *commands.Env, command string, params json.RawMessage, err error) {
 	text := err.Error()
 	s.log.Info("a notification failed", zap.String("command", command), zap.Error(err))

@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
-// hosting is a fixture with commands that hosts may send as notifications: one that waits
-// to be let go, one that fails unexpectedly, one that is done at once.
+// hosting returns a fixture with commands that clients may send as notifications: one that waits until it
+// is released, one that fails unexpectedly, and one that returns at once.
 func hosting(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
@@ -34,8 +34,8 @@ func hosting(t *testing.T) *fixture {
 	return f
 }
 
-// Each notification waits for the one before it, while requests are answered. What stops things does so at once, and
-// again in its place.
+// Each notification waits for the previous one, while requests are answered. Abort runs at once, and
+// again in order.
 func TestNotificationsRunInTheirOrder(t *testing.T) {
 	t.Parallel()
 	f := hosting(t)
@@ -43,12 +43,12 @@ func TestNotificationsRunInTheirOrder(t *testing.T) {
 	ed.Notify("xcsh/prompt", lsptest.Fields{"text": "prompt"})
 	require.Equal(t, "prompt", receive(t, f.running))
 	ed.Notify("xcsh/steer", nil)
-	ed.Notify("xcsh/setModel", nil) // what panics does not keep the next one from running
+	ed.Notify("xcsh/setModel", nil) // a panic does not keep the next command from running
 	ed.Notify("xcsh/abort", lsptest.Fields{})
 	ed.Notify("xcsh/setThinking", nil)
 	_, err := ed.Exec("test.echo", nil)
 	require.Nil(t, err)
-	require.Equal(t, "abort", receive(t, f.running), "what stops things does not wait")
+	require.Equal(t, "abort", receive(t, f.running), "stopping commands do not wait")
 	require.Empty(t, f.running)
 	close(f.release)
 	for _, want := range []string{"steer", "abort", "setThinking"} {
@@ -57,7 +57,7 @@ func TestNotificationsRunInTheirOrder(t *testing.T) {
 	require.Equal(t, 1, f.logs.FilterMessage("panic").Len())
 }
 
-// Who wants an answer sends the command.
+// A client that needs an answer sends the command instead.
 func TestNotificationsOfHostsAreNoRequests(t *testing.T) {
 	t.Parallel()
 	ed := hosting(t).start(t)
@@ -65,7 +65,7 @@ func TestNotificationsOfHostsAreNoRequests(t *testing.T) {
 	require.Equal(t, -32600, err.Code)
 }
 
-func TestTooManyNotificationsAreTold(t *testing.T) {
+func TestTooManyNotificationsAreReported(t *testing.T) {
 	t.Parallel()
 	f := hosting(t)
 	f.options.MaxInFlight = 2
@@ -73,13 +73,16 @@ func TestTooManyNotificationsAreTold(t *testing.T) {
 	ed.Notify("xcsh/prompt", lsptest.Fields{"text": "prompt"})
 	require.Equal(t, "prompt", receive(t, f.running))
 	ed.Notify("xcsh/steer", nil)
+	ed.Notify("xcsh/setThinking", nil)
+	require.Contains(t, string(ed.WaitNotification("window/showMessage")), "xcsh.setThinking: ")
 	ed.Notify("xcsh/abort", nil)
-	require.Contains(t, string(ed.WaitNotification("window/showMessage")), "xcsh.abort: ")
+	require.Equal(t, "abort", receive(t, f.running), "stopping commands have their own lane")
 	close(f.release)
 	require.Equal(t, "steer", receive(t, f.running))
+	require.Equal(t, "abort", receive(t, f.running))
 }
 
-// The end of the server ends what runs and drops what waits.
+// The end of the server cancels the running notification and drops the waiting ones.
 func TestNotificationsEndWithTheServer(t *testing.T) {
 	t.Parallel()
 	f := hosting(t)

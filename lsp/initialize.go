@@ -14,20 +14,23 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// initialize opens the backend and tells the client what the server can do. The
-// client may try again when it fails.
+// initialize opens the backend and answers with the server's capabilities. If it fails, the client may
+// try again.
 func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, error) {
 	var params map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &params); err != nil && !isEmptyJSON(raw) {
-		return nil, paramsError(protocol.MethodInitialize, "params", err)
+		return nil, conn.ParamsError(protocol.MethodInitialize, "params", err)
 	}
 	s.client = readClient(params)
-	enc := chooseEncoding(s.client.encodings)
+	enc := textdoc.ChooseEncoding(s.client.encodings)
 	s.documents.setEncoding(enc)
+	s.sessionDocs.SetClient(s.client.sessionDocs)
 	s.folders.change(s.folders.list(), initialFolders(params, s.log))
 
 	s.config.options = params["initializationOptions"]
@@ -40,7 +43,7 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	// Last of what can fail: nobody would close the backend of a failed attempt.
+	// Nothing may fail after this, because the backend of a failed attempt is not closed.
 	s.config.settings = settings
 	if err := s.openBackend(ctx, settings); err != nil {
 		return nil, err
@@ -48,19 +51,20 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 	s.notices = problems
 	s.watchParent(valueAt[int](params["processId"]))
 	s.state.advance(phaseRunning)
-	s.log.Info("initialized", zap.String("client", printable(s.client.name)), zap.String("positionEncoding", string(enc)),
+	s.log.Info("initialized", zap.String("client", conn.Printable(s.client.name)), zap.String("positionEncoding", string(enc)),
 		zap.Int("folders", len(settings.Folders)))
 	return result, nil
 }
 
-// openBackend makes the Env that every command of this connection gets. When there is one
-// already its backend, which no command has used, is closed.
+// openBackend makes the Env of all commands of this connection. It closes the backend of the previous
+// Env, which no command has used.
 func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	var b Backend
 	if s.opts.Open != nil {
 		c := Client{
-			Documents: s.documents,
-			Warn:      func(text string) { s.showMessage(commands.LevelWarning, text) },
+			Documents: s.documents, Folders: s.folders.list,
+			Warn: func(text string) { s.showMessage(commands.LevelWarning, text) },
+			Pace: s.conn.CaughtUp,
 			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
@@ -78,6 +82,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
 		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Tell: s.teller(settings), Log: s.opts.Log,
+		Restricted: s.config.restricted,
 	}
 	live := b.Live
 	if live == nil && b.Sessions != nil {
@@ -87,8 +92,8 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	return nil
 }
 
-// capabilities is the answer to initialize.
-func (s *server) capabilities(enc encoding) (json.RawMessage, error) {
+// capabilities returns the result of initialize.
+func (s *server) capabilities(enc textdoc.Encoding) (json.RawMessage, error) {
 	result, err := protocol.Marshal(&protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "xcsh-ls", Version: protocol.NewOptional(s.opts.Version)},
 		Capabilities: protocol.ServerCapabilities{
@@ -129,29 +134,29 @@ func (s *server) capabilities(enc encoding) (json.RawMessage, error) {
 	return rawjson.Set(result, "capabilities", capabilities), nil
 }
 
-// experimental is capabilities.experimental.xcsh. A list of commands that is JSON
-// already is put in without being read, which would be a tenth of a start. Only its line
-// ends go: no other message has any.
+// experimental returns capabilities.experimental.xcsh. A list of commands that is JSON already is
+// inserted without decoding it, which would take a tenth of the start-up time. Only its line breaks
+// are removed, because no other message has any.
 func (s *server) experimental() (json.RawMessage, error) {
 	list, isJSON := s.opts.Manifest.(json.RawMessage)
 	if !isJSON {
-		return encodeJSON(Experimental{WireVersion: WireVersion, Commands: s.opts.Manifest})
+		return conn.EncodeJSON(Experimental{WireVersion: WireVersion, Commands: s.opts.Manifest})
 	}
-	raw, err := encodeJSON(Experimental{WireVersion: WireVersion})
+	raw, err := conn.EncodeJSON(Experimental{WireVersion: WireVersion})
 	return rawjson.Set(raw, "commands", bytes.ReplaceAll(list, []byte("\n"), nil)), err
 }
 
-// initialFolders returns the workspace folders of initialize. workspaceFolders
-// wins over rootUri, that over rootPath; a client without any is fine.
+// initialFolders returns the workspace folders of initialize. workspaceFolders takes precedence over
+// rootUri, and rootUri over rootPath. A client may have none.
 func initialFolders(params map[string]json.RawMessage, log *zap.Logger) []string {
 	if paths := folderPaths(params["workspaceFolders"], log); len(paths) > 0 {
 		return paths
 	}
 	if root := valueAt[string](params["rootUri"]); root != "" {
-		if path, ok := filePath(root); ok {
+		if path, ok := textdoc.Path(root); ok {
 			return []string{path}
 		}
-		log.Warn("ignored a rootUri that is not a file: URI", zap.String("uri", printable(root)))
+		log.Warn("ignored a rootUri that is not a file: URI", zap.String("uri", conn.Printable(root)))
 	}
 	root := valueAt[string](params["rootPath"])
 	if root != "" && filepath.IsAbs(root) && !strings.ContainsRune(root, 0) {

@@ -6,12 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// A list of commands that is JSON already is answered as any other, beside the standard
-// capabilities.
+// A list of commands that is JSON already is sent like any other, with the standard capabilities.
 func TestTheListOfCommandsMayBeJSON(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]any{

@@ -22,56 +22,57 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// No editor has a message that asks for a text. So the person is given a file to write it in: the
-// editor opens it, and the answer is there when it is saved. The files are on the real disk, below
-// Backend.InputDir, because that is where an editor looks for them.
+// The protocol has no request for a long text. So the user writes it into a file that the editor opens,
+// and saves it. The files are on the real disk, below Backend.InputDir, because editors open files
+// there.
 
 // maxInput bounds an answer, in bytes.
 const maxInput = 16 << 20
 
-// Leftovers of servers that crashed are removed: of a process that is gone after an hour, for the
-// process may be one of another machine; of any after a week, for the number may be another's.
+// Files of crashed servers are removed: after an hour if the process does not exist, because it may run
+// on another machine, and after a week in any case, because another process may have its number.
 const (
-	inputLeftAfter = time.Hour
-	inputOldAfter  = 7 * 24 * time.Hour
+	inputOrphanedAfter = time.Hour
+	inputOldAfter      = 7 * 24 * time.Hour
 )
 
-// inputs are the files that are being written. It is safe for concurrent use.
+// inputs are the open input files. It is safe for concurrent use.
 type inputs struct {
 	mu     sync.Mutex
-	dir    string            // "" for one of its own below the temporary directory for each file; guarded by mu
-	byName map[string]*input // by file name, which is like no other; guarded by mu
+	dir    string            // "" for a temporary directory per file; guarded by mu
+	byName map[string]*input // by file name, which is unique; guarded by mu
 }
 
-// input is one file that is being written.
+// input is one file that the user writes.
 type input struct {
 	fs      afero.Fs
 	path    string
-	content []byte // as the file was made
-	own     string // a directory made for this file alone, "" for none
+	content []byte // of the new file
+	own     string // a directory for this file only, or ""
 
-	changed chan struct{} // holds one when something was told
+	changed chan struct{} // holds a value after a notification
 
 	mu     sync.Mutex
-	saved  bool // the client said so; guarded by mu
-	closed bool // the client closed the document and did not open it again; guarded by mu
+	saved  bool // the client reported that; guarded by mu
+	closed bool // the client closed the document and has not reopened it; guarded by mu
 }
 
 func newInputs() *inputs { return &inputs{byName: map[string]*input{}} }
 
-// setDir says where files are made.
+// setDir sets the directory of new files.
 func (in *inputs) setDir(dir string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.dir = dir
 }
 
-// tell notes what the client said of a document. It reports whether that is a file of ours, which
-// is no document to anybody else.
-func (in *inputs) tell(path string, note func(*input)) bool {
+// update records a notification about a document. It reports whether that is an input file, which is
+// not one of [Documents].
+func (in *inputs) update(path string, note func(*input)) bool {
 	in.mu.Lock()
 	f := in.byName[filepath.Base(path)]
 	in.mu.Unlock()
@@ -88,22 +89,27 @@ func (in *inputs) tell(path string, note func(*input)) bool {
 	return true
 }
 
-func (in *inputs) opened(path string) bool { return in.tell(path, func(f *input) { f.closed = false }) }
-func (in *inputs) edited(path string) bool { return in.tell(path, func(*input) {}) }
-func (in *inputs) closed(path string) bool { return in.tell(path, func(f *input) { f.closed = true }) }
+func (in *inputs) opened(path string) bool {
+	return in.update(path, func(f *input) { f.closed = false })
+}
+func (in *inputs) edited(path string) bool { return in.update(path, func(*input) {}) }
+func (in *inputs) closed(path string) bool {
+	return in.update(path, func(f *input) { f.closed = true })
+}
 
-func (in *inputs) saved(path string) bool { return in.tell(path, func(f *input) { f.saved = true }) }
+func (in *inputs) saved(path string) bool { return in.update(path, func(f *input) { f.saved = true }) }
 
-// documentSaved is textDocument/didSave.
+// documentSaved handles textDocument/didSave.
 func (s *server) documentSaved(p *didCloseParams) error {
-	if path, ok := filePath(p.TextDocument.URI); ok {
+	if path, ok := textdoc.Path(p.TextDocument.URI); ok {
 		s.documents.inputs.saved(path)
 	}
 	return nil
 }
 
-// Input gives the person a file to write in and returns what it says once it is saved. A client
-// that does not open it is asked to say when it is written. The file is removed in any case.
+// Input asks the user for a text. It opens a file in the editor and returns the text once the user has
+// saved it. If the client does not open the file, a message asks the user to. Input removes the file
+// in any case.
 func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text string, ok bool, err error) {
 	ui.s.clearInputs()
 	in, err := ui.s.newInput(r)
@@ -128,10 +134,10 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 	return text, err == nil, err
 }
 
-// inputByQuestion lets the person say when the file is written.
+// inputByQuestion asks the user to confirm that the file is written.
 func (ui clientUI) inputByQuestion(ctx context.Context, in *input, r commands.InputRequest) (text string, ok bool, err error) {
 	i, err := ui.Ask(ctx, commands.Question{
-		Text:    fmt.Sprintf("%s Write it into %s, save, then choose Continue.", r.Title, filepath.ToSlash(in.path)),
+		Text:    fmt.Sprintf("%s Write it into %s, save, then choose Continue.", inputLabel(r.Title), filepath.ToSlash(in.path)),
 		Choices: []string{"Continue", "Cancel"},
 	})
 	if err != nil || i < 0 {
@@ -143,7 +149,7 @@ func (ui clientUI) inputByQuestion(ctx context.Context, in *input, r commands.In
 	return text, err == nil, err
 }
 
-// newInput makes a file: where the server keeps such, else in a directory of its own.
+// newInput creates a file in the directory of input files, or else in a new temporary directory.
 func (s *server) newInput(r commands.InputRequest) (*input, error) {
 	list, content := s.documents.inputs, inputContent(r)
 	if dir := list.directory(); dir != "" {
@@ -171,7 +177,7 @@ func (in *inputs) directory() string {
 	return in.dir
 }
 
-// create makes a file in dir, which only the person may read.
+// create creates a file in dir that only the user can read.
 func (in *inputs) create(dir, name string, content []byte) (*input, error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -201,7 +207,7 @@ func (s *server) endInput(in *input) {
 	delete(list.byName, filepath.Base(in.path))
 	list.mu.Unlock()
 	err := in.fs.Remove(in.path)
-	if in.own != "" { // with what the editor left in it
+	if in.own != "" { // including backup files of the editor
 		err = in.fs.RemoveAll(in.own)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -213,20 +219,27 @@ func inputFault(verb, path string, err error) error {
 	return fault.New(fault.IO, "Cannot %s %s: %w.", verb, path, err).With("path", path)
 }
 
-// writeAbove is what the line begins with below which nothing counts, behind the question.
+// writeAbove marks the line below which the text is ignored.
 const writeAbove = "Write above this line and save."
 
-// inputContent is a new file: the text to begin with and the line below it.
+// inputContent returns the content of a new file: the initial text and the marker line below it.
 func inputContent(r commands.InputRequest) []byte {
-	words := []string{r.Title, r.Hint, writeAbove, "Save nothing above it to cancel."}
+	words := []string{inputLabel(r.Title), r.Hint, writeAbove, "Save nothing above it to cancel."}
 	if r.Hint == "" {
 		words = append(words[:1], words[2:]...)
 	}
 	return fmt.Appendf(nil, "%s\n<!-- %s -->\n", r.Initial, strings.ReplaceAll(strings.Join(words, " "), "-->", "→"))
 }
 
-// answer reads what the person wrote. A file that is gone says nothing, nor does one that is as it
-// was made, unless it was saved so.
+// inputLabel returns a title as it precedes instructions: with a colon, unless it is a sentence.
+func inputLabel(title string) string {
+	if title == "" || strings.ContainsAny(title[len(title)-1:], ".?!:") {
+		return title
+	}
+	return title + ":"
+}
+
+// answer returns the user's text. It is "" if the file is gone or is unchanged and was not saved.
 func (in *input) answer(saved bool) (string, error) {
 	f, err := in.fs.Open(in.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -247,8 +260,8 @@ func (in *input) answer(saved bool) (string, error) {
 	return inputText(string(content)), nil
 }
 
-// inputText is the text of a file without the line below it and without blank lines around it.
-// Where the line was deleted all of it is the text.
+// inputText returns the text above the marker line without blank lines around it. If the marker line
+// was deleted, it returns the entire text.
 func inputText(content string) string {
 	content = strings.ToValidUTF8(strings.TrimPrefix(content, "\ufeff"), "\ufffd")
 	lines := strings.Split(strings.ReplaceAll(content, "\r\n", "\n"), "\n")
@@ -268,7 +281,7 @@ func inputText(content string) string {
 	return strings.Join(lines, "\n")
 }
 
-// inputName makes the beginning of a file's name of a title.
+// inputName returns the beginning of a file name for a title.
 func inputName(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -280,11 +293,11 @@ func inputName(title string) string {
 	return strings.TrimSuffix(name[:min(len(name), 40)], "-")
 }
 
-// inputFile is the form of the files' names, and of those that editors put beside them; the number
-// is that of the process.
+// inputFile matches the names of input files, and of the files that editors create beside them. The
+// number is the process id.
 var inputFile = regexp.MustCompile(`^[.#]*[a-z0-9-]+-([0-9]+)-[0-9a-f]{16}\.md.*$`)
 
-// clearInputs removes what servers that crashed left behind.
+// clearInputs removes the files of crashed servers.
 func (s *server) clearInputs() {
 	dir, fs, now := s.documents.inputs.directory(), afero.NewOsFs(), s.opts.Clock.Now()
 	if dir == "" {
@@ -292,7 +305,7 @@ func (s *server) clearInputs() {
 	}
 	infos, err := afero.ReadDir(fs, dir)
 	if err != nil {
-		return // there is none yet, or making a file will tell
+		return // it does not exist yet, or creating a file will fail
 	}
 	for _, info := range infos {
 		name := inputFile.FindStringSubmatch(info.Name())
@@ -302,7 +315,7 @@ func (s *server) clearInputs() {
 		pid, err := strconv.Atoi(name[1])
 		gone := err != nil || pid != os.Getpid() && !s.opts.Alive(pid)
 		age := now.Sub(info.ModTime())
-		if age > inputOldAfter && pid != os.Getpid() || gone && age > inputLeftAfter {
+		if age > inputOldAfter && pid != os.Getpid() || gone && age > inputOrphanedAfter {
 			_ = fs.Remove(filepath.Join(dir, info.Name())) // the next one tries again
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
 type inputArgs struct {
@@ -35,7 +35,7 @@ func runInput(ctx context.Context, env *commands.Env, a inputArgs) (inputResult,
 	return inputResult{text, ok}, err
 }
 
-// inputLine is the last line of a file that asks "Why?".
+// inputLine is the marker line of a file that asks "Why?".
 const inputLine = "<!-- Why? Write above this line and save. Save nothing above it to cancel. -->\n"
 
 var (
@@ -43,7 +43,7 @@ var (
 	why            = lsptest.Fields{"text": "Why?"}
 )
 
-// writer is an editor whose person is asked for texts.
+// writer is an editor whose user is asked for texts.
 type writer struct {
 	*lsptest.Editor
 	t    *testing.T
@@ -67,7 +67,7 @@ func (w *writer) start(capabilities any) *writer {
 	return w
 }
 
-// shown waits until a file is opened, says that it was and returns its path.
+// shown waits for the request to open a file, reports success and returns the path.
 func (w *writer) shown() string {
 	w.t.Helper()
 	r := w.WaitRequest("window/showDocument")
@@ -82,7 +82,7 @@ func (w *writer) shown() string {
 	return lsptest.Path(w.t, p.URI)
 }
 
-// prepend is what a person writes.
+// prepend writes text above the marker line.
 func (w *writer) prepend(path, text string) {
 	w.t.Helper()
 	require.NoError(w.t, os.WriteFile(path, []byte(text+w.read(path)), 0o600))
@@ -95,7 +95,7 @@ func (w *writer) read(path string) string {
 	return string(content)
 }
 
-// settle lets the time pass that a file is left alone, until the command is answered.
+// settle advances the clock by inputSettle until the command is answered.
 func (w *writer) settle(p *lsptest.Pending) (json.RawMessage, *lsptest.Error) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -113,7 +113,7 @@ func (w *writer) settle(p *lsptest.Pending) (json.RawMessage, *lsptest.Error) {
 	return p.Wait()
 }
 
-// requireAnswer checks what the command was told, and that no file is left.
+// requireAnswer checks the text that the command got, and that no file is left.
 func (w *writer) requireAnswer(want string, raw json.RawMessage, err *lsptest.Error) {
 	w.t.Helper()
 	require.Nil(w.t, err)
@@ -128,7 +128,17 @@ func (w *writer) requireEmpty() {
 	require.Empty(w.t, left)
 }
 
-func TestInputIsAFileOfThePersonAlone(t *testing.T) {
+func TestInputTitleThatIsNoSentence(t *testing.T) {
+	t.Parallel()
+	w := newWriter(t, showsDocuments)
+	exec := w.BeginExec("test.input", lsptest.Fields{"text": "New title"})
+	path := w.shown()
+	require.Equal(t, "\n<!-- New title: Write above this line and save. Save nothing above it to cancel. -->\n", w.read(path))
+	exec.Cancel()
+	_, _ = exec.Wait()
+}
+
+func TestInputIsAPrivateFileOfTheUser(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
 	exec := w.BeginExec("test.input", lsptest.Fields{"text": "Which title, please?", "hint": "A short --> one.", "initial": "Old"})
@@ -148,7 +158,8 @@ func TestInputIsAFileOfThePersonAlone(t *testing.T) {
 	w.requireAnswer("Old", raw, err)
 }
 
-// What a person may make of the file before saving it.
+// The user may change the file in many ways before saving it.
+// Proves: E-02
 func TestInputTexts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ file, want string }{
@@ -179,8 +190,9 @@ func TestInputTexts(t *testing.T) {
 	}
 }
 
-// A client may know the server for other languages than Markdown: then it tells of nothing, and the
-// change on disk counts, in whatever way the editor writes.
+// A client may start the server only for other languages than Markdown. Then it reports nothing, and the
+// server notices the change on disk, however the editor writes it.
+// Proves: E-02
 func TestInputSavedOnDiskOnly(t *testing.T) {
 	t.Parallel()
 	for name, save := range map[string]func(w *writer, path string){
@@ -189,7 +201,7 @@ func TestInputSavedOnDiskOnly(t *testing.T) {
 			require.NoError(w.t, os.WriteFile(path+"~", []byte("because\n"+inputLine), 0o600))
 			require.NoError(w.t, os.Rename(path+"~", path))
 		},
-		"moved away and made anew": func(w *writer, path string) {
+		"moved away and recreated": func(w *writer, path string) {
 			require.NoError(w.t, os.Rename(path, path+"~"))
 			require.NoError(w.t, os.WriteFile(path, []byte("because\n"+inputLine), 0o600))
 			require.NoError(w.t, os.Remove(path+"~"))
@@ -210,7 +222,7 @@ func TestInputSavedOnDiskOnly(t *testing.T) {
 	}
 }
 
-// Saved twice by a client that tells of it: the second time there is nobody to be told.
+// If the client saves twice, the second notification is ignored.
 func TestInputSavedTwice(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -227,12 +239,13 @@ func TestInputSavedTwice(t *testing.T) {
 	require.Nil(t, err)
 }
 
+// Proves: E-02
 func TestInputIsCancelled(t *testing.T) {
 	t.Parallel()
 	for name, cancel := range map[string]func(w *writer, path string){
 		"saved as it was":                 func(w *writer, path string) { w.Save(path) },
 		"closed":                          func(w *writer, path string) { w.Open(path, w.read(path)); w.Close(path) },
-		"closed, and what is not saved":   func(w *writer, path string) { w.Open(path, w.read(path)); w.Change(path, 2, "x"); w.Close(path) },
+		"closed with unsaved text":        func(w *writer, path string) { w.Open(path, w.read(path)); w.Change(path, 2, "x"); w.Close(path) },
 		"closed, opened and closed again": func(w *writer, path string) { w.Close(path); w.Open(path, w.read(path)); w.Close(path) },
 		"removed":                         func(w *writer, path string) { require.NoError(w.t, os.Remove(path)) },
 	} {
@@ -247,7 +260,7 @@ func TestInputIsCancelled(t *testing.T) {
 	}
 }
 
-// What the text began with is an answer when it is saved, not when the file is only closed.
+// The initial text is an answer if the file is saved, but not if it is only closed.
 func TestInputThatBeganWithATextIsClosed(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -259,7 +272,7 @@ func TestInputThatBeganWithATextIsClosed(t *testing.T) {
 	w.requireAnswer("", raw, err)
 }
 
-// An editor closes and opens a document when its language changes.
+// Editors close and reopen a document when its language changes.
 func TestInputThatIsOpenedAgainIsStillAwaited(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -277,6 +290,7 @@ func TestInputThatIsOpenedAgainIsStillAwaited(t *testing.T) {
 	w.requireAnswer("because", raw, err)
 }
 
+// Proves: E-02
 func TestInputIsNoDocument(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -294,6 +308,7 @@ func TestInputIsNoDocument(t *testing.T) {
 	w.requireAnswer("because", raw, err)
 }
 
+// Proves: E-02
 func TestTwoInputsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -313,7 +328,7 @@ func TestTwoInputsAtOnce(t *testing.T) {
 	w.requireAnswer("first", raw, err)
 }
 
-// While it is waited for the person sees so and can stop it.
+// While the command waits, the user sees a progress and can cancel it.
 func TestInputShowsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWriter(t, showsDocuments)
@@ -356,7 +371,8 @@ func TestInputEndsWithItsCommand(t *testing.T) {
 	}
 }
 
-// A client that opens no document is told the path; nothing is waited for without the person.
+// A client that opens no documents gets the path in a question; the command waits only for the answer.
+// Proves: E-02
 func TestInputByQuestion(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -415,8 +431,8 @@ func TestInputThatIsTooLong(t *testing.T) {
 	w.requireEmpty()
 }
 
-// Without a place of the server's own, or one that cannot be written, files are made in the
-// temporary directory, each in one of its own.
+// If there is no input directory, or it is not writable, each file is created in its own temporary
+// directory.
 func TestInputInTheTemporaryDirectory(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]func(t *testing.T) string{
@@ -448,7 +464,8 @@ func TestInputInTheTemporaryDirectory(t *testing.T) {
 	}
 }
 
-// What servers that crashed left behind is removed with the next input, and nothing else is.
+// The next input removes the files of crashed servers, and no others.
+// Proves: E-02
 func TestLeftoversOfInputs(t *testing.T) {
 	t.Parallel()
 	w := &writer{t: t, dir: t.TempDir(), f: newFixture(t)}

@@ -9,16 +9,16 @@ import (
 	"go.uber.org/zap"
 )
 
-// inputSettle is how long a file is left alone after a change that only the disk tells of, before
-// it is read: an editor empties it first, or puts another one in its place. A document that was
-// closed may be opened again in the same time, in another language say.
+// inputSettle is the delay between a change on disk and reading the file, because editors truncate or
+// replace it first. A closed document may also be reopened within that time, for example in another
+// language.
 const inputSettle = 250 * time.Millisecond
 
-// wait returns when the file was saved or, saved being false, when it was closed and nothing told
-// that it was saved. A client that knows us for other languages only tells of neither: then it is
-// the disk that tells.
+// wait returns when the file was saved or, with saved false, when it was closed without being saved. A
+// client that starts the server only for other languages reports neither, so wait also watches the
+// file on disk.
 func (in *input) wait(ctx context.Context, disk inputWatch, clock Clock, log *zap.Logger) (saved bool, err error) {
-	var settled chan struct{} // nil while nothing has to settle
+	var settled chan struct{} // nil unless a change is settling
 	stop := func() bool { return true }
 	defer func() { stop() }()
 	touched := false // the file on disk was
@@ -28,7 +28,7 @@ func (in *input) wait(ctx context.Context, disk inputWatch, clock Clock, log *za
 			return false, ctx.Err()
 		case <-settled:
 			return touched, nil
-		case err := <-disk.errors: // the next event, or the client, makes up for one that is lost
+		case err := <-disk.errors: // a later event or notification replaces a lost one
 			log.Warn("watching an input", zap.Error(err))
 			continue
 		case e := <-disk.events:
@@ -37,13 +37,13 @@ func (in *input) wait(ctx context.Context, disk inputWatch, clock Clock, log *za
 			}
 			touched = true
 		case <-in.changed:
-			saved, closed := in.told()
+			saved, closed := in.status()
 			switch {
 			case saved:
 				return true, nil
 			case touched, closed && settled != nil, !closed && settled == nil:
 				continue // nothing new
-			case !closed: // opened again
+			case !closed: // reopened
 				stop()
 				settled = nil
 				continue
@@ -56,14 +56,13 @@ func (in *input) wait(ctx context.Context, disk inputWatch, clock Clock, log *za
 	}
 }
 
-func (in *input) told() (saved, closed bool) {
+func (in *input) status() (saved, closed bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.saved, in.closed
 }
 
-// inputWatch tells of changes in the directory of a file. Its channels are nil when that cannot
-// be watched.
+// inputWatch watches the directory of a file. Its channels are nil if that is not possible.
 type inputWatch struct {
 	events <-chan fsnotify.Event
 	errors <-chan error
@@ -78,8 +77,8 @@ func (in *input) watch(log *zap.Logger) inputWatch {
 		}
 	}
 	if err != nil {
-		log.Warn("only the client can tell that an input was saved", zap.Error(err))
+		log.Warn("cannot watch an input on disk; waiting for the client only", zap.Error(err))
 		return inputWatch{close: func() {}}
 	}
-	return inputWatch{events: w.Events, errors: w.Errors, close: func() { _ = w.Close() }} // nothing is lost with it
+	return inputWatch{events: w.Events, errors: w.Errors, close: func() { _ = w.Close() }} // closing a watcher loses no data
 }

@@ -1,22 +1,19 @@
 package lsp_test
 
 import (
-	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/leaktest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
-// A server that ended leaves no goroutine behind. Not parallel: it counts those of
-// the whole process.
+// A server that has ended leaves no goroutines behind. Not parallel: it inspects those of the whole
+// process.
 func TestNoGoroutineLeak(t *testing.T) {
-	before := runtime.NumGoroutine()
+	noLeaks := leaktest.Begin(t)
 	for name, end := range map[string]func(*lsptest.Editor){
 		"exit":    func(ed *lsptest.Editor) { ed.Shutdown(); ed.Exit() },
 		"input":   (*lsptest.Editor).CloseInput,
@@ -41,8 +38,5 @@ func TestNoGoroutineLeak(t *testing.T) {
 			ed.Wait()
 		})
 	}
-	// Eventually itself takes one.
-	if !assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 20*time.Second, time.Millisecond) {
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-	}
+	noLeaks()
 }

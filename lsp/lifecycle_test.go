@@ -13,9 +13,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 func TestRequestsOutsideTheSession(t *testing.T) {
@@ -29,7 +29,7 @@ func TestRequestsOutsideTheSession(t *testing.T) {
 	ed.Initialize(nil)
 	_, err := ed.Call("initialize", lsptest.Fields{})
 	require.Equal(t, -32600, err.Code)
-	require.Equal(t, "The server is initialized already.", err.Message)
+	require.Equal(t, "The server is already initialized.", err.Message)
 
 	ed.Shutdown()
 	for _, method := range []string{"workspace/executeCommand", "shutdown", "initialize", "made/up"} {
@@ -72,7 +72,7 @@ func TestHowAServerEnds(t *testing.T) {
 	}
 }
 
-// A client may write a whole conversation and leave: everything is answered.
+// A client may send an entire conversation at once and exit: everything is answered.
 func TestEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -118,7 +118,7 @@ func TestShutdownLetsCommandsFinish(t *testing.T) {
 	exec := ed.BeginExec("test.hold", lsptest.Fields{"text": "done"})
 	receive(t, f.running)
 	shutdown := ed.Begin("shutdown", nil)
-	// The barrier: shutdown was seen when another request is refused.
+	// The barrier: once another request is refused, shutdown has been handled.
 	_, refused := ed.Call("test/barrier", nil)
 	require.Equal(t, -32600, refused.Code)
 	close(f.release)
@@ -131,7 +131,7 @@ func TestShutdownLetsCommandsFinish(t *testing.T) {
 	require.Equal(t, 0, ed.Exit().ExitCode())
 }
 
-func TestShutdownCancelsWhatDoesNotFinish(t *testing.T) {
+func TestShutdownCancelsUnfinishedCommands(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ed := f.start(t)
@@ -171,7 +171,7 @@ func TestClientThatStopsReadingDoesNotKeepTheServer(t *testing.T) {
 	ed := f.start(t)
 	ed.Pause()
 	for range 50 {
-		ed.BeginExec("test.echo", lsptest.Fields{"text": "nobody reads this"})
+		ed.BeginExec("test.echo", lsptest.Fields{"text": "not read"})
 	}
 	ed.CloseInput()
 	require.Equal(t, lsp.EndInput, ed.Wait().Reason)
@@ -282,7 +282,7 @@ func TestCommandsWaitForTheStartUpWork(t *testing.T) {
 	require.Equal(t, "xcsh/sessionChanged", ms[len(ms)-2].Method)
 }
 
-// syncCounter is a log that counts how often it was flushed.
+// syncCounter is a log that counts its flushes.
 type syncCounter struct {
 	zapcore.WriteSyncer
 	synced chan struct{}

@@ -8,11 +8,10 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
-// A log at its default level can be shown to others: it never holds what a person
-// typed or has open.
+// A log at its default level can be shared: it never contains prompts or open texts.
 func TestLogsHoldNoContents(t *testing.T) {
 	t.Parallel()
 	core, logs := observer.New(zap.InfoLevel)

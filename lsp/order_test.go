@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
 // A large change followed by a small one: the small one takes less time to decode
@@ -49,7 +49,8 @@ func TestEveryRequestSeesTheNotificationsBeforeIt(t *testing.T) {
 	}
 }
 
-// Notifications about the work of a request come before its answer.
+// Notifications about the work of a request are sent before its answer.
+// Proves: X-200
 func TestEventsComeBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	unixPaths(t)

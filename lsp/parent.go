@@ -6,9 +6,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// watchParent ends the server when the process pid is gone, as the protocol wants
-// it of the processId of initialize. Editors that are killed do not always close
-// our input. A pid that is not positive means that there is no such process.
+// watchParent ends the server when the process pid, the processId of initialize, has ended. The protocol
+// requires this, because an editor that is killed does not always close the server's input. A pid
+// that is not positive means that there is no such process.
 func (s *server) watchParent(pid int) {
 	if pid <= 0 {
 		return

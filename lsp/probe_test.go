@@ -7,11 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// probe is something a broken or hostile client writes.
+// probe is the output of a broken or hostile client.
 type probe struct {
 	name string
 	raw  string // the bytes, with headers
@@ -32,7 +32,7 @@ func notification(method, params string) probe {
 
 func probes() []probe {
 	ps := []probe{
-		// JSON that is none
+		// invalid JSON
 		frame("not JSON", `hello`, "null", -32700),
 		frame("half an object", `{"jsonrpc":"2.0","id":1,"method":`, "null", -32700),
 		frame("a trailing comma", `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,}}`, "null", -32700),
@@ -44,7 +44,7 @@ func probes() []probe {
 		frame("deeper than any stack", strings.Repeat(`[`, 2<<20), "null", -32700),
 		frame("deep and closed", `{"jsonrpc":"2.0","id":"deep","method":"x","params":`+strings.Repeat(`[`, 20000)+strings.Repeat(`]`, 20000)+`}`, "null", -32700),
 
-		// JSON that is no message
+		// JSON that is not a message
 		frame("a number", `1`, "null", -32600),
 		frame("null", `null`, "null", -32600),
 		frame("text", `"initialize"`, "null", -32600),
@@ -63,7 +63,7 @@ func probes() []probe {
 		frame("an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"x"}`, "null", -32600),
 		frame("an id that is true", `{"jsonrpc":"2.0","id":true,"method":"x"}`, "null", -32600),
 
-		// messages that are odd but legal
+		// messages that are unusual but valid
 		frame("a byte order mark", "\xef\xbb\xbf"+`{"jsonrpc":"2.0","id":"bom","method":"x/y"}`, `"bom"`, -32601),
 		frame("an id beyond 32 bits", `{"jsonrpc":"2.0","id":5000000000,"method":"x/y"}`, `5000000000`, -32601),
 		frame("a negative id", `{"jsonrpc":"2.0","id":-7,"method":"x/y"}`, `-7`, -32601),
@@ -84,7 +84,7 @@ func probes() []probe {
 		frame("params that are a list", `{"jsonrpc":"2.0","id":"pl","method":"workspace/executeCommand","params":[]}`, `"pl"`, -32602),
 		frame("no params", `{"jsonrpc":"2.0","id":"np","method":"workspace/executeCommand"}`, `"np"`, -32602),
 
-		// answers nobody asked for
+		// unsolicited answers
 		frame("an answer to nothing", `{"jsonrpc":"2.0","id":424242,"result":null}`, "", 0),
 		frame("an answer with a text id", `{"jsonrpc":"2.0","id":"who","result":{}}`, "", 0),
 		frame("an answer without an id", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}`, "", 0),
@@ -116,8 +116,7 @@ func probes() []probe {
 	return ps
 }
 
-// Nothing a client writes ends the connection, and the server still answers after
-// it. Each probe is followed by a request that must work.
+// No message of a client ends the connection. Each probe is followed by a request that must succeed.
 func TestHostileInput(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -144,8 +143,7 @@ func TestHostileInput(t *testing.T) {
 	require.Zero(t, f.logs.FilterMessage("panic").Len())
 }
 
-// After a header without a usable length nothing can be read any more: the server
-// ends, in good order.
+// After a header without a valid length nothing can be read any more, so the server shuts down in order.
 func TestLostFraming(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string]string{

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -10,66 +11,80 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// reportEvery is the shortest time between two reports of one progress: editors
-// redraw for each, and nobody reads faster.
+// reportEvery is the minimum interval between two reports of one progress. Editors redraw for each.
 const reportEvery = 250 * time.Millisecond
 
-// progressToken names a progress. It is the JSON of an integer or a string; ""
-// is no token.
+// maxIgnored is the number of consecutive unanswered window/workDoneProgress/create requests after
+// which the server stops sending them.
+const maxIgnored = 3
+
+// progressToken identifies a progress. It is the JSON of an integer or a string; "" is no token.
 type progressToken string
 
-// parseToken reads a token. What is neither an integer nor a string is no token.
+// parseToken decodes a token. It returns "" for anything but an integer or a string.
 func parseToken(raw json.RawMessage) progressToken {
-	id := parseID(raw)
+	id := conn.ParseID(raw)
 	if n, ok := id.Number(); ok {
 		return progressToken(fmt.Sprint(n))
 	}
 	if s, ok := id.StringValue(); ok {
 		// Encoded again, so that two spellings of one string are one token.
-		raw, _ := encodeJSON(s)
+		raw, _ := conn.EncodeJSON(s)
 		return progressToken(raw)
 	}
 	return ""
 }
 
-// progresses knows which progress belongs to which request. It is safe for
-// concurrent use.
+// progresses maps requests to their progress reports. It is safe for concurrent use.
 type progresses struct {
 	s *server
 
 	mu      sync.Mutex
-	made    int                           // tokens made by the server; guarded by mu
-	cancels map[progressToken]func(error) // guarded by mu
-	open    map[*call][]*progress         // begun and not ended; guarded by mu
+	made    int                          // tokens made by the server; guarded by mu
+	ignored int                          // consecutive unanswered create requests; guarded by mu
+	cancels map[progressToken]*conn.Call // guarded by mu
+	tokens  map[*conn.Call]*callToken    // guarded by mu
+	open    map[*conn.Call][]*progress   // begun and not ended; guarded by mu
+}
+
+// callToken is the workDoneToken of a request.
+type callToken struct {
+	token progressToken
+	used  bool // by a report
 }
 
 func newProgresses(s *server) *progresses {
-	return &progresses{s: s, cancels: make(map[progressToken]func(error)), open: make(map[*call][]*progress)}
+	return &progresses{s: s, cancels: make(map[progressToken]*conn.Call), tokens: make(map[*conn.Call]*callToken), open: make(map[*conn.Call][]*progress)}
 }
 
 // attach makes token the progress of a request: its first report uses it, and
 // cancelling the progress cancels the request.
-func (ps *progresses) attach(c *call, token progressToken) {
+func (ps *progresses) attach(c *conn.Call, token progressToken) {
 	if c == nil || token == "" {
 		return
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	c.token, c.asked = token, token
-	ps.cancels[token] = c.cancel
+	ps.tokens[c] = &callToken{token: token}
+	ps.cancels[token] = c
 }
 
-// endAll forgets a request that is done. It ends what the command left open, as
-// one that panicked did: editors show a progress until its end.
-func (ps *progresses) endAll(c *call) {
+// endAll removes a request that is done. It ends the reports that the command left open, for example by
+// a panic, because editors show a progress until its end.
+func (ps *progresses) endAll(c *conn.Call) {
 	ps.mu.Lock()
-	left := ps.open[c]
+	unended := ps.open[c]
 	delete(ps.open, c)
-	delete(ps.cancels, c.asked)
+	if t := ps.tokens[c]; t != nil {
+		delete(ps.cancels, t.token)
+		delete(ps.tokens, c)
+	}
 	ps.mu.Unlock()
-	for _, p := range left {
+	for _, p := range unended {
 		p.End("")
 	}
 }
@@ -80,10 +95,10 @@ func (ps *progresses) forget(token progressToken) {
 	delete(ps.cancels, token)
 }
 
-// begin starts a progress. It uses the token of the request, or else makes one if
-// the client lets the server begin progress; otherwise nothing is shown.
+// begin starts a progress. It uses the token of the request, or creates one if the client supports
+// that. Otherwise nothing is shown.
 func (ps *progresses) begin(ctx context.Context, title string) commands.Progress {
-	c := callOf(ctx)
+	c := conn.CallOf(ctx)
 	token := ps.takeToken(c)
 	if token == "" {
 		if token = ps.create(ctx, c); token == "" {
@@ -101,42 +116,62 @@ func (ps *progresses) begin(ctx context.Context, title string) commands.Progress
 	return p
 }
 
-// takeToken returns the token of a request that no progress uses yet.
-func (ps *progresses) takeToken(c *call) progressToken {
+// takeToken returns the token of a request unless a progress uses it already.
+func (ps *progresses) takeToken(c *conn.Call) progressToken {
 	if c == nil {
 		return ""
 	}
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
-	token := c.token
-	c.token = ""
-	return token
+	t := ps.tokens[c]
+	if t == nil || t.used {
+		return ""
+	}
+	t.used = true
+	return t.token
 }
 
-// create asks the client for a progress of the server's own.
-func (ps *progresses) create(ctx context.Context, c *call) progressToken {
+// create asks the client to create a progress with a token of the server.
+func (ps *progresses) create(ctx context.Context, c *conn.Call) progressToken {
 	if !ps.s.client.progress {
 		return ""
 	}
 	ps.mu.Lock()
+	if ps.ignored >= maxIgnored {
+		ps.mu.Unlock()
+		return ""
+	}
 	ps.made++
 	token := progressToken(fmt.Sprintf(`"xcsh-%d"`, ps.made))
 	if c != nil {
-		ps.cancels[token] = c.cancel // the client may cancel before its answer arrives
+		ps.cancels[token] = c // the client may cancel before its answer arrives
 	}
 	ps.mu.Unlock()
 	params := struct {
 		Token json.RawMessage `json:"token"`
 	}{json.RawMessage(token)}
-	if err := ps.s.ask(ctx, protocol.MethodWindowWorkDoneProgressCreate, &params, nil); err != nil {
+	err := ps.s.ask(ctx, protocol.MethodWindowWorkDoneProgressCreate, &params, nil)
+	ps.answered(!errors.Is(err, errUnanswered))
+	if err != nil {
 		ps.forget(token)
 		return ""
 	}
 	return token
 }
 
-// progressCancel is window/workDoneProgress/cancel: it cancels the request that
-// the progress is about.
+// answered counts the create requests that the client did not answer.
+func (ps *progresses) answered(yes bool) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if yes {
+		ps.ignored = 0
+	} else {
+		ps.ignored++
+	}
+}
+
+// progressCancel handles window/workDoneProgress/cancel: it cancels the request that the progress
+// belongs to.
 func (s *server) progressCancel(params json.RawMessage) error {
 	var p struct {
 		Token json.RawMessage `json:"token"`
@@ -146,21 +181,21 @@ func (s *server) progressCancel(params json.RawMessage) error {
 	}
 	s.progress.mu.Lock()
 	defer s.progress.mu.Unlock()
-	if cancel := s.progress.cancels[parseToken(p.Token)]; cancel != nil {
-		cancel(errClientCancelled)
+	if c := s.progress.cancels[parseToken(p.Token)]; c != nil {
+		c.Cancel()
 	}
 	return nil
 }
 
-// progress is one report of long work. It is safe for concurrent use. Nothing of
-// it depends on the context of the work: the end of a cancelled one is sent too.
+// progress is the progress report of one piece of work. It is safe for concurrent use. It does not
+// depend on the context of the work, so the end of cancelled work is sent too.
 type progress struct {
 	ps    *progresses
 	token progressToken
 
 	mu      sync.Mutex
 	last    time.Time      // of the last report; guarded by mu
-	waiting *progressValue // held back by reportEvery; guarded by mu
+	waiting *progressValue // delayed by reportEvery; guarded by mu
 	stop    func() bool    // the timer that sends it; guarded by mu
 	ended   bool           // guarded by mu
 }
@@ -174,8 +209,8 @@ type progressValue struct {
 	Percentage  *int   `json:"percentage,omitempty"`
 }
 
-// Report shows a message, at once or when reportEvery has passed; of several that
-// have to wait the last one is shown.
+// Report shows a message, at once or when reportEvery has passed. Of several waiting messages it shows
+// the last.
 func (p *progress) Report(message string, percent int) {
 	v := progressValue{Kind: "report", Message: message}
 	if percent >= 0 {
@@ -226,9 +261,9 @@ func (p *progress) End(message string) {
 	p.ps.forget(p.token)
 }
 
-// send queues a value. A report that still waits to be written is replaced by a
-// newer one.
+// send queues a value. A report replaces one that is still waiting to be written.
 func (p *progress) send(v progressValue) {
+	v.Title, v.Message = visible.Line(v.Title), visible.Line(v.Message)
 	merge := ""
 	if v.Kind == "report" {
 		merge = protocol.MethodProgress + "\x00" + string(p.token)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
 var announcesProgress = lsptest.Fields{"capabilities": lsptest.Fields{"window": lsptest.Fields{"workDoneProgress": true}}}
@@ -35,7 +35,7 @@ func TestProgressWithTheRequestsToken(t *testing.T) {
 			expectProgress(t, ed, tc.wire, `{"kind":"begin","title":"Working","cancellable":true}`)
 			receive(t, f.running)
 
-			// The first reports came too early: the last of them is shown in time.
+			// The first reports are delayed, and the last of them is shown.
 			f.clock.advance(249 * time.Millisecond)
 			f.clock.advance(time.Millisecond)
 			expectProgress(t, ed, tc.wire, `{"kind":"report","message":"three"}`)

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"os"
 	"slices"
 	"sync"
@@ -9,30 +8,29 @@ import (
 
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// maxShown is how many transcripts are looked after, the ones that were asked for last: a
-// client does not say when it closes one.
+// maxShown is the number of transcripts that are kept up to date, the most recently requested ones. A
+// client does not report when it closes one.
 const maxShown = 32
 
-// refreshTime is how long a client may take to accept that a transcript is out of date.
-const refreshTime = 5 * time.Second
-
-// shownTranscripts are the transcripts that the client was given, to tell it which of them
-// no longer say all of their session.
+// shownTranscripts are the transcripts that the client has requested, to notify it when they are
+// outdated.
 type shownTranscripts struct {
 	wake chan struct{} // sessions may have changed
 
 	mu    sync.Mutex
-	shown []shownTranscript // by when they were asked for; guarded by mu
+	shown []shownTranscript // in the order of the requests; guarded by mu
 }
 
 type shownTranscript struct {
 	uri, path string
-	file      fileState // before its session was read
+	file      fileState // before the session was read
 }
 
-// fileState tells one state of a file from another; zero while there is no file.
+// fileState identifies the state of a file. It is zero if the file does not exist.
 type fileState struct {
 	size    int64
 	changed time.Time
@@ -49,7 +47,7 @@ func newShownTranscripts() *shownTranscripts {
 	return &shownTranscripts{wake: make(chan struct{}, 1)}
 }
 
-// add remembers that t is shown.
+// add adds a transcript, in place of an earlier one with the same URI.
 func (st *shownTranscripts) add(t shownTranscript) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -60,8 +58,7 @@ func (st *shownTranscripts) add(t shownTranscript) {
 	st.shown = append(st.shown, t)
 }
 
-// outdated returns the URIs of the transcripts whose file is not as it was, each once for
-// every state the file is found in.
+// outdated returns the URIs of the transcripts whose file has changed, each once per change.
 func (st *shownTranscripts) outdated(stat func(path string) (os.FileInfo, error)) (uris []string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -75,7 +72,7 @@ func (st *shownTranscripts) outdated(stat func(path string) (os.FileInfo, error)
 	return uris
 }
 
-// mayHaveChanged has the transcripts looked at. It does not block.
+// mayHaveChanged starts a check of the transcripts. It does not block.
 func (st *shownTranscripts) mayHaveChanged() {
 	select {
 	case st.wake <- struct{}{}:
@@ -83,8 +80,7 @@ func (st *shownTranscripts) mayHaveChanged() {
 	}
 }
 
-// refreshTranscripts tells the client of transcripts that are out of date, until the server
-// stops.
+// refreshTranscripts notifies the client of outdated transcripts until the server stops.
 func (s *server) refreshTranscripts() {
 	defer s.recoverPanic("refreshing transcripts")
 	for {
@@ -93,18 +89,16 @@ func (s *server) refreshTranscripts() {
 			return
 		case <-s.transcripts.wake:
 		}
-		for _, uri := range s.transcripts.outdated(s.lookEnv().Fs.Stat) {
+		for _, uri := range s.transcripts.outdated(s.readOnlyEnv().Fs.Stat) {
 			s.refresh(uri)
 		}
 	}
 }
 
 func (s *server) refresh(uri string) {
-	ctx, cancel := context.WithTimeout(s.work, refreshTime)
-	defer cancel()
-	params, err := encodeJSON(map[string]string{"uri": uri})
+	params, err := conn.EncodeJSON(map[string]string{"uri": uri})
 	if err == nil {
-		err = s.ask(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh, params, nil)
+		err = s.ask(s.work, protocol.MethodWorkspaceTextDocumentContentRefresh, params, nil)
 	}
 	if err != nil {
 		s.log.Debug("a transcript was not refreshed", zap.String("uri", uri), zap.Error(err))

@@ -4,22 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"time"
 
 	"go.lsp.dev/protocol"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// route is what becomes of one method. A method is a request or a notification,
-// never both: a request method sent as a notification is ignored, the other way
-// round it is refused.
+// route is the handler of one method. A method is a request or a notification, never both: a
+// notification with the method of a request is ignored, and a request with the method of a
+// notification is refused.
 type route struct {
 	call   func(ctx context.Context, params json.RawMessage) (any, error)
 	notify func(params json.RawMessage) error
-	inline bool // call: nothing else is looked at before the answer
+	inline bool // call: no other message is handled before the answer
 	always bool // notify: handled in every phase
 }
 
-// methods returns every method of the protocol the server handles, standard and
-// own. Methods of our own are rows like all others.
+// methods returns the routes of all methods that the server handles, those of LSP and its own.
 func (s *server) methods() map[string]route {
 	routes := map[string]route{
 		protocol.MethodInitialize: {call: s.initialize, inline: true},
@@ -43,19 +45,16 @@ func (s *server) methods() map[string]route {
 		protocol.MethodWorkspaceExecuteCommand: {call: s.executeCommand},
 
 		protocol.MethodTextDocumentCodeAction:       {call: s.codeActions},
-		protocol.MethodTextDocumentHover:            {call: s.hover},
 		protocol.MethodWorkspaceTextDocumentContent: {call: s.textDocumentContent},
-
-		protocol.MethodTextDocumentDocumentSymbol: aboutSession(s, protocol.MethodTextDocumentDocumentSymbol, s.documentSymbols),
-		protocol.MethodTextDocumentFoldingRange:   aboutSession(s, protocol.MethodTextDocumentFoldingRange, s.foldingRanges),
-		protocol.MethodTextDocumentDocumentLink:   aboutSession(s, protocol.MethodTextDocumentDocumentLink, s.documentLinks),
-		protocol.MethodTextDocumentCodeLens:       aboutSession(s, protocol.MethodTextDocumentCodeLens, s.codeLenses),
+	}
+	for method, handler := range s.sessionDocs.Handlers() {
+		routes[method] = route{call: handler}
 	}
 	maps.Copy(routes, s.hostedRoutes())
 	return routes
 }
 
-// notify makes a route of a function over parameters of our own types.
+// notify returns the route of a notification with parameters of type P.
 func notify[P any](f func(p *P) error) route {
 	return route{notify: func(params json.RawMessage) error {
 		p := new(P)
@@ -68,25 +67,30 @@ func notify[P any](f func(p *P) error) route {
 
 func ignore(json.RawMessage) error { return nil }
 
-// nilCall stands for shutdown, which request handles itself.
+// nilCall is a placeholder for shutdown, which request handles itself.
 func nilCall(context.Context, json.RawMessage) (any, error) { return nil, nil }
 
 // shutdown stops the work; the client then sends exit.
 func (s *server) shutdown() error {
 	s.stop()
-	s.outbox.flush(context.Background())
+	s.conn.Flush(context.Background())
 	return nil
 }
 
-// exitNow makes Serve return. It must not close the connection itself: that waits
-// for this very handler.
+// exitNow makes Serve return. It must not close the connection itself, which waits for this handler.
 func (s *server) exitNow(json.RawMessage) error {
 	s.exitOnce.Do(func() { close(s.exit) })
 	return nil
 }
 
-// cancelRequest cancels a request. An id that is malformed or names nothing is
-// not an error: the answer and the cancellation may have crossed.
+// exiting makes Serve return even if exit is never handled, because a message before it may block
+// forever, for example opening sessions on storage that does not respond.
+func (s *server) exiting() {
+	time.AfterFunc(s.opts.Grace, func() { _ = s.exitNow(nil) })
+}
+
+// cancelRequest cancels a request. A malformed or unknown id is not an error: the answer and the
+// cancellation may have crossed.
 func (s *server) cancelRequest(params json.RawMessage) error {
 	var p struct {
 		ID json.RawMessage `json:"id"`
@@ -94,8 +98,8 @@ func (s *server) cancelRequest(params json.RawMessage) error {
 	if err := json.Unmarshal(params, &p); err != nil {
 		return err
 	}
-	if id := parseID(p.ID); id.IsValid() {
-		s.calls.cancel(id)
+	if id := conn.ParseID(p.ID); id.IsValid() {
+		s.calls.Cancel(id)
 	}
 	return nil
 }

@@ -6,91 +6,92 @@ import (
 	"time"
 
 	"github.com/spf13/afero"
-	"go.lsp.dev/jsonrpc2"
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
-// Options say what a server is made of. Only Commands and Open are required.
+// Options configure a server. Only Commands and Open are required.
 type Options struct {
 	Version  string          // of the server, shown to the client
-	Commands *commands.Table // what workspace/executeCommand runs
+	Commands *commands.Table // the commands of workspace/executeCommand
 	Manifest any             // marshals to experimental.xcsh.commands; nil means none
 
-	// Open makes the backend when the client initializes; an error fails the
-	// initialize request and the client may try again. It must not call the
-	// client, which may not be asked anything yet.
+	// Open makes the backend when the client initializes. An error fails the initialize request, and
+	// the client may try again. Open must not call the client, which the protocol forbids until then.
 	Open func(ctx context.Context, s Settings, c Client) (Backend, error)
 
-	// Started runs on its own goroutine once the client may be spoken to, with
-	// the Env of the commands. Commands of the client wait until it returns, so
-	// that the first of them finds what the start-up made, or until it asks the
-	// person something. Its context ends when the server stops. Optional.
+	// Started runs on its own goroutine, with the Env of the commands, once the server may send
+	// messages. Commands of the client wait until it returns or asks the user a question, so that
+	// the first of them finds the session that the start-up opened. Its context ends when the server
+	// stops. Optional.
 	Started func(ctx context.Context, env *commands.Env)
 
 	Log *zap.Logger // nil logs nothing
 
-	MaxInFlight int           // requests handled at once; more are refused as busy. 0 means 256
-	Drain       time.Duration // how long commands may go on after shutdown before they are cancelled. 0 means 250 ms
+	MaxInFlight int           // requests handled at once; more fail with busy. 0 means 256
+	Drain       time.Duration // how long commands may run after shutdown before they are cancelled. 0 means 250 ms
 	Grace       time.Duration // how long cancelled commands, then sessions, are waited for. 0 means 2 s
 
-	ParentPoll time.Duration      // how often the client's process is looked for. 0 means 2 s
+	ParentPoll time.Duration      // how often the client's process is checked. 0 means 2 s
 	Alive      func(pid int) bool // whether a process exists; nil asks the operating system
 
 	Clock Clock // nil means the real one
 }
 
-// Client is what the backend may use of the editor. It is valid until the server
-// has stopped.
+// Client gives the backend access to the editor. It is valid until the server has stopped.
 type Client struct {
 	Documents *Documents // the open documents; filled and changed from initialized on
 	Hook      hook.Hook  // asks the client before a change of session; nil unless it opted in
 
-	Warn func(text string) // shows the person a sentence; it does not wait
+	Warn    func(text string)         // shows a message; it does not block
+	Folders func() []string           // returns the workspace folders as they are now
+	Pace    func(ctx context.Context) // waits until the editor has read most of the messages
 
-	Approve   agent.Asker                              // asks the person whether a tool may change something
-	Workspace func(disk tool.Workspace) tool.Workspace // the files as the editor has them, over those on disk
+	Approve   agent.Asker                              // asks the user to approve a tool call
+	Workspace func(disk tool.Workspace) tool.Workspace // returns the files with the unsaved text of open documents
 }
 
-// Backend is what commands work on. The server closes Sessions when it stops.
+// Backend holds the services that commands use. The server closes Sessions when it stops.
 type Backend struct {
 	Sessions *agent.Manager
 	Store    *session.Store
-	Finder   session.Finder
+	Finder   library.Finder
 	Fs       afero.Fs
-	Files    tool.Workspace // the files as people see them; nil: prompts take no attachments
+	Files    tool.Workspace // the files with unsaved text; nil: prompts take no attachments
 
-	// InputDir is where the files are made, on the real disk, that people write long answers
-	// in. It is made when it is needed. "": in the temporary directory.
+	// InputDir is the directory, on the real disk, of the files in which users write long answers.
+	// It is created when needed. "" means the temporary directory.
 	InputDir string
 
-	// Live replaces Sessions for what the server itself asks of it. Only tests
-	// set it.
+	// Live replaces Sessions for the server's own calls. Only tests set it.
 	Live Live
 }
 
-// Live is what the server itself asks of the sessions. [agent.Manager] is one.
+// Live are the methods of the sessions that the server itself calls. [agent.Manager] implements it.
 type Live interface {
 	Subscribe(f func(agent.Event)) (cancel func())
 	CloseFolder(ctx context.Context, cwd string) error
 	Close(ctx context.Context) error
 }
 
-// Reason says why [Serve] returned.
+// Reason is the reason why [Serve] returned.
 type Reason string
 
 // The reasons for the end of a server.
 const (
 	EndExit    Reason = "exit"       // the client sent exit
 	EndInput   Reason = "input"      // the input ended
-	EndFraming Reason = "framing"    // a message header could not be understood
+	EndFraming Reason = "framing"    // a message header was invalid
 	EndOutput  Reason = "output"     // the client can no longer be written to
-	EndParent  Reason = "parent"     // the client's process is gone
+	EndParent  Reason = "parent"     // the client's process has ended
 	EndContext Reason = "context"    // the caller's context ended
 	EndConn    Reason = "connection" // the connection ended by itself, which is a defect
 )
@@ -99,12 +100,11 @@ const (
 type Result struct {
 	Reason   Reason
 	Shutdown bool  // the client had sent shutdown
-	Err      error // what broke, for EndFraming, EndOutput and EndConn
+	Err      error // for EndFraming, EndOutput and EndConn
 }
 
-// ExitCode is the exit code of a process that served and ended like r: 0 when the
-// client had sent shutdown, 1 otherwise, as the protocol says of exit. The end of
-// the input counts like exit.
+// ExitCode returns the exit code of the process: 0 if the client had sent shutdown, else 1, as the
+// protocol requires for exit. The end of the input counts like exit.
 func (r Result) ExitCode() int {
 	if r.Shutdown {
 		return 0
@@ -132,7 +132,7 @@ func (o Options) withDefaults() Options {
 		o.ParentPoll = 2 * time.Second
 	}
 	if o.Alive == nil {
-		o.Alive = session.ProcessAlive
+		o.Alive = lock.Alive
 	}
 	if o.Clock == nil {
 		o.Clock = realClock{}
@@ -140,29 +140,26 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Serve speaks the protocol until the client leaves, ctx ends or the streams
-// break. It then stops the work, closes the sessions, flushes the log, closes in
-// and out, and returns. When a read of in cannot be interrupted (a terminal as
-// standard input) the goroutine that reads is left behind; the caller is expected
-// to end the process.
+// Serve speaks the protocol until the client exits, ctx ends or the streams break. It then stops the
+// work, closes the sessions, flushes the log, closes in and out, and returns. If a read of in cannot
+// be interrupted (a terminal as standard input), the goroutine that reads is left behind; the caller
+// is expected to end the process.
 //
-// Neither in nor out may be used by anyone else. On Unix a program whose out is
-// its standard output must ignore SIGPIPE, or it dies before the log is flushed.
+// Nothing else may use in or out. On Unix a program whose out is its standard output must ignore
+// SIGPIPE, or it is killed before the log is flushed.
 func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) Result {
 	s := newServer(ctx, o.withDefaults())
-	s.stream = newStream(in, out, s.log)
-	s.conn = jsonrpc2.NewConn(s.stream, jsonrpc2.WithCodec(codec{}))
-	go s.writeOutbox()
+	s.conn = conn.New(in, out, s.log, s.exiting)
 	// The connection must outlive ctx: a cancelled one can no longer answer.
 	s.conn.Go(context.WithoutCancel(ctx), s.handle)
 
 	r := s.wait(ctx)
 	s.stop()
 	s.settle()
-	s.closeConn()
+	s.conn.Close(settleTime)
 	r.Shutdown = s.state.shutdownSeen()
 	s.log.Info("server ended", zap.String("reason", string(r.Reason)), zap.Bool("shutdown", r.Shutdown), zap.Error(r.Err))
-	// Sync fails on terminals and pipes; there is nothing left to do about it.
+	// Sync fails on terminals and pipes, and the error cannot be handled.
 	_ = s.log.Sync()
 	return r
 }
@@ -174,67 +171,51 @@ func (s *server) wait(ctx context.Context) Result {
 		return Result{Reason: EndExit}
 	case <-s.parentGone:
 		return Result{Reason: EndParent}
-	case <-s.stream.broken:
-		return Result{Reason: EndOutput, Err: s.stream.writeErr()}
+	case <-s.conn.OutputBroken():
+		return Result{Reason: EndOutput, Err: s.conn.OutputErr()}
 	case <-ctx.Done():
 		return Result{Reason: EndContext}
 	case <-s.conn.Done():
+		if err := s.conn.OutputErr(); err != nil { // which is why the connection ended
+			return Result{Reason: EndOutput, Err: err}
+		}
 		return Result{Reason: EndConn, Err: s.conn.Err()}
-	case <-s.stream.ended:
+	case <-s.conn.InputEnded():
 		return s.waitRead()
 	}
 }
 
-// waitRead runs when the input has ended: the messages read before it are still
-// handled, one of them may be exit. The wait is bounded because initialize holds
-// up the messages behind it.
+// waitRead runs when the input has ended. The messages read before are still handled, because one of
+// them may be exit. The wait is bounded because initialize delays the messages after it.
 func (s *server) waitRead() Result {
 	t := time.NewTimer(s.opts.Grace)
 	defer t.Stop()
 	select {
 	case <-s.exit:
 		return Result{Reason: EndExit}
-	case <-s.stream.read:
+	case <-s.conn.InputTaken():
 	case <-t.C:
 	}
 	select {
-	case <-s.exit: // of two that are ready, select takes any
+	case <-s.exit: // select chooses any of two ready cases
 		return Result{Reason: EndExit}
 	default:
 	}
-	if err := s.stream.readErr(); err != nil {
+	if err := s.conn.InputErr(); err != nil {
 		return Result{Reason: EndFraming, Err: err}
 	}
 	return Result{Reason: EndInput}
 }
 
-// settleTime is how long answers may take to be written at the end, and how long
-// the connection may take to close. Both are only late when the client has
-// stopped reading or a command ignored its cancellation.
+// settleTime limits how long the server waits at the end for answers to be written, and for the
+// connection to close. Both take long only if the client has stopped reading or a command ignored
+// its cancellation.
 const settleTime = 500 * time.Millisecond
 
-// settle waits for what is still to be written.
+// settle waits until everything is written.
 func (s *server) settle() {
 	ctx, cancel := context.WithTimeout(context.Background(), settleTime)
 	defer cancel()
-	s.outbox.flush(ctx)
-	s.stream.waitAnswered(ctx)
-	s.outbox.close()
+	s.conn.Settle(ctx)
 	close(s.stopped)
-}
-
-// closeConn ends the connection. Close waits for handlers and for a read that may
-// be impossible to interrupt, so it gets its own goroutine and a limit.
-func (s *server) closeConn() {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.stream.stop()
-		_ = s.conn.Close()
-		<-s.written
-	}()
-	if !waitFor(done, settleTime) {
-		s.log.Warn("handlers or writes are stuck; leaving them behind")
-		_ = s.stream.Close()
-	}
 }

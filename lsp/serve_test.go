@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
 func TestCommandRoundTrip(t *testing.T) {

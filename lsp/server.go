@@ -9,28 +9,28 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/lsp/sessiondoc"
 )
 
 // server is one connection to one client.
 type server struct {
 	opts   Options
 	log    *zap.Logger
-	stream *stream
-	conn   jsonrpc2.Conn
+	conn   *conn.Conn
 	routes map[string]route
 
 	state       state
-	calls       *calls
-	outbox      *outbox
+	calls       *conn.Calls
 	progress    *progresses
 	folders     *folders
 	documents   *Documents
 	sessions    *sessions
-	sessionDocs *sessionDocs
+	sessionDocs *sessiondoc.Docs
 	transcripts *shownTranscripts
 	config      configuration
 
-	// work is what every request's context descends from; endWork cancels it.
+	// work is the parent of every request's context; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct
 	endWork context.CancelCauseFunc
 
@@ -38,66 +38,62 @@ type server struct {
 	exitOnce   sync.Once
 	parentGone chan struct{} // closed when the client's process is gone
 	parentOnce sync.Once
-	stopped    chan struct{} // closed when nothing of ours may go on
+	stopped    chan struct{} // closed when all goroutines must end
 
 	stopOnce sync.Once
 	started  sync.Once
 	ready    chan struct{} // closed when the start-up work is done
-	written  chan struct{} // closed when writeOutbox has ended
 
 	lastHosted chan struct{} // closed when the last notification of hostedRoutes was accepted
 
 	// Set by initialize, before any other message is handled.
 	client  clientInfo
-	notices []string // what to tell the person once it is allowed
+	notices []string // messages to show once the client accepts them
 }
 
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{
 		opts:       o,
 		log:        o.Log.Named("lsp"),
-		calls:      newCalls(o.MaxInFlight),
-		outbox:     newOutbox(),
+		calls:      conn.NewCalls(o.MaxInFlight),
 		folders:    newFolders(),
 		exit:       make(chan struct{}),
 		parentGone: make(chan struct{}),
 		ready:      make(chan struct{}),
 		stopped:    make(chan struct{}),
-		written:    make(chan struct{}),
 		lastHosted: make(chan struct{}),
 	}
 	close(s.lastHosted)
 	s.documents = newDocuments(s.log)
-	s.sessionDocs = newSessionDocs(s)
 	s.transcripts = newShownTranscripts()
 	s.progress = newProgresses(s)
 	s.sessions = newSessions(s.log)
-	s.routes = s.methods()
 	s.work, s.endWork = context.WithCancelCause(context.WithoutCancel(ctx))
+	s.sessionDocs = sessiondoc.New(s.sessionDocHost())
+	s.routes = s.methods()
 	return s
 }
 
-// stop ends the work of the server: requests are refused from now on, running
-// ones get Drain to finish and, once cancelled, Grace to come back; then the
-// sessions are closed. It returns when that is done, to every caller.
+// stop ends the work of the server: requests are refused from now on, running ones get Drain to finish
+// and, once cancelled, Grace to return; then the sessions are closed. Every caller waits until that
+// is done.
 func (s *server) stop() {
 	s.state.advance(phaseStopping)
 	s.stopOnce.Do(func() {
-		waitFor(s.calls.idle(), s.opts.Drain)
-		s.endWork(errStopping)
-		if !waitFor(s.calls.idle(), s.opts.Grace) {
+		waitFor(s.calls.Idle(), s.opts.Drain)
+		s.endWork(conn.ErrStopping)
+		if !waitFor(s.calls.Idle(), s.opts.Grace) {
 			s.log.Warn("commands ignore their cancellation; leaving them behind")
 		}
 		s.sessions.close(s.opts.Grace)
 	})
 }
 
-// start runs once, when the first message after the answer to initialize arrives:
-// only then may the client be sent anything. It does not wait for initialized,
-// which some clients never send.
+// start runs once, when the first message after the answer to initialize arrives. The protocol forbids
+// sending anything before. It does not wait for initialized, which some clients never send.
 func (s *server) start() {
 	s.started.Do(func() {
-		s.outbox.open()
+		s.conn.OpenNotifications()
 		if s.client.textDocumentContent {
 			go s.refreshTranscripts()
 		}
@@ -112,25 +108,25 @@ func (s *server) start() {
 	})
 }
 
-// runStarted runs the start-up work. It counts as a request without an id: it can
-// report progress, and a server that stops waits for it.
+// runStarted runs the start-up work. It counts as a request without an id, so that it can report
+// progress and a stopping server waits for it.
 func (s *server) runStarted() {
-	c, ok := s.calls.begin(s.work, jsonrpc2.ID{})
+	c, ok := s.calls.Begin(s.work, jsonrpc2.ID{}, false)
 	if !ok {
 		s.log.Error("no room for the start-up work")
 		close(s.ready)
 		return
 	}
 	go func() {
-		defer s.calls.end(c)
+		defer s.calls.End(c)
 		defer s.progress.endAll(c)
-		s.startUp(c.ctx)
-		s.followConfiguration(c.ctx)
+		s.startUp(c.Context())
+		s.followConfiguration(c.Context())
 	}()
 }
 
-// startUp reads the client's configuration, which may not be asked for earlier, and does
-// the start-up work by it.
+// startUp requests the client's configuration, which is not possible earlier, and does the start-up
+// work with it.
 func (s *server) startUp(ctx context.Context) {
 	release := sync.OnceFunc(func() { close(s.ready) })
 	defer release()
@@ -145,8 +141,8 @@ func (s *server) startUp(ctx context.Context) {
 	}
 }
 
-// startUI is the UI of the start-up work. A question that nobody answers must not keep the
-// client's commands waiting, so they go on from the first question.
+// startUI is the UI of the start-up work. It lets the client's commands run from the first question on,
+// so that an unanswered question does not block them.
 type startUI struct {
 	clientUI
 	release func()

@@ -14,17 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// sessionEditor is an editor on folder /w over files in memory, with sessions in /s.
+// sessionEditor returns an editor on folder /w over files in memory, with sessions in /s.
 func (f *fixture) sessionEditor(t testing.TB, fs afero.Fs, capabilities string) *lsptest.Editor {
 	t.Helper()
 	f.options.Open = func(context.Context, lsp.Settings, lsp.Client) (lsp.Backend, error) {
-		return lsp.Backend{Fs: fs, Live: f.live, Finder: session.Finder{Fs: fs, SessionDir: "/s"}}, nil
+		return lsp.Backend{Fs: fs, Live: f.live, Finder: library.Finder{Fs: fs, SessionDir: "/s"}}, nil
 	}
 	ed := lsptest.Start(t, f.options)
 	ed.Initialize(lsptest.Fields{
@@ -33,7 +34,7 @@ func (f *fixture) sessionEditor(t testing.TB, fs afero.Fs, capabilities string) 
 	return ed
 }
 
-// about asks for something of a document; more are further parameters.
+// about sends a request about a document; more are further parameters.
 func about(t testing.TB, ed *lsptest.Editor, method, path string, more lsptest.Fields) string {
 	t.Helper()
 	params := lsptest.Fields{"textDocument": lsptest.Fields{"uri": lsptest.URI(path)}}
@@ -43,9 +44,8 @@ func about(t testing.TB, ed *lsptest.Editor, method, path string, more lsptest.F
 	return string(result)
 }
 
-// told counts the notifications with diagnostics that came so far. The request before it is a
-// barrier: what was to be sent was sent.
-func told(t testing.TB, ed *lsptest.Editor) (n int) {
+// published counts the notifications with diagnostics so far. It sends a request first, as a barrier.
+func published(t testing.TB, ed *lsptest.Editor) (n int) {
 	t.Helper()
 	_, err := ed.Exec("test.echo", lsptest.Fields{"text": "x"})
 	require.Nil(t, err)
@@ -64,7 +64,7 @@ var (
 	badText  = goodText + "{\n"
 )
 
-// diagnosticsOf decodes what WaitNotification returned.
+// diagnosticsOf decodes the parameters of a notification with diagnostics.
 func diagnosticsOf(t testing.TB, raw json.RawMessage) (version int, codes []string) {
 	t.Helper()
 	var p struct {
@@ -78,7 +78,7 @@ func diagnosticsOf(t testing.TB, raw json.RawMessage) (version int, codes []stri
 	return p.Version, codes
 }
 
-// Diagnostics of what is being typed come when the person pauses, of the last version only.
+// While the user types, diagnostics wait for a pause, and only those of the last version are published.
 func TestDiagnosticsWaitForAPause(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -89,12 +89,12 @@ func TestDiagnosticsWaitForAPause(t *testing.T) {
 	require.Empty(t, codes)
 
 	ed.Change(docPath, 2, badText)
-	require.Equal(t, 1, told(t, ed))
+	require.Equal(t, 1, published(t, ed))
 	f.clock.advance(299 * time.Millisecond)
 	ed.Change(docPath, 3, badText+"junk\n")
-	require.Equal(t, 1, told(t, ed))
+	require.Equal(t, 1, published(t, ed))
 	f.clock.advance(299 * time.Millisecond)
-	require.Equal(t, 1, told(t, ed), "the pause begins anew")
+	require.Equal(t, 1, published(t, ed), "the pause starts again")
 	f.clock.advance(time.Millisecond)
 	version, codes = diagnosticsOf(t, ed.WaitNotification("textDocument/publishDiagnostics"))
 	require.Equal(t, 3, version)
@@ -103,15 +103,15 @@ func TestDiagnosticsWaitForAPause(t *testing.T) {
 	ed.Change(docPath, 4, goodText)
 	ed.Close(docPath)
 	_, codes = diagnosticsOf(t, ed.WaitNotification("textDocument/publishDiagnostics"))
-	require.Empty(t, codes, "closing takes them back")
-	before := told(t, ed)
+	require.Empty(t, codes, "closing clears them")
+	before := published(t, ed)
 	f.clock.advance(time.Second)
-	require.Equal(t, before, told(t, ed), "nothing is told of a closed document")
+	require.Equal(t, before, published(t, ed), "a closed document has no diagnostics")
 }
 
-// A document that stops being a session loses its diagnostics, and one that becomes a session
-// gets some.
-func TestDiagnosticsFollowWhatADocumentIs(t *testing.T) {
+// The diagnostics of a document are cleared when it stops being a session, and published when it becomes
+// one.
+func TestDiagnosticsAppearAndDisappearWithTheSession(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ed := f.sessionEditor(t, afero.NewMemMapFs(), `{}`)
@@ -143,7 +143,7 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 	require.Len(t, codes, 100)
 }
 
-// Positions are in the units of the client, whichever line ends the text has.
+// Positions are in the client's encoding, whatever line ends the text has.
 func TestPlacesInSessionDocuments(t *testing.T) {
 	t.Parallel()
 	entry := `{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"t","message":{"role":"fileMention","é😀":1,"files":[{"path":"a"}]}}`
@@ -163,19 +163,19 @@ func TestPlacesInSessionDocuments(t *testing.T) {
 			ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{"general":{"positionEncodings":["`+tc.units+`"]}}`)
 			ed.Open(docPath, st.Header("s", "/w")+tc.end+entry)
 			var links []struct {
-				Range struct{ Start, End lsp.Position }
+				Range struct{ Start, End textdoc.Position }
 			}
 			require.NoError(t, json.Unmarshal([]byte(about(t, ed, "textDocument/documentLink", docPath, nil)), &links))
 			require.Len(t, links, 1)
-			require.Equal(t, lsp.Position{Line: int64(tc.line), Character: int64(tc.char)}, links[0].Range.Start)
-			require.Equal(t, lsp.Position{Line: int64(tc.line), Character: int64(tc.char) + 1}, links[0].Range.End)
+			require.Equal(t, textdoc.Position{Line: int64(tc.line), Character: int64(tc.char)}, links[0].Range.Start)
+			require.Equal(t, textdoc.Position{Line: int64(tc.line), Character: int64(tc.char) + 1}, links[0].Range.End)
 			require.Contains(t, about(t, ed, "textDocument/hover", docPath, lsptest.Fields{"position": links[0].Range.Start}), "Files")
 		})
 	}
 }
 
-// Hovering works where a value is not one line too.
-func TestHoverOverOddLines(t *testing.T) {
+// Hovers work for an entry that is not exactly one line, too.
+func TestHoverOverUnusualLines(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{}`)
 	ed.Open(docPath, st.Header("s", "/w")+"\n"+st.User("aaaaaaaa", "", "first")+st.User("bbbbbbbb", "aaaaaaaa", "second")+
@@ -191,21 +191,23 @@ func TestHoverOverOddLines(t *testing.T) {
 	require.Equal(t, "null", over(99, 0))
 }
 
-// What was said cannot make the editor load anything.
+// The text of a message cannot make the editor load anything.
 func TestHoverLoadsNothing(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{"textDocument":{"hover":{"contentFormat":["markdown"]}}}`)
 	ed.Open(docPath, st.File(st.Header("s", "/w"), st.Assistant("aaaaaaaa", "", "```\n![a](http://a/)\n```\n<img src=x> <IFRAME> a<b")))
 	shown := about(t, ed, "textDocument/hover", docPath, lsptest.Fields{"position": lsptest.Fields{"line": 1, "character": 0}})
 	require.Contains(t, shown, `"kind":"markdown"`)
-	require.Contains(t, shown, "a<b")
-	for _, s := range []string{"![", "<img", "<IFRAME"} {
+	require.Contains(t, shown, "\\n![a](http://a/)\\n```", "in a code block, which loads nothing")
+	require.Contains(t, shown, "a&lt;b")
+	for _, s := range []string{"<img", "<IFRAME"} {
 		require.NotContains(t, shown, s)
 	}
 }
 
-// The text is that on the screen, else that on disk; files elsewhere are not looked at, be it
-// by way of a link.
+// The text is that in the editor, else that on disk. Files outside the workspace and the session
+// directories are not read, not even through a link.
+// Proves: E-08
 func TestOnlySessionsInReachAreRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -225,7 +227,7 @@ func TestOnlySessionsInReachAreRead(t *testing.T) {
 	}
 	f := newFixture(t)
 	f.options.Open = func(context.Context, lsp.Settings, lsp.Client) (lsp.Backend, error) {
-		finder := session.Finder{Fs: fs, SessionDir: filepath.Join(dir, "s"), RealPath: filepath.EvalSymlinks}
+		finder := library.Finder{Fs: fs, SessionDir: filepath.Join(dir, "s"), RealPath: filepath.EvalSymlinks}
 		return lsp.Backend{Fs: fs, Live: f.live, Finder: finder}, nil
 	}
 	ed := lsptest.Start(t, f.options)
@@ -237,12 +239,13 @@ func TestOnlySessionsInReachAreRead(t *testing.T) {
 	require.Equal(t, "null", symbols(link))
 	require.Equal(t, "null", symbols(filepath.Join(dir, "w", "gone.jsonl")))
 	ed.Open(out, goodText)
-	require.Contains(t, symbols(out), "one", "the person opened it")
+	require.Contains(t, symbols(out), "one", "the user opened it")
 	ed.Open(inFolder, strings.Replace(goodText, "one", "unsaved", 1))
 	require.Contains(t, symbols(inFolder), "unsaved")
 }
 
-// Clients that know no trees of symbols and no kinds of actions get what they know.
+// Clients without support for hierarchical symbols and code action literals get the older forms.
+// Proves: E-06
 func TestPlainClients(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{"textDocument":{"foldingRange":{"rangeLimit":1}}}`)
@@ -257,7 +260,7 @@ func TestPlainClients(t *testing.T) {
 	require.Contains(t, actions, `[{"title":"Ask xcsh: explain this","command":"xcsh.prompt","arguments":[{`)
 }
 
-// The arguments of lenses and actions are those of the commands they name.
+// The arguments of lenses and actions are valid for their commands.
 func TestCommandsOfLensesAndActionsAreReal(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -282,7 +285,7 @@ func TestCommandsOfLensesAndActionsAreReal(t *testing.T) {
 		require.Contains(t, commands.Default.Names(), c.Command.Command)
 		require.Len(t, c.Command.Arguments, 1)
 		require.Contains(t, string(c.Command.Arguments[0]), `"cwd":"/w`)
-		// Without a backend the arguments are all that a command can get to judge.
+		// Without a backend a command can only check its arguments.
 		_, err := commands.Default.Execute(t.Context(), &commands.Env{Folders: func() []string { return nil }}, c.Command.Command,
 			append(c.Command.Arguments, nil)[:2])
 		require.ErrorContains(t, err, "one JSON object")
@@ -290,8 +293,8 @@ func TestCommandsOfLensesAndActionsAreReal(t *testing.T) {
 	require.Contains(t, string(actions[0].Command.Arguments[0]), `"cwd":"/w/sub"`, "the innermost folder")
 }
 
-// Requests about documents with parameters of any shape are answered, and a request that
-// names no document is about none.
+// Requests about documents are answered whatever the form of their parameters, with null if they name no
+// document.
 func TestDocumentRequestsTakeAnything(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{}`)
@@ -310,7 +313,8 @@ func TestDocumentRequestsTakeAnything(t *testing.T) {
 	}
 }
 
-// A text that is shown may be as hostile as any: the server goes on.
+// The server survives hostile documents.
+// Proves: E-07
 func TestHostileSessionDocuments(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{}`)
@@ -331,8 +335,8 @@ func TestHostileSessionDocuments(t *testing.T) {
 	}
 }
 
-// A question about a text that is changed meanwhile is answered, or refused as the protocol
-// says; the one about the last text is answered.
+// A request about a text that changes meanwhile is answered or fails with ContentModified. A request about
+// the last text is answered.
 func TestQuestionsWhileTyping(t *testing.T) {
 	t.Parallel()
 	ed := newFixture(t).sessionEditor(t, afero.NewMemMapFs(), `{}`)

@@ -11,9 +11,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 )
 
-// sessions is what the server itself does with the live sessions: it forwards
-// their events, closes those of removed folders and closes all of them at the end.
-// It is safe for concurrent use.
+// sessions are the live sessions. The server forwards their events, closes those of removed folders and
+// closes all of them at the end. It is safe for concurrent use.
 type sessions struct {
 	log *zap.Logger
 
@@ -21,7 +20,7 @@ type sessions struct {
 	live        Live          // nil before initialize and for a backend without sessions; guarded by mu
 	unsubscribe func()        // guarded by mu
 	closed      bool          // guarded by mu
-	last        chan struct{} // closed when the last folder to close is closed; guarded by mu
+	last        chan struct{} // closed when the last removed folder is closed; guarded by mu
 }
 
 func newSessions(log *zap.Logger) *sessions {
@@ -30,30 +29,30 @@ func newSessions(log *zap.Logger) *sessions {
 	return &sessions{log: log, last: none}
 }
 
-// open takes over the sessions and forwards their events, in place of others if there are
-// any. When the server has stopped in the meantime they are closed at once.
+// open takes ownership of the sessions, forwards their events and closes the previous sessions, if any.
+// If the server has stopped in the meantime, it closes the new ones at once.
 func (ss *sessions) open(live Live, forward func(agent.Event)) {
 	if live == nil {
 		return
 	}
 	ss.mu.Lock()
-	over, unsubscribe := live, func() {}
+	unused, unsubscribe := live, func() {}
 	if !ss.closed {
-		over = ss.live
-		if over != nil {
+		unused = ss.live
+		if unused != nil {
 			unsubscribe = ss.unsubscribe
 		}
 		ss.live, ss.unsubscribe = live, live.Subscribe(forward)
 	}
 	ss.mu.Unlock()
-	if over != nil {
+	if unused != nil {
 		unsubscribe()
-		_ = over.Close(context.Background()) // nobody has used it
+		_ = unused.Close(context.Background()) // it has no unsaved changes
 	}
 }
 
-// closeFolder ends the session of a removed folder. It does so off the goroutine
-// that reads, because it waits for writes, and one folder after the other.
+// closeFolder ends the session of a removed folder. It does so on another goroutine, because it waits for
+// writes, and for one folder after the other.
 func (ss *sessions) closeFolder(cwd string) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -72,8 +71,8 @@ func (ss *sessions) closeFolder(cwd string) {
 	}()
 }
 
-// close closes every session. Folders that are being closed and the sessions get
-// at most grace each.
+// close closes every session. It waits at most grace for folders that are being closed, and again for
+// the sessions.
 func (ss *sessions) close(grace time.Duration) {
 	ss.mu.Lock()
 	ss.closed = true
@@ -100,7 +99,7 @@ func (ss *sessions) close(grace time.Duration) {
 	}
 }
 
-// safely turns a panic of f into an error: what ends the server must go on.
+// safely turns a panic of f into an error, so that the server still shuts down.
 func safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

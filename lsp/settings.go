@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
 // Settings are the initializationOptions. The zero value means the defaults.
@@ -16,50 +18,61 @@ type Settings struct {
 	SessionDir    string   // replaces the directories per working directory
 	Roots         []string // further agent directories to list; nil means the known ones that exist
 	Persist       *bool    // false keeps sessions in memory; nil means true
-	TerminalID    string   // names the breadcrumb; "" means none is read or written
+	TerminalID    string   // identifies the breadcrumb; "" means none is read or written
 	Startup       Startup
 	Model         string
 	ThinkingLevel string
 	Approval      string // ask, auto-edit, yolo or read-only; "" means the default
+	Sandbox       string // on or off; "" means on where the system has one
 	UI            UISettings
 	History       HistorySettings
-	ShowSummary   *bool // false tells nothing of a session that is resumed; nil means true
+	ShowSummary   *bool // false shows no summary of a resumed session; nil means true
+	Restricted    bool  // the user has not trusted the workspace; see [commands.Env]
 
-	// Folders are the workspace folders at initialize. They are not an option,
-	// but Open may want to know them.
+	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
+	// options may come from a workspace.
+	AgentDirNamed bool
+
+	// AllowAgentDirs are the agent directories inside a workspace that the user allowed on the command
+	// line or in the environment. They are not an option.
+	AllowAgentDirs []string
+
+	// Standard selects the standard agent directory and ignores the environment. It is not an option.
+	Standard bool
+
+	// Folders are the workspace folders at initialize. They are not an option.
 	Folders []string
 }
 
-// Startup says what to open in the first workspace folder, and when.
+// Startup selects the session to open in the first workspace folder.
 type Startup struct {
 	Mode   string // lazy, new, continue, resume or fork; "" means lazy
 	Target string // of resume and fork
 }
 
-// UISettings say what the client does itself.
+// UISettings are the features that the client implements itself.
 type UISettings struct {
 	Pick  bool // it asks for missing arguments
-	Hooks bool // it answers xcsh/beforeSwitch and its kin
+	Hooks bool // it answers xcsh/approve, xcsh/beforeSwitch and the other xcsh/before requests
 }
 
-// HistorySettings are about the prompt history.
+// HistorySettings are the settings of the prompt history.
 type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
 }
 
-// readSettings reads initializationOptions. An option of the wrong type keeps its
-// default: an editor with one bad setting is better than one without a server.
-// Every such option gives a sentence to show to the person. Unknown options are
-// logged; they may belong to a newer version.
+// readSettings reads initializationOptions. An option of the wrong type keeps its default, so that one
+// invalid setting does not prevent the start. For each it returns a message for the user. Unknown
+// options are logged; they may belong to a newer version.
 func readSettings(raw json.RawMessage, log *zap.Logger) (Settings, []string) {
 	var s Settings
 	problems := s.read("", raw, log)
 	return s, problems
 }
 
-// read puts the options of an object over those in s. name is what the object is called,
-// "" for initializationOptions. Empty texts count as absent: some editors send one for
-// every option that is not set.
+// read overrides s with the options of an object. name is the name of the object, "" for
+// initializationOptions. Empty strings count as absent, because some editors send one for every
+// option that is not set.
 func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (problems []string) {
 	r := settingsReader{log: log}
 	r.object(name, raw, map[string]func(string, json.RawMessage){
@@ -71,6 +84,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"model":         set(&r, &s.Model, "a string"),
 		"thinkingLevel": set(&r, &s.ThinkingLevel, "a string"),
 		"approval":      r.oneOf(&s.Approval, "ask", "auto-edit", "yolo", "read-only"),
+		"sandbox":       r.oneOf(&s.Sandbox, "on", "off"),
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),
@@ -89,18 +103,19 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 			})
 		},
 		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),
+		"restricted":        r.unlessFalse(&s.Restricted),
 	})
 	return r.problems
 }
 
-// settingsReader collects what is wrong with the options.
+// settingsReader collects the problems of the options.
 type settingsReader struct {
 	log      *zap.Logger
 	problems []string
 }
 
-// object reads the fields of an object. null and [] count as empty: Lua cannot
-// tell an empty table from an empty list.
+// object reads the fields of an object. null and [] count as empty: Lua does not distinguish an empty
+// table from an empty list.
 func (r *settingsReader) object(name string, raw json.RawMessage, fields map[string]func(string, json.RawMessage)) {
 	if isEmptyJSON(raw) {
 		return
@@ -118,7 +133,7 @@ func (r *settingsReader) object(name string, raw json.RawMessage, fields map[str
 		read, known := fields[key]
 		switch {
 		case !known:
-			r.log.Info("ignored an unknown option", zap.String("option", printable(prefix+key)))
+			r.log.Info("ignored an unknown option", zap.String("option", conn.Printable(prefix+key)))
 		case string(object[key]) != "null" && string(object[key]) != `""`:
 			read(prefix+key, object[key])
 		}
@@ -141,6 +156,16 @@ func (r *settingsReader) oneOf(to *string, allowed ...string) func(string, json.
 			return
 		}
 		*to = v
+	}
+}
+
+// unlessFalse reads an option that protects the user: a value of another type counts as true.
+func (r *settingsReader) unlessFalse(to *bool) func(string, json.RawMessage) {
+	return func(name string, raw json.RawMessage) {
+		if json.Unmarshal(raw, to) != nil {
+			*to = true
+			r.problems = append(r.problems, fmt.Sprintf("The option %q must be true or false; true is used.", name))
+		}
 	}
 }
 

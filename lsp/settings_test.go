@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
 func TestSettings(t *testing.T) {
@@ -28,11 +28,11 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no,
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true,
 			},
 			nil,
 		},
@@ -49,7 +49,11 @@ func TestSettings(t *testing.T) {
 				`The option "ui.pick" must be true or false; the default is used.`,
 			},
 		},
-		"not an object": {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
+		"restricted fails closed": {
+			`{"restricted":"false"}`, lsp.Settings{Restricted: true}, []string{`The option "restricted" must be true or false; true is used.`},
+		},
+		"not restricted": {`{"restricted":false}`, lsp.Settings{}, nil},
+		"not an object":  {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
 		"an unknown mode": {
 			`{"startup":{"mode":"warp","target":"t"}}`,
 			lsp.Settings{Startup: lsp.Startup{Target: "t"}},
@@ -71,8 +75,8 @@ func TestUnknownOptionsAreLogged(t *testing.T) {
 	require.Equal(t, "ui.glow", logs.All()[1].ContextMap()["option"])
 }
 
-// One bad option must not cost the person the server.
-func TestWrongOptionsAreTold(t *testing.T) {
+// One invalid option must not prevent the start.
+func TestInvalidOptionsAreReported(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ed := lsptest.Start(t, f.options)
@@ -84,7 +88,7 @@ func TestWrongOptionsAreTold(t *testing.T) {
 	require.True(t, s.UI.Pick)
 }
 
-func TestInitializeToleratesOddParams(t *testing.T) {
+func TestInitializeToleratesUnusualParams(t *testing.T) {
 	t.Parallel()
 	for name, params := range map[string]string{
 		"nothing":             `null`,

@@ -5,9 +5,11 @@ import (
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
-// phase is where a connection is in its life.
+// phase is a phase in the life of a connection.
 type phase int
 
 const (
@@ -16,27 +18,27 @@ const (
 	phaseStopping              // shutdown, or the server ends for another reason
 )
 
-// state is the phase of a connection and the rule for what is allowed in it.
+// state is the phase of a connection and decides which requests are allowed in it.
 type state struct {
 	mu       sync.Mutex
 	phase    phase // guarded by mu
 	shutdown bool  // the client sent shutdown; guarded by mu
 }
 
-// admit says whether a request may be handled now. It makes the step to
-// phaseStopping itself, so that of two shutdown requests one is refused.
+// admit returns an error if a request is not allowed in the current phase. It advances to phaseStopping
+// itself, so that one of two shutdown requests is refused.
 func (st *state) admit(method string) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	switch {
 	case st.phase == phaseStopping:
-		return protocolError(jsonrpc2.InvalidRequest, "The server is shutting down.")
+		return conn.ProtocolError(jsonrpc2.InvalidRequest, "The server is shutting down.")
 	case method == protocol.MethodInitialize && st.phase == phaseRunning:
-		return protocolError(jsonrpc2.InvalidRequest, "The server is initialized already.")
+		return conn.ProtocolError(jsonrpc2.InvalidRequest, "The server is already initialized.")
 	case method == protocol.MethodInitialize:
 		return nil
 	case st.phase == phaseNew:
-		return protocolError(jsonrpc2.ServerNotInitialized, "The server has not been initialized.")
+		return conn.ProtocolError(jsonrpc2.ServerNotInitialized, "The server has not been initialized.")
 	case method == protocol.MethodShutdown:
 		st.phase, st.shutdown = phaseStopping, true
 	}
@@ -50,7 +52,7 @@ func (st *state) is(p phase) bool {
 	return st.phase == p
 }
 
-// advance makes p the phase, unless the connection is beyond it.
+// advance changes the phase to p, unless it is a later one already.
 func (st *state) advance(p phase) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -10,11 +10,13 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// transcriptScheme is of the documents whose text the server supplies: xcsh:PATH.md is the
-// conversation of the session at PATH. The ending has editors show it as Markdown.
+// transcriptScheme is the URI scheme of documents whose text the server supplies: xcsh:PATH.md is the
+// conversation of the session at PATH. The extension makes editors show it as Markdown.
 const transcriptScheme = "xcsh"
 
 func transcriptURI(path string) string {
@@ -28,48 +30,48 @@ func transcriptPath(uri string) (path string, ok bool) {
 		return "", false
 	}
 	rest, ok = strings.CutSuffix(rest, ".md")
-	if !strings.HasPrefix(rest, "//") { // clients leave out the empty host
+	if !strings.HasPrefix(rest, "//") { // clients omit the empty host
 		rest = "//" + rest
 	}
-	path, file := filePath("file:" + rest)
+	path, file := textdoc.Path("file:" + rest)
 	return path, ok && file
 }
 
-// textDocumentContent answers with the conversation of a session that may be looked at.
+// textDocumentContent answers with the conversation of a session that may be read.
 func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (any, error) {
 	var p struct {
 		URI string `json:"uri"`
 	}
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, paramsError(protocol.MethodWorkspaceTextDocumentContent, "uri", err)
+		return nil, conn.ParamsError(protocol.MethodWorkspaceTextDocumentContent, "uri", err)
 	}
 	path, ok := transcriptPath(p.URI)
-	if !ok || filepath.Ext(path) != ".jsonl" || !s.mayRead(path) {
-		return nil, fault.New(fault.NotFound, "There is no transcript %q.", printable(p.URI)).With("path", p.URI)
+	if !ok || filepath.Ext(path) != ".jsonl" || !s.files().MayRead(path) {
+		return nil, fault.New(fault.NotFound, "There is no transcript %q.", conn.Printable(p.URI)).With("path", p.URI)
 	}
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	shown := shownTranscript{uri: p.URI, path: path, file: stateOf(s.lookEnv().Fs.Stat(path))}
+	shown := shownTranscript{uri: p.URI, path: path, file: stateOf(s.readOnlyEnv().Fs.Stat(path))}
 	subject := commands.Subject{Folder: commands.Folder{Cwd: filepath.Dir(path)}, Source: path}
 	_, text, err := commands.Transcript(ctx, s.config.envForCommand(), subject)
 	if err != nil {
 		return nil, err
 	}
 	s.transcripts.add(shown)
-	return encodeJSON(map[string]string{"text": text})
+	return conn.EncodeJSON(map[string]string{"text": text})
 }
 
 var _ commands.TranscriptUI = clientUI{}
 
-// ShowTranscript shows a conversation as a document whose text the client asks for.
+// ShowTranscript shows a conversation as a document whose text the client requests.
 func (ui clientUI) ShowTranscript(ctx context.Context, path string) bool {
-	if !ui.s.client.textDocumentContent || !ui.s.client.showDocument || !ui.s.mayRead(path) {
+	if !ui.s.client.textDocumentContent || !ui.s.client.showDocument || !ui.s.files().MayRead(path) {
 		return false
 	}
-	params, err := encodeJSON(map[string]any{"uri": transcriptURI(path), "takeFocus": true})
+	params, err := conn.EncodeJSON(map[string]any{"uri": transcriptURI(path), "takeFocus": true})
 	if err != nil {
 		return false
 	}
@@ -78,7 +80,7 @@ func (ui clientUI) ShowTranscript(ctx context.Context, path string) bool {
 	return err == nil && valueAt[bool](raw, "success")
 }
 
-// contentOptions offers the documents of [transcriptScheme] to a client that has a use for them.
+// contentOptions returns the capability for documents of [transcriptScheme] if the client supports them.
 func (c clientInfo) contentOptions() protocol.WorkspaceOptionsTextDocumentContent {
 	if !c.textDocumentContent {
 		return nil

@@ -1,10 +1,9 @@
 package lsp
 
-import "github.com/xcsh-ls/xcsh-ls/agent/loop"
+import "github.com/xcsh-ls/xcsh-ls/agent/event"
 
-// WireVersion is the version of the custom methods and of experimental.xcsh. It
-// grows when something a client relies on changes its meaning, not when something
-// is added.
+// WireVersion is the version of the custom methods and of experimental.xcsh. It increases with
+// incompatible changes, not with additions.
 const WireVersion = 1
 
 // The notifications of the server that are not part of LSP.
@@ -24,25 +23,25 @@ const (
 	MethodApprove       = "xcsh/approve"
 )
 
-// EventParams are the parameters of xcsh/event: something happened while a model was at
-// work in the session, or a change of what it is asked with.
+// EventParams are the parameters of xcsh/event: an event of a turn, or a change of the session's model
+// or settings.
 type EventParams struct {
-	Cwd       string     `json:"cwd"`
-	SessionID string     `json:"sessionId"`
-	Seq       uint64     `json:"seq"` // without gaps per session, together with xcsh/sessionChanged
-	Event     loop.Event `json:"event"`
+	Cwd       string      `json:"cwd"`
+	SessionID string      `json:"sessionId"`
+	Seq       uint64      `json:"seq"` // without gaps per session, together with xcsh/sessionChanged
+	Event     event.Event `json:"event"`
 }
 
-// BeforeSwitchParams are the parameters of xcsh/beforeSwitch: the folder is about
-// to get another live session.
+// BeforeSwitchParams are the parameters of xcsh/beforeSwitch: the live session of the folder is about to
+// change.
 type BeforeSwitchParams struct {
 	Cwd               string `json:"cwd"`
 	Reason            string `json:"reason"` // new, resume or fork
 	TargetSessionFile string `json:"targetSessionFile,omitempty"`
 }
 
-// BeforeForkParams are the parameters of xcsh/beforeFork: the live session, or a
-// part of it up to an entry, is about to be copied.
+// BeforeForkParams are the parameters of xcsh/beforeFork: the live session, or its part up to an entry,
+// is about to be copied.
 type BeforeForkParams struct {
 	Cwd     string `json:"cwd"`
 	EntryID string `json:"entryId,omitempty"`
@@ -54,7 +53,7 @@ type BeforeTreeParams struct {
 	Cwd              string  `json:"cwd"`
 	EntryID          *string `json:"entryId"` // null: before the first entry
 	OldLeafID        *string `json:"oldLeafId"`
-	UserWantsSummary bool    `json:"userWantsSummary,omitempty"` // of what is left behind
+	UserWantsSummary bool    `json:"userWantsSummary,omitempty"` // of the entries that the leaf leaves
 }
 
 // BeforeCompactParams are the parameters of xcsh/beforeCompact: the older part of the live
@@ -65,13 +64,13 @@ type BeforeCompactParams struct {
 	CustomInstructions string `json:"customInstructions,omitempty"`
 }
 
-// BeforeResult is the answer to each of them; null means that nothing is cancelled.
+// BeforeResult is the answer to each xcsh/before request. null cancels nothing.
 type BeforeResult struct {
 	Cancel bool `json:"cancel,omitempty"`
 }
 
-// SessionChangedParams are the parameters of xcsh/sessionChanged: the folder's
-// live session is another one now, or its leaf moved.
+// SessionChangedParams are the parameters of xcsh/sessionChanged: the live session of the folder has
+// changed, or its leaf has moved.
 type SessionChangedParams struct {
 	Cwd                 string `json:"cwd"`
 	SessionID           string `json:"sessionId"`
@@ -80,8 +79,8 @@ type SessionChangedParams struct {
 	PreviousSessionFile string `json:"previousSessionFile,omitempty"`
 }
 
-// SessionsChangedParams are the parameters of xcsh/sessionsChanged: the sessions
-// on disk are no longer what was last listed.
+// SessionsChangedParams are the parameters of xcsh/sessionsChanged: the list of sessions on disk is
+// outdated.
 type SessionsChangedParams struct {
 	Cwd string `json:"cwd"`
 }

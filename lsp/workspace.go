@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 	"time"
@@ -10,12 +11,13 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// workspace is what the agent's tools may do to files: a document that is open in the
-// editor is read from its unsaved text and changed by the editor, so that the change is on
-// the person's undo stack; any other file is the disk's.
+// workspace is the file access of the agent's tools. A document that is open in the editor is read from
+// its unsaved text and changed by the editor, so that the change is on the user's undo stack. Any
+// other file is read and written on disk.
 type workspace struct {
 	s    *server
 	disk tool.Workspace
@@ -23,8 +25,8 @@ type workspace struct {
 
 var _ tool.Workspace = workspace{}
 
-// editPatience is how long an edit waits for the client to tell of the one before it.
-const editPatience = 2 * time.Second
+// reportTimeout is how long an edit waits until the client has reported the previous one.
+const reportTimeout = 2 * time.Second
 
 // ReadFile returns the text of an open document, else the file on disk.
 func (w workspace) ReadFile(ctx context.Context, path string) (tool.File, error) {
@@ -38,8 +40,8 @@ func (w workspace) ReadFile(ctx context.Context, path string) (tool.File, error)
 	return file, nil
 }
 
-// lookup returns the open document at path, or at the path that it leads to: a document that
-// is open under its own name must not be changed behind the editor's back through a link.
+// lookup returns the open document at path or, with links resolved, at its target, because a file that is
+// open in the editor must not be changed on disk through a link.
 func (w workspace) lookup(path string) (Document, bool) {
 	if doc, open := w.s.documents.Lookup(path); open {
 		return doc, true
@@ -51,11 +53,11 @@ func (w workspace) lookup(path string) (Document, bool) {
 	return w.s.documents.Lookup(real)
 }
 
-// WriteFile changes an open document through the editor, any other file on disk. A document
-// that was opened, closed or changed since it was read is kind stale.
+// WriteFile changes an open document through the editor, any other file on disk. It fails with stale if
+// the document was opened, closed or changed since it was read.
 func (w workspace) WriteFile(ctx context.Context, label, path string, was tool.File, content []byte) (tool.Saved, error) {
 	if doc, open := w.lookup(path); open {
-		w.s.documents.settled(ctx, doc.Path, editPatience)
+		w.s.documents.settled(ctx, doc.Path, reportTimeout)
 	}
 	if err := ctx.Err(); err != nil {
 		return tool.Saved{}, err
@@ -65,7 +67,7 @@ func (w workspace) WriteFile(ctx context.Context, label, path string, was tool.F
 	case open != was.Open, open && doc.Text != string(was.Content):
 		return tool.Saved{}, staleFile(path)
 	case open && doc.Text == string(content):
-		return tool.Saved{Buffer: true}, nil // of no change no client tells
+		return tool.Saved{Buffer: true}, nil // clients do not report an edit without a change
 	case !open:
 		return w.disk.WriteFile(ctx, label, path, was, content)
 	case !w.s.client.applyEdit:
@@ -78,16 +80,16 @@ func staleFile(path string) error {
 	return fault.New(fault.Stale, "%s was changed since it was read; nothing was written.", path).With("path", path)
 }
 
-// applyEdit lets the editor replace what differs between the document and text.
+// applyEdit asks the editor to replace the differing lines of the document.
 func (w workspace) applyEdit(ctx context.Context, label string, doc Document, text string) error {
 	start, end, inserted := difference(doc.Text, text)
 	enc := w.s.documents.encoding()
-	edit := textEdit{Range: textRange{positionAt(doc.Text, start, enc), positionAt(doc.Text, end, enc)}, NewText: inserted}
+	edit := textEdit{Range: textdoc.Range{Start: textdoc.PositionAt(doc.Text, start, enc), End: textdoc.PositionAt(doc.Text, end, enc)}, NewText: inserted}
 	params := applyEditParams{Label: label, Edit: w.s.client.workspaceEdit(label, doc, edit)}
 
-	// The editor tells of its change in a notification that may come after the answer.
-	coming := w.s.documents.expect(doc, text)
-	if coming == nil {
+	// The notification about the change may arrive after the answer.
+	pending := w.s.documents.expect(doc, text)
+	if pending == nil {
 		return staleFile(doc.Path)
 	}
 	var result struct {
@@ -95,19 +97,20 @@ func (w workspace) applyEdit(ctx context.Context, label string, doc Document, te
 		FailureReason string `json:"failureReason"`
 	}
 	err := w.s.ask(ctx, protocol.MethodWorkspaceApplyEdit, params, &result)
-	surpassed := w.s.documents.surpassed(coming)
+	surpassed := w.s.documents.surpassed(pending)
 	switch {
 	case err == nil && result.Applied && surpassed:
-		// Some clients answer that they made an edit which they dropped, because the person
-		// was faster.
+		// Some clients report success although they dropped the edit, because the user typed first.
 		return fault.New(fault.Stale, "%s was changed while the editor was asked to change it; read it again.", doc.Path).With("path", doc.Path)
 	case err == nil && result.Applied:
 		return nil
 	}
-	w.s.documents.unexpect(coming)
+	w.s.documents.unexpect(pending)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, errUnanswered):
+		return fault.New(fault.IO, "The editor did not answer in time whether it changed %s; read it again.", doc.Path).With("path", doc.Path)
 	case err != nil:
 		return fault.New(fault.IO, "The editor did not change %s: %v.", doc.Path, err).With("path", doc.Path)
 	case surpassed:
@@ -117,9 +120,8 @@ func (w workspace) applyEdit(ctx context.Context, label string, doc Document, te
 	return fault.New(fault.Denied, "The editor refused to change %s. %s", doc.Path, result.FailureReason).With("path", doc.Path)
 }
 
-// difference returns the one stretch of old, as byte offsets, that inserted replaces to make
-// it new: whole lines, and as few as it takes, so that the editor keeps its marks, folds and
-// cursors elsewhere.
+// difference returns the range of old, in bytes, that inserted replaces to make it new. The range has as
+// few whole lines as possible, so that the editor keeps marks, folds and cursors elsewhere.
 func difference(old, new string) (start, end int, inserted string) {
 	was, is := strings.SplitAfter(old, "\n"), strings.SplitAfter(new, "\n")
 	first := 0
@@ -134,7 +136,7 @@ func difference(old, new string) (start, end int, inserted string) {
 	return start, len(old) - tail, new[start : len(new)-tail]
 }
 
-// The parameters of workspace/applyEdit, as far as they are used.
+// The parameters of workspace/applyEdit.
 type (
 	applyEditParams struct {
 		Label string        `json:"label"`
@@ -153,17 +155,17 @@ type (
 		Edits []textEdit `json:"edits"`
 	}
 	textEdit struct {
-		Range        textRange `json:"range"`
-		NewText      string    `json:"newText"`
-		AnnotationID string    `json:"annotationId,omitempty"`
+		Range        textdoc.Range `json:"range"`
+		NewText      string        `json:"newText"`
+		AnnotationID string        `json:"annotationId,omitempty"`
 	}
 	changeAnnotation struct {
 		Label string `json:"label"`
 	}
 )
 
-// workspaceEdit words an edit as the client understands it: with the version it is for, so
-// that a client whose text moved on refuses it, and with a name, where it can.
+// workspaceEdit returns an edit in the form that the client supports: with the document's version, so that
+// the client refuses it if its text has changed, and with a label.
 func (c clientInfo) workspaceEdit(label string, doc Document, edit textEdit) workspaceEdit {
 	if !c.documentChanges {
 		return workspaceEdit{Changes: map[string][]textEdit{doc.URI: {edit}}}

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// What the tests of edits and questions reach inside the package for.
+// The internals that the tests of edits and questions use.
 var (
 	Difference = difference
 	Clip       = clip
@@ -16,14 +18,14 @@ var (
 // NewDocuments returns documents without a client.
 func NewDocuments(log *zap.Logger) *Documents { return newDocuments(log) }
 
-// Opened is textDocument/didOpen.
+// Opened handles textDocument/didOpen.
 func (d *Documents) Opened(path, text string) {
 	p := new(didOpenParams)
 	p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text = "file://"+path, 1, text
 	_ = d.didOpen(p)
 }
 
-// Changed is a textDocument/didChange with the whole text.
+// Changed handles a textDocument/didChange with the whole text.
 func (d *Documents) Changed(path string, version int64, text string) {
 	p := new(didChangeParams)
 	p.TextDocument.URI, p.TextDocument.Version = "file://"+path, &version
@@ -31,15 +33,15 @@ func (d *Documents) Changed(path string, version int64, text string) {
 	_ = d.didChange(p)
 }
 
-// Closed is textDocument/didClose.
+// Closed handles textDocument/didClose.
 func (d *Documents) Closed(path string) {
 	p := new(didCloseParams)
 	p.TextDocument.URI = "file://" + path
 	_ = d.didClose(p)
 }
 
-// Expect begins an expectation. What it returns ends it, and reports whether it was
-// surpassed; it is nil when nothing is expected.
+// Expect starts an expectation. It returns functions that report whether it was surpassed and that end
+// it, or nil if the document has changed.
 func (d *Documents) Expect(doc Document, text string) (surpassed func() bool, unexpect func()) {
 	e := d.expect(doc, text)
 	if e == nil {
@@ -48,12 +50,12 @@ func (d *Documents) Expect(doc Document, text string) (surpassed func() bool, un
 	return func() bool { return d.surpassed(e) }, func() { d.unexpect(e) }
 }
 
-// Settled waits for what is expected of a document.
-func (d *Documents) Settled(ctx context.Context, path string, patience time.Duration) {
-	d.settled(ctx, path, patience)
+// Settled waits for the expected change of a document.
+func (d *Documents) Settled(ctx context.Context, path string, timeout time.Duration) {
+	d.settled(ctx, path, timeout)
 }
 
 // ApplyChange returns text after an edit in the protocol's form.
-func ApplyChange(text string, start, end Position, inserted string, enc encoding) string {
-	return contentChange{Range: &textRange{start, end}, Text: inserted}.apply(text, enc)
+func ApplyChange(text string, start, end textdoc.Position, inserted string, enc textdoc.Encoding) string {
+	return contentChange{Range: &textdoc.Range{Start: start, End: end}, Text: inserted}.apply(text, enc)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
-// A document that is open under its own name is open through a link to it, too.
+// A document that is open under its own path is also found through a link.
 func TestAnOpenDocumentIsFoundThroughALink(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -32,7 +32,7 @@ func TestAnOpenDocumentIsFoundThroughALink(t *testing.T) {
 	require.Equal(t, "in the editor", string(file.Content))
 	require.True(t, file.Dirty)
 	_, err = w.WriteFile(t.Context(), "Edit", link, file, []byte("new"))
-	require.Error(t, err, "this client cannot be asked, and nobody else may")
+	require.Error(t, err, "the client does not support edits, and the file must not change on disk")
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "on disk", string(content))

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
 )
 
-// Making the edit that was worked out gives the new text, in every unit of positions, and
-// the edit begins and ends at the beginning of a line, or at the end of the text.
+// Applying the computed edit gives the new text in every encoding. The edit starts and ends at the
+// beginning of a line, or at the end of the text.
 func checkDifference(t *testing.T, old, new string) {
 	t.Helper()
 	start, end, inserted := lsp.Difference(old, new)
@@ -32,8 +33,8 @@ func checkDifference(t *testing.T, old, new string) {
 	if !utf8.ValidString(old) {
 		return // an open document never is
 	}
-	for _, enc := range units {
-		from, to := lsp.PositionAt(old, start, enc), lsp.PositionAt(old, end, enc)
+	for _, enc := range []textdoc.Encoding{textdoc.UTF8, textdoc.UTF16, textdoc.UTF32} {
+		from, to := textdoc.PositionAt(old, start, enc), textdoc.PositionAt(old, end, enc)
 		require.Equal(t, new, lsp.ApplyChange(old, from, to, inserted, enc), "%q to %q in %s", old, new, enc)
 	}
 }
@@ -46,7 +47,7 @@ func TestDifference(t *testing.T) {
 		"the first line":         {"a\nb\n", "A\nb\n", "a\n", "A\n"},
 		"the last line":          {"a\nb", "a\nB", "b", "B"},
 		"a line is added":        {"a\nc\n", "a\nb\nc\n", "", "b\n"},
-		"a line is taken away":   {"a\nb\nc\n", "a\nc\n", "b\n", ""},
+		"a removed line":         {"a\nb\nc\n", "a\nc\n", "b\n", ""},
 		"a line like its next":   {"a\na\n", "a\na\na\n", "", "a\n"},
 		"everything":             {"a\n", "", "a\n", ""},
 		"an empty text":          {"", "a\n", "", "a\n"},
@@ -77,14 +78,14 @@ func FuzzDifference(f *testing.F) {
 	f.Fuzz(checkDifference)
 }
 
-// editor is an editor and the workspace that the server's tools have.
+// editor is an editor and the workspace of the server's tools.
 type editor struct {
 	*lsptest.Editor
 	files tool.Workspace
 	disk  afero.Fs
 }
 
-// startEditing starts a server for a client with the given capabilities of workspace.
+// startEditing starts a server for a client with the given workspace capabilities.
 func startEditing(t *testing.T, workspace lsptest.Fields) editor {
 	t.Helper()
 	unixPaths(t)
@@ -103,7 +104,7 @@ func startEditing(t *testing.T, workspace lsptest.Fields) editor {
 	return editor{ed, receive(t, files), disk}
 }
 
-// can is a client that makes versioned edits.
+// can are the capabilities of a client that makes versioned edits.
 func can() lsptest.Fields {
 	return lsptest.Fields{"applyEdit": true, "workspaceEdit": lsptest.Fields{"documentChanges": true}}
 }
@@ -130,13 +131,13 @@ func (e editor) read(t *testing.T, path string) tool.File {
 	return file
 }
 
-// written is what became of a write.
+// written is the result of a write.
 type written struct {
 	saved tool.Saved
 	err   error
 }
 
-// write begins to write a file.
+// write starts writing a file.
 func (e editor) write(ctx context.Context, path string, was tool.File, content string) <-chan written {
 	done := make(chan written, 1)
 	go func() {
@@ -157,18 +158,26 @@ func TestReadingGoesBeforeTheDisk(t *testing.T) {
 	t.Parallel()
 	e := startEditing(t, nil)
 	require.NoError(t, afero.WriteFile(e.disk, "/w/a", []byte("saved"), 0o600))
-	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true}, e.read(t, "/w/a"))
+	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true}, onDisk(t, e.read(t, "/w/a")))
 	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true, Open: true, Version: 1}, e.show(t, "/w/a", "saved"))
 	e.Change("/w/a", 5, "typed")
 	require.Equal(t, tool.File{Content: []byte("typed"), Exists: true, Open: true, Dirty: true, Version: 5}, e.read(t, "/w/a"))
 	require.Equal(t, tool.File{Content: []byte("new"), Exists: true, Open: true, Dirty: true, Version: 1}, e.show(t, "/w/new", "new"))
 	e.Close("/w/a")
-	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true}, e.read(t, "/w/a"))
+	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true}, onDisk(t, e.read(t, "/w/a")))
 	_, err := e.files.ReadFile(t.Context(), "/w/none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestAnEditIsWordedForItsClient(t *testing.T) {
+// onDisk checks that a file is known to be on disk, and returns its other fields.
+func onDisk(t *testing.T, f tool.File) tool.File {
+	t.Helper()
+	require.NotNil(t, f.Info)
+	f.Info = nil
+	return f
+}
+
+func TestAnEditHasTheFormThatTheClientSupports(t *testing.T) {
 	t.Parallel()
 	const change = `{"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":3}},"newText":"😀c"`
 	for name, tc := range map[string]struct {
@@ -196,12 +205,12 @@ func TestAnEditIsWordedForItsClient(t *testing.T) {
 			require.JSONEq(t, `{"label":"Edit it","edit":`+tc.edit+`}`, string(r.Params))
 			r.Reply(lsptest.Fields{"applied": true})
 			require.Equal(t, written{tool.Saved{Buffer: true}, nil}, receive(t, done))
-			require.Equal(t, "ä\n😀c", string(e.read(t, "/w/a b").Content), "before the client tells of it")
+			require.Equal(t, "ä\n😀c", string(e.read(t, "/w/a b").Content), "before the client reports it")
 		})
 	}
 }
 
-// Two edits in a row: the second names the version that the first one made.
+// The second of two edits in a row names the version after the first.
 func TestTheSecondEditIsForTheNextVersion(t *testing.T) {
 	t.Parallel()
 	e := startEditing(t, can())
@@ -248,13 +257,13 @@ func TestEditsThatAreNotMade(t *testing.T) {
 			fault.IO, "The editor did not change /w/a: unknown method.", "one\n",
 		},
 		"failed": {func(_ editor, r lsptest.Request) { r.Fail(-32603, "broken") }, fault.IO, "broken", "one\n"},
-		"the person was faster": {
+		"the user typed first": {
 			func(e editor, r lsptest.Request) {
 				e.Change("/w/a", 2, "typed\n")
 				r.Reply(lsptest.Fields{"applied": false, "failureReason": "newer"})
 			}, fault.Stale, "was changed since it was read", "typed\n",
 		},
-		"dropped, but said to be made": {
+		"dropped, but reported as applied": {
 			func(e editor, r lsptest.Request) {
 				e.Change("/w/a", 2, "typed\n")
 				r.Reply(lsptest.Fields{"applied": true})
@@ -282,8 +291,8 @@ func TestEditsThatAreNotMade(t *testing.T) {
 	}
 }
 
-// A write is for the text that was read and no other.
-func TestAWriteOfWhatIsAnotherTextByNow(t *testing.T) {
+// A write applies only to the text that was read.
+func TestAWriteOfAChangedText(t *testing.T) {
 	t.Parallel()
 	e := startEditing(t, can())
 	require.NoError(t, afero.WriteFile(e.disk, "/w/a", []byte("one\n"), 0o600))
@@ -313,7 +322,7 @@ func TestAClientThatCannotEdit(t *testing.T) {
 	require.Equal(t, "new\n", string(e.read(t, "/w/b").Content))
 }
 
-// Who stops waiting for the editor takes the question back.
+// If the context ends, the request to the editor is cancelled.
 func TestAnEditThatIsCancelled(t *testing.T) {
 	t.Parallel()
 	e := startEditing(t, can())

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fuzz.sh [TIME]: runs every fuzz target of the module for TIME (default 30s).
-# The go tool takes one target at a time, hence the loop.
+# The go tool accepts only one target at a time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

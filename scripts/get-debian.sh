@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # get-debian.sh PACKAGE PROGRAM SUITE DEST
 #
-# Unpacks a package of a Debian suite (trixie, forky, sid …) with everything it
-# needs below DEST and makes its program runnable as DEST/bin/PROGRAM. Nothing is
-# installed, the system's package state is neither read nor written, and root is
-# not needed. Packages come from the mirrors this machine already uses and must
-# carry Debian's signature. A program that is already there and runs is kept.
+# Unpacks a package of a Debian suite (trixie, forky, sid …) with its dependencies
+# into DEST, so that its program runs as DEST/bin/PROGRAM. Nothing is installed, the
+# system's package state is neither read nor written, and root is not required.
+# Packages come from the mirrors that this machine already uses and must have
+# Debian's signature. An existing program that runs is kept.
 set -euo pipefail
 
 die() {
@@ -35,11 +35,11 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
-# No package counts as installed, so that apt resolves the whole closure down to libc.
+# Treat no package as installed, so that apt resolves all dependencies down to libc.
 : >"$work/status"
 
-# apt itself reads the machine's sources, whichever format they are in. Only
-# "update --print-uris" names them before the first "apt-get update".
+# apt reads the machine's sources in any format. Only "update --print-uris" lists them
+# before the first "apt-get update".
 mirrors() {
   apt-get -o Debug::NoLocking=1 --print-uris update |
     sed -nE "s|^'(.*)/dists/[^/]+/InRelease'.*|\1|p" | grep -v security | sort -u
@@ -54,38 +54,44 @@ private_apt() {
     -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false "$@"
 }
 
-found=
-while read -r mirror; do
-  echo "deb [signed-by=$keyring] $mirror $suite main" >"$work/sources.list"
-  if private_apt update >"$work/update.log" 2>&1; then
-    found=$mirror
-    break
-  fi
-  sed "s|^|get-debian: $mirror: |" "$work/update.log" >&2
-done < <(mirrors)
-[ -n "$found" ] || die "no mirror in this machine's apt sources has the suite $suite"
+# download MIRROR: downloads the package and its dependencies.
+download() {
+  echo "deb [signed-by=$keyring] $1 $suite main" >"$work/sources.list"
+  private_apt update && private_apt -y --no-install-recommends --download-only install "$package"
+}
 
+# During an update, a mirror's lists and packages may not match.
+found=
+for wait in 0 5 20 60; do
+  sleep "$wait"
+  while read -r mirror; do
+    if download "$mirror" >"$work/download.log" 2>&1; then
+      found=$mirror
+      break 2
+    fi
+    sed "s|^|get-debian: $mirror: |" "$work/download.log" >&2
+  done < <(mirrors)
+done
+[ -n "$found" ] || die "cannot download $package of $suite from any mirror in this machine's apt sources"
 echo "get-debian: unpacking $package of $suite from $found" >&2
-private_apt -y --no-install-recommends --download-only install "$package" >"$work/install.log" 2>&1 ||
-  die "cannot download $package of $suite: $(cat "$work/install.log")"
 
 tree=$work/tree
 mkdir "$tree"
 for archive in "$work"/cache/archives/*.deb; do
   dpkg-deb -x "$archive" "$tree"
 done
-# Neovim looks for its runtime and parsers next to the running executable, which
-# is the loader here; so the loader moves to where the program is.
+# Neovim looks for its runtime and parsers next to the running executable, which is
+# the loader here, so the loader is placed next to the program.
 loader=$(find "$tree/usr" -name 'ld-linux*.so.*' -print -quit)
 cp -L "$loader" "$tree/usr/bin/$program-loader"
 mkdir -p "$tree/bin"
 cat >"$tree/bin/$program" <<'WRAPPER'
 #!/bin/sh
-# Starts this tree's program with this tree's loader and libraries, because the
-# machine's own libc may be older. Its children see the machine's.
+# Starts the program with the loader and libraries of this tree, because the machine's
+# libc may be older. Child processes use the machine's libraries.
 program=$(basename "$0")
 tree=$(cd "$(dirname "$0")/.." && pwd)
-# Helix finds its runtime by this variable only; to others it means nothing.
+# Only Helix uses this variable, to find its runtime.
 export HELIX_RUNTIME="$tree/usr/lib/hx/runtime"
 exec "$tree/usr/bin/$program-loader" --library-path "$(echo "$tree"/usr/lib/*-linux-gnu*)" \
   "$tree/usr/bin/$program" "$@"

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# reproducible.sh [--release] [GOOS/GOARCH...]: builds the program twice and fails when the
-# two are not the same bytes. Each build is of a copy of its own of what is in the working
-# tree, in a directory of another name, with an empty build cache.
+# reproducible.sh [--release] [GOOS/GOARCH...]: builds the program twice and fails if the
+# results differ. Each build uses a separate copy of the working tree, in a directory with a
+# different name, and an empty build cache.
 #
-#   GOOS/GOARCH  what to build for, default this machine
-#   --release    makes a whole snapshot of a release twice instead, and compares all its files
+#   GOOS/GOARCH  target; default: this machine
+#   --release    build a complete release snapshot twice instead, and compare all files
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# One copy for both, because the tree may be changed while this runs.
+# Both builds start from one copy, because the tree may change during the run.
 mkdir "$work/source"
 git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
   if [ -e "$file" ]; then printf '%s\0' "$file"; fi
 done | tar --null -cf - -T - | tar -xf - -C "$work/source"
 
-# build TURN TARGET...: prints a sum and a name for each program.
+# build TURN TARGET...: prints the checksum and the name of each program.
 build() {
   local turn=$1 target
   shift
@@ -29,8 +29,8 @@ build() {
   rm -rf "$work/cache"
 }
 
-# release TURN: prints a sum and a name for each file that would be published. The files of
-# goreleaser itself tell when it ran.
+# release TURN: prints the checksum and the name of each file that would be published.
+# goreleaser's own files contain the time of the run and are excluded.
 release() {
   cp -R .git "$work/$1-tree/.git"
   "$work/$1-tree/scripts/release-snapshot.sh" >"$work/log" 2>&1 || { cat "$work/log" >&2 && exit 1; }

@@ -5,11 +5,13 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/versions.env
 . scripts/versions.env
+# shellcheck source=scripts/retry.sh
+. scripts/retry.sh
 cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
 dir=${cache:-$PWD/.cache}/xcsh-ls/stylua-$STYLUA_VERSION
 if [ ! -d "$dir/node_modules/@johnnymorganz/stylua" ]; then
   mkdir -p "$dir"
-  if ! npm --prefix "$dir" install --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "@johnnymorganz/stylua@$STYLUA_VERSION"; then
+  if ! retry npm --prefix "$dir" install --no-save --no-audit --no-fund --ignore-scripts --loglevel=error "@johnnymorganz/stylua@$STYLUA_VERSION"; then
     echo "StyLua could not be installed with npm, so the format of the Lua files is unchecked." >&2
     exit 1
   fi

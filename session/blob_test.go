@@ -8,13 +8,15 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestReferencesAreResolvedWhereverAnImageMayStand: the programs look for them in the
-// content of messages only.
-func TestReferencesAreResolvedWhereverAnImageMayStand(t *testing.T) {
+// TestReferencesAreResolvedAnywhere: the programs resolve them only in the
+// content of messages.
+// Proves: X-131
+func TestReferencesAreResolvedAnywhere(t *testing.T) {
 	t.Parallel()
 	raw, url := pixels(900), []byte("data:image/png;base64,QUJD")
 	blobs := memoryBlobs{hexSum(raw): raw, hexSum(url): url}
@@ -41,15 +43,16 @@ func TestReferencesAreResolvedWhereverAnImageMayStand(t *testing.T) {
 	require.Equal(t, text, string(line), "what is no image is not touched")
 }
 
-// TestAMissingImageKeepsItsReference: it is told, nothing fails, and a rewrite leaves
-// the reference for the day the image comes back.
+// TestAMissingImageKeepsItsReference: it is reported, nothing fails, and a rewrite keeps
+// the reference in case the image is restored.
+// Proves: X-130
 func TestAMissingImageKeepsItsReference(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	ref := blobRef(pixels(900))
 	image := strings.Replace(st.User("cccccccc", "bbbbbbbb", "@"), `"@"`, `[{"type":"image","data":"`+ref+`","mimeType":"image/png"}]`, 1)
-	put(t, fs, filed, conversation()+st.File(image))
-	l, err := newStoreWithBlobs(fs).Open(filed)
+	kit.Put(t, fs, kit.Filed, kit.Conversation()+st.File(image))
+	l, err := newStoreWithBlobs(fs).Open(kit.Filed)
 	require.NoError(t, err)
 	ctx, problems, err := l.Context()
 	require.NoError(t, err)
@@ -58,5 +61,5 @@ func TestAMissingImageKeepsItsReference(t *testing.T) {
 	_, err = l.SetTitle(session.Title{Text: "rewritten"})
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
-	require.Contains(t, content(t, fs, filed), image+"\n")
+	require.Contains(t, kit.Content(t, fs, kit.Filed), image+"\n")
 }

@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
 const blobHome = "/agent/blobs"
 
-// dirNames returns the files of a directory; one that is missing has none.
+// dirNames returns the files of a directory, none if it is missing.
 func dirNames(t *testing.T, fsys afero.Fs, dir string) []string {
 	t.Helper()
 	infos, err := afero.ReadDir(fsys, dir)
@@ -32,6 +33,7 @@ func dirNames(t *testing.T, fsys afero.Fs, dir string) []string {
 	return list
 }
 
+// Proves
 func TestPutBlobStoresBytesUnderTheirHash(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fsys afero.Fs) {
@@ -67,7 +69,8 @@ func TestPutBlobLeavesAWholeBlobAlone(t *testing.T) {
 	})
 }
 
-// TestPutBlobRenewsAWholeBlob: what nobody names yet is garbage once it is old.
+// TestPutBlobRenewsAWholeBlob: an old blob that no session references is garbage, so
+// PutBlob updates its time.
 func TestPutBlobRenewsAWholeBlob(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fsys afero.Fs) {
@@ -96,7 +99,7 @@ func TestPutBlobRepairsADamagedBlob(t *testing.T) {
 			t.Parallel()
 			st.RunStorage(t, func(t *testing.T, fsys afero.Fs) {
 				dir := session.BlobDir{Fs: fsys, Dir: blobHome}
-				put(t, fsys, blobHome+"/"+hexSum(data), string(damaged))
+				kit.Put(t, fsys, blobHome+"/"+hexSum(data), string(damaged))
 				hash, err := dir.PutBlob(data)
 				require.NoError(t, err)
 				got, err := dir.Blob(hash)
@@ -119,7 +122,7 @@ func TestPutBlobByManyWritersAtOnce(t *testing.T) {
 				dir := session.BlobDir{Fs: fsys, Dir: blobHome}
 				hash, err := dir.PutBlob(data)
 				if err == nil {
-					_, err = dir.Blob(hash) // never half of it, whoever was first
+					_, err = dir.Blob(hash) // never half of it, whichever writer was first
 				}
 				failed[i] = err
 			})
@@ -130,8 +133,8 @@ func TestPutBlobByManyWritersAtOnce(t *testing.T) {
 	})
 }
 
-// raced is a file system on which a file that is in use cannot be replaced, and where
-// another writer is always a moment faster.
+// raced is a file system on which a file in use cannot be replaced, and on which another
+// writer is always faster.
 type raced struct{ afero.Fs }
 
 func (r raced) Rename(from, to string) error {
@@ -162,8 +165,8 @@ func TestPutBlobInAnImpossiblePlace(t *testing.T) {
 	require.Equal(t, fault.ReadOnly, fault.KindOf(err))
 }
 
-// TestPutBlobSurvivesAFaultAtEveryStep: whatever fails, the blob is whole under its
-// name, or what was there before is still there.
+// TestPutBlobSurvivesAFaultAtEveryStep: whichever step fails, the file under the blob's
+// name is either the whole blob or the previous file.
 func TestPutBlobSurvivesAFaultAtEveryStep(t *testing.T) {
 	t.Parallel()
 	data := pixels(5000)
@@ -186,7 +189,7 @@ func putBlobSurvives(t *testing.T, before, data []byte, at int, mode st.Mode) bo
 	t.Helper()
 	base, path := afero.NewMemMapFs(), blobHome+"/"+hexSum(data)
 	if before != nil {
-		put(t, base, path, string(before))
+		kit.Put(t, base, path, string(before))
 	}
 	faulty := &st.FaultFs{Fs: base, At: at, Mode: mode}
 	_, putErr := session.BlobDir{Fs: faulty, Dir: blobHome}.PutBlob(data)

@@ -1,8 +1,8 @@
 package session
 
-// Check returns everything that is wrong with the session: what reading found, what
-// the tree looks like as a whole, and what the context of leaf must do without. The
-// error is that of reading a large file.
+// Check returns all problems of the session: those found while reading, those of the tree
+// as a whole, and those of the context of leaf. It fails only if a large file cannot be
+// read.
 func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	problems := append([]Problem{}, d.problems...)
 	cycles := d.cycles()
@@ -30,7 +30,7 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 			problems = append(problems, p)
 			continue
 		}
-		// The same finding, but here it costs the conversation what is above it.
+		// The same problem, but here the conversation loses the entries above it.
 		for i := range problems {
 			if problems[i].Kind == p.Kind && problems[i].EntryID == p.EntryID {
 				problems[i] = p
@@ -40,14 +40,14 @@ func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	return problems, err
 }
 
-// cycles returns the entries that lie on a circle of parents, be it of one entry. Every
-// entry is walked once, whatever the shape.
+// cycles returns the entries on a cycle of parents, including an entry that is its own
+// parent. It visits every entry once, whatever the shape.
 func (d *Document) cycles() map[int]bool {
 	onCycle := map[int]bool{}
-	walk := make([]int32, d.Len()) // which walk met the entry first; 0: none yet
+	walk := make([]int32, d.Len()) // the walk that reached the entry first; 0: none yet
 	for i := range d.Len() {
 		if d.tree.slots.at(i).ownParent() && !d.tree.shadowed(i) {
-			onCycle[i] = true // a root to us, and for pi the way to nowhere
+			onCycle[i] = true // a root here, but a dead end in pi
 		}
 		id := int32(i + 1)
 		j := i

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // isoMillis is JavaScript's Date.toISOString layout.
@@ -26,9 +26,9 @@ func ParseTime(s string) (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// millis is the JSON of a synthesised message's timestamp: the entry's time in unix
-// milliseconds, or null when it cannot be read, as JSON.stringify writes NaN. A
-// number is taken for milliseconds already.
+// millis returns the JSON of a synthesised message's timestamp: the entry's time in unix
+// milliseconds, or null if it cannot be parsed, as JSON.stringify writes NaN. A number is
+// taken as milliseconds already.
 func millis(e Entry) []byte {
 	if n := rawjson.Get(e.Raw, "timestamp"); rawjson.Kind(n) == '0' {
 		return n
@@ -40,10 +40,20 @@ func millis(e Entry) []byte {
 	return strconv.AppendInt(nil, t.UnixMilli(), 10)
 }
 
-// sortableTime brings timestamps into a form that compares as text.
+// sortableTime converts a timestamp to a form that sorts as text, or to "" if it cannot be
+// parsed.
 func sortableTime(s string) string {
 	if t, ok := ParseTime(s); ok {
 		return t.UTC().Format("2006-01-02T15:04:05.000000000Z")
 	}
 	return ""
+}
+
+// ISOTime converts a header's timestamp to [FormatTime]'s form. It returns s unchanged if
+// it cannot be parsed.
+func ISOTime(s string) string {
+	if t, ok := ParseTime(s); ok {
+		return FormatTime(t)
+	}
+	return s
 }

@@ -2,11 +2,11 @@ package session
 
 import "slices"
 
-// otherCode stands for a text without a code.
+// otherCode is the code of every text without a code of its own.
 const otherCode = 255
 
-// codes numbers the texts that are common, the most common ones first, so that the
-// index keeps a byte for each. The code 0 is that of the empty text.
+// codes numbers common texts, the most frequent first, so that the index stores one byte
+// for each. Code 0 is the empty text.
 type codes[T ~string] []T
 
 func newCodes[T ~string](texts ...T) codes[T] { return slices.Concat(codes[T]{""}, texts) }
@@ -18,7 +18,7 @@ func (c codes[T]) code(text T) uint8 {
 	return otherCode
 }
 
-// rawCode is the code of a JSON string without escapes. Any other value has none.
+// rawCode returns the code of a JSON string without escapes. Any other value has none.
 func (c codes[T]) rawCode(raw []byte) uint8 {
 	text := unquoted(raw)
 	for n, t := range c[1:] {
@@ -30,10 +30,10 @@ func (c codes[T]) rawCode(raw []byte) uint8 {
 }
 
 var typeCodes = newCodes(
-	TypeMessage, TypeModelChange, TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeMCPToolSelection,
-	TypeCompaction, TypeBranchSummary, TypeCustom, TypeCustomMessage, TypeLabel, TypeTTSRInjection, TypeSessionInit,
-	TypeModeChange, TypeSessionInfo, TypeContextEdit, TypeUsage, TypeModelUsage, TypeResetBoundary, TypeTitleChange,
-	TypeCredentialPin, typeSession,
+	TypeMessage, TypeModelChange, TypeThinkingLevel, typeServiceTier, typeContextChange, typeMCPToolSelection,
+	TypeCompaction, TypeBranchSummary, TypeCustom, TypeCustomMessage, TypeLabel, typeTTSRInjection, TypeSessionInit,
+	TypeModeChange, TypeSessionInfo, typeContextEdit, typeUsage, typeModelUsage, typeResetBoundary, TypeTitleChange,
+	typeCredentialPin, TypeSession,
 )
 
 var messageCode = typeCodes.code(TypeMessage)
@@ -41,8 +41,8 @@ var messageCode = typeCodes.code(TypeMessage)
 var roleCodes = newCodes("toolResult", "assistant", "user", "system", "developer", "bashExecution", "pythonExecution",
 	"custom", "fileMention")
 
-// internType returns a type that shares its text with all others of the common ones.
-func internType(s string) Type {
+// InternType returns s as a Type. Equal values of a common type share one text.
+func InternType(s string) Type {
 	if n := typeCodes.code(Type(s)); n != otherCode {
 		return typeCodes[n]
 	}

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// Context is what a model is shown of a session up to one leaf, and the state that
-// goes with it. Messages are as stored (unknown fields kept, blob references
+// Context is the part of a session up to one leaf that is sent to a model, with the state
+// that belongs to it. Messages are as stored (unknown fields kept, blob references
 // resolved); summaries and extension messages are synthesised.
 type Context struct {
 	Messages                     []json.RawMessage `json:"messages"`
@@ -24,25 +24,26 @@ type Context struct {
 	Mode                         string            `json:"mode"`
 	ModeData                     json.RawMessage   `json:"modeData,omitempty"`
 
-	// EntryIDs names, message by message, the entry it came from.
+	// EntryIDs holds, for each message, the id of the entry it came from.
 	EntryIDs []string `json:"-"`
-	// HasThinkingLevel tells a level that was chosen from the default.
+	// HasThinkingLevel distinguishes a chosen level from the default.
 	HasThinkingLevel bool `json:"-"`
 }
 
-// BuildContext rebuilds the context of d up to leaf by the rules of the program
-// that wrote the file. blobs supplies the bytes of images kept outside the file; it
-// may be nil. Problems are what the context had to do without. The error is that of
-// reading a large file.
+// BuildContext rebuilds the context of d up to leaf by the rules of the program that wrote
+// the file. blobs supplies the bytes of images kept outside the file; it may be nil. The
+// returned problems describe the missing parts of the context. BuildContext fails only if a
+// large file cannot be read.
 //
-// It changes nothing and may be called concurrently on a Document that is not part
-// of a [Log].
+// It changes nothing and may be called concurrently on a Document that is not part of a
+// [Log].
 func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem, error) {
 	path, problems := d.contextPath(d.tree.resolve(leaf))
 	return buildAlong(d, path, blobs, problems)
 }
 
-// contextPath returns the entries from the root to leaf, and why there are no more.
+// contextPath returns the entries from the root to leaf, and a problem if the path ends
+// early.
 func (d *Document) contextPath(leaf int) (path []int, problems []Problem) {
 	path, cycle := d.tree.path(leaf)
 	if cycle {
@@ -53,8 +54,8 @@ func (d *Document) contextPath(leaf int) (path []int, problems []Problem) {
 	return path, problems
 }
 
-// buildAlong builds the context of the entries at path, which runs from the root, or
-// from an entry before which nothing matters, to the leaf.
+// buildAlong builds the context of path, which ends at the leaf and begins at the root or
+// at an entry before which nothing matters.
 func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (Context, []Problem, error) {
 	b := newContextBuilder(d, problems)
 	if err := b.build(path); err != nil {
@@ -64,7 +65,7 @@ func buildAlong(d *Document, path []int, blobs BlobSource, problems []Problem) (
 	return b.ctx, b.problems, nil
 }
 
-// pathProblem is a finding about an entry of the path; format takes its id.
+// pathProblem returns a problem of an entry on the path; format takes the entry's id.
 func (d *Document) pathProblem(kind ProblemKind, entry int, format string) Problem {
 	id := d.tree.id(entry)
 	p := problemAt(kind, 0, kind == OrphanEntry || kind == ParentCycle, format, id)
@@ -84,7 +85,7 @@ type contextBuilder struct {
 
 	counting   bool // messages are counted and not kept
 	count      int
-	namesBlobs bool // a counted message may refer to images that are kept outside the file
+	namesBlobs bool // a counted message may reference images outside the file
 }
 
 func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
@@ -94,7 +95,8 @@ func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
 	}}
 }
 
-// build makes the context of the entries at path, but for images kept outside the file.
+// build builds the context of the entries at path, without resolving images outside the
+// file.
 func (b *contextBuilder) build(path []int) error {
 	if err := b.scanState(path); err != nil {
 		return err
@@ -109,8 +111,8 @@ func (b *contextBuilder) build(path []int) error {
 	}
 }
 
-// scanState collects what the entries of the whole path say about model, thinking
-// level, mode and so on, including entries that a compaction hides.
+// scanState collects the state (model, thinking level, mode and so on) from the entries of
+// the whole path, including those that a compaction hides.
 func (b *contextBuilder) scanState(path []int) error {
 	r := lineReader{doc: b.doc}
 	return r.each(b.stateEntries(path), func(i int, raw []byte) error {
@@ -119,18 +121,18 @@ func (b *contextBuilder) scanState(path []int) error {
 	})
 }
 
-// entry is the entry at index i, of which raw is the line, without what takes another
-// look at the line: where a time is needed see [Document.Entry].
+// entry returns the entry at index i, whose line is raw, without the parent and the
+// timestamp. Where those are needed, see [Document.Entry].
 func (b *contextBuilder) entry(i int, raw []byte) Entry {
 	return Entry{ID: b.doc.tree.id(i), Type: b.doc.tree.typ(i), Raw: raw}
 }
 
-// stateEntries returns, in the order of the path, the entries that can say something
-// about the state that no later one overrides, which is almost none of a long
-// conversation. On the way it finds the last compaction and the last reset boundary.
+// stateEntries returns, in path order, the entries that can set state which no later entry
+// overrides; in a long conversation these are few. It also finds the last compaction and
+// the last reset boundary.
 //
-// An answer may say which model is in use: the last that names one does. In omp an
-// answer only counts while no model was chosen, so that the last before each choice does.
+// An answer may name the model in use: the last one that does so counts. In omp an answer
+// counts only while no model is chosen, so the last one before each choice is returned.
 func (b *contextBuilder) stateEntries(path []int) []int {
 	var entries []int
 	found := map[Type]bool{}
@@ -145,16 +147,16 @@ func (b *contextBuilder) stateEntries(path []int) []int {
 		case TypeCompaction:
 			b.compaction = max(b.compaction, pos)
 			continue
-		case TypeResetBoundary:
+		case typeResetBoundary:
 			b.reset = max(b.reset, pos)
 			continue
-		case TypeModelChange: // each may be about another role
+		case TypeModelChange: // each may set another role
 			open = open || b.doc.dialect == Omp
-		case TypeTTSRInjection:
+		case typeTTSRInjection:
 			if b.doc.genuinePi() {
 				continue
 			}
-		case TypeThinkingLevel, TypeServiceTier, TypeContextChange, TypeMCPToolSelection, TypeModeChange:
+		case TypeThinkingLevel, typeServiceTier, typeContextChange, typeMCPToolSelection, TypeModeChange:
 			if found[typ] || typ != TypeThinkingLevel && b.doc.genuinePi() {
 				continue
 			}
@@ -168,9 +170,8 @@ func (b *contextBuilder) stateEntries(path []int) []int {
 	return entries
 }
 
-// genuinePi reports that the file is pi's own, which has model and thinking level for
-// state and nothing else. What another program may have put into it is not pi's to
-// rebuild, and need not be looked for.
+// genuinePi reports whether the file was written by pi itself. Its only state is model and
+// thinking level; any other that another program may have added is ignored.
 func (d *Document) genuinePi() bool { return d.dialect == Pi && d.header.Dialect == "" }
 
 func (b *contextBuilder) namesModel(i int) bool {
@@ -196,22 +197,22 @@ func (b *contextBuilder) applyState(e Entry) {
 				c.ConfiguredThinkingLevel, _ = rawjson.GetString(e.Raw, "thinkingLevel")
 			}
 		}
-	case TypeServiceTier:
+	case typeServiceTier:
 		if c.ServiceTier = rawjson.Get(e.Raw, "serviceTier"); rawjson.Kind(c.ServiceTier) == 'n' {
 			c.ServiceTier = nil
 		}
-	case TypeContextChange:
+	case typeContextChange:
 		c.ActiveContextName, _ = rawjson.GetString(e.Raw, "contextName")
 		c.ActiveContextTenant, _ = rawjson.GetString(e.Raw, "tenant")
-	case TypeTTSRInjection:
-		for _, rule := range e.AsInjectedRules() {
+	case typeTTSRInjection:
+		for _, rule := range e.asInjectedRules() {
 			if !b.rules[rule] {
 				b.rules[rule] = true
 				c.InjectedTTSRRules = append(c.InjectedTTSRRules, rule)
 			}
 		}
-	case TypeMCPToolSelection:
-		c.SelectedMCPToolNames = append([]string{}, e.AsSelectedTools()...)
+	case typeMCPToolSelection:
+		c.SelectedMCPToolNames = append([]string{}, e.asSelectedTools()...)
 		c.HasPersistedMCPToolSelection = true
 	case TypeModeChange:
 		m := e.AsModeChange()
@@ -219,8 +220,8 @@ func (b *contextBuilder) applyState(e Entry) {
 	}
 }
 
-// applyAssistantModel lets an answer say which model is in use. It overrides an
-// earlier choice, except in omp, where it only fills in for a missing one.
+// applyAssistantModel takes the model from an answer. It overrides an earlier choice,
+// except in omp, where it applies only if no model was chosen.
 func (b *contextBuilder) applyAssistantModel(message []byte) {
 	if b.doc.dialect == Omp && b.pinned {
 		return
@@ -230,7 +231,7 @@ func (b *contextBuilder) applyAssistantModel(message []byte) {
 	}
 }
 
-// answerModel is the model that gave an answer, as provider/id, or "".
+// answerModel returns the model that gave an answer, as provider/id, or "".
 func answerModel(message []byte) string {
 	provider, _ := rawjson.GetString(message, "provider")
 	model, _ := rawjson.GetString(message, "model")
@@ -240,8 +241,8 @@ func answerModel(message []byte) string {
 	return provider + "/" + model
 }
 
-// emit adds the message of an entry, which is not modified. role is "" for one that is
-// made up.
+// emit adds the message of an entry, which is not modified. role is "" for a synthesised
+// message.
 func (b *contextBuilder) emit(entryID, role string, message []byte) {
 	switch {
 	case message == nil:
@@ -255,21 +256,21 @@ func (b *contextBuilder) emit(entryID, role string, message []byte) {
 	}
 }
 
-// kept returns the part of the path before the compaction that stays visible: from
-// the entry firstKept on. An entry that is not before the compaction keeps nothing.
+// kept returns the part of the path before the compaction that stays visible: the entries
+// from firstKept on. It returns nothing if firstKept is not before the compaction.
 func (b *contextBuilder) kept(path []int, firstKept string, compaction Entry) []int {
 	if pos := b.beforeCompaction(path, firstKept); pos >= 0 {
 		return path[pos:b.compaction]
 	}
 	if firstKept != compaction.ID && firstKept != "" {
-		b.problems = append(b.problems, b.doc.pathProblem(MissingKeptEntry, path[b.compaction],
+		b.problems = append(b.problems, b.doc.pathProblem(missingKeptEntry, path[b.compaction],
 			"Compaction %s keeps from an entry that is not before it; nothing before it is shown."))
 	}
 	return nil
 }
 
-// beforeCompaction returns where on the path before the compaction the entry called id
-// is, or -1. Of entries with one id only the last is anybody's parent.
+// beforeCompaction returns the position, on the path before the compaction, of the entry
+// called id, or -1. If several entries share an id, only the last one can be a parent.
 func (b *contextBuilder) beforeCompaction(path []int, id string) int {
 	i, ok := b.doc.tree.find(id)
 	if !ok {
@@ -278,7 +279,7 @@ func (b *contextBuilder) beforeCompaction(path []int, id string) int {
 	return slices.Index(path[:b.compaction], i)
 }
 
-// emitEntries emits the messages of the entries at path through message.
+// emitEntries emits the messages that message returns for the entries at path.
 func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) error {
 	shown := make([]int, 0, len(path))
 	for _, i := range path {
@@ -303,7 +304,8 @@ func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) err
 	})
 }
 
-// branchSummaryMessage is the message of a branch_summary, nil for an empty one.
+// branchSummaryMessage returns the message of a branch_summary, or nil if the summary is
+// empty.
 func branchSummaryMessage(e Entry) []byte {
 	if e.AsBranchSummary().Summary == "" {
 		return nil

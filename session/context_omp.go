@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 const notesType = "experimental_context_notes"
 
-// emitOmp emits the messages as omp does: a reset boundary hides what is before it,
-// failed and interrupted turns are left out, and so are tool calls that never got a
-// result.
+// emitOmp emits the messages as omp does: a reset boundary hides all entries before it;
+// failed and interrupted turns and tool calls without a result are left out.
 //
 // Differs: a compaction by "snapcompact" shows its text summary without the rendered
 // frames, which only omp can read.
@@ -55,7 +54,7 @@ func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
 
 	through, _ := rawjson.GetString(e.Raw, "providerReplayThroughEntryId")
 	if payload != nil || c.FirstKeptEntryID == "" && rawjson.Get(c.PreserveData, "anthropicCompaction") != nil {
-		// The provider holds everything up to this entry itself.
+		// The provider stores everything up to this entry itself.
 		if pos := b.beforeCompaction(path, through); pos >= 0 {
 			return path[pos+1 : b.compaction], nil
 		}
@@ -68,7 +67,7 @@ func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
 	return kept, nil
 }
 
-// withLatestRequest puts the last user message before the kept entries in front of them.
+// withLatestRequest puts the last user message of before in front of the kept entries.
 func (b *contextBuilder) withLatestRequest(before, kept []int) []int {
 	for _, i := range slices.Backward(before) {
 		if b.doc.tree.role(i) == "user" {
@@ -78,7 +77,7 @@ func (b *contextBuilder) withLatestRequest(before, kept []int) []int {
 	return kept
 }
 
-// ompNames are the members of a message that say what omp makes of it.
+// ompNames are the members of a message that determine how omp treats it.
 var ompNames = []string{"retryRecovery", "stopReason", "provider", "providerPayload"}
 
 func ompMessage(e Entry) []byte {
@@ -90,7 +89,7 @@ func ompMessage(e Entry) []byte {
 		if rawjson.Truthy(retried) || emptyErrorTurn(m, reason) {
 			return nil
 		}
-		// omp knows that only this provider refuses what it finds again.
+		// As in omp, only this provider is known to reject its own replayed data.
 		if name, _ := rawjson.String(provider); name == "github-copilot" {
 			return withoutReplay(m, payload)
 		}
@@ -107,8 +106,8 @@ func ompMessage(e Entry) []byte {
 	}
 }
 
-// emptyErrorTurn reports whether m, which stopped for reason, failed before it said
-// anything.
+// emptyErrorTurn reports whether m, which stopped for reason, failed before it produced any
+// content.
 func emptyErrorTurn(m, reason []byte) bool {
 	if stop, _ := rawjson.String(reason); stop != "error" {
 		return false
@@ -124,10 +123,10 @@ func emptyErrorTurn(m, reason []byte) bool {
 	return empty
 }
 
-// prependNotes puts the newest context notes of the branch before everything else.
+// prependNotes puts the newest context notes of the branch before all other messages.
 //
-// Differs: omp frames the notes with instructions to its model; ours carry the notes
-// in the same tag, in our words.
+// Differs: omp frames the notes with instructions to its model; this package uses the same
+// tag with its own wording.
 func (b *contextBuilder) prependNotes(path []int) error {
 	for _, i := range slices.Backward(path) {
 		if b.doc.tree.typ(i) != TypeCustom {
@@ -158,8 +157,8 @@ func (b *contextBuilder) prependNotes(path []int) error {
 	return nil
 }
 
-// dropDanglingCalls removes tool calls without a result: the turn was cut short, and
-// a provider refuses a request that contains them.
+// dropDanglingCalls removes tool calls without a result: the turn was interrupted, and a
+// provider rejects a request that contains them.
 func (b *contextBuilder) dropDanglingCalls() {
 	answered := map[string]bool{}
 	for i, m := range b.ctx.Messages {
@@ -208,9 +207,8 @@ func withoutDanglingCalls(m []byte, answered map[string]bool) []byte {
 	return rawjson.Set(m, "content", rawjson.Array(blocks))
 }
 
-// dropFailedTurns removes answers that ended in an error or were aborted, with the
-// results of their tool calls, unless what the model had thought is kept right
-// behind them.
+// dropFailedTurns removes answers that ended in an error or were aborted, with the results
+// of their tool calls, unless the next message preserves the model's interrupted thinking.
 func (b *contextBuilder) dropFailedTurns() {
 	gone := map[string]bool{}
 	b.filterMessages(func(i int, m []byte) []byte {
@@ -247,8 +245,8 @@ func (b *contextBuilder) keepsThinking(i int) bool {
 	return typ == "interrupted-thinking"
 }
 
-// filterMessages replaces each message by what f makes of it; nil removes it. f sees
-// the list as it was.
+// filterMessages replaces each message with the result of f; nil removes it. f sees the
+// unfiltered list.
 func (b *contextBuilder) filterMessages(f func(i int, m []byte) []byte) {
 	out := make([][]byte, len(b.ctx.Messages))
 	for i, m := range b.ctx.Messages {

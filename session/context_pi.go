@@ -1,10 +1,10 @@
 package session
 
-import "github.com/xcsh-ls/xcsh-ls/session/rawjson"
+import "github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 
-// emitPi emits the messages as pi does. Beside xcsh's rules there are system
-// messages, which a compaction replaces by the checkpoint it carries, and context
-// edits, which change or hide the message of an earlier entry.
+// emitPi emits the messages as pi does. In addition to xcsh's rules there are system
+// messages, which a compaction replaces with its checkpoint, and context edits, which
+// change or hide the message of an earlier entry.
 func (b *contextBuilder) emitPi(path []int) error {
 	selected, err := b.selectPi(path)
 	if err != nil {
@@ -27,8 +27,8 @@ func (b *contextBuilder) emitPi(path []int) error {
 	})
 }
 
-// selectPi emits the compaction summary, if there is one, and returns the entries
-// that still speak for themselves.
+// selectPi emits the compaction summary, if any, and returns the entries whose own messages
+// are still shown.
 func (b *contextBuilder) selectPi(path []int) ([]int, error) {
 	if b.compaction < 0 {
 		return path, nil
@@ -53,17 +53,17 @@ func (b *contextBuilder) selectPi(path []int) ([]int, error) {
 	return append(selected, path[b.compaction+1:]...), nil
 }
 
-func (b *contextBuilder) contextEdits(path []int) (map[string]ContextEdit, error) {
-	edits := map[string]ContextEdit{}
+func (b *contextBuilder) contextEdits(path []int) (map[string]contextEdit, error) {
+	edits := map[string]contextEdit{}
 	for _, i := range path {
-		if b.doc.tree.typ(i) != TypeContextEdit {
+		if b.doc.tree.typ(i) != typeContextEdit {
 			continue
 		}
 		e, err := b.doc.Entry(i)
 		if err != nil {
 			return nil, err
 		}
-		edit := e.AsContextEdit()
+		edit := e.asContextEdit()
 		edits[edit.TargetID] = edit
 	}
 	return edits, nil
@@ -92,8 +92,8 @@ func piMessage(e Entry) []byte {
 	return nil
 }
 
-// withContent gives a message whose content is missing or null an empty one, where
-// its role must have one.
+// withContent adds empty content to a message whose content is missing or null, if its role
+// requires content.
 func withContent(m, content []byte) []byte {
 	if k := rawjson.Kind(content); m == nil || k != 0 && k != 'n' {
 		return m
@@ -107,7 +107,7 @@ func withContent(m, content []byte) []byte {
 	return m
 }
 
-// replaceContent puts an edit's content into the message it targets.
+// replaceContent replaces the content of a message with that of an edit.
 func replaceContent(m, content []byte) []byte {
 	role, _ := rawjson.GetString(m, "role")
 	switch role {

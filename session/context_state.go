@@ -16,7 +16,7 @@ type ContextState struct {
 	ModeData         json.RawMessage
 }
 
-// State returns c but for the messages.
+// State returns the state of c, without the messages.
 func (c Context) State() ContextState {
 	return ContextState{
 		MessageCount: len(c.Messages), ThinkingLevel: c.ThinkingLevel, HasThinkingLevel: c.HasThinkingLevel,
@@ -24,18 +24,18 @@ func (c Context) State() ContextState {
 	}
 }
 
-// outline is what is remembered of the context at one leaf. It is small, whatever the
+// outline caches the context's state and problems at one leaf. It is small, whatever the
 // size of the context.
 type outline struct {
-	leaf, entries int // the leaf's place, and how many entries there were
+	leaf, entries int // index of the leaf, and the number of entries at the time
 	state         ContextState
-	problems      []Problem // but for images kept outside the file
+	problems      []Problem // without those about images outside the file
 	namesBlobs    bool      // there may be such images
 }
 
-// ContextState returns what [BuildContext] makes of leaf, but for the messages. That of the
-// leaf asked for last is remembered until an entry is added. It may be called like
-// BuildContext.
+// ContextState returns the state of the context that [BuildContext] builds for leaf. The
+// state of the last requested leaf is cached until an entry is added. The rules for
+// concurrent use are those of BuildContext.
 func (d *Document) ContextState(leaf Leaf) (ContextState, error) {
 	o, err := d.outline(leaf)
 	if err != nil {
@@ -46,8 +46,8 @@ func (d *Document) ContextState(leaf Leaf) (ContextState, error) {
 	return state, nil
 }
 
-// ContextProblems returns the problems that [BuildContext] reports.
-func (d *Document) ContextProblems(leaf Leaf, blobs BlobSource) ([]Problem, error) {
+// contextProblems returns the problems that [BuildContext] reports.
+func (d *Document) contextProblems(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	o, err := d.outline(leaf)
 	if err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func (d *Document) ContextProblems(leaf Leaf, blobs BlobSource) ([]Problem, erro
 	if blobs == nil || !o.namesBlobs {
 		return slices.Clone(o.problems), nil
 	}
-	// Not remembered: an image that is missing now may be there a moment later.
+	// Not cached: a missing image may appear at any time.
 	_, problems, err := BuildContext(d, leaf, blobs)
 	return problems, err
 }
 
-// outline returns the outline at leaf. What is in a Document's entries never changes, and
-// which of them lie on a path only when one is added.
+// outline returns the outline at leaf. A cached one is valid until an entry is added,
+// because existing entries never change.
 func (d *Document) outline(leaf Leaf) (*outline, error) {
 	at := d.tree.resolve(leaf)
 	if o := d.outlined.Load(); o != nil && o.leaf == at && o.entries == d.Len() {
@@ -69,13 +69,14 @@ func (d *Document) outline(leaf Leaf) (*outline, error) {
 	}
 	path, problems := d.contextPath(at)
 	b := newContextBuilder(d, problems)
-	// omp decides about a message by those around it; the others' can be forgotten at once.
+	// In omp, neighbouring messages decide whether a message is shown. The other dialects'
+	// messages need not be kept.
 	b.counting = d.dialect != Omp
 	if err := b.build(path); err != nil {
 		return nil, err
 	}
 	o := &outline{leaf: at, entries: d.Len(), problems: b.problems, namesBlobs: b.namesBlobs, state: b.ctx.State()}
-	o.state.ModeData = slices.Clone(o.state.ModeData) // else all of its line is kept
+	o.state.ModeData = slices.Clone(o.state.ModeData) // a reference would keep the whole line in memory
 	if b.counting {
 		o.state.MessageCount = b.count
 	} else {
@@ -85,7 +86,7 @@ func (d *Document) outline(leaf Leaf) (*outline, error) {
 	return o, nil
 }
 
-// ContextState returns the context of the current leaf but for the messages.
+// ContextState returns the state of the context of the current leaf.
 func (l *Log) ContextState() (state ContextState, err error) {
 	err = l.View(func(d *Document, leaf Leaf) error {
 		state, err = d.ContextState(leaf)
@@ -94,10 +95,10 @@ func (l *Log) ContextState() (state ContextState, err error) {
 	return state, err
 }
 
-// ContextProblems returns what the context of the current leaf has to do without.
+// ContextProblems returns the problems of the context of the current leaf.
 func (l *Log) ContextProblems() (problems []Problem, err error) {
 	err = l.View(func(d *Document, leaf Leaf) error {
-		problems, err = d.ContextProblems(leaf, l.store.BlobsFor(l.path))
+		problems, err = d.contextProblems(leaf, l.store.BlobsFor(l.path))
 		return err
 	})
 	return problems, err

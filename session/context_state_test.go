@@ -8,17 +8,18 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestTheRememberedContextFollowsTheSession asks for the state, changes the session in each
-// way there is, and asks again.
+// TestTheRememberedContextFollowsTheSession gets the state, changes the session in every
+// possible way, and gets the state again.
 func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, conversation())
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		expect := func(messages int, model, why string) {
 			t.Helper()
@@ -38,7 +39,7 @@ func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 		}
 		const model = "offline/demo" // of the answers
 		expect(2, model, "as opened")
-		mustAppend(t, l, say("user", "three"))
+		kit.MustAppend(t, l, kit.Say("user", "three"))
 		expect(3, model, "after an append")
 		require.NoError(t, l.Branch("aaaaaaaa"))
 		expect(1, "", "at another leaf")
@@ -58,7 +59,7 @@ func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 		require.True(t, changed)
 		expect(4, model, "after an append by another program")
 
-		// An id that comes again: the last one is the parent, so that the path is another.
+		// A duplicate id: the last entry becomes the parent, so the path changes.
 		appendForeign(t, fs, st.User("bbbbbbbb", "", "instead of the answer"))
 		require.NoError(t, l.Branch("cccccccc"))
 		_, err = l.Refresh()
@@ -68,8 +69,8 @@ func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 
 		require.NoError(t, l.Branch("aaaaaaaa"))
 		expect(1, "", "at the first entry")
-		require.NoError(t, fs.Remove(filed))
-		put(t, fs, filed, st.File(st.Header("0123456789abcdef", "/w"), st.Assistant("eeeeeeee", "", "zero"), st.User("aaaaaaaa", "eeeeeeee", "one")))
+		require.NoError(t, fs.Remove(kit.Filed))
+		kit.Put(t, fs, kit.Filed, st.File(st.Header("0123456789abcdef", "/w"), st.Assistant("eeeeeeee", "", "zero"), st.User("aaaaaaaa", "eeeeeeee", "one")))
 		_, err = l.Refresh()
 		require.NoError(t, err)
 		require.NoError(t, l.Branch("aaaaaaaa"))
@@ -80,14 +81,14 @@ func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 
 func appendForeign(t *testing.T, fs afero.Fs, line string) {
 	t.Helper()
-	f, err := fs.OpenFile(filed, os.O_APPEND|os.O_WRONLY, 0)
+	f, err := fs.OpenFile(kit.Filed, os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = f.WriteString(line + "\n")
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 }
 
-// TestAMissingImageIsLookedForAgain has one that appears after it was missed.
+// TestAMissingImageIsLookedForAgain adds an image after it was reported missing.
 func TestAMissingImageIsLookedForAgain(t *testing.T) {
 	t.Parallel()
 	const hash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae" // of "foo"
@@ -98,14 +99,14 @@ func TestAMissingImageIsLookedForAgain(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for _, dialect := range []session.Dialect{session.Xcsh, session.Omp} {
-		put(t, fs, filed, st.File(st.Header("0123456789abcdef", "/w"), string(line)))
-		d, err := session.LoadAs(fs, filed, &dialect)
+		kit.Put(t, fs, kit.Filed, st.File(st.Header("0123456789abcdef", "/w"), string(line)))
+		d, err := session.LoadAs(fs, kit.Filed, &dialect)
 		require.NoError(t, err)
 		blobs := session.BlobDir{Fs: fs, Dir: "/blobs/" + dialect.String()}
 		problems, err := d.ContextProblems(session.AtLast(), blobs)
 		require.NoError(t, err)
 		require.True(t, hasProblem(problems, session.MissingBlob))
-		put(t, fs, blobs.Dir+"/"+hash, "foo")
+		kit.Put(t, fs, blobs.Dir+"/"+hash, "foo")
 		problems, err = d.ContextProblems(session.AtLast(), blobs)
 		require.NoError(t, err)
 		require.Empty(t, problems)

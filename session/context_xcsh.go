@@ -1,9 +1,9 @@
 package session
 
-import "github.com/xcsh-ls/xcsh-ls/session/rawjson"
+import "github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 
-// emitXcsh emits the messages as xcsh does: everything on the path or, with a
-// compaction, its summary, the kept entries before it and all after it.
+// emitXcsh emits the messages as xcsh does: all on the path or, with a compaction, its
+// summary, the kept entries before it and all entries after it.
 func (b *contextBuilder) emitXcsh(path []int) error {
 	if b.compaction < 0 {
 		return b.emitEntries(path, xcshMessage)
@@ -45,8 +45,8 @@ func xcshMessage(e Entry) []byte {
 	return nil
 }
 
-// remoteHistory is the provider's own replacement for the compacted history, as the
-// payload that is sent back to it; nil when the compaction carries none.
+// remoteHistory returns the provider's own replacement for the compacted history, as the
+// payload to send back to it; nil if the compaction has none.
 func remoteHistory(c Compaction) []byte {
 	remote := rawjson.Get(c.PreserveData, "openaiRemoteCompaction")
 	provider, _ := rawjson.GetString(remote, "provider")
@@ -58,9 +58,9 @@ func remoteHistory(c Compaction) []byte {
 		String("provider", provider).Raw("items", items).Bytes()
 }
 
-// withoutReplay takes out of an answer what a provider wanted to see again in the same
-// run only: its own history and the signatures of what it thought. They are stale by
-// the time a file is read. payload is what the answer has for it.
+// withoutReplay removes from an answer the data that a provider accepts again only within
+// the same run: its own history and the signatures of its thinking. They are stale when a
+// file is read. payload is the provider payload of the answer.
 func withoutReplay(m, payload []byte) []byte {
 	if kind, _ := rawjson.GetString(payload, "type"); kind != "openaiResponsesHistory" {
 		return m

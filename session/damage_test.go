@@ -7,18 +7,20 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestNoDamageToAHeaderCostsTheConversation damages the header at each of its bytes. A
-// file that can still be read shows the conversation, any other is refused, left as it
-// is and can be salvaged.
+// TestNoDamageToAHeaderCostsTheConversation damages the header at each of its bytes. A file
+// that can still be read shows the conversation; any other is rejected, left unchanged and
+// can be salvaged.
+// Proves: X-058, F-01
 func TestNoDamageToAHeaderCostsTheConversation(t *testing.T) {
 	t.Parallel()
-	header, body, _ := strings.Cut(conversation(), "\n")
-	files := []string{body, "\x00" + conversation(), "\n\n" + conversation()}
+	header, body, _ := strings.Cut(kit.Conversation(), "\n")
+	files := []string{body, "\x00" + kit.Conversation(), "\n\n" + kit.Conversation()}
 	for i := range len(header) {
 		files = append(
 			files,
@@ -32,21 +34,21 @@ func TestNoDamageToAHeaderCostsTheConversation(t *testing.T) {
 	refused := 0
 	for _, file := range files {
 		fs := afero.NewMemMapFs()
-		put(t, fs, filed, file)
-		s := newStore(fs)
-		l, err := s.Open(filed)
+		kit.Put(t, fs, kit.Filed, file)
+		s := kit.NewStore(fs)
+		l, err := s.Open(kit.Filed)
 		if err == nil {
 			require.Equal(t, []string{"one", "two"}, contextTexts(t, l), file)
 			require.NoError(t, l.Close())
-			require.Equal(t, file, content(t, fs, filed))
+			require.Equal(t, file, kit.Content(t, fs, kit.Filed))
 			continue
 		}
 		refused++
 		require.Equal(t, fault.Damaged, fault.KindOf(err))
-		n, err := s.Salvage(filed, "/out/saved.jsonl", "/w")
+		n, err := s.Salvage(kit.Filed, "/out/saved.jsonl", "/w")
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, n, 2, "a header of an unheard-of type may pass for an entry: %s", file)
-		require.Equal(t, file, content(t, fs, filed))
+		require.Equal(t, file, kit.Content(t, fs, kit.Filed))
 		saved, err := s.Open("/out/saved.jsonl")
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two"}, contextTexts(t, saved))
@@ -54,9 +56,9 @@ func TestNoDamageToAHeaderCostsTheConversation(t *testing.T) {
 	require.Greater(t, refused, len(header))
 }
 
-// TestAnEntryThatIsItsOwnParentIsTold: to us it is another beginning, but pi never comes
-// back from it. One in whose place a later entry stands is not gone to.
-func TestAnEntryThatIsItsOwnParentIsTold(t *testing.T) {
+// TestAnEntryThatIsItsOwnParentIsReported: here such an entry is another root, but pi never
+// leaves it. An entry replaced by a later one with its id is not visited.
+func TestAnEntryThatIsItsOwnParentIsReported(t *testing.T) {
 	t.Parallel()
 	own := st.User("cccccccc", "cccccccc", "self")
 	for name, c := range map[string]struct {
@@ -71,7 +73,7 @@ func TestAnEntryThatIsItsOwnParentIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := session.Parse([]byte(conversation() + st.File(c.lines...)))
+			doc, err := session.Parse([]byte(kit.Conversation() + st.File(c.lines...)))
 			require.NoError(t, err)
 			problems, err := doc.Check(session.AtLast(), nil)
 			require.NoError(t, err)
@@ -86,24 +88,25 @@ func TestAnEntryThatIsItsOwnParentIsTold(t *testing.T) {
 	}
 }
 
-// TestALineTornAnywhereCostsNothingButItself tears the last line at each of its bytes,
-// as a crash or a full disk does, with and without the NULs that a power failure leaves,
-// and goes on behind it.
+// TestALineTornAnywhereCostsNothingButItself tears the last line at each of its bytes, as a
+// crash or a full disk does, with and without the NULs that a power failure leaves, and
+// appends after it.
+// Proves: X-052, X-114, AB-075
 func TestALineTornAnywhereCostsNothingButItself(t *testing.T) {
 	t.Parallel()
 	line := st.Assistant("cccccccc", "bbbbbbbb", `th"ree{[`)
 	for i := range len(line) {
 		for _, torn := range []string{line[:i], line[:i] + "\x00\x00\x00", line[:i] + strings.Repeat("\x00", len(line)-i) + "\n"} {
 			fs := afero.NewMemMapFs()
-			before := conversation() + torn
-			put(t, fs, filed, before)
-			l, err := newStore(fs).Open(filed)
+			before := kit.Conversation() + torn
+			kit.Put(t, fs, kit.Filed, before)
+			l, err := kit.NewStore(fs).Open(kit.Filed)
 			require.NoError(t, err)
-			mustAppend(t, l, say("user", "more"))
-			mustAppend(t, l, say("assistant", "and more"))
+			kit.MustAppend(t, l, kit.Say("user", "more"))
+			kit.MustAppend(t, l, kit.Say("assistant", "and more"))
 			require.NoError(t, l.Close())
-			require.True(t, strings.HasPrefix(content(t, fs, filed), before))
-			doc, err := session.Load(fs, filed)
+			require.True(t, strings.HasPrefix(kit.Content(t, fs, kit.Filed), before))
+			doc, err := session.Load(fs, kit.Filed)
 			require.NoError(t, err)
 			ctx, _, err := session.BuildContext(doc, session.AtLast(), nil)
 			require.NoError(t, err)

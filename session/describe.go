@@ -4,25 +4,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// descriptionType is the custom type of the entries that hold a session's description, as
-// {"text": …}. The newest one of the file counts, whatever branch it is on. All three
-// programs keep such entries and show them to no model.
-const descriptionType = "xcsh-ls.description"
+// DescriptionType is the custom type of the entries that hold a session's description, as
+// {"text": …}. The newest such entry of the file counts, on whatever branch. All three
+// programs keep such entries and send them to no model.
+const DescriptionType = "xcsh-ls.description"
 
-// maxDescription is the length of the longest description, in characters. Whoever resumes
-// a session is shown it.
+// maxDescription is the maximum length of a description, in characters. The description is
+// shown when the session is resumed.
 const maxDescription = 10_000
 
-// SetDescription describes the session; an empty text takes the description away. The text
-// is cleaned, see [CleanDescription], and returned as it was stored. One that the session
-// has already is not written again. A text of more than ten thousand characters is kind
-// invalidArgument. For the rest it is [Log.Append].
+// SetDescription sets the session's description; an empty text removes it. It cleans the
+// text, see [cleanDescription], and returns it as stored. An unchanged description is not
+// written again. A text of more than ten thousand characters is an InvalidArgument error.
+// Otherwise SetDescription works like [Log.Append].
 func (l *Log) SetDescription(text string) (stored string, err error) {
-	text = CleanDescription(text)
+	text = cleanDescription(text)
 	if n := utf8.RuneCountInString(text); n > maxDescription {
 		return "", fault.New(fault.InvalidArgument, "A description can have %d characters, not %d.", maxDescription, n).With("field", "text")
 	}
@@ -39,12 +39,29 @@ func (l *Log) SetDescription(text string) (stored string, err error) {
 	return text, err
 }
 
-func draftDescription(text string) *Draft {
-	return DraftCustom(descriptionType, new(rawjson.Object).String("text", text).Bytes())
+// DraftDescription returns a draft of an entry that sets the session's description to the
+// text, cleaned and cut to the greatest length; nil if nothing is left of it.
+func DraftDescription(text string) *Draft {
+	text = cleanDescription(text)
+	n := 0
+	for i := range text {
+		if n++; n > maxDescription {
+			text = text[:i]
+			break
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return draftDescription(text)
 }
 
-// Description returns what a person wrote about the session, "" when nobody did. The error
-// is that of reading a large file.
+func draftDescription(text string) *Draft {
+	return DraftCustom(DescriptionType, new(rawjson.Object).String("text", text).Bytes())
+}
+
+// Description returns the session's description, or "" if it has none. It fails only if a
+// large file cannot be read.
 func (d *Document) Description() (string, error) {
 	for i := d.Len() - 1; i >= 0; i-- {
 		if d.tree.typ(i) != TypeCustom {
@@ -55,18 +72,18 @@ func (d *Document) Description() (string, error) {
 			return "", err
 		}
 		c := e.AsCustom()
-		if c.CustomType != descriptionType {
+		if c.CustomType != DescriptionType {
 			continue
 		}
 		if text, ok := rawjson.GetString(c.Data, "text"); ok {
-			return CleanDescription(text), nil
+			return cleanDescription(text), nil
 		}
 	}
 	return "", nil
 }
 
-// LastActivity returns the time of the last entry that has one, in the order of the file,
-// and that of the header when none has; as it is written where it cannot be read.
+// LastActivity returns the time of the last entry in the file that has a valid one, or that
+// of the header if none has. A header's time that cannot be parsed is returned as written.
 func (d *Document) LastActivity() (string, error) {
 	for i := d.Len() - 1; i >= 0; i-- {
 		e, err := d.Entry(i)
@@ -77,12 +94,13 @@ func (d *Document) LastActivity() (string, error) {
 			return FormatTime(t), nil
 		}
 	}
-	return isoTime(d.header.Timestamp), nil
+	return ISOTime(d.header.Timestamp), nil
 }
 
-// CleanDescription makes a description of any text. Line ends and tabs stay; other control
-// characters become spaces, what reorders text on a screen goes, and so does outer space.
-func CleanDescription(s string) string {
+// cleanDescription converts any text to a description. It keeps tabs and line ends, the
+// latter as LF, replaces other control characters with spaces, and removes bidirectional
+// formatting characters and outer white space.
+func cleanDescription(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -90,7 +108,7 @@ func CleanDescription(s string) string {
 			return r
 		case r < 0x20 || r >= 0x7F && r <= 0x9F:
 			return ' '
-		case reorders(r):
+		case Reorders(r):
 			return -1
 		}
 		return r
@@ -98,5 +116,6 @@ func CleanDescription(s string) string {
 	return strings.TrimFunc(s, isJSSpace)
 }
 
-// reorders reports whether r makes a screen show text in another order than it has.
-func reorders(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
+// Reorders reports whether r is a bidirectional formatting character, which changes the
+// displayed order of text.
+func Reorders(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }

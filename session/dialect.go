@@ -3,12 +3,12 @@ package session
 import (
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// Dialect is the program whose rules a session file follows. The three programs
-// share the file format and differ in what they make of it: how a context is
-// rebuilt, where a title is kept, how a model change is written.
+// Dialect is the program whose rules a session file follows. The three programs share the
+// file format and differ in how they rebuild a context, where they keep a title, and how
+// they write a model change.
 type Dialect uint8
 
 // The dialects.
@@ -40,11 +40,11 @@ func ParseDialect(s string) (d Dialect, ok bool) {
 	return Xcsh, false
 }
 
-// guessDialect tells the program from the file alone, for files that are not below
-// a program's own directory. omp writes a title slot; xcsh's session ids are 16 hex
-// digits, those of the other two are UUIDs; some entries only one program writes. A
-// fork of ours says in its header whose conversation it copied.
-func guessDialect(hasSlot bool, h Header, marks dialectMarks) Dialect {
+// GuessDialect determines the program from the file alone, for files outside every
+// program's own directory. omp writes a title slot; xcsh's session ids are 16 hex digits,
+// those of the other two are UUIDs; some entries are written by only one program. A copy
+// made by this package records the dialect in its header.
+func GuessDialect(hasSlot bool, h Header, marks DialectMarks) Dialect {
 	if d, ok := ParseDialect(h.Dialect); ok {
 		return d
 	}
@@ -62,17 +62,18 @@ func guessDialect(hasSlot bool, h Header, marks dialectMarks) Dialect {
 	}
 }
 
-// dialectMarks are the entries that only one program writes.
-type dialectMarks struct{ pi, omp bool }
+// DialectMarks are the entries that only one program writes.
+type DialectMarks struct{ pi, omp bool }
 
-func (m *dialectMarks) see(t Type, raw []byte) {
+// See records the marks of the entry raw, whose type is t.
+func (m *DialectMarks) See(t Type, raw []byte) {
 	switch t {
 	case TypeModelChange:
 		m.pi = m.pi || rawjson.Get(raw, "modelId") != nil
 		m.omp = m.omp || rawjson.Get(raw, "resolvedModelIsFallback") != nil
-	case TypeSessionInfo, TypeContextEdit, TypeUsage:
+	case TypeSessionInfo, typeContextEdit, typeUsage:
 		m.pi = true
-	case TypeModelUsage, TypeResetBoundary, TypeTitleChange, TypeCredentialPin:
+	case typeModelUsage, typeResetBoundary, TypeTitleChange, typeCredentialPin:
 		m.omp = true
 	}
 }
@@ -93,8 +94,8 @@ func looksLikeUUID(id string) bool {
 	return true
 }
 
-// DialectOfAgentDir tells from a path whose agent directory it is: one below a .pi or
-// .omp directory is that program's.
+// DialectOfAgentDir returns the program that an agent directory belongs to, by its path: pi
+// or omp for .pi, .omp and directories below them, else xcsh.
 func DialectOfAgentDir(dir string) Dialect {
 	for part := range strings.SplitSeq(strings.ReplaceAll(dir, `\`, "/"), "/") {
 		if d, ok := ParseDialect(strings.TrimPrefix(part, ".")); ok && strings.HasPrefix(part, ".") {

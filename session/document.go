@@ -10,21 +10,23 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// smallFile is the size in bytes up to which a file's content is kept in memory.
-// Of a larger one only the index is; payloads are read when they are asked for.
+// smallFile is the size in bytes up to which a file's content is kept in memory. For a
+// larger file only the index is kept; payloads are read on demand.
 const smallFile = 8 << 20
 
-// Document is one session file as read: its header, an index of its entries and
-// what is wrong with it. Reading never changes the file. Only [Log] changes a
-// Document; one that is not part of a Log is safe for concurrent use, but for Usage,
-// which remembers what it has summed up.
+// Document is one session file as read: its header, an index of its entries and the
+// problems found. Reading never changes the file. Only [Log] changes a Document; a Document
+// that is not part of a Log is safe for concurrent use, except for Usage, which caches its
+// sum.
 type Document struct {
 	path     string
 	header   Header
@@ -39,41 +41,34 @@ type Document struct {
 	headerAt span        // of the header line's value in the file
 	problems []Problem
 	found    map[ProblemKind]int // how many of each kind, while reading
-	marks    dialectMarks
+	marks    DialectMarks
 	values   int32 // JSON values met, the header being the first
 
 	usage  Usage // of the first summed entries
 	summed int
 
-	outlined atomic.Pointer[outline] // of the context asked for last
+	outlined atomic.Pointer[outline] // of the context requested last
 }
 
 type span struct{ off, end int64 }
 
-// Load reads the session file at path. The file is opened for reading only and is
-// closed again; a large one stays open until [Document.Close].
-//
-// A missing file is kind notFound. A file without a readable header is kind damaged
-// and comes with a Document that holds whatever entries can be read, for salvage.
-// An empty file is kind damaged too: what to make of it is the caller's decision.
-func Load(fsys afero.Fs, path string) (*Document, error) { return LoadAs(fsys, path, nil) }
-
-// LoadAs is [Load] for a file that is known to follow dialect; nil means to guess.
-func LoadAs(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
-	// Asked before opening: opening a named pipe would wait for a writer.
+// load is [Store.Load] for a file whose dialect is known; nil means to guess it from the
+// content.
+func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
+	// Check before opening: opening a named pipe would wait for a writer.
 	info, err := fsys.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "open", Path: path, Err: errors.New("is not a file")}
 	}
 	if err != nil {
-		return nil, ioFault("open", path, err)
+		return nil, disk.Fault("open", path, err)
 	}
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, ioFault("open", path, err)
+		return nil, disk.Fault("open", path, err)
 	}
 	if info, err = f.Stat(); err != nil {
-		return nil, errors.Join(ioFault("open", path, err), f.Close())
+		return nil, errors.Join(disk.Fault("open", path, err), f.Close())
 	}
 	d := &Document{path: path, info: info}
 	keep, err := d.read(f, info.Size())
@@ -83,17 +78,9 @@ func LoadAs(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 		}
 	}
 	if err != nil {
-		return nil, ioFault("read", path, err)
+		return nil, disk.Fault("read", path, err)
 	}
 	d.settle(dialect)
-	return d, d.headerFault()
-}
-
-// Parse reads a session from memory. Its error is that of [Load].
-func Parse(content []byte) (*Document, error) {
-	d := &Document{src: source{mem: content}}
-	d.indexBytes(content)
-	d.settle(nil)
 	return d, d.headerFault()
 }
 
@@ -129,8 +116,8 @@ func (d *Document) index(f afero.File, size int64) (err error) {
 
 func (d *Document) indexBytes(content []byte) { d.tail = scanBytes(content, d.add, d.report) }
 
-// maxProblems is how many findings of one kind are told one by one. A file of junk has
-// millions.
+// maxProblems is how many problems of one kind are reported individually. A file of garbage
+// has millions.
 const maxProblems = 100
 
 func (d *Document) report(p Problem) {
@@ -142,7 +129,7 @@ func (d *Document) report(p Problem) {
 	}
 }
 
-// reportRest says how many findings were left out.
+// reportRest reports how many problems were left out.
 func (d *Document) reportRest() {
 	for _, kind := range slices.Sorted(maps.Keys(d.found)) {
 		if more := d.found[kind] - maxProblems; more > 0 {
@@ -152,9 +139,9 @@ func (d *Document) reportRest() {
 	d.found = nil
 }
 
-// add files one value under header, title slot or entry.
-func (d *Document) add(v value) {
-	if !v.env.Object {
+// add records one value as the header, the title slot or an entry.
+func (d *Document) add(v Value) {
+	if !v.Env.Object {
 		d.count(v)
 		d.report(problemAt(NotAnEntry, v.line, false, "Line %d is JSON but not an object.", v.line))
 		return
@@ -164,7 +151,7 @@ func (d *Document) add(v value) {
 		return
 	}
 	d.count(v)
-	if s, ok := pack(v); ok && typeCodes[s.typ] != typeSession {
+	if s, ok := pack(v); ok && typeCodes[s.typ] != TypeSession {
 		d.addPacked(s, v)
 		return
 	}
@@ -172,67 +159,67 @@ func (d *Document) add(v value) {
 	switch {
 	case !ok:
 		d.report(problemAt(NotAnEntry, v.line, false, "Line %d is an object without a type.", v.line))
-	case r.typ == typeSession:
+	case r.typ == TypeSession:
 		d.report(problemAt(ExtraHeader, v.line, false, "Line %d is a second session header; it is ignored.", v.line))
 	default:
 		d.addEntry(r, v)
 	}
 }
 
-// count numbers the values as the originals do, which see one per line.
-func (d *Document) count(v value) {
+// count numbers the values as the originals do, which see only one per line.
+func (d *Document) count(v Value) {
 	if !v.extra {
 		d.values++
 	}
 }
 
-// addFirst takes the first object, which must be the header or omp's title slot
-// before it. Once something else came first nothing can be the header any more.
-func (d *Document) addFirst(v value) {
+// addFirst handles the first object, which must be the header or omp's title slot before
+// it. After any other value there can be no header.
+func (d *Document) addFirst(v Value) {
 	if d.tree.len() == 0 && !d.hasSlot {
-		if t, ok := parseTitleSlot(v.raw); ok {
+		if t, ok := ParseTitleSlot(v.Raw); ok {
 			d.hasSlot, d.title = true, t
 			return
 		}
 	}
 	d.count(v)
 	if d.tree.len() == 0 {
-		if h, ok := parseHeader(v.raw); ok {
-			h.Raw = bytes.Clone(v.raw)
+		if h, ok := ParseHeader(v.Raw); ok {
+			h.Raw = bytes.Clone(v.Raw)
 			d.header = h
-			d.headerAt = span{v.off, v.off + int64(len(v.raw))}
+			d.headerAt = span{v.off, v.off + int64(len(v.Raw))}
 			if !d.hasSlot {
 				d.title = Title{Text: h.Title, Source: h.TitleSource}
 			}
 			return
 		}
 	}
-	if r, ok := d.tree.record(v); ok && r.typ != typeSession {
+	if r, ok := d.tree.record(v); ok && r.typ != TypeSession {
 		d.addEntry(r, v)
 	}
 }
 
-func (d *Document) addEntry(r record, v value) {
+func (d *Document) addEntry(r record, v Value) {
 	r.ord = d.values - 1
 	if r.id == "" && d.header.Version >= 2 {
 		d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
 	}
-	d.note(r.typ, v.raw)
+	d.note(r.typ, v.Raw)
 	if d.tree.add(r) {
 		d.reportDuplicate(v.line)
 	}
 }
 
-// addPacked is addEntry for a line in which nothing is unusual.
-func (d *Document) addPacked(s slot, v value) {
+// addPacked is addEntry for a line that [pack] accepts.
+func (d *Document) addPacked(s slot, v Value) {
 	s.ord = d.values - 1
-	d.note(typeCodes[s.typ], v.raw)
+	d.note(typeCodes[s.typ], v.Raw)
 	if d.tree.append(s) {
 		d.reportDuplicate(v.line)
 	}
 }
 
-// reportDuplicate says that the entry just added has an id that was met before.
+// reportDuplicate reports that the id of the entry just added occurred before.
 func (d *Document) reportDuplicate(line int) {
 	if d.header.Version < 2 {
 		return
@@ -244,15 +231,15 @@ func (d *Document) reportDuplicate(line int) {
 	})
 }
 
-// note takes what single entries say about the whole file.
+// note records the facts about the whole file that a single entry reveals.
 func (d *Document) note(t Type, raw []byte) {
 	if !d.marks.pi && !d.marks.omp {
-		d.marks.see(t, raw)
+		d.marks.See(t, raw)
 	}
 	d.noteTitle(t, raw)
 }
 
-// noteTitle takes the title that pi keeps in an entry.
+// noteTitle records the title that pi keeps in an entry.
 func (d *Document) noteTitle(t Type, raw []byte) {
 	if t == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
 		name, _ := rawjson.GetString(raw, "name")
@@ -260,13 +247,13 @@ func (d *Document) noteTitle(t Type, raw []byte) {
 	}
 }
 
-// settle finishes the view once the whole file was seen.
+// settle completes the document once the whole file was read.
 func (d *Document) settle(dialect *Dialect) {
 	d.reportRest()
 	if d.header.Raw == nil {
 		return
 	}
-	d.dialect = guessDialect(d.hasSlot, d.header, d.marks)
+	d.dialect = GuessDialect(d.hasSlot, d.header, d.marks)
 	if dialect != nil {
 		d.dialect = *dialect
 	}
@@ -275,21 +262,21 @@ func (d *Document) settle(dialect *Dialect) {
 	}
 	if d.header.Version > CurrentVersion {
 		d.problems = append(d.problems, Problem{
-			Kind:    NewerFormat,
+			Kind:    newerFormat,
 			Message: "The session was written by a newer program; it can be read but not changed.",
 		})
 	}
 }
 
-// settleHeadless makes the entries of a file without a header readable: whose they are
-// is told by themselves, and entries without ids are those of version 1.
+// settleHeadless makes the entries of a file without a header readable: it guesses the
+// dialect from the entries, and treats entries without ids as version 1.
 func (d *Document) settleHeadless() {
 	d.header.Version = CurrentVersion
 	if !d.tree.anyID() {
 		d.header.Version = 1
 		migrate(d)
 	}
-	d.dialect = guessDialect(d.hasSlot, d.header, d.marks)
+	d.dialect = GuessDialect(d.hasSlot, d.header, d.marks)
 }
 
 func (d *Document) headerFault() error {
@@ -313,13 +300,10 @@ func (d *Document) name() string {
 	return d.path
 }
 
-// Path returns where the document was read from, "" for one parsed from memory.
-func (d *Document) Path() string { return d.path }
-
 // Header returns the header. Its Raw is nil when the file has none.
 func (d *Document) Header() Header { return d.header }
 
-// HeaderLine returns the header as the current format has it, nil when there is none.
+// HeaderLine returns the header in the current format, nil if there is none.
 func (d *Document) HeaderLine() json.RawMessage {
 	if d.header.Raw != nil && d.tree.migrated != nil {
 		return d.tree.migrated.header(d.header.Raw)
@@ -337,17 +321,14 @@ func (d *Document) Title() Title { return d.title }
 // Dialect returns the program whose rules the file follows.
 func (d *Document) Dialect() Dialect { return d.dialect }
 
-// Size returns the size of the file in bytes when it was read.
-func (d *Document) Size() int64 { return d.tail.size }
-
-// Problems returns what was found wrong while reading. See also [Document.Check].
+// Problems returns the problems found while reading. See also [Document.Check].
 func (d *Document) Problems() []Problem { return d.problems }
 
 // Len returns the number of entries.
 func (d *Document) Len() int { return d.tree.len() }
 
-// Entry returns entry i in file order, 0 ≤ i < Len. The error is that of reading a
-// large file.
+// Entry returns entry i in file order, 0 ≤ i < Len. It fails only if a large file cannot be
+// read.
 func (d *Document) Entry(i int) (Entry, error) {
 	raw, err := d.raw(i)
 	if err != nil {
@@ -356,14 +337,15 @@ func (d *Document) Entry(i int) (Entry, error) {
 	return d.EntryOf(i, raw), nil
 }
 
-// EntryOf is [Document.Entry] for a caller that has entry i's line already, from [Document.Lines].
+// EntryOf is [Document.Entry] for a caller that already has entry i's line, from
+// [Document.Lines].
 func (d *Document) EntryOf(i int, line []byte) Entry {
 	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: line}
 	e.Timestamp, _ = rawjson.GetString(line, "timestamp")
 	return e
 }
 
-// raw returns the line of entry i as the current format has it.
+// raw returns the line of entry i in the current format.
 func (d *Document) raw(i int) ([]byte, error) {
 	if line := d.tree.mem(i); line != nil {
 		return line, nil
@@ -371,18 +353,32 @@ func (d *Document) raw(i int) ([]byte, error) {
 	at := d.tree.span(i)
 	raw, err := d.src.read(at.off, int(at.end-at.off))
 	if err != nil {
-		return nil, ioFault("read", d.path, err)
+		return nil, disk.Fault("read", d.path, err)
 	}
 	return d.current(i, raw), nil
 }
 
-// current returns the line of entry i, given as it is in the file, as the current format
-// has it.
+// current converts the line of entry i from the file's format to the current one.
 func (d *Document) current(i int, raw []byte) []byte {
 	if d.tree.migrated == nil {
 		return raw
 	}
 	return d.tree.migrated.entry(&d.tree, i, raw)
+}
+
+// DialectWith returns the dialect guessed from the session's content and another header.
+func (d *Document) DialectWith(h Header) Dialect { return GuessDialect(d.hasSlot, h, d.marks) }
+
+// HasTitleSlot reports whether the file begins with omp's title slot.
+func (d *Document) HasTitleSlot() bool { return d.hasSlot }
+
+// ModTime returns the modification time of the file when it was read; the zero time for a
+// session without a file.
+func (d *Document) ModTime() time.Time {
+	if d.info == nil {
+		return time.Time{}
+	}
+	return d.info.ModTime()
 }
 
 // Close releases a large file. The Document must not be used afterwards.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // Draft is an entry that is not yet part of a session: it has no id, parent or time.
@@ -38,11 +38,11 @@ func (d *Draft) optional(key, v string) *Draft {
 	return d.str(key, v)
 }
 
-// DraftMessage is an agent message, stored as it is.
+// DraftMessage returns a draft of an agent message, which is stored unchanged.
 func DraftMessage(message json.RawMessage) *Draft { return draft(TypeMessage).raw("message", message) }
 
-// DraftLabel labels an entry; an empty text clears the label.
-func DraftLabel(targetID, text string) *Draft {
+// draftLabel labels an entry; an empty text clears the label.
+func draftLabel(targetID, text string) *Draft {
 	return draft(TypeLabel).str("targetId", targetID).optional("label", text)
 }
 
@@ -72,25 +72,26 @@ func DraftModeChange(mode string, data json.RawMessage) *Draft {
 	return draft(TypeModeChange).str("mode", mode).raw("data", data)
 }
 
-// DraftBranchSummary records what was left behind when the leaf moved. fromID is the
-// entry it moved to, in pi's files the leaf that was left; "root" stands for none.
-func DraftBranchSummary(fromID, summary string, details json.RawMessage) *Draft {
+// draftBranchSummary records a summary of the branch that the leaf left. fromID is the
+// entry it moved to, in pi's files the old leaf; "root" stands for none.
+func draftBranchSummary(fromID, summary string, details json.RawMessage) *Draft {
 	return draft(TypeBranchSummary).str("fromId", fromID).str("summary", summary).raw("details", details)
 }
 
-// DraftCompaction records that a model is shown the summary instead of what came before
-// the entry firstKeptID. tokensBefore is how large the context was; details may be nil.
+// DraftCompaction records that a model gets the summary in place of the entries before
+// firstKeptID. tokensBefore is the size of the context before the compaction; details may
+// be nil.
 func DraftCompaction(summary, firstKeptID string, tokensBefore int, details json.RawMessage) *Draft {
 	return draft(TypeCompaction).str("summary", summary).str("firstKeptEntryId", firstKeptID).
 		raw("tokensBefore", strconv.AppendInt(nil, int64(tokensBefore), 10)).raw("details", details)
 }
 
-// DraftCustom is an extension's state, which a model never sees.
+// DraftCustom returns a draft of an extension's state, which is never sent to a model.
 func DraftCustom(customType string, data json.RawMessage) *Draft {
 	return draft(TypeCustom).str("customType", customType).raw("data", data)
 }
 
-// draftSessionInfo is how pi stores a title.
+// draftSessionInfo records a title, in pi's form.
 func draftSessionInfo(name string) *Draft { return draft(TypeSessionInfo).str("name", name) }
 
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.
@@ -98,9 +99,9 @@ func draftTitleChange(title Title, previous string) *Draft {
 	return draft(TypeTitleChange).str("title", title.Text).optional("source", title.Source).optional("previousTitle", previous)
 }
 
-// line is the entry's line without its newline. Key order is that of the programs:
+// Line returns the entry's line without its newline. Key order is that of the programs:
 // extensions' entries put their own fields before the id.
-func (d *Draft) line(id, parentID, timestamp string) []byte {
+func (d *Draft) Line(id, parentID, timestamp string) []byte {
 	size := len(`{"type":"","id":"","parentId":"","timestamp":""}`) + len(d.Type) + len(id) + len(parentID) + len(timestamp)
 	for _, f := range d.fields {
 		size += len(`,"":`) + len(f.key) + len(f.raw)
@@ -131,7 +132,7 @@ func (d *Draft) appendFields(b []byte) []byte {
 	return b
 }
 
-// role is that of the draft's message, "" for an entry that is no message.
+// role returns the role of the draft's message, "" for an entry that is not a message.
 func (d *Draft) role() (role string) {
 	for _, f := range d.fields {
 		if d.Type == TypeMessage && f.key == "message" {
@@ -141,8 +142,8 @@ func (d *Draft) role() (role string) {
 	return role
 }
 
-// singleLine brings a value into the form a line must have: one line, valid UTF-8.
-// Ordinary values are already.
+// singleLine converts a value to the form that a line requires: one line, valid UTF-8.
+// Ordinary values already have it.
 func singleLine(raw []byte) []byte {
 	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
 		var b bytes.Buffer

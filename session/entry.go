@@ -3,7 +3,7 @@ package session
 import (
 	"encoding/json"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // Type is an entry's type, as written.
@@ -15,35 +15,35 @@ const (
 	TypeMessage          Type = "message"
 	TypeModelChange      Type = "model_change"
 	TypeThinkingLevel    Type = "thinking_level_change"
-	TypeServiceTier      Type = "service_tier_change"
-	TypeContextChange    Type = "context_change"     // xcsh: active product context
-	TypeMCPToolSelection Type = "mcp_tool_selection" // xcsh
+	typeServiceTier      Type = "service_tier_change"
+	typeContextChange    Type = "context_change"     // xcsh: active product context
+	typeMCPToolSelection Type = "mcp_tool_selection" // xcsh
 	TypeCompaction       Type = "compaction"
 	TypeBranchSummary    Type = "branch_summary"
 	TypeCustom           Type = "custom"         // an extension's state, never in the context
 	TypeCustomMessage    Type = "custom_message" // an extension's message, in the context
 	TypeLabel            Type = "label"
-	TypeTTSRInjection    Type = "ttsr_injection"
+	typeTTSRInjection    Type = "ttsr_injection"
 	TypeSessionInit      Type = "session_init" // a sub-agent's task
 	TypeModeChange       Type = "mode_change"
 	TypeSessionInfo      Type = "session_info"   // pi: the title
-	TypeContextEdit      Type = "context_edit"   // pi: replaces or hides an entry's message
-	TypeUsage            Type = "usage"          // pi: billing record
-	TypeModelUsage       Type = "model_usage"    // omp: billing record
-	TypeResetBoundary    Type = "reset_boundary" // omp: /clear
+	typeContextEdit      Type = "context_edit"   // pi: replaces or hides an entry's message
+	typeUsage            Type = "usage"          // pi: billing record
+	typeModelUsage       Type = "model_usage"    // omp: billing record
+	typeResetBoundary    Type = "reset_boundary" // omp: /clear
 	TypeTitleChange      Type = "title_change"   // omp: audit of renames
-	TypeCredentialPin    Type = "credential_pin" // omp
+	typeCredentialPin    Type = "credential_pin" // omp
 )
 
-// typeSession is the type of the header line, which is not an entry.
-const typeSession Type = "session"
+// TypeSession is the type of the header line, which is not an entry.
+const TypeSession Type = "session"
 
-// Entry is one line of a session as the tree sees it. The line's bytes are the
-// truth; the other fields are a view of them. Typed views of the specifics are the
-// functions As….
+// Entry is one line of a session as the tree sees it. Raw is authoritative; the other
+// fields are derived from it. The As… functions return typed views of the type-specific
+// fields.
 type Entry struct {
 	ID        string // "" when the line has none
-	ParentID  string // "" when parentId is null, missing or no string
+	ParentID  string // "" when parentId is null, missing or not a string
 	Type      Type
 	Timestamp string          // ISO 8601, as written
 	Raw       json.RawMessage // after migration, if the file is older; never modified
@@ -191,42 +191,27 @@ func (e Entry) AsModeChange() ModeChange {
 	return m
 }
 
-// SessionInit is the view of a session_init entry, the task given to a sub-agent.
-type SessionInit struct {
-	SystemPrompt, Task string
-	Tools              []string
-	OutputSchema       json.RawMessage
-}
+// asInjectedRules views e, a ttsr_injection: the names of the rules it adds.
+func (e Entry) asInjectedRules() []string { return stringList(rawjson.Get(e.Raw, "injectedRules")) }
 
-// AsSessionInit views e, a session_init.
-func (e Entry) AsSessionInit() SessionInit {
-	s := SessionInit{Tools: stringList(rawjson.Get(e.Raw, "tools")), OutputSchema: rawjson.Get(e.Raw, "outputSchema")}
-	s.SystemPrompt, _ = rawjson.GetString(e.Raw, "systemPrompt")
-	s.Task, _ = rawjson.GetString(e.Raw, "task")
-	return s
-}
+// asSelectedTools views e, an mcp_tool_selection: the tools it leaves selected.
+func (e Entry) asSelectedTools() []string { return stringList(rawjson.Get(e.Raw, "selectedToolNames")) }
 
-// AsInjectedRules views e, a ttsr_injection: the names of the rules it adds.
-func (e Entry) AsInjectedRules() []string { return stringList(rawjson.Get(e.Raw, "injectedRules")) }
-
-// AsSelectedTools views e, an mcp_tool_selection: the tools it leaves selected.
-func (e Entry) AsSelectedTools() []string { return stringList(rawjson.Get(e.Raw, "selectedToolNames")) }
-
-// ContextEdit is the view of pi's context_edit entry.
-type ContextEdit struct {
+// contextEdit is the view of pi's context_edit entry.
+type contextEdit struct {
 	TargetID string
 	Content  json.RawMessage // nil: the target is left out of the context
 }
 
-// AsContextEdit views e, a context_edit.
-func (e Entry) AsContextEdit() ContextEdit {
-	c := ContextEdit{Content: rawjson.Get(e.Raw, "replacement", "content")}
+// asContextEdit views e, a context_edit.
+func (e Entry) asContextEdit() contextEdit {
+	c := contextEdit{Content: rawjson.Get(e.Raw, "replacement", "content")}
 	c.TargetID, _ = rawjson.GetString(e.Raw, "targetId")
 	return c
 }
 
-// stringList returns the strings of a JSON array and drops what is not a string; a
-// value that is no array is an empty list, where the originals would throw.
+// stringList returns the strings of a JSON array and drops other elements. A value that is
+// not an array yields an empty list, where the originals would throw.
 func stringList(v []byte) []string {
 	var list []string
 	rawjson.Elements(v, func(el []byte) bool {

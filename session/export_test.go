@@ -6,27 +6,82 @@ import (
 	"github.com/spf13/afero"
 )
 
-// ScanValues shows the lenient reader to tests: the raw values of a file.
+// Names that only tests of this package use.
+const (
+	TypeServiceTier      = typeServiceTier
+	TypeMCPToolSelection = typeMCPToolSelection
+	TypeTTSRInjection    = typeTTSRInjection
+	TypeContextEdit      = typeContextEdit
+	TypeResetBoundary    = typeResetBoundary
+
+	MalformedLine  = malformedLine
+	TornTail       = tornTail
+	MissingNewline = missingNewline
+	ExtraValue     = extraValue
+	ByteOrderMark  = byteOrderMark
+	MissingBlob    = missingBlob
+
+	MaxPersistChars  = maxPersistChars
+	TruncationNotice = truncationNotice
+)
+
+// BlobDir exports blobDir to tests.
+type BlobDir = blobDir
+
+// CleanDescription exports cleanDescription to tests.
+func CleanDescription(s string) string { return cleanDescription(s) }
+
+// Load is [Store.Load] of a store without roots.
+func Load(fsys afero.Fs, path string) (*Document, error) { return load(fsys, path, nil) }
+
+// LoadAs is [Load] for a file whose dialect is known.
+func LoadAs(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
+	return load(fsys, path, dialect)
+}
+
+// Parse reads a session from memory, by the reader for files.
+func Parse(content []byte) (*Document, error) {
+	d := &Document{src: source{mem: content}}
+	d.indexBytes(content)
+	d.settle(nil)
+	return d, d.headerFault()
+}
+
+// ContextProblems returns the problems that [BuildContext] reports.
+func (d *Document) ContextProblems(leaf Leaf, blobs BlobSource) ([]Problem, error) {
+	return d.contextProblems(leaf, blobs)
+}
+
+// Path returns the path that the document was read from, "" for one in memory.
+func (d *Document) Path() string { return d.path }
+
+// Size returns the size of the file in bytes when it was read.
+func (d *Document) Size() int64 { return d.tail.size }
+
+// Title returns the display name.
+func (l *Log) Title() (t Title) {
+	_ = l.View(func(d *Document, _ Leaf) error { // it cannot fail
+		t = d.Title()
+		return nil
+	})
+	return t
+}
+
+// ScanValues exports the lenient reader to tests: it returns the raw values of a file.
 func ScanValues(r io.Reader) (values [][]byte, problems []Problem, err error) {
-	_, err = scanValues(r, func(v value) {
-		values = append(values, append([]byte(nil), v.raw...))
+	_, err = scanValues(r, func(v Value) {
+		values = append(values, append([]byte(nil), v.Raw...))
 	}, func(p Problem) { problems = append(problems, p) })
 	return values, problems, err
 }
 
 // ScannedBytes returns the size and newline state the lenient reader saw.
 func ScannedBytes(r io.Reader) (size int64, newline bool, err error) {
-	end, err := scanValues(r, func(value) {}, func(Problem) {})
+	end, err := scanValues(r, func(Value) {}, func(Problem) {})
 	return end.size, end.newline, err
 }
 
-// SyncAhead shows to tests the file under construction that is synced every step bytes.
-func SyncAhead(f afero.File, step int64) (w io.Writer, finish func(error) error) {
-	a := &syncAhead{f: f, step: step}
-	return a, a.finish
-}
-
-// Scanned is what the lenient reader makes of a file.
+// Scanned is the result of the lenient reader for a file.
 type Scanned struct {
 	Values   []ScannedValue
 	Problems []Problem
@@ -34,7 +89,7 @@ type Scanned struct {
 	Newline  bool
 }
 
-// ScannedValue is a value, the line on which it begins and its place in the file.
+// ScannedValue is a value, the line on which it begins and its position in the file.
 type ScannedValue struct {
 	Off       int64
 	Line      int
@@ -42,31 +97,32 @@ type ScannedValue struct {
 	Extra     bool
 }
 
-func (s *Scanned) emit(v value) {
-	s.Values = append(s.Values, ScannedValue{v.off, v.line, string(v.raw), string(v.env.Role), v.extra})
+func (s *Scanned) emit(v Value) {
+	s.Values = append(s.Values, ScannedValue{v.off, v.line, string(v.Raw), string(v.Env.Role), v.extra})
 }
 
 func (s *Scanned) report(p Problem) { s.Problems = append(s.Problems, p) }
 
-// ScanWhole shows what is found without workers.
+// ScanWhole returns the result of a scan without workers.
 func ScanWhole(r io.Reader) (s Scanned, err error) {
 	end, err := scanValues(r, s.emit, s.report)
 	s.Size, s.Newline = end.size, end.newline
 	return s, err
 }
 
-// ScanParallel shows what is found with workers, in segments of about block bytes.
+// ScanParallel returns the result of a scan with workers, in segments of about block bytes.
 func ScanParallel(r io.ReadSeeker, workers, block int) (s Scanned, err error) {
 	end, err := scanParallel(r, workers, block, s.emit, s.report)
 	s.Size, s.Newline = end.size, end.newline
 	return s, err
 }
 
-// HomeCell shows where the search for an id of eight hex digits begins in a table of so
-// many cells.
+// HomeCell returns the function that maps an id of eight hex digits to the cell where its
+// search begins, in a table of the given size.
 func HomeCell(cells int) func(id uint32) uint32 { return (&idTable{cells: make([]idCell, cells)}).home }
 
-// Probes is how many cells are visited when every id of the session is looked up once.
+// Probes returns the number of cells visited when every id of the session is looked up
+// once.
 func Probes(d *Document) (visited int) {
 	t := &d.tree.ids
 	for at, c := range t.cells {
@@ -75,19 +131,4 @@ func Probes(d *Document) (visited int) {
 		}
 	}
 	return visited
-}
-
-// SealListCache makes a cache of listings whose checksum is right.
-func SealListCache(body []byte) []byte { return sealListCache(body) }
-
-// ListCacheBody is the inverse of SealListCache.
-func ListCacheBody(content []byte) []byte { return content[cacheHead:] }
-
-// FoldCase shows how a word and a conversation are compared.
-func FoldCase(s string) string { return foldCase(s) }
-
-// RawWordIn reports whether JSON may hold the word.
-func RawWordIn(word string, b []byte) bool {
-	w := rawWordOf(foldCase(word))
-	return w.text == "" || w.in(b)
 }

@@ -3,48 +3,20 @@ package session_test
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-const fixtures = "../testdata/sessions"
-
-// diskFixtures is the real file system, read-only: a reader that wrote would fail.
-func diskFixtures() afero.Fs { return afero.NewReadOnlyFs(afero.NewOsFs()) }
-
-func readJSON(t *testing.T, path string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(b, into), path)
-}
-
-// sessionFiles returns the session files of one program's fixtures.
-func sessionFiles(t *testing.T, program string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(fixtures, program, "*.jsonl"))
-	require.NoError(t, err)
-	var sessions []string
-	for _, f := range files {
-		if !strings.HasSuffix(f, ".migrated.jsonl") {
-			sessions = append(sessions, f)
-		}
-	}
-	require.NotEmpty(t, sessions)
-	return sessions
-}
-
-// asJSON marshals a context the way it goes over the wire and reads it back, so that
-// a comparison sees what a client sees.
+// asJSON marshals a context as the wire protocol does and reads it back, so that a comparison sees the same as a
+// client.
 func asJSON(t *testing.T, v any) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -54,7 +26,8 @@ func asJSON(t *testing.T, v any) map[string]any {
 	return m
 }
 
-// TestXcshContextVectors compares with what xcsh itself built.
+// TestXcshContextVectors compares with the contexts that xcsh itself built.
+// Proves: X-023, X-025, X-026 (reading; null thinking), X-027 (compaction), X-030 (custom and custom_message), X-031 (custom and custom_message), X-034 (state entries), X-035 (state entries), X-036 (state entries), X-037 (loading; state entries), X-065 (duplicate ids), X-077, X-078, X-079, X-080, X-081, X-082, X-083, X-084 (state entries), X-085, X-086, X-087, X-088 (branch summary, empty branch summary), X-089, X-090, X-091, X-092 (firstKept missing/compaction/other branch), X-093 (second compaction …), X-094, X-095 (remote history), X-096 (state entries, compaction), X-097, P-013, P-014, P-021 (branch summary), P-025 (custom and custom_message)
 func TestXcshContextVectors(t *testing.T) {
 	t.Parallel()
 	var cases []struct {
@@ -63,7 +36,7 @@ func TestXcshContextVectors(t *testing.T) {
 		Entries []json.RawMessage `json:"entries"`
 		Context map[string]any    `json:"context"`
 	}
-	readJSON(t, filepath.Join(fixtures, "xcsh/build-context.json"), &cases)
+	kit.ReadJSON(t, filepath.Join(kit.Fixtures, "xcsh/build-context.json"), &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -90,8 +63,8 @@ func TestXcshContextVectors(t *testing.T) {
 	}
 }
 
-// piDiffers names the fixtures whose context is deliberately not pi's, why, and what
-// a client sees instead.
+// piDiffers names the fixtures whose context deliberately differs from pi's, the reason, and the messages that a client
+// gets instead.
 var piDiffers = map[string]struct {
 	why      string
 	messages []string
@@ -110,10 +83,11 @@ var piDiffers = map[string]struct {
 	},
 }
 
-// TestPiContexts compares with what pi itself built from the same files.
+// TestPiContexts compares with the contexts that pi itself built from the same files.
+// Proves: X-045, X-064 (odd-cycle*), P-004, P-005 (sm-model-thinking), P-013, P-014, P-021 (sm-branch-summary-root), A-021 (as-tools), F-20 (odd-cycle), AB-034
 func TestPiContexts(t *testing.T) {
 	t.Parallel()
-	for _, file := range sessionFiles(t, "pi") {
+	for _, file := range kit.SessionFiles(t, "pi") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,9 +97,9 @@ func TestPiContexts(t *testing.T) {
 				Model         map[string]any `json:"model"`
 				ContextError  string         `json:"contextError"`
 			}
-			readJSON(t, strings.TrimSuffix(file, ".jsonl")+".context.json", &want)
+			kit.ReadJSON(t, strings.TrimSuffix(file, ".jsonl")+".context.json", &want)
 			pi := session.Pi
-			doc, err := session.LoadAs(diskFixtures(), file, &pi)
+			doc, err := session.LoadAs(kit.DiskFixtures(), file, &pi)
 			if err != nil {
 				t.Logf("load: %v", err)
 				require.Empty(t, want.Messages, "pi reads it")
@@ -171,11 +145,12 @@ func hasProblem(problems []session.Problem, kind session.ProblemKind) bool {
 	return slices.ContainsFunc(problems, func(p session.Problem) bool { return p.Kind == kind })
 }
 
-// TestOmpContexts compares with what omp itself built from the same files.
+// TestOmpContexts compares with the contexts that omp itself built from the same files.
+// Proves: X-062 (images), X-095 (compaction-openai-remote), X-128 (images)
 func TestOmpContexts(t *testing.T) {
 	t.Parallel()
-	blobs := session.BlobDir{Fs: diskFixtures(), Dir: filepath.Join(fixtures, "omp/agent/blobs")}
-	for _, file := range sessionFiles(t, "omp") {
+	blobs := session.BlobDir{Fs: kit.DiskFixtures(), Dir: filepath.Join(kit.Fixtures, "omp/agent/blobs")}
+	for _, file := range kit.SessionFiles(t, "omp") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,9 +159,9 @@ func TestOmpContexts(t *testing.T) {
 				LeafID  string         `json:"leafId"`
 				Context map[string]any `json:"context"`
 			}
-			readJSON(t, strings.TrimSuffix(file, ".jsonl")+".context.json", &want)
+			kit.ReadJSON(t, strings.TrimSuffix(file, ".jsonl")+".context.json", &want)
 			omp := session.Omp
-			doc, err := session.LoadAs(diskFixtures(), file, &omp)
+			doc, err := session.LoadAs(kit.DiskFixtures(), file, &omp)
 			require.NoError(t, err)
 			ctx, _, err := session.BuildContext(doc, session.AtLast(), blobs)
 			require.NoError(t, err)
@@ -195,11 +170,11 @@ func TestOmpContexts(t *testing.T) {
 			delete(got, "hasPersistedMCPToolSelection")
 			switch name {
 			case "context-notes":
-				// The notes are framed in our words; all the rest is equal.
+				// The notes are framed in other words than omp's; everything else is equal.
 				require.Contains(t, texts(ctx)[0], "\n- step 1 done\n</experimental-context-notes>")
 				got["messages"].([]any)[0].(map[string]any)["content"] = want.Context["messages"].([]any)[0].(map[string]any)["content"]
 			case "malformed-lines":
-				// The second entry of a line that holds two is kept, where omp drops it.
+				// The second entry of a line that holds two is kept; omp drops it.
 				want.LeafID = "b5"
 				require.True(t, hasProblem(doc.Problems(), session.ExtraValue))
 			}

@@ -7,21 +7,23 @@ import (
 	"strings"
 
 	"github.com/spf13/afero"
+	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// Fork copies the session l into a new file beside it and opens that one. Everything
-// behind the header keeps its bytes, what cannot be read too; the header gets a new id
-// and time and names the old id as parent; the title and the artifact directory come
-// along. The file is written at once, even without an answer in it. A session in memory
-// is kind notPersistent.
+// Fork copies the session l into a new file beside it and opens the copy. Everything after
+// the header is copied byte for byte, unreadable lines included; the header gets a new id
+// and time and names the old id as parent; the title and the artifact directory are copied
+// too. The file is written at once, even without an answer in it. A session in memory is a
+// NotPersistent error.
 //
-// Differs: xcsh leaves out what it cannot read.
+// Differs: xcsh leaves out lines that it cannot read.
 //
-// The copy of another program's session is filed among ours. Its header remembers by
-// whose rules the conversation is to be read.
+// The copy of another program's session goes into this program's session directory. Its
+// header records the dialect of the conversation.
 func (s *Store) Fork(l *Log) (fork *Log, err error) {
 	if !l.Persistent() {
 		return nil, fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
@@ -40,8 +42,8 @@ func (s *Store) Fork(l *Log) (fork *Log, err error) {
 	return fork, err
 }
 
-// dirForFork is where a fork of the session at path belongs: beside it, or among ours
-// when it is another program's.
+// dirForFork returns the directory for a fork of the session at path: the session's own
+// directory, or this program's if the session belongs to another one.
 func (s *Store) dirForFork(path, cwd string) (string, error) {
 	if s.RootFor != nil && cwd != "" {
 		if root, ok := s.RootFor(path); ok && root.Dialect != Xcsh {
@@ -51,32 +53,32 @@ func (s *Store) dirForFork(path, cwd string) (string, error) {
 	return filepath.Dir(path), nil
 }
 
-// ForkFrom copies the session at path, whichever program wrote it, into a new session
-// of cwd and opens that one. The source is never changed. A missing source is kind
-// notFound, an unreadable one kind damaged.
+// ForkFrom copies the session at path, whichever program wrote it, into a new session of
+// cwd and opens the copy. The source is never changed. A missing source is a NotFound
+// error, an unreadable one a Damaged error.
 //
-// Differs: xcsh makes an empty session of a source that cannot be read, and leaves
-// the artifacts behind.
+// Differs: xcsh makes an empty session of a source that cannot be read, and does not copy
+// the artifacts.
 func (s *Store) ForkFrom(path, cwd string) (*Log, error) {
 	doc, err := s.Load(path)
 	if err != nil {
-		return nil, closing(err, doc)
+		return nil, Closing(err, doc)
 	}
 	dir, err := s.DirFor(cwd)
 	if err != nil {
-		return nil, closing(err, doc)
+		return nil, Closing(err, doc)
 	}
 	fork, err := s.forkDocument(doc, forkInto{
 		dir: dir, cwd: cwd, parent: doc.header.ID, title: &doc.title, source: path, blobs: s.foreignBlobs(path, dir),
 	})
-	return fork, closing(err, doc)
+	return fork, Closing(err, doc)
 }
 
-// foreignBlobs returns the images of a source whose store is not the one that the
-// copy at dir will look in, so that the copy must carry them itself.
+// foreignBlobs returns the image store of the source if the copy at dir has another one, so
+// that the copy must contain the images itself.
 func (s *Store) foreignBlobs(path, dir string) BlobSource {
-	from, _ := s.BlobsFor(path).(BlobDir)
-	to, _ := s.BlobsFor(filepath.Join(dir, "x.jsonl")).(BlobDir)
+	from, _ := s.BlobsFor(path).(blobDir)
+	to, _ := s.BlobsFor(filepath.Join(dir, "x.jsonl")).(blobDir)
 	if from.Dir == "" || from.Dir == to.Dir {
 		return nil
 	}
@@ -86,7 +88,7 @@ func (s *Store) foreignBlobs(path, dir string) BlobSource {
 	return from
 }
 
-// Position says which side of an entry a partial fork ends on.
+// Position determines on which side of an entry a partial fork ends.
 type Position string
 
 // The positions of [Store.ForkAt].
@@ -95,10 +97,10 @@ const (
 	AtIt   Position = "at"     // up to and with the entry
 )
 
-// ForkAt copies the path to one entry into a new file beside the session and opens
-// that one. Labels on the path are made anew at its end. The header names the old
-// file as parent. With [Before] the text of the user message is returned, to be
-// edited and sent again; before the first message the new session is empty.
+// ForkAt copies the path to one entry into a new file beside the session and opens the
+// copy. Labels on the path are written again at its end. The header names the old file as
+// parent. With [Before], ForkAt returns the text of the user message, to be edited and sent
+// again; before the first message the new session is empty.
 func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text string, err error) {
 	if !l.Persistent() {
 		return nil, "", fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
@@ -108,7 +110,7 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 		if err != nil {
 			return err
 		}
-		d, end := l.doc, i // looking may have read it anew
+		d, end := l.doc, i // index may have reloaded the document
 		if at == Before {
 			if text, end, err = d.before(i); err != nil {
 				return err
@@ -142,7 +144,8 @@ func (d *Document) before(i int) (text string, parent int, err error) {
 	return MessageText(e.Message()), d.Parent(i), nil
 }
 
-// emptyFork is a fork of nothing: a new session that waits for its first answer.
+// emptyFork returns a fork without entries: a new session without a file until its first
+// answer.
 func (s *Store) emptyFork(into forkInto) *Log {
 	doc, name := s.newDocument(into.cwd, NewOptions{Parent: into.parent})
 	doc.path = filepath.Join(into.dir, name)
@@ -159,18 +162,18 @@ type forkInto struct {
 }
 
 func (s *Store) forkDocument(d *Document, into forkInto) (fork *Log, err error) {
-	id, at := s.ids.Session(), FormatTime(s.now())
+	id, at := s.NewID(), FormatTime(s.Now())
 	title := into.title
 	if title != nil && title.Text == "" {
 		title = nil
 	}
-	header := newHeader(id, at, into.cwd, title, into.parent)
+	header := NewHeader(id, at, into.cwd, title, into.parent)
 	if d.dialect != Xcsh {
 		header = rawjson.SetString(header, "dialect", d.dialect.String())
 	}
 	path := filepath.Join(into.dir, FileName(at, id))
 	if into.path != nil {
-		err = createFile(s.Fs, path, id, func(w io.Writer) error { return s.writeBranch(w, d, header, into, s.forDisk(path, d.dialect)) })
+		err = disk.Create(s.Fs, path, id, func(w io.Writer) error { return s.writeBranch(w, d, header, into, s.forDisk(path, d.dialect)) })
 	} else {
 		fork, err = s.forkWhole(d, header, into, path, id)
 	}
@@ -184,16 +187,16 @@ func (s *Store) forkDocument(d *Document, into forkInto) (fork *Log, err error) 
 	return s.Open(path)
 }
 
-// forkWhole copies a session as it is, under another header. fork is nil when the new
-// file is still to be read.
+// forkWhole copies a session unchanged, under another header. fork is nil if the new file
+// must still be read.
 func (s *Store) forkWhole(d *Document, header []byte, into forkInto, path, id string) (fork *Log, err error) {
 	body, err := s.bodyOf(d, into, s.forDisk(path, d.dialect))
 	if err != nil {
 		return nil, err
 	}
-	err = createFile(s.Fs, path, id, func(w io.Writer) error { return body.writeTo(w, header) })
-	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, ioFault("write", path, err)
+	err = disk.Create(s.Fs, path, id, func(w io.Writer) error { return body.writeTo(w, header) })
+	if err = errors.Join(err, body.close()); err != nil {
+		return nil, disk.Fault("write", path, err)
 	}
 	doc, err := s.indexOfFork(path, header, body)
 	if doc == nil || err != nil {
@@ -202,8 +205,8 @@ func (s *Store) forkWhole(d *Document, header []byte, into forkInto, path, id st
 	return newLog(s, doc, path, false), nil
 }
 
-// writeEntries writes a header and the lines of the entries at the given indexes. What
-// is in memory only goes through disk first; what comes from a file is copied as it is.
+// writeEntries writes a header and the lines of the entries at the given indexes. Lines
+// from memory pass through disk first; lines from a file are copied unchanged.
 func (d *Document) writeEntries(w io.Writer, disk func([]byte) []byte, header []byte, entries []int) error {
 	if err := writeLine(w, header); err != nil {
 		return err
@@ -211,8 +214,8 @@ func (d *Document) writeEntries(w io.Writer, disk func([]byte) []byte, header []
 	return d.eachOnDisk(entries, disk, func(_ int, line []byte) error { return writeLine(w, line) })
 }
 
-// eachOnDisk calls f with the line of each listed entry as it is, or would be, in a file.
-// A line is valid during the call.
+// eachOnDisk calls f with the line of each listed entry as it is, or would be, in a file. A
+// line is valid only during the call.
 func (d *Document) eachOnDisk(list []int, disk func([]byte) []byte, f func(i int, line []byte) error) error {
 	r := lineReader{doc: d, reuse: true}
 	return r.each(list, func(i int, line []byte) error {
@@ -239,13 +242,13 @@ func allEntries(d *Document) []int {
 	return all
 }
 
-// ArtifactDir is the directory beside a session's file that holds what its tools
-// wrote: the file's path without .jsonl. A path without that ending has none.
+// ArtifactDir returns the directory beside a session's file that holds the output of its
+// tools: the file's path without .jsonl. ok is false for a path without that ending.
 //
 // Differs: the originals cut six characters off any path.
 func ArtifactDir(path string) (dir string, ok bool) { return strings.CutSuffix(path, ".jsonl") }
 
-// copyArtifacts is best effort: a conversation is worth having without them.
+// copyArtifacts is best effort: a conversation is useful without its artifacts.
 func (s *Store) copyArtifacts(from, to string) {
 	fromDir, ok := ArtifactDir(from)
 	toDir, _ := ArtifactDir(to)
@@ -253,9 +256,9 @@ func (s *Store) copyArtifacts(from, to string) {
 		return
 	}
 	if rel, err := filepath.Rel(fromDir, toDir); err == nil && filepath.IsLocal(rel) {
-		return // a directory of sessions that happens to be called like one
+		return // a directory of sessions whose name only looks like an artifact directory
 	}
-	if err := copyTree(s.Fs, fromDir, toDir); err != nil {
-		s.log.Warn("artifacts were not copied", zapPath(fromDir), zapError(err))
+	if err := disk.CopyTree(s.Fs, fromDir, toDir); err != nil {
+		s.Log.Warn("artifacts were not copied", zap.String("path", fromDir), zap.Error(err))
 	}
 }

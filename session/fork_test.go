@@ -11,16 +11,17 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// filler is so long that a session with it is not kept in memory.
+// filler is so long that a session that contains it is not kept in memory.
 var filler = strings.Repeat("all work and no play ", 9<<20/21)
 
-// behindHeader is what a file holds behind its header's value.
+// behindHeader returns the content of a file after its header's value.
 func behindHeader(t *testing.T, file string) string {
 	t.Helper()
 	doc, err := session.Parse([]byte(file))
@@ -30,7 +31,8 @@ func behindHeader(t *testing.T, file string) string {
 	return rest
 }
 
-// requireAsItsFileReads requires of an opened session that it is what reading its file gives.
+// requireAsItsFileReads requires that an opened session equals the result of loading its
+// file.
 func requireAsItsFileReads(t *testing.T, fs afero.Fs, l *session.Log) {
 	t.Helper()
 	want, err := session.Load(fs, l.Path())
@@ -61,8 +63,9 @@ func requireAsItsFileReads(t *testing.T, fs afero.Fs, l *session.Log) {
 	}))
 }
 
-// forkSources are files with everything that stands in session files, by what is odd
-// about them. What the fork has more than the source behind its header is at the end.
+// forkSources are files with every kind of content that session files have, keyed by their
+// peculiarity. more is the content that a fork has in addition to the source's content
+// after the header.
 func forkSources() map[string]struct{ file, more string } {
 	head, user, answer := st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")
 	unknown := `{"type":"from the future","id":"cccccccc","parentId":"bbbbbbbb","x":[1, 2]}`
@@ -88,33 +91,35 @@ func forkSources() map[string]struct{ file, more string } {
 	}
 }
 
+// Proves: X-038, O-037
 func TestForkCarriesEveryByteBehindTheHeader(t *testing.T) {
 	t.Parallel()
 	for name, source := range forkSources() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-				put(t, fs, filed, source.file)
-				s := newStore(fs)
-				l, err := s.Open(filed)
+				kit.Put(t, fs, kit.Filed, source.file)
+				s := kit.NewStore(fs)
+				l, err := s.Open(kit.Filed)
 				require.NoError(t, err)
 				fork, err := s.Fork(l)
 				require.NoError(t, err)
-				from, err := s.ForkFrom(filed, "/else")
+				from, err := s.ForkFrom(kit.Filed, "/else")
 				require.NoError(t, err)
 				for _, fork := range []*session.Log{fork, from} {
-					require.Equal(t, behindHeader(t, source.file)+source.more, behindHeader(t, content(t, fs, fork.Path())))
+					require.Equal(t, behindHeader(t, source.file)+source.more, behindHeader(t, kit.Content(t, fs, fork.Path())))
 					require.Equal(t, contextTexts(t, l), contextTexts(t, fork))
 					require.Equal(t, l.Title(), fork.Title())
 					require.NoError(t, fork.Close())
 				}
-				require.Equal(t, source.file, content(t, fs, filed))
+				require.Equal(t, source.file, kit.Content(t, fs, kit.Filed))
 			})
 		})
 	}
 }
 
-// TestForkOfALargeSessionKnowsWhereItsEntriesAre: its index is that of the source, moved.
+// TestForkOfALargeSessionKnowsWhereItsEntriesAre: its index is that of the source, with
+// shifted offsets.
 func TestForkOfALargeSessionKnowsWhereItsEntriesAre(t *testing.T) {
 	t.Parallel()
 	all := forkSources()
@@ -122,15 +127,15 @@ func TestForkOfALargeSessionKnowsWhereItsEntriesAre(t *testing.T) {
 		source := all[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs, path := afero.NewOsFs(), filepath.Join(t.TempDir(), filepath.Base(filed)) // bare, so that the system copies
+			fs, path := afero.NewOsFs(), filepath.Join(t.TempDir(), filepath.Base(kit.Filed)) // bare, so that the system copies
 			i := strings.Index(source.file, "\n") + 1
-			put(t, fs, path, source.file[:i]+st.User("ffffffff", "", filler)+"\n"+source.file[i:])
-			s := storeIn(fs, filepath.Dir(path), nil)
+			kit.Put(t, fs, path, source.file[:i]+st.User("ffffffff", "", filler)+"\n"+source.file[i:])
+			s := kit.StoreIn(fs, filepath.Dir(path), nil)
 			fork, err := s.ForkFrom(path, "/else")
 			require.NoError(t, err)
-			require.Equal(t, behindHeader(t, content(t, fs, path))+source.more, behindHeader(t, content(t, fs, fork.Path())))
+			require.Equal(t, behindHeader(t, kit.Content(t, fs, path))+source.more, behindHeader(t, kit.Content(t, fs, fork.Path())))
 			requireAsItsFileReads(t, fs, fork)
-			mustAppend(t, fork, say("user", "and on"))
+			kit.MustAppend(t, fork, kit.Say("user", "and on"))
 			require.NoError(t, fork.Close())
 			requireAsItsFileReads(t, fs, must(s.Open(fork.Path())))
 		})
@@ -144,9 +149,10 @@ func must(l *session.Log, err error) *session.Log {
 	return l
 }
 
-// TestForkOfALiveSessionHasWhatCameLater: entries of ours and of another program, saved
-// and not yet saved.
-func TestForkOfALiveSessionHasWhatCameLater(t *testing.T) {
+// TestForkOfALiveSessionHasLaterEntries: entries of this process and of another program,
+// saved and unsaved.
+// Proves: O-033
+func TestForkOfALiveSessionHasLaterEntries(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"small", "large"} {
 		t.Run(size, func(t *testing.T) {
@@ -156,28 +162,28 @@ func TestForkOfALiveSessionHasWhatCameLater(t *testing.T) {
 			if size == "large" {
 				first = filler
 			}
-			put(t, base, filed, st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", first), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")))
-			fs := &seam{Fs: base}
-			s := newStore(fs)
-			l := must(s.Open(filed))
-			mustAppend(t, l, say("user", "three"))
-			put(t, base, filed, content(t, base, filed)+st.File("what is this", st.Assistant("eeeeeeee", l.LeafID(), "four")))
+			kit.Put(t, base, kit.Filed, st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", first), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")))
+			fs := &kit.Seam{Fs: base}
+			s := kit.NewStore(fs)
+			l := must(s.Open(kit.Filed))
+			kit.MustAppend(t, l, kit.Say("user", "three"))
+			kit.Put(t, base, kit.Filed, kit.Content(t, base, kit.Filed)+st.File("what is this", st.Assistant("eeeeeeee", l.LeafID(), "four")))
 			_, err := l.Refresh()
 			require.NoError(t, err)
-			fs.openFile = func(name string, _ int) error {
-				if name == filed {
+			fs.OnOpenFile = func(name string, _ int) error {
+				if name == kit.Filed {
 					return errors.New("EIO")
 				}
 				return nil
 			}
-			_, err = l.Append(say("user", "five"))
+			_, err = l.Append(kit.Say("user", "five"))
 			require.Error(t, err)
 
 			fork, err := s.Fork(l)
 			require.NoError(t, err)
 			require.Equal(t, []string{first, "two", "three", "four", "five"}, contextTexts(t, fork))
-			got := behindHeader(t, content(t, base, fork.Path()))
-			want := behindHeader(t, content(t, base, filed))
+			got := behindHeader(t, kit.Content(t, base, fork.Path()))
+			want := behindHeader(t, kit.Content(t, base, kit.Filed))
 			require.True(t, strings.HasPrefix(got, want), "what is saved is copied, what cannot be read too")
 			require.Equal(t, 1, strings.Count(got[len(want):], "\n"))
 			requireAsItsFileReads(t, base, fork)
@@ -185,48 +191,50 @@ func TestForkOfALiveSessionHasWhatCameLater(t *testing.T) {
 	}
 }
 
-// TestForkOfASessionWhoseFileIsNotItsOwn: the conversation that is open is copied, not
-// what is at its place by now.
+// TestForkOfASessionWhoseFileIsNotItsOwn: the fork copies the open conversation, not the
+// file that has replaced it.
 func TestForkOfASessionWhoseFileIsNotItsOwn(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(t *testing.T, fs afero.Fs){
-		"deleted":      func(t *testing.T, fs afero.Fs) { require.NoError(t, fs.Remove(filed)) },
-		"emptied":      func(t *testing.T, fs afero.Fs) { put(t, fs, filed, "") },
-		"written over": func(t *testing.T, fs afero.Fs) { put(t, fs, filed, st.File(st.Header("fedcba9876543210", "/w"))) },
+		"deleted": func(t *testing.T, fs afero.Fs) { require.NoError(t, fs.Remove(kit.Filed)) },
+		"emptied": func(t *testing.T, fs afero.Fs) { kit.Put(t, fs, kit.Filed, "") },
+		"written over": func(t *testing.T, fs afero.Fs) {
+			kit.Put(t, fs, kit.Filed, st.File(st.Header("fedcba9876543210", "/w")))
+		},
 		"a directory": func(t *testing.T, fs afero.Fs) {
-			require.NoError(t, errors.Join(fs.Remove(filed), fs.Mkdir(filed, 0o700)))
+			require.NoError(t, errors.Join(fs.Remove(kit.Filed), fs.Mkdir(kit.Filed, 0o700)))
 		},
 		"unreadable": func(_ *testing.T, fs afero.Fs) {
-			fs.(*seam).open = func(name string) error {
-				if name == filed {
+			fs.(*kit.Seam).OnOpen = func(name string) error {
+				if name == kit.Filed {
 					return os.ErrPermission
 				}
 				return nil
 			}
 		},
 		"replaced": func(t *testing.T, fs afero.Fs) {
-			put(t, fs, filed+".new", st.File(st.Header("0123456789abcdef", "/w")))
-			require.NoError(t, fs.Rename(filed+".new", filed))
+			kit.Put(t, fs, kit.Filed+".new", st.File(st.Header("0123456789abcdef", "/w")))
+			require.NoError(t, fs.Rename(kit.Filed+".new", kit.Filed))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs := &seam{Fs: afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())}
-			put(t, fs, filed, conversation()+"{damaged\n")
-			s := newStore(fs)
-			l := must(s.Open(filed))
-			mustAppend(t, l, say("user", "three"))
+			fs := &kit.Seam{Fs: afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())}
+			kit.Put(t, fs, kit.Filed, kit.Conversation()+"{damaged\n")
+			s := kit.NewStore(fs)
+			l := must(s.Open(kit.Filed))
+			kit.MustAppend(t, l, kit.Say("user", "three"))
 			happens(t, fs)
 			fork, err := s.Fork(l)
 			require.NoError(t, err)
 			require.Equal(t, []string{"one", "two", "three"}, contextTexts(t, fork))
-			require.Contains(t, content(t, fs, fork.Path()), "{damaged\n")
+			require.Contains(t, kit.Content(t, fs, fork.Path()), "{damaged\n")
 		})
 	}
 }
 
-// TestForkOfAHeaderOverSeveralLines: what stands behind such a header on its last line is
-// no entry to any program, and would be one behind a header on one line.
+// TestForkOfAHeaderOverSeveralLines: a value after such a header on its last line is not an
+// entry to any program, but would be one after a header on one line.
 func TestForkOfAHeaderOverSeveralLines(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"small", "large"} {
@@ -238,62 +246,65 @@ func TestForkOfAHeaderOverSeveralLines(t *testing.T) {
 			if name == "large" {
 				rest += st.File(st.User("cccccccc", "aaaaaaaa", filler))
 			}
-			put(t, fs, filed, head+st.User("bbbbbbbb", "", "nobody sees this")+rest)
-			s := newStore(fs)
-			fork, err := s.ForkFrom(filed, "/w")
+			kit.Put(t, fs, kit.Filed, head+st.User("bbbbbbbb", "", "nobody sees this")+rest)
+			s := kit.NewStore(fs)
+			fork, err := s.ForkFrom(kit.Filed, "/w")
 			require.NoError(t, err)
-			require.Equal(t, rest, behindHeader(t, content(t, fs, fork.Path())))
+			require.Equal(t, rest, behindHeader(t, kit.Content(t, fs, fork.Path())))
 			requireAsItsFileReads(t, fs, fork)
 
-			put(t, fs, filed, head+" and nothing more")
-			fork, err = s.ForkFrom(filed, "/w")
+			kit.Put(t, fs, kit.Filed, head+" and nothing more")
+			fork, err = s.ForkFrom(kit.Filed, "/w")
 			require.NoError(t, err)
-			require.Equal(t, "\n", behindHeader(t, content(t, fs, fork.Path())))
+			require.Equal(t, "\n", behindHeader(t, kit.Content(t, fs, fork.Path())))
 		})
 	}
 }
 
-// TestForkOfASessionOfOmp: its header is the second line, and the only one of the copy.
+// TestForkOfASessionOfOmp: its header is the second line, and the copy has no title slot
+// before it.
 func TestForkOfASessionOfOmp(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	file := slotLine() + "\n" + conversation() + "{damaged\n"
-	put(t, fs, filed, file)
-	s := newStore(fs)
-	fork, err := s.Fork(must(s.Open(filed)))
+	file := kit.SlotLine() + "\n" + kit.Conversation() + "{damaged\n"
+	kit.Put(t, fs, kit.Filed, file)
+	s := kit.NewStore(fs)
+	fork, err := s.Fork(must(s.Open(kit.Filed)))
 	require.NoError(t, err)
-	got := content(t, fs, fork.Path())
+	got := kit.Content(t, fs, fork.Path())
 	require.True(t, strings.HasPrefix(got, `{"type":"session"`))
 	require.Equal(t, behindHeader(t, file), behindHeader(t, got))
 	requireAsItsFileReads(t, fs, fork)
 }
 
+// Proves: O-045
 func TestForkOfAnOlderFormatKeepsDamagedLines(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	v1, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+	v1, err := os.ReadFile(filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 	require.NoError(t, err)
 	head, rest, _ := strings.Cut(string(v1), "\n")
-	put(t, fs, filed, st.File(head, "{damaged")+rest)
-	s := newStore(fs)
-	fork, err := s.ForkFrom(filed, "/w")
+	kit.Put(t, fs, kit.Filed, st.File(head, "{damaged")+rest)
+	s := kit.NewStore(fs)
+	fork, err := s.ForkFrom(kit.Filed, "/w")
 	require.NoError(t, err)
-	got := content(t, fs, fork.Path())
+	got := kit.Content(t, fs, fork.Path())
 	require.True(t, strings.HasPrefix(behindHeader(t, got), "\n{damaged\n"))
 	require.Equal(t, "3", string(rawjson.Get([]byte(got), "version")))
 	require.Equal(t, strings.Count(string(v1), "\n")+1, strings.Count(got, "\n"))
 }
 
 // TestForkBringsTheImagesItWouldNotFind: only lines with images change.
+// Proves: X-131
 func TestForkBringsTheImagesItWouldNotFind(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // of "hello"
-	put(t, fs, "/theirs/blobs/"+hash, "hello")
+	kit.Put(t, fs, "/theirs/blobs/"+hash, "hello")
 	image := strings.Replace(st.User("cccccccc", "bbbbbbbb", "@"), `"@"`,
 		`[{"type":"image","data":"blob:sha256:`+hash+`","mimeType":"image/png"}]`, 1)
-	put(t, fs, "/theirs/x.jsonl", conversation()+st.File("{damaged", image, `{ "type":"custom", "id":"dddddddd" }`))
-	s := newStore(fs)
+	kit.Put(t, fs, "/theirs/x.jsonl", kit.Conversation()+st.File("{damaged", image, `{ "type":"custom", "id":"dddddddd" }`))
+	s := kit.NewStore(fs)
 	s.RootFor = func(path string) (session.FileRoot, bool) {
 		if strings.HasPrefix(path, "/theirs") {
 			return session.FileRoot{Dialect: session.Omp, Blobs: "/theirs/blobs"}, true
@@ -302,41 +313,44 @@ func TestForkBringsTheImagesItWouldNotFind(t *testing.T) {
 	}
 	fork, err := s.ForkFrom("/theirs/x.jsonl", "/w")
 	require.NoError(t, err)
-	want := strings.Replace(content(t, fs, "/theirs/x.jsonl"), "blob:sha256:"+hash, "aGVsbG8=", 1)
-	require.Equal(t, behindHeader(t, want), behindHeader(t, content(t, fs, fork.Path())))
+	want := strings.Replace(kit.Content(t, fs, "/theirs/x.jsonl"), "blob:sha256:"+hash, "aGVsbG8=", 1)
+	require.Equal(t, behindHeader(t, want), behindHeader(t, kit.Content(t, fs, fork.Path())))
 }
 
-// TestForkOfAFileThatShrinksMeanwhileIsNoFork: half a conversation is none.
+// TestForkOfAFileThatShrinksMeanwhileIsNoFork: half a conversation is not returned as a
+// fork.
 func TestForkOfAFileThatShrinksMeanwhileIsNoFork(t *testing.T) {
 	t.Parallel()
-	fs := &seam{Fs: afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())}
-	put(t, fs, filed, st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", filler)))
-	s := newStore(fs)
-	l := must(s.Open(filed))
-	fs.openFile = func(name string, _ int) error {
+	fs := &kit.Seam{Fs: afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())}
+	kit.Put(t, fs, kit.Filed, st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", filler)))
+	s := kit.NewStore(fs)
+	l := must(s.Open(kit.Filed))
+	fs.OnOpenFile = func(name string, _ int) error {
 		if strings.HasSuffix(name, ".tmp") {
-			put(t, fs.Fs, filed, "short")
+			kit.Put(t, fs.Fs, kit.Filed, "short")
 		}
 		return nil
 	}
 	_, err := s.Fork(l)
 	require.Equal(t, fault.IO, fault.KindOf(err))
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	files, err := afero.ReadDir(fs, storeDir)
+	files, err := afero.ReadDir(fs, kit.StoreDir)
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 }
 
-// TestEveryStepOfAForkCanFail: a fork is whole or not there, and the source never changes.
+// TestEveryStepOfAForkCanFail: a fork is complete or does not exist, and the source never
+// changes.
+// Proves: O-045
 func TestEveryStepOfAForkCanFail(t *testing.T) {
 	t.Parallel()
-	v1, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+	v1, err := os.ReadFile(filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 	require.NoError(t, err)
 	for name, fork := range map[string]func(s *session.Store) (*session.Log, error){
-		"live": func(s *session.Store) (*session.Log, error) { return s.Fork(must(s.Open(filed))) },
-		"from": func(s *session.Store) (*session.Log, error) { return s.ForkFrom(filed, "/else") },
+		"live": func(s *session.Store) (*session.Log, error) { return s.Fork(must(s.Open(kit.Filed))) },
+		"from": func(s *session.Store) (*session.Log, error) { return s.ForkFrom(kit.Filed, "/else") },
 		"at": func(s *session.Store) (*session.Log, error) {
-			l, _, err := s.ForkAt(must(s.Open(filed)), "bbbbbbbb", session.AtIt)
+			l, _, err := s.ForkAt(must(s.Open(kit.Filed)), "bbbbbbbb", session.AtIt)
 			return l, err
 		},
 		"older": func(s *session.Store) (*session.Log, error) { return s.ForkFrom("/v1.jsonl", "/else") },
@@ -346,13 +360,13 @@ func TestEveryStepOfAForkCanFail(t *testing.T) {
 				t.Parallel()
 				for at := 1; ; at++ {
 					base := afero.NewMemMapFs()
-					put(t, base, filed, conversation()+`{"torn`)
-					put(t, base, "/v1.jsonl", string(v1))
-					before, all := content(t, base, filed), fileNames(t, base)
+					kit.Put(t, base, kit.Filed, kit.Conversation()+`{"torn`)
+					kit.Put(t, base, "/v1.jsonl", string(v1))
+					before, all := kit.Content(t, base, kit.Filed), fileNames(t, base)
 					faulty := &st.FaultFs{Fs: base, At: at, Mode: st.Mode(mode)}
-					l, err := fork(newStore(faulty))
-					require.Equal(t, before, content(t, base, filed))
-					require.Equal(t, string(v1), content(t, base, "/v1.jsonl"))
+					l, err := fork(kit.NewStore(faulty))
+					require.Equal(t, before, kit.Content(t, base, kit.Filed))
+					require.Equal(t, string(v1), kit.Content(t, base, "/v1.jsonl"))
 					if err == nil {
 						requireAsItsFileReads(t, base, l)
 						require.NotEmpty(t, contextTexts(t, l))

@@ -12,11 +12,12 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// shutFs lets nobody read what is at or below a path.
+// shutFs denies reading at and below a path.
 type shutFs struct {
 	afero.Fs
 	shut string
@@ -29,11 +30,12 @@ func (f shutFs) Open(name string) (afero.File, error) {
 	return f.Fs.Open(name)
 }
 
-// Artifacts that cannot be read cost neither the fork nor the other artifacts, and are told
-// in the log. A session without artifacts is nothing to tell.
-func TestAForkLeavesOutWhatItCannotRead(t *testing.T) {
+// Artifacts that cannot be read prevent neither the fork nor the copies of the other
+// artifacts, and are logged. A session without artifacts logs nothing.
+// Proves: O-034
+func TestAForkOmitsUnreadableArtifacts(t *testing.T) {
 	t.Parallel()
-	const source = storeDir + "/2026-01-01T00-00-00-000Z_0190000000000001.jsonl"
+	const source = kit.StoreDir + "/2026-01-01T00-00-00-000Z_0190000000000001.jsonl"
 	artifacts := strings.TrimSuffix(source, ".jsonl")
 	for name, tc := range map[string]struct {
 		shut   string
@@ -49,15 +51,15 @@ func TestAForkLeavesOutWhatItCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			fs := afero.NewMemMapFs()
-			put(t, fs, source, st.File(st.Header("0190000000000001", "/w"), st.User("aaaaaaaa", "", "one")))
+			kit.Put(t, fs, source, st.File(st.Header("0190000000000001", "/w"), st.User("aaaaaaaa", "", "one")))
 			if tc.shut != "" {
 				for _, artifact := range []string{"0.bash.log", "1.read.txt", "sub/2.txt"} {
-					put(t, fs, artifacts+"/"+artifact, "of "+artifact)
+					kit.Put(t, fs, artifacts+"/"+artifact, "of "+artifact)
 				}
 			}
 			core, logs := observer.New(zap.WarnLevel)
 			s := session.NewStore(session.StoreConfig{
-				Fs: shutFs{fs, tc.shut}, DirFor: func(string) (string, error) { return storeDir, nil }, Log: zap.New(core),
+				Fs: shutFs{fs, tc.shut}, DirFor: func(string) (string, error) { return kit.StoreDir, nil }, Log: zap.New(core),
 			})
 			fork, err := s.ForkFrom(source, "/w")
 			require.NoError(t, err)

@@ -8,45 +8,47 @@ import (
 	"slices"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// forkBody is what stands behind the header of a fork: a range of the source, carried
-// byte for byte but for lines that have to change, and entries that are not in it.
+// forkBody is the content of a fork after its header: a range of the source, copied byte
+// for byte except for lines that have to change, and entries that are not in that range.
 type forkBody struct {
 	doc   *Document
 	file  afero.File // the source, for the system to copy; nil: doc.src
-	raw   span       // of the source, from behind its header on
+	raw   span       // of the source, from the end of its header on
 	ended bool       // the range ends a line
 	edits bool       // some lines of the range have to change
 	into  forkInto
-	late  []int                    // entries behind the range
+	late  []int                    // entries after the range
 	disk  func(line []byte) []byte // how a line from memory is written
 	size  int64                    // bytes written
 }
 
-// bodyOf returns what a fork of all of d holds. A file that still is the one in memory
-// is copied, else what is known of it.
+// bodyOf returns the content for a fork of all of d. It copies the file if that still is
+// the one in memory, else the content that d has read.
 func (s *Store) bodyOf(d *Document, into forkInto, disk func([]byte) []byte) (*forkBody, error) {
 	b := &forkBody{doc: d, into: into, late: d.freshEntries(), disk: disk}
 	b.raw.end, b.ended = d.src.len(), d.src.endsLine()
-	// Where the lines are that came later is not known, so they could not be given their
-	// images.
+	// The positions of later lines in the file are unknown, so their images could not be
+	// inserted.
 	if into.blobs == nil || len(b.late) == 0 {
 		if b.file = s.openSame(into.source, d); b.file != nil {
 			b.late, b.raw.end, b.ended = into.unsaved, d.tail.size, d.tail.newline
 		}
 	}
 	if err := b.plan(); err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
 }
 
-// openSame opens the file at path if it is the one that d knows, and as long as that.
-// Whatever is in the way of it is no error: memory has what was read.
+// openSame opens the file at path if it is the one that d was read from, at the same size.
+// It returns nil on any failure, because d has the content.
 func (s *Store) openSame(path string, d *Document) afero.File {
 	same := func(info os.FileInfo, err error) bool {
-		return err == nil && info.Mode().IsRegular() && sameFile(info, d.info) && info.Size() == d.tail.size
+		return err == nil && info.Mode().IsRegular() && disk.SameFile(info, d.info) && info.Size() == d.tail.size
 	}
 	if !same(s.Fs.Stat(path)) { // before opening, which would wait at a named pipe
 		return nil
@@ -62,7 +64,7 @@ func (s *Store) openSame(path string, d *Document) afero.File {
 	return f
 }
 
-// freshEntries returns the entries that are newer than the source. They are the last.
+// freshEntries returns the entries that are newer than the source. They come last.
 func (d *Document) freshEntries() []int {
 	n := d.Len()
 	for n > 0 && d.tree.fresh(n-1) {
@@ -71,20 +73,20 @@ func (d *Document) freshEntries() []int {
 	return allEntries(d)[n:]
 }
 
-// plan finds where everything behind the header begins, and whether lines have to
-// change: those of an older format, and those with references to images that the copy
-// would not find.
+// plan finds the start of the content after the header, and whether lines have to change:
+// those of an older format, and those with references to images that the copy would not
+// find.
 func (b *forkBody) plan() (err error) {
 	b.edits = b.doc.tree.migrated != nil
 	if b.raw.off, err = b.doc.behindHeader(); err == nil && !b.edits && b.into.blobs != nil {
-		b.edits, err = b.mentions([]byte(blobPrefix))
+		b.edits, err = b.mentions([]byte(BlobPrefix))
 	}
 	return err
 }
 
-// behindHeader returns where in the source everything behind the header begins. A
-// header on one line is followed by the rest of that line, where a value may stand. On
-// the line that a longer header ends on nothing counts.
+// behindHeader returns the offset in the source of the content after the header. A header
+// on one line is followed by the rest of that line, which may hold a value. The rest of a
+// multi-line header's last line is ignored.
 func (d *Document) behindHeader() (int64, error) {
 	at := d.headerAt.end
 	if bytes.IndexByte(d.header.Raw, '\n') < 0 {
@@ -93,7 +95,7 @@ func (d *Document) behindHeader() (int64, error) {
 	for size := d.src.len(); at < size; {
 		b, err := d.src.read(at, int(min(size-at, 64<<10)))
 		if err != nil {
-			return 0, ioFault("read", d.path, err)
+			return 0, disk.Fault("read", d.path, err)
 		}
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {
 			return at + int64(i), nil
@@ -103,7 +105,7 @@ func (d *Document) behindHeader() (int64, error) {
 	return at, nil
 }
 
-// mentions reports whether text is in the range.
+// mentions reports whether text occurs in the range.
 func (b *forkBody) mentions(text []byte) (bool, error) {
 	r, err := b.reader(b.raw)
 	window, kept := make([]byte, readBlock), 0
@@ -119,7 +121,7 @@ func (b *forkBody) mentions(text []byte) (bool, error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, nil
 	}
-	return false, ioFault("read", b.doc.name(), err)
+	return false, disk.Fault("read", b.doc.name(), err)
 }
 
 // reader returns a reader of a part of the source.
@@ -127,12 +129,12 @@ func (b *forkBody) reader(part span) (io.Reader, error) {
 	if b.file == nil {
 		return io.NewSectionReader(lockedReader{&b.doc.src}, part.off, part.end-part.off), nil
 	}
-	// In this form, and in no other, a system that can copy files by itself does so.
+	// io.Copy lets the system copy the file only for a reader of exactly this form.
 	_, err := b.file.Seek(part.off, io.SeekStart)
 	return &io.LimitedReader{R: b.file, N: part.end - part.off}, err
 }
 
-// writeTo writes header and everything behind it.
+// writeTo writes header and the content after it.
 func (b *forkBody) writeTo(w io.Writer, header []byte) error {
 	b.size = 0
 	if err := b.write(w, header); err != nil {
@@ -164,8 +166,8 @@ func (b *forkBody) writeRange(w io.Writer) error {
 		t := &b.doc.tree
 		known := allEntries(b.doc)[:b.doc.Len()-len(b.doc.freshEntries())]
 		err := b.doc.eachOnDisk(known, b.disk, func(i int, line []byte) error {
-			if t.mem(i) == nil && t.migrated == nil && !bytes.Contains(line, []byte(blobPrefix)) {
-				return nil // the source has it so
+			if t.mem(i) == nil && t.migrated == nil && !bytes.Contains(line, []byte(BlobPrefix)) {
+				return nil // unchanged in the source
 			}
 			old := t.span(i)
 			err := b.copyPart(w, span{at, old.off})
@@ -182,8 +184,8 @@ func (b *forkBody) writeRange(w io.Writer) error {
 	return b.copyPart(w, span{at, b.raw.end})
 }
 
-// copyPart copies a part of the source. One that ends early is an error: it was cut off
-// since it was looked at.
+// copyPart copies a part of the source. A part that ends early is an error: the file was
+// truncated in the meantime.
 func (b *forkBody) copyPart(w io.Writer, part span) error {
 	if part.off == part.end {
 		return nil
@@ -200,8 +202,8 @@ func (b *forkBody) copyPart(w io.Writer, part span) error {
 	return err
 }
 
-// Close closes the file that was copied.
-func (b *forkBody) Close() error {
+// close closes the file that was copied.
+func (b *forkBody) close() error {
 	if b.file == nil {
 		return nil
 	}

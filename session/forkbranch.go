@@ -4,14 +4,14 @@ import (
 	"io"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// writeBranch writes the path of a partial fork under header: label entries are taken
-// out, the ends tied together, and what is still there is labelled anew.
+// writeBranch writes the path of a partial fork under header: it removes the label entries,
+// connects their neighbours, and labels the remaining entries again.
 //
-// Differs: xcsh leaves the children of a removed label without a parent, which cuts
-// off everything above them, and a compaction that keeps from a label keeps nothing.
+// Differs: xcsh leaves the children of a removed label without a parent, which cuts off
+// everything above them, and a compaction that keeps from a label keeps nothing.
 func (s *Store) writeBranch(w io.Writer, d *Document, header []byte, into forkInto, disk func([]byte) []byte) error {
 	if err := writeLine(w, header); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (s *Store) writeBranch(w io.Writer, d *Document, header []byte, into forkIn
 	return s.writeLabels(w, d, into.path, parent)
 }
 
-// withImages puts the images that the copy will not find into a line.
+// withImages returns a line with those images inlined that the copy would not find.
 func (into *forkInto) withImages(line []byte) []byte {
 	if into.blobs == nil {
 		return line
@@ -65,9 +65,9 @@ func (s *Store) writeLabels(w io.Writer, d *Document, path []int, parent string)
 		if text == "" || !ids[target] {
 			continue
 		}
-		id := s.ids.Entry(func(id string) bool { return ids[id] })
+		id := s.ids.entry(func(id string) bool { return ids[id] })
 		ids[id] = true
-		if err := writeLine(w, DraftLabel(target, text).line(id, parent, FormatTime(s.now()))); err != nil {
+		if err := writeLine(w, draftLabel(target, text).Line(id, parent, FormatTime(s.Now()))); err != nil {
 			return err
 		}
 		parent = id
@@ -82,8 +82,8 @@ func withParent(line []byte, parent string) []byte {
 	return rawjson.SetString(line, "parentId", parent)
 }
 
-// afterLabels maps each label entry of the path to the entry that takes its place: the
-// next one that is no label.
+// afterLabels maps each label entry of the path to the entry that replaces it: the next one
+// that is not a label.
 func (d *Document) afterLabels(path []int) map[string]string {
 	instead := map[string]string{}
 	next := ""
@@ -97,7 +97,7 @@ func (d *Document) afterLabels(path []int) map[string]string {
 	return instead
 }
 
-// redirect makes a compaction keep from the entry that took a label's place.
+// redirect makes a compaction keep from the entry that replaces a label.
 func redirect(line []byte, instead map[string]string) []byte {
 	for _, key := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
 		id, _ := rawjson.GetString(line, key)

@@ -3,12 +3,14 @@ package session
 import (
 	"bytes"
 	"errors"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// indexOfFork returns the fork just written to path without reading all of it: what was
-// carried as it is stands where it stood, so many bytes further. nil means that the file
-// must be read, because it is small, because somebody else wrote to it already, or
-// because there are oddities, which are told with the numbers of their lines.
+// indexOfFork returns the fork just written to path without reading all of it: the copied
+// entries are those of the source at shifted offsets. nil means that the file must be read,
+// because it is small, because another process already wrote to it, or because there are
+// problems, which are reported with line numbers.
 func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document, error) {
 	from := b.doc
 	if from.src.file == nil || b.edits || len(from.problems) > 0 || !from.src.endsLine() {
@@ -16,24 +18,24 @@ func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document,
 	}
 	f, err := s.Fs.Open(path)
 	if err != nil {
-		return nil, ioFault("open", path, err)
+		return nil, disk.Fault("open", path, err)
 	}
 	d := &Document{path: path, src: source{file: f, size: b.size}, tail: tail{size: b.size, newline: true}}
 	known, err := d.beginsWith(header)
 	if known {
-		d.header, _ = parseHeader(header)
+		d.header, _ = ParseHeader(header)
 		d.headerAt = span{0, int64(len(header))}
 		known, err = d.takeIndex(from, b.raw.off)
 	}
 	if err != nil || !known {
-		return nil, ioFaultOrNil("read", path, errors.Join(err, f.Close()))
+		return nil, disk.FaultOrNil("read", path, errors.Join(err, f.Close()))
 	}
 	d.settle(s.dialectAt(path))
 	return d, nil
 }
 
-// beginsWith reports whether the file of d is as long as it should be and begins with
-// the header, whose id nothing else has.
+// beginsWith reports whether the file of d has the expected length and begins with the
+// header, whose id is unique.
 func (d *Document) beginsWith(header []byte) (ok bool, err error) {
 	if d.info, err = d.src.file.Stat(); err != nil || d.info.Size() != d.src.size {
 		return false, err
@@ -42,9 +44,9 @@ func (d *Document) beginsWith(header []byte) (ok bool, err error) {
 	return bytes.Equal(b, header), err
 }
 
-// takeIndex makes the index of d from that of another document, whose bytes from off on
-// stand in d behind the header. What comes behind those is read. ok is false when it
-// holds something odd or is too much to be read at once.
+// takeIndex copies the index of another document to d, whose header is followed by that
+// document's bytes from off on. The bytes after those are read. ok is false if they hold
+// anything unusual or are too many to be read at once.
 func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 	further := d.headerAt.end - off
 	d.tree.index = from.tree.upTo(from.Len()-len(from.freshEntries()), further)
@@ -70,7 +72,7 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 	return true, err
 }
 
-// takeTitle sets the title as reading the entries so far would have done.
+// takeTitle sets the title that reading the entries so far would have set.
 func (d *Document) takeTitle() error {
 	d.title = Title{Text: d.header.Title, Source: d.header.TitleSource}
 	for i := d.Len() - 1; i >= 0 && !d.header.HasTitle; i-- {

@@ -1,15 +1,15 @@
 package session
 
-// ForkPart is [Store.ForkAt] for the session at path, whichever program wrote it: the path to
-// one entry becomes a new session of cwd, which is opened. The source is never changed. A
-// missing source is kind notFound, an unreadable one kind damaged.
+// ForkPart is [Store.ForkAt] for the session at path, whichever program wrote it: the path
+// to one entry becomes a new session of cwd, which is opened. The source is never changed.
+// A missing source is a NotFound error, an unreadable one a Damaged error.
 func (s *Store) ForkPart(path, cwd, entryID string, at Position) (fork *Log, text string, err error) {
 	doc, err := s.Load(path)
 	if err != nil {
-		return nil, "", closing(err, doc)
+		return nil, "", Closing(err, doc)
 	}
 	fork, text, err = s.forkPart(doc, path, cwd, entryID, at)
-	return fork, text, closing(err, doc)
+	return fork, text, Closing(err, doc)
 }
 
 func (s *Store) forkPart(d *Document, path, cwd, entryID string, at Position) (fork *Log, text string, err error) {

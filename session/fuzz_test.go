@@ -13,58 +13,60 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// FuzzLoadRewrite opens arbitrary bytes as a session, appends to it and renames it:
-// every byte but those of the title is still there, in order, and a fresh reader sees
-// every entry.
+// FuzzLoadRewrite opens arbitrary bytes as a session, appends to it and renames it: every
+// byte except those of the title is preserved, in order, and a fresh reader sees every
+// entry.
+// Proves: X-037, X-038, X-039, F-01, F-15
 func FuzzLoadRewrite(f *testing.F) {
 	for _, lines := range []string{
-		conversation(),
-		"\xEF\xBB\xBF \n" + conversation() + "junk\n\n\x00\x00",
-		strings.Replace(conversation(), `"version":3`, `"version":1`, 1),
-		strings.Replace(conversation(), "0123456789abcdef", "11111111-2222-3333-4444-555555555555", 1),
-		strings.Replace(conversation(), "{", `{"title":"old","titleSource":"auto",`, 1),
-		`{"type":"title","v":1,"title":"t","updatedAt":"","pad":"` + strings.Repeat(" ", 197) + "\"}\n" + conversation(),
+		kit.Conversation(),
+		"\xEF\xBB\xBF \n" + kit.Conversation() + "junk\n\n\x00\x00",
+		strings.Replace(kit.Conversation(), `"version":3`, `"version":1`, 1),
+		strings.Replace(kit.Conversation(), "0123456789abcdef", "11111111-2222-3333-4444-555555555555", 1),
+		strings.Replace(kit.Conversation(), "{", `{"title":"old","titleSource":"auto",`, 1),
+		`{"type":"title","v":1,"title":"t","updatedAt":"","pad":"` + strings.Repeat(" ", 197) + "\"}\n" + kit.Conversation(),
 	} {
 		f.Add([]byte(lines), "a title")
 		f.Add([]byte(lines[:len(lines)-20]), " \x00\ttitle 😀\xff")
 	}
 	f.Fuzz(func(t *testing.T, before []byte, title string) {
 		fs := afero.NewMemMapFs()
-		put(t, fs, filed, string(before))
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, string(before))
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		if err != nil {
-			require.Equal(t, string(before), content(t, fs, filed))
+			require.Equal(t, string(before), kit.Content(t, fs, kit.Filed))
 			return
 		}
 		old, err := session.Parse(before)
 		require.NoError(t, err)
 		if old.Header().Version > session.CurrentVersion {
-			_, err := l.Append(say("user", "one"))
+			_, err := l.Append(kit.Say("user", "one"))
 			require.True(t, fault.Is(err, fault.NewerVersion))
-			require.Equal(t, string(before), content(t, fs, filed))
+			require.Equal(t, string(before), kit.Content(t, fs, kit.Filed))
 			return
 		}
-		added := []string{mustAppend(t, l, say("user", "one")), mustAppend(t, l, say("assistant", "two"))}
+		added := []string{kit.MustAppend(t, l, kit.Say("user", "one")), kit.MustAppend(t, l, kit.Say("assistant", "two"))}
 		_, err = l.SetTitle(session.Title{Text: title, Source: "user"})
 		renamed := err == nil
 		if !renamed && session.CleanTitle(title) != "" {
-			// A title slot that is not of its size is left alone.
+			// A title slot of the wrong size is left alone.
 			require.True(t, fault.Is(err, fault.Stale), "%v", err)
 		}
-		added = append(added, mustAppend(t, l, say("user", "three")))
+		added = append(added, kit.MustAppend(t, l, kit.Say("user", "three")))
 		require.NoError(t, l.Close())
 
-		after, err := session.Load(fs, filed)
+		after, err := session.Load(fs, kit.Filed)
 		require.NoError(t, err)
 		requireEntriesKept(t, old, after, added)
 		if old.Header().Version == session.CurrentVersion {
-			requireBytesKept(t, old, after, before, []byte(content(t, fs, filed)))
+			requireBytesKept(t, old, after, before, []byte(kit.Content(t, fs, kit.Filed)))
 		}
 		if renamed && !strings.ContainsRune(session.CleanTitle(title), utf8.RuneError) && len(title) < 40 {
 			require.Equal(t, session.CleanTitle(title), after.Title().Text)
@@ -72,8 +74,8 @@ func FuzzLoadRewrite(f *testing.F) {
 	})
 }
 
-// requireEntriesKept requires that after has the entries of old, then those added and
-// what a rename adds.
+// requireEntriesKept requires that after has the entries of old, then those added and those
+// that a rename adds.
 func requireEntriesKept(t *testing.T, old, after *session.Document, added []string) {
 	t.Helper()
 	for i := range old.Len() {
@@ -93,8 +95,8 @@ func requireEntriesKept(t *testing.T, old, after *session.Document, added []stri
 	require.LessOrEqual(t, after.Len(), old.Len()+len(added)+1)
 }
 
-// requireBytesKept requires that after is before with another header or title slot,
-// and more behind it.
+// requireBytesKept requires that after is before with another header or title slot, and
+// with more after it.
 func requireBytesKept(t *testing.T, old, now *session.Document, before, after []byte) {
 	t.Helper()
 	was, is := old.Header().Raw, now.Header().Raw
@@ -110,14 +112,15 @@ func requireBytesKept(t *testing.T, old, now *session.Document, before, after []
 }
 
 // FuzzBuildContext makes a tree of entries of all types out of the fuzzer's bytes, with
-// circles, doubled ids and parents that are not there, and holds the context against
-// one that is built the simple way.
+// cycles, duplicate ids and missing parents, and compares the context with one built by a
+// simple reference implementation.
+// Proves: X-064, X-065, X-080, X-090, X-091, X-092, X-093, P-013, P-014, F-20
 func FuzzBuildContext(f *testing.F) {
 	f.Add([]byte("\x00" + strings.Repeat("\x00\x00\x00\x00\x00", 4)))
 	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x07\x00\x00\x01\x01\x00\x00\x00\x00\x02\x02\x00\x00\x00\x01"))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x01\x00\x00\x00\x00\x02\x0c\x00\x00\x00\x00\x00\x00\x00\x00\x03\x01\x00\x00\x00\x04"))
-	f.Add([]byte("\x00\x00\x00\x81\x01\x00\x00\x00\x81\x00\x00\x00\x00\x00\x00\x00"))                 // a circle
-	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\xf1\x00\x00\x00\x00\xf1\xff\x00\x00\x07\x00\x00\x01")) // doubled ids
+	f.Add([]byte("\x00\x00\x00\x81\x01\x00\x00\x00\x81\x00\x00\x00\x00\x00\x00\x00"))                 // a cycle
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\xf1\x00\x00\x00\x00\xf1\xff\x00\x00\x07\x00\x00\x01")) // duplicate ids
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, ok := fuzzedSession(b)
 		if !ok {
@@ -145,7 +148,7 @@ type treeEntry struct {
 	id, parent, ref string // ref is the entry it refers to
 	typ             session.Type
 	role            string // of a message
-	silent          bool   // it has nothing to say, or hides what it refers to
+	silent          bool   // it yields no message, or hides the entry it refers to
 	rest            string // further members
 }
 
@@ -161,8 +164,8 @@ var treeTypes = []session.Type{
 	session.TypeTTSRInjection, session.TypeModeChange, session.TypeServiceTier, session.TypeMCPToolSelection, "unheard_of",
 }
 
-// fuzzedSession takes the dialect from the first byte and an entry from each five that
-// follow: type, id, parent, reference, rest.
+// fuzzedSession takes the dialect from the first byte and an entry from every five bytes
+// after it: type, id, parent, reference, rest.
 func fuzzedSession(b []byte) (s treeSession, ok bool) {
 	if len(b) < 6 || len(b) > 400 {
 		return s, false
@@ -174,7 +177,7 @@ func fuzzedSession(b []byte) (s treeSession, ok bool) {
 			id: fmt.Sprintf("e%d", n), typ: treeTypes[int(b[0])%len(treeTypes)], silent: b[4]&1 == 1,
 			ref: fmt.Sprintf("e%d", int(b[3])%(n+2)),
 		}
-		if b[1] >= 240 { // an id that was there, or none
+		if b[1] >= 240 { // an existing id, or none
 			e.id = fmt.Sprintf("e%d", int(b[1])%(n+1))
 			if b[1] == 255 {
 				e.id = ""
@@ -204,7 +207,7 @@ func (e *treeEntry) fill(rest byte) {
 		e.silent = false
 	case session.TypeCompaction:
 		e.rest = fmt.Sprintf(`"summary":"s","firstKeptEntryId":%q,"tokensBefore":1`, e.ref)
-		if e.silent { // it brings the history of a provider, and a checkpoint of pi's
+		if e.silent { // with a provider's history, and a checkpoint of pi's
 			e.rest += `,"systemMessage":{"role":"system"},"preserveData":{"openaiRemoteCompaction":{"provider":"p","replacementHistory":[]}}`
 		}
 	case session.TypeBranchSummary:
@@ -250,7 +253,7 @@ func (s *treeSession) last() map[string]int {
 	return last
 }
 
-// pathTo is the path from the root to an entry, the simple way.
+// pathTo returns the path from the root to an entry, found the simple way.
 func (s *treeSession) pathTo(i int) (path []int) {
 	last := s.last()
 	for i >= 0 && !slices.Contains(path, i) {
@@ -265,8 +268,8 @@ func (s *treeSession) pathTo(i int) (path []int) {
 	return path
 }
 
-// shown returns the ids of the entries that say something to a model, by the rules of
-// xcsh and pi: one for each message.
+// shown returns the ids of the entries that yield a message, by the rules of xcsh and pi:
+// one for each message.
 func (s *treeSession) shown(path []int) []string {
 	ids, compaction, selected := []string{}, -1, path
 	for pos, i := range path {
@@ -297,7 +300,7 @@ func (s *treeSession) shown(path []int) []string {
 	return ids
 }
 
-// kept returns what a compaction leaves of the entries before it.
+// kept returns the entries before a compaction that it keeps.
 func (s *treeSession) kept(before []int, c treeEntry) (kept []int) {
 	if c.silent && s.dialect == session.Xcsh {
 		return nil // the provider has them
@@ -335,8 +338,8 @@ func requireContext(t *testing.T, s treeSession, doc *session.Document, leaf ses
 	}
 }
 
-// requireEachOnce requires that order has each entry once, but for those of whose id
-// there is a later one, and parents before children wherever there is a beginning.
+// requireEachOnce requires that order has each entry once, except those replaced by a later
+// entry with the same id, and parents before children wherever there is a root.
 func requireEachOnce(t *testing.T, doc *session.Document, order []int) {
 	t.Helper()
 	place := map[int]int{}
@@ -361,19 +364,19 @@ func requireEachOnce(t *testing.T, doc *session.Document, order []int) {
 	}
 }
 
-// requireTail requires that what is read from the end of the file is what is read of
-// all of it.
+// requireTail requires that reading from the end of the file gives the same result as
+// reading all of it.
 func requireTail(t *testing.T, s treeSession, doc *session.Document) {
 	t.Helper()
 	fs := afero.NewMemMapFs()
 	file := bytes.Replace(s.file(), []byte(`"dialect":"pi",`), nil, 1) // such a copy is not pi's own
-	put(t, fs, filed, string(file))
-	tail, ok, err := session.LoadTail(fs, filed, &s.dialect, nil)
+	kit.Put(t, fs, kit.Filed, string(file))
+	tail, ok, err := session.LoadTail(fs, kit.Filed, &s.dialect, nil)
 	require.NoError(t, err)
 	if !ok {
 		return
 	}
-	whole, err := session.LoadAs(fs, filed, &s.dialect)
+	whole, err := session.LoadAs(fs, kit.Filed, &s.dialect)
 	require.NoError(t, err)
 	want, _, err := session.BuildContext(whole, session.AtLast(), nil)
 	require.NoError(t, err)
@@ -383,8 +386,9 @@ func requireTail(t *testing.T, s treeSession, doc *session.Document) {
 	require.Equal(t, doc.LeafID(session.AtLast()), tail.LeafID)
 }
 
-// FuzzTruncate holds the cutting of long texts against one that counts the units of a
-// decoded text.
+// FuzzTruncate compares the truncation of long texts with a reference that counts the units
+// of a decoded text.
+// Proves: X-118, X-119, X-121, F-15 (cuts)
 func FuzzTruncate(f *testing.F) {
 	for _, body := range []string{
 		strings.Repeat("a", 60), strings.Repeat("é", 60), strings.Repeat("😀", 40), strings.Repeat(`\ud83d\ude00`, 40),
@@ -420,7 +424,7 @@ func FuzzTruncate(f *testing.F) {
 	})
 }
 
-// units are the UTF-16 units of an escaped text. A byte that is not UTF-8 is one.
+// units returns the UTF-16 units of an escaped text. A byte that is not UTF-8 is one unit.
 func units(body []byte) []uint16 {
 	u := []uint16{}
 	for i := 0; i < len(body); {
@@ -444,9 +448,10 @@ func units(body []byte) []uint16 {
 	return u
 }
 
-// FuzzMigrate puts arbitrary lines behind a header of version 1 or 2: every entry gets
-// its own id and the one before it for a parent, keeps whatever else it has, and is not
-// changed again by being read once more.
+// FuzzMigrate puts arbitrary lines after a header of version 1 or 2: every entry gets its
+// own id and the preceding entry as its parent, keeps its other members, and does not
+// change again when it is read once more.
+// Proves: X-041, X-043, X-045, X-046
 func FuzzMigrate(f *testing.F) {
 	lines := `{"type":"message","message":{"role":"hookMessage","content":"x","n":1.0}}` + "\njunk\n" +
 		`{"type":"compaction","firstKeptEntryIndex":1,"summary":"s","z":12345678901234567890}` + "\n" +
@@ -502,8 +507,8 @@ func FuzzMigrate(f *testing.F) {
 	})
 }
 
-// requireMigrated requires that nothing but what migration is about has changed.
-// known are the ids that a compaction can keep from: up to its own.
+// requireMigrated requires that only the members that migration concerns have changed.
+// known are the ids that a compaction can keep from: those up to its own.
 func requireMigrated(t *testing.T, was, is session.Entry, known map[string]bool, second bool) {
 	t.Helper()
 	var before, after map[string]json.RawMessage

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // CurrentVersion is the format version that is written.
@@ -18,12 +18,12 @@ type Header struct {
 	Timestamp     string // ISO 8601, as written; may be unparsable
 	Cwd           string // "" in old files
 	ParentSession string // an id or a path, opaque
-	Dialect       string // whose conversation a fork of ours copied, "" for any other file
+	Dialect       string // dialect of the conversation, only in copies made by this package
 }
 
-// parseHeader views raw as a header. ok is false when it is not one: not an object
+// ParseHeader views raw as a header. ok is false when it is not one: not an object
 // of type session with a string id.
-func parseHeader(raw []byte) (h Header, ok bool) {
+func ParseHeader(raw []byte) (h Header, ok bool) {
 	if typ, _ := rawjson.GetString(raw, "type"); typ != "session" {
 		return Header{}, false
 	}
@@ -41,8 +41,8 @@ func parseHeader(raw []byte) (h Header, ok bool) {
 	return h, true
 }
 
-// headerVersion reads a version as the originals compare it: a numeric string
-// counts as its number, anything else that is no number as version 1.
+// headerVersion reads a version as the originals compare it: a numeric string counts as its
+// number, any other value that is not a number as version 1.
 func headerVersion(v []byte) int {
 	if s, ok := rawjson.String(v); ok {
 		v = []byte(s)
@@ -54,14 +54,14 @@ func headerVersion(v []byte) int {
 	switch {
 	case !ok && rawjson.Kind(v) != '0', f < 1:
 		return 1
-	case !ok || f > 1<<20: // also what is too large for a number
+	case !ok || f > 1<<20: // also a number that overflows
 		return 1 << 20
 	}
 	return int(f)
 }
 
-// newHeader builds the line of a new session. Key order is that of the programs.
-func newHeader(id, timestamp, cwd string, title *Title, parent string) []byte {
+// NewHeader builds the line of a new session. Key order is that of the programs.
+func NewHeader(id, timestamp, cwd string, title *Title, parent string) []byte {
 	o := new(rawjson.Object).String("type", "session").Raw("version", []byte("3")).String("id", id)
 	if title != nil {
 		o.String("title", title.Text)
@@ -76,15 +76,15 @@ func newHeader(id, timestamp, cwd string, title *Title, parent string) []byte {
 	return o.Bytes()
 }
 
-// Title is a session's display name and who gave it: "auto", "user" or "".
+// Title is a session's display name and its source: "auto", "user" or "".
 type Title struct{ Text, Source string }
 
 // titleSlotSize is the length in bytes, newline included, of the line that newer
 // omp files begin with. Its fixed size lets a rename overwrite it in place.
 const titleSlotSize = 256
 
-// parseTitleSlot views raw as omp's title slot.
-func parseTitleSlot(raw []byte) (t Title, ok bool) {
+// ParseTitleSlot views raw as omp's title slot.
+func ParseTitleSlot(raw []byte) (t Title, ok bool) {
 	typ, _ := rawjson.GetString(raw, "type")
 	v, _ := rawjson.Float(rawjson.Get(raw, "v"))
 	if typ != "title" || v != 1 {

@@ -7,16 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// held is a log that follows its file, with an entry of another program from before it is held.
+// held returns a log that follows its file, with an entry that another program appended
+// before the log is held.
 func held(t *testing.T) (l *session.Log, path string) {
 	t.Helper()
-	fs, path := disk(t)
-	require.NoError(t, os.WriteFile(path, []byte(conversation()), 0o600))
-	l, err := storeIn(fs, filepath.Dir(path), nil).Open(path)
+	fs, path := kit.Disk(t)
+	require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o600))
+	l, err := kit.StoreIn(fs, filepath.Dir(path), nil).Open(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	foreign(t, path, st.User("eeeeeeee", l.LeafID(), "from before"))
@@ -32,12 +34,12 @@ func refresh(t *testing.T, l *session.Log) {
 	require.True(t, changed)
 }
 
-// What others append while a log is held does not take its conversation away.
+// Entries that other programs append while a log is held do not move its leaf.
 func TestHoldKeepsTheLeaf(t *testing.T) {
 	t.Parallel()
 	l, path := held(t)
 	foreign(t, path, st.User("ffffffff", "bbbbbbbb", "foreign"))
-	mine := mustAppend(t, l, say("user", "mine"))
+	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
 	require.Equal(t, []string{"from before", "mine"}, last(contextTexts(t, l), 2))
 	foreign(t, path, st.User("f0f0f0f0", "ffffffff", "foreign again"))
 	refresh(t, l)
@@ -50,11 +52,11 @@ func TestHoldKeepsTheLeaf(t *testing.T) {
 	require.Equal(t, mine, l.LeafID(), "it is a leaf that was chosen now")
 }
 
-// Also when the file is replaced by what another program remembers.
+// The same applies if another program replaces the file with its own state.
 func TestHoldKeepsTheLeafInAnotherFile(t *testing.T) {
 	t.Parallel()
 	l, path := held(t)
-	mine := mustAppend(t, l, say("user", "mine"))
+	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
 	require.NoError(t, l.Flush())
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -64,17 +66,18 @@ func TestHoldKeepsTheLeafInAnotherFile(t *testing.T) {
 	l.Release()
 }
 
-// A log that nobody wrote behind follows its file again when it is released, and not before the last release.
+// A log follows its file again once it is released, if no other program appended after it,
+// but not before the last release.
 func TestReleaseFollowsAgain(t *testing.T) {
 	t.Parallel()
 	l, path := held(t)
 	l.Hold()
-	mine := mustAppend(t, l, say("user", "mine"))
+	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
 	l.Release()
 	foreign(t, path, st.User("ffffffff", mine, "foreign"))
 	refresh(t, l)
 	require.Equal(t, mine, l.LeafID())
-	next := mustAppend(t, l, say("user", "next"))
+	next := kit.MustAppend(t, l, kit.Say("user", "next"))
 	l.Release()
 	foreign(t, path, st.User("f1f1f1f1", next, "goes on"))
 	refresh(t, l)

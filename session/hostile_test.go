@@ -20,16 +20,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// envHostile makes a process of this test binary play one of hostileParts.
+// envHostile makes a process of this test binary run one of hostileParts.
 const envHostile = "XCSH_HOSTILE_PART"
 
-// hostileParts need a process of their own, because they change what the system lets it
-// do.
+// hostileParts need a process of their own, because they change what the system allows the
+// process to do.
 var hostileParts = map[string]func(t *testing.T){
 	"full disk":      diskWithoutSpace,
 	"read-only disk": readOnlyDisk,
@@ -37,7 +38,7 @@ var hostileParts = map[string]func(t *testing.T){
 	"other user":     otherUser,
 }
 
-// TestHostileChild is where such a process begins.
+// TestHostileChild is the entry point of such a process.
 func TestHostileChild(t *testing.T) {
 	if part, ok := hostileParts[os.Getenv(envHostile)]; ok {
 		part(t)
@@ -61,7 +62,7 @@ func hostile(t *testing.T, part string, attr *syscall.SysProcAttr) error {
 	return err
 }
 
-// ownMounts lets a process mount, which only root may in the system at large.
+// ownMounts allows a process to mount; outside a namespace of its own only root may.
 func ownMounts() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
@@ -70,6 +71,7 @@ func ownMounts() *syscall.SysProcAttr {
 	}
 }
 
+// Proves: F-02, F-21, AB-085
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	if err := hostile(t, "full disk", ownMounts()); err != nil {
@@ -77,6 +79,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
+// Proves: F-12
 func TestAReadOnlyDisk(t *testing.T) {
 	t.Parallel()
 	if err := hostile(t, "read-only disk", ownMounts()); err != nil {
@@ -84,17 +87,19 @@ func TestAReadOnlyDisk(t *testing.T) {
 	}
 }
 
+// Proves: F-02
 func TestAWriteCutShort(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, hostile(t, "size limit", nil))
 }
 
+// Proves: F-12
 func TestAnotherUser(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, hostile(t, "other user", nil))
 }
 
-// grudge is a session on a disk that refuses things.
+// grudge is a session on a disk that refuses operations.
 type grudge struct {
 	t     *testing.T
 	dir   string
@@ -106,8 +111,8 @@ type grudge struct {
 
 func newGrudge(t *testing.T, dir string) *grudge {
 	t.Helper()
-	g := &grudge{t: t, dir: dir, path: filepath.Join(dir, filepath.Base(filed))}
-	require.NoError(t, os.WriteFile(g.path, []byte(conversation()), 0o600))
+	g := &grudge{t: t, dir: dir, path: filepath.Join(dir, filepath.Base(kit.Filed))}
+	require.NoError(t, os.WriteFile(g.path, []byte(kit.Conversation()), 0o600))
 	g.s = session.NewStore(session.StoreConfig{
 		Fs: afero.NewOsFs(), DirFor: func(string) (string, error) { return dir, nil }, RealPath: filepath.EvalSymlinks,
 		RootFor: func(string) (session.FileRoot, bool) { return session.FileRoot{Blobs: dir + "/blobs"}, true },
@@ -118,7 +123,7 @@ func newGrudge(t *testing.T, dir string) *grudge {
 	return g
 }
 
-// append appends and returns the error, which is the one that is latched.
+// append appends and returns the error, which must be the latched one.
 func (g *grudge) append(d *session.Draft) error {
 	g.t.Helper()
 	id, err := g.log.Append(d)
@@ -128,25 +133,25 @@ func (g *grudge) append(d *session.Draft) error {
 	return err
 }
 
-// refused requires an error that tells a person what is wrong, and a file without half
-// a line.
+// refused requires an error with a message for the user, and a file without an incomplete
+// line.
 func (g *grudge) refused(kind fault.Kind, err error) {
 	g.t.Helper()
 	require.Error(g.t, err)
 	require.Equal(g.t, kind, fault.KindOf(err), "%v", err)
-	requireSentence(g.t, err)
+	kit.RequireSentence(g.t, err)
 	doc, loadErr := session.Load(afero.NewOsFs(), g.path)
 	require.NoError(g.t, loadErr)
 	require.Empty(g.t, doc.Problems(), "after: %v", err)
 	require.NoError(g.t, doc.Close())
 }
 
-// relieved requires that everything is written once the trouble is over, and in order.
+// relieved requires that everything is written in order once the fault is gone.
 func (g *grudge) relieved() {
 	g.t.Helper()
 	require.NoError(g.t, g.log.Flush())
 	require.NoError(g.t, g.log.Err())
-	id, err := g.log.Append(say("assistant", "relieved"))
+	id, err := g.log.Append(kit.Say("assistant", "relieved"))
 	require.NoError(g.t, err)
 	g.tried = append(g.tried, id)
 	require.NoError(g.t, g.log.Close())
@@ -165,7 +170,7 @@ func (g *grudge) relieved() {
 	}
 }
 
-// mount mounts an empty disk of the size somewhere.
+// mount mounts an empty disk of the given size.
 func mount(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -174,7 +179,7 @@ func mount(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// stuff fills the disk but for n pages.
+// stuff fills the disk except for n pages.
 func stuff(t *testing.T, dir string, pages int) (ballast string) {
 	t.Helper()
 	ballast = filepath.Join(dir, "ballast")
@@ -190,21 +195,21 @@ func stuff(t *testing.T, dir string, pages int) (ballast string) {
 	return ballast
 }
 
-// diskWithoutSpace does everything that writes on a disk without space.
+// diskWithoutSpace runs every write operation on a disk without space.
 func diskWithoutSpace(t *testing.T) {
 	for _, pages := range []int{0, 1, 2} {
 		t.Run(fmt.Sprint("append with pages left ", pages), func(t *testing.T) {
 			dir := mount(t, "1m")
 			g := newGrudge(t, dir)
-			require.NoError(t, g.append(say("user", "a burst begins")))
+			require.NoError(t, g.append(kit.Say("user", "one before")))
 			ballast := stuff(t, dir, pages)
 			var err error
 			for i := 0; err == nil; i++ {
 				require.Less(t, i, 100)
-				err = g.append(say("user", strings.Repeat("x", 700)))
+				err = g.append(kit.Say("user", strings.Repeat("x", 700)))
 			}
 			g.refused(fault.NoSpace, err)
-			g.refused(fault.NoSpace, g.append(say("assistant", strings.Repeat("y", 9000))))
+			g.refused(fault.NoSpace, g.append(kit.Say("assistant", strings.Repeat("y", 9000))))
 			g.refused(fault.NoSpace, g.log.Flush())
 			require.NoError(t, os.Remove(ballast))
 			g.relieved()
@@ -215,9 +220,9 @@ func diskWithoutSpace(t *testing.T) {
 			image := imageMessage(base64.StdEncoding.EncodeToString(make([]byte, 30_000)))
 			fresh, err := g.s.Create("/w", session.NewOptions{})
 			require.NoError(t, err)
-			_, err = fresh.Append(say("user", strings.Repeat("z", 20_000)))
+			_, err = fresh.Append(kit.Say("user", strings.Repeat("z", 20_000)))
 			require.NoError(t, err)
-			require.NoError(t, g.append(say("user", strings.Repeat("more than the pages that are left ", 500))))
+			require.NoError(t, g.append(kit.Say("user", strings.Repeat("more than the pages that are left ", 500))))
 			ballast := stuff(t, dir, pages)
 			before, err := os.ReadFile(g.path)
 			require.NoError(t, err)
@@ -226,7 +231,7 @@ func diskWithoutSpace(t *testing.T) {
 			g.refused(fault.NoSpace, err)
 			_, err = g.s.Fork(g.log)
 			g.refused(fault.NoSpace, err)
-			_, err = fresh.Append(say("assistant", "first"))
+			_, err = fresh.Append(kit.Say("assistant", "first"))
 			g.refused(fault.NoSpace, err)
 			require.NoFileExists(t, fresh.Path())
 			_, err = g.s.Salvage(g.path, filepath.Join(dir, "out.jsonl"), "/w")
@@ -254,16 +259,16 @@ func diskWithoutSpace(t *testing.T) {
 	}
 }
 
-// readOnlyDisk writes to a disk that became read-only, as one does after an error.
+// readOnlyDisk writes to a disk that became read-only, as disks do after an error.
 func readOnlyDisk(t *testing.T) {
 	dir := mount(t, "1m")
 	g := newGrudge(t, dir)
-	require.NoError(t, g.append(say("user", "before")))
-	require.Eventually(t, func() bool { // a file that is open for writing keeps a disk from it
+	require.NoError(t, g.append(kit.Say("user", "before")))
+	require.Eventually(t, func() bool { // a file open for writing prevents a read-only remount
 		return syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "") == nil
 	}, 10*time.Second, time.Millisecond)
-	g.refused(fault.ReadOnly, g.append(say("user", "one")))
-	g.refused(fault.ReadOnly, g.append(say("assistant", "two")))
+	g.refused(fault.ReadOnly, g.append(kit.Say("user", "one")))
+	g.refused(fault.ReadOnly, g.append(kit.Say("assistant", "two")))
 	_, err := g.log.SetTitle(session.Title{Text: "T"})
 	g.refused(fault.ReadOnly, err)
 	_, err = g.s.Fork(g.log)
@@ -283,16 +288,16 @@ func sizeLimit(t *testing.T) {
 	}
 	defer func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was) }()
 	line := int64(len(st.User("01234567", "01234567", "cut")))
-	for _, bursting := range []bool{true, false} {
+	for _, appended := range []bool{true, false} {
 		for cut := int64(0); cut <= line; cut++ {
 			g := newGrudge(t, t.TempDir())
-			if bursting {
-				require.NoError(t, g.append(say("user", "a burst begins")))
+			if appended {
+				require.NoError(t, g.append(kit.Say("user", "one before")))
 			}
 			info, err := os.Stat(g.path)
 			require.NoError(t, err)
 			limit(info.Size() + cut)
-			err = g.append(say("user", "cut"))
+			err = g.append(kit.Say("user", "cut"))
 			require.ErrorIs(t, err, syscall.EFBIG, "cut at %d", cut)
 			g.refused(fault.IO, err)
 			after, err := os.Stat(g.path)
@@ -307,7 +312,7 @@ func sizeLimit(t *testing.T) {
 // otherUser is refused by permissions.
 func otherUser(t *testing.T) {
 	dir := t.TempDir()
-	if os.Getuid() == 0 { // whom no permission stops
+	if os.Getuid() == 0 { // root ignores permissions
 		const nobody = 65534
 		for at := dir; at != os.TempDir() && at != "/"; at = filepath.Dir(at) {
 			require.NoError(t, os.Chown(at, nobody, nobody))
@@ -330,8 +335,8 @@ func otherUser(t *testing.T) {
 			info, err := os.Stat(c.path(g))
 			require.NoError(t, err)
 			require.NoError(t, os.Chmod(c.path(g), c.mode))
-			g.refused(fault.ReadOnly, g.append(say("user", "one")))
-			g.refused(fault.ReadOnly, g.append(say("assistant", "two")))
+			g.refused(fault.ReadOnly, g.append(kit.Say("user", "one")))
+			g.refused(fault.ReadOnly, g.append(kit.Say("assistant", "two")))
 			g.refused(fault.ReadOnly, g.log.Flush())
 			if c.path(g) == g.dir {
 				_, err := g.log.SetTitle(session.Title{Text: "T"})
@@ -345,15 +350,16 @@ func otherUser(t *testing.T) {
 	}
 	t.Run("a file that may not be read", func(t *testing.T) {
 		path := filepath.Join(dir, "secret.jsonl")
-		require.NoError(t, os.WriteFile(path, []byte(conversation()), 0o200))
-		_, err := storeIn(afero.NewOsFs(), dir, nil).Open(path)
+		require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o200))
+		_, err := kit.StoreIn(afero.NewOsFs(), dir, nil).Open(path)
 		require.Equal(t, fault.IO, fault.KindOf(err))
-		requireSentence(t, err)
+		kit.RequireSentence(t, err)
 		require.ErrorContains(t, err, path)
 	})
 }
 
-// A session is written where its links lead, and the links stay.
+// A session is written to the target of its links, and the links stay.
+// Proves: F-23
 func TestLinkedSessions(t *testing.T) {
 	t.Parallel()
 	for _, link := range []string{"the file", "the directory", "a link to a link"} {
@@ -377,12 +383,15 @@ func TestLinkedSessions(t *testing.T) {
 			var err error
 			g.log, err = g.s.Open(path)
 			require.NoError(t, err)
-			require.NoError(t, g.append(say("user", "one")))
-			require.FileExists(t, filepath.Join(dir, "."+filepath.Base(g.path)+".lock"), "where who opens the file itself looks")
+			require.NoError(t, g.append(kit.Say("user", "one")))
+			lock := filepath.Join(dir, "."+filepath.Base(g.path)+".lock") // of a program that opened the file itself
+			require.NoError(t, os.WriteFile(lock, fmt.Appendf(nil, "%d:%d", os.Getppid(), time.Now().UnixMilli()), 0o600))
+			require.Equal(t, fault.Busy, fault.KindOf(g.append(kit.Say("user", "kept out at first"))))
+			require.NoError(t, os.Remove(lock))
 			changed, err := g.log.SetTitle(session.Title{Text: "T"})
 			require.NoError(t, err)
 			require.True(t, changed)
-			require.NoError(t, g.append(say("user", "two")))
+			require.NoError(t, g.append(kit.Say("user", "two")))
 			info, err := os.Lstat(path)
 			require.NoError(t, err)
 			require.Equal(t, link != "the directory", info.Mode()&os.ModeSymlink != 0)
@@ -391,7 +400,8 @@ func TestLinkedSessions(t *testing.T) {
 	}
 }
 
-// A link that leads to another copy in the middle of a burst leads the session there.
+// When a link is redirected to another copy between two appends, the session follows it.
+// Proves: F-23
 func TestALinkThatIsTurned(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
@@ -412,7 +422,7 @@ func TestALinkThatIsTurned(t *testing.T) {
 	require.NoError(t, err)
 	var ids []string
 	for i := range 6 {
-		id, err := l.Append(say("user", fmt.Sprint(i)))
+		id, err := l.Append(kit.Say("user", fmt.Sprint(i)))
 		require.NoError(t, err)
 		ids = append(ids, id)
 		turn(logs[i%2].path)
@@ -435,22 +445,23 @@ func TestALinkThatIsTurned(t *testing.T) {
 }
 
 // Names may hold anything but a slash and a NUL.
+// Proves: F-37
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"two\nlines", `"quoted" 'twice' \ and $(touch x)`, "bytes \xff\xfe that are no text", "\x1b[31mred", "-rf", " "} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), name)
-			s := storeIn(afero.NewOsFs(), dir, nil)
+			s := kit.StoreIn(afero.NewOsFs(), dir, nil)
 			l, err := s.Create(dir, session.NewOptions{})
 			require.NoError(t, err)
-			ids := []string{mustAppend(t, l, say("user", "one")), mustAppend(t, l, say("assistant", "two")), mustAppend(t, l, say("user", "three"))}
+			ids := []string{kit.MustAppend(t, l, kit.Say("user", "one")), kit.MustAppend(t, l, kit.Say("assistant", "two")), kit.MustAppend(t, l, kit.Say("user", "three"))}
 			_, err = l.SetTitle(session.Title{Text: name + "x"})
 			require.NoError(t, err)
 			fork, err := s.Fork(l)
 			require.NoError(t, err)
 			require.NoError(t, errors.Join(l.Close(), fork.Close()))
-			require.Equal(t, 4, strings.Count(content(t, s.Fs, l.Path()), "\n"), "a header and three lines")
+			require.Equal(t, 4, strings.Count(kit.Content(t, s.Fs, l.Path()), "\n"), "a header and three lines")
 			for _, path := range []string{l.Path(), fork.Path()} {
 				doc, err := s.Load(path)
 				require.NoError(t, err)
@@ -462,10 +473,10 @@ func TestOddNames(t *testing.T) {
 			}
 			_, err = s.Open(filepath.Join(dir, "missing.jsonl"))
 			require.Equal(t, fault.NotFound, fault.KindOf(err))
-			requireSentence(t, err)
+			kit.RequireSentence(t, err)
 			_, err = s.CreateAt(l.Path(), dir)
 			require.Equal(t, fault.FileExists, fault.KindOf(err))
-			requireSentence(t, err)
+			kit.RequireSentence(t, err)
 		})
 	}
 }
@@ -473,28 +484,28 @@ func TestOddNames(t *testing.T) {
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s := storeIn(afero.NewOsFs(), filepath.Join(dir, strings.Repeat("d", 300)), nil)
+	s := kit.StoreIn(afero.NewOsFs(), filepath.Join(dir, strings.Repeat("d", 300)), nil)
 	l, err := s.Create("/w", session.NewOptions{})
 	require.NoError(t, err)
-	_, err = l.Append(say("assistant", "one"))
+	_, err = l.Append(kit.Say("assistant", "one"))
 	require.ErrorIs(t, err, syscall.ENAMETOOLONG)
 	require.Equal(t, fault.IO, fault.KindOf(err))
-	requireSentence(t, err)
+	kit.RequireSentence(t, err)
 	_, err = s.Open(filepath.Join(dir, strings.Repeat("a/", 3000)+"x.jsonl"))
 	require.Equal(t, fault.IO, fault.KindOf(err))
 	_, err = s.CreateAt(filepath.Join(dir, strings.Repeat("e", 300)+".jsonl"), "/w")
 	require.Equal(t, fault.IO, fault.KindOf(err))
-	requireSentence(t, err)
+	kit.RequireSentence(t, err)
 
-	// A name that leaves no room for that of its lock, which then nobody can take.
+	// A name so long that its lock's name is invalid, so the lock can never be taken.
 	path := filepath.Join(dir, strings.Repeat("f", 249)+".jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(conversation()), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o600))
 	l, err = s.Open(path)
 	require.NoError(t, err)
-	ids := []string{mustAppend(t, l, say("user", "x")), mustAppend(t, l, say("assistant", "y"))}
+	ids := []string{kit.MustAppend(t, l, kit.Say("user", "x")), kit.MustAppend(t, l, kit.Say("assistant", "y"))}
 	_, err = l.SetTitle(session.Title{Text: "T"})
 	require.Equal(t, fault.IO, fault.KindOf(err), "nor is there room for a new file beside it")
-	requireSentence(t, err)
+	kit.RequireSentence(t, err)
 	require.NoError(t, l.Close())
 	for _, id := range ids {
 		require.Equal(t, 1, idCounts(t, path)[id])

@@ -14,8 +14,8 @@ import (
 // (2015-01-01T00:00:00Z).
 const snowflakeEpoch = 1420070400000
 
-// IDs makes session and entry ids. It is safe for concurrent use.
-type IDs struct {
+// ids makes session and entry ids. It is safe for concurrent use.
+type ids struct {
 	now    func() time.Time
 	random io.Reader
 
@@ -23,12 +23,12 @@ type IDs struct {
 	seq uint32 // guarded by mu; 22 bits, starts anywhere
 }
 
-// NewIDs returns a source of ids. random is crypto/rand's reader when nil.
-func NewIDs(now func() time.Time, random io.Reader) *IDs {
+// newIDs returns a source of ids. random is crypto/rand's reader when nil.
+func newIDs(now func() time.Time, random io.Reader) *ids {
 	if random == nil {
 		random = rand.Reader
 	}
-	g := &IDs{now: now, random: random}
+	g := &ids{now: now, random: random}
 	var b [4]byte
 	if _, err := io.ReadFull(random, b[:]); err == nil {
 		g.seq = binary.BigEndian.Uint32(b[:]) & (1<<22 - 1)
@@ -36,9 +36,9 @@ func NewIDs(now func() time.Time, random io.Reader) *IDs {
 	return g
 }
 
-// Session returns a new session id: 16 hex digits, 42 bits of milliseconds and 22
-// bits of sequence, as xcsh makes them. Ids made later compare greater as text.
-func (g *IDs) Session() string {
+// session returns a new session id: 16 hex digits, 42 bits of milliseconds and 22 bits of
+// sequence, as xcsh makes them. Later ids compare greater as text.
+func (g *ids) session() string {
 	g.mu.Lock()
 	g.seq = (g.seq + 1) & (1<<22 - 1)
 	seq := g.seq
@@ -47,9 +47,9 @@ func (g *IDs) Session() string {
 	return fmt.Sprintf("%016x", ms<<22|uint64(seq))
 }
 
-// Entry returns a new entry id: 8 hex digits that are not taken, or a session id
-// after a hundred collisions.
-func (g *IDs) Entry(taken func(string) bool) string {
+// entry returns a new entry id: 8 hex digits that are not in use, or a session id after a
+// hundred collisions.
+func (g *ids) entry(taken func(string) bool) string {
 	for range 100 {
 		var b [4]byte
 		if _, err := io.ReadFull(g.random, b[:]); err != nil {
@@ -59,5 +59,5 @@ func (g *IDs) Entry(taken func(string) bool) string {
 			return id
 		}
 	}
-	return g.Session()
+	return g.session()
 }

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// idKey stands for an id: two ids are equal exactly when their keys are. The programs
-// draw ids of eight hex digits, which are their own keys; others are numbered.
+// idKey represents an id: two ids are equal exactly when their keys are. An id of eight hex
+// digits, the form that the programs draw, is its own key; other ids are numbered.
 type idKey struct {
 	value uint32
 	kind  idKind
@@ -21,13 +21,13 @@ const (
 	namedID        // value is a place in idNames.texts
 )
 
-// idNames gives keys to ids.
+// idNames assigns keys to ids.
 type idNames struct {
 	texts []string
 	byID  map[string]uint32
 }
 
-// key returns the key of id, and makes one if need be.
+// key returns the key of id, and assigns one if necessary.
 func (n *idNames) key(id string) idKey {
 	if k, ok := n.lookup(id); ok {
 		return k
@@ -41,7 +41,7 @@ func (n *idNames) key(id string) idKey {
 	return idKey{place, namedID}
 }
 
-// lookup returns the key of id. ok is false when nothing has that id.
+// lookup returns the key of id. ok is false if the id is unknown.
 func (n *idNames) lookup(id string) (k idKey, ok bool) {
 	if id == "" {
 		return idKey{}, true
@@ -66,8 +66,8 @@ func (n *idNames) text(k idKey) string {
 	}
 }
 
-// hexValue reads eight lower-case hex digits. Others are not taken: the same number
-// in capitals is another id.
+// hexValue parses eight lower-case hex digits. It rejects capitals: the same number in
+// capitals is another id.
 func hexValue[T string | []byte](id T) (v uint32, ok bool) {
 	if len(id) != 8 {
 		return 0, false
@@ -90,9 +90,9 @@ var hexDigits = func() (t [256]uint8) {
 	return t
 }()
 
-// idTable finds the last entry of an id. It is a hash table with open addressing: eight
-// bytes per cell where a map of strings takes forty, and nothing for the garbage
-// collector to follow. Keys are compared in the index, of which a cell has a part.
+// idTable finds the last entry with an id. It is a hash table with open addressing: eight
+// bytes per cell where a map of strings takes forty, and no pointers for the garbage
+// collector to follow. A cell holds part of a key; whole keys are compared in the index.
 type idTable struct {
 	cells []idCell // a power of two of them
 	used  int
@@ -100,12 +100,12 @@ type idTable struct {
 
 type idCell struct {
 	value uint32 // of the key
-	place int32  // 1 + the entry's place, 0 where the cell is free
+	place int32  // 1 + the entry's index, 0 if the cell is free
 }
 
 const minCells = 64
 
-// put enters the slot at place under its key. It reports whether an earlier one was.
+// put stores the slot at place under its key. It reports whether the key was there before.
 func (t *idTable) put(k idKey, place int32, l *slots) (again bool) {
 	if t.used >= len(t.cells)/4*3 {
 		t.grow()
@@ -138,20 +138,19 @@ func (t *idTable) cell(k idKey, l *slots) *idCell {
 	}
 }
 
-// home is the place of the cell where the search for a key begins. Ids are what a file
-// says, so that its author must not be able to work out which of them meet. One product
-// would do for that; it takes two for rows of numbers to be spread whatever the
-// multiplier is.
+// home returns the cell where the search for a key begins. Ids come from the file, so its
+// author must not be able to predict which of them collide. One multiplication would
+// achieve that; the second one spreads sequences of numbers whatever the multiplier is.
 func (t *idTable) home(value uint32) uint32 {
 	h := uint64(value) * idMultiplier
 	h = (h ^ h>>32) * idMultiplier
 	return uint32(h >> (uint(65-bits.Len(uint(len(t.cells)))) % 64)) // as many high bits as cells take
 }
 
-// idMultiplier is odd, and another one in every process.
+// idMultiplier is odd and differs in every process.
 var idMultiplier = rand.Uint64() | 1
 
-// grow doubles the table. It looks at cells only, which lie in a row.
+// grow doubles the table. It reads only the cells, which are contiguous.
 func (t *idTable) grow() {
 	old := t.cells
 	t.cells = make([]idCell, max(minCells, 2*len(old)))

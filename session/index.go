@@ -5,10 +5,10 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// record is one entry of the index in full: its envelope, and where its bytes are.
+// record is one entry of the index in full: its envelope, and the position of its bytes.
 type record struct {
 	off    int64 // in the file
 	n      int32 // bytes; maxLine fits
@@ -17,11 +17,11 @@ type record struct {
 	parent string
 	typ    Type
 	role   string // of a message
-	mem    []byte // the line, where it is not, or not in full, in the source
+	mem    []byte // the line, if the source does not have it in full
 	fresh  bool   // the entry is newer than the source
 }
 
-// index is every entry of a session in file order, and by id. Payloads are not in it.
+// index holds every entry of a session in file order, and by id. It does not hold payloads.
 type index struct {
 	slots    slots
 	ids      idTable
@@ -33,7 +33,7 @@ type index struct {
 
 func (x *index) len() int { return x.slots.n }
 
-// add appends an entry. Of entries with one id the last one is found by it; again
+// add appends an entry. If several entries share an id, a lookup finds the last one; again
 // reports that there is an earlier one.
 func (x *index) add(r record) (again bool) {
 	place := int32(x.len())
@@ -55,26 +55,26 @@ func (x *index) add(r record) (again bool) {
 	return x.append(s)
 }
 
-// append is [index.add] for what [pack] made.
+// append is [index.add] for the result of [pack].
 func (x *index) append(s slot) (again bool) {
 	place := x.slots.append(s)
 	return s.idKind != noID && x.ids.put(s.idKey(), place, &x.slots)
 }
 
-// record reads the envelope of v. ok is false when it has no type.
-func (x *index) record(v value) (r record, ok bool) {
-	r = record{off: v.off, n: int32(len(v.raw))}
-	typ, _ := rawjson.String(v.env.Type)
+// record extracts the envelope of v. ok is false if it has no type.
+func (x *index) record(v Value) (r record, ok bool) {
+	r = record{off: v.off, n: int32(len(v.Raw))}
+	typ, _ := rawjson.String(v.Env.Type)
 	r.typ = Type(typ)
-	r.id, _ = rawjson.String(v.env.ID)
-	r.parent, _ = rawjson.String(v.env.ParentID)
+	r.id, _ = rawjson.String(v.Env.ID)
+	r.parent, _ = rawjson.String(v.Env.ParentID)
 	if r.typ == TypeMessage {
-		r.role, _ = rawjson.String(v.env.Role)
+		r.role, _ = rawjson.String(v.Env.Role)
 	}
 	return r, r.typ != ""
 }
 
-// at returns the record of entry i. Where one field is enough, the methods below cost less.
+// at returns the record of entry i. For a single field the methods below are cheaper.
 func (x *index) at(i int) record {
 	s := x.slots.at(i)
 	return record{
@@ -86,7 +86,7 @@ func (x *index) at(i int) record {
 // id returns the id of entry i, "" when it has none.
 func (x *index) id(i int) string { return x.names.text(x.slots.at(i).idKey()) }
 
-// parentID returns what entry i names as its parent, "" when it names none.
+// parentID returns the parent id that entry i names, or "".
 func (x *index) parentID(i int) string { return x.names.text(x.slots.at(i).parentKey()) }
 
 // typ returns the type of entry i.
@@ -97,7 +97,7 @@ func (x *index) typ(i int) Type {
 	return x.oddTypes[int32(i)]
 }
 
-// role returns the role of entry i, "" for one that is no message.
+// role returns the role of entry i, "" for an entry that is not a message.
 func (x *index) role(i int) string {
 	if c := x.slots.at(i).role; c != otherCode {
 		return roleCodes[c]
@@ -105,7 +105,7 @@ func (x *index) role(i int) string {
 	return x.oddRoles[int32(i)]
 }
 
-// mem returns the line of entry i where it is not, or not in full, in the source, else nil.
+// mem returns the line of entry i if the source does not have it in full, else nil.
 func (x *index) mem(i int) []byte {
 	if x.slots.at(i).has&slotMem == 0 {
 		return nil
@@ -122,13 +122,13 @@ func (x *index) setMem(i int, line []byte) {
 // fresh reports whether entry i is newer than the source.
 func (x *index) fresh(i int) bool { return x.slots.at(i).has&slotFresh != 0 }
 
-// span returns where the bytes of entry i are in the source.
+// span returns the position of entry i's bytes in the source.
 func (x *index) span(i int) span {
 	s := x.slots.at(i)
 	return span{s.off, s.off + int64(s.n)}
 }
 
-// find returns the place of the last entry called id.
+// find returns the index of the last entry called id.
 func (x *index) find(id string) (place int, ok bool) {
 	k, ok := x.names.lookup(id)
 	if !ok {
@@ -166,7 +166,7 @@ func (x *index) shadowed(i int) bool {
 	return last != i
 }
 
-// anyRole reports whether there is a message of the role, which must be a common one.
+// anyRole reports whether there is a message with the role, which must be a common one.
 func (x *index) anyRole(role string) bool {
 	c := roleCodes.code(role)
 	return x.slots.any(func(s *slot) bool { return s.role == c })
@@ -177,15 +177,15 @@ func (x *index) anyID() bool {
 	return x.slots.any(func(s *slot) bool { return s.idKind != noID })
 }
 
-// byOrd returns the place of the entry before which ord JSON values came, looking at
-// those before end.
+// byOrd returns the index of the entry that ord JSON values precede, searching the entries
+// before end.
 func (x *index) byOrd(ord float64, end int) (place int, ok bool) {
 	place = sort.Search(end, func(i int) bool { return float64(x.slots.at(i).ord) >= ord })
 	return place, place < end && float64(x.slots.at(place).ord) == ord
 }
 
-// chain gives every entry the id that newID returns for its place, and the entry before
-// it for a parent. newID is called in order and may ask which ids are given already.
+// chain gives every entry the id that newID returns for its index, and the entry before it
+// as parent. newID is called in order and may check which ids are already assigned.
 func (x *index) chain(newID func(i int) string) {
 	x.ids = idTable{}
 	var parent idKey
@@ -197,8 +197,8 @@ func (x *index) chain(newID func(i int) string) {
 	}
 }
 
-// upTo returns a copy of the index of the first n entries, none of them in memory, for
-// a file in which they stand so many bytes further.
+// upTo returns a copy of the index of the first n entries, none of them in memory, for a
+// file in which their offsets are larger by further.
 func (x *index) upTo(n int, further int64) index {
 	y := index{
 		slots:    x.slots.upTo(n),

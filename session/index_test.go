@@ -9,14 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestIndexKeepsWhatTheLinesSay holds the index against maps over decoded lines: ids of
-// eight hex digits and all others, written in any way, doubled, missing.
-func TestIndexKeepsWhatTheLinesSay(t *testing.T) {
+// TestIndexMatchesTheLines compares the index with maps over decoded lines: ids of
+// eight hex digits and all others, in any spelling, duplicate, missing.
+func TestIndexMatchesTheLines(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
@@ -50,8 +50,8 @@ func entryOfAnyKind(random *rand.Rand) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// requireIndexed requires that the index of a file, the header being its first line, says
-// what its lines say.
+// requireIndexed requires that the index of a file, whose first line is the header, agrees
+// with its lines.
 func requireIndexed(t *testing.T, lines []string) {
 	t.Helper()
 	file := strings.Join(lines, "\n") + "\n"
@@ -98,8 +98,8 @@ func requireIndexed(t *testing.T, lines []string) {
 	}
 }
 
-// TestIdsThatCollide: ids that all belong into one cell of the table are told apart, and
-// so are numbers from names.
+// TestIdsThatCollide: ids that all belong in one cell of the table are distinguished, and
+// so are numbers and names.
 func TestIdsThatCollide(t *testing.T) {
 	t.Parallel()
 	lines := []string{st.Header("0123456789abcdef", "/w")}
@@ -115,14 +115,14 @@ func TestIdsThatCollide(t *testing.T) {
 	requireIndexed(t, lines)
 }
 
-// TestNobodyCanMakeIdsThatCollide: a table with a rule that is the same everywhere can be
-// filled with ids that all belong into a few cells, which takes quadratic time. These do
-// with the low bits of a multiplication by the golden ratio, folded.
-func TestNobodyCanMakeIdsThatCollide(t *testing.T) {
+// TestIDsCannotBeMadeToCollide: a table with the same hash function everywhere can be
+// filled with ids that all belong in a few cells, which takes quadratic time. These ids do
+// that to the folded low bits of a multiplication by the golden ratio.
+func TestIDsCannotBeMadeToCollide(t *testing.T) {
 	t.Parallel()
 	const (
 		ids   = 200_000
-		cells = 1 << 19 // of a table of so many ids
+		cells = 1 << 19 // of a table with that many ids
 		ratio = 0x9E3779B1
 	)
 	lines := []string{st.Header("0123456789abcdef", "/w")}
@@ -142,7 +142,7 @@ func TestNobodyCanMakeIdsThatCollide(t *testing.T) {
 	}
 }
 
-// inverseOf returns the number that undoes a multiplication by an odd one.
+// inverseOf returns the number that reverses a multiplication by an odd number.
 func inverseOf(odd uint32) uint32 {
 	inverse := odd // right in three bits, and in twice as many after every step
 	for range 4 {
@@ -151,7 +151,7 @@ func inverseOf(odd uint32) uint32 {
 	return inverse
 }
 
-// TestUnknownTypesAndRolesAreKept: a byte is not enough for what is in a file.
+// TestUnknownTypesAndRolesAreKept: a file may hold more types and roles than fit in a byte.
 func TestUnknownTypesAndRolesAreKept(t *testing.T) {
 	t.Parallel()
 	lines := []string{st.Header("0123456789abcdef", "/w")}

@@ -3,16 +3,16 @@ package session
 import (
 	"path/filepath"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// Keep gives the session in memory l a file, among those of its working directory, and
-// opens it: with the same id, entries and leaf. All of it is on disk when Keep returns, and
-// what is appended from then on is written at once. l ends with that.
+// Keep gives the session in memory l a file, in the directory of its working directory, and
+// opens it with the same id, entries and leaf. Everything is on disk when Keep returns, and
+// later appends are written at once. Keep ends l.
 //
-// When the file cannot be made l goes on. When it was made but cannot be written to, the
-// session is returned with the error, which it tells again until it is saved. A session
-// that has a file already is kind internal.
+// If the file cannot be created, l stays usable. If it was created but cannot be written
+// to, Keep returns the session with the error, which the session reports again until it is
+// saved. A session that already has a file is an Internal error.
 func (s *Store) Keep(l *Log) (kept *Log, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

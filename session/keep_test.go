@@ -8,19 +8,21 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// A session in memory gets a file as it stands, and goes on in it.
+// A session in memory gets a file with all of its content, and continues in it.
+// Proves: N-06
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		s := newStore(fs)
+		s := kit.NewStore(fs)
 		l := s.Memory("/w", session.NewOptions{Title: "Kept"})
-		first := mustAppend(t, l, say("user", "one"))
-		mustAppend(t, l, say("assistant", "two"))
+		first := kit.MustAppend(t, l, kit.Say("user", "one"))
+		kit.MustAppend(t, l, kit.Say("assistant", "two"))
 		_, err := l.SetDescription("described")
 		require.NoError(t, err)
 		require.NoError(t, l.Branch(first))
@@ -31,9 +33,9 @@ func TestKeep(t *testing.T) {
 		require.True(t, kept.OnDisk())
 		require.Equal(t, first, kept.LeafID(), "a leaf that was chosen stays")
 		require.Equal(t, want.ID, kept.Header().ID)
-		_, err = l.Append(say("user", "too late"))
+		_, err = l.Append(kit.Say("user", "too late"))
 		require.True(t, fault.Is(err, fault.Stale), err)
-		next := mustAppend(t, kept, say("user", "goes on"))
+		next := kit.MustAppend(t, kept, kit.Say("user", "goes on"))
 		require.NoError(t, kept.Close())
 
 		doc, err := session.Load(fs, kept.Path())
@@ -44,24 +46,24 @@ func TestKeep(t *testing.T) {
 		path := doc.PathTo(session.At(next))
 		require.Len(t, path, 2)
 		require.Equal(t, first, doc.ID(path[0]))
-		require.Equal(t, 5, strings.Count(content(t, fs, kept.Path()), "\n"))
+		require.Equal(t, 5, strings.Count(kit.Content(t, fs, kept.Path()), "\n"))
 	})
 }
 
 func TestKeepRefuses(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	s := newStore(fs)
+	s := kit.NewStore(fs)
 	filedLog, err := s.Create("/w", session.NewOptions{})
 	require.NoError(t, err)
 	_, err = s.Keep(filedLog)
 	require.True(t, fault.Is(err, fault.Internal), err)
 
 	l := s.Memory("/w", session.NewOptions{})
-	mustAppend(t, l, say("user", "one"))
+	kit.MustAppend(t, l, kit.Say("user", "one"))
 	require.NoError(t, l.Close())
 	_, err = s.Keep(l)
 	require.True(t, fault.Is(err, fault.Stale), err)
-	_, err = fs.Stat(storeDir)
+	_, err = fs.Stat(kit.StoreDir)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 const (
@@ -14,51 +14,50 @@ const (
 	// images out long before; a longer line would only exhaust memory.
 	maxLine = 32 << 20
 
-	// maxSpan is how far, in bytes, a value may reach past its first line, and
-	// spanBudget how many bytes a file may cost in attempts that came to nothing.
-	// Without the limits a file of unclosed brackets would take quadratic time.
+	// maxSpan is how far, in bytes, a value may extend past its first line, and spanBudget
+	// how many bytes a file may cost in failed attempts. Without the limits a file of
+	// unclosed brackets would take quadratic time.
 	maxSpan    = 1 << 20
 	spanBudget = 16 << 20
 )
 
-// value is one JSON value of a session file. raw is only valid during the call
-// that delivers it.
-type value struct {
+// Value is one JSON value of a session file. Raw is only valid during the callback that
+// receives it.
+type Value struct {
 	off  int64 // of raw in the file
 	line int   // 1-based physical line on which it begins
-	raw  []byte
-	env  rawjson.Envelope
+	Raw  []byte
+	Env  rawjson.Envelope
 
 	extra bool // not the first value of its line
 }
 
-// tail says how a file ends, which decides what the next append must write first.
+// tail describes how a file ends, which determines the first bytes of the next append.
 type tail struct {
 	size    int64 // bytes in the file
 	newline bool  // the last byte ends a line, or the file is empty
 }
 
-// scanValues reads JSON values from src the lenient way: garbage costs the line it
-// stands on and nothing else. Each value goes to emit, in file order, each oddity
-// to report. Only a failing read is an error.
+// scanValues reads JSON values from src leniently: garbage loses its own line and nothing
+// else. Each value goes to emit, in file order, each problem to report. Only a failing read
+// is an error.
 //
-// The rules are those of the terminal programs' streaming reader (values may span
-// lines, a syntax error drops the line on which the value began), with two
-// improvements.
+// The rules are those of the terminal programs' streaming reader (values may span lines, a
+// syntax error drops the line on which the value began), with two improvements.
 //
-// Differs: every value of a line is delivered, where the originals drop all but
-// the first: a second one is what is left when two writers' lines ran together.
+// Differs: every value of a line is delivered, where the originals drop all but the first:
+// a second one appears when two writers' lines ran together.
 //
-// Differs: a torn line swallows nothing. The originals lose the one good line after
-// a line that stops behind a colon or an opening bracket.
-func scanValues(src io.Reader, emit func(value), report func(Problem)) (tail, error) {
+// Differs: an incomplete line affects no other line. The originals lose the valid line
+// after a line that ends with a colon or an opening bracket.
+func scanValues(src io.Reader, emit func(Value), report func(Problem)) (tail, error) {
 	s := lineScanner{src: src, emit: emit, report: report, budget: spanBudget}
 	return s.run()
 }
 
 // scanBytes is [scanValues] over content that is in memory already. The raw values
 // alias it.
-func scanBytes(content []byte, emit func(value), report func(Problem)) tail {
+func scanBytes(content []byte, emit func(Value), report func(Problem)) tail {
 	s := lineScanner{buf: content, eof: true, emit: emit, report: report, budget: spanBudget}
 	end, _ := s.run() // nothing is read, so nothing can fail
 	return end
@@ -66,10 +65,10 @@ func scanBytes(content []byte, emit func(value), report func(Problem)) tail {
 
 type lineScanner struct {
 	src    io.Reader
-	emit   func(value)
+	emit   func(Value)
 	report func(Problem)
-	halt   func() bool // asked before each line whether to stop; nil: never
-	store  []byte      // what buf is a part of
+	halt   func() bool // called before each line; true stops the scan; nil: never
+	store  []byte      // the memory that buf is a part of
 	buf    []byte      // bytes read and not yet consumed; buf[0] is at off
 	off    int64
 	line   int // physical lines begun
@@ -94,7 +93,7 @@ func (s *lineScanner) run() (tail, error) {
 	return s.end(), nil
 }
 
-// end describes the end of the file, where the scanner stands.
+// end describes the end of the file, at the scanner's position.
 func (s *lineScanner) end() tail { return tail{size: s.off, newline: s.off == 0 || s.last == '\n'} }
 
 // fill reads until n bytes are buffered or the source ends; it reports whether
@@ -116,9 +115,8 @@ func (s *lineScanner) fill(n int) (bool, error) {
 	return len(s.buf) > 0, nil
 }
 
-// makeRoom moves what is buffered to the front of the store, or to a larger one,
-// so that a block fits behind it. Moving once per block, not once per line, keeps
-// reading linear.
+// makeRoom moves the buffered bytes to the front of the store, or to a larger one, so that
+// a block fits after them. Moving once per block, not once per line, keeps reading linear.
 func (s *lineScanner) makeRoom() {
 	if need := len(s.buf) + readBlock; cap(s.store) < need {
 		s.store = make([]byte, max(2*readBlock, 2*len(s.buf)+readBlock))
@@ -144,11 +142,11 @@ func (s *lineScanner) lineEnd() (n int, whole bool, err error) {
 	}
 }
 
-// next deals with one physical line, or with the lines one value spans.
+// next handles one physical line, or the lines that one value spans.
 func (s *lineScanner) next() error {
 	s.line++
 	if s.off == 0 && bytes.HasPrefix(s.buf, []byte("\xEF\xBB\xBF")) {
-		s.report(problemAt(ByteOrderMark, 1, false, "The file starts with a byte order mark."))
+		s.report(problemAt(byteOrderMark, 1, false, "The file starts with a byte order mark."))
 		s.consume(3)
 	}
 	end, whole, err := s.lineEnd()
@@ -169,29 +167,29 @@ func (s *lineScanner) next() error {
 		}
 	}
 	if st != rawjson.Complete {
-		s.report(problemAt(MalformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
+		s.report(problemAt(malformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
 	}
 	s.consume(end + 1)
 	return nil
 }
 
-// lastLine deals with a final line that has no newline.
+// lastLine handles a final line that has no newline.
 func (s *lineScanner) lastLine(end int) error {
 	used, st := s.values(end)
 	switch {
 	case st == rawjson.Incomplete:
-		s.report(problemAt(TornTail, s.line, true, "The last line (%d) stops in the middle.", s.line))
+		s.report(problemAt(tornTail, s.line, true, "The last line (%d) stops in the middle.", s.line))
 	case st == rawjson.Invalid:
-		s.report(problemAt(MalformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
+		s.report(problemAt(malformedLine, s.line, true, "Line %d is not JSON (at byte %d of the line).", s.line, used+1))
 	case used > 0:
-		s.report(problemAt(MissingNewline, s.line, false, "The last line (%d) has no newline.", s.line))
+		s.report(problemAt(missingNewline, s.line, false, "The last line (%d) has no newline.", s.line))
 	}
 	s.consume(end)
 	return nil
 }
 
-// values delivers the values of the first end bytes. It returns how far it got and
-// Complete when the line holds at least one value or is blank.
+// values delivers the values of the first end bytes. It returns how many bytes it used, and
+// Complete if the line holds at least one value or is blank.
 func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 	text := s.buf[:end]
 	for found := 0; ; found++ {
@@ -202,20 +200,20 @@ func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 		env, n, st := rawjson.ScanEnvelope(text[start:])
 		if st != rawjson.Complete {
 			if found > 0 {
-				s.report(problemAt(MalformedLine, s.line, true, "Line %d has something after its value that is not JSON.", s.line))
+				s.report(problemAt(malformedLine, s.line, true, "Line %d has something after its value that is not JSON.", s.line))
 				return used, rawjson.Complete
 			}
 			return start + n, st
 		}
 		if found > 0 {
-			s.report(problemAt(ExtraValue, s.line, false, "Line %d holds more than one value.", s.line))
+			s.report(problemAt(extraValue, s.line, false, "Line %d holds more than one value.", s.line))
 		}
 		used = start + n
-		s.emit(value{off: s.off + int64(start), line: s.line, raw: text[start:used], env: env, extra: found > 0})
+		s.emit(Value{off: s.off + int64(start), line: s.line, Raw: text[start:used], Env: env, extra: found > 0})
 	}
 }
 
-// span tries to read a value that goes on over further lines.
+// span tries to read a value that continues on further lines.
 func (s *lineScanner) span() (bool, error) {
 	if s.budget <= 0 {
 		return false, nil
@@ -231,9 +229,9 @@ func (s *lineScanner) span() (bool, error) {
 		return false, nil
 	}
 	end := start + n
-	s.emit(value{off: s.off + int64(start), line: s.line, raw: window[start:end], env: env})
+	s.emit(Value{off: s.off + int64(start), line: s.line, Raw: window[start:end], Env: env})
 	s.line += bytes.Count(window[:end], []byte{'\n'})
-	// What follows on the line the value ends on is ignored, as the originals do.
+	// The rest of the line that the value ends on is ignored, as in the originals.
 	for {
 		if i := bytes.IndexByte(s.buf[end:], '\n'); i >= 0 {
 			s.consume(end + i + 1)
@@ -251,7 +249,7 @@ func (s *lineScanner) span() (bool, error) {
 }
 
 func (s *lineScanner) skipLongLine() error {
-	s.report(problemAt(LineTooLong, s.line, true, "Line %d is longer than %d MiB and was passed over.", s.line, maxLine>>20))
+	s.report(problemAt(lineTooLong, s.line, true, "Line %d is longer than %d MiB and was passed over.", s.line, maxLine>>20))
 	for {
 		if i := bytes.IndexByte(s.buf, '\n'); i >= 0 {
 			s.consume(i + 1)

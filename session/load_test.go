@@ -14,13 +14,14 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// lenientDiffers names the vectors in which more is recovered than xcsh's reader
-// recovers, and what.
+// lenientDiffers lists the vectors from which more is recovered than by xcsh's reader, with
+// the reason and the values.
 var lenientDiffers = map[string]struct{ why, values string }{
 	"torn_mid_colon_then_one":   {"a torn line must not swallow the good line after it", `[{"h":1},{"a":2}]`},
 	"torn_mid_array_then_one":   {"a torn line must not swallow the good line after it", `[{"h":1},{"x":1}]`},
@@ -30,7 +31,8 @@ var lenientDiffers = map[string]struct{ why, values string }{
 	"two_values_eof":            {"further values of a line are kept", `[{"h":1},{"a":1},{"b":2}]`},
 }
 
-// TestLenientVectors compares with the values xcsh's own reader returned.
+// TestLenientVectors compares with the values that xcsh's own reader returned.
+// Proves: X-051, X-052 (torn_tail_*), X-053, X-054, X-055, X-056 (two_values_*)
 func TestLenientVectors(t *testing.T) {
 	t.Parallel()
 	var cases []struct {
@@ -38,7 +40,7 @@ func TestLenientVectors(t *testing.T) {
 		Input  string            `json:"input"`
 		Values []json.RawMessage `json:"values"`
 	}
-	readJSON(t, filepath.Join(fixtures, "xcsh/jsonl-lenient.json"), &cases)
+	kit.ReadJSON(t, filepath.Join(kit.Fixtures, "xcsh/jsonl-lenient.json"), &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +52,7 @@ func TestLenientVectors(t *testing.T) {
 			whole, problems, err := session.ScanValues(strings.NewReader(c.Input))
 			require.NoError(t, err)
 			require.JSONEq(t, string(want), string(rawjson.Array(whole)))
-			// One byte at a time must give the same as all at once.
+			// Reading one byte at a time must give the same result as reading all at once.
 			byByte, again, err := session.ScanValues(iotest.OneByteReader(strings.NewReader(c.Input)))
 			require.NoError(t, err)
 			require.Equal(t, whole, byByte)
@@ -59,6 +61,7 @@ func TestLenientVectors(t *testing.T) {
 	}
 }
 
+// Proves: X-051, X-052 (the finding; torn tail), X-056
 func TestEveryOddityIsReportedWithItsLine(t *testing.T) {
 	t.Parallel()
 	header := st.Header("0123456789abcdef", "/w")
@@ -112,7 +115,7 @@ func TestValuesLongerThanAReadBlock(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 5<<20)
 	written := []string{st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", long), st.Assistant("bbbbbbbb", "aaaaaaaa", "ok")}
-	// Lines of every length around the blocks' borders.
+	// Lines of every length around the block boundaries.
 	for i := range 6_000 {
 		written = append(written, st.User(fmt.Sprintf("%08x", i), "bbbbbbbb", strings.Repeat("z", i)))
 	}
@@ -127,7 +130,8 @@ func TestValuesLongerThanAReadBlock(t *testing.T) {
 	}
 }
 
-// TestBigFilesAreIndexedNotHeld reads a file above the size that is kept in memory.
+// TestBigFilesAreIndexedNotHeld reads a file that is too large to be kept in memory.
+// Proves: F-18
 func TestBigFilesAreIndexedNotHeld(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
@@ -138,11 +142,11 @@ func TestBigFilesAreIndexedNotHeld(t *testing.T) {
 			lines = append(lines, st.User(id, parent, strings.Repeat("y", 1000)+id))
 			parent = id
 		}
-		put(t, fs, filed, st.File(lines...))
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, st.File(lines...))
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.Len(t, contextTexts(t, l), 10_000)
-		mustAppend(t, l, say("assistant", "done"))
+		kit.MustAppend(t, l, kit.Say("assistant", "done"))
 		require.NoError(t, l.View(func(d *session.Document, _ session.Leaf) error {
 			e, err := d.Entry(7_777)
 			require.NoError(t, err)
@@ -152,38 +156,39 @@ func TestBigFilesAreIndexedNotHeld(t *testing.T) {
 		_, err = l.SetTitle(session.Title{Text: "big"})
 		require.NoError(t, err)
 		require.NoError(t, l.Close())
-		after := content(t, fs, filed)
+		after := kit.Content(t, fs, kit.Filed)
 		require.Contains(t, after[:300], `"title":"big"`)
 		require.Equal(t, 10_002, strings.Count(after, "\n"))
 	})
 }
 
-// TestMigrationVectors compares with the files pi wrote after migrating. Ids are
-// drawn at random there, so they are compared by place.
+// TestMigrationVectors compares with the files that pi wrote after migrating. pi draws
+// random ids, so they are compared by position.
+// Proves: X-018, X-041, X-042, X-043 (v1-compaction-index-0, -forward), X-044, X-045 (v2-tree), X-046 (v2-tree, v1-ids-present), X-062
 func TestMigrationVectors(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(fixtures, "pi/*.migrated.jsonl"))
+	files, err := filepath.Glob(filepath.Join(kit.Fixtures, "pi/*.migrated.jsonl"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, migrated := range files {
 		t.Run(filepath.Base(migrated), func(t *testing.T) {
 			t.Parallel()
-			want, err := session.Load(diskFixtures(), migrated)
+			want, err := session.Load(kit.DiskFixtures(), migrated)
 			require.NoError(t, err)
 			source := strings.TrimSuffix(migrated, ".migrated.jsonl") + ".jsonl"
 			original, err := os.ReadFile(source)
 			require.NoError(t, err)
 			fs := afero.NewMemMapFs()
-			put(t, fs, filed, string(original))
-			doc, err := session.Load(fs, filed)
+			kit.Put(t, fs, kit.Filed, string(original))
+			doc, err := session.Load(fs, kit.Filed)
 			require.NoError(t, err)
 			require.Equal(t, lines(t, want), lines(t, doc))
 
-			// And the file that the first append leaves behind reads the same.
-			l, err := newStore(fs).Open(filed)
+			// The file after the first append must read the same.
+			l, err := kit.NewStore(fs).Open(kit.Filed)
 			require.NoError(t, err)
-			mustAppend(t, l, say("user", "more"))
-			written, err := session.Load(fs, filed)
+			kit.MustAppend(t, l, kit.Say("user", "more"))
+			written, err := session.Load(fs, kit.Filed)
 			require.NoError(t, err)
 			require.Equal(t, session.CurrentVersion, written.Header().Version)
 			got := lines(t, written)
@@ -194,8 +199,8 @@ func TestMigrationVectors(t *testing.T) {
 
 var hexID = regexp.MustCompile(`"[0-9a-f]{8}"`)
 
-// lines returns the entries of a document with every 8-digit id replaced by the
-// number of its first appearance.
+// lines returns the entries of a document with every 8-digit id replaced by the number of
+// its first appearance.
 func lines(t *testing.T, d *session.Document) []string {
 	t.Helper()
 	seen := map[string]string{}
@@ -217,7 +222,7 @@ func TestMigratedIDsAreTheSameAtEveryOpening(t *testing.T) {
 	t.Parallel()
 	var first []string
 	for range 3 {
-		doc, err := session.Load(diskFixtures(), filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+		doc, err := session.Load(kit.DiskFixtures(), filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 		require.NoError(t, err)
 		var ids []string
 		for i := range doc.Len() {
@@ -232,11 +237,12 @@ func TestMigratedIDsAreTheSameAtEveryOpening(t *testing.T) {
 	}
 }
 
-// FuzzLoad feeds arbitrary bytes: reading never panics, never loses count of the
-// bytes, and whatever it accepts it can build a context and a tree of.
+// FuzzLoad feeds arbitrary bytes: reading never panics, never miscounts the bytes, and can
+// build a context and a tree of whatever it accepts.
+// Proves: X-063, F-20
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"pi/odd-*.jsonl", "omp/*.jsonl", "pi/v*.jsonl"} {
-		files, _ := filepath.Glob(filepath.Join(fixtures, pattern))
+		files, _ := filepath.Glob(filepath.Join(kit.Fixtures, pattern))
 		for _, file := range files {
 			if b, err := os.ReadFile(file); err == nil && len(b) < 8<<10 {
 				f.Add(b)
@@ -261,30 +267,31 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzAppend opens arbitrary bytes as a session and appends to it: every byte that
-// was there is still there, and the new entries can be read.
+// FuzzAppend opens arbitrary bytes as a session and appends to it: every existing byte is
+// preserved, and the new entries can be read.
+// Proves: F-02
 func FuzzAppend(f *testing.F) {
-	f.Add([]byte(conversation()), "tail")
-	f.Add([]byte(conversation()), `{"type":"message","content":[`)
-	f.Add([]byte(strings.ReplaceAll(conversation(), "\n", "\r\n")), "\x00")
+	f.Add([]byte(kit.Conversation()), "tail")
+	f.Add([]byte(kit.Conversation()), `{"type":"message","content":[`)
+	f.Add([]byte(strings.ReplaceAll(kit.Conversation(), "\n", "\r\n")), "\x00")
 	f.Fuzz(func(t *testing.T, b []byte, tail string) {
 		fs := afero.NewMemMapFs()
 		before := string(b) + tail
-		put(t, fs, filed, before)
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, before)
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		if err != nil {
-			require.Equal(t, before, content(t, fs, filed))
+			require.Equal(t, before, kit.Content(t, fs, kit.Filed))
 			return
 		}
 		if v := l.Header().Version; v != session.CurrentVersion {
 			return
 		}
-		mustAppend(t, l, say("user", "first"))
-		last := mustAppend(t, l, say("assistant", "second"))
+		kit.MustAppend(t, l, kit.Say("user", "first"))
+		last := kit.MustAppend(t, l, kit.Say("assistant", "second"))
 		require.NoError(t, l.Close())
-		after := content(t, fs, filed)
+		after := kit.Content(t, fs, kit.Filed)
 		require.True(t, strings.HasPrefix(after, before))
-		doc, err := session.Load(fs, filed)
+		doc, err := session.Load(fs, kit.Filed)
 		require.NoError(t, err)
 		require.Equal(t, last, doc.LeafID(session.AtLast()))
 	})

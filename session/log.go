@@ -7,95 +7,90 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
 // Log is one open session that can be appended to. It is safe for concurrent use.
 //
-// What a Log promises about its file: an entry is one line written by one write
-// call; what is in the file is never truncated, re-ordered or merged away; lines
-// that others appended meanwhile are adopted before ours are written; a file that
-// must be rewritten (a new title, an older format) is replaced atomically and only
-// when it still is the file that was read.
+// A Log guarantees for its file: an entry is one line written by one write call; existing
+// content is never truncated, re-ordered or merged away; lines that other programs appended
+// meanwhile are adopted before new ones are written; a file that must be rewritten (a new
+// title, an older format) is replaced atomically and only if it still is the file that was
+// read.
 //
-// A new session writes nothing until it holds an answer of a model, because the
-// terminal programs take any file for a conversation worth listing. One that was
-// opened from disk writes every entry at once.
+// A new session writes nothing until it holds an answer of a model, because the terminal
+// programs list every file as a conversation. A session opened from disk writes every entry
+// at once.
 type Log struct {
 	store *Store
 
 	mu      sync.Mutex
-	doc     *Document    // guarded by mu, like all below
-	path    string       // "" for a session in memory
-	leaf    int          // index of the leaf entry, -1 before the first
-	follow  bool         // the leaf is the newest entry, not one that was chosen
-	holds   int          // calls of Hold that wait for their Release; the leaf is ours then
-	pending bool         // there is no file yet
-	unsaved []int        // entries that are not in the file
-	ours    []int        // entries this Log wrote, to notice when another program loses them
-	buf     []byte       // of the last append, for the next
-	err     error        // what kept the last write from succeeding
-	lock    *sessionLock // ours to write, from the first write on
-	asked   bool         // the lock was had, or cannot be had in this place
+	doc     *Document     // guarded by mu, like all below
+	path    string        // "" for a session in memory
+	leaf    int           // index of the leaf entry, -1 before the first
+	follow  bool          // the leaf is the newest entry, not one that was chosen
+	holds   int           // calls of Hold without their Release; meanwhile the leaf does not follow other programs
+	pending bool          // there is no file yet
+	unsaved []int         // entries that are not in the file
+	ours    []int         // entries this Log wrote, to notice when another program loses them
+	buf     []byte        // of the last append, for the next
+	err     error         // the error of the last write
+	lock    *lock.Session // the lock for writing, held from the first write on
+	asked   bool          // the lock was taken, or locks do not work here
 	closed  bool
-
-	burst *burst // has a lock of its own; mu is taken first
 }
 
 func newLog(s *Store, doc *Document, path string, pending bool) *Log {
-	return &Log{
-		store: s, doc: doc, path: path, leaf: doc.Len() - 1, follow: true, pending: pending, burst: newBurst(s, path),
-	}
+	return &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, follow: true, pending: pending}
 }
 
 // Append adds an entry as a child of the leaf and makes it the leaf.
 //
-// Memory is updated first, then the file. When the file cannot be written the entry
-// stays in memory, the error is returned now and by Flush and Close, and every later
-// Append tries to write all that is missing. It does not sync; see [Log.Flush].
+// Memory is updated first, then the file. If the file cannot be written, the entry stays in
+// memory, Append, Flush and Close return the error, and every later Append tries to write
+// all missing entries. Append does not sync; see [Log.Flush].
 func (l *Log) Append(d *Draft) (id string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, err := l.ready()
+	readErr, err := l.ready()
 	if err != nil {
 		return "", err
 	}
-	return l.put(d, was)
+	return l.put(d, readErr)
 }
 
-// sight is what [Log.look] saw before an append.
-type sight struct {
-	same bool
-	err  error
-}
-
-// ready brings memory up to date before an append. It fails where nothing may be written.
-// That the file cannot be read is told by put, when the entry is in memory.
-func (l *Log) ready() (was sight, err error) {
+// ready brings memory up to date before an append. It fails if nothing may be written.
+// A read error is returned separately: put reports it, after the entry has been added in
+// memory.
+func (l *Log) ready() (readErr, err error) {
 	if err := l.writable(); err != nil {
-		return was, err
+		return nil, err
 	}
-	was.same, was.err = l.look()
-	return was, l.writable() // what is in the file now may be newer than we can write
+	readErr = l.sync()
+	return readErr, l.writable() // the format of the file may now be newer than this package can write
 }
 
 // put is [Log.Append] after ready.
-func (l *Log) put(d *Draft, was sight) (id string, err error) {
+func (l *Log) put(d *Draft, readErr error) (id string, err error) {
 	id = l.add(d)
-	if was.err != nil {
-		l.latch(was.err)
+	if readErr != nil {
+		l.latch(readErr)
 	} else {
-		l.latch(l.persist(false, was.same))
+		l.latch(l.persist(false))
 	}
 	return id, l.err
 }
 
-// add puts a draft into memory as a child of the leaf.
+// add adds a draft in memory as a child of the leaf.
 func (l *Log) add(d *Draft) string {
-	id := l.store.ids.Entry(func(id string) bool { return l.doc.has(id) })
+	id := l.store.ids.entry(func(id string) bool { return l.doc.has(id) })
 	parent := l.parentForNext()
-	line := d.line(id, parent, FormatTime(l.store.now()))
+	line := d.Line(id, parent, FormatTime(l.store.Now()))
 	l.addLine(record{id: id, parent: parent, typ: d.Type, role: d.role(), mem: line})
 	return id
 }
@@ -129,35 +124,35 @@ func (l *Log) writable() error {
 	return l.own()
 }
 
-// own makes the session ours to write until Close. One that another server writes to is
-// kind busy; reading it goes on. Where no lock can be kept the session is written
-// without: losing the conversation would be worse than sharing it.
+// own takes the session's write lock, which is held until Close. It returns a Busy error if
+// another server writes to the session; reading still works. Where no lock can be kept, the
+// session is written without one: losing the conversation would be worse than sharing it.
 func (l *Log) own() error {
 	if l.asked || l.path == "" || l.store.LockDir == "" {
 		return nil
 	}
-	lock, err := acquireSession(l.store.Fs, l.store.LockDir, l.doc.header.ID, l.path, *l.store.locks.env)
+	lock, err := l.store.Locks.OpenSession(l.store.LockDir, l.doc.header.ID, l.path)
 	if fault.Is(err, fault.Busy) {
 		return err
 	}
 	if err != nil {
-		l.store.log.Warn("a session is written without its lock", zapPath(l.path), zapError(err))
+		l.store.Log.Warn("a session is written without its lock", zap.String("path", l.path), zap.Error(err))
 	}
 	l.lock, l.asked = lock, true
 	return nil
 }
 
-// latch keeps what the last write came to. A success clears an earlier failure,
-// because it wrote everything that was missing.
+// latch stores the result of the last write. A success clears an earlier failure, because
+// it wrote everything that was missing.
 func (l *Log) latch(err error) {
 	if err != nil && l.err == nil {
-		l.store.log.Warn("session cannot be saved", zapPath(l.path), zapError(err))
+		l.store.Log.Warn("session cannot be saved", zap.String("path", l.path), zap.Error(err))
 	}
 	l.err = err
 }
 
-// Branch moves the leaf to the entry called id; nothing is written. The next entry
-// becomes its child. An unknown id is kind notFound.
+// Branch moves the leaf to the entry called id; nothing is written. The next entry becomes
+// its child. An unknown id is a NotFound error.
 func (l *Log) Branch(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,8 +163,8 @@ func (l *Log) Branch(id string) error {
 	return err
 }
 
-// index is [Document.Index]. Another program may have written the entry a moment ago,
-// so that an unknown one is looked for in the file too.
+// index is [Document.Index]. Another program may have just written the entry, so an unknown
+// id is searched for in the file too.
 func (l *Log) index(id string) (int, error) {
 	i, err := l.doc.Index(id)
 	if err == nil || l.closed {
@@ -184,20 +179,20 @@ func (l *Log) index(id string) (int, error) {
 // moveTo makes the entry at an index the leaf; -1 is before the first.
 func (l *Log) moveTo(i int) { l.leaf, l.follow = i, i == l.doc.Len()-1 }
 
-// Hold keeps the leaf from following what other programs append, until Release is called: what
-// is appended meanwhile goes on under our own leaf. What they appended until now is followed
-// as ever. Each Hold needs one Release; several may overlap.
+// Hold stops the leaf from following the appends of other programs until Release is called:
+// new entries go under this Log's own leaf. Entries that other programs appended before
+// Hold are still followed. Each Hold needs one Release; several may overlap.
 func (l *Log) Hold() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.holds == 0 && !l.closed {
-		_ = l.sync() // the append that follows meets the same failure and tells
+		_ = l.sync() // the append that follows meets the same failure and returns it
 	}
 	l.holds++
 }
 
-// Release ends a Hold. The leaf stays where it is: when others wrote behind it, it is one that
-// was chosen.
+// Release ends a Hold. The leaf stays where it is: if other programs appended after it, it
+// counts as a chosen one.
 func (l *Log) Release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,58 +201,51 @@ func (l *Log) Release() {
 	}
 }
 
-// following reports whether the leaf moves to what others append.
+// following reports whether the leaf moves to entries that other programs append.
 func (l *Log) following() bool { return l.follow && l.holds == 0 }
 
-// ResetLeaf moves the leaf before the first entry: the next entry is another root.
+// ResetLeaf moves the leaf before the first entry: the next entry becomes another root.
 func (l *Log) ResetLeaf() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.moveTo(-1)
 }
 
-// BranchWithSummary moves the leaf to the entry called id ("" for before the first)
-// and appends a summary of what was left behind. It names the entry gone to as the
-// programs do, in pi's files the leaf that was left.
+// BranchWithSummary moves the leaf to the entry called id ("" for before the first) and
+// appends a summary of the branch it left. The summary names the new leaf, or in pi's files
+// the old one, as the programs do.
 func (l *Log) BranchWithSummary(id, summary string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, err := l.ready()
+	readErr, err := l.ready()
 	if err != nil {
 		return "", err // before the leaf has moved
 	}
 	from, to := id, -1
 	if id != "" {
 		if to, err = l.doc.Index(id); err != nil {
-			return "", cmp.Or(was.err, err)
+			return "", cmp.Or(readErr, err)
 		}
 	}
 	if l.form() == Pi {
 		from = l.parentForNext()
 	}
 	l.moveTo(to)
-	return l.put(DraftBranchSummary(cmp.Or(from, "root"), summary, nil), was)
+	return l.put(draftBranchSummary(cmp.Or(from, "root"), summary, nil), readErr)
 }
 
 // SetLabel labels an entry; an empty text clears the label. The label becomes the leaf.
 func (l *Log) SetLabel(targetID, text string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was, err := l.ready()
+	readErr, err := l.ready()
 	if err != nil {
 		return "", err
 	}
 	if _, err := l.doc.Index(targetID); err != nil {
-		return "", cmp.Or(was.err, err)
+		return "", cmp.Or(readErr, err)
 	}
-	return l.put(DraftLabel(targetID, text), was)
-}
-
-// Leaf returns the current leaf, which may be re-established with [Log.RestoreLeaf].
-func (l *Log) Leaf() Leaf {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return atPlace(l.leaf)
+	return l.put(draftLabel(targetID, text), readErr)
 }
 
 // LeafID returns the id of the leaf entry, "" before the first.
@@ -318,21 +306,14 @@ func (l *Log) Header() Header {
 	return l.doc.Header()
 }
 
-// Title returns the display name.
-func (l *Log) Title() Title {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.doc.Title()
-}
-
-// Err returns what keeps the session from being saved, or nil.
+// Err returns the error that keeps the session from being saved, or nil.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Flush writes what is missing and makes the file durable.
+// Flush writes the missing entries and syncs the file.
 func (l *Log) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -348,10 +329,10 @@ func (l *Log) flush() error {
 	case len(l.ours) == 0:
 		return l.err
 	}
-	// Also without anything missing: the file may have been replaced since.
-	same, err := l.look()
+	// Sync even if nothing is missing: the file may have been replaced.
+	err := l.sync()
 	if err == nil {
-		err = l.persist(false, same)
+		err = l.persist(false)
 	}
 	if l.latch(err); l.err == nil && !l.pending {
 		l.latch(l.fsync())
@@ -359,16 +340,16 @@ func (l *Log) flush() error {
 	return l.err
 }
 
-// EnsureOnDisk writes a session that waits for its first answer.
+// EnsureOnDisk writes the file of a session that does not have an answer yet.
 func (l *Log) EnsureOnDisk() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.latch(l.persist(true, false))
+	l.latch(l.persist(true))
 	return l.err
 }
 
-// Close flushes and ends the Log. The first error that kept entries from the file is
-// returned.
+// Close flushes and closes the Log. It returns the first error that kept entries from the
+// file.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -376,22 +357,18 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.flush()
-	l.burst.giveUp()
-	if lost := l.burst.failed(); err == nil {
-		err = lost
-	}
 	l.closed = true
 	if closeErr := l.doc.Close(); err == nil && closeErr != nil {
-		err = ioFault("close", l.path, closeErr)
+		err = disk.Fault("close", l.path, closeErr)
 	}
 	l.store.unlocked(l.path, l.lock.Release())
 	return err
 }
 
-// SetTitle names the session where the file's own program reads it: the header, omp's
-// title slot or pi's session_info entry. The text is cleaned; an empty one is kind
-// invalidArgument. A name given by a person is never replaced by an automatic one:
-// then changed is false.
+// SetTitle sets the session's title where the file's own program reads it: the header,
+// omp's title slot or pi's session_info entry. It cleans the text; an empty one is an
+// InvalidArgument error. An automatic title never replaces one that the user set: then
+// changed is false.
 func (l *Log) SetTitle(title Title) (changed bool, err error) {
 	if title.Text = CleanTitle(title.Text); title.Text == "" {
 		return false, fault.New(fault.InvalidArgument, "A session title cannot be empty.").With("field", "title")
@@ -426,11 +403,11 @@ func (l *Log) storeTitle(title Title) (changed bool, err error) {
 			return false, err
 		}
 		l.add(draftTitleChange(title, previous))
-		l.latch(l.persist(false, false))
+		l.latch(l.persist(false))
 		err = l.err
 	case l.form() == Pi && !l.doc.header.HasTitle:
 		l.add(draftSessionInfo(title.Text))
-		l.latch(l.persist(false, false))
+		l.latch(l.persist(false))
 		err = l.err
 	default:
 		err = l.titleInHeader(title)
@@ -447,7 +424,7 @@ func (l *Log) titleInHeader(title Title) error {
 		header = rawjson.SetString(header, "titleSource", title.Source)
 	}
 	if l.path == "" || l.pending {
-		l.doc.header, _ = parseHeader(header)
+		l.doc.header, _ = ParseHeader(header)
 		return nil
 	}
 	if err := l.rewrite(header); err != nil {
@@ -457,20 +434,20 @@ func (l *Log) titleInHeader(title Title) error {
 	return nil
 }
 
-// form is the dialect to write.
+// form returns the dialect to write.
 func (l *Log) form() Dialect { return l.store.rootOr(l.path, l.doc.dialect).Dialect }
 
 func (l *Log) forDisk() func(line []byte) []byte { return l.store.forDisk(l.path, l.doc.dialect) }
 
-// CleanTitle makes a display name of any text: control characters become spaces, runs
-// of spaces one, what reorders text on a screen goes, and at the ends goes what is a space to JavaScript, a byte order mark
-// among it.
+// CleanTitle converts any text to a display name: control characters become spaces, runs of
+// spaces become one, bidirectional formatting characters are removed, and so is outer white
+// space as JavaScript defines it, which includes the byte order mark.
 func CleanTitle(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r < 0x20 || r >= 0x7F && r <= 0x9F:
 			return ' '
-		case reorders(r):
+		case Reorders(r):
 			return -1
 		}
 		return r

@@ -2,10 +2,8 @@ package session_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,58 +14,13 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
-
-const (
-	storeDir = "/store/--w--"
-	filed    = storeDir + "/2026-01-01T00-00-00-000Z_0123456789abcdef.jsonl"
-)
-
-// newStore returns a store whose clock stands and whose ids repeat from run to run.
-func newStore(fs afero.Fs) *session.Store { return newStoreWithIDs(fs, 1) }
-
-func newStoreWithIDs(fs afero.Fs, seed int64) *session.Store {
-	return newStoreAt(fs, seed, time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC))
-}
-
-func newStoreAt(fs afero.Fs, seed int64, at time.Time) *session.Store {
-	now := func() time.Time { return at }
-	return session.NewStore(session.StoreConfig{
-		Fs: fs, Now: now, IDs: session.NewIDs(now, rand.New(rand.NewSource(seed))),
-		DirFor: func(string) (string, error) { return storeDir, nil },
-	})
-}
-
-func put(t *testing.T, fs afero.Fs, path, content string) {
-	t.Helper()
-	require.NoError(t, fs.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
-}
-
-func content(t *testing.T, fs afero.Fs, path string) string {
-	t.Helper()
-	b, err := afero.ReadFile(fs, path)
-	require.NoError(t, err)
-	return string(b)
-}
-
-func say(role, text string) *session.Draft {
-	if role == "assistant" {
-		return session.DraftMessage(json.RawMessage(st.AssistantMessage(text)))
-	}
-	return session.DraftMessage(json.RawMessage(st.UserMessage(text)))
-}
-
-func mustAppend(t *testing.T, l *session.Log, d *session.Draft) string {
-	t.Helper()
-	id, err := l.Append(d)
-	require.NoError(t, err)
-	return id
-}
 
 func contextTexts(t *testing.T, l *session.Log) []string {
 	t.Helper()
@@ -76,27 +29,23 @@ func contextTexts(t *testing.T, l *session.Log) []string {
 	return texts(ctx)
 }
 
-// conversation is a small healthy session.
-func conversation() string {
-	return st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two"))
-}
-
+// Proves: X-001, X-005, X-016, X-017, X-020 (id and parentId), X-021, X-040, X-066, X-067, X-101, X-102, P-003, P-011, P-012, F-06, F-34
 func TestNewSessionWaitsForItsFirstAnswer(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		l, err := newStore(fs).Create("/w", session.NewOptions{})
+		l, err := kit.NewStore(fs).Create("/w", session.NewOptions{})
 		require.NoError(t, err)
-		first := mustAppend(t, l, say("user", "one"))
+		first := kit.MustAppend(t, l, kit.Say("user", "one"))
 		require.NoError(t, l.Flush())
 		_, err = fs.Stat(l.Path())
 		require.ErrorIs(t, err, os.ErrNotExist)
 		require.False(t, l.OnDisk())
 
-		second := mustAppend(t, l, say("assistant", "two"))
-		third := mustAppend(t, l, say("user", "three"))
+		second := kit.MustAppend(t, l, kit.Say("assistant", "two"))
+		third := kit.MustAppend(t, l, kit.Say("user", "three"))
 		require.NoError(t, l.Close())
 
-		lines := strings.Split(strings.TrimSuffix(content(t, fs, l.Path()), "\n"), "\n")
+		lines := strings.Split(strings.TrimSuffix(kit.Content(t, fs, l.Path()), "\n"), "\n")
 		require.Len(t, lines, 4)
 		require.Regexp(t, `^\{"type":"session","version":3,"id":"[0-9a-f]{16}","timestamp":"2026-02-03T04:05:06.789Z","cwd":"/w"\}$`, lines[0])
 		require.Regexp(t, `^/store/--w--/2026-02-03T04-05-06-789Z_[0-9a-f]{16}\.jsonl$`, filepath.ToSlash(l.Path()))
@@ -111,58 +60,61 @@ func TestNewSessionWaitsForItsFirstAnswer(t *testing.T) {
 	})
 }
 
+// Proves: X-117, F-30, AB-086
 func TestFilesArePrivate(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())
-	l, err := newStore(fs).Create("/w", session.NewOptions{})
+	l, err := kit.NewStore(fs).Create("/w", session.NewOptions{})
 	require.NoError(t, err)
-	mustAppend(t, l, say("assistant", "x"))
+	kit.MustAppend(t, l, kit.Say("assistant", "x"))
 	info, err := fs.Stat(l.Path())
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	info, err = fs.Stat(storeDir)
+	info, err = fs.Stat(kit.StoreDir)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 }
 
+// Proves: X-104, P-006, A-016, F-06
 func TestOpenedSessionWritesEveryEntryAtOnce(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, st.Header("0123456789abcdef", "/w")+"\n")
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, st.Header("0123456789abcdef", "/w")+"\n")
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
-		mustAppend(t, l, say("user", "one"))
-		require.Equal(t, 2, strings.Count(content(t, fs, filed), "\n"))
+		kit.MustAppend(t, l, kit.Say("user", "one"))
+		require.Equal(t, 2, strings.Count(kit.Content(t, fs, kit.Filed), "\n"))
 	})
 }
 
+// Proves: X-066, X-067, X-103, X-114, X-214, F-02, F-11 (NUL blocks)
 func TestAppendKeepsEveryByteBefore(t *testing.T) {
 	t.Parallel()
 	for name, tail := range map[string]string{
-		"whole file":            conversation(),
-		"no final newline":      strings.TrimSuffix(conversation(), "\n"),
-		"torn last line":        conversation() + `{"type":"message","id":"cccccccc","parentId":"bbbbbbbb","mess`,
-		"torn in a string":      conversation() + `{"type":"message","id":"cccccccc","x":"ab`,
-		"torn behind a bracket": conversation() + `{"type":"message","content":[`,
-		"NUL block at the end":  conversation() + "\x00\x00\x00\x00",
-		"garbage in between":    strings.Replace(conversation(), "\n", "\nnot json\n\x00\x00\nnull\n", 1),
-		"CRLF":                  strings.ReplaceAll(conversation(), "\n", "\r\n"),
-		"byte order mark":       "\uFEFF" + conversation(),
+		"whole file":            kit.Conversation(),
+		"no final newline":      strings.TrimSuffix(kit.Conversation(), "\n"),
+		"torn last line":        kit.Conversation() + `{"type":"message","id":"cccccccc","parentId":"bbbbbbbb","mess`,
+		"torn in a string":      kit.Conversation() + `{"type":"message","id":"cccccccc","x":"ab`,
+		"torn behind a bracket": kit.Conversation() + `{"type":"message","content":[`,
+		"NUL block at the end":  kit.Conversation() + "\x00\x00\x00\x00",
+		"garbage in between":    strings.Replace(kit.Conversation(), "\n", "\nnot json\n\x00\x00\nnull\n", 1),
+		"CRLF":                  strings.ReplaceAll(kit.Conversation(), "\n", "\r\n"),
+		"byte order mark":       "\uFEFF" + kit.Conversation(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-				put(t, fs, filed, tail)
-				l, err := newStore(fs).Open(filed)
+				kit.Put(t, fs, kit.Filed, tail)
+				l, err := kit.NewStore(fs).Open(kit.Filed)
 				require.NoError(t, err)
-				require.Equal(t, tail, content(t, fs, filed), "opening writes nothing")
-				mustAppend(t, l, say("user", "three"))
-				mustAppend(t, l, say("assistant", "four"))
+				require.Equal(t, tail, kit.Content(t, fs, kit.Filed), "opening writes nothing")
+				kit.MustAppend(t, l, kit.Say("user", "three"))
+				kit.MustAppend(t, l, kit.Say("assistant", "four"))
 				require.NoError(t, l.Close())
 
-				after := content(t, fs, filed)
+				after := kit.Content(t, fs, kit.Filed)
 				require.True(t, strings.HasPrefix(after, tail), "what was there is still there")
-				again, err := newStore(fs).Open(filed)
+				again, err := kit.NewStore(fs).Open(kit.Filed)
 				require.NoError(t, err)
 				require.Equal(t, []string{"one", "two", "three", "four"}, contextTexts(t, again))
 			})
@@ -170,49 +122,52 @@ func TestAppendKeepsEveryByteBefore(t *testing.T) {
 	}
 }
 
+// Proves: X-115, AB-074
 func TestForeignLinesAreAdopted(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, conversation())
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
-		put(t, fs, filed, conversation()+st.User("ffffffff", "bbbbbbbb", "foreign")+"\n")
-		id := mustAppend(t, l, say("assistant", "ours"))
+		kit.Put(t, fs, kit.Filed, kit.Conversation()+st.User("ffffffff", "bbbbbbbb", "foreign")+"\n")
+		id := kit.MustAppend(t, l, kit.Say("assistant", "ours"))
 		require.Equal(t, []string{"one", "two", "foreign", "ours"}, contextTexts(t, l))
-		require.Contains(t, content(t, fs, filed), `"id":"`+id+`","parentId":"ffffffff"`)
+		require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+id+`","parentId":"ffffffff"`)
 	})
 }
 
+// Proves: X-115, F-03, AB-073
 func TestForeignRewriteIsReadAndOurEntriesComeBack(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())
-	put(t, fs, filed, conversation())
-	l, err := newStore(fs).Open(filed)
+	kit.Put(t, fs, kit.Filed, kit.Conversation())
+	l, err := kit.NewStore(fs).Open(kit.Filed)
 	require.NoError(t, err)
-	ours := mustAppend(t, l, say("user", "ours"))
-	// Another program renames the session from what it knew before our line.
-	rewritten := strings.Replace(conversation(), `"cwd":"/w"`, `"cwd":"/w","title":"theirs"`, 1)
-	put(t, fs, filed+".new", rewritten)
-	require.NoError(t, fs.Rename(filed+".new", filed))
+	ours := kit.MustAppend(t, l, kit.Say("user", "ours"))
+	// Another program renames the session, starting from a state without our line.
+	rewritten := strings.Replace(kit.Conversation(), `"cwd":"/w"`, `"cwd":"/w","title":"theirs"`, 1)
+	kit.Put(t, fs, kit.Filed+".new", rewritten)
+	require.NoError(t, fs.Rename(kit.Filed+".new", kit.Filed))
 
-	mustAppend(t, l, say("assistant", "answer"))
-	after := content(t, fs, filed)
+	kit.MustAppend(t, l, kit.Say("assistant", "answer"))
+	after := kit.Content(t, fs, kit.Filed)
 	require.True(t, strings.HasPrefix(after, rewritten))
 	require.Equal(t, 1, strings.Count(after, `"id":"`+ours+`"`))
 	require.Equal(t, []string{"one", "two", "ours", "answer"}, contextTexts(t, l))
 	require.Equal(t, "theirs", l.Title().Text)
 }
 
-func TestDeletedFileIsWrittenAnewWithItsHeader(t *testing.T) {
+// Proves: F-28
+func TestDeletedFileIsRecreatedWithItsHeader(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, conversation())
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
-		require.NoError(t, fs.Remove(filed))
-		mustAppend(t, l, say("user", "three"))
-		require.True(t, strings.HasPrefix(content(t, fs, filed), conversation()))
-		again, err := newStore(fs).Open(filed)
+		require.NoError(t, fs.Remove(kit.Filed))
+		kit.MustAppend(t, l, kit.Say("user", "three"))
+		require.True(t, strings.HasPrefix(kit.Content(t, fs, kit.Filed), kit.Conversation()))
+		again, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two", "three"}, contextTexts(t, again))
 	})
@@ -221,20 +176,21 @@ func TestDeletedFileIsWrittenAnewWithItsHeader(t *testing.T) {
 func TestReplacedByAnotherSessionIsRefused(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, conversation())
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		other := st.File(st.Header("fedcba9876543210", "/w"))
-		require.NoError(t, fs.Remove(filed))
-		put(t, fs, filed, other)
-		_, err = l.Append(say("user", "three"))
+		require.NoError(t, fs.Remove(kit.Filed))
+		kit.Put(t, fs, kit.Filed, other)
+		_, err = l.Append(kit.Say("user", "three"))
 		require.Equal(t, fault.Stale, fault.KindOf(err))
-		require.Equal(t, other, content(t, fs, filed))
+		require.Equal(t, other, kit.Content(t, fs, kit.Filed))
 		require.Equal(t, []string{"one", "two", "three"}, contextTexts(t, l), "memory keeps it")
 	})
 }
 
-func TestOpenNeverChangesWhatItCannotRead(t *testing.T) {
+// Proves: X-057, X-058, F-01, AB-034, AB-076
+func TestOpenNeverChangesAnUnreadableFile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		content string
@@ -252,84 +208,88 @@ func TestOpenNeverChangesWhatItCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-				put(t, fs, filed, c.content)
-				s := newStore(fs)
-				_, err := s.Open(filed)
+				kit.Put(t, fs, kit.Filed, c.content)
+				s := kit.NewStore(fs)
+				_, err := s.Open(kit.Filed)
 				require.Equal(t, fault.Damaged, fault.KindOf(err))
-				require.Contains(t, err.Error(), filed)
-				_, err = s.ForkFrom(filed, "/w")
+				require.Contains(t, err.Error(), kit.Filed)
+				_, err = s.ForkFrom(kit.Filed, "/w")
 				require.Equal(t, fault.Damaged, fault.KindOf(err))
-				n, err := s.Salvage(filed, "/out/saved.jsonl", "/w")
+				n, err := s.Salvage(kit.Filed, "/out/saved.jsonl", "/w")
 				require.NoError(t, err)
 				require.Equal(t, c.salvage, n)
-				require.Equal(t, c.content, content(t, fs, filed))
+				require.Equal(t, c.content, kit.Content(t, fs, kit.Filed))
 
 				saved, err := s.Open("/out/saved.jsonl")
 				require.NoError(t, err)
-				require.Equal(t, filed, saved.Header().ParentSession)
+				require.Equal(t, kit.Filed, saved.Header().ParentSession)
 				require.Len(t, contextTexts(t, saved), c.salvage)
 			})
 		})
 	}
 }
 
+// Proves: X-050, X-061
 func TestOpenMissingAndDirectory(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewBasePathFs(afero.NewOsFs(), t.TempDir())
-	require.NoError(t, fs.MkdirAll(filed, 0o755))
-	s := newStore(fs)
+	require.NoError(t, fs.MkdirAll(kit.Filed, 0o755))
+	s := kit.NewStore(fs)
 	_, err := s.Open("/store/missing.jsonl")
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 	require.Equal(t, "File not found: /store/missing.jsonl", err.Error())
-	_, err = s.Open(filed)
+	_, err = s.Open(kit.Filed)
 	require.Equal(t, fault.IO, fault.KindOf(err))
-	require.Contains(t, err.Error(), filed)
+	require.Contains(t, err.Error(), kit.Filed)
 }
 
+// Proves: X-059
 func TestCreateAtWritesAHeaderToMissingAndEmptyFilesOnly(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		s := newStore(fs)
-		put(t, fs, "/x/empty.jsonl", "")
-		put(t, fs, "/x/text.jsonl", "hello\n")
+		s := kit.NewStore(fs)
+		kit.Put(t, fs, "/x/empty.jsonl", "")
+		kit.Put(t, fs, "/x/text.jsonl", "hello\n")
 		for _, path := range []string{"/x/empty.jsonl", "/x/new/missing.jsonl"} {
 			l, err := s.CreateAt(path, "/w")
 			require.NoError(t, err)
-			require.Equal(t, 1, strings.Count(content(t, fs, path), "\n"))
+			require.Equal(t, 1, strings.Count(kit.Content(t, fs, path), "\n"))
 			require.Equal(t, "/w", l.Header().Cwd)
 		}
 		_, err := s.CreateAt("/x/text.jsonl", "/w")
 		require.Equal(t, fault.FileExists, fault.KindOf(err))
-		require.Equal(t, "hello\n", content(t, fs, "/x/text.jsonl"))
+		require.Equal(t, "hello\n", kit.Content(t, fs, "/x/text.jsonl"))
 	})
 }
 
+// Proves: X-049, F-27, AB-077
 func TestNewerFormatIsReadableNotWritable(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	newer := strings.Replace(conversation(), `"version":3`, `"version":99`, 1)
-	put(t, fs, filed, newer)
-	l, err := newStore(fs).Open(filed)
+	newer := strings.Replace(kit.Conversation(), `"version":3`, `"version":99`, 1)
+	kit.Put(t, fs, kit.Filed, newer)
+	l, err := kit.NewStore(fs).Open(kit.Filed)
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two"}, contextTexts(t, l))
-	_, err = l.Append(say("user", "x"))
+	_, err = l.Append(kit.Say("user", "x"))
 	require.Equal(t, fault.NewerVersion, fault.KindOf(err))
 	_, err = l.SetTitle(session.Title{Text: "x"})
 	require.Equal(t, fault.NewerVersion, fault.KindOf(err))
-	require.Equal(t, newer, content(t, fs, filed))
+	require.Equal(t, newer, kit.Content(t, fs, kit.Filed))
 }
 
+// Proves: X-021, X-068, X-069, X-071
 func TestBranchMovesTheLeafAndNothingElse(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	put(t, fs, filed, conversation())
-	l, err := newStore(fs).Open(filed)
+	kit.Put(t, fs, kit.Filed, kit.Conversation())
+	l, err := kit.NewStore(fs).Open(kit.Filed)
 	require.NoError(t, err)
 	require.Equal(t, "bbbbbbbb", l.LeafID())
 	require.NoError(t, l.Branch("aaaaaaaa"))
-	require.Equal(t, conversation(), content(t, fs, filed))
+	require.Equal(t, kit.Conversation(), kit.Content(t, fs, kit.Filed))
 	require.Equal(t, []string{"one"}, contextTexts(t, l))
-	mustAppend(t, l, say("assistant", "other"))
+	kit.MustAppend(t, l, kit.Say("assistant", "other"))
 	require.Equal(t, []string{"one", "other"}, contextTexts(t, l))
 
 	err = l.Branch("zzz")
@@ -340,19 +300,19 @@ func TestBranchMovesTheLeafAndNothingElse(t *testing.T) {
 
 	l.ResetLeaf()
 	require.Empty(t, contextTexts(t, l))
-	root := mustAppend(t, l, say("user", "second root"))
-	require.Contains(t, content(t, fs, filed), `"id":"`+root+`","parentId":null`)
+	root := kit.MustAppend(t, l, kit.Say("user", "second root"))
+	require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+root+`","parentId":null`)
 
 	id, err := l.BranchWithSummary("aaaaaaaa", "left")
 	require.NoError(t, err)
-	require.Contains(t, content(t, fs, filed), `"type":"branch_summary","id":"`+id+`","parentId":"aaaaaaaa"`)
+	require.Contains(t, kit.Content(t, fs, kit.Filed), `"type":"branch_summary","id":"`+id+`","parentId":"aaaaaaaa"`)
 	id, err = l.BranchWithSummary("", "left all")
 	require.NoError(t, err)
-	require.Contains(t, content(t, fs, filed), `"id":"`+id+`","parentId":null,"timestamp":"2026-02-03T04:05:06.789Z","fromId":"root"`)
+	require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+id+`","parentId":null,"timestamp":"2026-02-03T04:05:06.789Z","fromId":"root"`)
 }
 
-// TestEntriesOfOthersCanBeNamedAtOnce: an entry that another program appended a moment
-// ago is in the file, also when that was written anew.
+// TestEntriesOfOthersCanBeNamedAtOnce: an entry that another program has just appended is found in the file, even if
+// that was rewritten.
 func TestEntriesOfOthersCanBeNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, use := range map[string]func(s *session.Store, l *session.Log) error{
@@ -374,13 +334,13 @@ func TestEntriesOfOthersCanBeNamedAtOnce(t *testing.T) {
 			t.Run(fmt.Sprint(name, " anew=", anew), func(t *testing.T) {
 				t.Parallel()
 				st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-					put(t, fs, filed, conversation())
-					s := newStore(fs)
-					l, err := s.Open(filed)
+					kit.Put(t, fs, kit.Filed, kit.Conversation())
+					s := kit.NewStore(fs)
+					l, err := s.Open(kit.Filed)
 					require.NoError(t, err)
 					if anew {
-						require.NoError(t, fs.Remove(filed))
-						put(t, fs, filed, conversation())
+						require.NoError(t, fs.Remove(kit.Filed))
+						kit.Put(t, fs, kit.Filed, kit.Conversation())
 					}
 					appendForeign(t, fs, st.User("cccccccc", "bbbbbbbb", "three"))
 					require.NoError(t, use(s, l))
@@ -392,15 +352,15 @@ func TestEntriesOfOthersCanBeNamedAtOnce(t *testing.T) {
 	}
 }
 
-// TestAnEntryThatMayBeInTheFile: where the file cannot be read nobody knows that an
-// entry is not in it. What is in memory can be gone to all the same.
+// TestAnEntryThatMayBeInTheFile: if the file cannot be read, it is unknown whether it has an entry. An entry in memory
+// can be used as the leaf all the same.
 func TestAnEntryThatMayBeInTheFile(t *testing.T) {
 	t.Parallel()
 	base := afero.NewMemMapFs()
-	put(t, base, filed, conversation())
+	kit.Put(t, base, kit.Filed, kit.Conversation())
 	armed := false
 	faulty := &st.FaultFs{Fs: base, At: 1, Mode: st.Dead, Reads: true, On: func(string, string) bool { return armed }}
-	l, err := newStore(faulty).Open(filed)
+	l, err := kit.NewStore(faulty).Open(kit.Filed)
 	require.NoError(t, err)
 	armed = true
 	require.ErrorIs(t, l.Branch("cccccccc"), st.ErrInjected)
@@ -413,9 +373,9 @@ func TestAnEntryThatMayBeInTheFile(t *testing.T) {
 	require.Equal(t, "aaaaaaaa", l.LeafID())
 }
 
-// TestBranchSummaryNamesWhatItsProgramWould: where the leaf went, but in pi's files the
-// leaf that was left, also when another program moved it on a moment ago.
-func TestBranchSummaryNamesWhatItsProgramWould(t *testing.T) {
+// TestBranchSummaryHasTheFormOfItsProgram: the new leaf, but in pi's files the old leaf, even if another program has
+// just moved it on.
+func TestBranchSummaryHasTheFormOfItsProgram(t *testing.T) {
 	t.Parallel()
 	for dialect, want := range map[session.Dialect][3]string{
 		session.Xcsh: {"aaaaaaaa", "root", "aaaaaaaa"},
@@ -425,15 +385,15 @@ func TestBranchSummaryNamesWhatItsProgramWould(t *testing.T) {
 		t.Run(dialect.String(), func(t *testing.T) {
 			t.Parallel()
 			fs := afero.NewMemMapFs()
-			put(t, fs, filed, conversation())
-			s := newStore(fs)
+			kit.Put(t, fs, kit.Filed, kit.Conversation())
+			s := kit.NewStore(fs)
 			s.RootFor = func(string) (session.FileRoot, bool) { return session.FileRoot{Dialect: dialect}, true }
-			l, err := s.Open(filed)
+			l, err := s.Open(kit.Filed)
 			require.NoError(t, err)
 			from := func(to string) string {
 				id, err := l.BranchWithSummary(to, "left")
 				require.NoError(t, err)
-				lines := strings.Split(content(t, fs, filed), "\n")
+				lines := strings.Split(kit.Content(t, fs, kit.Filed), "\n")
 				line := []byte(lines[len(lines)-2])
 				require.Equal(t, `"`+id+`"`, string(rawjson.Get(line, "id")))
 				from, _ := rawjson.GetString(line, "fromId")
@@ -448,6 +408,7 @@ func TestBranchSummaryNamesWhatItsProgramWould(t *testing.T) {
 	}
 }
 
+// Proves: AB-027
 func TestCleanTitle(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -463,18 +424,19 @@ func TestCleanTitle(t *testing.T) {
 	}
 }
 
+// Proves: X-037, X-038, X-039, X-109, X-215 (in memory and on disk), X-228 (auto never overrides user), A-018, F-15, F-37 (names), AB-007, AB-030
 func TestRenameTouchesTheHeaderLineOnly(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
 		odd := `{"zzz":1.0,"type":"future","id":"cccccccc","parentId":"bbbbbbbb","n":12345678901234567890,"s":"\ud800 \u003c","d":1e400}`
-		put(t, fs, filed, conversation()+"garbage\n"+odd+"\n"+`{"torn`)
-		before := strings.SplitN(content(t, fs, filed), "\n", 2)
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation()+"garbage\n"+odd+"\n"+`{"torn`)
+		before := strings.SplitN(kit.Content(t, fs, kit.Filed), "\n", 2)
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		changed, err := l.SetTitle(session.Title{Text: " a\x07b\n  c ", Source: "user"})
 		require.NoError(t, err)
 		require.True(t, changed)
-		after := strings.SplitN(content(t, fs, filed), "\n", 2)
+		after := strings.SplitN(kit.Content(t, fs, kit.Filed), "\n", 2)
 		require.Equal(t, before[1], after[1], "every other byte is as it was")
 		require.Equal(t, strings.TrimSuffix(before[0], "}")+`,"title":"a b c","titleSource":"user"}`, after[0])
 
@@ -484,27 +446,28 @@ func TestRenameTouchesTheHeaderLineOnly(t *testing.T) {
 		_, err = l.SetTitle(session.Title{Text: " \n"})
 		require.Equal(t, fault.InvalidArgument, fault.KindOf(err))
 
-		mustAppend(t, l, say("user", "more"))
-		again, err := newStore(fs).Open(filed)
+		kit.MustAppend(t, l, kit.Say("user", "more"))
+		again, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.Equal(t, "a b c", again.Title().Text)
 		require.Equal(t, []string{"one", "two", "more"}, contextTexts(t, again))
 	})
 }
 
+// Proves: AB-031
 func TestRenameInTheOthersDialects(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	for program, file := range map[string]string{"pi": "sm-linear-tools", "omp": "linear"} {
-		original, err := os.ReadFile(filepath.Join(fixtures, program, file+".jsonl"))
+		original, err := os.ReadFile(filepath.Join(kit.Fixtures, program, file+".jsonl"))
 		require.NoError(t, err)
 		path := "/" + program + ".jsonl"
-		put(t, fs, path, string(original))
-		l, err := newStore(fs).Open(path)
+		kit.Put(t, fs, path, string(original))
+		l, err := kit.NewStore(fs).Open(path)
 		require.NoError(t, err)
 		_, err = l.SetTitle(session.Title{Text: "Neuer Name ✓", Source: "user"})
 		require.NoError(t, err)
-		after := content(t, fs, path)
+		after := kit.Content(t, fs, path)
 		again, err := session.Load(fs, path)
 		require.NoError(t, err)
 		require.Equal(t, "Neuer Name ✓", again.Title().Text)
@@ -519,47 +482,49 @@ func TestRenameInTheOthersDialects(t *testing.T) {
 	}
 }
 
+// Proves: X-047, X-048, X-109
 func TestMigrationIsWrittenByTheFirstAppendOnly(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		original, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+		original, err := os.ReadFile(filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 		require.NoError(t, err)
-		put(t, fs, filed, string(original)+"damaged\n")
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, string(original)+"damaged\n")
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		before := contextTexts(t, l)
-		require.Equal(t, string(original)+"damaged\n", content(t, fs, filed))
-		id := mustAppend(t, l, say("user", "next"))
-		after := content(t, fs, filed)
+		require.Equal(t, string(original)+"damaged\n", kit.Content(t, fs, kit.Filed))
+		id := kit.MustAppend(t, l, kit.Say("user", "next"))
+		after := kit.Content(t, fs, kit.Filed)
 		require.Contains(t, after, "\ndamaged\n", "a damaged line is not ours to drop")
 		require.Equal(t, "3", string(rawjson.Get([]byte(after), "version")))
 		require.Contains(t, after, `"id":"`+id+`"`)
-		again, err := newStore(fs).Open(filed)
+		again, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.Equal(t, append(before, "next"), contextTexts(t, again))
 	})
 }
 
+// Proves: O-036, O-037
 func TestForkCopiesAndNamesItsParent(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		titled := strings.Replace(conversation(), `"cwd":"/w"`, `"title":"T","titleSource":"user","cwd":"/w"`, 1)
-		put(t, fs, filed, titled)
-		put(t, fs, strings.TrimSuffix(filed, ".jsonl")+"/0.bash.log", "output")
-		s := newStore(fs)
-		l, err := s.Open(filed)
+		titled := strings.Replace(kit.Conversation(), `"cwd":"/w"`, `"title":"T","titleSource":"user","cwd":"/w"`, 1)
+		kit.Put(t, fs, kit.Filed, titled)
+		kit.Put(t, fs, strings.TrimSuffix(kit.Filed, ".jsonl")+"/0.bash.log", "output")
+		s := kit.NewStore(fs)
+		l, err := s.Open(kit.Filed)
 		require.NoError(t, err)
 		fork, err := s.Fork(l)
 		require.NoError(t, err)
-		require.Equal(t, titled, content(t, fs, filed))
+		require.Equal(t, titled, kit.Content(t, fs, kit.Filed))
 		require.NotEqual(t, l.Header().ID, fork.Header().ID)
 		require.Equal(t, "0123456789abcdef", fork.Header().ParentSession)
 		require.Equal(t, "T", fork.Title().Text)
-		head, rest, _ := strings.Cut(content(t, fs, fork.Path()), "\n")
+		head, rest, _ := strings.Cut(kit.Content(t, fs, fork.Path()), "\n")
 		require.Regexp(t, `"title":"T","titleSource":"user","timestamp":"[^"]+","cwd":"/w","parentSession":"0123456789abcdef"\}$`, head)
 		_, want, _ := strings.Cut(titled, "\n")
 		require.Equal(t, want, rest)
-		require.Equal(t, "output", content(t, fs, strings.TrimSuffix(fork.Path(), ".jsonl")+"/0.bash.log"))
+		require.Equal(t, "output", kit.Content(t, fs, strings.TrimSuffix(fork.Path(), ".jsonl")+"/0.bash.log"))
 
 		_, err = s.Fork(s.Memory("/w", session.NewOptions{}))
 		require.Equal(t, fault.NotPersistent, fault.KindOf(err))
@@ -567,28 +532,30 @@ func TestForkCopiesAndNamesItsParent(t *testing.T) {
 	})
 }
 
+// Proves: O-033, O-038
 func TestForkBeforeTheFirstAnswerIsWritten(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	s := newStore(fs)
+	s := kit.NewStore(fs)
 	l, err := s.Create("/w", session.NewOptions{})
 	require.NoError(t, err)
-	mustAppend(t, l, say("user", "one"))
+	kit.MustAppend(t, l, kit.Say("user", "one"))
 	fork, err := s.Fork(l)
 	require.NoError(t, err)
-	require.Equal(t, 2, strings.Count(content(t, fs, fork.Path()), "\n"))
+	require.Equal(t, 2, strings.Count(kit.Content(t, fs, fork.Path()), "\n"))
 }
 
+// Proves: O-045
 func TestForkFromAnOlderFileLeavesTheSourceAlone(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	original, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+	original, err := os.ReadFile(filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 	require.NoError(t, err)
-	put(t, fs, "/else/x.jsonl", string(original))
-	s := newStore(fs)
+	kit.Put(t, fs, "/else/x.jsonl", string(original))
+	s := kit.NewStore(fs)
 	fork, err := s.ForkFrom("/else/x.jsonl", "/w")
 	require.NoError(t, err)
-	require.Equal(t, string(original), content(t, fs, "/else/x.jsonl"))
+	require.Equal(t, string(original), kit.Content(t, fs, "/else/x.jsonl"))
 	require.Equal(t, "/w", fork.Header().Cwd)
 	source, err := s.Open("/else/x.jsonl")
 	require.NoError(t, err)
@@ -603,16 +570,16 @@ func TestForkOfAnotherProgramsSessionIsOursAndReadsTheSame(t *testing.T) {
 		program, _, _ = strings.Cut(program, " ")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs := afero.NewCopyOnWriteFs(afero.NewBasePathFs(afero.NewReadOnlyFs(afero.NewOsFs()), fixtures), afero.NewMemMapFs())
-			foreign := session.Root{Places: session.AgentPlaces("/" + program + "/agent"), Dialect: session.Omp}
+			fs := afero.NewCopyOnWriteFs(afero.NewBasePathFs(afero.NewReadOnlyFs(afero.NewOsFs()), kit.Fixtures), afero.NewMemMapFs())
+			foreign := library.Root{Places: library.AgentPlaces("/" + program + "/agent"), Dialect: session.Omp}
 			if program == "pi" {
 				foreign.Dialect = session.Pi
 			}
 			foreign.Sessions = "/" + program
-			finder := session.Finder{Fs: fs, Home: "/h", Temp: "/tmp", Now: time.Now, Roots: []session.Root{session.OwnRoot(session.AgentPlaces("/h/.xcsh/agent")), foreign}}
+			finder := library.Finder{Fs: fs, Home: "/h", Temp: "/tmp", Now: time.Now, Roots: []library.Root{library.OwnRoot(library.AgentPlaces("/h/.xcsh/agent")), foreign}}
 			s := session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})
 			source := "/" + program + "/" + name + ".jsonl"
-			before := content(t, fs, source)
+			before := kit.Content(t, fs, source)
 			l, err := s.Open(source)
 			require.NoError(t, err)
 			want, problems, err := l.Context()
@@ -627,30 +594,31 @@ func TestForkOfAnotherProgramsSessionIsOursAndReadsTheSame(t *testing.T) {
 			require.Empty(t, problems)
 			require.Equal(t, asJSON(t, want), asJSON(t, got))
 
-			// The copy is ours to name: in the header, where xcsh looks.
+			// The copy is renamed in its header, where xcsh reads the title.
 			_, err = fork.SetTitle(session.Title{Text: "mine"})
 			require.NoError(t, err)
-			require.Contains(t, strings.SplitN(content(t, fs, fork.Path()), "\n", 2)[0], `"title":"mine"`)
-			require.Equal(t, before, content(t, fs, source))
+			require.Contains(t, strings.SplitN(kit.Content(t, fs, fork.Path()), "\n", 2)[0], `"title":"mine"`)
+			require.Equal(t, before, kit.Content(t, fs, source))
 		})
 	}
 }
 
+// Proves: X-229, P-024
 func TestForkAtAnEntryKeepsTheWholePathAndItsLabels(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	labelled := conversation() +
+	labelled := kit.Conversation() +
 		st.File(`{"type":"label","id":"11111111","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:02.000Z","targetId":"aaaaaaaa","label":"L"}`,
 			st.User("cccccccc", "11111111", "three"), st.Assistant("dddddddd", "cccccccc", "four"))
-	put(t, fs, filed, labelled)
-	s := newStore(fs)
-	l, err := s.Open(filed)
+	kit.Put(t, fs, kit.Filed, labelled)
+	s := kit.NewStore(fs)
+	l, err := s.Open(kit.Filed)
 	require.NoError(t, err)
 
 	at, _, err := s.ForkAt(l, "dddddddd", session.AtIt)
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two", "three", "four"}, contextTexts(t, at))
-	require.Equal(t, filed, at.Header().ParentSession)
+	require.Equal(t, kit.Filed, at.Header().ParentSession)
 	require.NoError(t, at.View(func(d *session.Document, _ session.Leaf) error {
 		labels, err := d.Labels()
 		require.Equal(t, map[string]string{"aaaaaaaa": "L"}, labels)
@@ -667,19 +635,20 @@ func TestForkAtAnEntryKeepsTheWholePathAndItsLabels(t *testing.T) {
 	require.Equal(t, "one", text)
 	require.Empty(t, contextTexts(t, empty))
 	require.False(t, empty.OnDisk())
-	require.Equal(t, filed, empty.Header().ParentSession)
+	require.Equal(t, kit.Filed, empty.Header().ParentSession)
 
 	_, _, err = s.ForkAt(l, "dddddddd", session.Before)
 	require.Equal(t, "Invalid entry ID for forking", err.Error())
-	require.Equal(t, labelled, content(t, fs, filed))
+	require.Equal(t, labelled, kit.Content(t, fs, kit.Filed))
 }
 
+// Proves: X-099, AB-003
 func TestMemorySessionNeverTouchesStorage(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewReadOnlyFs(afero.NewMemMapFs())
-	l := newStore(fs).Memory("/w", session.NewOptions{Title: "M"})
-	mustAppend(t, l, say("user", "one"))
-	mustAppend(t, l, say("assistant", "two"))
+	l := kit.NewStore(fs).Memory("/w", session.NewOptions{Title: "M"})
+	kit.MustAppend(t, l, kit.Say("user", "one"))
+	kit.MustAppend(t, l, kit.Say("assistant", "two"))
 	_, err := l.SetTitle(session.Title{Text: "N"})
 	require.NoError(t, err)
 	require.Equal(t, "N", l.Title().Text)
@@ -689,19 +658,20 @@ func TestMemorySessionNeverTouchesStorage(t *testing.T) {
 	require.Empty(t, l.Path())
 }
 
+// Proves: X-022, X-105
 func TestConcurrentAppendsAreWholeLinesInOneChain(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		put(t, fs, filed, conversation())
-		l, err := newStore(fs).Open(filed)
+		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		for range 200 {
-			wg.Go(func() { _, _ = l.Append(say("user", "x")) })
+			wg.Go(func() { _, _ = l.Append(kit.Say("user", "x")) })
 		}
 		wg.Wait()
 		require.NoError(t, l.Close())
-		doc, err := session.Load(fs, filed)
+		doc, err := session.Load(fs, kit.Filed)
 		require.NoError(t, err)
 		require.Empty(t, doc.Problems())
 		require.Equal(t, 202, doc.Len())
@@ -709,36 +679,36 @@ func TestConcurrentAppendsAreWholeLinesInOneChain(t *testing.T) {
 	})
 }
 
-// TestEveryWritePathSurvivesEveryFault fails each step of each operation in turn.
-// Whatever happens, the file still holds everything that was acknowledged, in whole
-// lines, and the next program can read it.
+// TestEveryWritePathSurvivesEveryFault fails each step of each operation in turn. Whichever step fails, the file still
+// holds everything that was acknowledged, in whole lines, and the next program can read it.
+// Proves: X-073, X-106 (flush, dead), X-107, X-108, X-216, A-006, F-11, F-26
 func TestEveryWritePathSurvivesEveryFault(t *testing.T) {
 	t.Parallel()
-	v1, err := os.ReadFile(filepath.Join(fixtures, "pi/v1-compaction.jsonl"))
+	v1, err := os.ReadFile(filepath.Join(kit.Fixtures, "pi/v1-compaction.jsonl"))
 	require.NoError(t, err)
-	slotted, err := os.ReadFile(filepath.Join(fixtures, "omp/compaction.jsonl"))
+	slotted, err := os.ReadFile(filepath.Join(kit.Fixtures, "omp/compaction.jsonl"))
 	require.NoError(t, err)
 	operations := map[string]struct {
 		file string
 		run  func(s *session.Store, l *session.Log) error
 	}{
-		"append": {conversation(), func(_ *session.Store, l *session.Log) error {
-			_, err := l.Append(say("user", "new"))
+		"append": {kit.Conversation(), func(_ *session.Store, l *session.Log) error {
+			_, err := l.Append(kit.Say("user", "new"))
 			return err
 		}},
-		"append to a torn file": {conversation() + `{"torn`, func(_ *session.Store, l *session.Log) error {
-			_, err := l.Append(say("user", "new"))
+		"append to a torn file": {kit.Conversation() + `{"torn`, func(_ *session.Store, l *session.Log) error {
+			_, err := l.Append(kit.Say("user", "new"))
 			return err
 		}},
-		"flush": {conversation(), func(_ *session.Store, l *session.Log) error {
-			_, _ = l.Append(say("user", "new"))
+		"flush": {kit.Conversation(), func(_ *session.Store, l *session.Log) error {
+			_, _ = l.Append(kit.Say("user", "new"))
 			return l.Flush()
 		}},
 		"migrate": {string(v1), func(_ *session.Store, l *session.Log) error {
-			_, err := l.Append(say("user", "new"))
+			_, err := l.Append(kit.Say("user", "new"))
 			return err
 		}},
-		"rename": {conversation(), func(_ *session.Store, l *session.Log) error {
+		"rename": {kit.Conversation(), func(_ *session.Store, l *session.Log) error {
 			_, err := l.SetTitle(session.Title{Text: "T"})
 			return err
 		}},
@@ -746,14 +716,14 @@ func TestEveryWritePathSurvivesEveryFault(t *testing.T) {
 			_, err := l.SetTitle(session.Title{Text: "T"})
 			return err
 		}},
-		"fork": {conversation(), func(s *session.Store, l *session.Log) error {
+		"fork": {kit.Conversation(), func(s *session.Store, l *session.Log) error {
 			_, err := s.Fork(l)
 			return err
 		}},
-		"create": {conversation(), func(s *session.Store, _ *session.Log) error {
+		"create": {kit.Conversation(), func(s *session.Store, _ *session.Log) error {
 			fresh, err := s.Create("/w", session.NewOptions{})
 			if err == nil {
-				_, err = fresh.Append(say("assistant", "first"))
+				_, err = fresh.Append(kit.Say("assistant", "first"))
 			}
 			return err
 		}},
@@ -773,16 +743,15 @@ func TestEveryWritePathSurvivesEveryFault(t *testing.T) {
 	}
 }
 
-// survives runs one operation with one fault and checks what is left. It reports
-// whether the fault was reached.
+// survives runs one operation with one fault and checks the resulting file. It reports whether the fault was reached.
 func survives(t *testing.T, file string, run func(*session.Store, *session.Log) error, at int, mode st.Mode) bool {
 	t.Helper()
 	base := afero.NewMemMapFs()
-	put(t, base, filed, file)
-	before := loaded(t, base, filed)
+	kit.Put(t, base, kit.Filed, file)
+	before := loaded(t, base, kit.Filed)
 	faulty := &st.FaultFs{Fs: base, At: at, Mode: mode}
-	s := newStore(faulty)
-	l, err := s.Open(filed)
+	s := kit.NewStore(faulty)
+	l, err := s.Open(kit.Filed)
 	require.NoError(t, err)
 	opErr := run(s, l)
 	if !faulty.Fired() {
@@ -792,16 +761,15 @@ func survives(t *testing.T, file string, run func(*session.Store, *session.Log) 
 	if mode != st.Dead {
 		require.NoError(t, filepathWalkClean(base), "no temporary file stays behind")
 	}
-	after := loaded(t, base, filed)
+	after := loaded(t, base, kit.Filed)
 	require.GreaterOrEqual(t, len(after), len(before))
 	require.Equal(t, before, after[:len(before)], "fault %d", at)
-	// The next program appends and everything is there. It comes when a lock that a
-	// crash left behind is old enough to be nobody's.
-	next, err := newStoreAt(base, 2, time.Now().Add(time.Hour)).Open(filed)
+	// The next program appends and everything is there. It runs late enough for a lock left by a crash to be stale.
+	next, err := kit.NewStoreAt(base, 2, time.Now().Add(time.Hour)).Open(kit.Filed)
 	require.NoError(t, err)
-	id := mustAppend(t, next, say("user", "after the fault"))
-	require.Contains(t, content(t, base, filed), `"id":"`+id+`"`)
-	require.Equal(t, append(after, "after the fault"), loaded(t, base, filed))
+	id := kit.MustAppend(t, next, kit.Say("user", "after the fault"))
+	require.Contains(t, kit.Content(t, base, kit.Filed), `"id":"`+id+`"`)
+	require.Equal(t, append(after, "after the fault"), loaded(t, base, kit.Filed))
 	return true
 }
 
@@ -820,27 +788,28 @@ func filepathWalkClean(fs afero.Fs) error {
 			return &os.PathError{Op: "leftover", Path: path, Err: os.ErrExist}
 		}
 		if errors.Is(err, os.ErrNotExist) {
-			return nil // a lock that was given up meanwhile
+			return nil // a lock that was released meanwhile
 		}
 		return err
 	})
 }
 
-func TestAFailedWriteIsKeptReportedAndMadeUpFor(t *testing.T) {
+// Proves: X-100, X-110 (improved: a later success clears it), X-216, F-12, AB-085
+func TestAFailedWriteIsKeptReportedAndRepeated(t *testing.T) {
 	t.Parallel()
 	base := afero.NewMemMapFs()
-	put(t, base, filed, conversation())
-	faulty := &st.FaultFs{Fs: base, At: 1, Mode: st.Short, On: func(op, name string) bool { return op == "write" && name == filed }}
-	l, err := newStore(faulty).Open(filed)
+	kit.Put(t, base, kit.Filed, kit.Conversation())
+	faulty := &st.FaultFs{Fs: base, At: 1, Mode: st.Short, On: func(op, name string) bool { return op == "write" && name == kit.Filed }}
+	l, err := kit.NewStore(faulty).Open(kit.Filed)
 	require.NoError(t, err)
-	_, err = l.Append(say("user", "first"))
+	_, err = l.Append(kit.Say("user", "first"))
 	require.ErrorIs(t, err, st.ErrInjected)
 	require.ErrorIs(t, l.Err(), st.ErrInjected)
 	require.Equal(t, []string{"one", "two", "first"}, contextTexts(t, l), "memory keeps it")
-	require.Equal(t, conversation(), content(t, base, filed), "half a line is taken back")
+	require.Equal(t, kit.Conversation(), kit.Content(t, base, kit.Filed), "half a line is taken back")
 
-	mustAppend(t, l, say("assistant", "second"))
+	kit.MustAppend(t, l, kit.Say("assistant", "second"))
 	require.NoError(t, l.Err())
-	require.Equal(t, []string{"one", "two", "first", "second"}, loaded(t, base, filed))
-	require.True(t, bytes.HasSuffix([]byte(content(t, base, filed)), []byte("\n")))
+	require.Equal(t, []string{"one", "two", "first", "second"}, loaded(t, base, kit.Filed))
+	require.True(t, bytes.HasSuffix([]byte(kit.Content(t, base, kit.Filed)), []byte("\n")))
 }

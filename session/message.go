@@ -3,10 +3,11 @@ package session
 import (
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// Role returns the role of entry i, "" for one that is no message. It reads nothing.
+// Role returns the role of entry i, "" for an entry that is not a message. It does not
+// access the file.
 func (d *Document) Role(i int) string {
 	role := d.tree.role(i)
 	if d.tree.migrated != nil && role == hookMessage {
@@ -15,8 +16,8 @@ func (d *Document) Role(i int) string {
 	return role
 }
 
-// messageWith is [Entry.Message] that also fills values with those members of the message
-// that names list, nil where it has none. The line is walked once.
+// messageWith is [Entry.Message] that also sets values to the members of the message that
+// names list, nil for missing ones. It walks the line once.
 func (e Entry) messageWith(names []string, values [][]byte) []byte {
 	if e.Type != TypeMessage {
 		return nil
@@ -24,11 +25,11 @@ func (e Entry) messageWith(names []string, values [][]byte) []byte {
 	return rawjson.Pick(e.Raw, "message", names, values)
 }
 
-// textNames are the members of a block that say what there is to read in it.
+// textNames are the members that make up a text block.
 var textNames = []string{"type", "text"}
 
-// MessageText is what a person reads in a message: its content, or the text blocks
-// of its content joined by one space. Thinking and tool calls are not in it.
+// MessageText returns the readable text of a message: its content, or the text blocks of
+// its content joined by one space. Thinking and tool calls are not in it.
 func MessageText(message []byte) string {
 	content := rawjson.Get(message, "content")
 	if s, ok := rawjson.String(content); ok {
@@ -43,8 +44,8 @@ func MessageText(message []byte) string {
 	return strings.Join(parts, " ")
 }
 
-// MessageBeginning is the first n UTF-16 units of [MessageText]. It reads little more,
-// because a message can be megabytes long.
+// MessageBeginning returns the first n UTF-16 units of [MessageText]. It reads little more
+// than that, because a message can be megabytes long.
 func MessageBeginning(message []byte, n int) string {
 	content := rawjson.Get(message, "content")
 	if s, ok := rawjson.StringPrefix(content, n); ok {

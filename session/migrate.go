@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"strconv"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// migration turns the lines of an older file into current ones, each when it is
-// asked for. Nothing is written: the file changes when a resumed session is first
-// appended to or renamed (see [Log]).
+// migration converts the lines of an older file to the current format, each on demand. It
+// writes nothing: the file changes when a resumed session is first appended to or renamed
+// (see [Log]).
 type migration struct {
 	from  int // the version in the file
 	steps []migrationStep
@@ -30,7 +30,7 @@ var migrationSteps = []migrationStep{
 	{To: 3, Doc: "The message role hookMessage is called custom.", Entry: renameHookMessage},
 }
 
-// migrate makes d show the current format.
+// migrate makes d present the current format.
 func migrate(d *Document) {
 	m := &migration{from: d.header.Version}
 	for _, s := range migrationSteps {
@@ -46,9 +46,9 @@ func migrate(d *Document) {
 
 // assignIDs gives version 1's entries their ids and linear parents.
 //
-// Differs: the originals draw random ids, so that two openings of one file disagree
-// until it is rewritten. Ours follow from the session's id and the entry's place,
-// so that an id shown to a person still names the same entry a moment later.
+// Differs: the originals draw random ids, so that two openings of one file disagree until
+// it is rewritten. Here the ids follow from the session's id and the entry's index, so that
+// an id shown to a user still names the same entry a moment later.
 func assignIDs(d *Document) {
 	d.tree.chain(func(i int) string { return placeID(&d.tree, d.header.ID, i) })
 }
@@ -70,7 +70,7 @@ func (m *migration) entry(t *tree, i int, raw []byte) []byte {
 	return raw
 }
 
-// header is the header line in the current version.
+// header returns the header line in the current version.
 func (m *migration) header(raw []byte) []byte {
 	return rawjson.Set(raw, "version", []byte(strconv.Itoa(CurrentVersion)))
 }
@@ -99,7 +99,7 @@ func addTreeFields(t *tree, i int, raw []byte) []byte {
 	return raw
 }
 
-// hookMessage is what the role custom was called before version 3.
+// hookMessage is the name of the role custom before version 3.
 const hookMessage = "hookMessage"
 
 func renameHookMessage(t *tree, i int, raw []byte) []byte {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestCompactionOfTheFirstVersionKeepsUpToItself goes through every place that a
-// compaction can keep from: those before it have an id to name, and so has it itself.
+// TestCompactionOfTheFirstVersionKeepsUpToItself tries every index that a compaction can
+// keep from: the entries before it have an id to name, and so has the compaction itself.
+// Proves
 func TestCompactionOfTheFirstVersionKeepsUpToItself(t *testing.T) {
 	t.Parallel()
 	const place = 3 // of the compaction, the header being 0

@@ -11,17 +11,16 @@ const (
 	// goroutines: below it, starting them costs more than it saves.
 	parallelFile = 16 << 20
 
-	segmentBlock = 256 << 10 // bytes that one of them takes at once; fits the cache of a core
+	segmentBlock = 256 << 10 // bytes that a worker takes at once; fits the cache of a core
 )
 
-// scanParallel is [scanValues] with several workers, who scan the file in segments of
-// about block bytes. What they find is delivered by the calling goroutine in the order
-// of the file.
+// scanParallel is [scanValues] with several workers, which scan the file in segments of
+// about block bytes. The calling goroutine delivers the results in file order.
 //
-// Workers only take lines in which nothing is odd. All others are left to the same
-// scanner that does without workers, so that both find the same. When a value goes on
-// behind its segment the rest of the file is read without workers.
-func scanParallel(f io.ReadSeeker, workers, block int, emit func(value), report func(Problem)) (tail, error) {
+// Workers only take lines without problems. All others go to the same scanner that works
+// without workers, so that both find the same. If a value extends past its segment, the
+// rest of the file is read without workers.
+func scanParallel(f io.ReadSeeker, workers, block int, emit func(Value), report func(Problem)) (tail, error) {
 	s := lineScanner{src: wantsMore{}, emit: emit, report: report, budget: spanBudget}
 	p := newSplitter(f, workers, block)
 	err := p.each(s.segment)
@@ -35,15 +34,15 @@ func scanParallel(f io.ReadSeeker, workers, block int, emit func(value), report 
 	return s.run()
 }
 
-// errWantsMore says that more of the file is needed than the segment.
+// errWantsMore means that a value needs bytes after its segment.
 var errWantsMore = errors.New("session: a value goes on behind its segment")
 
 type wantsMore struct{}
 
 func (wantsMore) Read([]byte) (int, error) { return 0, errWantsMore }
 
-// segment delivers what is in g and stands behind it afterwards. When the error is
-// errWantsMore it stands before the line that needs more.
+// segment delivers the values of g and moves the scanner to its end. If the error is
+// errWantsMore, the scanner is before the line that needs more.
 func (s *lineScanner) segment(g *segment) error {
 	for _, v := range g.values {
 		v.line += s.line
@@ -67,11 +66,11 @@ func (s *lineScanner) segment(g *segment) error {
 	return nil
 }
 
-// splitter reads a file as segments. Workers take turns to read one and scan it then.
+// splitter reads a file as segments. Workers take turns reading one, and then scan it.
 type splitter struct {
 	src   io.Reader
 	block int
-	free  chan *segment // that nobody uses
+	free  chan *segment // not in use
 	order chan *segment // in the order of the file, scanned or about to be
 	halt  chan struct{} // closed when no more are wanted
 	work  sync.WaitGroup
@@ -97,8 +96,8 @@ func newSplitter(src io.Reader, workers, block int) *splitter {
 	return p
 }
 
-// each calls f with each segment in the order of the file, until f fails. When it
-// returns nobody reads any more.
+// each calls f with each segment in file order, until f fails. When it returns, no worker
+// reads any more.
 func (p *splitter) each(f func(*segment) error) (err error) {
 	for last := false; !last && err == nil; {
 		g := <-p.order
@@ -111,7 +110,7 @@ func (p *splitter) each(f func(*segment) error) (err error) {
 	return err
 }
 
-// scan is what a worker does.
+// scan is the body of a worker.
 func (p *splitter) scan() {
 	for {
 		select {

@@ -10,11 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// oddLines are lines, or parts of lines, of all kinds that the lenient reader tells apart.
+// oddLines are lines, or parts of lines, of all kinds that the lenient reader
+// distinguishes.
 var oddLines = []string{
 	st.User("aaaaaaaa", "", "q") + "\n", st.User("bbbbbbbb", "aaaaaaaa", strings.Repeat("long ", 50)) + "\n",
 	st.User("aaaaaaaa", "", "q") + "\r\n", "  " + st.User("cccccccc", "", "q") + " \t\n", "\n", " \n", "\r\n",
@@ -22,8 +23,8 @@ var oddLines = []string{
 	`{"type":"message","id":"x`, st.User("dddddddd", "", "no newline"), "\xEF\xBB\xBF", "[\n\n]\n", `{"a":"\u00` + "\n",
 }
 
-// TestWorkersFindTheSame: a file that several goroutines read has the same values and the
-// same oddities as one that is read in one go, wherever segments end.
+// TestWorkersFindTheSame: a scan with several goroutines finds the same values and problems
+// as a sequential one, wherever segments end.
 func TestWorkersFindTheSame(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -57,8 +58,8 @@ func FuzzWorkersFindTheSame(f *testing.F) {
 	})
 }
 
-// TestWorkersAndHugeLines: a line that is longer than any line may be is passed over, and
-// one that is longer than a segment is not.
+// TestWorkersAndHugeLines: a line above the maximum length is skipped, a line longer than a
+// segment is not.
 func TestWorkersAndHugeLines(t *testing.T) {
 	t.Parallel()
 	good := oddLines[0]
@@ -67,7 +68,7 @@ func TestWorkersAndHugeLines(t *testing.T) {
 	requireSameWithWorkers(t, good+large+good+huge+good+large+good, 2, 256<<10)
 }
 
-// TestWorkersAndAReadThatFails: the error ends the scan, and nobody reads on.
+// TestWorkersAndAReadThatFails: the error ends the scan, and no worker reads any further.
 func TestWorkersAndAReadThatFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
@@ -79,7 +80,7 @@ func TestWorkersAndAReadThatFails(t *testing.T) {
 	}
 }
 
-// failingFile fails once so many reads are done.
+// failingFile fails after the given number of reads.
 type failingFile struct {
 	io.ReadSeeker
 	left int64

@@ -1,11 +1,13 @@
 package session
 
-// payloadBlock is how many bytes of a file are read at once for entries that are wanted one
-// after the other. A longer line is read by itself.
+import "github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+
+// payloadBlock is how many bytes of a file are read at once for consecutive entries. A
+// longer line is read by itself.
 const payloadBlock = 1 << 20
 
-// lineReader reads the lines of many entries. In a large file, lines that lie close to each
-// other come with one read, because the call costs more than the bytes.
+// lineReader reads the lines of many entries. In a large file, adjacent lines share one
+// read, because the call costs more than the bytes.
 type lineReader struct {
 	doc   *Document
 	reuse bool   // blocks are overwritten: a line is valid until the next one only
@@ -13,8 +15,8 @@ type lineReader struct {
 	at    span   // … these
 }
 
-// each calls f with the line of each listed entry, as the current format has it, in the
-// order of the list, until f fails. Lines stay valid unless blocks are reused.
+// each calls f with the line of each listed entry, in the current format and in list order,
+// until f fails. Lines stay valid unless blocks are reused.
 func (r *lineReader) each(list []int, f func(i int, raw []byte) error) error {
 	for n, i := range list {
 		raw, err := r.line(list[n:])
@@ -28,8 +30,8 @@ func (r *lineReader) each(list []int, f func(i int, raw []byte) error) error {
 	return nil
 }
 
-// line returns the line of the first entry of list. What else is in the list may be read
-// with it.
+// line returns the line of the first entry of list. The same read may fetch lines of
+// further listed entries.
 func (r *lineReader) line(list []int) ([]byte, error) {
 	d, i := r.doc, list[0]
 	if d.src.file == nil || d.tree.mem(i) != nil {
@@ -45,7 +47,7 @@ func (r *lineReader) line(list []int) ([]byte, error) {
 	return d.current(i, r.block[from:to:to]), nil
 }
 
-// fetch reads the first line of list, and with it those that follow close behind.
+// fetch reads the first line of list, together with those that follow closely.
 func (r *lineReader) fetch(list []int) error {
 	at := r.reach(list)
 	n := int(at.end - at.off)
@@ -55,12 +57,12 @@ func (r *lineReader) fetch(list []int) error {
 	r.at, r.block = at, r.block[:n]
 	if err := r.doc.src.readFull(r.block, at.off); err != nil {
 		r.at = span{}
-		return ioFault("read", r.doc.path, err)
+		return disk.Fault("read", r.doc.path, err)
 	}
 	return nil
 }
 
-// room is how large to make a block for n bytes.
+// room returns the size of a block for n bytes.
 func (r *lineReader) room(n int) int {
 	if r.reuse {
 		return max(n, payloadBlock)
@@ -68,9 +70,9 @@ func (r *lineReader) room(n int) int {
 	return n
 }
 
-// reach returns what to read for the first line of list. Lines behind it are in reach as
-// long as at least half of what is read is wanted, since a block stays in memory as long as
-// any of its lines.
+// reach returns the range to read for the first line of list. It includes following lines
+// as long as at least half of the bytes are wanted, since a block stays in memory as long
+// as any of its lines.
 func (r *lineReader) reach(list []int) span {
 	at := r.doc.tree.span(list[0])
 	wanted, unwanted := at.end-at.off, int64(0)

@@ -11,19 +11,20 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// bulk is an entry that makes a file too large to be kept in memory. Nothing hangs on it.
+// bulk is an entry that makes a file too large to be kept in memory. It has no children.
 func bulk() string {
 	return `{"type":"custom","id":"ffff0000","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","customType":"x","data":"` +
 		strings.Repeat("x", 8<<20) + `"}`
 }
 
-// scattered is a conversation whose lines cannot all be read in one go: some are larger
-// than a block, some lie far apart, some stand before their parents.
+// scattered is a conversation whose lines cannot all be read at once: some are larger than
+// a block, some are far apart, some come before their parents.
 func scattered(r *rand.Rand) []string {
 	lines := []string{st.Header("0123456789abcdef", "/w")}
 	parent := ""
@@ -52,8 +53,8 @@ func scattered(r *rand.Rand) []string {
 	return lines
 }
 
-// TestLargeFilesReadAsSmallOnes holds contexts that are read from a file in blocks against
-// those of the same lines in memory.
+// TestLargeFilesReadAsSmallOnes compares contexts read from a file in blocks with those of
+// the same lines in memory.
 func TestLargeFilesReadAsSmallOnes(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(6) {
@@ -64,9 +65,9 @@ func TestLargeFilesReadAsSmallOnes(t *testing.T) {
 			small, err := session.Parse([]byte(st.File(lines...)))
 			require.NoError(t, err)
 			fs := afero.NewMemMapFs()
-			put(t, fs, filed, st.File(append(lines[:1:1], append([]string{bulk()}, lines[1:]...)...)...))
+			kit.Put(t, fs, kit.Filed, st.File(append(lines[:1:1], append([]string{bulk()}, lines[1:]...)...)...))
 			for _, dialect := range []session.Dialect{session.Pi, session.Xcsh, session.Omp} {
-				large, err := session.LoadAs(fs, filed, &dialect)
+				large, err := session.LoadAs(fs, kit.Filed, &dialect)
 				require.NoError(t, err)
 				require.Equal(t, small.Len()+1, large.Len())
 				for range 5 {
@@ -94,26 +95,26 @@ func TestLargeFilesReadAsSmallOnes(t *testing.T) {
 	}
 }
 
-// TestAFileThatShrinksWhileItIsRead takes the end of a large file away after it was indexed.
+// TestAFileThatShrinksWhileItIsRead truncates a large file after it was indexed.
 func TestAFileThatShrinksWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
 		lines := []string{st.Header("0123456789abcdef", "/w"), bulk(), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")}
-		put(t, fs, filed, st.File(lines...))
-		doc, err := session.Load(fs, filed)
+		kit.Put(t, fs, kit.Filed, st.File(lines...))
+		doc, err := session.Load(fs, kit.Filed)
 		require.NoError(t, err)
 		before, err := doc.ContextState(session.AtLast())
 		require.NoError(t, err)
 		require.Equal(t, 2, before.MessageCount)
 
-		f, err := fs.OpenFile(filed, 2, 0)
+		f, err := fs.OpenFile(kit.Filed, 2, 0)
 		require.NoError(t, err)
 		require.NoError(t, f.Truncate(int64(len(st.File(lines[:2]...)))+20))
 		require.NoError(t, f.Close())
 
 		_, _, err = session.BuildContext(doc, session.AtLast(), nil)
 		require.True(t, fault.Is(err, fault.IO), "%v", err)
-		require.EqualError(t, err, "Cannot read "+filed+": it became shorter while it was open.")
+		require.EqualError(t, err, "Cannot read "+kit.Filed+": it became shorter while it was open.")
 		_, err = doc.Usage()
 		require.True(t, fault.Is(err, fault.IO), "%v", err)
 		_, err = doc.Entry(2)
@@ -125,15 +126,15 @@ func TestAFileThatShrinksWhileItIsRead(t *testing.T) {
 	})
 }
 
-// TestContextStateIsThatOfTheContext compares the two for every file there is, and for
-// generated ones, at leaves all over the tree.
+// TestContextStateIsThatOfTheContext compares the two for every fixture, and for generated
+// files, at leaves all over the tree.
 func TestContextStateIsThatOfTheContext(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, d *session.Document, leaf session.Leaf) {
 		t.Helper()
 		ctx, wantProblems, err := session.BuildContext(d, leaf, nil)
 		require.NoError(t, err)
-		for range 2 { // built, and remembered
+		for range 2 { // built, then cached
 			got, err := d.ContextState(leaf)
 			require.NoError(t, err)
 			require.Equal(t, ctx.State(), got)
@@ -144,11 +145,11 @@ func TestContextStateIsThatOfTheContext(t *testing.T) {
 		}
 	}
 	for _, program := range []string{"pi", "omp", "xcsh"} {
-		files, err := filepath.Glob(filepath.Join(fixtures, program, "*.jsonl"))
+		files, err := filepath.Glob(filepath.Join(kit.Fixtures, program, "*.jsonl"))
 		require.NoError(t, err)
 		for _, file := range files {
 			for _, dialect := range []session.Dialect{session.Pi, session.Omp, session.Xcsh} {
-				d, err := session.LoadAs(diskFixtures(), file, &dialect)
+				d, err := session.LoadAs(kit.DiskFixtures(), file, &dialect)
 				if err != nil {
 					continue
 				}
@@ -169,7 +170,8 @@ func TestContextStateIsThatOfTheContext(t *testing.T) {
 }
 
 // TestNeighboursAreReadTogether counts the reads of a long conversation, and of one whose
-// entries lie far apart, which must not bring what is between them into memory.
+// entries are far apart, for which the bytes between the entries must not be read into
+// memory.
 func TestNeighboursAreReadTogether(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -192,8 +194,8 @@ func TestNeighboursAreReadTogether(t *testing.T) {
 				}
 				parent = id
 			}
-			put(t, fs, filed, st.File(lines...))
-			doc, err := session.Load(fs, filed)
+			kit.Put(t, fs, kit.Filed, st.File(lines...))
+			doc, err := session.Load(fs, kit.Filed)
 			require.NoError(t, err)
 			before := fs.reads.Load()
 			ctx, _, err := session.BuildContext(doc, session.At(parent), nil)
@@ -205,7 +207,7 @@ func TestNeighboursAreReadTogether(t *testing.T) {
 	}
 }
 
-// readCountFs counts how often files are read at a place.
+// readCountFs counts the calls of ReadAt.
 type readCountFs struct {
 	afero.Fs
 	reads atomic.Int64

@@ -4,47 +4,45 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// MaxPersistChars is the longest string kept in a session line, in UTF-16 code units
+// maxPersistChars is the longest string kept in a session line, in UTF-16 code units
 // (JavaScript's length of a string, not bytes). A longer one is cut and ends with
-// [TruncationNotice], which counts toward the limit.
-const MaxPersistChars = 500_000
+// [truncationNotice], which counts toward the limit.
+const maxPersistChars = 500_000
 
-// TruncationNotice ends a text that was cut. It is 47 characters long. The programs
+// truncationNotice ends a text that was cut. It is 47 characters long. The programs
 // look for it, so it is part of the format.
-const TruncationNotice = "\n\n[Session persistence truncated large content]"
+const truncationNotice = "\n\n[Session persistence truncated large content]"
 
-// maxPrepareDepth is how deep in a line strings are cut and members removed. Nesting
-// depth comes from a file; what is deeper is written as it is.
+// maxPrepareDepth is how deep in a line strings are cut and members removed. A file
+// controls its nesting depth; deeper values are written unchanged.
 const maxPrepareDepth = 1000
 
-// limits are the lengths that prepare works with, in UTF-16 units. They are
-// parameters so that tests reach every rule with short lines.
+// limits are the lengths that prepare works with, in UTF-16 units. They are parameters so
+// that tests can reach every rule with short lines.
 type limits struct {
 	text  int // longest string
 	image int // shortest image in a message that gets a file of its own
 }
 
-// prepare returns the line as it is to be written: over-long texts cut, images moved
-// to blobs, members that only matter while a program runs removed. The line is an
-// entry or a header, one JSON object; it is never modified, because memory keeps the
-// full text. When nothing has to change, out is line itself.
+// prepare returns the line in the form to be written: over-long texts cut, images moved to
+// blobs, members that only matter while a program runs removed. The line is an entry or a
+// header, one JSON object; it is never modified, because memory keeps the full text. If
+// nothing has to change, out is line itself.
 //
-// Every byte that no rule concerns is copied: numbers keep their spelling, objects
-// the order of their keys, strings their lone surrogates. prepare of its own output
-// changes nothing.
+// All other bytes are copied: numbers keep their spelling, objects the order of their keys,
+// strings their lone surrogates. prepare is idempotent.
 //
-// The first failure to store an image is returned beside the line, which then holds
-// that image inline: err says that something is larger than it should be, never that
-// something is missing. Without blobs (nil) every image stays inline, which is no
-// error.
-func prepare(line []byte, blobs BlobSink) (out []byte, err error) {
-	return prepareWithin(line, blobs, limits{text: MaxPersistChars, image: minBlobChars})
+// The first failure to store an image is returned with the line, which then holds that
+// image inline: err means that the line is larger than it should be, never that content is
+// missing. Without blobs (nil) every image stays inline, which is not an error.
+func prepare(line []byte, blobs blobSink) (out []byte, err error) {
+	return prepareWithin(line, blobs, limits{text: maxPersistChars, image: minBlobChars})
 }
 
-func prepareWithin(line []byte, blobs BlobSink, lim limits) (out []byte, err error) {
+func prepareWithin(line []byte, blobs blobSink, lim limits) (out []byte, err error) {
 	if ordinary(line, lim) {
 		return line, nil
 	}
@@ -53,10 +51,10 @@ func prepareWithin(line []byte, blobs BlobSink, lim limits) (out []byte, err err
 	return p.result(), p.err
 }
 
-// plain reports that prepare changes nothing about line, as far as that is seen without
-// looking at its structure: it is too short for a text to be cut or an image to be
-// moved, and holds no word, however it may be spelled, that another rule is about. Most
-// lines are so, and this costs a fraction of [ordinary].
+// plain reports whether prepare leaves line unchanged, as far as that is known without
+// parsing it: it is too short for a text to be cut or an image to be moved, and contains no
+// word, in any spelling, that another rule concerns. Most lines are plain, and this check
+// costs a fraction of [ordinary].
 func plain(line []byte) bool {
 	if len(line) > minBlobChars {
 		return false
@@ -69,9 +67,8 @@ func plain(line []byte) bool {
 	return true
 }
 
-// ordinary reports that no rule can apply to line. It looks at nothing but strings,
-// so that a line costs little more than finding its quotes; false means that a
-// closer look is needed.
+// ordinary reports whether no rule can apply to line. It looks only at strings, so that a
+// line costs little more than finding its quotes; false means that the line must be parsed.
 func ordinary(line []byte, lim limits) bool {
 	for i := quoteFrom(line, 0); i < len(line); {
 		end := stringEnd(line, i)
@@ -88,8 +85,8 @@ func ordinary(line []byte, lim limits) bool {
 	return true
 }
 
-// ordinaryMember reports that the key and the beginning of the value at val, if it is
-// a string, call for no change.
+// ordinaryMember reports whether the key and the beginning of the value at val, if it is a
+// string, require no change.
 func ordinaryMember(line, key []byte, val int, lim limits) bool {
 	switch string(key) {
 	case "partialJson", "jsonlEvents":
@@ -102,11 +99,11 @@ func ordinaryMember(line, key []byte, val int, lim limits) bool {
 	return bytes.IndexByte(key, '\\') < 0
 }
 
-// preparer collects what has to change in one line.
+// preparer collects the changes to one line.
 type preparer struct {
 	line  []byte
 	lim   limits
-	blobs BlobSink
+	blobs blobSink
 	edits []edit // in no particular order; they do not overlap
 	err   error  // the first failure to store an image
 }
@@ -115,7 +112,7 @@ func (p *preparer) replace(from, to int, text []byte) {
 	p.edits = append(p.edits, edit{span{int64(from), int64(to)}, text})
 }
 
-// result is the line with the edits applied, in memory of its own if there are any.
+// result returns the line with the edits applied, in new memory if there are any.
 func (p *preparer) result() []byte {
 	if len(p.edits) == 0 {
 		return p.line
@@ -133,7 +130,7 @@ func (p *preparer) result() []byte {
 	return append(out, p.line[at:]...)
 }
 
-// role is what a member's key means to prepare.
+// role is the meaning of a member's key to prepare.
 type role uint8
 
 const (
@@ -149,7 +146,7 @@ const (
 	roleImageURL
 )
 
-// roleOf takes a key with its quotes.
+// roleOf returns the role of a key, which is given with its quotes.
 func roleOf(key []byte) role {
 	name := inside(key)
 	if bytes.IndexByte(name, '\\') >= 0 {

@@ -5,27 +5,27 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// minBlobChars is the length in UTF-16 units from which on the base64 of a message's
-// image is kept outside the session file.
+// minBlobChars is the length in UTF-16 units from which the base64 of a message's image is
+// kept outside the session file.
 const minBlobChars = 1024
 
-// BlobSink takes the bytes of content-addressed images.
-type BlobSink interface {
-	// PutBlob makes data readable under its SHA-256, which it returns as 64 lower-case
-	// hex digits. It does not keep data.
+// blobSink takes the bytes of content-addressed images.
+type blobSink interface {
+	// PutBlob makes data readable under its SHA-256, which it returns as 64 lower-case hex
+	// digits. It does not retain data.
 	PutBlob(data []byte) (hash string, err error)
 }
 
-// images moves the object's image to a blob, and treats what turns out to be no image
-// as the text it is.
+// images moves the object's image to a blob, and treats a value that is not an image as
+// text.
 //
-// Differs: the programs move images only out of lists called content and cut the rest
-// like text, which destroys them. Here no image is ever cut: wherever one stands
-// (a mentioned file, a tool's details, a command's pictures, a generated image), it is
-// moved too when it is as long as the longest text that may stay.
+// Differs: the programs move images only out of lists called content and cut the rest like
+// text, which destroys them. Here no image is ever cut: wherever it is (a mentioned file, a
+// tool's details, a command's images, a generated image), it is moved too if it is as long
+// as the longest text that may stay.
 func (p *preparer) images(m members, at place) {
 	if !m.data.some() && !m.result.some() {
 		return
@@ -50,8 +50,8 @@ func (p *preparer) images(m members, at place) {
 	}
 }
 
-// image moves the base64 string s to a blob if it is at least from units long. What is
-// no base64, a reference to a blob among it, stays as it is.
+// image moves the base64 string s to a blob if it is at least from units long. A string
+// that is not base64, such as a reference to a blob, is not changed.
 func (p *preparer) image(s extent, from, depth int) {
 	if p.blobs == nil || depth > maxBlobDepth || !longer(inside(p.line[s.from:s.to]), from-1) {
 		return
@@ -61,9 +61,9 @@ func (p *preparer) image(s extent, from, depth int) {
 	}
 }
 
-// imageURL reports whether the string s is the data: URL of an image, and moves it to
-// a blob that holds the URL's text. A URL in a list stays inline: references are only
-// looked for directly under the key.
+// imageURL reports whether the string s is the data: URL of an image, and moves it to a
+// blob that holds the URL's text. A URL in a list stays inline: references are resolved
+// only directly under the key.
 func (p *preparer) imageURL(s extent, at place) bool {
 	url := inside(p.line[s.from:s.to])
 	if bytes.IndexByte(url, '\\') >= 0 {
@@ -73,14 +73,14 @@ func (p *preparer) imageURL(s extent, at place) bool {
 	if !bytes.HasPrefix(url, []byte("data:image/")) || !bytes.Contains(url, []byte(";base64,")) {
 		return false
 	}
-	// U+FFFD stands for what has no UTF-8 form: it could not be put back.
+	// U+FFFD stands for text without a UTF-8 form, which could not be restored.
 	if p.blobs != nil && !at.list && at.depth <= maxBlobDepth && !bytes.ContainsRune(url, '\uFFFD') {
 		p.store(s, url)
 	}
 	return true
 }
 
-// store puts data into the blob store and a reference in the place of s.
+// store stores data as a blob and replaces s with a reference.
 func (p *preparer) store(s extent, data []byte) {
 	hash, err := p.blobs.PutBlob(data)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *preparer) store(s extent, data []byte) {
 		}
 		return
 	}
-	p.replace(s.from+1, s.to-1, []byte(blobPrefix+hash))
+	p.replace(s.from+1, s.to-1, []byte(BlobPrefix+hash))
 }
 
 // decodeImage decodes the base64 of a JSON string as leniently as the programs do:

@@ -15,8 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // memoryBlobs is a blob store in memory.
@@ -35,7 +36,7 @@ func (m memoryBlobs) Blob(hash string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// hashOnly is a blob store that forgets everything.
+// hashOnly is a blob store that stores nothing.
 type hashOnly struct{}
 
 func (hashOnly) PutBlob(data []byte) (string, error) { return hexSum(data), nil }
@@ -57,7 +58,7 @@ func hexSum(data []byte) string {
 
 func blobRef(data []byte) string { return "blob:sha256:" + hexSum(data) }
 
-// pixels is n bytes that look like nothing, the same ones every time.
+// pixels returns n bytes without structure, the same ones every time.
 func pixels(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -66,6 +67,7 @@ func pixels(n int) []byte {
 	return b
 }
 
+// Proves, F-17
 func TestPrepareMovesImagesOutOfContentLists(t *testing.T) {
 	t.Parallel()
 	raw := pixels(770)
@@ -164,7 +166,8 @@ func TestPrepareCountsAnImagesUnitsNotItsBytes(t *testing.T) {
 	require.True(t, sameMemory(line, out))
 }
 
-func TestPrepareMovesLargeImagesWhereverTheyStand(t *testing.T) {
+// Proves: X-132
+func TestPrepareMovesLargeImagesAnywhere(t *testing.T) {
 	t.Parallel()
 	raw := pixels(375_000) // 500 000 units
 	data := base64.StdEncoding.EncodeToString(raw)
@@ -193,6 +196,7 @@ func TestPrepareMovesLargeImagesWhereverTheyStand(t *testing.T) {
 	}
 }
 
+// Proves: X-129
 func TestPrepareMovesImageURLsOfAnySize(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, in, url string }{
@@ -255,6 +259,7 @@ func TestPrepareKeepsAnImageThatCannotBeStored(t *testing.T) {
 	equalText(t, line(long[:keptChars]+escapedNotice), string(out))
 }
 
+// Proves: X-127, F-19
 func TestPrepareStoresTheSameImageOnce(t *testing.T) {
 	t.Parallel()
 	raw := pixels(3000)
@@ -266,12 +271,12 @@ func TestPrepareStoresTheSameImageOnce(t *testing.T) {
 	require.Equal(t, 2, bytes.Count(out, []byte(blobRef(raw))))
 }
 
-// TestPrepareWritesWhatOmpWrote puts the images of omp's own file back into its lines
+// TestPrepareEqualsOmpsOutput puts the images of omp's own file back into its lines
 // and prepares them again.
-func TestPrepareWritesWhatOmpWrote(t *testing.T) {
+func TestPrepareEqualsOmpsOutput(t *testing.T) {
 	t.Parallel()
-	blobs := session.BlobDir{Fs: diskFixtures(), Dir: filepath.Join(fixtures, "omp/agent/blobs")}
-	file, err := os.ReadFile(filepath.Join(fixtures, "omp/images.jsonl"))
+	blobs := session.BlobDir{Fs: kit.DiskFixtures(), Dir: filepath.Join(kit.Fixtures, "omp/agent/blobs")}
+	file, err := os.ReadFile(filepath.Join(kit.Fixtures, "omp/images.jsonl"))
 	require.NoError(t, err)
 	equal := 0
 	for line := range bytes.Lines(file) {

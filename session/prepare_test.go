@@ -10,26 +10,27 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 const (
 	maxChars  = session.MaxPersistChars
 	keptChars = maxChars - 47
-	// escapedNotice is the notice as it stands in a line.
+	// escapedNotice is the notice as it appears in a line.
 	escapedNotice = `\n\n[Session persistence truncated large content]`
 )
 
-func TestTruncationNoticeIsWhatTheProgramsLookFor(t *testing.T) {
+// Proves: X-120
+func TestTruncationNoticeIsThatOfThePrograms(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "\n\n[Session persistence truncated large content]", session.TruncationNotice)
 	require.Equal(t, 47, rawjson.UTF16Len(session.TruncationNotice))
 }
 
-// prepared prepares a line in which no image has to be stored, and checks what holds
-// for every line: the input is not modified, the output is one JSON value, and
-// preparing it again changes nothing.
+// prepared prepares a line without images to store, and checks the properties of every
+// result: the input is not modified, the output is one JSON value, and preparing it again
+// changes nothing.
 func prepared(t *testing.T, line string) string {
 	t.Helper()
 	in := []byte(line)
@@ -62,6 +63,7 @@ func equalText(t *testing.T, want, got string) {
 	require.Failf(t, "texts differ", "at byte %d (lengths %d and %d)\nwant …%s…\n got …%s…", i, len(want), len(got), around(want), around(got))
 }
 
+// Proves: X-118, X-119, X-121, F-19
 func TestPrepareCutsTextLongerThanTheLimit(t *testing.T) {
 	t.Parallel()
 	a := func(n int) string { return strings.Repeat("a", n) }
@@ -119,6 +121,7 @@ func TestPrepareCutsWhereverATextStands(t *testing.T) {
 	}
 }
 
+// Proves: X-124, F-16 (on disk)
 func TestPrepareEmptiesSignaturesThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"thinkingSignature", "thoughtSignature", "textSignature"} {
@@ -129,7 +132,7 @@ func TestPrepareEmptiesSignaturesThatAreTooLong(t *testing.T) {
 	}
 }
 
-// prepareRules are the ones that need no long text: input, output ("" for unchanged).
+// prepareRules are the rules that need no long text: input, output ("" for unchanged).
 var prepareRules = []struct{ name, in, out string }{
 	{"a removed member takes the comma before it", `{"a":1,"partialJson":"x"}`, `{"a":1}`},
 	{"a removed first member takes the comma behind it", `{"partialJson":"x","a":1}`, `{"a":1}`},
@@ -156,6 +159,7 @@ var prepareRules = []struct{ name, in, out string }{
 	{"the last of several counts is corrected", `{"content":"a","lineCount":5,"lineCount":6,"partialJson":1}`, `{"content":"a","lineCount":5,"lineCount":1}`},
 }
 
+// Proves: X-122
 func TestPrepareRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range prepareRules {
@@ -169,6 +173,7 @@ func TestPrepareRules(t *testing.T) {
 	}
 }
 
+// Proves: X-123
 func TestPrepareCountsTheLinesOfACutContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -215,7 +220,7 @@ func TestPrepareAllocatesNothingForAnOrdinaryLine(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = session.Prepare(line, nil) }))
 }
 
-func TestPrepareLeavesWhatIsNestedTooDeepAsItIs(t *testing.T) {
+func TestPrepareKeepsValuesNestedTooDeeply(t *testing.T) {
 	t.Parallel()
 	nested := func(levels int, core string) string {
 		return `{"a":` + strings.Repeat("[", levels) + core + strings.Repeat("]", levels) + `}`
@@ -228,7 +233,7 @@ func TestPrepareLeavesWhatIsNestedTooDeepAsItIs(t *testing.T) {
 	equalText(t, objects, prepared(t, `{"jsonlEvents":0,`+objects[1:]))
 }
 
-func TestPrepareDoesNotPanicOnWhatIsNoJSON(t *testing.T) {
+func TestPrepareDoesNotPanicOnInvalidJSON(t *testing.T) {
 	t.Parallel()
 	line := `{"type":"image","content":[{"data":"AAAA\u00e9","image_url":"data:image/png;base64,AA"}],"lineCount":1,"partialJson":{"a":[1]}}`
 	for i := range len(line) {
@@ -239,7 +244,7 @@ func TestPrepareDoesNotPanicOnWhatIsNoJSON(t *testing.T) {
 	}
 }
 
-// ordinaryLine is a message line of about n bytes that no rule concerns.
+// ordinaryLine returns a message line of about n bytes that no rule applies to.
 func ordinaryLine(n int) string {
 	text := strings.Repeat(`some ordinary text of a \"tool\" result\n`, max(1, n/41))
 	return `{"type":"message","id":"0a1b2c3d","parentId":"9f8e7d6c","timestamp":"2026-01-01T00:00:00.000Z",` +
@@ -284,15 +289,15 @@ func FuzzPrepare(f *testing.F) {
 			requireShort(t, v, "", text)
 		}
 		if bytes.Contains(line, []byte("blob:sha256:")) {
-			return // made up by the fuzzer: such a reference leads nowhere
+			return // made up by the fuzzer: such a reference points to nothing
 		}
 		_, missing := session.ResolveBlobs(out, sink)
 		require.Zero(t, missing, "%s", out)
 	})
 }
 
-// requireShort fails on a text of more than limit units, but for the images that stay
-// inline because they cannot be decoded or resolved, and for what was transient.
+// requireShort fails on a text of more than limit units, except for images that stay inline
+// because they cannot be decoded or resolved, and for formerly transient members.
 func requireShort(t *testing.T, v any, key string, limit int) {
 	t.Helper()
 	switch v := v.(type) {

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// text applies the rules for strings: an image's URL goes to a blob, a signature that
-// is too long becomes empty (half a signature is refused by its maker), any other
-// over-long text ends with the notice.
+// text applies the rules for strings: an image's URL goes to a blob, a signature that is
+// too long becomes empty (its provider rejects half a signature), any other over-long text
+// ends with the notice.
 func (p *preparer) text(s extent, at place) {
 	if at.key == roleImageURL && p.imageURL(s, at) {
 		return
@@ -19,24 +19,23 @@ func (p *preparer) text(s extent, at place) {
 		return
 	}
 	body := inside(p.line[s.from:s.to])
-	cut, over := cutText(body, p.lim.text, p.lim.text-len(TruncationNotice))
+	cut, over := cutText(body, p.lim.text, p.lim.text-len(truncationNotice))
 	switch {
 	case !over:
 	case at.key == roleSignature:
 		p.replace(s.from+1, s.to-1, nil)
 	default:
-		p.replace(s.from+1+cut, s.to-1, inside(rawjson.Quote(TruncationNotice)))
+		p.replace(s.from+1+cut, s.to-1, inside(rawjson.Quote(truncationNotice)))
 	}
 }
 
-// cutText reports whether the escaped text is longer than limit units, and if so how
-// many bytes of it are its first keep units, one fewer if the last one would be half
-// of a character.
+// cutText reports whether the escaped text is longer than limit units, and if so the length
+// in bytes of its first keep units, one fewer if the last one would be half of a character.
 func cutText(body []byte, limit, keep int) (cut int, over bool) {
 	units := 0
 	for i := 0; i < len(body); {
 		size, width := 1, 1
-		if c := body[i]; c == '\\' || c >= utf8.RuneSelf { // a call for each letter would be felt
+		if c := body[i]; c == '\\' || c >= utf8.RuneSelf { // a call for each letter would be slow
 			size, width = character(body[i:])
 		}
 		i += size

@@ -4,25 +4,25 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// place says where a value stands: under which key, whether in a list there (lists in
-// lists pass the key on), and within how many objects and lists.
+// place describes the position of a value: under which key, whether in a list there (lists
+// in lists inherit the key), and within how many objects and lists.
 type place struct {
 	key   role
 	list  bool
 	depth int
 }
 
-// extent is a stretch of the line. The zero value is none, because a line begins
-// with its opening bracket.
+// extent is a range of the line. The zero value is none, because a line begins with its
+// opening bracket.
 type extent struct{ from, to int }
 
 func (e extent) some() bool { return e.to > 0 }
 
-// members are the values of an object that are judged together, once all are known.
-// Of duplicate keys the last one counts, as in JavaScript.
+// members are the values of an object that are handled together, once all are known. Of
+// duplicate keys the last one counts, as in JavaScript.
 type members struct {
 	typ, mime    extent
 	data, result extent // strings; no rule was applied to them yet
@@ -50,7 +50,8 @@ func (p *preparer) value(i int, at place) (end int) {
 	return valueEnd(p.line, i)
 }
 
-// list applies the rules to the list at i, whose items stand at at, and returns its end.
+// list applies the rules to the list at i, whose items have the place at, and returns its
+// end.
 func (p *preparer) list(i int, at place) int {
 	for i = skipBlank(p.line, i+1); i < len(p.line) && p.line[i] != ']'; i = skipBlank(p.line, i+1) {
 		if i = skipBlank(p.line, p.value(i, at)); p.at(i) != ',' {
@@ -67,7 +68,7 @@ func (p *preparer) object(i int, at place) int {
 	prevEnd, dropFrom := 0, 0 // 0 is none
 	for i = skipBlank(p.line, i+1); p.at(i) == '"'; i = skipBlank(p.line, i+1) {
 		key := extent{i, stringEnd(p.line, i)}
-		if dropFrom > 0 { // with the comma behind it
+		if dropFrom > 0 { // with the comma after it
 			p.replace(dropFrom, i, nil)
 			dropFrom = 0
 		}
@@ -99,11 +100,11 @@ func (p *preparer) object(i int, at place) int {
 	return min(i+1, len(p.line))
 }
 
-// member applies the rules to one member's value and notes it in m when it is to be
-// judged together with others.
+// member applies the rules to one member's value and notes it in m if it is to be handled
+// together with others.
 func (p *preparer) member(m *members, val int, at place) (end int) {
 	if pending := m.pending(at.key); pending != nil {
-		if pending.some() { // a duplicate replaces it; then it is just text
+		if pending.some() { // a duplicate replaces it, so that the earlier one is just text
 			p.text(*pending, at)
 			*pending = extent{}
 		}
@@ -128,7 +129,7 @@ func (p *preparer) member(m *members, val int, at place) (end int) {
 	case roleContent:
 		m.content, m.cut = extent{}, false
 		if p.at(val) == '"' {
-			// A line that is torn right behind the quote has no end of a text.
+			// A line that is torn right after the quote has no end of a text.
 			m.content, m.cut = extent{val + 1, max(val+1, end-1)}, len(p.edits) > edits
 		}
 		if m.cut {
@@ -138,7 +139,8 @@ func (p *preparer) member(m *members, val int, at place) (end int) {
 	return end
 }
 
-// pending is where the value of a role waits for the object's end, nil if it does not.
+// pending returns where the value of a role is kept until the object's end, or nil if it is
+// not.
 func (m *members) pending(r role) *extent {
 	switch r {
 	case roleData:
@@ -149,9 +151,8 @@ func (m *members) pending(r role) *extent {
 	return nil
 }
 
-// countLines makes lineCount agree with content. It is only called for an object in
-// which something changed, whatever it was: a wrong count that came from elsewhere is
-// left alone, because that is what the programs do.
+// countLines makes lineCount agree with content. It is only called for an object in which
+// anything changed: a wrong count from elsewhere is left alone, as the programs do.
 func (p *preparer) countLines(m members) {
 	if !m.content.some() || !m.lineCount.some() {
 		return
@@ -165,7 +166,7 @@ func (p *preparer) countLines(m members) {
 	}
 }
 
-// at returns the byte at i, 0 behind the end of a line that is not JSON.
+// at returns the byte at i, 0 past the end of a line that is not JSON.
 func (p *preparer) at(i int) byte {
 	if i >= len(p.line) {
 		return 0
@@ -173,8 +174,8 @@ func (p *preparer) at(i int) byte {
 	return p.line[i]
 }
 
-// valueEnd returns the end of the value that starts at b[i], looking at nothing but
-// brackets and strings.
+// valueEnd returns the end of the value that starts at b[i]. It looks only at brackets and
+// strings.
 func valueEnd(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {
@@ -203,7 +204,7 @@ func valueEnd(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the index behind the string that starts at b[i].
+// stringEnd returns the index after the string that starts at b[i].
 func stringEnd(b []byte, i int) int {
 	for i++; ; {
 		n := bytes.IndexByte(b[i:], '"')

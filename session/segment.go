@@ -5,10 +5,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// segment is some whole lines of a file.
+// segment is a number of whole lines of a file.
 type segment struct {
 	off     int64 // of buf in the file
 	buf     []byte
@@ -16,15 +16,15 @@ type segment struct {
 	tooLong bool  // it is the beginning of a line that is longer than maxLine
 	err     error // of reading it
 
-	values []value // of its first lines, in which nothing is odd; counted from line 1
+	values []Value // of its first lines, which have no problems; counted from line 1
 	lines  int     // how many lines those are
 	usual  int     // how many bytes
 
 	scanned chan struct{} // closed once values are known
 }
 
-// read makes g the segment that begins with rest, the beginning of a line, and goes on
-// with what is read from src, in blocks. It returns the beginning of the next segment.
+// read makes g the segment that begins with rest, the beginning of a line, and continues
+// with blocks read from src. It returns the beginning of the next segment.
 func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte {
 	*g = segment{off: off, buf: append(g.buf[:0], rest...), values: g.values[:0], scanned: make(chan struct{})}
 	for {
@@ -50,8 +50,8 @@ func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte 
 	}
 }
 
-// scan takes the values up to the first line in which something is odd: what it is and
-// how far it goes may depend on what is behind the segment.
+// scan takes the values up to the first unusual line, whose meaning and extent may depend
+// on the bytes after the segment.
 func (g *segment) scan() {
 	for g.usual < len(g.buf) && !g.tooLong && g.err == nil {
 		n := bytes.IndexByte(g.buf[g.usual:], '\n')
@@ -65,7 +65,7 @@ func (g *segment) scan() {
 			if st != rawjson.Complete || blank(line[end:]) < n-end {
 				return
 			}
-			g.values = append(g.values, value{off: g.off + int64(g.usual+start), line: g.lines + 1, raw: line[start:end], env: env})
+			g.values = append(g.values, Value{off: g.off + int64(g.usual+start), line: g.lines + 1, Raw: line[start:end], Env: env})
 		}
 		g.lines++
 		g.usual += n + 1

@@ -3,16 +3,18 @@ package session
 import (
 	"encoding/json"
 	"iter"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
-// sequenceBlock is how much of a large file is read at a time when entries are read one after the other.
+// sequenceBlock is how many bytes of a large file are read at a time when entries are read one after the other.
 const sequenceBlock = 128 << 10
 
-// Lines returns the lines of all entries in file order, as [Document.Entry] has them. A line is only valid until the
-// next one is asked for. Reading a large file so is several times as fast as entry by entry.
+// Lines returns the lines of all entries in file order, in the form that [Document.Entry] returns. A line is only valid
+// until the next one is requested. For a large file this is several times as fast as reading entry by entry.
 //
-// With blobs, images that are kept outside the file stand where they are referred to; those that cannot be had keep
-// their reference. Nil leaves every line as it is.
+// With blobs, references to images outside the file are replaced with the images; a reference to an image that is not
+// available stays. Nil leaves every line unchanged.
 func (d *Document) Lines(blobs BlobSource) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		var w window
@@ -21,7 +23,7 @@ func (d *Document) Lines(blobs BlobSource) iter.Seq2[json.RawMessage, error] {
 			if line == nil {
 				raw, err := w.read(&d.src, d.tree.span(i))
 				if err != nil {
-					yield(nil, ioFault("read", d.path, err))
+					yield(nil, disk.Fault("read", d.path, err))
 					return
 				}
 				line = d.current(i, raw)
@@ -49,7 +51,7 @@ func (w *window) read(s *source, at span) ([]byte, error) {
 	}
 	if at.off < w.off || at.end > w.off+int64(len(w.buf)) {
 		n := max(at.end-at.off, min(sequenceBlock, s.size-at.off))
-		if int64(cap(w.buf)) < n || cap(w.buf) > 4*sequenceBlock { // what one long line needed is not kept
+		if int64(cap(w.buf)) < n || cap(w.buf) > 4*sequenceBlock { // a buffer for one long line is not kept
 			w.buf = make([]byte, max(n, sequenceBlock))
 		}
 		w.off, w.buf = at.off, w.buf[:n]

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// Lines yields what Entry does, of small files from memory and of large ones from disk, with lines of every length.
+// Lines yields the same lines as Entry, of small files from memory and of large ones from disk, with lines of every
+// length.
 func TestLinesAreTheEntries(t *testing.T) {
 	t.Parallel()
 	for _, lines := range []int{3, 900} {
@@ -48,7 +49,7 @@ func TestLinesAreTheEntries(t *testing.T) {
 	}
 }
 
-// With a blob store the images of a session are where it refers to them; what is missing keeps its reference.
+// With a blob store, references to images are replaced with the images; a reference to a missing image stays.
 func TestLinesWithImages(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -72,7 +73,7 @@ func TestLinesWithImages(t *testing.T) {
 	}
 }
 
-// A large file that became shorter ends the lines with an error.
+// If a large file was truncated, Lines ends with an error.
 func TestLinesOfAFileThatShrank(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.jsonl")

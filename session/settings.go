@@ -1,7 +1,7 @@
 package session
 
-// AppendModel records a change of model in the form that the file's program reads. role
-// "" is the default one.
+// AppendModel records a model change in the form that the file's program reads. An empty
+// role is the default one.
 func (l *Log) AppendModel(provider, id, role string) (string, error) {
 	l.mu.Lock()
 	form := l.form()
@@ -9,8 +9,8 @@ func (l *Log) AppendModel(provider, id, role string) (string, error) {
 	return l.Append(DraftModelChange(form, provider, id, role))
 }
 
-// Claim makes the session ours to write, as the first Append would. That another process
-// writes to it is kind busy.
+// Claim takes the session's write lock, as the first Append would. It returns a Busy error
+// if another process writes to the session.
 func (l *Log) Claim() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

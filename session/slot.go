@@ -1,8 +1,8 @@
 package session
 
-// slot is how the index keeps a record: in 32 bytes without pointers, because a file
-// has hundreds of thousands of them and the garbage collector need not look into
-// any. Texts are numbers (see idKey, typeCodes); what is rare is in maps beside.
+// slot is the form in which the index keeps a record: 32 bytes without pointers, because a
+// file has hundreds of thousands of entries and the garbage collector need not scan them.
+// Texts are numbers (see idKey, typeCodes); rare fields are in separate maps.
 type slot struct {
 	off        int64
 	n, ord     int32
@@ -31,31 +31,31 @@ func (s *slot) setIDs(id, parent idKey) {
 }
 
 // pack makes the slot of a line in which everything is as the programs write it. ok is
-// false for any other; [index.record] and [index.add] take all.
-func pack(v value) (s slot, ok bool) {
-	s = slot{off: v.off, n: int32(len(v.raw))}
-	if s.typ = typeCodes.rawCode(v.env.Type); s.typ == otherCode {
+// false for any other line; [index.record] and [index.add] accept all lines.
+func pack(v Value) (s slot, ok bool) {
+	s = slot{off: v.off, n: int32(len(v.Raw))}
+	if s.typ = typeCodes.rawCode(v.Env.Type); s.typ == otherCode {
 		return s, false
 	}
-	if s.typ == messageCode && v.env.Role != nil {
-		if s.role = roleCodes.rawCode(v.env.Role); s.role == otherCode {
+	if s.typ == messageCode && v.Env.Role != nil {
+		if s.role = roleCodes.rawCode(v.Env.Role); s.role == otherCode {
 			return s, false
 		}
 	}
 	id, parent := idKey{kind: hexID}, idKey{kind: hexID}
-	if id.value, ok = hexValue(unquoted(v.env.ID)); !ok {
+	if id.value, ok = hexValue(unquoted(v.Env.ID)); !ok {
 		return s, false
 	}
-	if string(v.env.ParentID) == "null" {
+	if string(v.Env.ParentID) == "null" {
 		parent = idKey{}
-	} else if parent.value, ok = hexValue(unquoted(v.env.ParentID)); !ok {
+	} else if parent.value, ok = hexValue(unquoted(v.Env.ParentID)); !ok {
 		return s, false
 	}
 	s.setIDs(id, parent)
 	return s, true
 }
 
-// unquoted is the raw text of a string, and nil for any other value.
+// unquoted returns the raw text of a string, and nil for any other value.
 func unquoted(raw []byte) []byte {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil
@@ -76,7 +76,7 @@ const (
 
 func (l *slots) at(i int) *slot { return &l.pages[i>>pageBits][i%pageLen] }
 
-// append returns the place of the slot.
+// append appends a slot and returns its index.
 func (l *slots) append(s slot) (place int32) {
 	if l.n%pageLen == 0 {
 		l.pages = append(l.pages, make([]slot, 0, min(l.n, pageLen))) // the first one grows from nothing

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/afero"
 )
 
-// source is where payloads come from: the content in memory, or an open file.
+// source provides the payloads: the content in memory, or an open file.
 type source struct {
 	mem  []byte
 	file afero.File
@@ -28,7 +28,7 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 	return b, nil
 }
 
-// readFull fills b with what an open file has from off on. A file that has less was
+// readFull fills b from an open file, starting at off. A file that is too short was
 // truncated since it was indexed.
 func (s *source) readFull(b []byte, off int64) error {
 	s.mu.Lock()
@@ -43,7 +43,7 @@ func (s *source) readFull(b []byte, off int64) error {
 	return err
 }
 
-// errTruncated says that bytes are gone that were in the file when it was indexed.
+// errTruncated means that the file lost bytes since it was indexed.
 var errTruncated = errors.New("it became shorter while it was open")
 
 // copyTo writes the source's bytes to w.

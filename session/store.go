@@ -12,69 +12,65 @@ import (
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
-// StoreConfig is what a [Store] works with. Fs and DirFor are required.
+// StoreConfig configures a [Store]. Fs and DirFor are required.
 type StoreConfig struct {
 	Fs afero.Fs
 
-	// DirFor returns the directory in which a new session of cwd is filed. It need
-	// not exist.
+	// DirFor returns the directory for a new session of cwd. It need not exist.
 	DirFor func(cwd string) (string, error)
 
-	// RootFor returns the root that a session file belongs to, which says whose
-	// dialect the file follows and where its images are. ok is false for a file
-	// outside every root; nil means that there are none.
+	// RootFor returns the root that a session file belongs to, which determines the file's
+	// dialect and where its images are. ok is false for a file outside every root; nil
+	// means that there are none.
 	RootFor func(path string) (root FileRoot, ok bool)
 
 	// RealPath resolves symbolic links, so that a rewrite replaces the file and not
 	// the link to it. Nil means that there are none.
 	RealPath func(path string) (string, error)
 
-	// LockDir is where a server says which sessions it writes to. "" says nothing.
+	// LockDir is where a server records which sessions it writes to. "" disables that.
 	LockDir string
 
-	Now func() time.Time // time.Now when nil
-	IDs *IDs             // random ones when nil
-	Log *zap.Logger      // silent when nil
-
-	// AfterFunc calls f once d has passed, unless stop is called first; time.AfterFunc
-	// when nil. A session that was written to gives up its lock and its file that way.
-	AfterFunc func(d time.Duration, f func()) (stop func() bool)
+	Now    func() time.Time // time.Now when nil
+	Random io.Reader        // of ids; crypto/rand's reader when nil
+	Log    *zap.Logger      // silent when nil
 }
 
-// FileRoot is what a session file's place says about it.
+// FileRoot describes the root that a session file is in.
 type FileRoot struct {
 	Dialect Dialect
-	Blobs   string // directory of content-addressed images; nothing is put into one of pi's
+	Blobs   string // directory of content-addressed images; none are written to one of pi's
 }
 
 // Store makes and opens session files. It is safe for concurrent use.
 type Store struct {
 	StoreConfig
-	now   func() time.Time
-	ids   *IDs
-	log   *zap.Logger
-	locks *locker
+	Locks *lock.Locker
+	ids   *ids
 }
 
 // NewStore returns a store over c.
 func NewStore(c StoreConfig) *Store {
-	s := &Store{StoreConfig: c, now: c.Now, ids: c.IDs, log: c.Log}
-	if s.now == nil {
-		s.now = time.Now
+	s := &Store{StoreConfig: c}
+	if s.Now == nil {
+		s.Now = time.Now
 	}
-	if s.ids == nil {
-		s.ids = NewIDs(s.now, nil)
+	s.ids = newIDs(s.Now, s.Random)
+	if s.Log == nil {
+		s.Log = zap.NewNop()
 	}
-	if s.log == nil {
-		s.log = zap.NewNop()
-	}
-	s.locks = newLocker(s.Fs, lockOptions{now: c.Now, after: c.AfterFunc})
+	s.Locks = lock.New(s.Fs, lock.Options{Now: c.Now})
 	return s
 }
+
+// NewID returns a new session id. Later ones compare greater as text.
+func (s *Store) NewID() string { return s.ids.session() }
 
 func (s *Store) realPath(path string) (string, error) {
 	if s.RealPath == nil {
@@ -83,23 +79,25 @@ func (s *Store) realPath(path string) (string, error) {
 	return s.RealPath(path)
 }
 
-func (s *Store) root(path string) (FileRoot, bool) {
+// RootOf returns the root that the session at path belongs to. It reports false for a path outside
+// every root.
+func (s *Store) RootOf(path string) (FileRoot, bool) {
 	if s.RootFor == nil {
 		return FileRoot{}, false
 	}
 	return s.RootFor(path)
 }
 
-// rootOr is the root that the session at path is in, because its program reads it there;
-// outside every root what the file itself says counts, which is dialect.
+// rootOr returns the root that the session at path is in, because its program reads it
+// there. Outside every root the dialect of the file itself applies.
 func (s *Store) rootOr(path string, dialect Dialect) FileRoot {
-	if root, ok := s.root(path); ok {
+	if root, ok := s.RootOf(path); ok {
 		return root
 	}
 	return FileRoot{Dialect: dialect}
 }
 
-// BlobsFor returns where the images of the session at path are, or nil.
+// BlobsFor returns the image store of the session at path, or nil.
 func (s *Store) BlobsFor(path string) BlobSource {
 	if s.RootFor == nil {
 		return nil
@@ -108,16 +106,22 @@ func (s *Store) BlobsFor(path string) BlobSource {
 	if !ok || root.Blobs == "" {
 		return nil
 	}
-	return BlobDir{Fs: s.Fs, Dir: root.Blobs}
+	return blobDir{Fs: s.Fs, Dir: root.Blobs}
 }
 
-// Load reads the session at path without a thought of writing; see [Load].
+// Load reads the session at path, not for writing. It opens the file read-only and closes it
+// again; a large file stays open until [Document.Close].
+//
+// A missing file is a NotFound error. A file without a readable header is a Damaged error
+// and comes with a Document of the entries that can be read, for salvage. An empty file is
+// a Damaged error too; the caller decides how to handle it.
 func (s *Store) Load(path string) (*Document, error) {
-	return LoadAs(s.Fs, path, s.dialectAt(path))
+	return load(s.Fs, path, s.dialectAt(path))
 }
 
-// dialectAt is the dialect that a file's place settles, nil for none. xcsh's own
-// directory holds copies of the others' sessions too, so only a foreign root does.
+// dialectAt returns the dialect that a file's location determines, nil for none. Only
+// another program's root does, because xcsh's own directory also holds copies of the
+// others' sessions.
 func (s *Store) dialectAt(path string) *Dialect {
 	if s.RootFor != nil {
 		if root, ok := s.RootFor(path); ok && root.Dialect != Xcsh {
@@ -127,8 +131,8 @@ func (s *Store) dialectAt(path string) *Dialect {
 	return nil
 }
 
-// Newest is [LoadTail] for a session of this store that is too large to be read whole
-// for its newest context. ok is false for any other.
+// Newest is [LoadTail] for a session of this store that is too large to be read whole for
+// its newest context. ok is false for any other.
 func (s *Store) Newest(path string) (t Tail, ok bool, err error) {
 	if info, err := s.Fs.Stat(path); err != nil || info.Size() <= smallFile {
 		return Tail{}, false, nil
@@ -140,12 +144,12 @@ func (s *Store) Newest(path string) (t Tail, ok bool, err error) {
 func (s *Store) Open(path string) (*Log, error) {
 	doc, err := s.Load(path)
 	if err != nil {
-		return nil, closing(err, doc)
+		return nil, Closing(err, doc)
 	}
 	return newLog(s, doc, path, false), nil
 }
 
-// NewOptions says more about a new session.
+// NewOptions are optional properties of a new session.
 type NewOptions struct {
 	Title  string
 	Parent string // an id or a path, opaque; "" for none
@@ -163,22 +167,22 @@ func (s *Store) Create(cwd string, o NewOptions) (*Log, error) {
 	return newLog(s, doc, path, true), nil
 }
 
-// CreateAt makes a new session of cwd at exactly path, which must be missing or an
-// empty file; its header is written at once. Anything else there is kind fileExists
-// and stays as it is.
+// CreateAt makes a new session of cwd at exactly path, which must be missing or an empty
+// file; its header is written at once. Any other existing file is a FileExists error and is
+// not changed.
 func (s *Store) CreateAt(path, cwd string) (*Log, error) {
 	doc, _ := s.newDocument(cwd, NewOptions{})
-	content := func(w io.Writer) error { return writeLines(w, [][]byte{doc.header.Raw}) }
+	content := func(w io.Writer) error { return disk.WriteLines(w, [][]byte{doc.header.Raw}) }
 	info, err := s.Fs.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = createFile(s.Fs, path, s.ids.Session(), content)
+		err = disk.Create(s.Fs, path, s.NewID(), content)
 	case err != nil:
-		err = ioFault("open", path, err)
+		err = disk.Fault("open", path, err)
 	case info.Size() > 0 || !info.Mode().IsRegular():
 		err = fault.New(fault.FileExists, "%s exists already.", path).With("path", path)
 	default:
-		err = replaceFile(s.Fs, path, s.ids.Session(), fileMode, content, func() error { return stillEmpty(s.Fs, path, info) })
+		err = disk.Replace(s.Fs, path, s.NewID(), disk.FileMode, content, func() error { return disk.StillEmpty(s.Fs, path, info) })
 	}
 	if err != nil {
 		return nil, err
@@ -194,17 +198,17 @@ func (s *Store) Memory(cwd string, o NewOptions) *Log {
 
 // newDocument returns an empty session and the name of its file.
 func (s *Store) newDocument(cwd string, o NewOptions) (doc *Document, name string) {
-	id, at := s.ids.Session(), FormatTime(s.now())
+	id, at := s.NewID(), FormatTime(s.Now())
 	var title *Title
 	if text := CleanTitle(o.Title); text != "" {
 		title = &Title{Text: text, Source: "user"}
 	}
-	return documentOf(newHeader(id, at, cwd, title, o.Parent)), FileName(at, id)
+	return documentOf(NewHeader(id, at, cwd, title, o.Parent)), FileName(at, id)
 }
 
 func documentOf(header []byte) *Document {
 	doc := &Document{tail: tail{newline: true}}
-	doc.header, _ = parseHeader(header)
+	doc.header, _ = ParseHeader(header)
 	doc.title = Title{Text: doc.header.Title, Source: doc.header.TitleSource}
 	return doc
 }
@@ -214,43 +218,43 @@ func FileName(timestamp, id string) string {
 	return strings.NewReplacer(":", "-", ".", "-").Replace(timestamp) + "_" + id + ".jsonl"
 }
 
-// Salvage writes what can be read of a damaged session into a new file at out, with
-// a header of its own that names the damaged one as its parent. It returns how many
-// entries it saved. The damaged file is not touched; an existing out is kind fileExists.
+// Salvage writes the readable entries of a damaged session into a new file at out, with a
+// new header that names the damaged session as its parent. It returns the number of entries
+// saved. The damaged file is not changed; an existing out is a FileExists error.
 func (s *Store) Salvage(path, out, cwd string) (entries int, err error) {
 	doc, err := s.Load(path)
 	if doc == nil {
 		return 0, err
 	}
-	defer func() { err = closing(err, doc) }()
+	defer func() { err = Closing(err, doc) }()
 	if err != nil && !fault.Is(err, fault.Damaged) {
 		return 0, err
 	}
 	if doc.header.Raw == nil {
 		doc.settleHeadless()
 	}
-	header := newHeader(s.ids.Session(), FormatTime(s.now()), cmp.Or(doc.header.Cwd, cwd), nil, path)
+	header := NewHeader(s.NewID(), FormatTime(s.Now()), cmp.Or(doc.header.Cwd, cwd), nil, path)
 	if doc.dialect != Xcsh {
 		header = rawjson.SetString(header, "dialect", doc.dialect.String())
 	}
-	err = createFile(s.Fs, out, s.ids.Session(), func(w io.Writer) error {
+	err = disk.Create(s.Fs, out, s.NewID(), func(w io.Writer) error {
 		return doc.writeEntries(w, s.forDisk(out, doc.dialect), header, allEntries(doc))
 	})
 	return doc.Len(), err
 }
 
-// WriteFile puts content at path, whole or not at all, readable by its owner only. An
-// existing file is kind fileExists unless it may be overwritten; a missing directory
-// is kind notFound.
+// WriteFile writes content to path, whole or not at all, readable by its owner only. An
+// existing file is a FileExists error unless overwrite is set; a missing directory is a
+// NotFound error.
 func (s *Store) WriteFile(path string, overwrite bool, content func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if ok, err := afero.DirExists(s.Fs, dir); err != nil {
-		return ioFault("write", path, err)
+		return disk.Fault("write", path, err)
 	} else if !ok {
 		return fault.New(fault.NotFound, "Directory not found: %s", dir).With("path", dir)
 	}
 	if !overwrite {
-		return createFile(s.Fs, path, s.ids.Session(), content)
+		return disk.Create(s.Fs, path, s.NewID(), content)
 	}
 	target := path
 	if info, err := s.Fs.Stat(path); err == nil {
@@ -258,14 +262,14 @@ func (s *Store) WriteFile(path string, overwrite bool, content func(io.Writer) e
 			return fault.New(fault.FileExists, "%s is not a file that can be replaced.", path).With("path", path)
 		}
 		if target, err = s.realPath(path); err != nil {
-			return ioFault("write", path, err)
+			return disk.Fault("write", path, err)
 		}
 	}
-	return replaceFile(s.Fs, target, s.ids.Session(), fileMode, content, func() error { return nil })
+	return disk.Replace(s.Fs, target, s.NewID(), disk.FileMode, content, func() error { return nil })
 }
 
-// closing closes doc, if there is one, and keeps the first error.
-func closing(err error, doc *Document) error {
+// Closing closes doc, if there is one, and returns the first error.
+func Closing(err error, doc *Document) error {
 	if doc == nil {
 		return err
 	}

@@ -9,21 +9,22 @@ import (
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
 const (
 	tailBlock = 256 << 10 // bytes per step backwards
 
-	// tailReach is how far back from the end a context is looked for, in bytes, and
-	// tailShare the part of a file for which that is worth more. Further back the forward
-	// index, which reads faster, is the better way: what was walked in vain by then is
-	// little beside it.
+	// tailReach and tailShare limit how far back from the end a context is searched for:
+	// tailReach bytes or one tailShare-th of the file, whichever is more. Beyond that the
+	// forward index, which reads faster, is better, and the bytes read in vain cost little
+	// beside it.
 	tailReach = 4 << 20
 	tailShare = 32
 
-	// headReach is where the header and the first entry that only one program writes
-	// must be, in bytes from the beginning.
+	// headReach is how far, in bytes from the beginning, the header and the first entry
+	// that only one program writes are searched for.
 	headReach = 1 << 20
 )
 
@@ -32,26 +33,26 @@ type Tail struct {
 	Header   Header
 	LeafID   string
 	Context  Context
-	Problems []Problem // met in the part that was read
+	Problems []Problem // found in the part that was read
 }
 
-// LoadTail rebuilds the context at the newest entry of the session at path by reading
-// the file backwards, so that the cost is that of the context and not of the file.
+// LoadTail rebuilds the context at the newest entry of the session at path by reading the
+// file backwards, so that the cost is that of the context and not of the file.
 //
-// A file is append-only: parents precede children, and everything before the first
-// entry that the newest compaction keeps is hidden. Going backwards, only lines whose
-// id is the wanted parent matter. ok is false when that is not certain to give what
-// [BuildContext] gives over the whole file, and then nothing is known: the file is of
-// another program than pi, whose contexts depend on entries anywhere on the path; it
-// is of an older version; a line in reach cannot be read; an id comes twice.
+// A file is append-only: parents precede children, and everything before the first entry
+// that the newest compaction keeps is hidden. Going backwards, only lines whose id is the
+// wanted parent matter. ok is false, and t is empty, if the result might differ from that
+// of [BuildContext] over the whole file: the file belongs to another program than pi, whose
+// contexts depend on entries anywhere on the path; it has an older version; a line in reach
+// cannot be read; an id occurs twice.
 func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t Tail, ok bool, err error) {
 	info, err := fsys.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return Tail{}, false, nil // the full way words the error
+		return Tail{}, false, nil // loading the whole file reports the error
 	}
 	f, err := fsys.Open(path)
 	if err != nil {
-		return Tail{}, false, ioFault("open", path, err)
+		return Tail{}, false, disk.Fault("open", path, err)
 	}
 	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
@@ -64,12 +65,12 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 		t, ok, err = Tail{}, false, nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return Tail{}, false, ioFault("read", path, err)
+		return Tail{}, false, disk.Fault("read", path, err)
 	}
 	return t, ok, nil
 }
 
-// errTooLong says that a line reaches further back than is worth reading.
+// errTooLong means that a line extends further back than is worth reading.
 var errTooLong = errors.New("session: line too long")
 
 // tailWalk follows the parents of the newest entry towards the beginning of the file.
@@ -77,7 +78,7 @@ type tailWalk struct {
 	f    io.ReaderAt
 	size int64
 	lo   int64  // buf holds the file from here …
-	buf  []byte // … up to the line that is read next, at the beginning of what it has room for
+	buf  []byte // … up to the line that is read next, at the start of its capacity
 	ends []int  // where in buf lines end
 
 	doc    *Document
@@ -103,7 +104,7 @@ func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
 			return false, err
 		}
 		if line == nil {
-			// The beginning of the file. A parent that was not met is after its child.
+			// The beginning of the file. A parent that was not found is after its child.
 			return w.begun && w.wanted == "", nil
 		}
 		if !w.take(line, last) {
@@ -113,7 +114,7 @@ func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
 	return true, nil
 }
 
-// head reads the header and settles whose session it is.
+// head reads the header and determines the dialect.
 func (w *tailWalk) head(dialect *Dialect) (ok bool, err error) {
 	head := make([]byte, min(w.size, headReach))
 	if _, err := w.f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -131,7 +132,7 @@ func (w *tailWalk) head(dialect *Dialect) (ok bool, err error) {
 	case dialect != nil:
 		d.dialect = *dialect
 	case d.marks.pi:
-		d.dialect = guessDialect(false, d.header, d.marks)
+		d.dialect = GuessDialect(false, d.header, d.marks)
 	default:
 		return false, nil
 	}
@@ -150,8 +151,8 @@ func (w *tailWalk) complete() bool {
 	return w.compacted && w.keep == "" && w.hasThinking && w.hasModel
 }
 
-// previousLine returns the line before the last one returned, nil at the beginning of
-// the file. last tells that it has no newline. The line is valid until the next call.
+// previousLine returns the line before the last one returned, nil at the beginning of the
+// file. last reports that it has no newline. The line is valid until the next call.
 func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
 	for {
 		end, before := len(w.buf), len(w.ends)
@@ -182,7 +183,7 @@ func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
 	}
 }
 
-// fill puts the block before the buffer in front of it.
+// fill reads the preceding block of the file and prepends it to the buffer.
 func (w *tailWalk) fill() error {
 	n, rest := int(min(w.lo, max(tailBlock, int64(len(w.buf))))), len(w.buf)
 	room := w.buf
@@ -214,23 +215,23 @@ func (w *tailWalk) fill() error {
 	return nil
 }
 
-// take looks at one line on the way back. It reports false when the whole file must be
-// read to be certain.
+// take handles one line on the way back. It returns false if the whole file must be read to
+// be certain.
 func (w *tailWalk) take(line []byte, last bool) bool {
 	if blank(line) == len(line) {
 		return true
 	}
 	env, n, st := rawjson.ScanEnvelope(line)
 	if st != rawjson.Complete {
-		return last // half a line at the very end is nobody's entry
+		return last // an incomplete line at the very end is not an entry
 	}
 	if blank(line[n:]) != len(line)-n || !env.Object || w.size-w.lo > max(tailReach, w.size/tailShare) {
 		return false
 	}
-	// The line begins where what is left of the buffer ends.
-	r, ok := w.doc.tree.record(value{off: w.lo + int64(len(w.buf)), raw: line[:n], env: env})
-	if !ok || r.typ == typeSession {
-		return r.typ == typeSession && w.lo == 0 && len(w.buf) == 0
+	// The line begins at the end of the remaining buffer.
+	r, ok := w.doc.tree.record(Value{off: w.lo + int64(len(w.buf)), Raw: line[:n], Env: env})
+	if !ok || r.typ == TypeSession {
+		return r.typ == TypeSession && w.lo == 0 && len(w.buf) == 0
 	}
 	if r.id == "" {
 		return false
@@ -256,12 +257,12 @@ func (w *tailWalk) step(r record, line []byte) bool {
 	if w.wanted = r.parent; r.parent == r.id {
 		w.wanted = ""
 	}
-	// A parent that was met behind its child: the index would take that one.
+	// The parent was found after its child: the index would use that one.
 	_, behind := w.seen[w.wanted]
 	return !behind
 }
 
-// note remembers what the entry settles.
+// note records the state that the entry determines.
 func (w *tailWalk) note(r record, line []byte) {
 	e := Entry{ID: r.id, Type: r.typ, Raw: line}
 	switch r.typ {
@@ -282,7 +283,7 @@ func (w *tailWalk) note(r record, line []byte) {
 	}
 }
 
-// build makes the context of the path that was found.
+// build builds the context of the path that was found.
 func (w *tailWalk) build(blobs BlobSource) (Context, []Problem, error) {
 	slices.Reverse(w.path)
 	path := make([]int, len(w.path))

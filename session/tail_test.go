@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// sameAsWhole requires that reading from the end, where it is certain of itself, gives
-// what reading the whole file gives. It reports whether it was.
+// sameAsWhole requires that reading from the end, if it returns a result, gives the same as
+// reading the whole file. It reports whether there was a result.
 func sameAsWhole(t *testing.T, fs afero.Fs, path string, dialect *session.Dialect) bool {
 	t.Helper()
 	tail, ok, err := session.LoadTail(fs, path, dialect, nil)
@@ -33,14 +34,15 @@ func sameAsWhole(t *testing.T, fs afero.Fs, path string, dialect *session.Dialec
 	return true
 }
 
+// Proves: F-18
 func TestReadingFromTheEndEqualsReadingAll(t *testing.T) {
 	t.Parallel()
 	certain := 0
 	pi := session.Pi
 	for _, program := range []string{"pi", "omp"} {
-		for _, file := range sessionFiles(t, program) {
+		for _, file := range kit.SessionFiles(t, program) {
 			for _, d := range []*session.Dialect{nil, &pi} {
-				if sameAsWhole(t, diskFixtures(), file, d) {
+				if sameAsWhole(t, kit.DiskFixtures(), file, d) {
 					certain++
 				}
 			}
@@ -49,17 +51,17 @@ func TestReadingFromTheEndEqualsReadingAll(t *testing.T) {
 	require.Greater(t, certain, 60, "most of pi's files are certain")
 }
 
-// TestRandomTreesReadFromTheEnd generates files with everything that could make the
-// two ways disagree: branches, duplicate ids, forward references, cycles, torn and
-// joined lines, compactions that keep from anywhere.
+// TestRandomTreesReadFromTheEnd generates files with everything that could make the two
+// ways disagree: branches, duplicate ids, forward references, cycles, torn and joined
+// lines, compactions that keep from anywhere.
 func TestRandomTreesReadFromTheEnd(t *testing.T) {
 	t.Parallel()
 	certain := 0
 	for seed := range int64(3000) {
 		r := rand.New(rand.NewSource(seed))
 		fs := afero.NewMemMapFs()
-		put(t, fs, filed, randomSession(r))
-		if sameAsWhole(t, fs, filed, nil) {
+		kit.Put(t, fs, kit.Filed, randomSession(r))
+		if sameAsWhole(t, fs, kit.Filed, nil) {
 			certain++
 		}
 	}
@@ -83,9 +85,9 @@ func randomSession(r *rand.Rand) string {
 		if odd {
 			switch r.Intn(25) {
 			case 0:
-				id = ids[r.Intn(len(ids))] // twice
+				id = ids[r.Intn(len(ids))] // a duplicate id
 			case 1:
-				parent = fmt.Sprintf("e%d", i+r.Intn(4)) // itself, or not there yet
+				parent = fmt.Sprintf("e%d", i+r.Intn(4)) // itself, or an entry that does not exist yet
 			case 2:
 				parent = "nowhere"
 			}
@@ -123,10 +125,10 @@ func randomEntry(r *rand.Rand, id, parent string, ids []string) string {
 	return st.User(id, parent, "prompt "+id)
 }
 
-func TestFilesThatMustBeReadWhole(t *testing.T) {
+func TestFilesThatMustBeReadCompletely(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"pi/v1-compaction", "omp/linear", "pi/odd-harness-v4", "pi/odd-empty", "pi/odd-cycle"} {
-		_, ok, err := session.LoadTail(diskFixtures(), filepath.Join(fixtures, name+".jsonl"), nil, nil)
+		_, ok, err := session.LoadTail(kit.DiskFixtures(), filepath.Join(kit.Fixtures, name+".jsonl"), nil, nil)
 		require.NoError(t, err)
 		require.False(t, ok, name)
 	}

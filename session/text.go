@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// ParseText is [Parse] for a text that an editor holds. The text is not copied: it may be
-// a hundred megabytes, and there is a new one with every key that is pressed. For the same
-// reason reading stops when ctx ends, and then only the error of ctx is returned.
+// ParseText reads a session from a text that an editor holds. It fails like [Store.Load]. The text is not copied: it may be a
+// hundred megabytes, and changes with every keystroke. For the same reason reading stops
+// when ctx ends, and then only the error of ctx is returned.
 func ParseText(ctx context.Context, text string) (*Document, error) {
-	// Nothing writes into a document's source, so that a string can be one.
+	// Nothing writes into a document's source, so it may share a string's memory.
 	content := unsafe.Slice(unsafe.StringData(text), len(text))
 	d := &Document{src: source{mem: content}}
 	lines := 0
@@ -30,22 +30,22 @@ func ParseText(ctx context.Context, text string) (*Document, error) {
 	return d, d.headerFault()
 }
 
-// Type returns the type of entry i. It reads nothing.
+// Type returns the type of entry i. It does not access the file.
 func (d *Document) Type(i int) Type { return d.tree.typ(i) }
 
-// Span returns where entry i is in what was read, in bytes. An entry that is newer than
-// that has no place in it, and neither has any other after [Log] changed the file.
+// Span returns the position of entry i in the source, in bytes. An entry that is newer than
+// the source has no position in it, and neither has any other after [Log] changed the file.
 func (d *Document) Span(i int) (from, to int64) {
 	at := d.tree.span(i)
 	return at.off, at.end
 }
 
-// HeaderSpan returns where the header is in what was read, in bytes. It is empty when there
-// is none.
+// HeaderSpan returns the position of the header in the source, in bytes. It is empty if
+// there is no header.
 func (d *Document) HeaderSpan() (from, to int64) { return d.headerAt.off, d.headerAt.end }
 
-// EntryAt returns the entry that the byte at offset of what was read belongs to. ok is false
-// for bytes of no entry.
+// EntryAt returns the entry that contains the byte at offset of the source. ok is false for
+// a byte outside every entry.
 func (d *Document) EntryAt(offset int64) (i int, ok bool) {
 	i = sort.Search(d.Len(), func(i int) bool {
 		_, to := d.Span(i)
@@ -58,15 +58,15 @@ func (d *Document) EntryAt(offset int64) (i int, ok bool) {
 	return i, from <= offset
 }
 
-// Finding is a problem and where it is in what was read, in bytes.
+// Finding is a problem and its position in the source, in bytes.
 type Finding struct {
 	Problem
 	From, To int64
 }
 
-// Findings returns what is wrong with the bytes and the tree of a document that was parsed
-// from memory, in the order of the text, at most limit. Unlike [Document.Check] it decodes
-// nothing. A document without a header has findings too.
+// Findings returns at most limit problems of the bytes and the tree of a document that was
+// parsed from memory, in the order of the text. Unlike [Document.Check] it decodes nothing.
+// A document without a header has findings too.
 func (d *Document) Findings(limit int) []Finding {
 	var found []Finding
 	for _, p := range d.problems {
@@ -85,7 +85,7 @@ func (d *Document) Findings(limit int) []Finding {
 			continue
 		}
 		f := Finding{Problem: d.pathProblem(kind, i, format)}
-		f.Lost = false // what is above it cannot be shown, but all of it is there
+		f.Lost = false // the entries above it cannot be shown, but none is lost
 		f.From, f.To = d.Span(i)
 		found = append(found, f)
 		more--
@@ -94,8 +94,8 @@ func (d *Document) Findings(limit int) []Finding {
 	return found[:min(len(found), limit)]
 }
 
-// placeLines gives findings that name a line the place of that line, all others the place of
-// the first one.
+// placeLines gives findings that name a line the position of that line, all others the
+// position of the first line.
 func (d *Document) placeLines(found []Finding) {
 	slices.SortStableFunc(found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 	line, from, to := 1, 0, lineLength(d.src.mem)
@@ -108,7 +108,7 @@ func (d *Document) placeLines(found []Finding) {
 	}
 }
 
-// lineLength returns the length of the first line of b, without its end.
+// lineLength returns the length of the first line of b, without its newline.
 func lineLength(b []byte) int {
 	if i := bytes.IndexByte(b, '\n'); i >= 0 {
 		return i

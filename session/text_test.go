@@ -9,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// A text is read as a file of the same bytes is, and every entry is where its place says.
+// ParseText gives the same result as Parse of the same bytes, and every entry is at its
+// reported position.
 func TestParseTextIsParse(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/sessions/*/*.jsonl")

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // tree is the index of a session with the parents of its entries.
@@ -13,8 +13,8 @@ type tree struct {
 	migrated *migration // set when the file is older than the current format
 }
 
-// path returns the indexes from the root to leaf. cycle is set when the parents
-// lead in a circle; the path then begins where the circle would close.
+// path returns the indexes from the root to leaf. cycle is set if the parents form a cycle;
+// the path then begins where the cycle would close.
 func (t *tree) path(leaf int) (path []int, cycle bool) {
 	seen := make([]bool, t.len())
 	for i := leaf; i >= 0; i = t.parentOf(i) {
@@ -29,7 +29,7 @@ func (t *tree) path(leaf int) (path []int, cycle bool) {
 	return path, cycle
 }
 
-// Leaf says up to which entry a context is built: [AtLast], [AtRoot] or [At].
+// Leaf determines up to which entry a context is built: [AtLast], [AtRoot] or [At].
 type Leaf struct {
 	id    string
 	root  bool
@@ -70,7 +70,7 @@ func (d *Document) LeafID(leaf Leaf) string {
 	return ""
 }
 
-// Index returns the index of the entry called id. An unknown id is kind notFound.
+// Index returns the index of the entry called id. An unknown id is a NotFound error.
 func (d *Document) Index(id string) (int, error) {
 	i, ok := d.tree.find(id)
 	if !ok {
@@ -83,8 +83,8 @@ func entryNotFound(id string) error {
 	return fault.New(fault.NotFound, "Entry %s not found", id).With("entryId", id)
 }
 
-// PathTo returns the indexes of the entries from the root to leaf. It ends the walk
-// where parents lead in a circle.
+// PathTo returns the indexes of the entries from the root to leaf. It stops where the
+// parents form a cycle.
 func (d *Document) PathTo(leaf Leaf) []int {
 	path, _ := d.tree.path(d.tree.resolve(leaf))
 	return path
@@ -93,8 +93,8 @@ func (d *Document) PathTo(leaf Leaf) []int {
 // Parent returns the index of entry i's parent, or -1 for a root.
 func (d *Document) Parent(i int) int { return d.tree.parentOf(i) }
 
-// Labels returns the label of every entry that has one. The last label entry for a
-// target counts; an empty one clears.
+// Labels returns the label of every entry that has one. The last label entry for a target
+// counts; an empty one clears the label.
 func (d *Document) Labels() (map[string]string, error) {
 	labels := map[string]string{}
 	for i := range d.Len() {
@@ -114,9 +114,9 @@ func (d *Document) Labels() (map[string]string, error) {
 	return labels, nil
 }
 
-// Ordered returns the indexes of all entries, parents before children, children of
-// one parent by timestamp. Entries that share an id are one node, the last of them.
-// Nodes on a circle of parents have no root above them; they follow at the end.
+// Ordered returns the indexes of all entries, parents before children, children of one
+// parent by timestamp. Entries that share an id are one node, the last of them. Nodes on a
+// cycle of parents have no root above them; they come last.
 func (d *Document) Ordered() ([]int, error) {
 	kin, err := d.kin()
 	if err != nil {
@@ -124,7 +124,7 @@ func (d *Document) Ordered() ([]int, error) {
 	}
 	order := make([]int, 0, d.Len())
 	placed := make([]bool, d.Len())
-	var stack []int // not recursion: a conversation of a hundred thousand turns is as deep
+	var stack []int // not recursive: a conversation can be a hundred thousand turns deep
 	visit := func(roots []int) {
 		stack = appendBackward(stack, roots)
 		for len(stack) > 0 {
@@ -154,7 +154,7 @@ func appendBackward(stack, list []int) []int {
 	return stack
 }
 
-// kin are the children of every entry, those of one parent side by side and by time.
+// kin holds the children of every entry, grouped by parent and sorted by time.
 type kin struct {
 	ends []int // [p+1]: where the children of p end in list; -1, the parent of roots, has the first
 	list []int
@@ -168,7 +168,7 @@ func (k kin) of(parent int) []int {
 	return k.list[from:k.ends[parent+1]]
 }
 
-// kin sorts the entries by parent. Only of those that have siblings the times are read.
+// kin groups the entries by parent. It reads the times only of those that have siblings.
 func (d *Document) kin() (kin, error) {
 	k := kin{ends: make([]int, d.Len()+2)}
 	each := func(f func(i, parent int)) {
@@ -178,7 +178,8 @@ func (d *Document) kin() (kin, error) {
 			}
 		}
 	}
-	// Counted one place further, the sums are where each begins; filling moves that to where it ends.
+	// Counted one index further, the sums are where each group begins; filling moves that
+	// to where it ends.
 	each(func(_, parent int) { k.ends[parent+2]++ })
 	for p := range d.Len() + 1 {
 		k.ends[p+1] += k.ends[p]

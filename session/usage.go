@@ -1,8 +1,8 @@
 package session
 
-import "github.com/xcsh-ls/xcsh-ls/session/rawjson"
+import "github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 
-// Usage is what a conversation has cost: tokens, and money in US dollars.
+// Usage is the cost of a conversation: tokens, and money in US dollars.
 type Usage struct {
 	Input       float64 `json:"input"`
 	Output      float64 `json:"output"`
@@ -12,11 +12,11 @@ type Usage struct {
 	Cost        float64 `json:"cost"`
 }
 
-// usageNames are the members of a message that say what it has cost.
+// usageNames are the members of a message that record its cost.
 var usageNames = []string{"usage", "toolName", "details"}
 
-// Usage sums over every answer in the file, on all branches, and over what tool
-// results say their sub-agents used. Answers without usage count nothing.
+// Usage sums the usage of every answer in the file, on all branches, and that of sub-agents
+// as recorded in tool results. Answers without usage count as zero.
 func (d *Document) Usage() (Usage, error) {
 	// Entries never change, so only those that came since the last call are read.
 	var fresh []int
@@ -45,8 +45,8 @@ func (d *Document) Usage() (Usage, error) {
 	return sum, nil
 }
 
-// amountNames are the members of what an answer says of its usage: four kinds of tokens,
-// their sum, and the money.
+// amountNames are the members of an answer's usage: four kinds of tokens, their sum, and
+// the money.
 var amountNames = []string{"input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"}
 
 func (u *Usage) add(v []byte) {
@@ -64,11 +64,11 @@ func (u *Usage) add(v []byte) {
 	u.Cost += amount(rawjson.Get(cost, "total"))
 }
 
-// maxAmount is far above any sum of tokens or money. Numbers come from a file, and a
-// sum that is infinite could not be written as JSON.
+// maxAmount is far above any sum of tokens or money. Numbers come from a file, and an
+// infinite sum could not be written as JSON.
 const maxAmount = 1e15
 
-// amount reads a number of tokens or dollars; what cannot be one counts nothing.
+// amount reads a number of tokens or dollars; any other value counts as zero.
 func amount(v []byte) float64 {
 	n, ok := rawjson.Float(v)
 	if !ok || n < -maxAmount || n > maxAmount {

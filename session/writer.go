@@ -6,23 +6,27 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
 	"github.com/spf13/afero"
+	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
-// errMoved says that the file is not the one we know. It never leaves the package.
+// errMoved means that the file is not the known one. It never leaves the package.
 var errMoved = errors.New("session: the file changed")
 
-// maxRetries bounds how often a write starts over because another program wrote in
-// between. After the first few it waits a moment each time.
+// maxRetries is how often a write starts over because another program wrote in between.
+// After the first few retries it waits a moment each time.
 const (
 	maxRetries = 200
-	restless   = 4 // tries without a pause
+	restless   = 4 // retries without a pause
 )
 
 // again waits before a write starts over for the n-th time.
@@ -30,13 +34,12 @@ func (l *Log) again(n int) error {
 	if n < restless {
 		return nil
 	}
-	return l.store.locks.env.wait(context.Background(), lockRetry)
+	return l.store.Locks.Wait(context.Background(), lock.Retry)
 }
 
 // persist writes the entries that are not in the file yet. A session without an
-// answer stays in memory unless it is forced. looked says that the file was just seen to
-// be as we know it; see [Log.look].
-func (l *Log) persist(force, looked bool) error {
+// answer stays in memory unless force is set.
+func (l *Log) persist(force bool) error {
 	switch {
 	case l.path == "":
 		l.unsaved = nil
@@ -52,14 +55,13 @@ func (l *Log) persist(force, looked bool) error {
 		return l.rewrite(l.doc.HeaderLine())
 	}
 	for n := range maxRetries {
-		err := l.appendUnsaved(looked)
+		err := l.appendUnsaved()
 		if !errors.Is(err, errMoved) {
 			return err
 		}
 		if err := cmp.Or(l.again(n), l.sync()); err != nil {
 			return err
 		}
-		looked = false
 		if l.pending {
 			return l.create()
 		}
@@ -71,15 +73,15 @@ func (l *Log) hasAnswer() bool {
 	return l.doc.tree.anyRole("assistant")
 }
 
-// create writes the whole session to a file that does not exist. One that was deleted
-// comes back with every byte it had, unreadable lines included.
+// create writes the whole session to a file that does not exist. A deleted file is restored
+// with every byte it had, unreadable lines included.
 func (l *Log) create() error {
-	err := createFile(l.store.Fs, l.path, l.store.ids.Session(), func(w io.Writer) error {
+	err := disk.Create(l.store.Fs, l.path, l.store.NewID(), func(w io.Writer) error {
 		if l.revived() {
 			if err := l.doc.src.copyTo(w); err != nil {
 				return err
 			}
-			return writeLines(w, l.fresh())
+			return disk.WriteLines(w, l.fresh())
 		}
 		return l.doc.writeEntries(w, l.forDisk(), l.doc.HeaderLine(), allEntries(l.doc))
 	})
@@ -90,8 +92,8 @@ func (l *Log) create() error {
 	return l.reopen()
 }
 
-// fresh returns the lines of all entries that came after the file was read, as they
-// are on disk. An empty line first ends a last line that was not ended.
+// fresh returns the lines of all entries added after the file was read, in their form on
+// disk. A last line without a newline is ended first, by an empty line.
 func (l *Log) fresh() [][]byte {
 	disk := l.forDisk()
 	var lines [][]byte
@@ -106,110 +108,123 @@ func (l *Log) fresh() [][]byte {
 	return lines
 }
 
-// reopen reads what we just wrote in full, which then is the truth. What is not in it,
-// because another program wrote in the same moment, is written again.
+// reopen reads the file just written, whose content is authoritative from then on. Entries
+// missing from it, because another program wrote at the same moment, are written again.
 func (l *Log) reopen() error {
 	dialect := l.doc.dialect
-	doc, err := LoadAs(l.store.Fs, l.path, &dialect)
+	doc, err := load(l.store.Fs, l.path, &dialect)
 	if err == nil && doc.header.ID != l.doc.header.ID {
 		err = fault.New(fault.Stale, "%s was replaced by another session.", l.path).With("path", l.path)
 	}
 	if err != nil {
-		// What is in the file is known when it can be read again; see look.
+		// The content of the file is known again once it can be read; see sync.
 		l.doc.info = nil
-		return closing(err, doc)
+		return Closing(err, doc)
 	}
 	if err := l.become(doc); err != nil || len(l.unsaved) == 0 {
 		return err
 	}
-	return l.persist(false, false)
+	return l.persist(false)
 }
 
-// forDisk returns what is done to a new line before it is written to the session at
-// path, which follows dialect unless its place says otherwise. A failure to store an
-// image costs nothing but space. In pi's files nothing is done: pi has no images outside
-// of them, it would show a model the reference, and no limit for texts.
+// forDisk returns the function that prepares a new line for writing to the session at path,
+// which follows dialect unless its root has another one. A failure to store an image costs
+// only space. For pi's files the function changes nothing: pi has no images outside of
+// them, so it would send the reference to a model, and no limit for texts.
 func (s *Store) forDisk(path string, dialect Dialect) func(line []byte) []byte {
 	return func(line []byte) []byte {
 		if plain(line) {
-			return line // without asking whose file it is
+			return line // without looking for the root of the file
 		}
 		root := s.rootOr(path, dialect)
 		if root.Dialect == Pi {
 			return line
 		}
-		var sink BlobSink
+		var sink blobSink
 		if root.Blobs != "" {
-			sink = BlobDir{Fs: s.Fs, Dir: root.Blobs}
+			sink = blobDir{Fs: s.Fs, Dir: root.Blobs}
 		}
 		out, err := prepare(line, sink)
 		if err != nil {
-			s.log.Warn("an image stays in the session file", zapPath(path), zapError(err))
+			s.Log.Warn("an image stays in the session file", zap.String("path", path), zap.Error(err))
 		}
 		return out
 	}
 }
 
-// appendUnsaved writes the missing lines behind the file's last one. errMoved means
-// that the file is not the one we know and nothing was written.
-func (l *Log) appendUnsaved(looked bool) error {
-	alone, err := l.appendInBurst(looked)
+// appendUnsaved writes the missing lines at the end of the file, under the publish lock.
+// errMoved means that the file is not the one in memory and nothing was written.
+func (l *Log) appendUnsaved() error {
+	target, err := l.store.realPath(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errMoved
+	} else if err != nil {
+		return disk.Fault("write", l.path, err)
+	}
+	unlock, err := l.store.Locks.Publish(target)
+	if fault.Is(err, fault.NotFound) {
+		return errMoved // the directory is gone
+	} else if err != nil {
+		return err
+	}
+	alone, err := l.appendTo(target)
+	l.store.unlocked(target, unlock())
 	if err == nil && !alone {
 		return l.writeAgain()
 	}
 	return err
 }
 
-// appendInBurst is [Log.appendOnce] with the lock and the file of the burst that goes
-// on, or of one that begins.
-func (l *Log) appendInBurst(looked bool) (alone bool, err error) {
-	b := l.burst
-	if err := b.await(); err != nil {
+// appendTo is appendOnce with the file at target, which it opens and closes.
+func (l *Log) appendTo(target string) (alone bool, err error) {
+	f, err := l.openKnown(target)
+	if err != nil {
 		return false, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	h := b.held(l.doc.info)
-	switch {
-	case h == nil:
-		b.end()
-		err = b.begin(l.doc.info, l.doc.tail.size)
-		h = b.hold
-	case h.file == nil:
-		err = h.open(b, l.doc.info, l.doc.tail.size)
-	case !looked:
-		err = l.unchanged(l.path)
-	}
-	if err == nil {
-		h.appends++
-		alone, err = l.appendOnce(h.file)
-	}
-	switch {
-	case err != nil, !alone, h.turns >= burstTurns:
-		b.end()
-	case b.shut:
-		b.close(h)
-	}
-	if err == nil && b.fault != nil {
-		// What was written may be lost; what is in the file is known when it is read again.
-		err, b.fault, l.doc.info = b.fault, nil, nil
+	alone, err = l.appendOnce(f)
+	if closeErr := f.Close(); closeErr != nil && err == nil {
+		// Network file systems report lost writes here. The next write reads the file again.
+		l.doc.info = nil
+		return false, disk.Fault("write", l.path, closeErr)
 	}
 	return alone, err
 }
 
-// unlocked reports a lock that could not be given up. What was done under it is done.
+// openKnown opens the file at target for appending. It returns errMoved if that is not the
+// file in memory, at the size in memory.
+func (l *Log) openKnown(target string) (afero.File, error) {
+	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, disk.FileMode)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errMoved
+	} else if err != nil {
+		return nil, disk.Fault("write", l.path, err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		err = disk.Fault("write", l.path, err)
+	case !disk.SameFile(info, l.doc.info), info.Size() != l.doc.tail.size:
+		err = errMoved
+	default:
+		return f, nil
+	}
+	_ = f.Close() // nothing was written
+	return nil, err
+}
+
+// unlocked logs a lock that could not be released. The work done under it is complete.
 func (s *Store) unlocked(path string, err error) {
 	switch {
 	case err == nil:
 	case fault.Is(err, fault.Stale):
-		s.log.Warn("the lock of a session file was gone before it was given up", zapPath(path))
+		s.Log.Warn("the lock of a session file was gone before it was given up", zap.String("path", path))
 	default:
-		s.log.Warn("the lock of a session file stays behind", zapPath(path), zapError(err))
+		s.Log.Warn("the lock of a session file stays behind", zap.String("path", path), zap.Error(err))
 	}
 }
 
-// appendOnce writes the missing lines to f, the file we know, in one call. alone is
-// false when somebody else wrote, or put another file there, in the same moment.
+// appendOnce writes the missing lines to f, the known file, in one call. alone is false if
+// another process wrote to the file, or replaced it, at the same moment.
 func (l *Log) appendOnce(f afero.File) (alone bool, err error) {
 	data, size := l.missingBytes(), l.doc.tail.size
 	n, err := f.Write(data)
@@ -218,13 +233,14 @@ func (l *Log) appendOnce(f afero.File) (alone bool, err error) {
 	}
 	if err != nil {
 		l.undo(f, size, n)
-		return false, ioFault("write", l.path, err)
+		return false, disk.Fault("write", l.path, err)
 	}
-	// The file cannot have lost its inode while it is open, so that one look by its path
-	// tells both whether it is still the file and whether the line went where it should.
+	// The file cannot lose its inode while it is open, so one Stat by path shows both
+	// whether it is still the same file and whether the lines were written where they
+	// should be.
 	size += int64(n)
 	info, err := l.store.Fs.Stat(l.path)
-	if err != nil || !sameFile(info, l.burst.hold.info) || info.Size() != size {
+	if err != nil || !disk.SameFile(info, l.doc.info) || info.Size() != size {
 		return false, nil
 	}
 	l.unsaved = l.unsaved[:0]
@@ -237,12 +253,11 @@ func (l *Log) appendOnce(f afero.File) (alone bool, err error) {
 // maxSpareBuffer is how much memory, in bytes, an open session keeps for its next append.
 const maxSpareBuffer = 64 << 10
 
-// missingBytes is what is to be written behind the file's last byte. It is valid until
-// the next call.
+// missingBytes returns the bytes to append to the file. They are valid until the next call.
 func (l *Log) missingBytes() []byte {
 	data := l.buf[:0]
 	if !l.doc.tail.newline {
-		// What is there stays, even half a line; ours begins on its own.
+		// Existing content stays, even an incomplete line; new lines start on their own.
 		data = append(data, '\n')
 	}
 	disk := l.forDisk()
@@ -255,7 +270,7 @@ func (l *Log) missingBytes() []byte {
 	return data
 }
 
-// writeAgain looks at the file as it is now and writes what of ours it lacks.
+// writeAgain reads the current file and writes the entries of this Log that it lacks.
 func (l *Log) writeAgain() error {
 	if err := l.sync(); err != nil {
 		return err
@@ -265,7 +280,7 @@ func (l *Log) writeAgain() error {
 			return err
 		}
 	}
-	return l.persist(false, false)
+	return l.persist(false)
 }
 
 type truncater interface {
@@ -273,9 +288,9 @@ type truncater interface {
 	Truncate(size int64) error
 }
 
-// undo takes back the n bytes of a write that failed in the middle, if nobody wrote
-// behind them. It only ever removes bytes that this call added. Where it cannot, what is
-// there is half a line, which the next write ends.
+// undo removes the n bytes of a write that failed in the middle, if nothing was written
+// after them. It only ever removes bytes that this call added. If it cannot, the file ends
+// with an incomplete line, which the next write ends.
 func (l *Log) undo(f truncater, size int64, n int) {
 	info, err := f.Stat()
 	if err == nil && n > 0 && info.Size() == size+int64(n) && f.Truncate(size) == nil {
@@ -285,22 +300,19 @@ func (l *Log) undo(f truncater, size int64, n int) {
 }
 
 func (l *Log) fsync() error {
-	if ok, err := l.burst.sync(l.doc.info); ok {
-		return err
-	}
-	f, err := l.store.Fs.OpenFile(l.path, os.O_WRONLY, fileMode)
+	f, err := l.store.Fs.OpenFile(l.path, os.O_WRONLY, disk.FileMode)
 	if err != nil {
-		return ioFault("write", l.path, err)
+		return disk.Fault("write", l.path, err)
 	}
-	if err := errors.Join(syncData(f), f.Close()); err != nil {
-		return ioFault("write", l.path, err)
+	if err := errors.Join(disk.SyncData(f), f.Close()); err != nil {
+		return disk.Fault("write", l.path, err)
 	}
 	return nil
 }
 
-// rewrite replaces the file by one with another header, with the lines of an older
-// format brought up to date and with the entries that are missing. Every other byte,
-// damaged lines included, is copied from the file as it is now.
+// rewrite replaces the file with one that has another header, the lines of an older format
+// brought up to date, and the missing entries. Every other byte, damaged lines included, is
+// copied from the file as it is now.
 func (l *Log) rewrite(header []byte) error {
 	for n := range maxRetries {
 		err := l.rewriteOnce(header)
@@ -319,25 +331,24 @@ func (l *Log) rewrite(header []byte) error {
 }
 
 func (l *Log) rewriteOnce(header []byte) error {
-	l.burst.giveUp()
 	edits, err := l.edits(header)
 	if err != nil {
 		return err
 	}
 	target, err := l.store.realPath(l.path)
 	if err != nil {
-		return ioFault("write", l.path, err)
+		return disk.Fault("write", l.path, err)
 	}
 	old, err := l.store.Fs.Open(target)
 	if err != nil {
-		return ioFault("open", l.path, err)
+		return disk.Fault("open", l.path, err)
 	}
 	unlock := func() error { return nil }
-	err = replaceFile(l.store.Fs, target, l.store.ids.Session(), l.doc.info.Mode().Perm(), func(w io.Writer) error {
+	err = disk.Replace(l.store.Fs, target, l.store.NewID(), l.doc.info.Mode().Perm(), func(w io.Writer) error {
 		return l.copyEdited(w, old, edits)
 	}, func() error {
-		// Only now: the copy may take longer than others wait for the lock.
-		release, err := l.store.locks.publish(target)
+		// Lock only now: the copy may take longer than other processes wait for the lock.
+		release, err := l.store.Locks.Publish(target)
 		if err != nil {
 			return err
 		}
@@ -351,41 +362,41 @@ func (l *Log) rewriteOnce(header []byte) error {
 	return errors.Join(err, old.Close())
 }
 
-// unchanged reports errMoved when the file is not the one in memory.
+// unchanged returns errMoved if the file is not the one in memory.
 func (l *Log) unchanged(target string) error {
 	info, err := l.store.Fs.Stat(target)
-	if err != nil || !sameFile(info, l.doc.info) || info.Size() != l.doc.tail.size {
+	if err != nil || !disk.SameFile(info, l.doc.info) || info.Size() != l.doc.tail.size {
 		return errMoved
 	}
 	return nil
 }
 
-// carryOver appends to the new file what a program that takes no lock appended to the
-// old one between our last look and the rename.
+// carryOver appends to the new file the lines that a program without locks appended to the
+// old one between the last check and the rename.
 func (l *Log) carryOver(old afero.File, target string) error {
 	info, err := old.Stat()
 	if err != nil {
-		return ioFault("read", l.path, err)
+		return disk.Fault("read", l.path, err)
 	}
 	if info.Sys() == nil || info.Size() <= l.doc.tail.size {
 		return nil
 	}
 	late := make([]byte, info.Size()-l.doc.tail.size)
 	if _, err := old.ReadAt(late, l.doc.tail.size); err != nil && !errors.Is(err, io.EOF) {
-		return ioFault("read", l.path, err)
+		return disk.Fault("read", l.path, err)
 	}
-	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, fileMode)
+	f, err := l.store.Fs.OpenFile(target, os.O_WRONLY|os.O_APPEND, disk.FileMode)
 	if err != nil {
-		return ioFault("write", l.path, err)
+		return disk.Fault("write", l.path, err)
 	}
 	_, err = f.Write(late)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return ioFault("write", l.path, err)
+		return disk.Fault("write", l.path, err)
 	}
 	return nil
 }
 
-// edit replaces the bytes off…end of the file by text.
+// edit replaces the bytes off…end of the file with text.
 type edit struct {
 	span
 	text []byte
@@ -430,26 +441,17 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 	return err
 }
 
-func writeLines(w io.Writer, lines [][]byte) error {
-	for _, line := range lines {
-		if _, err := w.Write(append(slices.Clip(line), '\n')); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// overwriteSlot puts a title into omp's title slot, in place: the slot's fixed size
-// is what it is for. The title is cut to what fits. changed is false when the slot has
-// been given a title by a person that this one must not replace.
+// overwriteSlot writes a title into omp's title slot, in place: the slot has a fixed size
+// for this purpose. The title is cut to fit. changed is false if the slot has a title set
+// by the user that this one must not replace.
 func (l *Log) overwriteSlot(title Title) (changed bool, err error) {
-	f, err := l.store.Fs.OpenFile(l.path, os.O_RDWR, fileMode)
+	f, err := l.store.Fs.OpenFile(l.path, os.O_RDWR, disk.FileMode)
 	if err != nil {
-		return false, ioFault("write", l.path, err)
+		return false, disk.Fault("write", l.path, err)
 	}
 	slot := make([]byte, titleSlotSize)
 	_, err = f.ReadAt(slot, 0)
-	now, ok := parseTitleSlot(slot)
+	now, ok := ParseTitleSlot(slot)
 	switch {
 	case err != nil:
 	case !ok || slot[titleSlotSize-1] != '\n':
@@ -458,15 +460,15 @@ func (l *Log) overwriteSlot(title Title) (changed bool, err error) {
 		l.doc.title = now
 	default:
 		changed = true
-		_, err = f.WriteAt(titleSlot(title, FormatTime(l.store.now())), 0)
+		_, err = f.WriteAt(titleSlot(title, FormatTime(l.store.Now())), 0)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return false, ioFault("write", l.path, err)
+		return false, disk.Fault("write", l.path, err)
 	}
 	return changed, nil
 }
 
-// titleSlot is the slot's line, newline included.
+// titleSlot returns the slot's line, newline included.
 func titleSlot(title Title, updatedAt string) []byte {
 	build := func(text string, pad int) []byte {
 		o := new(rawjson.Object).String("type", "title").Raw("v", []byte("1")).String("title", text)

@@ -9,23 +9,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestRefreshWhileAway: with the watcher no failure is needed: a replacement that is not atomic (away,
-// then back) is seen by Refresh, and from then on nothing is saved any more.
+// TestRefreshWhileAway: with the watcher no failure is needed: Refresh sees a replacement that is not atomic (removed,
+// then back), and from then on nothing is saved any more.
 func TestRefreshWhileAway(t *testing.T) {
-	fs, path := disk(t)
-	require.NoError(t, os.WriteFile(path, []byte(conversation()), 0o600))
-	s := storeIn(fs, filepath.Dir(path), nil)
+	fs, path := kit.Disk(t)
+	require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o600))
+	s := kit.StoreIn(fs, filepath.Dir(path), nil)
 	l, err := s.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(path, path+".bak"))
 	_, err = l.Refresh()
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(path+".bak", path))
-	_, err = l.Append(say("user", "X"))
+	_, err = l.Append(kit.Say("user", "X"))
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	require.Equal(t, []string{"one", "two", "X"}, reopenTexts(t, s, path))
@@ -33,10 +34,10 @@ func TestRefreshWhileAway(t *testing.T) {
 
 const piHeader = `{"type":"session","version":3,"id":"11111111-2222-3333-4444-555555555555","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}`
 
-// TestTailStateDiffers: the context read from the end lacks the state that entries before the compaction
-// set (mode, rules, tools, service tier), which the whole file gives.
+// TestTailStateDiffers: the context read from the end lacks the state that entries before the compaction set (mode,
+// rules, tools, service tier), which reading the whole file gives.
 func TestTailStateDiffers(t *testing.T) {
-	fs, path := disk(t)
+	fs, path := kit.Disk(t)
 	pi := session.Pi
 	require.NoError(t, os.WriteFile(path, []byte(st.File(piHeader,
 		`{"type":"mode_change","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","mode":"plan"}`,
@@ -57,10 +58,10 @@ func TestTailStateDiffers(t *testing.T) {
 	}
 }
 
-// TestTailLongLine: one line of 300 MiB at the end is read into memory as a whole, several times,
-// though the reader of whole files passes it over.
+// TestTailLongLine: one line of 300 MiB at the end is read into memory as a whole, several times, though the reader of
+// whole files skips it.
 func TestTailLongLine(t *testing.T) {
-	fs, path := disk(t)
+	fs, path := kit.Disk(t)
 	pi := session.Pi
 	require.NoError(t, os.WriteFile(path, []byte(st.File(piHeader, st.User("aaaaaaaa", "", "one"))), 0o600))
 	require.NoError(t, os.Truncate(path, 300<<20))

@@ -1,14 +1,21 @@
-// Package approval decides whether a tool may change something, and asks the person where
-// that is theirs to say.
+// Package approval decides whether a tool may change something, and asks the user if that is the
+// user's decision.
 //
-// A [Gate] stands before the tools of one session. What its [Mode] and [Rules] allow goes
-// through; everything else becomes a prompt. Prompts wait in the order they came, and one
-// is shown at a time: a new one never takes the place of the one on the screen, so that
-// no answer meets another question than the person has read. Each has an id and is
-// answered once. A prompt without anybody to show it to waits; whoever attaches gets it.
+// A [Gate] checks the tool calls of one session. Calls that its [Mode] and the rules allow are
+// permitted; everything else becomes a prompt. Prompts wait in order of arrival, and one is shown
+// at a time: a new one never replaces the one on the screen, so that no answer applies to another
+// question than the user has read. Each has an id and is answered once. A prompt without an asker
+// waits for the next one that attaches.
 //
-// Rules are about words. A rule about the first words of a command does not cover arguments
-// that are known to run other programs or to write files, such as git diff --output=FILE;
-// such a line is asked about. That is a list, which cannot be complete: what a sandbox
-// prevents, rules do not.
+// # Commands
+//
+// Shell text is never trusted by itself. A command that only reads, as the table programs.txt
+// describes it, runs without approval in a read-only sandbox; without a sandbox it requires
+// approval like all others. A [Rule] is about an entry of the table, exactly these words or exactly
+// this line, and its text names it. Anything that the parser is not sure of needs a prompt.
+//
+// # Files
+//
+// Files that other programs obey, see package protected, and executable files always require
+// approval, unless the mode is [Yolo].
 package approval

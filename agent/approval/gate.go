@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // Request is a tool call that would change something.
@@ -18,120 +19,152 @@ type Request struct {
 	Tool    string          `json:"tool"`
 	Args    json.RawMessage `json:"args"` // in the tool's own form, as [tool.Tool.Check] returns them
 	Preview tool.Preview    `json:"preview"`
+
+	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
+	Unsandboxed bool `json:"unsandboxed,omitzero"`
+
+	// Changed reports that the command has run and has changed protected files, which Preview
+	// names; the answer decides whether these changes stay.
+	Changed bool `json:"changed,omitzero"`
+
+	// Blocked lists the accesses that the sandbox denied to such a command, for the user.
+	Blocked []string `json:"blocked,omitempty"`
 }
 
-// Prompt is a request that waits for an answer. Its ID is that of the tool call, with "#2"
-// and so on behind it when the gate had one with this id before: services use the same ids
-// again, and an answer must not meet another question than the one it was given to.
+// Grant is the permission for a request. The zero value allows nothing.
+type Grant struct {
+	Decision Decision
+	Level    sandbox.Level // for a command
+}
+
+// Prompt is a request that waits for an answer. Its ID is that of the tool call, with the suffix
+// "#2" and so on if the gate had one with this id before: services reuse ids, and an answer must
+// not apply to another question than the one it was given to.
 type Prompt struct {
 	Request
-	Rules   []Rule   `json:"rules"`             // what [Session] and [Workspace] would allow from then on
+	Rules   []Rule   `json:"rules"`             // the rules that [Session] and [Workspace] would add
 	Outside []string `json:"outside,omitempty"` // files that would be changed outside the folder, links followed
-	Shown   bool     `json:"shown"`             // it is on the screen
+
+	// Protected are files that other programs obey, such as an editor's settings, which an edit
+	// would change or a command names. They always require approval.
+	Protected []string `json:"protected,omitempty"`
+
+	Shown bool `json:"shown"` // it is on the screen
+
+	// CallID is the id of the tool call that it is about; several prompts can be.
+	CallID string `json:"-"`
 }
 
-// Asker shows a prompt to a person and returns the answer. When ctx ends the prompt is to
-// be taken off the screen: it was answered elsewhere, or is not needed any more. An error
-// says that nobody could be asked about this prompt, which then waits for [Gate.Answer] or
-// the next one who attaches. Others are shown as usual.
+// Asker shows a prompt to the user and returns the answer. It removes the prompt when ctx
+// ends: the prompt was answered elsewhere, or is not needed any more. After an error the
+// prompt waits for [Gate.Answer] or the next asker that attaches. Other prompts are shown
+// as usual.
 type Asker func(ctx context.Context, p Prompt) (Decision, error)
 
-// Memory keeps the rules of folders in the settings of the person, never in the folder:
-// what is in a repository must not allow anything.
+// Memory stores the rules of folders in the user's settings, never in the folder: the
+// contents of a repository must not allow anything.
 type Memory interface {
 	Rules(root string) ([]Rule, error)
 	Add(root string, rules []Rule) error
 }
 
-// Config is what a [Gate] works with.
+// Config configures a [Gate].
 type Config struct {
 	Root   string // the folder of the session, absolute
 	Mode   Mode
-	Memory Memory // nil remembers nothing beyond the session
+	Memory Memory // nil records nothing beyond the session
 
-	// Protected are directories, absolute, in which files are never changed without a
-	// question, also where they are in the folder: those with keys, settings and rules.
+	// Protected are directories, absolute, in which files are never changed, or read by a command,
+	// without approval, even if they are in the folder: those with keys, settings and rules.
 	Protected []string
 
-	// Report is told of a memory that fails; nil drops it. It is called without a lock.
+	// Sensitive reports whether a file, given by its absolute path, holds secrets. A command that
+	// names one needs approval. nil means none.
+	Sensitive func(path string) bool
+
+	// Report receives the errors of Memory; nil drops them. It is called without a lock.
 	Report func(error)
 
-	// Changed is called after the list of prompts changed; nil is none. It is called
-	// without a lock.
+	// Sandbox reports that commands can be run with less than the user's rights. Without it
+	// every command needs approval.
+	Sandbox bool
+
+	// Changed is called after the list of prompts changed; nil means none. It is called without a
+	// lock.
 	Changed func()
 }
 
-// Gate lets the tool calls of one session through or not. It is safe for concurrent use.
+// Gate permits or refuses the tool calls of one session. It is safe for concurrent use.
 type Gate struct {
 	cfg Config
 
-	mu      sync.Mutex // guards what follows; not held across calls out
+	mu      sync.Mutex // guards the fields below; not held across calls out
 	mode    Mode
 	session []Rule
 	version int            // counts changes of mode and session
-	pending []*pending     // in the order they came
-	asker   Asker          // nil when nobody is attached
+	pending []*pending     // in order of arrival
+	asker   Asker          // nil if none is attached
 	turn    int            // counts changes of asker
 	asking  bool           // the asker has not returned from the last prompt
 	seen    map[string]int // the ids of all prompts; how many had one as the id of their call
 }
 
-// pending is a prompt and who waits for it.
+// pending is a prompt and the channel of its answer.
 type pending struct {
 	Prompt
+	level  sandbox.Level      // of a command that is allowed
 	answer chan Decision      // holds one
 	hide   context.CancelFunc // takes it off the screen; nil when it is not shown
-	missed int                // the turn whose asker could not ask about it; 0 is none
+	missed int                // the turn whose asker could not ask for an answer; 0 means none
 }
 
 // NewGate returns a gate.
 func NewGate(cfg Config) *Gate { return &Gate{cfg: cfg, mode: cfg.Mode, seen: map[string]int{}} }
 
-// Ask returns when the request may be carried out: at once, or after a person said so. An
-// error is that it may not; its text is for the model. It is kind denied when the mode or
-// the person said no, and kind cancelled when ctx ended. The decision is [Once] where
-// nobody had to be asked.
-func (g *Gate) Ask(ctx context.Context, r Request) (Decision, error) {
+// Ask returns when the request is allowed: at once, or after the user's approval. The text
+// of its error is for the model. It is a Denied error if the mode or the user denied the
+// request, and a Cancelled error if ctx ended. The decision is [Once] for a request that
+// needed no approval.
+func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	if err := ctx.Err(); err != nil {
-		return Deny, cancelled(r, err)
+		return Grant{Decision: Deny}, cancelled(r, err)
 	}
 	now := g.policy()
-	if allowed, err := now.decide(r); err != nil {
-		return Deny, err
+	level, allowed, err := now.decide(r)
+	if err != nil {
+		return Grant{Decision: Deny}, err
 	} else if allowed {
-		return Once, nil
+		return Grant{Once, level}, nil
 	}
-	p := &pending{
-		Prompt: Prompt{Request: r, Rules: now.rulesFor(r), Outside: now.outside(r.Preview.Paths)}, answer: make(chan Decision, 1),
-	}
+	p := &pending{Prompt: now.prompt(r), level: level, answer: make(chan Decision, 1)}
 	g.mu.Lock()
-	p.ID = g.newID(r.ID)
+	p.ID, p.CallID = g.newIDLocked(r.ID), r.ID
 	g.pending = append(g.pending, p)
-	g.show()
+	g.showLocked()
 	outdated := g.version != now.version
 	g.mu.Unlock()
 	g.changed()
-	if outdated { // more may be allowed by now
+	if outdated { // more may be allowed now
 		g.settle()
 	}
 
 	select {
 	case d := <-p.answer:
 		if d == Deny {
-			return Deny, fault.New(fault.Denied, "The person did not allow this %s call. Ask what to do instead, or go on without it.", r.Tool)
+			return Grant{Decision: Deny}, fault.New(fault.Denied, "The user denied this %s call. Ask what to do instead, or continue without it.", r.Tool)
 		}
-		return d, nil
+		return Grant{d, level}, nil
 	case <-ctx.Done():
 		g.mu.Lock()
-		g.remove(p)
+		g.removeLocked(p)
 		g.mu.Unlock()
 		g.changed()
-		return Deny, cancelled(r, ctx.Err())
+		return Grant{Decision: Deny}, cancelled(r, ctx.Err())
 	}
 }
 
-// newID returns an id that no prompt had before. The caller holds mu.
-func (g *Gate) newID(call string) string {
+// newIDLocked returns an unused id.
+func (g *Gate) newIDLocked(call string) string {
 	id := call
 	for g.seen[id] > 0 {
 		g.seen[call]++
@@ -142,11 +175,11 @@ func (g *Gate) newID(call string) string {
 }
 
 func cancelled(r Request, err error) error {
-	return fault.New(fault.Cancelled, "Cancelled before the %s call was allowed: %w", r.Tool, err)
+	return fault.New(fault.Cancelled, "The %s call was cancelled before it was approved: %w", r.Tool, err)
 }
 
-// Answer answers a prompt. It is kind notFound when there is none with this id, which is
-// so after it was answered once.
+// Answer answers a prompt. Returns a NotFound error if none with this id is pending, such as
+// after it was answered.
 func (g *Gate) Answer(id string, d Decision) error {
 	if err := d.check(); err != nil {
 		return err
@@ -155,19 +188,19 @@ func (g *Gate) Answer(id string, d Decision) error {
 	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
 	if i < 0 {
 		g.mu.Unlock()
-		return fault.New(fault.NotFound, "There is no prompt %q, or it was answered already.", id)
+		return fault.New(fault.NotFound, "No pending approval has the id %q; it may have been answered already.", id)
 	}
 	p := g.pending[i]
-	g.accept(p, d)
+	g.acceptLocked(p, d)
 	g.mu.Unlock()
 	g.carryOut(p, d)
 	return nil
 }
 
-// accept takes an answer to a prompt that waits. The caller holds mu, and calls carryOut
-// without it.
-func (g *Gate) accept(p *pending, d Decision) {
-	g.remove(p)
+// acceptLocked applies the answer to a pending prompt. The caller then calls carryOut
+// without the lock.
+func (g *Gate) acceptLocked(p *pending, d Decision) {
+	g.removeLocked(p)
 	if d == Session || d == Workspace {
 		g.session = append(g.session, p.Rules...)
 		g.version++
@@ -177,23 +210,22 @@ func (g *Gate) accept(p *pending, d Decision) {
 func (g *Gate) carryOut(p *pending, d Decision) {
 	if d == Workspace && g.cfg.Memory != nil {
 		if err := guarded(func() error { return g.cfg.Memory.Add(g.cfg.Root, p.Rules) }); err != nil {
-			g.report(fmt.Errorf("approval: a rule is kept for this session only: %w", err))
+			g.report(fmt.Errorf("approval: a rule could not be stored and applies to this session only: %w", err))
 		}
 	}
-	g.settle() // first, so that everybody is told before the call goes on
+	g.settle() // first, so that subscribers are notified before the call continues
 	p.answer <- d
 }
 
-// Attach lets ask show the prompts from now on, beginning with the one that waits, in
-// place of whoever did before. The returned function takes it back; a prompt that is
-// shown then waits for the next one.
+// Attach replaces the asker. It shows the pending prompts, oldest first. The returned
+// function detaches it; a prompt that is shown then waits for the next asker.
 func (g *Gate) Attach(ask Asker) (detach func()) {
 	g.mu.Lock()
 	g.turn++
 	turn := g.turn
-	g.hide()
+	g.hideLocked()
 	g.asker, g.asking = ask, false
-	g.show()
+	g.showLocked()
 	g.mu.Unlock()
 	g.changed()
 	return func() { g.detach(turn) }
@@ -204,7 +236,7 @@ func (g *Gate) detach(turn int) {
 	g.mu.Lock()
 	current := g.turn == turn && g.asker != nil
 	if current {
-		g.hide()
+		g.hideLocked()
 		g.asker = nil
 	}
 	g.mu.Unlock()
@@ -213,7 +245,7 @@ func (g *Gate) detach(turn int) {
 	}
 }
 
-// Pending returns the prompts that wait, in the order they came.
+// Pending returns the prompts that wait, in order of arrival.
 func (g *Gate) Pending() []Prompt {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -231,10 +263,10 @@ func (g *Gate) Mode() Mode {
 	return g.mode
 }
 
-// SetMode changes the mode. Prompts that wait are looked at again.
+// SetMode changes the mode. Pending prompts are evaluated again.
 func (g *Gate) SetMode(m Mode) error {
 	if !slices.Contains(Modes, m) {
-		return fault.New(fault.InvalidArgument, "%q is not an approval mode; it is read-only, ask, auto-edit or yolo.", m).With("field", "approval")
+		return fault.New(fault.InvalidArgument, "%q is not an approval mode. Use read-only, ask, auto-edit or yolo.", m).With("field", "approval")
 	}
 	g.mu.Lock()
 	g.mode = m
@@ -244,22 +276,24 @@ func (g *Gate) SetMode(m Mode) error {
 	return nil
 }
 
-// Forget takes back what was allowed for the session.
+// Forget removes the permissions of the session.
 func (g *Gate) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.session = nil
 }
 
-// settle answers the prompts that need no person any more.
+// settle answers the prompts that need no approval any more.
 func (g *Gate) settle() {
 	now := g.policy()
 	g.mu.Lock()
 	waiting := slices.Clone(g.pending)
 	g.mu.Unlock()
 	for _, p := range waiting {
-		allowed, err := now.decide(p.Request)
-		if err == nil && !allowed {
+		level, allowed, err := now.decide(p.Request)
+		// A request that policy now allows with fewer rights than requested is still the user's
+		// decision.
+		if err == nil && (!allowed || level != p.level) {
 			continue
 		}
 		answer := Once
@@ -267,7 +301,7 @@ func (g *Gate) settle() {
 			answer = Deny
 		}
 		g.mu.Lock()
-		if g.remove(p) { // not answered in this moment
+		if g.removeLocked(p) { // not answered in this moment
 			p.answer <- answer
 		}
 		g.mu.Unlock()
@@ -275,16 +309,19 @@ func (g *Gate) settle() {
 	g.changed()
 }
 
-// policy is what holds at this moment.
+// policy returns the current policy.
 func (g *Gate) policy() policy {
-	remembered := g.remembered()
+	stored := g.storedRules()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return policy{root: g.cfg.Root, protected: g.cfg.Protected, mode: g.mode, rules: slices.Concat(g.session, remembered), version: g.version}
+	return policy{
+		root: g.cfg.Root, protected: g.cfg.Protected, sensitive: g.cfg.Sensitive, sandbox: g.cfg.Sandbox,
+		mode: g.mode, rules: slices.Concat(g.session, stored), version: g.version,
+	}
 }
 
-// remembered reads the rules of the folder.
-func (g *Gate) remembered() []Rule {
+// storedRules reads the rules of the folder.
+func (g *Gate) storedRules() []Rule {
 	if g.cfg.Memory == nil {
 		return nil
 	}
@@ -294,7 +331,7 @@ func (g *Gate) remembered() []Rule {
 		return err
 	})
 	if err != nil {
-		g.report(fmt.Errorf("approval: the rules of %s cannot be read, so that more is asked about: %w", g.cfg.Root, err))
+		g.report(fmt.Errorf("approval: the rules of %s cannot be read, so more calls need approval: %w", g.cfg.Root, err))
 	}
 	return rules
 }
@@ -311,37 +348,37 @@ func (g *Gate) changed() {
 	}
 }
 
-// remove takes a prompt out of the list and shows the next one. It reports whether the
-// prompt was there. The caller holds mu.
-func (g *Gate) remove(p *pending) bool {
+// removeLocked removes a prompt from the list and shows the next one. It reports whether the
+// prompt was there.
+func (g *Gate) removeLocked(p *pending) bool {
 	i := slices.Index(g.pending, p)
 	if i < 0 {
 		return false
 	}
 	g.pending = slices.Delete(g.pending, i, i+1)
-	p.leave()
-	g.show()
+	p.hideLocked()
+	g.showLocked()
 	return true
 }
 
-// leave takes the prompt off the screen if it is there. The caller holds the gate's mu.
-func (p *pending) leave() {
+// hideLocked hides the prompt if it is shown.
+func (p *pending) hideLocked() {
 	if p.hide != nil {
 		p.hide()
 		p.hide, p.Shown = nil, false
 	}
 }
 
-// hide takes the prompt that is shown off the screen. The caller holds mu.
-func (g *Gate) hide() {
+// hideLocked hides the shown prompt.
+func (g *Gate) hideLocked() {
 	for _, p := range g.pending {
-		p.leave()
+		p.hideLocked()
 	}
 }
 
-// show puts the first prompt on the screen that this asker can ask about, unless it is
-// there, or another one is not gone from there yet. The caller holds mu.
-func (g *Gate) show() {
+// showLocked shows the first prompt that this asker has not failed to show, unless a prompt is
+// shown or not hidden yet.
+func (g *Gate) showLocked() {
 	if g.asker == nil || g.asking {
 		return
 	}
@@ -351,14 +388,14 @@ func (g *Gate) show() {
 	}
 	g.asking = true
 	p := g.pending[i]
-	// The asker has a context of its own: the one who asked may be gone and the prompt be
-	// shown to another, and what is shown ends with an answer from anywhere.
+	// The asker has a context of its own: the prompt may outlive the caller's asker, and is
+	// hidden after an answer from anywhere.
 	ctx, hide := context.WithCancel(context.Background())
 	p.hide, p.Shown = hide, true
 	go g.ask(ctx, g.asker, g.turn, p, p.Prompt)
 }
 
-// ask shows a prompt and takes the answer. shown is p as it was when it came to the screen.
+// ask shows a prompt and takes the answer. shown is a copy of p from the time when it was shown.
 func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown Prompt) {
 	var d Decision
 	err := guarded(func() (err error) {
@@ -371,29 +408,29 @@ func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown
 	if g.turn == turn {
 		g.asking = false
 	}
-	hidden := ctx.Err() != nil // then what it says is not an answer any more
+	hidden := ctx.Err() != nil // then its answer does not count
 	switch {
 	case hidden:
-		g.show()
+		g.showLocked()
 	case err != nil:
 		p.missed = turn
-		p.leave()
-		g.show()
+		p.hideLocked()
+		g.showLocked()
 	default:
-		g.accept(p, d)
+		g.acceptLocked(p, d)
 	}
 	g.mu.Unlock()
 	switch {
 	case hidden:
 	case err != nil:
-		g.report(fmt.Errorf("approval: nobody could be asked: %w", err))
+		g.report(fmt.Errorf("approval: the prompt could not be shown: %w", err))
 		g.changed()
 	default:
 		g.carryOut(p, d)
 	}
 }
 
-// guarded calls what is not ours. That it panics is an error like any other.
+// guarded calls a callback and returns its panic as an error.
 func guarded(call func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

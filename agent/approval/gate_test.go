@@ -14,8 +14,8 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 func edit(id, path string) approval.Request {
@@ -28,23 +28,23 @@ func command(id, line string) approval.Request {
 	return r
 }
 
-// answer is what came of asking.
+// answer is the result of a request for approval.
 type answer struct {
 	id       string
 	decision approval.Decision
 	err      error
 }
 
-// asking asks in another goroutine.
+// asking calls Ask in another goroutine.
 func asking(ctx context.Context, g *approval.Gate, r approval.Request, answers chan<- answer) {
 	go func() {
 		d, err := g.Ask(ctx, r)
-		answers <- answer{r.ID, d, err}
+		answers <- answer{r.ID, d.Decision, err}
 	}()
 	synctest.Wait()
 }
 
-// screen is a client. What it shows is in shown until the prompt is taken away.
+// screen is a client. shown holds the displayed prompt until the prompt is removed.
 type screen struct {
 	shown  atomic.Pointer[string]
 	max    atomic.Int64 // the most that were shown at a time
@@ -118,14 +118,14 @@ func TestModes(t *testing.T) {
 	}
 	for _, r := range []approval.Request{edit("e", here), command("c", "ls"), other} {
 		d, err := approval.NewGate(approval.Config{Root: root, Mode: approval.ReadOnly}).Ask(t.Context(), r)
-		require.Equal(t, approval.Deny, d)
-		require.EqualError(t, err, "The approval mode is read-only: nothing may be changed, and no commands run.")
+		require.Equal(t, approval.Deny, d.Decision)
+		require.EqualError(t, err, "The approval mode is read-only: edits and commands are not allowed.")
 		require.True(t, fault.Is(err, fault.Denied))
 	}
 }
 
-// A link whose target is not there is written through all the same.
-func TestALinkToWhatIsNotThere(t *testing.T) {
+// A link with a missing target is written through all the same.
+func TestDanglingLink(t *testing.T) {
 	t.Parallel()
 	root, elsewhere := t.TempDir(), t.TempDir()
 	for name, to := range map[string]string{
@@ -140,7 +140,7 @@ func TestALinkToWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// Leave to edit files is no leave to write the rules themselves.
+// Permission to edit files is no permission to write the rules themselves.
 func TestProtectedDirectories(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -149,15 +149,15 @@ func TestProtectedDirectories(t *testing.T) {
 	cfg := approval.Config{Root: home, Mode: approval.AutoEdit, Protected: []string{filepath.Join(home, "nowhere"), agentDir}}
 	for name, asked := range map[string]bool{
 		".xcsh/agent/xcsh-ls/allowed.json": true, ".xcsh/agent": true, ".XCSH/agent/auth.json": true, "link/auth.json": true,
-		".xcsh/agents": false, "x": false,
+		".xcsh/agents": true, "x": false,
 	} {
 		require.Equal(t, asked, asks(t, cfg, edit("e", filepath.Join(home, filepath.FromSlash(name)))), name)
 		require.Equal(t, asked, asks(t, cfg, bash("echo text > "+name)), name)
 	}
 }
 
-// The person is told where a change would really go.
-func TestWhereAChangeGoes(t *testing.T) {
+// The user is shown the real target of a change.
+func TestTargetOfAChange(t *testing.T) {
 	t.Parallel()
 	root, elsewhere := t.TempDir(), t.TempDir()
 	real, err := filepath.EvalSymlinks(elsewhere)
@@ -201,7 +201,7 @@ func TestOnePromptAtATimeInTheOrderTheyCame(t *testing.T) {
 		denied := <-answers
 		require.Equal(t, approval.Deny, denied.decision)
 		require.True(t, fault.Is(denied.err, fault.Denied))
-		require.EqualError(t, denied.err, "The person did not allow this bash call. Ask what to do instead, or go on without it.")
+		require.EqualError(t, denied.err, "The user denied this bash call. Ask what to do instead, or continue without it.")
 		s.requireShows(t, "c")
 		s.answer <- approval.Once
 		require.Equal(t, "c", (<-answers).id)
@@ -223,12 +223,12 @@ func TestAPromptIsAnsweredOnce(t *testing.T) {
 		err := g.Answer("a", "maybe")
 		require.True(t, fault.Is(err, fault.InvalidArgument))
 		require.NoError(t, g.Answer("a", approval.Once))
-		require.EqualError(t, g.Answer("a", approval.Deny), `There is no prompt "a", or it was answered already.`)
+		require.EqualError(t, g.Answer("a", approval.Deny), `No pending approval has the id "a"; it may have been answered already.`)
 		require.True(t, fault.Is(g.Answer("z", approval.Deny), fault.NotFound))
 		require.Equal(t, answer{"a", approval.Once, nil}, <-answers)
 		s.requireShows(t, "b") // the first left the screen when it was answered elsewhere
 
-		require.EqualValues(t, 1, s.max.Load(), "and it was gone before the next one came")
+		require.EqualValues(t, 1, s.max.Load(), "it was removed before the next one arrived")
 		require.NoError(t, g.Answer("b", approval.Once))
 		require.Equal(t, "b", (<-answers).id)
 		s.requireShows(t, "")
@@ -257,7 +257,7 @@ func TestEveryPromptHasAnIDOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestWithoutAnybodyPromptsWait(t *testing.T) {
+func TestPromptsWaitForAnAsker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := approval.NewGate(approval.Config{Root: "/w", Mode: approval.Ask})
@@ -316,7 +316,7 @@ func TestACancelledPromptLeavesTheScreen(t *testing.T) {
 	})
 }
 
-// A client that cannot ask is no answer, and may be able to ask the next time.
+// A client that cannot ask gives no answer, and may be able to ask the next time.
 func TestAnAskerThatFailsOnce(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]approval.Asker{
@@ -350,7 +350,7 @@ func TestAnAskerThatFailsOnce(t *testing.T) {
 				works.answer <- approval.Once
 				require.Equal(t, answer{"b", approval.Once, nil}, <-answers)
 				works.requireShows(t, "c")
-				require.Len(t, reported, 1, "what could not be asked about is not tried again and again")
+				require.Len(t, reported, 1, "a prompt that cannot be shown is not retried forever")
 
 				s := newScreen()
 				g.Attach(s.ask)
@@ -380,7 +380,7 @@ func TestForTheSession(t *testing.T) {
 		require.Equal(t, []string{"c"}, ids(g))
 		d, err := g.Ask(t.Context(), command("d", "go test"))
 		require.NoError(t, err)
-		require.Equal(t, approval.Once, d)
+		require.Equal(t, approval.Once, d.Decision)
 
 		g.Forget()
 		asking(t.Context(), g, command("e", "go test"), answers)
@@ -393,13 +393,13 @@ func TestForTheSession(t *testing.T) {
 		require.NoError(t, err)
 		asking(t.Context(), g, edit("h", "/etc/y"), answers)
 		require.Equal(t, []string{"c", "e", "h"}, ids(g))
-		require.Empty(t, g.Pending()[2].Rules, "there is nothing more to allow")
+		require.Empty(t, g.Pending()[2].Rules, "no rule is offered")
 
-		require.EqualError(t, g.SetMode("auto"), `"auto" is not an approval mode; it is read-only, ask, auto-edit or yolo.`)
+		require.EqualError(t, g.SetMode("auto"), `"auto" is not an approval mode. Use read-only, ask, auto-edit or yolo.`)
 		require.NoError(t, g.SetMode(approval.Yolo))
 		require.Equal(t, approval.Yolo, g.Mode())
 		for range 3 {
-			require.NoError(t, (<-answers).err, "nobody has to be asked any more")
+			require.NoError(t, (<-answers).err, "the mode allows the pending calls")
 		}
 		require.NoError(t, g.SetMode(approval.Ask))
 		asking(t.Context(), g, command("i", "rm x"), answers)
@@ -426,13 +426,13 @@ func TestForTheWorkspace(t *testing.T) {
 		require.False(t, ask("/w", "go test ./b", approval.Once), "another session in the folder")
 		require.True(t, ask("/other", "go test", approval.Once))
 		require.True(t, ask("/w", "rm <x> & y", approval.Workspace))
-		require.NoError(t, memory.Add("/w", []approval.Rule{{Words: []string{"go", "test"}}}))
+		require.NoError(t, memory.Add("/w", []approval.Rule{{Command: []string{"go", "test"}, Text: "x"}, {}}))
 		content, err := afero.ReadFile(fsys, "/home/me/approvals.json")
 		require.NoError(t, err)
 		require.Equal(t, `{
   "/w": [
     {
-      "words": [
+      "command": [
         "go",
         "test"
       ]
@@ -446,7 +446,7 @@ func TestForTheWorkspace(t *testing.T) {
 	})
 }
 
-func TestAMemoryThatFailsIsToldOf(t *testing.T) {
+func TestFailingMemoryIsReported(t *testing.T) {
 	t.Parallel()
 	disk := afero.NewMemMapFs()
 	for at := 1; ; at++ {
@@ -477,7 +477,7 @@ func TestAMemoryThatFailsIsToldOf(t *testing.T) {
 	require.True(t, fault.Is(err, fault.Damaged))
 	content, err := afero.ReadFile(disk, "/s/approvals.json")
 	require.NoError(t, err)
-	require.Equal(t, "{", string(content), "what cannot be read is left as it is")
+	require.Equal(t, "{", string(content), "an unreadable store is not changed")
 }
 
 // broken is a memory that panics.
@@ -486,7 +486,7 @@ type broken struct{}
 func (broken) Rules(string) ([]approval.Rule, error) { panic("rules") }
 func (broken) Add(string, []approval.Rule) error     { panic("add") }
 
-func TestAMemoryThatPanicsIsToldOf(t *testing.T) {
+func TestPanickingMemoryIsReported(t *testing.T) {
 	t.Parallel()
 	var reported []string
 	g := approval.NewGate(approval.Config{
@@ -495,7 +495,7 @@ func TestAMemoryThatPanicsIsToldOf(t *testing.T) {
 	g.Attach(func(context.Context, approval.Prompt) (approval.Decision, error) { return approval.Workspace, nil })
 	_, err := g.Ask(t.Context(), command("a", "go test"))
 	require.NoError(t, err)
-	require.Contains(t, reported, "approval: a rule is kept for this session only: panic: add")
+	require.Contains(t, reported, "approval: a rule could not be stored and applies to this session only: panic: add")
 	require.Contains(t, reported[0], "panic: rules")
 }
 
@@ -525,7 +525,7 @@ func TestEveryPromptGetsExactlyOneAnswer(t *testing.T) {
 		go func() {
 			id := string(rune(0x4e00 + i))
 			d, err := g.Ask(t.Context(), command(id, "rm "+id))
-			answers <- answer{id, d, err}
+			answers <- answer{id, d.Decision, err}
 		}()
 		go func() { _ = g.Answer(string(rune(0x4e00+i)), approval.Once) }()
 	}

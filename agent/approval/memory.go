@@ -12,12 +12,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// FileMemory keeps rules in one JSON file, {"FOLDER": [RULE, ...]}, which should be in the
-// person's settings. It is safe for concurrent use within a process; of two processes that
-// add a rule in the same moment one may lose it, which costs a question more.
+// FileMemory keeps rules in one JSON file, {"FOLDER": [RULE, ...]}, which should be in the user's settings. Rules of
+// other versions are kept unchanged. It is safe for concurrent use within a process; if two processes add a rule at the
+// same time one may be lost, and the user is asked again.
 type FileMemory struct {
 	Fs   afero.Fs
 	Path string
@@ -30,10 +30,25 @@ func (m *FileMemory) Rules(root string) ([]Rule, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, err := m.read()
-	return all[root], err
+	var rules []Rule
+	for _, raw := range all[root] {
+		if r, ok := decodeRule(raw); ok {
+			rules = append(rules, r)
+		}
+	}
+	return rules, err
 }
 
-// Add implements [Memory]. A file that cannot be read is left as it is.
+// decodeRule reads a rule. One with unknown members allows nothing: they may
+// narrow it.
+func decodeRule(raw jsontext.Value) (Rule, bool) {
+	var r Rule
+	err := jsonv2.Unmarshal(raw, &r, jsonv2.RejectUnknownMembers(true))
+	r.Text = ""
+	return r, err == nil && r.valid()
+}
+
+// Add implements [Memory]. A file that cannot be read is left unchanged.
 func (m *FileMemory) Add(root string, rules []Rule) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,9 +57,19 @@ func (m *FileMemory) Add(root string, rules []Rule) error {
 		return err
 	}
 	for _, r := range rules {
-		if !slices.ContainsFunc(all[root], r.equal) {
-			all[root] = append(all[root], r)
+		has := func(raw jsontext.Value) bool {
+			known, ok := decodeRule(raw)
+			return ok && r.equal(known)
 		}
+		if !r.valid() || slices.ContainsFunc(all[root], has) {
+			continue
+		}
+		r.Text = "" // derived from the other fields
+		raw, err := jsonv2.Marshal(r)
+		if err != nil {
+			return err
+		}
+		all[root] = append(all[root], raw)
 	}
 	content, err := jsonv2.Marshal(all, jsonv2.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
@@ -56,8 +81,8 @@ func (m *FileMemory) Add(root string, rules []Rule) error {
 	return m.replace(append(content, '\n'))
 }
 
-func (m *FileMemory) read() (map[string][]Rule, error) {
-	all := map[string][]Rule{}
+func (m *FileMemory) read() (map[string][]jsontext.Value, error) {
+	all := map[string][]jsontext.Value{}
 	content, err := afero.ReadFile(m.Fs, m.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil
@@ -67,13 +92,13 @@ func (m *FileMemory) read() (map[string][]Rule, error) {
 	if err := jsonv2.Unmarshal(content, &all); err != nil {
 		return nil, fault.New(fault.Damaged, "%s is not a list of rules: %w", m.Path, err)
 	}
-	if all == nil { // the file says null
-		all = map[string][]Rule{}
+	if all == nil { // the file contains null
+		all = map[string][]jsontext.Value{}
 	}
 	return all, nil
 }
 
-// replace writes the file anew, whole or not at all.
+// replace rewrites the file atomically.
 func (m *FileMemory) replace(content []byte) (err error) {
 	temp := m.Path + ".tmp"
 	f, err := m.Fs.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

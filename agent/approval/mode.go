@@ -3,17 +3,17 @@ package approval
 import (
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// Mode says what needs a person's word. The names are those of the wire protocol.
+// Mode selects the tool calls that need approval. The names are those of the wire protocol.
 type Mode string
 
 // The modes.
 const (
-	ReadOnly Mode = "read-only" // nothing is changed and nobody is asked
-	Ask      Mode = "ask"       // everything that no rule allows is asked about
-	AutoEdit Mode = "auto-edit" // files of the workspace may be changed, commands are asked about
+	ReadOnly Mode = "read-only" // no edits, no commands
+	Ask      Mode = "ask"       // everything that no rule allows requires approval
+	AutoEdit Mode = "auto-edit" // files of the workspace may be changed, commands require approval
 	Yolo     Mode = "yolo"      // everything is allowed
 )
 
@@ -23,18 +23,18 @@ var Modes = []Mode{ReadOnly, Ask, AutoEdit, Yolo}
 // Decision is an answer to a prompt.
 type Decision string
 
-// The decisions. Session and Workspace also let through what is like it: [Prompt.Rules].
+// The decisions. Session and Workspace also allow similar calls: [Prompt.Rules].
 const (
 	Once      Decision = "once"
 	Session   Decision = "session"
-	Workspace Decision = "workspace" // for this folder from now on, in this person's settings
+	Workspace Decision = "workspace" // for this folder from now on, in the user's settings
 	Deny      Decision = "deny"
 )
 
-// check fails for what is no decision.
+// check fails for an unknown decision.
 func (d Decision) check() error {
 	if slices.Contains([]Decision{Once, Session, Workspace, Deny}, d) {
 		return nil
 	}
-	return fault.New(fault.InvalidArgument, "%q is not an answer; it is once, session, workspace or deny.", d).With("field", "decision")
+	return fault.New(fault.InvalidArgument, "%q is not an approval decision. Use once, session, workspace or deny.", d).With("field", "decision")
 }

@@ -7,13 +7,16 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// policy is what is allowed at one moment. It is immutable.
+// policy is a snapshot of the permissions. It is immutable.
 type policy struct {
 	root      string
 	protected []string // directories that are never inside
+	sensitive func(path string) bool
+	sandbox   bool
 	mode      Mode
 	rules     []Rule
 	version   int // of the gate's mode and rules
@@ -23,80 +26,94 @@ const bashTool = "bash"
 
 func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 
-// decide reports whether nobody has to be asked. An error is that nobody may be.
-func (p policy) decide(r Request) (allowed bool, err error) {
+// decide reports whether a request needs no approval, and at which level a command then runs. It
+// returns an error for a request that cannot be approved.
+func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
+	level = p.level(r)
 	switch {
 	case p.mode == ReadOnly:
-		return false, fault.New(fault.Denied, "The approval mode is read-only: nothing may be changed, and no commands run.")
-	case p.mode == Yolo:
-		return true, nil
-	case isEdit(r.Tool):
-		return p.edits() && p.allInside(r.Preview.Paths), nil
+		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
+	case r.Changed: // no rule covers the changes to keep
+		return level, p.mode == Yolo, nil
 	case r.Tool == bashTool:
-		l, ok := bashLine(r.Args)
-		return ok && p.allows(l), nil
+		return p.command(r)
+	case p.mode == Yolo:
+		return level, true, nil
+	case isEdit(r.Tool):
+		return level, p.edits() && p.free(r.Preview.Paths), nil
 	default:
-		return slices.ContainsFunc(p.rules, func(rule Rule) bool { return rule.Tool != "" && rule.Tool == r.Tool }), nil
+		return level, slices.ContainsFunc(p.rules, func(rule Rule) bool { return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool }), nil
 	}
+}
+
+// command decides about a command. The mode is not read-only.
+func (p policy) command(r Request) (level sandbox.Level, allowed bool, err error) {
+	level = p.level(r)
+	l, ok := bashLine(r.Args)
+	switch {
+	case r.Unsandboxed: // in every mode
+		return level, ok && p.lineRule(l, true), nil
+	case p.mode == Yolo:
+		return level, true, nil
+	case !ok:
+		return level, false, nil
+	case p.sandbox && len(r.Blocked) == 0 && p.reads(l):
+		return sandbox.Strict, true, nil
+	default:
+		return level, p.lineRule(l, false) || p.covered(l), nil
+	}
+}
+
+// level is how far a command reaches that a rule, the mode or the user allows.
+func (p policy) level(r Request) sandbox.Level {
+	if !p.sandbox || r.Unsandboxed {
+		return sandbox.Outside
+	}
+	return sandbox.Standard
 }
 
 // edits reports whether files of the folder may be changed.
 func (p policy) edits() bool {
-	return p.mode == AutoEdit || slices.ContainsFunc(p.rules, func(r Rule) bool { return r.Edit })
+	return p.mode == AutoEdit || slices.ContainsFunc(p.rules, func(r Rule) bool { return r.valid() && r.Edit })
 }
 
-func (p policy) allInside(paths []string) bool {
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(path string) bool { return !p.inside(path) })
-}
-
-// allows reports whether a command line may run. Output that goes to files is an edit.
-func (p policy) allows(l line) bool {
-	if l.exactly(p.rules) {
-		return true
+// prompt returns the permission prompt of a request.
+func (p policy) prompt(r Request) Prompt {
+	if r.Changed {
+		return Prompt{Request: r, Protected: r.Preview.Paths}
 	}
-	if !l.covered(p.rules) {
-		return false
+	files := r.Preview.Paths
+	var mentioned []string // protected files that a command may change
+	l, ok := bashLine(r.Args)
+	if ok = ok && r.Tool == bashTool; ok {
+		s, _ := p.scene(l)
+		files = p.written(l, s)
+		mentioned = p.mentioned(l, s)
 	}
-	root, ok := real(p.root)
-	dir := root
-	for _, to := range l.dirs {
-		if dir = resolve(dir, to); climbs(to) || !p.inside(dir) {
-			return false
-		}
-	}
-	// A program's directory is the one that a link leads to, and ".." is above that.
-	dir, there := real(dir)
-	for _, file := range l.writes {
-		if file == "/dev/null" {
-			continue
-		}
-		// Before a cd a name is relative to the folder, behind it to another one.
-		if !p.edits() || !ok || !there || climbs(file) || !p.allInside([]string{resolve(root, file), resolve(dir, file)}) {
-			return false
-		}
-	}
-	return true
-}
-
-// rulesFor are what a person can allow beyond one request; nothing where that would be
-// too much.
-func (p policy) rulesFor(r Request) []Rule {
+	q := Prompt{Request: r, Outside: p.outside(files), Protected: unique(slices.Concat(p.touched(files), mentioned))}
 	switch {
-	case isEdit(r.Tool) && !p.allInside(r.Preview.Paths):
-		return nil
+	case len(q.Protected) > 0 || len(q.Outside) > 0:
 	case isEdit(r.Tool):
-		return []Rule{{Edit: true}}
+		if p.free(files) {
+			q.Rules = []Rule{{Edit: true}}
+		}
 	case r.Tool != bashTool:
-		return []Rule{{Tool: r.Tool}}
+		q.Rules = []Rule{{Tool: r.Tool}}
+	case ok && r.Unsandboxed:
+		if printable(l.text) && len(l.text) <= maxLine {
+			q.Rules = []Rule{{Line: l.text, Outside: true}}
+		}
+	case ok:
+		q.Rules = p.suggest(l)
 	}
-	if l, ok := bashLine(r.Args); ok {
-		return l.suggest(p)
+	for i, rule := range q.Rules {
+		q.Rules[i].Text = rule.String()
 	}
-	return nil
+	return q
 }
 
 // bashLine reads the command of a call. Arguments that are not in the tool's own form
-// could run it in another way than the command says.
+// could run it in another way than the command does.
 func bashLine(args json.RawMessage) (line, bool) {
 	var a struct {
 		Command string  `json:"command"`

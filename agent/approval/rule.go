@@ -1,102 +1,169 @@
 package approval
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
-// Rule allows something without a question. The zero value allows nothing.
+// Rule allows something without approval. The zero value allows nothing, and so does a rule of an
+// older version that has Words without Exact: it covered all commands that begin with them.
 type Rule struct {
-	// Edit allows changing files of the workspace.
+	// Edit allows changing files of the workspace, but for those that are protected.
 	Edit bool `json:"edit,omitzero"`
 
-	// Words are the first words of a command: "go test" allows go test ./... too.
+	// Command names an entry of the table of programs. It allows the calls that the entry
+	// describes, such as "cat" with files inside the folder.
+	Command []string `json:"command,omitempty"`
+
+	// Words are a whole command.
 	Words []string `json:"words,omitempty"`
 
-	// Exact wants the command to have no further words.
+	// Exact belongs to Words.
 	Exact bool `json:"exact,omitzero"`
 
-	// Line is a whole command line, for those that cannot be taken apart.
+	// Line is a whole command line, for those that cannot be parsed.
 	Line string `json:"line,omitempty"`
 
-	// Tool allows a tool that is not one of ours, whatever its arguments.
+	// Outside allows the line to run outside of the sandbox, and nothing else.
+	Outside bool `json:"outside,omitzero"`
+
+	// Tool allows a tool that is not one of our tools, with any arguments.
 	Tool string `json:"tool,omitempty"`
+
+	// Text describes the rule for users. It is not stored.
+	Text string `json:"text,omitempty" jsonschema:"The calls that the rule allows, described for users."`
 }
 
-// String is the rule for people.
+// String describes exactly what the rule allows.
 func (r Rule) String() string {
 	switch {
 	case r.Edit:
-		return "changes of files in this folder"
+		return "edits to files in this folder, except protected files"
+	case r.Outside:
+		return r.Line + " (exactly, outside the sandbox)"
 	case r.Line != "":
-		return r.Line
+		return r.Line + " (exactly)"
 	case r.Tool != "":
-		return "every use of " + r.Tool
+		return "every call of " + r.Tool
+	case len(r.Command) > 0:
+		if e := named(r.Command); e != nil {
+			return e.String()
+		}
 	case r.Exact:
-		return strings.Join(r.Words, " ")
-	default:
-		return strings.Join(r.Words, " ") + " …"
+		return quoted(r.Words) + " (exactly)"
 	}
+	return "nothing"
+}
+
+var bare = regexp.MustCompile(`^[\w@%+=:,./^-]+$`)
+
+// quoted writes words as the shell reads them.
+func quoted(words []string) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		if all[i] = w; bare.MatchString(w) {
+			continue
+		}
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil { // a zero byte, which no word of a command has
+			q = "?"
+		}
+		all[i] = q
+	}
+	return strings.Join(all, " ")
+}
+
+// nouns are the names of operands.
+var nouns = map[string]string{
+	"text": "TEXT", "value": "TEXT", "path": "FILES", "ref": "REVISIONS and FILES", "package": "PACKAGES", "test": "TESTS", "match": "TEXT",
+}
+
+// String describes the entry.
+func (e *entry) String() string {
+	parts := slices.Clone(e.words)
+	inside := false
+	for i, o := range e.operands {
+		noun := nouns[o.kind]
+		if o.kind == "path" && !o.many {
+			noun = "FILE"
+		}
+		if i == 0 || nouns[e.operands[i-1].kind] != nouns[o.kind] {
+			parts = append(parts, noun)
+		}
+		inside = inside || o.kind != "text" && o.kind != "value" && o.kind != "match"
+	}
+	text := strings.Join(parts, " ")
+	if inside {
+		text += " inside this folder"
+	}
+	switch {
+	case e.kind != run:
+		return text + " (reading only)"
+	case len(e.flags) == 0:
+		return text
+	default:
+		return text + ", with " + strings.Join(slices.Sorted(maps.Keys(e.flags)), " ") + " only"
+	}
+}
+
+// named returns the entry with exactly these words.
+func named(words []string) *entry {
+	if e := known().find(words); e != nil && slices.Equal(e.words, words) {
+		return e
+	}
+	return nil
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && slices.Equal(r.Words, o.Words)
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Outside == o.Outside &&
+		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
+}
+
+// valid reports whether exactly one part of a rule is set. A rule that was written by hand with
+// several is invalid.
+func (r Rule) valid() bool {
+	parts := 0
+	for _, has := range []bool{r.Edit, len(r.Command) > 0, len(r.Words) > 0 && r.Exact, r.Line != "", r.Tool != ""} {
+		if has {
+			parts++
+		}
+	}
+	return parts == 1 && (!r.Outside || r.Line != "") && (!r.Exact || len(r.Words) > 0)
 }
 
 // allows reports whether the rule covers one program of a command line.
-func (r Rule) allows(c call) bool {
+func (r Rule) allows(c call, at scene) bool {
 	switch {
-	case len(r.Words) == 0 || len(c.words) < len(r.Words):
-		return false
+	case len(r.Command) > 0:
+		e := steady(c, at)
+		return e != nil && slices.Equal(e.words, r.Command)
 	case r.Exact:
-		return c.plain && slices.Equal(r.Words, c.words)
+		words, ok := exactWords(c, at)
+		return ok && slices.Equal(words, r.Words)
 	default:
-		return slices.Equal(r.Words, c.words[:len(r.Words)]) && !c.risky()
+		return false
 	}
 }
 
-// subcommands are programs that do very different things by their first word, which
-// therefore belongs to a rule.
-var subcommands = map[string]bool{
-	"git": true, "go": true, "cargo": true, "npm": true, "pnpm": true, "yarn": true, "bun": true, "deno": true, "pip": true, "uv": true,
-	"poetry": true, "dotnet": true, "mix": true, "bundle": true, "composer": true, "rustup": true, "just": true, "make": true, "gradle": true,
-	"mvn": true,
-}
-
-// running are subcommands whose next word is what is really run, or that set what others
-// run. A rule about two words would be about far too much.
-var running = map[string]bool{
-	"git config": true, "git bisect": true, "git submodule": true, "git filter-branch": true, "git difftool": true, "git mergetool": true,
-	"git clone": true, "git init": true, "git archive": true, "git format-patch": true, "git hook": true,
-	"go tool": true, "go run": true, "go generate": true, "npm run": true, "npm exec": true, "pnpm run": true, "pnpm exec": true,
-	"pnpm dlx": true, "yarn run": true, "yarn exec": true, "yarn dlx": true, "bun run": true, "bun x": true, "deno run": true,
-	"deno eval": true, "deno task": true, "uv run": true, "uv tool": true, "poetry run": true, "bundle exec": true, "composer exec": true,
-	"rustup run": true, "dotnet run": true, "dotnet exec": true, "mix run": true, "npm config": true, "npm set": true,
-}
-
-// readers only show things, so that a rule may be about all of their uses. Where one has
-// an argument that does more it is among [risks]. rg is none: it runs programs for what it
-// reads, and finds more of them in its settings.
-var readers = map[string]bool{
-	"ls": true, "cat": true, "head": true, "tail": true, "wc": true, "grep": true, "pwd": true, "stat": true, "file": true,
-	"du": true, "df": true, "diff": true, "cmp": true, "which": true, "basename": true, "dirname": true, "realpath": true, "readlink": true,
-	"date": true, "uname": true, "whoami": true, "id": true, "sha256sum": true, "md5sum": true, "cut": true, "tr": true, "nl": true,
-}
-
-// ruleFor is the rule that a person would want for one program: about all its uses where
-// they are alike, else about this very command.
-func ruleFor(c call) (Rule, bool) {
-	two := len(c.words) > 1 && subcommands[c.words[0]] && !isFlag(c.words[1]) && !running[strings.Join(c.words[:2], " ")]
-	switch {
-	case readers[c.words[0]]:
-		return Rule{Words: slices.Clone(c.words[:1])}, true
-	case two:
-		return Rule{Words: slices.Clone(c.words[:2])}, true
-	case c.plain:
-		return Rule{Words: slices.Clone(c.words), Exact: true}, true
-	default:
-		return Rule{}, false
+// steady is [like] for a rule: the effect of the program must not depend on the target of a cd.
+func steady(c call, at scene) *entry {
+	e := like(c, at)
+	if e == nil || len(at.dirs) > 1 && known().here[e.words[0]] {
+		return nil
 	}
+	return e
 }
 
-func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
+// exactWords returns the words of a call for which a rule can be made. The words do not determine
+// the effect of a program that gets input, or runs in another directory.
+func exactWords(c call, at scene) ([]string, bool) {
+	words, ok := c.plain()
+	if !ok || c.fed || len(at.dirs) > 1 || known().lines[words[0]] || known().wraps[words[0]] != nil {
+		return nil, false
+	}
+	return words, true
+}

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // Branch is a branch that is to be summarised when it is left.
@@ -21,8 +21,8 @@ const (
 	nothingLeft = "No content to summarize"
 )
 
-// PrepareBranch takes the entries that are left, oldest first, as far as they fit into the
-// window, the newest before the older ones.
+// PrepareBranch takes the entries of the abandoned branch, oldest first, as far as they fit into
+// the window, the newest before the older ones.
 func PrepareBranch(entries []session.Entry, window int, s Settings) *Branch {
 	b := &Branch{files: newFileOps()}
 	budget, used := window-s.For(window).reserve(), 0
@@ -49,8 +49,8 @@ func PrepareBranch(entries []session.Entry, window int, s Settings) *Branch {
 	return b
 }
 
-// branchMessage is what a branch's entry says, nil when that is nothing to summarise. The
-// results of tools are left out: what came of them is in the answers.
+// branchMessage returns the content of a branch's entry as a message, nil if there is nothing to
+// summarise. Tool results are left out: the answers reflect them.
 func branchMessage(e session.Entry) json.RawMessage {
 	summary := func(role, text string) json.RawMessage {
 		return new(rawjson.Object).String("role", role).String("summary", text).Bytes()
@@ -70,7 +70,7 @@ func branchMessage(e session.Entry) json.RawMessage {
 	return nil
 }
 
-// Question is what a model is to be asked; ok is false when there is nothing to summarise.
+// Question returns the question to a model; ok is false if there is nothing to summarise.
 func (b *Branch) Question(instructions string) (q Question, ok bool) {
 	text := serialize(b.messages)
 	if text == "" {
@@ -79,7 +79,7 @@ func (b *Branch) Question(instructions string) (q Question, ok bool) {
 	return question(text, "", branchSummary, instructions), true
 }
 
-// Summary makes the summary of the answer, which is "" when nothing was asked.
+// Summary makes the summary of the answer, which is "" if there was no question.
 func (b *Branch) Summary(answer string) (summary string, details json.RawMessage) {
 	if answer == "" {
 		return nothingLeft, b.files.details()

@@ -2,23 +2,25 @@ package compaction_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 func raw(format string, args ...any) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(format, args...))
 }
 
-// words is a text of n tokens, as they are guessed.
+// words is a text of n tokens, by the estimate.
 func words(n int) string { return strings.Repeat("abcd", n) }
 
 func user(text string) json.RawMessage {
@@ -67,7 +69,7 @@ func TestTokens(t *testing.T) {
 		fresh    bool
 	}{
 		"guessed":                        {[]json.RawMessage{user(words(3)), answer(words(4))}, 7, false},
-		"counted, and what came after":   {[]json.RawMessage{user(words(99)), counted(`{"totalTokens":500}`, 2), user(words(7))}, 507, true},
+		"counted, with later messages":   {[]json.RawMessage{user(words(99)), counted(`{"totalTokens":500}`, 2), user(words(7))}, 507, true},
 		"old files have no total":        {[]json.RawMessage{counted(`{"input":1,"output":2,"cacheRead":3,"cacheWrite":4}`, 2)}, 10, true},
 		"a failed answer counts nothing": {[]json.RawMessage{raw(`{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":9}}`), user(words(3))}, 3, false},
 		"a count from before a compaction": {[]json.RawMessage{
@@ -115,16 +117,30 @@ func plan(t *testing.T, keep int, messages ...json.RawMessage) *compaction.Plan 
 	return p
 }
 
+// summarise carries out a plan with the given answers and returns its questions and the result.
+func summarise(t *testing.T, p *compaction.Plan, focus string, room int, answers ...string) (q []compaction.Question, summary string, details json.RawMessage) {
+	t.Helper()
+	p.Room = room
+	summary, details, err := p.Summarise(focus, func(next compaction.Question) (string, error) {
+		require.Less(t, len(q), len(answers), "more questions than answers")
+		q = append(q, next)
+		return answers[len(q)-1], nil
+	})
+	require.NoError(t, err)
+	require.Len(t, q, len(answers))
+	return q, summary, details
+}
+
+const ample = 1 << 20 // room for every question of a test
+
 func TestTheCut(t *testing.T) {
 	t.Parallel()
 	t.Run("at a question", func(t *testing.T) {
 		t.Parallel()
 		p := plan(t, 5, user(words(9)), answer(words(9)), user(words(2)), answer(words(3)))
 		assert.Equal(t, "e2", p.FirstKept)
-		q := p.Questions("")
-		require.Len(t, q, 1)
+		q, summary, details := summarise(t, p, "", ample, "S")
 		assert.Contains(t, q[0].Prompt, "[User]: "+words(9)+"\n\n[Assistant]: "+words(9)+"\n</conversation>")
-		summary, details := p.Summary([]string{"S"})
 		assert.Equal(t, "S", summary)
 		assert.JSONEq(t, `{"readFiles":[],"modifiedFiles":[]}`, string(details))
 	})
@@ -137,22 +153,19 @@ func TestTheCut(t *testing.T) {
 		t.Parallel()
 		p := plan(t, 3, user("old"), answer("old"), user("do it"), call("edit", "b.go"), result("ok"), answer(words(4)))
 		assert.Equal(t, "e5", p.FirstKept)
-		q := p.Questions("focus")
-		require.Len(t, q, 2, "the history, and the beginning of the turn")
+		q, summary, details := summarise(t, p, "focus", ample, "HISTORY", "PREFIX")
 		assert.Contains(t, q[0].Prompt, "[User]: old")
 		assert.NotContains(t, q[0].Prompt, "do it")
 		assert.Contains(t, q[0].Prompt, "Additional focus: focus")
 		assert.Contains(t, q[1].Prompt, "[User]: do it")
 		assert.Contains(t, q[1].Prompt, `[Assistant tool calls]: edit(path="b.go")`)
-		summary, details := p.Summary([]string{"HISTORY", "PREFIX"})
 		assert.Equal(t, "HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX\n\n<modified-files>\nb.go\n</modified-files>", summary)
 		assert.JSONEq(t, `{"readFiles":[],"modifiedFiles":["b.go"]}`, string(details))
 	})
 	t.Run("in the only turn", func(t *testing.T) {
 		t.Parallel()
 		p := plan(t, 3, user("do it"), call("read", "z"), result("x"), call("read", "a"), result("y"), answer(words(4)))
-		require.Len(t, p.Questions(""), 1)
-		summary, _ := p.Summary([]string{"PREFIX"})
+		_, summary, _ := summarise(t, p, "", ample, "PREFIX")
 		assert.True(t, strings.HasPrefix(summary, "No prior history.\n\n---"))
 		assert.Contains(t, summary, "<read-files>\na\nz\n</read-files>")
 	})
@@ -188,19 +201,18 @@ func TestTheNextCompaction(t *testing.T) {
 	items := conversation(raw(`{"role":"compactionSummary","summary":"FIRST"}`), user(words(9)), answer(words(9)), user(words(2)), answer(words(3)))
 	p, err := compaction.Prepare(items, session.Entry{}, &previous, compaction.Settings{KeepRecent: 5})
 	require.NoError(t, err)
-	q := p.Questions("")
-	require.Len(t, q, 1)
+	q, summary, _ := summarise(t, p, "", ample, "SECOND")
 	assert.Contains(t, q[0].Prompt, "<previous-summary>\nFIRST\n</previous-summary>")
 	before, _, _ := strings.Cut(q[0].Prompt, "</conversation>")
-	assert.NotContains(t, before, "FIRST", "the summary is not part of what is summarised")
-	summary, _ := p.Summary([]string{"SECOND"})
+	assert.NotContains(t, before, "FIRST", "the old summary is not summarized again")
 	assert.Equal(t, "SECOND\n\n<read-files>\nr\n</read-files>\n\n<modified-files>\nm\n</modified-files>", summary)
 }
 
 func TestLongResultsAreCut(t *testing.T) {
 	t.Parallel()
 	p := plan(t, 1, user("q"), call("read", "a"), result(strings.Repeat("é", 2500)), answer("a"), user(words(3)))
-	assert.Contains(t, p.Questions("")[0].Prompt, "[Tool result]: "+strings.Repeat("é", 2000)+"\n\n[... 500 more characters truncated]")
+	q, _, _ := summarise(t, p, "", ample, "S")
+	assert.Contains(t, q[0].Prompt, "[Tool result]: "+strings.Repeat("é", 2000)+"\n\n[... 500 more characters truncated]")
 }
 
 func entry(typ session.Type, format string, args ...any) session.Entry {
@@ -246,4 +258,45 @@ func TestBranchesThatDoNotFit(t *testing.T) {
 	assert.Contains(t, q.Prompt, "newest")
 	assert.Contains(t, q.Prompt, "older")
 	assert.NotContains(t, q.Prompt, "the oldest", "the newest go before the older ones")
+}
+
+// A conversation of a model with a large window is summarised by one with a small window.
+func TestALongConversationIsSummarisedInParts(t *testing.T) {
+	t.Parallel()
+	p := plan(t, 3, user(words(9)), answer(words(9)), user("long "+strings.Repeat("é", 60)), answer("x"), user("do it"), call("edit", "b.go"), result("ok"), answer(words(4)))
+	q, summary, _ := summarise(t, p, "focus", 100, "FIRST", "SECOND", "THIRD", "PREFIX")
+	for _, one := range q {
+		text, _, _ := strings.Cut(strings.TrimPrefix(one.Prompt, "<conversation>\n"), "\n</conversation>")
+		assert.Less(t, len(text), 100+len("\n\n[... 99 more bytes truncated]"))
+		assert.True(t, utf8.ValidString(text))
+	}
+	assert.Contains(t, q[0].Prompt, "[Assistant]: "+words(9))
+	assert.NotContains(t, q[0].Prompt, "<previous-summary>")
+	assert.Contains(t, q[1].Prompt, "<previous-summary>\nFIRST\n</previous-summary>")
+	assert.Contains(t, q[1].Prompt, "more bytes truncated]")
+	assert.Contains(t, q[1].Prompt, "Additional focus: focus")
+	assert.True(t, strings.HasPrefix(summary, "THIRD\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX"), summary)
+
+	failed := errors.New("no")
+	_, _, err := p.Summarise("", func(compaction.Question) (string, error) { return "", failed })
+	require.ErrorIs(t, err, failed)
+}
+
+func TestSize(t *testing.T) {
+	t.Parallel()
+	fixed := func() int { return 300 }
+	counted := raw(`{"role":"assistant","content":[],"stopReason":"stop","usage":{"totalTokens":900},"timestamp":2}`)
+	image := raw(`{"role":"user","content":[{"type":"image","data":"x"}]}`)
+	compacted := raw(`{"role":"compactionSummary","summary":"abcdef","timestamp":10}`)
+	assert.Equal(t, 102, compaction.Size([]json.RawMessage{user("abcdef")}, fixed), "the system prompt and the tools count")
+	assert.Equal(t, 902, compaction.Size([]json.RawMessage{user(words(99)), counted, user("abcdef")}, fixed), "the count includes them")
+	assert.Equal(t, 902, compaction.Size([]json.RawMessage{counted, user("漢字")}, fixed), "a character of Chinese is a token")
+	assert.Equal(t, 2400, compaction.Size([]json.RawMessage{counted, image}, fixed))
+	assert.Equal(t, 102, compaction.Size([]json.RawMessage{compacted, counted}, fixed), "a count from before a compaction has no meaning")
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, (200_000-16_384)/2*3, compaction.Settings{}.Room(200_000))
+	assert.Equal(t, (8192-2048)/2*3, compaction.Settings{}.Room(8192))
 }

@@ -4,18 +4,18 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// imageUnits is what an image counts for, in characters.
+// imageUnits is the estimated size of an image, in characters.
 const imageUnits = 4800
 
-// Settings say when a conversation is compacted and how much of it is kept. The zero
-// value is the default.
+// Settings determine when a conversation is compacted and how much of it is kept. The zero value is
+// the default.
 type Settings struct {
-	Disabled   bool // never by itself
+	Disabled   bool // no automatic compaction
 	Reserve    int  // tokens to keep free for the answer; 0 means 16384
-	KeepRecent int  // tokens of the newest messages to keep as they are; 0 means 20000
+	KeepRecent int  // tokens of the newest messages to keep unchanged; 0 means 20000
 }
 
 func (s Settings) reserve() int {
@@ -32,11 +32,11 @@ func (s Settings) keepRecent() int {
 	return 20000
 }
 
-// For returns the settings as they are for a model's window, in tokens: neither what is kept
-// free nor what is kept as it is takes more than a quarter of it.
+// For returns the settings adjusted to a model's window, in tokens: neither the reserve nor the
+// recent messages that are kept unchanged take more than a quarter of it.
 //
-// Differs: the originals use the same figures for every window. With 32k of them every turn
-// is compacted anew, and with 8k nothing ever can be.
+// Differs: the originals use the same figures for every window. With 32k of them every turn is
+// compacted again, and with 8k nothing ever can be.
 func (s Settings) For(window int) Settings {
 	s.Reserve, s.KeepRecent = min(s.reserve(), window/4), min(s.keepRecent(), window/4)
 	return s
@@ -47,19 +47,30 @@ func (s Settings) Due(tokens, window int) bool {
 	return !s.Disabled && tokens > window-s.For(window).reserve()
 }
 
-// Tokens estimates how many tokens the messages of a context take: what the service said
-// of the last answer, and a guess for what came after it. fresh is false when there is no
-// such answer, or a compaction made its count meaningless; then all of it is a guess.
+// Tokens estimates how many tokens the messages of a context take: the count that the service
+// reported with the last answer, and an estimate for the messages after it. fresh is false if there
+// is no such answer, or a compaction made its count meaningless; the whole number is then an
+// estimate.
 func Tokens(messages []json.RawMessage) (tokens int, fresh bool) {
+	counted, rest := sinceCount(messages)
+	for _, m := range rest {
+		tokens += Estimate(m)
+	}
+	return counted + tokens, counted > 0
+}
+
+// sinceCount returns the newest count of a service that still holds, and the messages after it:
+// 0 and all messages if there is none.
+func sinceCount(messages []json.RawMessage) (counted int, rest []json.RawMessage) {
 	for i, m := range slices.Backward(messages) {
 		if role, _ := rawjson.GetString(m, "role"); role == "compactionSummary" {
 			break
 		}
 		if counted := answerTokens(m); counted > 0 && !compactedBefore(messages[:i], m) {
-			return counted + estimateAll(messages[i+1:]), true
+			return counted, messages[i+1:]
 		}
 	}
-	return estimateAll(messages), false
+	return 0, messages
 }
 
 // compactedBefore reports whether a compaction is newer than the answer: messages that it
@@ -75,7 +86,7 @@ func compactedBefore(before []json.RawMessage, answer json.RawMessage) bool {
 	return false
 }
 
-// answerTokens is what the service counted for an answer, 0 when it says nothing of use.
+// answerTokens returns the service's token count of an answer, 0 if there is no usable one.
 func answerTokens(m json.RawMessage) int {
 	if role, _ := rawjson.GetString(m, "role"); role != "assistant" {
 		return 0
@@ -95,20 +106,17 @@ func answerTokens(m json.RawMessage) int {
 	return int(sum)
 }
 
-func estimateAll(messages []json.RawMessage) int {
-	sum := 0
-	for _, m := range messages {
-		sum += Estimate(m)
-	}
-	return sum
-}
-
 // Estimate guesses the tokens of one message: a quarter of its characters.
 func Estimate(m json.RawMessage) int {
-	units := 0
+	units, images := measure(m, rawjson.UTF16Len)
+	return (units + images*imageUnits + 3) / 4
+}
+
+// measure returns the length of a message's texts and the number of its images.
+func measure(m json.RawMessage, length func(string) int) (units, images int) {
 	count := func(key string) {
 		s, _ := rawjson.GetString(m, key)
-		units += rawjson.UTF16Len(s)
+		units += length(s)
 	}
 	switch role, _ := rawjson.GetString(m, "role"); role {
 	case "bashExecution":
@@ -120,33 +128,32 @@ func Estimate(m json.RawMessage) int {
 	case "branchSummary", "compactionSummary":
 		count("summary")
 	default:
-		units = contentUnits(rawjson.Get(m, "content"))
+		return measureContent(rawjson.Get(m, "content"), length)
 	}
-	return (units + 3) / 4
+	return units, 0
 }
 
-func contentUnits(content []byte) int {
+func measureContent(content []byte, length func(string) int) (units, images int) {
 	if s, ok := rawjson.String(content); ok {
-		return rawjson.UTF16Len(s)
+		return length(s), 0
 	}
-	units := 0
 	rawjson.Elements(content, func(block []byte) bool {
-		length := func(key string) {
+		count := func(key string) {
 			s, _ := rawjson.GetString(block, key)
-			units += rawjson.UTF16Len(s)
+			units += length(s)
 		}
 		switch typ, _ := rawjson.GetString(block, "type"); typ {
 		case "text":
-			length("text")
+			count("text")
 		case "thinking":
-			length("thinking")
+			count("thinking")
 		case "image":
-			units += imageUnits
+			images++
 		case "toolCall":
-			length("name")
-			units += rawjson.UTF16Len(string(rawjson.Get(block, "arguments")))
+			count("name")
+			units += length(string(rawjson.Get(block, "arguments")))
 		}
 		return true
 	})
-	return units
+	return units, images
 }

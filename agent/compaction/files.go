@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // fileOps are the files that tools read and changed.
@@ -14,7 +14,7 @@ type fileOps struct{ read, modified map[string]bool }
 
 func newFileOps() fileOps { return fileOps{map[string]bool{}, map[string]bool{}} }
 
-// see notes the files of an answer's tool calls.
+// see records the files of an answer's tool calls.
 func (f fileOps) see(message json.RawMessage) {
 	rawjson.Elements(rawjson.Get(message, "content"), func(block []byte) bool {
 		if typ, _ := rawjson.GetString(block, "type"); typ != "toolCall" {
@@ -59,7 +59,7 @@ func (f fileOps) lists() (read, modified []string) {
 	return read, slices.Sorted(maps.Keys(f.modified))
 }
 
-// text is what is put behind a summary.
+// text returns the text that is appended to a summary.
 func (f fileOps) text() string {
 	read, modified := f.lists()
 	var b strings.Builder
@@ -74,7 +74,7 @@ func (f fileOps) text() string {
 	return b.String()
 }
 
-// details is what is stored beside a summary, so that the next one can inherit it.
+// details returns the details stored with a summary, so that the next one can inherit them.
 func (f fileOps) details() json.RawMessage {
 	list := func(paths []string) []byte {
 		var quoted [][]byte

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
 // Item is one entry of the conversation that a model is shown: the entry it comes from and
@@ -26,8 +26,9 @@ func Items(c session.Context) []Item {
 
 // Plan is how one conversation is compacted.
 type Plan struct {
-	FirstKept    string // id of the entry from which on everything stays as it is
+	FirstKept    string // id of the entry from which on everything stays unchanged
 	TokensBefore int
+	Room         int // length of the conversation that one question may have, in bytes
 
 	history  []json.RawMessage // to be summarised
 	prefix   []json.RawMessage // the beginning of the turn that is cut in two
@@ -35,15 +36,15 @@ type Plan struct {
 	files    fileOps
 }
 
-// What a person is told when there is nothing to do.
+// Messages shown to the user when there is nothing to compact.
 var (
 	errCompacted = "Already compacted"
 	errTooSmall  = "Nothing to compact (session too small)"
 )
 
-// Prepare plans to compact the conversation of a context. last is the newest entry of the
-// branch, previous the newest compaction, nil when there was none. That there is nothing to
-// compact is kind invalidArgument.
+// Prepare plans to compact the conversation of a context. last is the newest entry of the branch,
+// previous the newest compaction, nil if there was none. If there is nothing to compact it returns
+// an InvalidArgument error.
 func Prepare(items []Item, last session.Entry, previous *session.Entry, s Settings) (*Plan, error) {
 	if last.Type == session.TypeCompaction {
 		return nil, fault.New(fault.InvalidArgument, "%s", errCompacted)
@@ -83,9 +84,10 @@ func Prepare(items []Item, last session.Entry, previous *session.Entry, s Settin
 	return p, nil
 }
 
-// cutPoint returns the index of the first message to keep, or -1 when there is none: going
-// back from the newest message, where enough was met, the next message that can follow a
-// summary. A tool's result cannot, because its call would be missing.
+// cutPoint returns the index of the first message to keep, or -1 if there is none. It goes back
+// from the newest message until keep tokens are reached, then takes the next message that can
+// follow a summary, else the closest earlier one. A tool's result cannot, because its call would be
+// missing.
 func cutPoint(messages []json.RawMessage, keep int) int {
 	sum, from := 0, 0
 	for i, m := range slices.Backward(messages) {
@@ -119,35 +121,40 @@ func turnStart(messages []json.RawMessage, i int) int {
 	return 0
 }
 
-// Questions are what a model is to be asked, in order. instructions, which may be empty,
-// tell what to look at in particular.
-func (p *Plan) Questions(instructions string) []Question {
-	var q []Question
-	if len(p.history) > 0 {
-		form := firstSummary
-		if p.previous != "" {
-			form = updateSummary
+// Summarise asks for the summaries of the plan and returns the one to record, and the details that
+// are stored with it. A conversation longer than Room is summarised in parts, each bringing the
+// summary of the earlier ones up to date. instructions, which may be empty, set the focus. An error
+// is one of ask.
+func (p *Plan) Summarise(instructions string, ask func(Question) (string, error)) (summary string, details json.RawMessage, err error) {
+	summary, err = inParts(p.history, p.previous, p.Room, ask, [2]string{firstSummary, updateSummary}, instructions)
+	if err != nil {
+		return "", nil, err
+	}
+	if len(p.prefix) > 0 {
+		prefix, err := inParts(p.prefix, "", p.Room, ask, [2]string{prefixSummary, updatePrefix}, "")
+		if err != nil {
+			return "", nil, err
 		}
-		q = append(q, question(serialize(p.history), p.previous, form, instructions))
-	}
-	if len(p.prefix) > 0 {
-		q = append(q, question(serialize(p.prefix), "", prefixSummary, ""))
-	}
-	return q
-}
-
-// Summary makes the summary of the answers to Questions, and the details that are stored
-// with it.
-func (p *Plan) Summary(answers []string) (summary string, details json.RawMessage) {
-	summary = p.previous
-	if len(p.history) > 0 {
-		summary, answers = answers[0], answers[1:]
-	}
-	if len(p.prefix) > 0 {
 		if summary == "" {
 			summary = "No prior history."
 		}
-		summary += "\n\n---\n\n**Turn Context (split turn):**\n\n" + answers[0]
+		summary += "\n\n---\n\n**Turn Context (split turn):**\n\n" + prefix
 	}
-	return summary + p.files.text(), p.files.details()
+	return summary + p.files.text(), p.files.details(), nil
+}
+
+// inParts summarises messages. forms are the instructions for a first summary and for bringing a
+// previous one up to date.
+func inParts(messages []json.RawMessage, summary string, room int, ask func(Question) (string, error), forms [2]string, focus string) (string, error) {
+	for _, part := range split(messages, room) {
+		form := forms[0]
+		if summary != "" {
+			form = forms[1]
+		}
+		var err error
+		if summary, err = ask(question(part, summary, form, focus)); err != nil {
+			return "", err
+		}
+	}
+	return summary, nil
 }

@@ -1,71 +1,76 @@
 package compaction
 
-// Question is one request to a model: a system prompt and what is said to it.
+// Question is one request to a model: a system prompt and a user prompt.
 type Question struct{ System, Prompt string }
 
-const system = `You summarise conversations between a person and a coding assistant so that another assistant can go on with the work.
+const system = `You summarize conversations between a user and a coding assistant so that another assistant can continue the work.
 Do not continue the conversation and do not answer questions in it. Write the summary and nothing else.`
 
 const format = `Use exactly this form:
 
 ## Goal
-[What the person wants to achieve; several points if there are several.]
+[The user's goal, or a list of goals.]
 
 ## Constraints & Preferences
-- [What the person asked for or ruled out, or "(none)".]
+- [The user's requirements and exclusions, or "(none)".]
 
 ## Progress
 ### Done
-- [x] [What is finished.]
+- [x] [Finished work.]
 
 ### In Progress
-- [ ] [What is being worked on.]
+- [ ] [Current work.]
 
 ### Blocked
-- [What stands in the way, if anything.]
+- [Obstacles, if any.]
 
 ## Key Decisions
 - **[Decision]**: [why]
 
 ## Next Steps
-1. [What comes next, in order.]
+1. [The next steps, in order.]
 `
 
 const criticalContext = `
 ## Critical Context
-- [Facts, names, references that the work cannot go on without, or "(none)".]
+- [Facts, names and references that are necessary to continue, or "(none)".]
 `
 
 const precise = `
-Keep each section short. Keep file paths, names of functions and error messages exactly as they are.`
+Keep each section short. Copy file paths, function names and error messages exactly.`
 
-const firstSummary = "Summarise the conversation above. The summary is all that the next assistant will know of it.\n\n" + format + criticalContext + precise
+const firstSummary = "Summarize the conversation above. The next assistant will know only this summary.\n\n" + format + criticalContext + precise
 
-const updateSummary = `The conversation above is what happened since the summary in <previous-summary> was written. Bring that summary up to date:
-keep everything in it that still holds, add what is new, move what was finished to Done, and bring Next Steps up to date.
+const updateSummary = `The conversation above took place after the summary in <previous-summary> was written. Update that summary:
+keep everything in it that is still true, add new information, move finished work to Done, and update Next Steps.
 
 ` + format + criticalContext + precise
 
-const prefixSummary = `The conversation above is the beginning of a turn that is too long to keep. Its end is kept as it is. Summarise the beginning so that the end can be understood.
+const prefixSummary = `The conversation above is the beginning of a turn that is too long to keep. The end of the turn is kept unchanged. Summarize the beginning so that the end can be understood.
 
 Use exactly this form:
 
 ## Original Request
-[What the person asked for in this turn.]
+[The user's request in this turn.]
 
 ## Early Progress
-- [What was done and decided in this part.]
+- [Actions and decisions in this part.]
 
 ## Context for the Rest
-- [What must be known to understand what follows.]
+- [Information that is necessary to understand the rest.]
 
 Keep it short.`
 
-const branchSummary = `Summarise the branch of a conversation above, which the person has left to go on elsewhere, so that what was learned in it is not lost.
+const updatePrefix = `The conversation above continues the beginning of a turn. The summary so far is in <previous-summary>. The end of the turn is kept unchanged.
+Update that summary: keep its form, keep everything that is still true, and add the new facts.
+
+Keep it short.`
+
+const branchSummary = `The user has left the conversation branch above and continues on another one. Summarize the branch so that its findings are not lost.
 
 ` + format + precise
 
-// question asks for a summary of a conversation.
+// question returns the request for a summary of a conversation.
 func question(conversation, previous, instructions, focus string) Question {
 	text := "<conversation>\n" + conversation + "\n</conversation>\n\n"
 	if previous != "" {

@@ -7,16 +7,39 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // resultUnits is how much of a tool's result a summary is made of, in characters.
 const resultUnits = 2000
 
-// serialize writes messages as a text to be summarised. As a text, because a model that is
-// shown a conversation goes on with it.
+// serialize writes messages as a text to be summarised. They are sent as a text because a model
+// that gets a conversation continues it.
 func serialize(messages []json.RawMessage) string {
-	var parts []string
+	return strings.Join(written(messages), "\n\n")
+}
+
+// split writes messages as texts of at most room bytes each. A message that is longer is cut.
+func split(messages []json.RawMessage, room int) (texts []string) {
+	text := ""
+	for _, part := range written(messages) {
+		part = cutBytes(part, room)
+		if text != "" && len(text)+len(part) > room {
+			texts, text = append(texts, text), ""
+		}
+		if text != "" {
+			text += "\n\n"
+		}
+		text += part
+	}
+	if text != "" || len(messages) > 0 {
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// written returns messages as texts.
+func written(messages []json.RawMessage) (parts []string) {
 	for _, m := range convert.Messages(messages) {
 		switch m.Role {
 		case provider.RoleUser:
@@ -31,7 +54,7 @@ func serialize(messages []json.RawMessage) string {
 			}
 		}
 	}
-	return strings.Join(parts, "\n\n")
+	return parts
 }
 
 func answer(m provider.Message) (parts []string) {
@@ -60,4 +83,12 @@ func cut(text string) string {
 		return text
 	}
 	return rawjson.UTF16Prefix(text, resultUnits) + fmt.Sprintf("\n\n[... %d more characters truncated]", n-resultUnits)
+}
+
+func cutBytes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	kept := strings.ToValidUTF8(text[:n], "")
+	return kept + fmt.Sprintf("\n\n[... %d more bytes truncated]", len(text)-len(kept))
 }

@@ -1,5 +1,5 @@
-// Package convert turns the messages of a session into what a model is sent: questions,
-// answers and tool results. Everything else that a session holds is said in words.
+// Package convert turns the messages of a session into those for a model: questions, answers and
+// tool results. Everything else that a session holds is expressed in words.
 package convert
 
 import (
@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// Messages converts the messages of a context in order. A message that a model has no use
-// for yields nothing, and neither does one that cannot be read: the file keeps it.
+// Messages converts the messages of a context in order. A message without use for a model yields
+// nothing, and neither does an unreadable one: the file keeps it.
 //
 // The words for summaries and commands are pi's.
 func Messages(stored []json.RawMessage) []provider.Message {
@@ -39,25 +39,26 @@ func message(raw json.RawMessage) (provider.Message, bool) {
 		return m, err == nil && len(m.Content) > 0
 	case "branchSummary":
 		summary, _ := rawjson.GetString(raw, "summary")
-		return said(raw, "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"+summary+"</summary>"), true
+		return userMessage(raw, "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"+summary+"</summary>"), true
 	case "compactionSummary":
 		summary, _ := rawjson.GetString(raw, "summary")
-		return said(raw, "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"+summary+"\n</summary>"), true
+		return userMessage(raw, "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"+summary+"\n</summary>"), true
 	case "fileMention":
 		return mention(raw)
 	default:
-		// pi's system messages among them: the system prompt is made anew for each request.
+		// This includes pi's system messages: each request builds its own system prompt.
 		return provider.Message{}, false
 	}
 }
 
-// said is a message in which text stands for something that is no message of a model.
-func said(raw json.RawMessage, text string) provider.Message {
+// userMessage returns a user message whose text stands for a record that is no message of a model.
+func userMessage(raw json.RawMessage, text string) provider.Message {
 	at, _ := rawjson.Float(rawjson.Get(raw, "timestamp"))
 	return provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}, Timestamp: int64(at)}
 }
 
-// execution words a command that the person ran, unless it is not for the model.
+// execution converts a command that the user ran into a message, unless it is excluded from the
+// context.
 func execution(raw json.RawMessage, member, verb string) (provider.Message, bool) {
 	if rawjson.Truthy(rawjson.Get(raw, "excludeFromContext")) {
 		return provider.Message{}, false
@@ -81,12 +82,12 @@ func execution(raw json.RawMessage, member, verb string) (provider.Message, bool
 	if path, _ := rawjson.GetString(raw, "fullOutputPath"); path != "" && rawjson.Truthy(rawjson.Get(raw, "truncated")) {
 		b.WriteString("\n\n[Output truncated. Full output: " + path + "]")
 	}
-	return said(raw, b.String()), true
+	return userMessage(raw, b.String()), true
 }
 
 // mention shows the files that a prompt named.
 func mention(raw json.RawMessage) (provider.Message, bool) {
-	m := said(raw, "")
+	m := userMessage(raw, "")
 	var b strings.Builder
 	var images []provider.Block
 	rawjson.Elements(rawjson.Get(raw, "files"), func(file []byte) bool {
@@ -107,13 +108,13 @@ func mention(raw json.RawMessage) (provider.Message, bool) {
 	return m, true
 }
 
-// harmless are the ends of the elements that files are shown in, with the backslash that
-// keeps them from ending one.
+// harmless are the closing tags of the elements in which files are shown, with the backslash that
+// prevents them from closing one.
 var harmless = strings.NewReplacer("</file", `<\/file`, "</system-reminder", `<\/system-reminder`)
 
-// File shows a file to a model. attributes, which may be empty, begin with a space. A file
-// cannot end its own element and go on as somebody who speaks: "</file" in it is written
-// "<\/file", and the path is quoted.
+// File shows a file to a model. attributes, which may be empty, begin with a space. A file cannot
+// close its own element and continue as another speaker: "</file" in it is written "<\/file", and
+// the path is quoted.
 func File(path, attributes, content string) string {
 	content = harmless.Replace(content)
 	if content != "" && !strings.HasSuffix(content, "\n") {

@@ -5,17 +5,17 @@ import "strings"
 // Name names an event.
 type Name string
 
-// The events, by the names that the extensions of the terminal programs know. Who is told of
-// one called before is asked, and can say no.
+// The events, by the names that the extensions of the terminal programs know. A hook can
+// refuse the events called before.
 //
 // Differs: the programs do not agree on the names for a fork at an entry. pi says
 // session_before_fork and session_fork, oh-my-pi and xcsh session_before_branch and
-// session_branch; here a hook is asked by pi's name and told by the others', as xcsh/beforeFork
-// asks a client and the reason "branch" of xcsh/sessionChanged tells it.
+// session_branch; here the question has pi's name and the notification the others', like xcsh/beforeFork
+// and the reason "branch" of xcsh/sessionChanged.
 //
 // Differs: newer versions of pi end a session and start another at each change. As in oh-my-pi
-// and xcsh, a change is told as one, and a folder has one start and one end: a hook that opens
-// something for a folder need not do it anew for each session.
+// and xcsh, a change is one event, and a folder has one start and one end: a hook that opens
+// something for a folder does it once, not for each session.
 const (
 	Start         Name = "session_start"
 	BeforeSwitch  Name = "session_before_switch"
@@ -37,11 +37,10 @@ func Names() []Name {
 // Asks reports whether an event comes before a change and can cancel it.
 func (n Name) Asks() bool { return strings.HasPrefix(string(n), "session_before_") }
 
-// Event is what a hook is told; as JSON it is what is sent to others. Fields that do not apply
-// are empty.
+// Event is an event for a hook, in Go and as JSON. Fields that do not apply are empty.
 //
 // Differs: extensions of the programs run inside them and are handed entries and whole
-// conversations. Here an event names what it is about; the rest is in the file that it names.
+// conversations. Here an event names its subject; the rest is in the file that it names.
 type Event struct {
 	Name        Name   `json:"type"`
 	Cwd         string `json:"cwd"`                   // the folder
@@ -52,25 +51,25 @@ type Event struct {
 	// "threshold" or "overflow", of a shutdown "quit".
 	Reason string `json:"reason,omitempty"`
 
-	TargetSessionFile   string `json:"targetSessionFile,omitempty"`   // BeforeSwitch: what is opened or copied
-	PreviousSessionFile string `json:"previousSessionFile,omitempty"` // Switch, Branch: what was left
+	TargetSessionFile   string `json:"targetSessionFile,omitempty"`   // BeforeSwitch: the file that is opened or copied
+	PreviousSessionFile string `json:"previousSessionFile,omitempty"` // Switch, Branch: the previous session's file
 	EntryID             string `json:"entryId,omitempty"`             // the entry forked at, moved to ("" is before the first), or added by a compaction
 	Position            string `json:"position,omitempty"`            // BeforeFork: the copy ends "before" the entry or "at" it
 	OldLeafID           string `json:"oldLeafId,omitempty"`           // BeforeTree, Tree; "" is before the first entry
 	NewLeafID           string `json:"newLeafId,omitempty"`           // Tree; "" is before the first entry
-	UserWantsSummary    bool   `json:"userWantsSummary,omitempty"`    // BeforeTree: of what is left behind
-	CustomInstructions  string `json:"customInstructions,omitempty"`  // BeforeTree, BeforeCompact: the person's, for the summary
+	UserWantsSummary    bool   `json:"userWantsSummary,omitempty"`    // BeforeTree: of the abandoned branch
+	CustomInstructions  string `json:"customInstructions,omitempty"`  // BeforeTree, BeforeCompact: the user's, for the summary
 	WillRetry           bool   `json:"willRetry,omitempty"`           // BeforeCompact, Compact: the request that was too long is made again
 }
 
-// Decision is the answer to a question. The zero value is that nothing is in the way.
+// Decision is the answer to a question. The zero value does not cancel.
 type Decision struct {
 	Cancel bool
-	By     string // who said no; "" is a hook without a name
+	By     string // the hook that refused; "" is a hook without a name
 	Reason string // why, in a sentence; may be ""
 }
 
-// String says who said no, and why: "hook guard.sh: not on Fridays". It is "" where nobody did.
+// String returns the hook and its reason: "hook guard.sh: not on Fridays". It is "" if none refused.
 func (d Decision) String() string {
 	if !d.Cancel {
 		return ""
@@ -85,7 +84,7 @@ func (d Decision) String() string {
 	return s
 }
 
-// Refusal is a sentence about what was cancelled, such as "the move".
+// Refusal returns a sentence about the cancelled operation. what names it, such as "the move".
 func (d Decision) Refusal(what string) string {
 	who, why := "A hook", "."
 	if d.By != "" {

@@ -1,8 +1,8 @@
-// Package hook lets others take part in what happens to a session: refuse a change
-// before it is made, or be told after it was. It imports only the standard library,
-// takes events in and gives decisions out, and knows no agent.
+// Package hook lets other code take part in the changes of a session: refuse a change before it is
+// made, or be notified after it was. It imports only the standard library, takes events in and
+// gives decisions out, and knows no agent.
 //
-// Package script, below it, makes hooks of a person's executables.
+// Package script, below it, makes hooks of a user's executables.
 package hook
 
 import (
@@ -13,26 +13,26 @@ import (
 // Hook takes part in a session's life. It may be called concurrently for different
 // folders, for one folder in the order of its events.
 type Hook interface {
-	// Before is asked before a change. An error is not a no.
+	// Before is called before a change. An error does not cancel it.
 	Before(ctx context.Context, e Event) (Decision, error)
-	// After is told of a change that was made. It holds up whoever made it.
+	// After is called after a change. The change waits for it.
 	After(ctx context.Context, e Event)
 }
 
-// Closer is a [Hook] that has something to finish at the end, such as telling what it was told.
+// Closer is a [Hook] that has work to finish at the end, such as pending notifications.
 type Closer interface {
 	// Close finishes until ctx ends. The hook is not called any more.
 	Close(ctx context.Context)
 }
 
-// Runner asks hooks in order.
+// Runner calls hooks in order.
 type Runner struct {
 	Hooks  []Hook
-	Report func(error) // told of hooks that failed; may be nil
+	Report func(error) // receives the errors of hooks; may be nil
 }
 
-// Before asks each hook in turn; the first that cancels wins and the rest is not
-// asked. A hook that fails or panics is reported and does not cancel.
+// Before calls each hook in turn; the first that cancels wins and the rest is not called. A hook
+// that fails or panics is reported and does not cancel.
 func (r Runner) Before(ctx context.Context, e Event) Decision {
 	for _, h := range r.Hooks {
 		var d Decision
@@ -49,7 +49,7 @@ func (r Runner) Before(ctx context.Context, e Event) Decision {
 	return Decision{}
 }
 
-// After tells every hook.
+// After notifies every hook.
 func (r Runner) After(ctx context.Context, e Event) {
 	for _, h := range r.Hooks {
 		r.guard(e.Name, func() error {
@@ -73,7 +73,7 @@ func (r Runner) Close(ctx context.Context) {
 	}
 }
 
-// guard calls f and reports whether it went well. What did not is reported.
+// guard calls f and reports whether it succeeded. It reports errors and panics of f to the user.
 func (r Runner) guard(at Name, f func() error) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {

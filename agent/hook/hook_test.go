@@ -11,7 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 )
 
-// scripted is a hook that does as it is told and writes down that it was called.
+// scripted is a hook that follows a script and records its calls.
 type scripted struct {
 	name   string
 	cancel bool
@@ -40,21 +40,22 @@ func (s scripted) note(ctx context.Context, when string, e hook.Event) {
 
 type key struct{}
 
+// Proves: O-063 (the first veto ends it), O-064
 func TestBefore(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, tc := range map[string]struct {
 		hooks   []scripted
-		by      string // who said no
+		by      string // the hook that refused
 		calls   []string
 		reports []string
 	}{
-		"nobody is there to say no": {},
-		"nobody says no": {
+		"no hooks": {},
+		"no hook vetoes": {
 			hooks: []scripted{{name: "a"}, {name: "b"}},
 			calls: []string{"before a x", "before b x"},
 		},
-		"the first no ends it, the others are not asked": {
+		"the first veto ends it, later hooks do not run": {
 			hooks: []scripted{{name: "a"}, {name: "b", cancel: true}, {name: "c", cancel: true}},
 			by:    "b",
 			calls: []string{"before a x", "before b x"},
@@ -93,7 +94,8 @@ func TestBefore(t *testing.T) {
 	}
 }
 
-func TestAfterTellsEveryHookWhateverOthersDo(t *testing.T) {
+// Proves: O-064
+func TestAfterNotifiesEveryHook(t *testing.T) {
 	t.Parallel()
 	var calls, reports []string
 	r := runner([]scripted{{name: "a", panics: errors.New("boom")}, {name: "b", cancel: true}, {name: "c"}}, &calls, &reports)
@@ -119,7 +121,7 @@ func TestHooksGetTheWholeEvent(t *testing.T) {
 	require.Equal(t, e, seen)
 }
 
-// Who does not want to hear of failures is not made to.
+// A caller without a report function gets no failures.
 func TestFailuresWithoutAReport(t *testing.T) {
 	t.Parallel()
 	var calls []string

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// answer gets the next answer of the model, trying again as far as that makes sense. ok is
-// false when the run is over: the reason is in r.out then.
+// answer gets the next answer of the model, with retries if they make sense. ok is false if the run
+// has ended: the reason is then in r.out.
 func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
 	for attempt := 0; ; {
 		message, failure := r.ask(ctx)
 		r.out.Message = message
 		if r.refused != nil {
-			// What is not part of the conversation has no effect: its tools are not run.
+			// An answer that is not part of the conversation has no effect: its tools are not run.
 			r.Host.Emit(turnEnd(message))
 			r.fail(provider.StopError, r.refused, attempt)
 			return provider.Message{}, false
@@ -32,20 +34,20 @@ func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
 			return provider.Message{}, false
 		}
 		attempt = next
-		r.Host.Emit(Event{Type: TurnStart})
+		r.Host.Emit(event.TurnStart{})
 	}
 }
 
 // turnEnd ends a turn without tools. message is nil when there was no answer.
-func turnEnd(message *provider.Message) Event {
-	e := Event{Type: TurnEnd}
+func turnEnd(message *provider.Message) event.TurnEnd {
+	e := event.TurnEnd{}
 	if message != nil {
 		e.Message = message.Encode()
 	}
 	return e
 }
 
-// recover decides what follows a failed request. again tells that it may be made again.
+// recover decides how to continue after a failed request. again reports that it is repeated.
 func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bool, next int) {
 	cause := new(provider.Error)
 	if !errors.As(failure, &cause) {
@@ -55,7 +57,7 @@ func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bo
 	case ctx.Err() != nil || cause.Class == provider.Aborted:
 		r.fail(provider.StopAborted, nil, attempt)
 	case cause.Class == provider.ContextOverflow && !r.compacted:
-		r.compacted = true // once: a conversation that cannot be shortened must not go round for ever
+		r.compacted = true // once: a conversation that cannot be shortened must not loop for ever
 		done, err := r.Host.Compact(ctx, true)
 		if done {
 			return true, attempt
@@ -68,7 +70,10 @@ func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bo
 			failure = fmt.Errorf("%w; compacting the conversation failed: %w", failure, err)
 		}
 		r.fail(provider.StopError, failure, attempt)
-	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.Attempts:
+	case r.Host.WithoutImages(cause):
+		r.Host.Emit(event.Notice{Text: "The model service rejected an image. The images so far are left out of requests: " + cause.Error()})
+		return true, attempt
+	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.attempts(cause):
 		return r.wait(ctx, cause, attempt+1), attempt + 1
 	default:
 		r.fail(provider.StopError, failure, attempt)
@@ -85,8 +90,7 @@ func (r *Run) fail(stop string, err error, attempt int) {
 	endRetry(r.Host.Emit, attempt, err)
 }
 
-// wait lets the time pass that a retry needs, visibly. It reports false when the run is
-// over instead.
+// wait waits before a retry, visibly. It reports false if the run has ended instead.
 func (r *Run) wait(ctx context.Context, cause *provider.Error, attempt int) bool {
 	delay, err := r.Retry.delay(attempt, cause)
 	if err != nil {
@@ -101,46 +105,59 @@ func (r *Run) wait(ctx context.Context, cause *provider.Error, attempt int) bool
 	return true
 }
 
-// ask makes one request and records its answer, failed ones included. message is nil when
-// there was nothing to record.
+// ask makes one request and records its answer, failed ones included. message is nil if there was
+// nothing to record.
 func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error) {
 	service, req, err := r.Host.Request(ctx)
 	if err != nil {
 		return nil, err
 	}
-	started := false
+	started, note := false, ""
 	for e := range service.Stream(ctx, req) {
 		if !started {
 			started = true
-			r.Host.Emit(Event{Type: MessageStart, Message: r.opening(req, e)})
+			r.Host.Emit(event.MessageStart{Message: r.opening(req, e)})
 		}
-		if u := updateOf(e); u != nil {
-			r.Host.Emit(Event{Type: MessageDelta, Update: u})
+		if u, ok := event.UpdateOf(e); ok {
+			r.Host.Emit(event.MessageUpdate{Update: u})
 		}
 		if e.Kind == provider.Done || e.Kind == provider.Failed {
 			message = e.Message
 			if e.Err != nil {
 				failure = e.Err
 			}
+			note = e.Note
 		}
 	}
 	if message == nil {
 		// Against the contract of a provider; an answer without an end is not an answer.
-		failure = &provider.Error{Class: provider.Truncated, Message: "The answer of " + req.Model.Ref().String() + " did not end."}
+		failure = &provider.Error{Class: provider.Truncated, Message: "The response from " + req.Model.Ref().String() + " ended early."}
 		message = r.blank(req, failure)
+	}
+	if failure == nil && empty(*message) {
+		err := &provider.Error{Class: provider.Empty, Message: "the answer of " + req.Model.Ref().String() + " is empty"}
+		failure, message.StopReason, message.ErrorMessage = err, provider.StopError, err.Error()
 	}
 	r.add(message.Usage)
 	if message.StopReason == provider.StopAborted && len(message.Content) == 0 {
-		// Differs: nothing was said, so nothing is recorded. The originals record an empty
-		// answer, with which a prompt that was taken back at once leaves a session behind.
-		r.Host.Emit(Event{Type: MessageEnd, Message: message.Encode()})
+		// Differs: an empty answer is not recorded. The originals record it, so that a prompt that
+		// was cancelled at once leaves a session behind.
+		r.Host.Emit(event.MessageEnd{Message: message.Encode()})
 		return message, failure
 	}
 	r.finish(message.Encode())
+	if note != "" {
+		r.Host.Emit(event.Notice{Text: note})
+	}
 	return message, failure
 }
 
-// opening is what is shown of an answer before it has content.
+// empty reports whether an answer has nothing for the user: no text and no tool call.
+func empty(m provider.Message) bool {
+	return len(m.ToolCalls()) == 0 && strings.TrimSpace(m.PlainText()) == ""
+}
+
+// opening returns the message of an answer before it has content.
 func (r *Run) opening(req provider.Request, e provider.Event) json.RawMessage {
 	if e.Message != nil {
 		return e.Message.Encode()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,10 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 // refusing is a host that takes no more messages from the n-th on.
@@ -30,7 +32,7 @@ func (r *refusing) Record(m json.RawMessage) (string, error) {
 	return r.host.Record(m)
 }
 
-// unasked is a host that knows no model.
+// unasked is a host without a model.
 type unasked struct{ *host }
 
 func (unasked) Request(context.Context) (provider.Provider, provider.Request, error) {
@@ -77,9 +79,9 @@ func TestEveryTurnEnds(t *testing.T) {
 			open := 0
 			for _, e := range h.types() {
 				switch e {
-				case loop.TurnStart:
+				case "turn_start":
 					open++
-				case loop.TurnEnd:
+				case "turn_end":
 					open--
 				}
 			}
@@ -100,7 +102,7 @@ func TestRoundsAreLimited(t *testing.T) {
 	assert.Len(t, h.model.Requests(), 500)
 }
 
-// What failed to shorten the conversation is not tried after every turn.
+// A compaction that did not shorten the conversation is not retried after every turn.
 func TestAFailedCompactionIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	asked := 0
@@ -114,7 +116,7 @@ func TestAFailedCompactionIsNotRepeated(t *testing.T) {
 	assert.Equal(t, 1, asked)
 }
 
-// A tool is no reason for the process to end.
+// A failing tool does not end the process.
 func TestAResultThatCannotBeEncoded(t *testing.T) {
 	t.Parallel()
 	h := &host{tools: map[string]tool.Tool{"odd": reader("odd", func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
@@ -127,11 +129,11 @@ func TestAResultThatCannotBeEncoded(t *testing.T) {
 	assert.Contains(t, h.messages[2].PlainText(), "failed unexpectedly")
 }
 
-// panicking is a host whose screen fails at the end of a call.
+// panicking is a host whose display fails at the end of a call.
 type panicking struct{ *host }
 
-func (p panicking) Emit(e loop.Event) {
-	if e.Type == loop.ToolEnd {
+func (p panicking) Emit(e event.Event) {
+	if _, ended := e.(event.ToolEnd); ended {
 		panic("no screen")
 	}
 	p.host.Emit(e)
@@ -146,19 +148,19 @@ func TestAScreenThatFailsLeavesTheResult(t *testing.T) {
 	assert.Equal(t, "seen", h.messages[3].PlainText())
 }
 
-// The last list that is shown is what waits.
-func TestTheQueueIsToldAsItIs(t *testing.T) {
+// The last published list matches the queue.
+func TestQueueEventsMatchTheQueue(t *testing.T) {
 	t.Parallel()
 	q := new(loop.Queue)
 	q.Start()
 	require.True(t, q.Push(loop.Steering, say("a")))
 	require.True(t, q.Push(loop.FollowUp, say("b")))
-	var shown loop.Event
-	q.Tell(func(e loop.Event) { shown = e })
-	assert.Equal(t, loop.Event{Type: loop.QueueChanged, Steering: []string{"a"}, FollowUp: []string{"b"}}, shown)
+	var shown event.Event
+	q.Publish(func(e event.Event) { shown = e })
+	assert.Equal(t, event.QueueChanged{Steering: []string{"a"}, FollowUp: []string{"b"}}, shown)
 }
 
-// Who is shown that a question is asked again is shown what became of that.
+// A subscriber that is notified of a question's retry is also notified of its outcome.
 func TestRetriesOfAQuestionEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -166,8 +168,8 @@ func TestRetriesOfAQuestionEnd(t *testing.T) {
 		limit   time.Duration
 		want    []string
 	}{
-		"cancelled":        {[]providertest.Reply{{Fault: providertest.ServerError}}, time.Second, []string{loop.RetryStart, loop.RetryEnd}},
-		"too long a wait":  {[]providertest.Reply{{Fault: providertest.ServerError}, {Fault: providertest.RateLimited, RetryAfter: "90"}}, time.Hour, []string{loop.RetryStart, loop.RetryEnd}},
+		"cancelled":        {[]providertest.Reply{{Fault: providertest.ServerError}}, time.Second, []string{"auto_retry_start", "auto_retry_end"}},
+		"too long a wait":  {[]providertest.Reply{{Fault: providertest.ServerError}, {Fault: providertest.RateLimited, RetryAfter: "90"}}, time.Hour, []string{"auto_retry_start", "auto_retry_end"}},
 		"too long at once": {[]providertest.Reply{{Fault: providertest.RateLimited, RetryAfter: "90"}}, time.Hour, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,4 +185,31 @@ func TestRetriesOfAQuestionEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheSameFailureEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	failing := func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+		return tool.Result{}, errors.New("no such file")
+	}
+	h := &host{tools: map[string]tool.Tool{"look": reader("look", failing)}}
+	h.model.Script("m", providertest.Reply{ToolCalls: calls("look")})
+	out := h.do(t.Context(), new(loop.Queue))
+	require.ErrorContains(t, out.Err, "the same call of look failed 3 times in the same way")
+	assert.Len(t, h.model.Requests(), 3)
+	assert.Equal(t, 3, strings.Count(h.roles(), "toolResult"), "each call has its result")
+}
+
+// Tests that fail are run again after each change.
+func TestFailuresWithASuccessBetweenAreAllowed(t *testing.T) {
+	t.Parallel()
+	failing := func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+		return tool.Result{}, errors.New("FAIL")
+	}
+	h := &host{tools: map[string]tool.Tool{"test": reader("test", failing), "edit": writer("edit", echo("changed"))}}
+	for range 5 {
+		h.model.Script("m", providertest.Reply{ToolCalls: calls("test")}, providertest.Reply{ToolCalls: calls("edit")})
+	}
+	h.model.Script("m", providertest.Reply{Text: "Done."})
+	require.NoError(t, h.do(t.Context(), new(loop.Queue)).Err)
 }

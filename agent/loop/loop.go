@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
@@ -18,20 +19,28 @@ type Host interface {
 	// is not, and the run ends.
 	Record(m json.RawMessage) (entryID string, err error)
 
-	// Emit shows an event. It does not block.
-	Emit(e Event)
+	// Emit publishes an event. It does not block.
+	Emit(e event.Event)
 
-	// Request makes the next request of what is recorded, and names who answers it.
+	// Request returns the next request, made of the recorded messages, and its provider.
 	Request(ctx context.Context) (provider.Provider, provider.Request, error)
 
-	// Tools returns the tools by name, and what they work with.
+	// Tools returns the tools by name, and their environment.
 	Tools() (map[string]tool.Tool, tool.Env)
 
-	// Permit asks whether a tool that changes something may run with args. Its error is the
-	// reason why not, as the model is told it.
-	Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) error
+	// Permit asks for permission to run a tool that changes something. Its error is the
+	// reason for a denial, worded for the model.
+	Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error)
 
-	// Compact shortens a conversation that is too long. overflow tells that the model has
+	// Starting records that a tool that changes something is about to run, so that its start is
+	// known after a crash. After an error the call is not run.
+	Starting(call provider.Block) error
+
+	// WithoutImages leaves the images so far out of the next requests, if a request failed because
+	// of one of them. It reports whether that changes anything.
+	WithoutImages(cause *provider.Error) (changed bool)
+
+	// Compact shortens a conversation that is too long. overflow reports that the model has
 	// refused it; otherwise the host decides whether it is time, and after an error it is
 	// not called so again in the run. done reports that the conversation is shorter now.
 	Compact(ctx context.Context, overflow bool) (done bool, err error)
@@ -43,7 +52,7 @@ type Outcome struct {
 	Message    *provider.Message  // the last answer, nil when there was none
 	Err        error              // why the run failed; a *provider.Error if the service did
 	Usage      provider.Usage     // sum of the answers of the run
-	Unanswered []provider.Message // queued messages that are given back
+	Unanswered []provider.Message // queued messages that are returned to the user
 }
 
 // Run is one run of a model. Its fields must be set before Do is called once.
@@ -58,34 +67,35 @@ type Run struct {
 	compacted bool  // an overflow was answered with a compaction in this run
 	stuck     bool  // compacting between turns does not help in this run
 	rounds    int   // of tool calls so far
+	failures  failures
 }
 
-// maxRounds bounds the rounds of tool calls in one run. Nobody may be watching, and a model
+// maxRounds bounds the rounds of tool calls in one run. The user may not be watching, and a model
 // that goes in circles costs money with each.
 const maxRounds = 500
 
-var errTooManyRounds = fmt.Errorf("The turn was ended after %d rounds of tool calls; say something to let it go on.", maxRounds) //nolint:staticcheck // a sentence for the person
+var errTooManyRounds = fmt.Errorf("The turn was ended after %d rounds of tool calls. Send another prompt to continue.", maxRounds) //nolint:staticcheck // a sentence for the user
 
-// Do begins with the given messages and returns when the run is over. The end of ctx
+// Do begins with the given messages and returns when the run has ended. The end of ctx
 // aborts it.
 func (r *Run) Do(ctx context.Context, prompt []provider.Message) Outcome {
 	r.Retry = r.Retry.filled()
-	r.Host.Emit(Event{Type: AgentStart})
+	r.Host.Emit(event.AgentStart{})
 	for messages := prompt; messages != nil; {
 		if !r.turns(ctx, messages) {
 			break
 		}
 		messages = r.Queue.next()
 		if messages != nil {
-			r.Queue.Tell(r.Host.Emit)
+			r.Queue.Publish(r.Host.Emit)
 		}
 	}
 	steering, followUp := r.Queue.Stop()
 	r.out.Unanswered = append(steering, followUp...)
 	if len(r.out.Unanswered) > 0 {
-		r.Queue.Tell(r.Host.Emit)
+		r.Queue.Publish(r.Host.Emit)
 	}
-	end := Event{Type: AgentEnd, StopReason: r.out.StopReason, Unanswered: texts(r.out.Unanswered)}
+	end := event.AgentEnd{StopReason: r.out.StopReason, Unanswered: texts(r.out.Unanswered)}
 	if r.out.Err != nil {
 		end.ErrorMessage = r.out.Err.Error()
 	}
@@ -93,17 +103,22 @@ func (r *Run) Do(ctx context.Context, prompt []provider.Message) Outcome {
 	return r.out
 }
 
-// turns asks the model and runs its tools until it stops calling any. It reports whether
-// the run may go on with what was queued.
+// turns sends requests to the model and runs its tools until it stops calling any. It reports
+// whether the run may continue with the queued messages.
 func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 	for {
-		r.Host.Emit(Event{Type: TurnStart})
+		r.Host.Emit(event.TurnStart{})
 		for _, m := range messages {
 			r.record(m)
 		}
 		if r.refused != nil {
-			r.Host.Emit(Event{Type: TurnEnd})
+			r.Host.Emit(event.TurnEnd{})
 			r.fail(provider.StopError, r.refused, 0)
+			return false
+		}
+		// The messages may be long, and the model may be another one, with a smaller window.
+		if len(messages) > 0 && !r.shorten(ctx) {
+			r.Host.Emit(event.TurnEnd{})
 			return false
 		}
 		answer, ok := r.answer(ctx)
@@ -111,7 +126,7 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 			return false
 		}
 		results := r.runTools(ctx, answer)
-		r.Host.Emit(Event{Type: TurnEnd, Message: answer.Encode(), ToolResults: results})
+		r.Host.Emit(event.TurnEnd{Message: answer.Encode(), ToolResults: results})
 		switch {
 		case ctx.Err() != nil:
 			r.fail(provider.StopAborted, nil, 0)
@@ -126,19 +141,23 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 		if len(results) == 0 {
 			return true
 		}
+		if err := r.failures.err(); err != nil {
+			r.fail(provider.StopError, err, 0)
+			return false
+		}
 		if r.rounds++; r.rounds == maxRounds {
 			r.fail(provider.StopError, errTooManyRounds, 0)
 			return false
 		}
 		if messages = r.Queue.steering(); messages != nil {
-			r.Queue.Tell(r.Host.Emit)
+			r.Queue.Publish(r.Host.Emit)
 		}
 	}
 }
 
-// shorten makes the next request fit. A failure was shown and the conversation goes on, but
-// what failed once would fail after every turn, each time at the price of a summary. It
-// reports false when the run is over.
+// shorten makes the next request fit. After a failure the conversation continues without
+// another attempt, which would fail after every turn at the price of a summary. It
+// reports false when the run has ended.
 func (r *Run) shorten(ctx context.Context) bool {
 	if r.stuck {
 		return true
@@ -152,11 +171,11 @@ func (r *Run) shorten(ctx context.Context) bool {
 	return true
 }
 
-// record stores a message and shows it. What cannot be stored is part of the conversation
-// all the same, and everybody is told.
+// record stores a message and shows it. A message that cannot be stored is part of the conversation
+// all the same, and the failure is published.
 func (r *Run) record(m provider.Message) {
 	raw := m.Encode()
-	r.Host.Emit(Event{Type: MessageStart, Message: raw})
+	r.Host.Emit(event.MessageStart{Message: raw})
 	r.finish(raw)
 }
 
@@ -164,12 +183,12 @@ func (r *Run) record(m provider.Message) {
 func (r *Run) finish(raw json.RawMessage) {
 	id, err := r.Host.Record(raw)
 	if err != nil {
-		r.Host.Emit(Event{Type: NotSaved, ErrorMessage: err.Error()})
+		r.Host.Emit(event.NotSaved{ErrorMessage: err.Error()})
 		if id == "" {
 			r.refused = err
 		}
 	}
-	r.Host.Emit(Event{Type: MessageEnd, Message: raw, EntryID: id})
+	r.Host.Emit(event.MessageEnd{Message: raw, EntryID: id})
 }
 
 func (r *Run) now() int64 { return r.Now().UnixMilli() }

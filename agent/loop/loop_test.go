@@ -15,14 +15,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// host is a session in memory that keeps what happened in the order in which it did.
+// host is a session in memory that records all calls in order.
 type host struct {
 	model providertest.Scripted
 	tools map[string]tool.Tool
@@ -33,8 +34,9 @@ type host struct {
 
 	mu       sync.Mutex
 	messages []provider.Message // recorded
-	events   []loop.Event
+	events   []event.Event
 	story    []string // records and events, interleaved
+	started  []string // tools
 }
 
 func (h *host) Record(m json.RawMessage) (string, error) {
@@ -54,11 +56,11 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	return fmt.Sprint("e", len(h.messages)), nil
 }
 
-func (h *host) Emit(e loop.Event) {
+func (h *host) Emit(e event.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.events = append(h.events, e)
-	h.story = append(h.story, e.Type)
+	h.story = append(h.story, e.Type())
 }
 
 func (h *host) Request(context.Context) (provider.Provider, provider.Request, error) {
@@ -69,12 +71,21 @@ func (h *host) Request(context.Context) (provider.Provider, provider.Request, er
 
 func (h *host) Tools() (map[string]tool.Tool, tool.Env) { return h.tools, tool.Env{Cwd: "/w"} }
 
-func (h *host) Permit(_ context.Context, call provider.Block, _ tool.Tool, _ json.RawMessage) error {
+func (h *host) Permit(_ context.Context, call provider.Block, _ tool.Tool, _ json.RawMessage) (tool.Permission, error) {
 	if h.permit == nil {
-		return nil
+		return tool.Permission{}, nil
 	}
-	return h.permit(call)
+	return tool.Permission{}, h.permit(call)
 }
+
+func (h *host) Starting(call provider.Block) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.started = append(h.started, call.Name)
+	return nil
+}
+
+func (h *host) WithoutImages(*provider.Error) bool { return false }
 
 func (h *host) Compact(_ context.Context, overflow bool) (bool, error) {
 	if h.compact == nil {
@@ -83,12 +94,22 @@ func (h *host) Compact(_ context.Context, overflow bool) (bool, error) {
 	return h.compact(overflow)
 }
 
+// eventsOf returns the events of one type.
+func eventsOf[E event.Event](h *host) (events []E) {
+	for _, e := range h.events {
+		if e, ok := e.(E); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
 // types are the types of the events, without the pieces of answers.
 func (h *host) types() []string {
 	var types []string
 	for _, e := range h.events {
-		if e.Type != loop.MessageDelta {
-			types = append(types, e.Type)
+		if e.Type() != "message_update" {
+			types = append(types, e.Type())
 		}
 	}
 	return types
@@ -155,7 +176,8 @@ func TestEventsOfATurnWithTools(t *testing.T) {
 	}, h.types())
 }
 
-// Who sees the end of a message finds it recorded.
+// When the end of a message is shown, the message is already recorded.
+// Proves: P-007
 func TestRecordedBeforeSeen(t *testing.T) {
 	t.Parallel()
 	h := &host{tools: map[string]tool.Tool{"look": reader("look", echo("seen"))}}
@@ -166,16 +188,14 @@ func TestRecordedBeforeSeen(t *testing.T) {
 		switch {
 		case strings.HasPrefix(s, "record"):
 			recorded++
-		case s == loop.MessageEnd:
+		case s == "message_end":
 			ended++
 		}
 		assert.LessOrEqual(t, ended, recorded)
 	}
 	assert.Equal(t, 5, ended)
-	for _, e := range h.events {
-		if e.Type == loop.MessageEnd {
-			assert.NotEmpty(t, e.EntryID)
-		}
+	for _, e := range eventsOf[event.MessageEnd](h) {
+		assert.NotEmpty(t, e.EntryID)
 	}
 }
 
@@ -292,7 +312,7 @@ func TestSteeringComesAfterTheToolsFollowUpsAtTheEnd(t *testing.T) {
 		texts = append(texts, m.Role+":"+m.PlainText())
 	}
 	assert.Equal(t, []string{"user:hi", "assistant:", "toolResult:seen", "user:turn left", "assistant:Left.", "user:later", "assistant:Later."}, texts)
-	assert.Equal(t, 1, count(h.types(), loop.AgentEnd), "one run answers everything")
+	assert.Equal(t, 1, count(h.types(), "agent_end"), "one run answers everything")
 	assert.False(t, q.Running())
 }
 
@@ -350,7 +370,7 @@ func TestAbortWhileToolsRun(t *testing.T) {
 	h.model.Script("m", providertest.Reply{ToolCalls: calls("wait", "change")})
 	out := h.do(ctx, q)
 	assert.Equal(t, provider.StopAborted, out.StopReason)
-	require.Len(t, out.Unanswered, 1, "what was queued is given back")
+	require.Len(t, out.Unanswered, 1, "queued prompts are returned")
 	assert.Equal(t, "later", out.Unanswered[0].PlainText())
 	assert.Equal(t, "user assistant toolResult toolResult", h.roles())
 	for _, m := range h.messages[2:] {
@@ -358,7 +378,7 @@ func TestAbortWhileToolsRun(t *testing.T) {
 		assert.Contains(t, m.PlainText(), "stopped the turn")
 	}
 	assert.False(t, q.Running())
-	assert.Equal(t, loop.AgentEnd, h.events[len(h.events)-1].Type)
+	assert.IsType(t, event.AgentEnd{}, h.events[len(h.events)-1])
 }
 
 func TestAbortWhileAnswering(t *testing.T) {
@@ -392,17 +412,12 @@ func TestRetriesAreShownAndWait(t *testing.T) {
 		out := h.do(t.Context(), new(loop.Queue))
 		require.NoError(t, out.Err)
 		assert.Equal(t, "Done.", out.Message.PlainText())
-		assert.Equal(t, (2+4+7)*time.Second, time.Since(began), "doubled each time, unless the service says how long")
-		var starts []loop.Event
-		for _, e := range h.events {
-			if e.Type == loop.RetryStart {
-				starts = append(starts, e)
-			}
-		}
+		assert.Equal(t, (2+4+7)*time.Second, time.Since(began), "doubled each time, unless the service sets the delay")
+		starts := eventsOf[event.RetryStart](h)
 		require.Len(t, starts, 3)
 		assert.Equal(t, []int64{2000, 4000, 7000}, []int64{starts[0].DelayMs, starts[1].DelayMs, starts[2].DelayMs})
 		assert.Equal(t, provider.Overloaded, starts[0].Reason)
-		assert.Equal(t, 1, count(h.types(), loop.RetryEnd))
+		assert.Equal(t, 1, count(h.types(), "auto_retry_end"))
 		assert.Equal(t, "user assistant assistant assistant assistant", h.roles(), "failed attempts are kept")
 		assert.Equal(t, provider.StopError, h.messages[1].StopReason)
 	})
@@ -416,8 +431,11 @@ func TestRetriesEnd(t *testing.T) {
 		asked   int
 	}{
 		"after the last attempt":           {[]providertest.Reply{{Fault: providertest.ServerError}}, provider.Server, 4},
+		"after two minutes of overload":    {[]providertest.Reply{{Fault: providertest.OverloadedBefore}}, provider.Overloaded, 7},
+		"when the answer is empty again":   {[]providertest.Reply{{}}, provider.Empty, 2},
+		"when the model only thinks":       {[]providertest.Reply{{Thinking: "hm"}}, provider.Empty, 2},
 		"at once when it makes no sense":   {[]providertest.Reply{{Fault: providertest.BadKey}}, provider.Auth, 1},
-		"at once when the money is gone":   {[]providertest.Reply{{Fault: providertest.NoCredit}}, provider.Quota, 1},
+		"at once without credit":           {[]providertest.Reply{{Fault: providertest.NoCredit}}, provider.Quota, 1},
 		"when the service wants too much":  {[]providertest.Reply{{Fault: providertest.RateLimited, RetryAfter: "90"}}, provider.RateLimit, 1},
 		"when the conversation stays long": {[]providertest.Reply{{Fault: providertest.TooLong}}, provider.ContextOverflow, 1},
 	} {
@@ -432,8 +450,8 @@ func TestRetriesEnd(t *testing.T) {
 				require.ErrorAs(t, out.Err, &cause)
 				assert.Equal(t, c.class, cause.Class)
 				assert.Len(t, h.model.Requests(), c.asked)
-				end := h.events[len(h.events)-1]
-				assert.Equal(t, loop.AgentEnd, end.Type)
+				end, ok := h.events[len(h.events)-1].(event.AgentEnd)
+				require.True(t, ok)
 				assert.NotEmpty(t, end.ErrorMessage)
 				if c.class == provider.RateLimit {
 					assert.Contains(t, end.ErrorMessage, "1m30s")
@@ -441,6 +459,20 @@ func TestRetriesEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAnEmptyAnswerIsRequestedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		h.model.Script("m", providertest.Reply{Thinking: "hm"}, providertest.Reply{Text: "Done."})
+		out := h.do(t.Context(), new(loop.Queue))
+		require.NoError(t, out.Err)
+		assert.Equal(t, "Done.", out.Message.PlainText())
+		ends := eventsOf[event.RetryEnd](h)
+		require.Len(t, ends, 1)
+		assert.True(t, ends[0].Success)
+	})
 }
 
 func TestRetryCanBeCancelled(t *testing.T) {
@@ -454,7 +486,7 @@ func TestRetryCanBeCancelled(t *testing.T) {
 		out := h.do(ctx, new(loop.Queue))
 		assert.Equal(t, provider.StopAborted, out.StopReason)
 		assert.Equal(t, time.Second, time.Since(began))
-		assert.Contains(t, h.types(), loop.RetryEnd)
+		assert.Contains(t, h.types(), "auto_retry_end")
 	})
 }
 
@@ -491,10 +523,10 @@ func TestCompactsBetweenTurns(t *testing.T) {
 	}
 	h.model.Script("m", providertest.Reply{ToolCalls: calls("look")}, providertest.Reply{Text: "Done."})
 	h.do(t.Context(), new(loop.Queue))
-	assert.Equal(t, 2, asked, "after the tools, and after the answer")
+	assert.Equal(t, 3, asked, "before the first request, after the tools and after the answer")
 }
 
-// Arguments of an answer that did not end may be half of what was meant.
+// The arguments in a truncated answer may be incomplete.
 func TestCallsOfACutAnswerAreNotRun(t *testing.T) {
 	t.Parallel()
 	ran := false
@@ -510,14 +542,14 @@ func TestCallsOfACutAnswerAreNotRun(t *testing.T) {
 	assert.True(t, *h.messages[2].IsError)
 }
 
-// A disk that is full ends nothing: the conversation goes on and everybody is told.
-func TestGoesOnWhenNothingCanBeSaved(t *testing.T) {
+// A full disk does not end the turn: the conversation continues and all subscribers are notified.
+func TestContinuesWhenNothingCanBeSaved(t *testing.T) {
 	t.Parallel()
 	h := &host{record: func(n int) error { return errors.New("the disk is full") }}
 	h.model.Script("m", providertest.Reply{Text: "Done."})
 	out := h.do(t.Context(), new(loop.Queue))
 	require.NoError(t, out.Err)
-	assert.Equal(t, 2, count(h.types(), loop.NotSaved))
+	assert.Equal(t, 2, count(h.types(), "persistence_error"))
 }
 
 func TestUpdatesCarryTheWholeAnswer(t *testing.T) {
@@ -529,22 +561,23 @@ func TestUpdatesCarryTheWholeAnswer(t *testing.T) {
 	h.do(t.Context(), new(loop.Queue))
 	var thinking, text, args string
 	for _, e := range h.events {
-		if e.Type == loop.TurnEnd {
+		if _, ended := e.(event.TurnEnd); ended {
 			break
 		}
-		if e.Update == nil {
+		piece, ok := e.(event.MessageUpdate)
+		if !ok {
 			continue
 		}
-		switch e.Update.Type {
-		case "thinking_delta":
-			thinking += e.Update.Delta
-		case "text_delta":
-			text += e.Update.Delta
-		case "toolcall_delta":
-			args += e.Update.Delta
-		case "toolcall_end":
-			assert.JSONEq(t, args, string(e.Update.Block.Arguments))
-			path, _ := rawjson.GetString(e.Update.Block.Arguments, "path")
+		switch piece.Update.Type {
+		case event.ThinkingDelta:
+			thinking += piece.Update.Delta
+		case event.TextDelta:
+			text += piece.Update.Delta
+		case event.ToolCallDelta:
+			args += piece.Update.Delta
+		case event.ToolCallEnd:
+			assert.JSONEq(t, args, string(piece.Update.Block.Arguments))
+			path, _ := rawjson.GetString(piece.Update.Block.Arguments, "path")
 			assert.Equal(t, "a", path)
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// When says when a queued message is given to the model.
+// When is the moment at which a queued message is sent to the model.
 type When int
 
 // The two moments.
@@ -16,18 +17,17 @@ const (
 	FollowUp             // when the run would end
 )
 
-// Queue holds what a person says while a run goes on. It is safe for concurrent use; its
+// Queue holds the messages that the user sends during a run. It is safe for concurrent use; its
 // zero value is idle.
 type Queue struct {
-	telling sync.Mutex // held while what waits is read and shown
+	publishing sync.Mutex // held while the queued messages are read and published
 
 	mu      sync.Mutex
 	running bool                  // guarded by mu
 	waiting [2][]provider.Message // guarded by mu; by When
 }
 
-// Start makes the queue take messages, for a run that now begins. It reports false when
-// another run has begun.
+// Start makes the queue accept messages for a new run. It reports false if another run has begun.
 func (q *Queue) Start() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -38,8 +38,8 @@ func (q *Queue) Start() bool {
 	return true
 }
 
-// Push gives a message to the run. It reports false when there is none: then the message
-// was not taken, and the caller begins a run with it.
+// Push queues a message for the run. It reports false if there is none: then the caller begins
+// a run with the message.
 func (q *Queue) Push(when When, m provider.Message) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -50,28 +50,28 @@ func (q *Queue) Push(when When, m provider.Message) bool {
 	return true
 }
 
-// Running reports whether messages are taken.
+// Running reports whether a run accepts messages.
 func (q *Queue) Running() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.running
 }
 
-// Texts returns what waits, as it would be shown.
+// Texts returns the texts of the queued messages.
 func (q *Queue) Texts() (steering, followUp []string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return texts(q.waiting[Steering]), texts(q.waiting[FollowUp])
 }
 
-// Tell shows what waits. That is read and shown in one step, so that an older list is never
-// shown after a newer one: whoever changed the queue tells afterwards, and the last to tell
-// tells the truth. emit must not call back.
-func (q *Queue) Tell(emit func(Event)) {
-	q.telling.Lock()
-	defer q.telling.Unlock()
+// Publish emits the queued messages. It reads and emits them in one step, so that an older list
+// never follows a newer one: every change of the queue is followed by a call. emit must not call
+// back.
+func (q *Queue) Publish(emit func(event.Event)) {
+	q.publishing.Lock()
+	defer q.publishing.Unlock()
 	steering, followUp := q.Texts()
-	emit(Event{Type: QueueChanged, Steering: steering, FollowUp: followUp})
+	emit(event.QueueChanged{Steering: steering, FollowUp: followUp})
 }
 
 func texts(messages []provider.Message) []string {
@@ -86,16 +86,16 @@ func texts(messages []provider.Message) []string {
 func (q *Queue) steering() []provider.Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.take(Steering)
+	return q.takeLocked(Steering)
 }
 
-// next takes the oldest message of either kind, or ends the run when there is none. That
-// is one decision: a message pushed before it is answered, one pushed after it is refused.
+// next takes the oldest message of either kind, or ends the run if there is none. That is one
+// atomic step: a message pushed before it is answered, one pushed after it is refused.
 func (q *Queue) next() (messages []provider.Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if messages = q.take(Steering); messages == nil {
-		messages = q.take(FollowUp)
+	if messages = q.takeLocked(Steering); messages == nil {
+		messages = q.takeLocked(FollowUp)
 	}
 	if messages == nil {
 		q.running = false
@@ -103,8 +103,8 @@ func (q *Queue) next() (messages []provider.Message) {
 	return messages
 }
 
-// take needs mu.
-func (q *Queue) take(when When) []provider.Message {
+// takeLocked takes the oldest message of one kind.
+func (q *Queue) takeLocked(when When) []provider.Message {
 	if len(q.waiting[when]) == 0 {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (q *Queue) take(when When) []provider.Message {
 	return []provider.Message{m}
 }
 
-// Stop ends the run and gives back what it has not answered.
+// Stop ends the run and returns the unanswered messages.
 func (q *Queue) Stop() (steering, followUp []provider.Message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// Retry says how often a failed request is made again. The zero value is the default.
+// Retry configures the retries of a failed request. The zero value is the default.
 type Retry struct {
 	Disabled bool
 	Attempts int           // after the first; 0 means 3
@@ -30,9 +31,23 @@ func (r Retry) filled() Retry {
 	return r
 }
 
-// delay returns how long to wait before the given attempt, counted from 1. What a service
-// asks for goes before our own figure; more than the limit is an error, because nobody
-// would know what is being waited for.
+// attempts returns how often a request that failed for this cause is repeated. An overload is
+// waited out for two minutes with the default delays. An answer that is empty again will stay so.
+func (r Retry) attempts(cause *provider.Error) int {
+	const overload = 6 // 2 + 4 + 8 + 16 + 32 + 60 seconds
+	switch cause.Class {
+	case provider.Overloaded:
+		return max(r.Attempts, overload)
+	case provider.Empty:
+		return 1
+	default:
+		return r.Attempts
+	}
+}
+
+// delay returns how long to wait before the given attempt, counted from 1. The delay that a
+// service asks for takes precedence; one beyond the limit is an error, because a user would not
+// expect such a wait.
 func (r Retry) delay(attempt int, cause *provider.Error) (time.Duration, error) {
 	if cause.RetryAfter > r.Limit {
 		return 0, fmt.Errorf("%w; the service asks to wait %s, which is more than the limit of %s",
@@ -58,12 +73,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Ask makes one request beside a conversation, again as often as retry allows, and returns
 // the answer. Retries are shown through emit.
-func Ask(ctx context.Context, retry Retry, emit func(Event), request func(context.Context) (provider.Provider, provider.Request, error)) (*provider.Message, error) {
+func Ask(ctx context.Context, retry Retry, emit func(event.Event), request func(context.Context) (provider.Provider, provider.Request, error)) (*provider.Message, error) {
 	retry = retry.filled()
 	for attempt := 0; ; {
 		message, err := askOnce(ctx, request)
 		var cause *provider.Error
-		if err == nil || !errors.As(err, &cause) || !cause.Retryable() || retry.Disabled || attempt == retry.Attempts {
+		if err == nil || !errors.As(err, &cause) || !cause.Retryable() || retry.Disabled || attempt >= retry.attempts(cause) {
 			endRetry(emit, attempt, err)
 			return message, err
 		}
@@ -81,14 +96,14 @@ func Ask(ctx context.Context, retry Retry, emit func(Event), request func(contex
 	}
 }
 
-var errRetryCancelled = errors.New("The retry was cancelled.") //nolint:staticcheck // a sentence for the person
+var errRetryCancelled = errors.New("The retry was cancelled.") //nolint:staticcheck // a sentence for the user
 
-// endRetry shows what became of the retries, if there were any.
-func endRetry(emit func(Event), attempt int, err error) {
+// endRetry publishes the result of the retries, if there were any.
+func endRetry(emit func(event.Event), attempt int, err error) {
 	if attempt == 0 {
 		return
 	}
-	end := Event{Type: RetryEnd, Success: new(err == nil), Attempt: attempt}
+	end := event.RetryEnd{Success: err == nil, Attempt: attempt}
 	if err != nil {
 		end.ErrorMessage = err.Error()
 	}
@@ -108,12 +123,12 @@ func askOnce(ctx context.Context, request func(context.Context) (provider.Provid
 			return nil, e.Err
 		}
 	}
-	return nil, &provider.Error{Class: provider.Truncated, Message: "The answer of " + req.Model.Ref().String() + " did not end."}
+	return nil, &provider.Error{Class: provider.Truncated, Message: "The response from " + req.Model.Ref().String() + " ended early."}
 }
 
-func retryStart(r Retry, attempt int, delay time.Duration, cause *provider.Error) Event {
-	return Event{
-		Type: RetryStart, Attempt: attempt, MaxAttempts: r.Attempts,
+func retryStart(r Retry, attempt int, delay time.Duration, cause *provider.Error) event.RetryStart {
+	return event.RetryStart{
+		Attempt: attempt, MaxAttempts: r.attempts(cause),
 		DelayMs: delay.Milliseconds(), Reason: cause.Class, ErrorMessage: cause.Error(),
 	}
 }

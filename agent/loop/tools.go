@@ -3,12 +3,14 @@ package loop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // readers is how many tools that only read run at a time.
@@ -21,22 +23,20 @@ func (r *Run) runTools(ctx context.Context, answer provider.Message) []json.RawM
 	if len(calls) == 0 {
 		return nil
 	}
-	b := batch{run: r, calls: calls, results: make([]tool.Result, len(calls))}
+	b := batch{
+		run: r, calls: calls, results: make([]tool.Result, len(calls)),
+		known: make([]bool, len(calls)), done: make(chan int, len(calls)),
+	}
 	b.tools, b.env = r.Host.Tools()
 	if answer.StopReason == provider.StopLength {
 		for i := range calls {
 			b.results[i] = failed("The answer was cut off at its maximum length, so this call may be incomplete; it was not run. Make smaller calls.")
+			b.record(i)
 		}
 	} else {
 		b.do(ctx)
 	}
-	recorded := make([]json.RawMessage, len(calls))
-	for i, call := range calls {
-		m := resultMessage(call, b.results[i], r.now())
-		recorded[i] = m.Encode()
-		r.record(m)
-	}
-	return recorded
+	return b.recorded
 }
 
 // batch is the tool calls of one answer.
@@ -46,31 +46,64 @@ type batch struct {
 	tools   map[string]tool.Tool
 	env     tool.Env
 	results []tool.Result // one per call, each written by one goroutine
+
+	// Of the goroutine of the run.
+	known    []bool // the results that can be recorded
+	recorded []json.RawMessage
+	running  int      // goroutines of reading calls
+	done     chan int // a reading call that ended
 }
 
-// do runs the calls in order: neighbours that only read beside each other, each of the
-// others alone.
+// do runs the calls in order: adjacent calls that only read in parallel, each of the others alone.
+// Each result is recorded as soon as those before it are, so that a crash loses as few as possible.
+// A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
-	var reading sync.WaitGroup
-	slots := make(chan struct{}, readers)
 	for i, call := range b.calls {
-		b.run.Host.Emit(Event{Type: ToolStart, ToolCallID: call.ID, ToolName: call.Name, Args: call.Arguments})
-		if b.tools[call.Name].Changes {
-			reading.Wait()
+		changes := b.tools[call.Name].Changes
+		for b.running > 0 && (changes || b.running == readers) {
+			b.wait()
+		}
+		if b.run.refused != nil {
+			break
+		}
+		b.run.Host.Emit(event.ToolStart{ToolCallID: call.ID, ToolName: call.Name, Args: call.Arguments})
+		if changes {
 			b.one(ctx, i)
+			b.record(i)
 			continue
 		}
-		slots <- struct{}{}
-		reading.Go(func() {
-			defer func() { <-slots }()
+		b.running++
+		go func() {
+			defer func() { b.done <- i }()
 			b.one(ctx, i)
-		})
+		}()
 	}
-	reading.Wait()
+	for b.running > 0 {
+		b.wait()
+	}
 }
 
-// one runs call i and keeps its result. It may have a goroutine of its own, in which a panic
-// of whoever is shown the result would end the process.
+// wait waits for the end of a reading call.
+func (b *batch) wait() {
+	i := <-b.done
+	b.running--
+	b.record(i)
+}
+
+// record makes the result of call i known, and records the known results whose predecessors are
+// recorded.
+func (b *batch) record(i int) {
+	b.known[i] = true
+	for n := len(b.recorded); n < len(b.calls) && b.known[n] && b.run.refused == nil; n++ {
+		m := resultMessage(b.calls[n], b.results[n], b.run.now())
+		b.recorded = append(b.recorded, m.Encode())
+		b.run.record(m)
+		b.run.failures.add(b.calls[n], b.results[n])
+	}
+}
+
+// one runs call i and keeps its result. It may run in a goroutine of its own, in which a panic of a
+// subscriber to the result would end the process.
 func (b *batch) one(ctx context.Context, i int) {
 	call := b.calls[i]
 	defer func() {
@@ -80,10 +113,10 @@ func (b *batch) one(ctx context.Context, i int) {
 	}()
 	result, shown := b.guarded(ctx, call)
 	b.results[i] = result
-	b.run.Host.Emit(Event{Type: ToolEnd, ToolCallID: call.ID, ToolName: call.Name, Result: shown, IsError: result.IsError})
+	b.run.Host.Emit(event.ToolEnd{ToolCallID: call.ID, ToolName: call.Name, Result: shown, IsError: result.IsError})
 }
 
-// guarded turns whatever becomes of a call into a result, and that into what is shown: a
+// guarded turns the outcome of a call into a result, and the result into its JSON: a
 // result that cannot be encoded is one of a tool that failed.
 func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.Result, shown json.RawMessage) {
 	defer func() {
@@ -99,11 +132,14 @@ func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.R
 // outcome is the result of a call that is made, or of one that failed.
 func (b *batch) outcome(ctx context.Context, call provider.Block) tool.Result {
 	result, err := b.call(ctx, call)
+	stopped, _ := errors.AsType[*tool.Stopped](err)
 	switch {
 	case err == nil:
 		return result
+	case stopped != nil:
+		result.Content = append(result.Content, provider.Text(stopped.Error()))
 	case ctx.Err() != nil && len(result.Content) == 0:
-		return failed("The person stopped the turn; this call did not finish.")
+		return failed("The user stopped the turn; this call did not finish.")
 	case len(result.Content) == 0:
 		result.Content = []provider.Block{provider.Text(err.Error())}
 	}
@@ -111,7 +147,7 @@ func (b *batch) outcome(ctx context.Context, call provider.Block) tool.Result {
 	return result
 }
 
-// call checks a call, asks for permission and makes it.
+// call checks a call, asks for permission and runs it.
 func (b *batch) call(ctx context.Context, call provider.Block) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, ctx.Err()
@@ -130,17 +166,46 @@ func (b *batch) call(ctx context.Context, call provider.Block) (tool.Result, err
 			return tool.Result{}, err
 		}
 	}
+	env := b.env
 	if t.Changes {
-		if err := b.run.Host.Permit(ctx, call, t, args); err != nil {
+		var err error
+		if env.Permission, err = b.run.Host.Permit(ctx, call, t, args); err != nil {
+			return tool.Result{}, err
+		}
+		if err = b.run.Host.Starting(call); err != nil {
 			return tool.Result{}, err
 		}
 	}
-	env := b.env
 	env.CallID = call.ID
-	env.Update = func(partial tool.Result) {
-		b.run.Host.Emit(Event{Type: ToolUpdate, ToolCallID: call.ID, ToolName: call.Name, PartialResult: resultJSON(partial)})
+	updates := &updates{show: func(partial tool.Result) {
+		b.run.Host.Emit(event.ToolUpdate{ToolCallID: call.ID, ToolName: call.Name, PartialResult: resultJSON(partial)})
+	}}
+	defer updates.end()
+	env.Update = updates.update
+	return t.RunWithin(ctx, env, args)
+}
+
+// updates shows the output of a running call until it ends: an abandoned call must not
+// change what the client shows of the next one.
+type updates struct {
+	show func(tool.Result)
+
+	mu    sync.Mutex
+	ended bool // guarded by mu
+}
+
+func (u *updates) update(partial tool.Result) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.ended {
+		u.show(partial)
 	}
-	return t.Run(ctx, env, args)
+}
+
+func (u *updates) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ended = true
 }
 
 func failed(text string) tool.Result {

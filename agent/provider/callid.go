@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// callIDs brings the ids of tool calls into the form that a model's API wants. They
-// depend on nothing but the calls before, so that a conversation that grows keeps its
-// beginning, which services cache.
+// callIDs converts the ids of tool calls to the form that a model's API wants. They depend only on
+// the previous calls, so that a conversation that grows keeps its beginning, which services cache.
 type callIDs struct {
 	api     API
 	longest int

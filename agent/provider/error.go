@@ -5,28 +5,29 @@ import (
 	"time"
 )
 
-// Class sorts failures by what can be done about them.
+// Class sorts failures by the possible reaction to them.
 type Class string
 
-// The classes. The first six pass by themselves and are worth another try.
+// The classes. The first seven pass by themselves and are worth another try.
 const (
 	RateLimit  Class = "rate_limit"
 	Overloaded Class = "overloaded"
 	Server     Class = "server"
 	Network    Class = "network"
-	Timeout    Class = "timeout"   // nothing came for too long
+	Timeout    Class = "timeout"   // no data arrived for too long
 	Truncated  Class = "truncated" // the stream ended without its final event
+	Empty      Class = "empty"     // the answer has no text and no tool call
 
 	ContextOverflow Class = "context_overflow" // the conversation is too long for the model
-	Quota           Class = "quota"            // the account has nothing left
+	Quota           Class = "quota"            // the account has no credit left
 	Auth            Class = "auth"             // the key is missing, wrong or not allowed
 	InvalidRequest  Class = "invalid_request"
 	Refused         Class = "refused"  // the service will not answer this
-	Protocol        Class = "protocol" // what came is not an answer of such a service
+	Protocol        Class = "protocol" // the response is not an answer of such a service
 	Aborted         Class = "aborted"  // the context ended
 )
 
-// Error is a failed request. Its text is fit for a person and never holds a key.
+// Error is a failed request. Its text can be shown to users and never holds a key.
 type Error struct {
 	Class      Class
 	Message    string
@@ -46,7 +47,7 @@ func (e *Error) Error() string {
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool {
 	switch e.Class {
-	case RateLimit, Overloaded, Server, Network, Timeout, Truncated:
+	case RateLimit, Overloaded, Server, Network, Timeout, Truncated, Empty:
 		return true
 	default:
 		return false

@@ -1,17 +1,14 @@
 package provider
 
-import "slices"
+// BytesPerToken is a low estimate of how much text a token is, so that sizes err on the high side.
+const BytesPerToken = 3
 
-// bytesPerToken is how much text a token is at least, so that estimates err on the high
-// side.
-const bytesPerToken = 3
+// ImageTokens is the approximate size of an image.
+const ImageTokens = 1500
 
-// imageTokens is what an image costs, about.
-const imageTokens = 1500
-
-// Limit is how long the answer may be, in tokens: what was asked for, else what the model
-// can, but no more than the context window has room for. Services refuse requests whose
-// conversation and longest answer together do not fit.
+// Limit returns the maximum length of the answer, in tokens: the requested one, else that of the
+// model, but no more than fits in the context window. Services refuse requests whose conversation
+// and longest answer together do not fit.
 func (r Request) Limit() int {
 	const least, reserve = 1024, 1024
 	want := r.Model.AnswerLimit()
@@ -22,33 +19,31 @@ func (r Request) Limit() int {
 	return min(want, max(room, least))
 }
 
-// tokens estimates the size of the request. The last answer says what everything up to it
-// took; the rest is counted by its length.
+// tokens returns the size of the request: Size, or an estimate by its length. The usage of its
+// answers is of no use here, because messages do not show whether the conversation was compacted
+// since.
 func (r Request) tokens() int {
-	n, from := 0, 0
-	for i, m := range slices.Backward(r.Messages) {
-		failed := m.StopReason == StopError || m.StopReason == StopAborted
-		if u := m.Usage; m.Role == RoleAssistant && u != nil && !failed {
-			if n = u.Input + u.Output + u.CacheRead + u.CacheWrite; n > 0 {
-				from = i + 1
-				break
-			}
-		}
+	if r.Size > 0 {
+		return r.Size
 	}
-	size := 0
-	if from == 0 {
-		size = len(r.System)
-		for _, t := range r.Tools {
-			size += len(t.Name) + len(t.Description) + len(t.Parameters)
-		}
-	}
-	for _, m := range r.Messages[from:] {
+	n, size := 0, FixedLen(r.System, r.Tools)
+	for _, m := range r.Messages {
 		for _, b := range m.Content {
 			size += len(b.Text) + len(b.Thinking) + len(b.Arguments)
 			if b.Type == TypeImage {
-				n += imageTokens
+				n += ImageTokens
 			}
 		}
 	}
-	return n + size/bytesPerToken
+	return n + size/BytesPerToken
+}
+
+// FixedLen returns the length of the part of a request that does not change from turn to turn, in
+// bytes.
+func FixedLen(system string, tools []Tool) int {
+	n := len(system)
+	for _, t := range tools {
+		n += len(t.Name) + len(t.Description) + len(t.Parameters)
+	}
+	return n
 }

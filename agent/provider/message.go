@@ -8,7 +8,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // The roles of a [Message].
@@ -27,8 +27,8 @@ const (
 	StopAborted = "aborted"
 )
 
-// Message is a message as session files have it: what a person said, a model answered
-// or a tool gave back. Fields that do not belong to the role are zero.
+// Message is a message as session files have it: a user's prompt, a model's answer or a tool's
+// result. Fields that do not belong to the role are zero.
 type Message struct {
 	Role    string  `json:"role"`
 	Content []Block `json:"content"`
@@ -45,7 +45,7 @@ type Message struct {
 	// Of a tool's result.
 	ToolCallID string          `json:"toolCallId,omitempty"`
 	ToolName   string          `json:"toolName,omitempty"`
-	Details    json.RawMessage `json:"details,omitzero"`  // for the person's screen; models do not see it
+	Details    json.RawMessage `json:"details,omitzero"`  // for the user's screen; models do not see it
 	IsError    *bool           `json:"isError,omitempty"` // set on every result
 
 	Timestamp int64 `json:"timestamp"` // milliseconds since 1970
@@ -80,10 +80,10 @@ type Block struct {
 	Name             string          `json:"name,omitzero"`
 	Arguments        json.RawMessage `json:"arguments,omitzero"` // an object
 	ThoughtSignature string          `json:"thoughtSignature,omitzero"`
-	ArgumentsError   string          `json:"argumentsError,omitzero"` // why Arguments are not what the model sent
+	ArgumentsError   string          `json:"argumentsError,omitzero"` // the problem with the arguments that the model sent
 }
 
-// Usage counts the tokens of one answer. Input excludes what the cache held.
+// Usage counts the tokens of one answer. Input excludes the tokens read from the cache.
 type Usage struct {
 	Input       int       `json:"input"`
 	Output      int       `json:"output"`
@@ -161,10 +161,9 @@ func (b Block) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return jsonv2.MarshalEncode(enc, plain(b))
 }
 
-// DecodeMessage reads a message of a session file. Content that is a string becomes one
-// block of text; unknown members and what does not have the type it should are left out,
-// because the file keeps them and a model has no use for them. Only what is no object is an
-// error.
+// DecodeMessage reads a message of a session file. Content that is a string becomes one block of
+// text; unknown members and values of unexpected types are left out, because the file keeps them
+// and a model has no use for them. The only error is for a message that is not an object.
 func DecodeMessage(raw json.RawMessage) (Message, error) {
 	var loose struct {
 		Message
@@ -204,7 +203,7 @@ func decode(raw jsontext.Value, into any, opts []jsonv2.Options) error {
 	for name, value := range members {
 		one, err := jsonv2.Marshal(map[string]jsontext.Value{name: value}, opts...)
 		if err == nil {
-			_ = jsonv2.Unmarshal(one, into, opts...) // what does not fit stays as it is
+			_ = jsonv2.Unmarshal(one, into, opts...) // values that do not fit leave the target unchanged
 		}
 	}
 	return nil

@@ -17,8 +17,8 @@ const (
 	Scripted          API = "scripted" // the offline model
 )
 
-// Model is one entry of the catalogue. Its JSON is that of pi's models.json, so that a
-// person's own file can be laid over it.
+// Model is one entry of the catalogue. Its JSON is that of pi's models.json, so that a user's own
+// file can be laid over it.
 type Model struct {
 	ID               string            `json:"id"`
 	Name             string            `json:"name,omitempty"`
@@ -26,7 +26,7 @@ type Model struct {
 	Provider         string            `json:"provider,omitempty"`
 	BaseURL          string            `json:"baseUrl,omitempty"`
 	Reasoning        bool              `json:"reasoning,omitempty"`
-	ThinkingLevelMap map[Level]*string `json:"thinkingLevelMap,omitempty"` // what the service calls a level; null: not supported
+	ThinkingLevelMap map[Level]*string `json:"thinkingLevelMap,omitempty"` // the service's name of a level; null: not supported
 	Input            []string          `json:"input,omitempty"`            // "text", "image"
 	Cost             *Cost             `json:"cost,omitempty"`             // nil: unknown, which is not the same as free
 	ContextWindow    int               `json:"contextWindow,omitempty"`    // tokens
@@ -41,7 +41,7 @@ type Info struct {
 	Available bool // it can be used now: there is a key, or none is needed
 }
 
-// Cost is what a million tokens cost, in US dollars.
+// Cost is the price of a million tokens, in US dollars.
 type Cost struct {
 	Input      float64    `json:"input"`
 	Output     float64    `json:"output"`
@@ -59,7 +59,7 @@ type CostTier struct {
 	CacheWrite       float64 `json:"cacheWrite"`
 }
 
-// What is assumed of a model that no catalogue knows.
+// Defaults for a model that is in no catalogue.
 const (
 	DefaultContextWindow = 128_000
 	DefaultMaxTokens     = 16_384
@@ -119,9 +119,9 @@ const (
 // Levels are all levels in their order.
 var Levels = []Level{Off, Minimal, Low, Medium, High, XHigh, Max}
 
-// SupportedLevels returns the levels the model can be asked for, in their order. A model
-// that does not reason has only off. The two highest need a word of the catalogue, all
-// others are there unless it says that they are not.
+// SupportedLevels returns the levels that the model supports, in their order. A model that does not
+// reason has only off. The two highest need an entry in the catalogue, all other levels are supported
+// unless the catalogue excludes them.
 func (m Model) SupportedLevels() []Level {
 	if !m.Reasoning {
 		return []Level{Off}
@@ -139,11 +139,11 @@ func (m Model) SupportedLevels() []Level {
 	return levels
 }
 
-// Clamp returns the level nearest to want that the model supports: the highest one not above
-// it, else the lowest there is. An unknown level counts as medium.
+// Clamp returns the level nearest to want that the model supports: the highest one not above it,
+// else the lowest there is. An unknown level counts as medium.
 //
-// Differs: pi goes up where it can. Less thought than asked for is cheaper than more, and it
-// is xcsh's rule.
+// Differs: pi chooses a higher level where it can. Less thinking than requested is cheaper than
+// more, and it is xcsh's rule.
 func (m Model) Clamp(want Level) Level {
 	supported := m.SupportedLevels()
 	at := slices.Index(Levels, want)
@@ -151,7 +151,7 @@ func (m Model) Clamp(want Level) Level {
 		at = slices.Index(Levels, Medium)
 	}
 	for _, l := range slices.Concat(reversed(Levels[:at+1]), Levels[at+1:]) {
-		// Off is no little thought but none.
+		// Off means no thinking at all, not little.
 		if slices.Contains(supported, l) && (l != Off || want == Off) {
 			return l
 		}
@@ -165,7 +165,7 @@ func reversed(levels []Level) []Level {
 	return r
 }
 
-// Price returns what u costs. known is false when the catalogue has no price.
+// Price returns the price of u. known is false if the catalogue has no price.
 func (m Model) Price(u Usage) (cost UsageCost, known bool) {
 	if m.Cost == nil {
 		return UsageCost{}, false

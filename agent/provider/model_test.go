@@ -10,6 +10,7 @@ import (
 )
 
 // the highest supported level that is not above the request, else the lowest.
+// Proves: X-205
 func TestClamp(t *testing.T) {
 	t.Parallel()
 	word := "x"
@@ -20,7 +21,7 @@ func TestClamp(t *testing.T) {
 	}{
 		"supported":                     {thinks, provider.High, provider.High},
 		"off stays off":                 {thinks, provider.Off, provider.Off},
-		"needs a word of the catalogue": {thinks, provider.Max, provider.High},
+		"needs an entry of the catalog": {thinks, provider.Max, provider.High},
 		"has it":                        {provider.Model{Reasoning: true, ThinkingLevelMap: map[provider.Level]*string{provider.Max: &word}}, provider.Max, provider.Max},
 		"the next lower":                {provider.Model{Reasoning: true, ThinkingLevelMap: map[provider.Level]*string{provider.Medium: nil}}, provider.Medium, provider.Low},
 		"none lower":                    {provider.Model{Reasoning: true, ThinkingLevelMap: map[provider.Level]*string{provider.Off: nil, provider.Minimal: nil, provider.Low: nil}}, provider.Minimal, provider.Medium},

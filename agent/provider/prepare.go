@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What stands for content that a model cannot be shown.
+// Placeholders for content that a model cannot be shown.
 const (
 	noImage     = "(image omitted: model does not support images)"
 	noToolImage = "(tool image omitted: model does not support images)"
@@ -13,17 +13,17 @@ const (
 	noResult    = "No result provided"
 )
 
-// Prepare returns the conversation in a form that m accepts, whichever models it was held
-// with. The messages that come in are left as they are. Preparing twice changes nothing.
+// Prepare returns the conversation in a form that m accepts, whichever models it was held with. It
+// does not change the messages that come in. Preparing twice changes nothing.
 //
 //   - Answers that failed or were aborted are left out, with the results of their calls.
 //   - Every tool call is followed by exactly one result, in the order of the calls; one that
 //     is missing is made up as an error. Results without a call are left out.
-//   - Thinking goes back as it is to the model that thought it. For another one it becomes
-//     text, and what only the service can read is left out.
+//   - Thinking goes back unchanged to the model that produced it. For another one it becomes
+//     text, and parts that only the service can read are left out.
 //   - Ids of calls have the form that the API of m wants, and no two are equal.
-//   - Images become a note when m cannot see them.
-//   - What is empty is left out, and so is thinking that leads to nothing.
+//   - Images become a note if m cannot see them.
+//   - Empty blocks are left out, and so is thinking that leads to nothing.
 func Prepare(messages []Message, m Model) []Message {
 	p := preparation{model: m, ids: newCallIDs(m), waiting: map[string][]int{}}
 	for _, msg := range messages {
@@ -46,7 +46,7 @@ type preparation struct {
 	ids     *callIDs
 	turns   []turn
 	calls   []call
-	waiting map[string][]int // calls without a result, by the id they had
+	waiting map[string][]int // calls without a result, by their original id
 }
 
 // turn is a message and the results of its calls.
@@ -118,7 +118,7 @@ func (p *preparation) thinking(b Block, same bool) Block {
 	case b.Redacted:
 		return Block{}
 	case same && p.model.API == AnthropicMessages:
-		_ = json.Unmarshal(p.model.Compat, &compat) // what is not understood allows nothing
+		_ = json.Unmarshal(p.model.Compat, &compat) // a switch that cannot be parsed stays off
 		if compat.AllowEmptySignature {
 			return b
 		}
@@ -128,7 +128,7 @@ func (p *preparation) thinking(b Block, same bool) Block {
 	return Text(b.Thinking)
 }
 
-// call notes the call and returns it as m may get it.
+// call records the call and returns it in the form for the model.
 func (p *preparation) call(b Block, same bool, at int64) Block {
 	if !same {
 		b.ThoughtSignature = ""
@@ -192,7 +192,7 @@ func (p *preparation) shown(content []Block, note string) []Block {
 	return out
 }
 
-// empty reports whether there is nothing in the block to be shown.
+// empty reports whether the block has no content to show.
 func empty(b Block) bool {
 	switch b.Type {
 	case TypeText:

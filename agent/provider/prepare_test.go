@@ -41,7 +41,7 @@ func call(id string) provider.Block {
 	return provider.Block{Type: provider.TypeToolCall, ID: id, Name: "read", Arguments: json.RawMessage(`{"path":"a"}`)}
 }
 
-// answers are what the clients of the three formats make.
+// answerOf returns the messages that the clients of the three formats make.
 func answerOf(m provider.Model) []provider.Message {
 	signature, id := "c2ln", "toolu_01"
 	switch m.API {
@@ -60,6 +60,7 @@ func answerOf(m provider.Model) []provider.Message {
 }
 
 // Every format is replayed to every other.
+// Proves: F-07
 func TestPrepareFromEachToEach(t *testing.T) {
 	t.Parallel()
 	ids := map[provider.API]map[provider.API]string{
@@ -79,7 +80,7 @@ func TestPrepareFromEachToEach(t *testing.T) {
 				t.Parallel()
 				in := answerOf(model(from))
 				out := provider.Prepare(in, model(to))
-				require.Equal(t, answerOf(model(from)), in, "what came in was changed")
+				require.Equal(t, answerOf(model(from)), in, "the input was changed")
 				require.Len(t, out, 3)
 				answer := out[1].Content
 				require.Equal(t, ids[to][from], answer[2].ID)
@@ -107,6 +108,7 @@ func TestPrepareFromEachToEach(t *testing.T) {
 	})
 }
 
+// Proves: F-07, F-16 (in requests), F-17 (in requests)
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	anthropic := model(provider.AnthropicMessages)
@@ -155,7 +157,7 @@ func TestPrepare(t *testing.T) {
 			[]provider.Message{by(anthropic, call("a"), call("b")), result("b", text), result("a", text)},
 			[]provider.Message{by(anthropic, call("a"), call("b")), result("a", text), result("b", text)},
 		},
-		"a late result is put where it belongs": {
+		"a late result is moved to its call": {
 			anthropic,
 			[]provider.Message{by(anthropic, call("a")), go_, result("a", text)},
 			[]provider.Message{by(anthropic, call("a")), result("a", text), go_},
@@ -165,7 +167,7 @@ func TestPrepare(t *testing.T) {
 			[]provider.Message{result("z", text), by(anthropic, call("a")), result("a", text), result("a", image), go_},
 			[]provider.Message{by(anthropic, call("a")), result("a", text), go_},
 		},
-		"ids that are used again": {
+		"reused ids": {
 			anthropic,
 			[]provider.Message{by(anthropic, call("a")), result("a", text), by(anthropic, call("a")), result("a", image)},
 			[]provider.Message{by(anthropic, call("a")), result("a", text), by(anthropic, call("a_2")), result("a_2", image)},
@@ -180,7 +182,7 @@ func TestPrepare(t *testing.T) {
 			[]provider.Message{by(anthropic, call(""), call("")), result("", text), result("", image)},
 			[]provider.Message{by(anthropic, call("call_1"), call("call_2")), result("call_1", text), result("call_2", image)},
 		},
-		"what is empty is left out": {
+		"empty blocks are omitted": {
 			anthropic,
 			[]provider.Message{user(provider.Text(" \n")), by(anthropic, provider.Text(""), thought("", "")), by(anthropic, provider.Text(""), text), user()},
 			[]provider.Message{by(anthropic, text)},
@@ -277,6 +279,7 @@ func TestPrepareIDs(t *testing.T) {
 
 // A conversation of any kind is prepared for any model: every call has one result right
 // behind it, ids differ, and doing it again changes nothing.
+// Proves: F-07
 func TestPrepareProperties(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {
@@ -303,7 +306,7 @@ func TestPrepareProperties(t *testing.T) {
 				i++
 			}
 		}
-		if n := len(in); n > 0 { // what is cached does not change when the conversation goes on
+		if n := len(in); n > 0 { // the cached part does not change when the conversation continues
 			begin := provider.Prepare(in[:n/2], to)
 			if grown := provider.Prepare(append(in[:n/2:n/2], user(provider.Text("more"))), to); len(begin) > 0 {
 				require.Equal(t, begin, grown[:len(begin)], "seed %d", seed)
@@ -360,8 +363,6 @@ func TestLimit(t *testing.T) {
 	m.ContextWindow, m.MaxTokens = 100_000, 50_000
 	used := by(m, provider.Text("x"))
 	used.Usage = &provider.Usage{Input: 1000, CacheRead: 80_000, Output: 500}
-	failed := used
-	failed.StopReason = provider.StopError
 	for i, c := range []struct {
 		req  provider.Request
 		want int
@@ -369,9 +370,9 @@ func TestLimit(t *testing.T) {
 		{provider.Request{Model: m}, 50_000},
 		{provider.Request{Model: m, MaxTokens: 10}, 10},
 		{provider.Request{Model: m, MaxTokens: 90_000}, 50_000},
-		{provider.Request{Model: m, Messages: []provider.Message{used}}, 100_000 - 81_500 - 1024},
-		{provider.Request{Model: m, Messages: []provider.Message{used, user(provider.Text(string(make([]byte, 3000))))}}, 100_000 - 82_500 - 1024},
-		{provider.Request{Model: m, Messages: []provider.Message{failed}}, 50_000},
+		{provider.Request{Model: m, Size: 81_500, Messages: []provider.Message{used}}, 100_000 - 81_500 - 1024},
+		{provider.Request{Model: m, Messages: []provider.Message{used}}, 50_000}, // from before a compaction, perhaps
+		{provider.Request{Model: m, Messages: []provider.Message{user(provider.Text(string(make([]byte, 210_000))))}}, 100_000 - 70_000 - 1024},
 		{provider.Request{Model: m, System: string(make([]byte, 300_000))}, 1024},
 		{provider.Request{Model: m, Messages: []provider.Message{user(provider.Block{Type: provider.TypeImage, Data: string(make([]byte, 1<<20))})}}, 50_000},
 		{provider.Request{}, provider.DefaultMaxTokens},

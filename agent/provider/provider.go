@@ -8,8 +8,8 @@ import (
 
 // Provider runs models that speak one API. It is safe for concurrent use.
 type Provider interface {
-	// Stream sends the request when it is first read from. See the package comment for
-	// what may be relied on.
+	// Stream sends the request when it is first read from. The package comment lists the
+	// guarantees.
 	Stream(ctx context.Context, req Request) iter.Seq[Event]
 }
 
@@ -22,6 +22,7 @@ type Request struct {
 	Thinking Level  // clamped to the model; "" and "off" ask for none
 
 	MaxTokens int    // of the answer; 0 means the model's maximum
+	Size      int    // estimated tokens of System, Messages and Tools; 0 means by their length
 	Key       string // API key, "" for services that need none; never logged
 	SessionID string // groups requests for the service's cache
 }
@@ -33,19 +34,19 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of an object
 }
 
-// Kind says what an [Event] tells.
+// Kind is the kind of an [Event].
 type Kind int
 
 // The kinds of events.
 const (
-	Start         Kind = iota // Message has the first facts; comes also before a Failed without any answer
+	Start         Kind = iota // Message has the first facts; it also precedes a Failed without any answer
 	TextDelta                 // Delta was added to the text block Index
 	ThinkingDelta             // Delta was added to the thinking block Index
 	ToolCallStart             // Block has id and name of the tool call Index
 	ToolCallDelta             // Delta was added to the arguments of Index, as JSON text
 	BlockEnd                  // Block is the finished content block Index
 	Done                      // Message is the answer
-	Failed                    // Message is the answer as far as it came, Err what went wrong
+	Failed                    // Message is the answer received so far, Err the failure
 )
 
 // Event is one step of an answer.
@@ -56,4 +57,5 @@ type Event struct {
 	Block   *Block
 	Message *Message
 	Err     *Error
+	Note    string // of Done: a message for the user about the answer; "": none
 }

@@ -1,19 +1,16 @@
-// Package system makes the system prompt: what a model is told before the conversation.
+// Package system makes the system prompt, which a model gets before the conversation.
 //
-// Its parts come in an order that never changes and say nothing of the time of day, because
-// services keep what requests have in common, and charge less for it.
+// Its parts come in an order that never changes and do not contain the time of day, because
+// services cache the common beginning of requests, and charge less for it.
 package system
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
@@ -24,77 +21,25 @@ type Builder struct {
 	AgentDir string // has instructions for every project
 	Tools    []tool.Tool
 	OS       string
-	Report   func(path string, err error) // told of a file that cannot be read; may be nil
+
+	// Usable reports whether the agent directory may be read now; nil means that it may.
+	Usable func(agentDir string) bool
+
+	Private *sensitive.Set               // files that are never sent; nil: none
+	Report  func(path string, err error) // called with each file that is left out, and why; may be nil
 }
 
-// names are the files that hold instructions, in the order of preference within one
-// directory.
-var names = []string{"AGENTS.md", "CLAUDE.md"}
-
-// maxFile bounds one file of instructions, in bytes: more of it would crowd out the
-// conversation.
-const maxFile = 64 << 10
-
-// File is a file with instructions.
-type File struct {
-	Path    string
-	Content string
-	Cut     bool // it is longer than what is used of it
-}
-
-// Files returns the instructions that hold in cwd: those for every project first, then from
-// the root of the file system down to cwd, so that the nearest has the last word.
-func (b Builder) Files(cwd string) []File {
-	var dirs []string
-	for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
-		dirs = append(dirs, dir)
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	slices.Reverse(dirs)
-	var files []File
-	seen := map[string]bool{}
-	for _, dir := range append([]string{b.AgentDir}, dirs...) {
-		if f, ok := b.in(dir); ok && !seen[f.Path] {
-			seen[f.Path] = true
-			files = append(files, f)
-		}
-	}
-	return files
-}
-
-// in returns the instructions of one directory.
-func (b Builder) in(dir string) (File, bool) {
-	for _, name := range names {
-		path := filepath.Join(dir, name)
-		content, err := afero.ReadFile(b.Fs, path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) && b.Report == nil {
-			continue
-		}
-		if err != nil {
-			if b.Report != nil {
-				b.Report(path, err)
-			}
-			continue
-		}
-		f := File{Path: path, Content: strings.ToValidUTF8(string(content), "\uFFFD")}
-		if len(f.Content) > maxFile {
-			f.Content, f.Cut = strings.ToValidUTF8(f.Content[:maxFile], ""), true
-		}
-		return f, strings.TrimSpace(f.Content) != ""
-	}
-	return File{}, false
-}
-
-const preamble = `You are a coding assistant that works in a person's editor. You help by reading files, running commands and editing code with your tools.`
+const preamble = `You are a coding assistant that works in the user's editor. You help by reading files, running commands and editing code with your tools.`
 
 const guidelines = `Guidelines:
-- Look before you act: read the files that a change touches, and what calls them.
-- Prefer edit for changes to a file and write for new files. Files that are open in the editor are changed there and can be undone by the person.
-- Keep to the style of the code around. Change what was asked for, and nothing else.
+- Read before you edit: the files that a change affects, and their callers.
+- Prefer edit for changes to a file and write for new files. Changes to files that are open in the editor are made there, and the user can undo them.
+- Match the style of the surrounding code. Make only the requested change.
+- Read files with read rather than cat, and continue large files with offset. Make independent reads in one answer.
+- Before you report success, run the tests or the build that covers the change, and name what you ran.
+- Do not commit, push or delete anything unless the user asks for it.
 - Be brief. Name files by their paths.
-- When a tool call is not allowed, do not look for a way around it; say what you would have done.`
+- If a tool call is denied, do not try to work around it; describe what it would have done.`
 
 // Prompt returns the system prompt for work in cwd.
 func (b Builder) Prompt(cwd string) string {
@@ -110,11 +55,11 @@ func (b Builder) Prompt(cwd string) string {
 	}
 	out.WriteString(guidelines + "\n")
 	if files := b.Files(cwd); len(files) > 0 {
-		out.WriteString("\n<project_context>\nInstructions of this project and person; the later ones have the last word.\n")
+		out.WriteString("\n<project_context>\nInstructions from the project and the user; later ones take precedence.\n")
 		for _, f := range files {
 			fmt.Fprintf(&out, "\n<file path=%q>\n%s\n", f.Path, strings.TrimRight(f.Content, "\n"))
 			if f.Cut {
-				out.WriteString("[cut here; read the file for the rest]\n")
+				out.WriteString("[truncated; read the file for the rest]\n")
 			}
 			out.WriteString("</file>\n")
 		}

@@ -3,6 +3,8 @@ package system_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
@@ -71,6 +74,55 @@ func TestLongAndBrokenFiles(t *testing.T) {
 
 type failingFs struct{ afero.Fs }
 
-func (failingFs) Open(string) (afero.File, error) {
+func (failingFs) OpenFile(string, int, os.FileMode) (afero.File, error) {
 	return nil, os.NewSyscallError("open", errors.New("broken"))
+}
+
+// Instructions come from regular files in their own directories. Everything else is left out and
+// reported, and does not affect the others.
+func TestFilesThatAreLeftOut(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	home, parent := filepath.Join(top, "home"), filepath.Join(top, "parent")
+	work := filepath.Join(parent, "w")
+	disk := afero.NewOsFs()
+	require.NoError(t, os.MkdirAll(work, 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
+	write(t, disk, filepath.Join(home, ".ssh", "id.md"), "a key")
+	write(t, disk, filepath.Join(top, "AGENTS.md"), "others can write to this")
+	require.NoError(t, os.Chmod(filepath.Join(top, "AGENTS.md"), 0o646))
+	write(t, disk, filepath.Join(parent, ".env"), "a secret")
+	require.NoError(t, os.Symlink(".env", filepath.Join(parent, "AGENTS.md")))
+	write(t, disk, filepath.Join(parent, "CLAUDE.md"), "of the parent")
+	require.NoError(t, os.Symlink("../CLAUDE.md", filepath.Join(work, "AGENTS.md")))
+	require.NoError(t, os.Link(filepath.Join(home, ".ssh", "id.md"), filepath.Join(work, "CLAUDE.md")))
+	left := map[string]string{}
+	b := system.Builder{
+		Fs: disk, AgentDir: filepath.Join(home, ".xcsh", "agent"), Private: sensitive.New(sensitive.Env{Home: home, OS: runtime.GOOS}),
+		Report: func(path string, err error) { left[path] = err.Error() },
+	}
+	files := b.Files(work)
+	require.Len(t, files, 1)
+	assert.Equal(t, "of the parent", files[0].Content)
+	for path, why := range map[string]string{
+		filepath.Join(parent, "AGENTS.md"): "which is not a Markdown file",
+		filepath.Join(work, "AGENTS.md"):   "it is a symbolic link that leaves its folder",
+		filepath.Join(work, "CLAUDE.md"):   "it is a credentials file",
+	} {
+		assert.Contains(t, left[path], why, path)
+	}
+	if runtime.GOOS != "windows" {
+		assert.Contains(t, left[filepath.Join(top, "AGENTS.md")], "another user owns it or can write to it")
+	}
+}
+
+func TestAnAgentDirThatMayNotBeUsed(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, "/a/AGENTS.md", "obey")
+	usable := false
+	b := system.Builder{Fs: fs, AgentDir: "/a", Usable: func(dir string) bool { return dir != "/a" || usable }}
+	assert.Empty(t, b.Files("/w"))
+	usable = true
+	assert.Len(t, b.Files("/w"), 1)
 }

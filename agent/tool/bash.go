@@ -14,6 +14,10 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/tamper"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 //go:embed bash.md
@@ -21,10 +25,10 @@ var bashDoc string
 
 type bashArgs struct {
 	Command string  `json:"command" jsonschema:"The command line."`
-	Timeout float64 `json:"timeout,omitzero" jsonschema:"Seconds after which the command is ended (default: none)."`
+	Timeout float64 `json:"timeout,omitzero" jsonschema:"Time limit in seconds (default: 1800)."`
 }
 
-// bashDetails are pi's, and Meta is what xcsh and oh-my-pi have.
+// bashDetails are pi's, and Meta is that of xcsh and oh-my-pi.
 type bashDetails struct {
 	Truncation     *Truncation     `json:"truncation,omitempty"`
 	FullOutputPath string          `json:"fullOutputPath,omitempty"`
@@ -33,7 +37,7 @@ type bashDetails struct {
 
 func newBash(o Options) Tool {
 	shell := NewShell(o)
-	return define(definition[bashArgs]{
+	t := define(definition[bashArgs]{
 		name: "bash", doc: bashDoc, changes: true,
 		accept: acceptBash,
 		check: func(a bashArgs) error {
@@ -54,7 +58,7 @@ func newBash(o Options) Tool {
 				update = func(o Output) { env.Update(o.result("")) }
 			}
 			cmd := Command{Line: a.Command, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second)), Keep: env.Keep}
-			out, err := shell.Run(ctx, cmd, update)
+			out, err := runPermitted(ctx, shell, cmd, env.Permission, update)
 			if err != nil {
 				return Result{}, err
 			}
@@ -63,15 +67,83 @@ func newBash(o Options) Tool {
 			return r, nil
 		},
 	})
+	t.Limit = func(json.RawMessage) time.Duration { return 0 } // each command has a timeout
+	return t
 }
 
-// acceptBash understands what oh-my-pi's tool takes beside the command. A directory and
-// variables become part of the command line, so that whoever is asked for permission sees
-// them.
+// The default timeouts of commands.
+const (
+	defaultTimeout = 30 * time.Minute
+	strictTimeout  = 2 * time.Minute // without approval
+)
+
+// runPermitted runs a command with its permission. A command that failed because of the sandbox is
+// run again with more rights if the user agrees.
+func runPermitted(ctx context.Context, shell Shell, cmd Command, p Permission, update func(Output)) (Output, error) {
+	for {
+		once := cmd
+		once.Level = p.Level
+		if once.Timeout == 0 {
+			once.Timeout = defaultTimeout
+		}
+		if p.Level == sandbox.Strict {
+			once.Timeout = min(once.Timeout, strictTimeout)
+		}
+		out, err := runGuarded(ctx, shell, once, p, update)
+		if err != nil || len(out.Blocked) == 0 || p.Widen == nil {
+			return out, err
+		}
+		wider, err := p.Widen(ctx, out.Blocked)
+		switch {
+		case fault.Is(err, fault.Denied):
+			out.refused = true
+			return out, nil
+		case err != nil:
+			return Output{}, err
+		}
+		p = wider
+	}
+}
+
+// runGuarded runs a command. Its changes to the folder's protected files are undone unless the user
+// wants to keep them.
+func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, update func(Output)) (Output, error) {
+	if p.Level != sandbox.Standard || p.Keep == nil {
+		return shell.Run(ctx, cmd, update)
+	}
+	if err := shell.checkCwd(cmd.Cwd); err != nil {
+		return Output{}, err
+	}
+	before, err := tamper.NewSnapshot(cmd.Cwd, sandbox.GitDirs(cmd.Cwd)...)
+	if err != nil { // a command could have closed a directory of git for the next one
+		return Output{}, fault.New(fault.IO, "The command was not run because its changes to protected files could not be detected: %w", err)
+	}
+	defer func() { _ = before.Close() }()
+	out, err := shell.Run(ctx, cmd, update)
+	changes := before.Changes()
+	if len(changes) == 0 {
+		return out, err
+	}
+	paths := make([]string, len(changes))
+	for i, c := range changes {
+		paths[i] = c.Path
+	}
+	// Undone first: other programs obey these files at once, and the answer may take hours.
+	left := before.Undo(changes)
+	if p.Keep(ctx, paths) != nil {
+		out.undone, out.left = changes, left
+		return out, err
+	}
+	out.lost = before.Redo(changes)
+	return out, err
+}
+
+// acceptBash converts the extra arguments of oh-my-pi's tool. A directory and variables become part
+// of the command line, so that the permission prompt shows them.
 func acceptBash(args arguments) error {
 	args.drop("description", "head", "tail") // the output is cut here in any case
 	for name, instead := range map[string]string{
-		"async": "commands run to their end; put & behind the command and redirect its output to leave it running",
+		"async": "commands run to completion; to leave one running, append & and redirect its output",
 		"pty":   "commands have no terminal",
 	} {
 		if err := args.refuse("bash", name, instead); err != nil {
@@ -110,7 +182,7 @@ func exports(v jsontext.Value) ([]string, error) {
 	var set []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if !isVariable(name) {
-			return nil, badArgument("env", "bash: %q is not the name of a variable.", name)
+			return nil, badArgument("env", "bash: %q is not a valid variable name.", name)
 		}
 		set = append(set, "export "+name+"="+shellQuote(env[name]))
 	}
@@ -144,8 +216,17 @@ func (o Output) result(none string) Result {
 	case o.ExitCode != nil && *o.ExitCode != 0:
 		notes = append(notes, fmt.Sprintf("Command exited with code %d", *o.ExitCode))
 	}
+	if len(o.undone) > 0 {
+		notes = append(notes, o.undoneNote())
+	}
+	if len(o.lost) > 0 {
+		notes = append(notes, "[These changes to protected files were lost: "+strings.Join(o.lost, ", ")+". Make them again.]")
+	}
+	if len(o.Blocked) > 0 {
+		notes = append(notes, o.blockedNote())
+	}
 	if o.Background {
-		notes = append(notes, "[Something that the command started still runs in the background. Its further output is lost and may end it; redirect its output to a file to keep it running.]")
+		notes = append(notes, "[A process started by the command is still running in the background. Its further output is lost, and writing it may end the process; redirect the output to a file to keep it running.]")
 	}
 	if len(notes) > 0 {
 		text = strings.Join(append([]string{strings.TrimSuffix(text, "\n")}, notes...), "\n\n")
@@ -157,9 +238,31 @@ func (o Output) result(none string) Result {
 	return r
 }
 
-// cutNote says which part of the output is shown.
+// blockedNote explains a failure that the sandbox caused.
+func (o Output) blockedNote() string {
+	note := "[The sandbox blocked this command: " + strings.Join(o.Blocked, " | ") + "."
+	if o.refused {
+		note += " The user did not allow it to run with more rights. Do not try to work around the sandbox; explain what is needed and why."
+	}
+	return note + "]"
+}
+
+// undoneNote returns a note about the outcome of the changes to protected files.
+func (o Output) undoneNote() string {
+	var names []string
+	for _, c := range o.undone {
+		names = append(names, c.Path+" ("+c.How+")")
+	}
+	note := "[The command changed protected files: " + strings.Join(names, ", ") + ". The user did not approve these changes, so they were undone."
+	if len(o.left) > 0 {
+		note += " These could not be restored: " + strings.Join(o.left, ", ") + "."
+	}
+	return note + " Use edit or write for these files; each change requires approval.]"
+}
+
+// cutNote returns a note about the part of the output that is shown.
 func (o Output) cutNote() string {
-	where := "The whole output could not be kept."
+	where := "The full output could not be saved."
 	if o.FullOutputPath != "" {
 		where = "Full output: " + o.FullOutputPath
 	}

@@ -19,10 +19,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/artifact"
 )
 
 func TestBash(t *testing.T) {
@@ -34,7 +36,7 @@ func TestBash(t *testing.T) {
 		{"the folder", "ls", "sub\n"},
 		{"no input", "cat; echo end", "end\n"},
 		{"no terminal", `tty; test -t 1 || echo none; (: < /dev/tty) 2>/dev/null || echo not even that`, "not a tty\nnone\nnot even that\n"},
-		{"nobody is asked", `echo $GIT_TERMINAL_PROMPT $PAGER $GIT_PAGER $TERM`, "0 cat cat dumb\n"},
+		{"nothing is interactive", `echo $GIT_TERMINAL_PROMPT $PAGER $GIT_PAGER $TERM`, "0 cat cat dumb\n"},
 		{"colours and control characters", `printf '\033[1;31mred\033[0m \033]0;title\007a\rb\000c\010\n'`, "red abc\n"},
 		{"bytes that are no characters", `printf 'caf\351\n'`, "caf\uFFFD\n"},
 	} {
@@ -61,16 +63,16 @@ func TestBashFailures(t *testing.T) {
 	}
 	require.Equal(t, "bash needs a command.", w.refused("bash", `{"command":" \n"}`))
 	require.Equal(t, "bash: timeout must be a number of seconds above 0.", w.refused("bash", `{"command":"ls","timeout":-1}`))
-	require.Contains(t, w.refused("bash", `{"command":"ls","async":true}`), "commands run to their end")
-	require.Contains(t, w.refused("bash", `{"command":"ls","env":{"a b":"c"}}`), "not the name of a variable")
+	require.Contains(t, w.refused("bash", `{"command":"ls","async":true}`), "commands run to completion")
+	require.Contains(t, w.refused("bash", `{"command":"ls","env":{"a b":"c"}}`), "not a valid variable name")
 
 	require.NoError(t, os.Remove(w.env.Cwd))
 	_, err := w.call("bash", `{"command":"ls"}`)
-	require.EqualError(t, err, "The working directory "+w.env.Cwd+" does not exist any more, so that no command can run in it.")
+	require.EqualError(t, err, "The working directory "+w.env.Cwd+" no longer exists, so no command can run in it.")
 	require.True(t, fault.Is(err, fault.NotFound))
 }
 
-// What other programs have as parameters is in the command line that a person is shown.
+// Values that other programs take as parameters are in the command line that the user sees.
 func TestBashTakesFolderAndVariablesIntoTheCommand(t *testing.T) {
 	t.Parallel()
 	w := diskWorld(t, tool.Options{}, map[string]string{"a b/it's": ""})
@@ -82,13 +84,20 @@ func TestBashTakesFolderAndVariablesIntoTheCommand(t *testing.T) {
 	require.Equal(t, "it's\n$(it's\n", text(r))
 }
 
-func TestKeysAreNotInTheEnvironment(t *testing.T) {
-	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "SOME_NEW_SERVICE_API_KEY", "HF_TOKEN", "WANTED_API_KEY", "ANTHROPIC_API_KEY_2", "CORP_LLM"} {
+// A model's commands see no variable that is not known to be harmless, the user's own ones all
+// but the keys of model services.
+func TestSecretsAreNotInTheEnvironment(t *testing.T) {
+	for _, name := range []string{"ANTHROPIC_API_KEY", "SOME_NEW_SERVICE_API_KEY", "HF_TOKEN", "CORP_LLM", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY"} {
 		t.Setenv(name, "secret-"+name)
 	}
-	t.Setenv("HARMLESS", "secret-no")
-	w := diskWorld(t, tool.Options{PassEnv: []string{"WANTED_API_KEY"}, KeyEnv: func() []string { return []string{"CORP_LLM"} }}, nil)
-	require.Equal(t, "secret-WANTED_API_KEY\nsecret-no\n", w.ok("bash", `{"command":"env | grep -o 'secret-.*' | sort"}`))
+	t.Setenv("GOFLAGS", "secret-no")
+	o := tool.Options{KeyEnv: func() []string { return []string{"CORP_LLM"} }}
+	line := "env | grep -o 'secret-.*' | sort"
+	w := diskWorld(t, o, nil)
+	require.Equal(t, "secret-no\n", w.ok("bash", `{"command":"`+line+`"}`))
+	out, err := tool.NewShell(o).Run(t.Context(), tool.Command{Line: line, Cwd: w.env.Cwd, Own: true}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "secret-AWS_SECRET_ACCESS_KEY\nsecret-GITHUB_TOKEN\nsecret-no\n", out.Output)
 }
 
 func TestLongOutputIsKeptInAFile(t *testing.T) {
@@ -97,7 +106,7 @@ func TestLongOutputIsKeptInAFile(t *testing.T) {
 	artifacts := filepath.Join(t.TempDir(), "sessions", "2026_1")
 	w := diskWorld(t, tool.Options{}, nil)
 	w.env.Keep = func(name string) (tool.KeptFile, error) {
-		f, err := store.CreateArtifact(artifacts+".jsonl", name)
+		f, err := artifact.Dir{Fs: store.Fs, Session: artifacts + ".jsonl"}.Create(name)
 		if err != nil {
 			return tool.KeptFile{}, err
 		}
@@ -142,7 +151,7 @@ func TestLongOutputIsKeptInAFile(t *testing.T) {
 	}
 }
 
-// Without a place beside the session an output is kept in the temporary directory, and is no
+// Without a place beside the session an output is kept in the temporary directory, and is not an
 // artifact.
 func TestALongOutputOfASessionInMemory(t *testing.T) {
 	t.Parallel()
@@ -152,11 +161,11 @@ func TestALongOutputOfASessionInMemory(t *testing.T) {
 	for name, keep := range map[string]tool.Keep{
 		"no place is known": nil,
 		"there is none": func(name string) (tool.KeptFile, error) {
-			_, err := store.CreateArtifact("", name)
+			_, err := artifact.Dir{Fs: store.Fs}.Create(name)
 			return tool.KeptFile{}, err
 		},
 	} {
-		out, err := shell.Run(t.Context(), tool.Command{Line: "seq 3000", Cwd: temp, Keep: keep}, nil)
+		out, err := shell.Run(t.Context(), tool.Command{Own: true, Line: "seq 3000", Cwd: temp, Keep: keep}, nil)
 		require.NoError(t, err)
 		require.Equal(t, temp, filepath.Dir(out.FullOutputPath), name)
 		require.Empty(t, out.ArtifactID)
@@ -165,7 +174,7 @@ func TestALongOutputOfASessionInMemory(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, strings.HasSuffix(string(whole), "\n3000\n"), name)
 	}
-	out, err := shell.Run(t.Context(), tool.Command{Line: "echo short", Cwd: temp}, nil)
+	out, err := shell.Run(t.Context(), tool.Command{Own: true, Line: "echo short", Cwd: temp}, nil)
 	require.NoError(t, err)
 	require.Nil(t, out.Meta())
 }
@@ -176,7 +185,7 @@ func TestALongOutputThatCannotBeKept(t *testing.T) {
 	for at := 1; at < 5; at++ {
 		dir := t.TempDir()
 		shell := tool.NewShell(tool.Options{Fs: &st.FaultFs{Fs: afero.NewOsFs(), At: at, Mode: st.Dead}, TempDir: dir})
-		out, err := shell.Run(t.Context(), tool.Command{Line: "seq 30000", Cwd: dir}, nil)
+		out, err := shell.Run(t.Context(), tool.Command{Own: true, Line: "seq 30000", Cwd: dir}, nil)
 		require.NoError(t, err)
 		require.Equal(t, 0, *out.ExitCode)
 		require.True(t, out.Truncated)
@@ -194,11 +203,11 @@ func gate(t *testing.T, dir, name string) string {
 	return path
 }
 
-// await waits until the command opens the gate for writing, and returns what it writes.
+// await waits until the command opens the gate for writing, and returns the written text.
 func await(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return err.Error() // which is no process
+		return err.Error() // which is not a process
 	}
 	return strings.TrimSpace(string(b))
 }
@@ -233,7 +242,7 @@ func TestCancelEndsTheWholeGroup(t *testing.T) {
 	requireGone(t, child)
 }
 
-func TestCancelKillsWhatDoesNotEnd(t *testing.T) {
+func TestCancelKillsProcessesThatDoNotEnd(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	g := gate(t, dir, "gate")
@@ -244,14 +253,14 @@ func TestCancelKillsWhatDoesNotEnd(t *testing.T) {
 		child = await(g)
 		cancel()
 	}()
-	out, err := shell.Run(ctx, tool.Command{Line: `trap '' TERM; (trap '' TERM; sh -c 'echo $PPID' > gate; while :; do sleep 1000; done) & wait; while :; do sleep 1000; done`, Cwd: dir}, nil)
+	out, err := shell.Run(ctx, tool.Command{Own: true, Line: `trap '' TERM; (trap '' TERM; sh -c 'echo $PPID' > gate; while :; do sleep 1000; done) & wait; while :; do sleep 1000; done`, Cwd: dir}, nil)
 	require.NoError(t, err)
 	require.True(t, out.Cancelled)
 	require.Nil(t, out.ExitCode)
 	requireGone(t, child)
 }
 
-// A command that tidies up when it is told to end has the time to.
+// A command that cleans up on SIGTERM has the time to do so.
 func TestACommandMayTidyUp(t *testing.T) {
 	t.Parallel()
 	w := diskWorld(t, tool.Options{}, nil)
@@ -278,7 +287,7 @@ func TestSomethingInTheBackgroundIsNotWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.IsError)
 	pid, note, _ := strings.Cut(text(r), "\n")
-	require.Contains(t, note, "still runs in the background")
+	require.Contains(t, note, "is still running in the background")
 	var n int
 	_, err = fmt.Sscan(pid, &n)
 	require.NoError(t, err)
@@ -298,7 +307,7 @@ func TestOutputIsShownWhileItComes(t *testing.T) {
 	var once sync.Once
 	w.env.Update = func(r tool.Result) {
 		if text(r) == "first\n" {
-			once.Do(func() { // the command goes on when its first line was seen
+			once.Do(func() { // the command continues when its first line was seen
 				go func() { assert.NoError(t, os.WriteFile(g, []byte("go\n"), 0o600)) }()
 			})
 		}
@@ -306,33 +315,116 @@ func TestOutputIsShownWhileItComes(t *testing.T) {
 	require.Equal(t, "first\ngo\nlast\n", w.ok("bash", `{"command":"echo first; cat gate; echo last"}`))
 }
 
-func TestShellOfAPerson(t *testing.T) {
+func TestShellOfTheUser(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	shell := tool.NewShell(tool.Options{Shell: "/bin/sh"})
-	out, err := shell.Run(t.Context(), tool.Command{Line: "echo $0; exit 4", Cwd: dir}, nil)
+	out, err := shell.Run(t.Context(), tool.Command{Own: true, Line: "echo $0; exit 4", Cwd: dir}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "/bin/sh\n", out.Output)
 	require.Equal(t, 4, *out.ExitCode)
 	require.False(t, out.Truncated || out.Cancelled || out.TimedOut || out.Background)
 
-	_, err = tool.NewShell(tool.Options{Shell: "/no/such/shell"}).Run(t.Context(), tool.Command{Line: "x", Cwd: dir}, nil)
+	_, err = tool.NewShell(tool.Options{Shell: "/no/such/shell"}).Run(t.Context(), tool.Command{Own: true, Line: "x", Cwd: dir}, nil)
 	require.ErrorContains(t, err, "Cannot run /no/such/shell")
 }
 
 // The launcher of this test writes down how it was called.
 func TestCommandsRunThroughTheSandbox(t *testing.T) {
 	t.Parallel()
-	w := diskWorld(t, tool.Options{TempDir: "/tmp/t", Sandbox: &tool.Sandbox{
-		Launcher: []string{"/bin/sh", "-c", `printf '%s\n' "$@"`, "launcher"}, Write: []string{"/cache"},
+	w := diskWorld(t, tool.Options{Sandbox: &sandbox.Box{
+		Launcher: []string{"/bin/sh", "-c", `printf '%s\n' "$@"`, "launcher"}, OS: "linux", Temp: "/tmp/t", Getenv: func(string) string { return "" },
+		Deny: func() []string { return []string{"/keys"} },
 	}, Shell: "/bin/sh"}, nil)
-	require.Equal(t, "--write\n"+w.env.Cwd+"\n--write\n/tmp/t\n--write\n/cache\n--\n/bin/sh\n-c\nls -l\n",
-		w.ok("bash", `{"command":"ls -l"}`))
+	w.env.Permission.Level = sandbox.Strict
+	require.Equal(t, `{"level":0,"deny":["/keys"]}`+"\n--\n/bin/sh\n-c\nls -l\n", w.ok("bash", `{"command":"ls -l"}`))
+	w.env.Permission.Level = sandbox.Standard
+	require.Equal(t, `{"level":1,"deny":["/keys"],"write":["`+w.env.Cwd+`","/tmp/t","/dev/shm"],"network":true}`+"\n--\n/bin/sh\n-c\nls -l\n", w.ok("bash", `{"command":"ls -l"}`))
+	w.env.Permission.Level = sandbox.Outside
+	w.write("file", "")
+	require.Equal(t, "file\n", w.ok("bash", `{"command":"ls"}`))
 }
 
-func TestSandboxStatusSaysItInASentence(t *testing.T) {
+func TestNothingRunsUnprotectedWithoutASandbox(t *testing.T) {
 	t.Parallel()
-	available, sentence := tool.SandboxStatus()
-	require.Equal(t, available, !strings.HasPrefix(sentence, "No sandbox: "))
-	require.True(t, strings.HasSuffix(sentence, "."))
+	w := diskWorld(t, tool.Options{}, nil)
+	for _, level := range []sandbox.Level{sandbox.Strict, sandbox.Standard} {
+		w.env.Permission.Level = level
+		require.Equal(t, "There is no sandbox, so the command was not run.", w.refused("bash", `{"command":"echo x >new"}`))
+	}
+	require.NoFileExists(t, w.path("new"))
+}
+
+// failing is a box whose commands report that they are blocked.
+func failing() tool.Options {
+	return tool.Options{Sandbox: &sandbox.Box{
+		Launcher: []string{"/bin/sh", "-c", `echo "rm: /x: Permission denied" >&2; exit 1`, "launcher"}, OS: "linux", Getenv: func(string) string { return "" },
+	}, Shell: "/bin/sh"}
+}
+
+func TestABlockedCommandRunsWithMoreRightsWhenTheUserAgrees(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, failing(), nil)
+	var asked [][]string
+	outside := tool.Permission{Level: sandbox.Outside}
+	standard := tool.Permission{Level: sandbox.Standard, Widen: func(_ context.Context, blocked []string) (tool.Permission, error) {
+		asked = append(asked, blocked)
+		return outside, nil
+	}}
+	w.env.Permission = tool.Permission{Level: sandbox.Strict, Widen: func(_ context.Context, blocked []string) (tool.Permission, error) {
+		asked = append(asked, blocked)
+		return standard, nil
+	}}
+	require.Equal(t, "done\n", w.ok("bash", `{"command":"echo done"}`))
+	require.Equal(t, [][]string{{"rm: /x: Permission denied"}, {"rm: /x: Permission denied"}}, asked)
+}
+
+func TestABlockedCommandIsReportedWhenTheUserDisagrees(t *testing.T) {
+	t.Parallel()
+	w := diskWorld(t, failing(), nil)
+	w.env.Permission = tool.Permission{Level: sandbox.Standard, Widen: func(context.Context, []string) (tool.Permission, error) {
+		return tool.Permission{}, fault.New(fault.Denied, "no")
+	}}
+	r, err := w.call("bash", `{"command":"rm /x"}`)
+	require.NoError(t, err)
+	require.True(t, r.IsError)
+	output := text(r)
+	require.Contains(t, output, "[The sandbox blocked this command: rm: /x: Permission denied. The user did not allow it to run with more rights.")
+	require.Contains(t, output, "Command exited with code 1")
+}
+
+func TestChangesOfProtectedFilesAreUndone(t *testing.T) {
+	t.Parallel()
+	o := tool.Options{Sandbox: &sandbox.Box{Launcher: []string{"/bin/sh", "-c", `shift 2; exec "$@"`, "launcher"}, OS: "linux", Getenv: func(string) string { return "" }}}
+	w := diskWorld(t, o, map[string]string{".envrc": "mine"})
+	var asked []string
+	var answer error
+	w.env.Permission = tool.Permission{Level: sandbox.Standard, Keep: func(_ context.Context, paths []string) error {
+		asked = append(asked, paths...)
+		return answer
+	}}
+	require.Equal(t, "(no output)", w.ok("bash", `{"command":"echo x >ordinary"}`))
+	require.Empty(t, asked)
+	require.Equal(t, "(no output)", w.ok("bash", `{"command":"echo kept >.envrc"}`))
+	require.Equal(t, []string{w.path(".envrc")}, asked)
+	answer = fault.New(fault.Denied, "no")
+	output := w.ok("bash", `{"command":"echo evil >.envrc; mkdir .vscode; echo {} >.vscode/settings.json"}`)
+	require.Contains(t, output, "[The command changed protected files: "+w.path(".envrc")+" (changed), "+w.path(".vscode/settings.json")+" (created). The user did not approve these changes, so they were undone.")
+	require.Equal(t, "kept\n", w.read(".envrc"))
+	require.NoFileExists(t, w.path(".vscode/settings.json"))
+}
+
+// Variables that the user passes by rule are for approved commands.
+func TestPassedVariablesAreForApprovedCommands(t *testing.T) {
+	t.Setenv("GITHUB_TOKEN", "by-rule")
+	files := afero.NewMemMapFs()
+	require.NoError(t, afero.WriteFile(files, "/sandbox.json", []byte(`{"*":{"env":["GITHUB_TOKEN"]}}`), 0o600))
+	w := diskWorld(t, tool.Options{Sandbox: &sandbox.Box{
+		Launcher: []string{"/bin/sh", "-c", `shift 2; exec "$@"`, "launcher"}, OS: "linux", Getenv: func(string) string { return "" },
+		Rules: &sandbox.Rules{Fs: files, Path: "/sandbox.json"},
+	}}, nil)
+	for level, want := range map[sandbox.Level]string{sandbox.Strict: ".\n", sandbox.Standard: "by-rule.\n"} {
+		w.env.Permission.Level = level
+		require.Equal(t, want, w.ok("bash", `{"command":"echo $GITHUB_TOKEN."}`))
+	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/afero"
 )
 
-// Keep makes a file beside the session for an output of a tool that is too long for a result.
-// The file is closed, or closed and removed, by whoever asked for it. An error means that the
-// session has no place for it.
+// Keep makes a file beside the session for an output of a tool that is too long for a result. The
+// caller closes the file, or closes and removes it. An error means that the session has no place
+// for it.
 type Keep func(tool string) (KeptFile, error)
 
 // KeptFile is a new file, open for writing.
@@ -28,15 +28,15 @@ type KeptFile struct {
 // maxSpill is the most of one output that is kept in a file, in bytes.
 const maxSpill = 256 << 20
 
-// capture takes the output of a command: its end stays in memory, and when that is not all
-// the whole goes into a file. It is safe for concurrent use.
+// capture takes the output of a command: its end stays in memory, and if that is not all, the whole
+// goes into a file. It is safe for concurrent use.
 type capture struct {
 	fs   afero.Fs
-	tool string // whose output it is
+	tool string // the tool of the output
 	keep Keep
-	temp string // directory for what keep has no place for
+	temp string // directory for files for which keep has no place
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	ring    []byte     // the end of the output, at most twice as much as is shown
 	bytes   int        // of the whole output
 	lines   int        // newlines in it
@@ -48,8 +48,7 @@ type capture struct {
 	failed  bool   // the file cannot be written, or has reached its limit
 }
 
-// Write takes a piece of output. It never fails: a disk that is full must not end the
-// command.
+// Write takes a piece of output. It never fails: a full disk must not end the command.
 func (c *capture) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +94,7 @@ func (c *capture) spill(b []byte) {
 		}
 	}
 	if c.bytes > maxSpill {
-		c.failed = true // what is in the file stays
+		c.failed = true // the content so far stays
 	} else if _, err := c.file.Write(b); err != nil {
 		c.drop()
 	}
@@ -159,8 +158,8 @@ func (c *capture) snapshot() captured {
 	c.mu.Unlock()
 
 	if total > len(raw) {
-		// The ring begins anywhere: not with half a character, and only with half a line
-		// when there is no whole one.
+		// The ring begins anywhere: the result must not begin with half a character, and only with
+		// half a line if there is no whole one.
 		raw = lastBytes(raw, len(raw)-headless(raw))
 		if _, rest, ok := strings.Cut(raw, "\n"); ok && rest != "" {
 			raw = rest
@@ -188,11 +187,11 @@ func headless(s string) int {
 	return n
 }
 
-// escapes are what terminals take as commands: colours, titles, movements.
+// escapes are the commands of terminals: colours, titles, movements.
 var escapes = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]*[0-~])`)
 
-// printable is output as a person would read it: without terminal commands, control
-// characters and bytes that are no characters.
+// printable returns output as a user would read it: without terminal commands, control characters
+// and bytes that are not valid UTF-8.
 func printable(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexByte(s, 0x1b) >= 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // definition is a tool over typed arguments: the struct A is its schema.
@@ -26,10 +26,10 @@ type definition[A any] struct {
 	doc     string
 	changes bool
 
-	// accept rewrites what other programs' models send into the tool's own form. It may be
+	// accept converts the arguments of other programs' models into the tool's own form. It may be
 	// nil.
 	accept func(arguments) error
-	// check looks at what the types cannot say. It may be nil.
+	// check validates constraints that the types cannot express. It may be nil.
 	check   func(A) error
 	preview func(ctx context.Context, env Env, a A) (Preview, error)
 	run     func(ctx context.Context, env Env, a A) (Result, error)
@@ -78,8 +78,8 @@ func define[A any](d definition[A]) Tool {
 	return t
 }
 
-// plainType turns "null or a list" into "a list": services differ in what they make of
-// two types, and an absent parameter is just left out.
+// plainType turns "null or a list" into "a list": services handle two types differently, and an
+// absent parameter is just left out.
 func plainType(s *jsonschema.Schema) {
 	if len(s.Types) == 2 && slices.Contains(s.Types, "null") {
 		s.Types = slices.DeleteFunc(s.Types, func(t string) bool { return t == "null" })
@@ -145,8 +145,8 @@ func missing(where string, schema *jsonschema.Schema, args arguments) error {
 	return nil
 }
 
-// missingInList looks for missing members in a list of objects. What is no such list is
-// found out when it is decoded.
+// missingInList looks for missing members in a list of objects. A value that is not such a list
+// fails later, when it is decoded.
 func missingInList(tool, name string, item *jsonschema.Schema, v jsontext.Value) error {
 	var list []arguments
 	if item == nil || jsonv2.Unmarshal(v, &list, jsontext.AllowInvalidUTF8(true)) != nil {
@@ -199,7 +199,7 @@ func (a arguments) rename(name string, others ...string) {
 	}
 }
 
-// drop forgets parameters of other programs that change nothing here.
+// drop removes parameters of other programs that have no effect here.
 func (a arguments) drop(names ...string) {
 	for _, name := range names {
 		delete(a, name)
@@ -216,7 +216,7 @@ func (a arguments) text(name string) (s string, ok bool) {
 	return s, true
 }
 
-// set reports whether a parameter is there and says anything but no.
+// set reports whether a parameter is present and not empty or false.
 func (a arguments) set(name string) bool {
 	switch string(a[name]) {
 	case "", "null", "false", "0", `""`, "[]", "{}":
@@ -225,7 +225,7 @@ func (a arguments) set(name string) bool {
 	return true
 }
 
-// refuse is an error when a parameter asks for something that there is not.
+// refuse returns an error if a parameter requests an unsupported feature.
 func (a arguments) refuse(tool, name, instead string) error {
 	if !a.set(name) {
 		delete(a, name)

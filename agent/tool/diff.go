@@ -25,7 +25,7 @@ func hunks(path, before, after string) udiff.UnifiedDiff {
 
 // editDetails are pi's.
 type editDetails struct {
-	Diff             string `json:"diff"` // as the person sees it, with line numbers
+	Diff             string `json:"diff"` // as the user sees it, with line numbers
 	Patch            string `json:"patch"`
 	FirstChangedLine int    `json:"firstChangedLine,omitempty"` // in the new file
 }

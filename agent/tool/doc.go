@@ -1,5 +1,5 @@
-// Package tool has what a model can do: read, write, edit, bash, grep, find and ls.
+// Package tool has the tools of a model: read, write, edit, bash, grep, find and ls.
 //
-// Parameters are those of pi, and the forms of oh-my-pi are understood. Output is cut to
-// [MaxLines] or [MaxBytes], whichever comes first, and says what was cut and how to go on.
+// Parameters are those of pi, and the forms of oh-my-pi are understood. Output is cut to [MaxLines]
+// or [MaxBytes], whichever comes first, with a note on the cut part and how to get it.
 package tool

@@ -1,13 +1,14 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the tools' descriptions
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 //go:embed edit.md
@@ -20,9 +21,9 @@ type editArgs struct {
 
 // replacement is one change of a text.
 type replacement struct {
-	OldText string `json:"oldText" jsonschema:"The exact text to replace. It must be unique in the file, and not overlap with another edit's."`
-	NewText string `json:"newText" jsonschema:"What to put in its place."`
-	All     bool   `json:"all,omitzero" jsonschema:"Replace every occurrence, which then need not be unique."`
+	OldText string `json:"oldText" jsonschema:"The exact text to replace. It must be unique in the file and must not overlap with another edit."`
+	NewText string `json:"newText" jsonschema:"The replacement text."`
+	All     bool   `json:"all,omitzero" jsonschema:"Replace every occurrence instead of exactly one."`
 }
 
 func newEdit(o Options) Tool {
@@ -30,10 +31,13 @@ func newEdit(o Options) Tool {
 		name: "edit", doc: editDoc, changes: true,
 		accept: acceptEdit,
 		check: func(a editArgs) error {
+			if err := cmp.Or(needPath("edit", a.Path), filesOrResources("edit", a.Path)); err != nil {
+				return err
+			}
 			if len(a.Edits) == 0 {
 				return badArgument("edits", "edit needs at least one replacement in edits.")
 			}
-			return needPath("edit", a.Path)
+			return nil
 		},
 		preview: func(ctx context.Context, env Env, a editArgs) (Preview, error) {
 			e, err := prepareEdit(ctx, o, env, a)
@@ -43,7 +47,11 @@ func newEdit(o Options) Tool {
 			return Preview{Title: "Edit " + a.Path, Diff: e.details.Patch, Paths: []string{e.path}}, nil
 		},
 		run: func(ctx context.Context, env Env, a editArgs) (Result, error) {
-			unlock, err := lockFile(ctx, absolute(o.Fs, o.Home, env.Cwd, a.Path))
+			path, err := o.place(env, "edit", a.Path, true)
+			if err != nil {
+				return Result{}, err
+			}
+			unlock, err := lockFile(ctx, path)
 			if err != nil {
 				return Result{}, err
 			}
@@ -74,8 +82,11 @@ type edited struct {
 }
 
 func prepareEdit(ctx context.Context, o Options, env Env, a editArgs) (edited, error) {
-	e := edited{path: absolute(o.Fs, o.Home, env.Cwd, a.Path)}
-	var err error
+	path, err := o.place(env, "edit", a.Path, true)
+	if err != nil {
+		return edited{}, err
+	}
+	e := edited{path: path}
 	if e.was, err = readFile(ctx, o, env, e.path); err != nil {
 		return e, err
 	}
@@ -86,11 +97,11 @@ func prepareEdit(ctx context.Context, o Options, env Env, a editArgs) (edited, e
 	}
 	content := doc.splice(spans)
 	if content == string(e.was.Content) {
-		return e, fault.New(fault.InvalidArgument, "No changes made to %s: the replacements are the same as what is there.", a.Path)
+		return e, fault.New(fault.InvalidArgument, "No changes made to %s: the replacements are identical to the existing text.", a.Path)
 	}
 	e.content, e.blocks = []byte(content), len(spans)
 	if fuzzy {
-		e.note = " Some text was found only by ignoring spaces at line ends and the style of quotes, dashes and spaces."
+		e.note = " Some text matched only after ignoring spaces at line ends, the style of quotes, dashes and spaces, and the encoding of accents."
 	}
 	e.details = newEditDetails(a.Path, doc.text, newDocument(content).text)
 	return e, nil
@@ -103,7 +114,7 @@ func acceptEdit(args arguments) error {
 	if text, ok := args.text("edits"); ok {
 		args["edits"] = jsontext.Value(text)
 		if !args["edits"].IsValid() {
-			return badArgument("edits", "edit: edits must be a list of {oldText, newText}; the string that was sent is not JSON.")
+			return badArgument("edits", "edit: edits must be a list of {oldText, newText}; the string is not valid JSON.")
 		}
 	}
 	top := arguments{}
@@ -147,7 +158,7 @@ func acceptReplacement(args, edit arguments) error {
 	edit.rename("all", "replace_all")
 	for _, other := range []string{"op", "diff", "loc", "pos", "lines", "target", "sel", "rename"} {
 		if _, ok := edit[other]; ok {
-			return badArgument("edits", "edit replaces exact texts: each of edits is {oldText, newText}, without %q.", other)
+			return badArgument("edits", "edit replaces exact text: each of edits is {oldText, newText}, without %q.", other)
 		}
 	}
 	path, ok := edit["path"]
@@ -156,7 +167,7 @@ func acceptReplacement(args, edit arguments) error {
 	}
 	delete(edit, "path")
 	if was, ok := args["path"]; ok && string(was) != string(path) {
-		return badArgument("path", "edit changes one file at a time; make a call of its own for each file.")
+		return badArgument("path", "edit changes one file at a time; make a separate call for each file.")
 	}
 	args["path"] = path
 	return nil

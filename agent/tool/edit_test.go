@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 // edits is JSON of replacements, given as old and new in turn.
@@ -95,20 +95,20 @@ func TestEditRefuses(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"a text that is not there", edits(t, "four", "4"), "Could not find the text in x. It must match exactly, with all spaces and line breaks; read the file again if it may have changed."},
 		{"one of several", edits(t, "one", "1", "four", "4"), "Could not find edits[1].oldText in x. It must match exactly, with all spaces and line breaks; read the file again if it may have changed."},
-		{"a text that is there twice", edits(t, "two", "2"), "Found 2 occurrences of edits[0].oldText in x. It must be unique: add lines around it, or set all to replace every one."},
-		{"a text that is there twice, overlapping", edits(t, "aa", "b"), "Found 2 occurrences of edits[0].oldText in x. It must be unique: add lines around it, or set all to replace every one."},
+		{"a text that is there twice", edits(t, "two", "2"), "Found 2 occurrences of edits[0].oldText in x. It must be unique: add surrounding lines, or set all to replace every occurrence."},
+		{"a text that is there twice, overlapping", edits(t, "aa", "b"), "Found 2 occurrences of edits[0].oldText in x. It must be unique: add surrounding lines, or set all to replace every occurrence."},
 		{"edits that overlap", edits(t, "two\naaa", "x", "one\ntwo\ntwo", "y"), "edits[0] and edits[1] overlap in x. Merge them into one edit."},
-		{"no text", edits(t, "", "x"), "edits[0].oldText must not be empty. To add text, replace a line by itself and the new text; to make a file, use write."},
+		{"no text", edits(t, "", "x"), "edits[0].oldText must not be empty. To insert text, replace a line with itself and the new text; to create a file, use write."},
 		{"only spaces", edits(t, "   ", "x"), "Could not find the text in x. It must match exactly, with all spaces and line breaks; read the file again if it may have changed."},
-		{"no change", edits(t, "one", "one"), "No changes made to x: the replacements are the same as what is there."},
+		{"no change", edits(t, "one", "one"), "No changes made to x: the replacements are identical to the existing text."},
 		{"no edits", `{"path":"x","edits":[]}`, "edit needs at least one replacement in edits."},
 		{"nothing", `{"path":"x"}`, `edit needs "edits": The replacements, each matched against the original file.`},
-		{"a string that is no list", `{"path":"x","edits":"oldText: a"}`, "edit: edits must be a list of {oldText, newText}; the string that was sent is not JSON."},
-		{"half an edit", `{"path":"x","edits":[{"oldText":"one"}]}`, `edit: edits[0] needs "newText": What to put in its place.`},
+		{"a string that is no list", `{"path":"x","edits":"oldText: a"}`, "edit: edits must be a list of {oldText, newText}; the string is not valid JSON."},
+		{"half an edit", `{"path":"x","edits":[{"oldText":"one"}]}`, `edit: edits[0] needs "newText": The replacement text.`},
 		{"a wrong type", `{"path":"x","edits":[{"oldText":1,"newText":"a"}]}`, `edit: "edits.0.oldText" must be a string, not this number.`},
 		{"an unknown parameter", `{"path":"x","edits":[{"oldText":"a","newText":"a","line":3}]}`, `edit has no parameter "edits.0.line".`},
-		{"another kind of edit", `{"path":"x","edits":[{"op":"replace","pos":"3#ab"}]}`, `edit replaces exact texts: each of edits is {oldText, newText}, without "op".`},
-		{"two files", `{"edits":[{"path":"x","old_text":"a","new_text":"b"},{"path":"y","old_text":"a","new_text":"b"}]}`, "edit changes one file at a time; make a call of its own for each file."},
+		{"another kind of edit", `{"path":"x","edits":[{"op":"replace","pos":"3#ab"}]}`, `edit replaces exact text: each of edits is {oldText, newText}, without "op".`},
+		{"two files", `{"edits":[{"path":"x","old_text":"a","new_text":"b"},{"path":"y","old_text":"a","new_text":"b"}]}`, "edit changes one file at a time; make a separate call for each file."},
 		{"a missing file", `{"path":"nope","oldText":"a","newText":"b"}`, "File not found: /w/nope"},
 		{"a directory", `{"path":"dir","oldText":"a","newText":"b"}`, "/w/dir is a directory; use ls to list it."},
 	} {
@@ -120,7 +120,7 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-func TestEditTellsWhatItDid(t *testing.T) {
+func TestEditReportsItsChanges(t *testing.T) {
 	t.Parallel()
 	before := "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\n"
 	w := newWorld(t, map[string]string{"x": before})
@@ -144,16 +144,16 @@ func TestEditTellsWhatItDid(t *testing.T) {
 	require.Equal(t, 7, d.FirstChangedLine)
 
 	w.write("x", "“a”\n")
-	require.Equal(t, "Successfully replaced 1 block in x. Some text was found only by ignoring spaces at line ends and the style of quotes, dashes and spaces.",
+	require.Equal(t, "Successfully replaced 1 block in x. Some text matched only after ignoring spaces at line ends, the style of quotes, dashes and spaces, and the encoding of accents.",
 		w.ok("edit", edits(t, `"a"`, `"b"`)))
 }
 
-func TestEditOfABufferSaysThatTheFileDiffers(t *testing.T) {
+func TestEditOfABufferReportsThatTheFileDiffers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"x": "on disk\n"})
 	ed := &editor{Workspace: w.env.Files, buffers: map[string]string{"/w/x": "unsaved\n"}}
 	w.env.Files = ed
-	const note = " The change is in the editor's unsaved buffer: the file on disk differs until it is saved there."
+	const note = " The change is in the editor's unsaved buffer; the file on disk does not change until the user saves it."
 	require.Equal(t, "Successfully replaced 1 block in x."+note, w.ok("edit", edits(t, "unsaved", "edited")))
 	require.Equal(t, "Successfully wrote 4 bytes to x."+note, w.ok("write", `{"path":"x","content":"new\n"}`))
 	require.Equal(t, "new\n", ed.buffers["/w/x"])
@@ -161,7 +161,7 @@ func TestEditOfABufferSaysThatTheFileDiffers(t *testing.T) {
 	require.Equal(t, []string{"Edit x", "Write x"}, ed.labels)
 }
 
-// One call reads what the other wrote: nothing is lost and nobody is told to try again.
+// One call reads the other's result: no change is lost and no call has to be retried.
 func TestOneWriterPerFileAtATime(t *testing.T) {
 	t.Parallel()
 	const n = 20
@@ -208,7 +208,7 @@ func TestAFileThatChangesMeanwhileIsNotOverwritten(t *testing.T) {
 	})
 }
 
-// naive is what an edit of a text without any carriage returns does.
+// naive makes the edit in a text without any carriage returns.
 func naive(text, from, to string) (string, bool) {
 	if from == "" || strings.Count(text, from) != 1 || strings.Contains(text[strings.Index(text, from)+1:], from) || from == to {
 		return "", false
@@ -263,4 +263,21 @@ func rawLength(raw string, n int) int {
 		i++
 	}
 	return i
+}
+
+// Files from macOS may have decomposed characters, which models write composed.
+func TestEditFindsComposedTextInADecomposedFile(t *testing.T) {
+	t.Parallel()
+	const decomposed = "cafe\u0301 \u1112\u1161\u11ab\nla\u0308ngere Zeile\nrest e\u0301\n"
+	w := newWorld(t, map[string]string{"x": decomposed})
+	w.ok("edit", `{"path":"x","edits":[{"oldText":"caf\u00e9 \ud55c\nl\u00e4ngere","newText":"tea\nl\u00e4ngere"}]}`)
+	require.Equal(t, "tea\nl\u00e4ngere Zeile\nrest e\u0301\n", w.read("x"), "the rest keeps its bytes")
+
+	w = newWorld(t, map[string]string{"x": "caf\u00e9\n"})
+	w.ok("edit", `{"path":"x","edits":[{"oldText":"cafe\u0301","newText":"tea"}]}`)
+	require.Equal(t, "tea\n", w.read("x"))
+
+	w = newWorld(t, map[string]string{"x": "e\u0301\n"})
+	_, err := w.call("edit", `{"path":"x","edits":[{"oldText":"e\u0300","newText":"a"}]}`)
+	require.True(t, fault.Is(err, fault.NotFound), "another accent is another character")
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // editor is a workspace with open documents that have unsaved changes.

@@ -2,8 +2,11 @@ package tool
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/environ"
 )
 
 // secretVariables hold the keys of model services and of this program's other backends.
@@ -16,13 +19,28 @@ var secretVariables = []string{
 // secretParts are anywhere in a name, because people number and rename their keys.
 var secretParts = []string{"_API_KEY", "_APIKEY", "_API_SECRET"}
 
-// quietEnv keeps programs from waiting for a person.
+// quietEnv prevents programs from waiting for a user.
 var quietEnv = []string{"GIT_TERMINAL_PROMPT=0", "PAGER=cat", "GIT_PAGER=cat", "TERM=dumb"}
 
-// childEnv is this process's environment for commands: without the keys of model
-// services, which a model could otherwise print into the conversation, except for those
-// named in [Options.PassEnv].
-func (o Options) childEnv() []string {
+// modelEnv is the environment of a model's commands: the variables that tools need, and those that
+// the user passes by rule in extra. Messages are in English: the model reads them, and so does the
+// code that detects accesses blocked by a sandbox.
+func modelEnv(environment []string, extra ...string) []string {
+	env := environ.Keep(environment, extra...)
+	if runtime.GOOS != "windows" {
+		for i, v := range env {
+			if all, ok := strings.CutPrefix(v, "LC_ALL="); ok {
+				env[i] = "LANG=" + all // LC_ALL would win over LC_MESSAGES
+			}
+		}
+		env = append(env, "LC_MESSAGES=C.UTF-8")
+	}
+	return append(env, quietEnv...)
+}
+
+// userEnv is the environment of the user's own commands: all of it but for the keys of model
+// services, which would become part of the conversation with the output of env.
+func (o Options) userEnv() []string {
 	var keys []string
 	if o.KeyEnv != nil {
 		keys = o.KeyEnv()
@@ -30,7 +48,7 @@ func (o Options) childEnv() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		same := func(key string) bool { return strings.EqualFold(key, name) } // as on Windows
-		return (isSecret(name) || slices.ContainsFunc(keys, same)) && !slices.Contains(o.PassEnv, name)
+		return isSecret(name) || slices.ContainsFunc(keys, same)
 	})
 	return append(env, quietEnv...)
 }

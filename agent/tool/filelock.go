@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // writers are the files that are being written right now. They belong to the process and
@@ -17,8 +17,8 @@ var writers = struct {
 
 // writer is the turn at one file.
 type writer struct {
-	turn  chan struct{} // holds one value while somebody writes
-	users int           // who hold it or wait for it; guarded by writers.mu
+	turn  chan struct{} // holds one value while a caller writes
+	users int           // callers that hold it or wait for it; guarded by writers.mu
 }
 
 // lockFile waits for its turn to read and write the file at path. Names of one file that

@@ -5,6 +5,8 @@ import (
 	"context"
 	_ "embed" // the tools' descriptions
 	"io/fs"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
 )
 
 //go:embed find.md
@@ -15,7 +17,7 @@ const findLimit = 1000
 type findArgs struct {
 	Pattern string `json:"pattern" jsonschema:"The glob."`
 	Path    string `json:"path,omitzero" jsonschema:"Directory to search, absolute or relative to the working directory, which is the default. Results are relative to it."`
-	Limit   int    `json:"limit,omitzero" jsonschema:"The most results (default: 1000)."`
+	Limit   int    `json:"limit,omitzero" jsonschema:"Maximum number of results (default: 1000)."`
 }
 
 func newFind(o Options) Tool {
@@ -24,14 +26,14 @@ func newFind(o Options) Tool {
 		accept: func(args arguments) error {
 			args.drop("hidden", "timeout")
 			if v, ok := args["gitignore"]; ok && string(v) == "false" {
-				return badArgument("gitignore", "find leaves out what .gitignore ignores; use bash to find all files.")
+				return badArgument("gitignore", "find omits files that .gitignore excludes; use bash to find all files.")
 			}
 			args.drop("gitignore")
 			return nil
 		},
 		check: func(a findArgs) error {
 			_, err := globMatcher("find", a.Pattern)
-			return cmp.Or(err, checkLimit("find", a.Limit))
+			return cmp.Or(onlyFiles("find", a.Path), err, checkLimit("find", a.Limit))
 		},
 		run: func(ctx context.Context, env Env, a findArgs) (Result, error) {
 			matches, err := globMatcher("find", a.Pattern)
@@ -39,12 +41,12 @@ func newFind(o Options) Tool {
 				return Result{}, err
 			}
 			dir := absolute(o.Fs, o.Home, env.Cwd, a.Path)
-			if err := statDir(o.Fs, dir); err != nil {
+			if err := cmp.Or(regular.Ordinary(o.Fs, dir), o.mayShow(dir), statDir(o.Fs, dir)); err != nil {
 				return Result{}, err
 			}
 			limit := cmp.Or(a.Limit, findLimit)
 			var found []string
-			err = walk(ctx, o.Fs, dir, func(rel string, info fs.FileInfo) bool {
+			err = walk(ctx, o.Fs, o.Private.Resolve(o.Fs), dir, func(rel string, info fs.FileInfo) bool {
 				if matches(rel) {
 					if info.IsDir() {
 						rel += "/"

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
 )
 
 //go:embed grep.md
@@ -20,18 +22,18 @@ const (
 	// maxSearched is the largest file that is searched, in bytes.
 	maxSearched = 32 << 20
 
-	// grepBatch is how many files are searched before the limit is looked at.
+	// grepBatch is how many files are searched before the limit is checked.
 	grepBatch = 512
 )
 
 type grepArgs struct {
 	Pattern    string `json:"pattern" jsonschema:"The regular expression, or the text if literal is set."`
 	Path       string `json:"path,omitzero" jsonschema:"Directory or file to search, absolute or relative to the working directory, which is the default."`
-	Glob       string `json:"glob,omitzero" jsonschema:"Search only files that match, for example *.go or src/**/*.ts; a leading ! leaves them out."`
-	IgnoreCase bool   `json:"ignoreCase,omitzero" jsonschema:"Take upper and lower case as the same."`
-	Literal    bool   `json:"literal,omitzero" jsonschema:"Take the pattern as plain text."`
-	Context    int    `json:"context,omitzero" jsonschema:"Lines to show before and behind each match (default: 0)."`
-	Limit      int    `json:"limit,omitzero" jsonschema:"The most matching lines (default: 100)."`
+	Glob       string `json:"glob,omitzero" jsonschema:"Search only files that match, for example *.go or src/**/*.ts; a leading ! excludes them."`
+	IgnoreCase bool   `json:"ignoreCase,omitzero" jsonschema:"Ignore the difference between upper and lower case."`
+	Literal    bool   `json:"literal,omitzero" jsonschema:"Treat the pattern as plain text."`
+	Context    int    `json:"context,omitzero" jsonschema:"Number of lines to show before and after each match (default: 0)."`
+	Limit      int    `json:"limit,omitzero" jsonschema:"Maximum number of matching lines (default: 100)."`
 }
 
 // grepDetails are pi's.
@@ -48,9 +50,9 @@ type foundLine struct {
 	match  bool
 }
 
-// searcher searches files. The result has the lines of files[i] at i, in their order, with
-// no more than most matches and the lines around them; a file that is binary or cannot be
-// read has none. Which searcher is used makes no difference to what is found.
+// searcher searches files. The result has the lines of files[i] at i, in their order, with no more
+// than most matches and the lines around them; a file that is binary or cannot be read has none.
+// All searchers find the same lines.
 type searcher interface {
 	search(ctx context.Context, files []string, around, most int) ([][]foundLine, error)
 }
@@ -67,7 +69,7 @@ func newGrep(o Options) Tool {
 			if err == nil && a.Context < 0 {
 				err = badArgument("context", "grep: context must not be negative.")
 			}
-			return cmp.Or(err, checkLimit("grep", a.Limit))
+			return cmp.Or(onlyFiles("grep", a.Path), err, checkLimit("grep", a.Limit))
 		},
 		run: func(ctx context.Context, env Env, a grepArgs) (Result, error) {
 			p, err := compile(a)
@@ -98,11 +100,11 @@ func acceptGrep(args arguments) error {
 		}
 	}
 	if v, ok := args["gitignore"]; ok && string(v) == "false" {
-		return badArgument("gitignore", "grep leaves out what .gitignore ignores; use bash to search all files.")
+		return badArgument("gitignore", "grep omits files that .gitignore excludes; use bash to search all files.")
 	}
 	args.drop("gitignore", "timeout", "hidden")
 	for name, instead := range map[string]string{
-		"type": "use glob, for example *.go", "multiline": "a match is within one line", "offset": "raise limit to see more",
+		"type": "use glob, for example *.go", "multiline": "matches do not span lines", "offset": "raise limit to see more",
 	} {
 		if err := args.refuse("grep", name, instead); err != nil {
 			return err
@@ -132,13 +134,16 @@ type grep struct {
 
 // list fills files.
 func (g *grep) list(ctx context.Context, o Options, path string) error {
+	if err := cmp.Or(regular.Ordinary(o.Fs, path), o.mayShow(path)); err != nil {
+		return err
+	}
 	info, err := o.Fs.Stat(path)
 	switch {
 	case err != nil:
 		return ioFault("read", path, err)
 	case !info.IsDir():
-		if err := o.mayShow(path); err != nil {
-			return err
+		if info, err = regular.Check(o.Fs, path); err != nil || info == nil {
+			return cmp.Or(err, ioFault("read", path, fs.ErrNotExist))
 		}
 		g.add(path, filepath.Base(path), info)
 		return nil
@@ -149,10 +154,9 @@ func (g *grep) list(ctx context.Context, o Options, path string) error {
 			return err
 		}
 	}
-	return walk(ctx, o.Fs, path, func(rel string, info fs.FileInfo) bool {
-		// Links are not searched, so that only the name itself has to be looked at.
-		if file := filepath.Join(path, filepath.FromSlash(rel)); matches(rel) && (filepath.Base(file) != keyFile || o.mayShow(file) == nil) {
-			g.add(file, rel, info)
+	return walk(ctx, o.Fs, o.Private.Resolve(o.Fs), path, func(rel string, info fs.FileInfo) bool {
+		if matches(rel) {
+			g.add(filepath.Join(path, filepath.FromSlash(rel)), rel, info)
 		}
 		return true
 	})
@@ -187,8 +191,8 @@ func (g *grep) run(ctx context.Context) error {
 	return nil
 }
 
-// show adds the lines of one file. Behind the last match that the limit allows come the
-// lines around it, and only a further match says that there is more.
+// show adds the lines of one file. The last match that the limit allows is followed by the lines
+// around it, and only a further match means that there are more.
 func (g *grep) show(name string, lines []foundLine) {
 	last := -1 // the last line of the last match's surroundings
 	for _, l := range lines {
@@ -214,7 +218,7 @@ func (g *grep) line(name string, l foundLine) {
 	}
 	line = strings.ToValidUTF8(line, "\uFFFD") // the name
 	g.total++
-	if g.size <= MaxBytes { // what is beyond is only counted
+	if g.size <= MaxBytes { // lines beyond the limit are only counted
 		g.out = append(g.out, line)
 	}
 	g.size += len(line) + 1

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
@@ -37,7 +38,7 @@ func diskWorld(t *testing.T, o tool.Options, files map[string]string) *world {
 func worldOver(t *testing.T, o tool.Options, cwd string, files map[string]string) *world {
 	t.Helper()
 	w := &world{t: t, fs: o.Fs, tools: map[string]tool.Tool{}}
-	w.env = tool.Env{Cwd: cwd, Files: tool.Local{Fs: o.Fs}}
+	w.env = tool.Env{Cwd: cwd, Files: tool.Local{Fs: o.Fs}, Permission: tool.Permission{Level: sandbox.Outside}}
 	require.NoError(t, o.Fs.MkdirAll(cwd, 0o755))
 	for name, content := range files {
 		w.write(name, content)
@@ -76,8 +77,8 @@ func (w *world) read(name string) string {
 	return string(b)
 }
 
-// call is what happens when a model calls a tool: arguments are checked and taken in the
-// tool's own form.
+// call runs a tool call of a model: it checks the arguments and converts them to the tool's own
+// form.
 func (w *world) call(name, args string) (tool.Result, error) {
 	w.t.Helper()
 	tl, ok := w.tools[name]

@@ -11,14 +11,16 @@ import (
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// Local is a [Workspace] without an editor: files as they are in a file system. It is
-// safe for concurrent use as far as the file system is.
+// Local is a [Workspace] without an editor: the files of a file system. It is safe for concurrent
+// use as far as the file system is.
 type Local struct{ Fs afero.Fs }
 
-// A new file is as open as the person's umask makes it, like one of an editor.
+// A new file gets the permissions of the user's umask, like one of an editor.
 const (
 	newFileMode fs.FileMode = 0o666
 	newDirMode  fs.FileMode = 0o777
@@ -32,28 +34,31 @@ func (l Local) ReadFile(ctx context.Context, path string) (File, error) {
 	if err := readable(l.Fs, path); err != nil {
 		return File{}, err
 	}
-	content, err := afero.ReadFile(l.Fs, path)
-	if err != nil {
+	content, info, err := regular.Read(ctx, l.Fs, path, maxFile)
+	switch {
+	case ctx.Err() != nil:
+		return File{}, ctx.Err()
+	case err != nil:
 		return File{}, ioFault("read", path, err)
 	}
-	return File{Content: content, Exists: true}, nil
+	return File{Content: content, Exists: true, Info: info}, nil
 }
 
-// WriteFile implements [Workspace]. The content appears whole or not at all, also when
-// the machine stops: it is written beside the file and renamed over it. The file keeps its
-// mode; where the path is a symbolic link, what it leads to is written. A file counts as
-// another one when its content is not the one that was read.
+// WriteFile implements [Workspace]. The content appears whole or not at all, even if the machine
+// stops: it is written beside the file and renamed over it. The file keeps its mode; if the path is
+// a symbolic link, its target is written. A file has changed if its content differs from the
+// content that was read.
 //
 // Differs: a file with several hard links loses the others, as with most editors.
 func (l Local) WriteFile(ctx context.Context, _, path string, was File, content []byte) (Saved, error) {
-	target, err := Real(l.Fs, path)
+	target, err := sensitive.Target(l.Fs, path)
 	if err == nil {
-		err = ctx.Err() // the last moment: what has begun is brought to an end
+		err = ctx.Err() // the last chance to cancel: a write that has begun is completed
 	}
 	switch {
 	case err != nil:
 	case was.Exists:
-		err = l.replace(target, was, content)
+		err = l.replace(ctx, target, was, content)
 	default:
 		err = l.create(target, content)
 	}
@@ -63,11 +68,11 @@ func (l Local) WriteFile(ctx context.Context, _, path string, was File, content 
 	return Saved{}, err
 }
 
-func (l Local) replace(path string, was File, content []byte) error {
+func (l Local) replace(ctx context.Context, path string, was File, content []byte) error {
 	// A rename does not ask whether the file itself may be written.
-	f, err := l.Fs.OpenFile(path, os.O_WRONLY, 0)
+	f, err := regular.OpenToWrite(l.Fs, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return stale(path, "is not there any more")
+		return stale(path, "no longer exists")
 	} else if err != nil {
 		return err
 	}
@@ -76,10 +81,10 @@ func (l Local) replace(path string, was File, content []byte) error {
 		return err
 	}
 	return l.swap(path, info.Mode().Perm(), content, func() error {
-		now, err := afero.ReadFile(l.Fs, path)
+		now, _, err := regular.Read(ctx, l.Fs, path, maxFile)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return stale(path, "is not there any more")
+			return stale(path, "no longer exists")
 		case err != nil:
 			return err
 		case !bytes.Equal(now, was.Content):
@@ -97,7 +102,7 @@ func (l Local) create(path string, content []byte) error {
 	}
 	f, err := l.Fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
 	if errors.Is(err, fs.ErrExist) {
-		return stale(path, "exists by now")
+		return stale(path, "was created in the meantime")
 	} else if err != nil {
 		return err
 	}
@@ -113,7 +118,7 @@ func (l Local) create(path string, content []byte) error {
 
 func (l Local) stillEmpty(path string) error {
 	if info, err := l.Fs.Stat(path); err != nil || info.Size() > 0 {
-		return stale(path, "exists by now")
+		return stale(path, "was created in the meantime")
 	}
 	return nil
 }
@@ -137,7 +142,7 @@ func (l Local) swap(path string, mode fs.FileMode, content []byte, unchanged fun
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	// The umask may have taken bits away that the file had.
+	// The umask may have removed bits that the file had.
 	if err := l.Fs.Chmod(temp, mode); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
 )
 
 //go:embed ls.md
@@ -20,7 +22,7 @@ const lsLimit = 500
 
 type lsArgs struct {
 	Path  string `json:"path,omitzero" jsonschema:"Directory, absolute or relative to the working directory, which is the default."`
-	Limit int    `json:"limit,omitzero" jsonschema:"The most entries to list (default: 500)."`
+	Limit int    `json:"limit,omitzero" jsonschema:"Maximum number of entries (default: 500)."`
 }
 
 // listDetails are pi's for ls and find.
@@ -33,18 +35,24 @@ type listDetails struct {
 func newLs(o Options) Tool {
 	return define(definition[lsArgs]{
 		name: "ls", doc: lsDoc,
-		check: func(a lsArgs) error { return checkLimit("ls", a.Limit) },
+		check: func(a lsArgs) error { return cmp.Or(onlyFiles("ls", a.Path), checkLimit("ls", a.Limit)) },
 		run: func(ctx context.Context, env Env, a lsArgs) (Result, error) {
 			dir := absolute(o.Fs, o.Home, env.Cwd, a.Path)
-			if err := statDir(o.Fs, dir); err != nil {
+			if err := cmp.Or(o.mayShow(dir), statDir(o.Fs, dir)); err != nil {
 				return Result{}, err
 			}
-			entries, err := afero.ReadDir(o.Fs, dir)
-			if err != nil {
+			entries, err := regular.Dir(ctx, o.Fs, dir)
+			switch {
+			case ctx.Err() != nil:
+				return Result{}, ctx.Err()
+			case err != nil:
 				return Result{}, ioFault("read", dir, err)
 			}
 			names := make([]string, len(entries))
 			for i, e := range entries {
+				if ctx.Err() != nil {
+					return Result{}, ctx.Err()
+				}
 				names[i] = e.Name()
 				if isDir(o.Fs, dir, e) {
 					names[i] += "/"
@@ -76,8 +84,8 @@ func isDir(fsys afero.Fs, dir string, e fs.FileInfo) bool {
 	return err == nil && info.IsDir()
 }
 
-// listResult is a result of one line for each item. reached notes the limit in the
-// details. All items may be more than limit.
+// listResult is a result of one line for each item. reached records the limit in the details. There
+// may be more items than limit.
 func listResult(items []string, limit int, none, noun string, reached func(*listDetails, int)) Result {
 	if len(items) == 0 {
 		return TextResult(none)
@@ -102,12 +110,12 @@ func listResult(items []string, limit int, none, noun string, reached func(*list
 	return r
 }
 
-// limitReached says how to get more than limit of something.
+// limitReached returns a note on how to get more than limit entries. noun names them.
 func limitReached(limit int, noun string) string {
 	return fmt.Sprintf("%d %s limit reached. Use limit=%d for more, or be more specific", limit, noun, 2*limit)
 }
 
-// cutNote says what was cut from a list.
+// cutNote returns a note about the part that was cut from a list.
 func cutNote(cut Truncation) string {
 	limit := fmt.Sprintf("%d lines", cut.MaxLines)
 	if *cut.TruncatedBy == byBytes {
@@ -116,7 +124,7 @@ func cutNote(cut Truncation) string {
 	return fmt.Sprintf("Showing %d of %d lines (%s limit). Choose a narrower path or pattern to see the rest", cut.OutputLines, cut.TotalLines, limit)
 }
 
-// bracketed is how notes stand behind a result.
+// bracketed formats notes at the end of a result.
 func bracketed(notes []string) string {
 	if len(notes) == 0 {
 		return ""

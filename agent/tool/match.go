@@ -7,7 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 const byteOrderMark = "\ufeff"
@@ -18,7 +20,7 @@ type document struct {
 	raw  string
 	mark string // the byte order mark, if there is one
 	text string
-	end  string // what a line feed of text is in raw: "\r" in a file without any line feed
+	end  string // the form of a line feed of text in raw: "\r" in a file without any line feed
 }
 
 func newDocument(raw string) document {
@@ -27,8 +29,8 @@ func newDocument(raw string) document {
 	if rest, ok := strings.CutPrefix(raw, byteOrderMark); ok {
 		d.mark, body = byteOrderMark, rest
 	}
-	// A carriage return alone ends lines only where nothing else does; elsewhere it is a
-	// character within a line.
+	// A carriage return alone ends lines only if nothing else does; otherwise it is a character
+	// within a line.
 	if !strings.Contains(body, "\n") && strings.Contains(body, "\r") {
 		d.end = "\r"
 	}
@@ -45,7 +47,7 @@ func (d document) normal(text string) string {
 	return text
 }
 
-// span is a part of a document's text and what takes its place.
+// span is a part of a document's text and its replacement.
 type span struct {
 	start, end int
 	text       string
@@ -55,18 +57,18 @@ type span struct {
 // find returns where the edits apply, in order. fuzzy reports that some text was found
 // only by its looks. path names the file in errors.
 func (d document) find(path string, edits []replacement) (spans []span, fuzzy bool, err error) {
-	var byLooks *looks
+	var loose *normalized
 	for i, e := range edits {
 		old := d.normal(strings.TrimPrefix(e.OldText, byteOrderMark))
 		if old == "" {
-			return nil, false, badArgument("edits", "edits[%d].oldText must not be empty. To add text, replace a line by itself and the new text; to make a file, use write.", i)
+			return nil, false, badArgument("edits", "edits[%d].oldText must not be empty. To insert text, replace a line with itself and the new text; to create a file, use write.", i)
 		}
 		found := occurrences(d.text, old, e.All)
 		if len(found) == 0 {
-			if byLooks == nil {
-				byLooks = newLooks(d.text)
+			if loose == nil {
+				loose = normalize(d.text)
 			}
-			found = byLooks.occurrences(old, e.All)
+			found = loose.occurrences(old, e.All)
 			fuzzy = fuzzy || len(found) > 0
 		}
 		switch {
@@ -74,7 +76,7 @@ func (d document) find(path string, edits []replacement) (spans []span, fuzzy bo
 			return nil, false, notFound(path, i, len(edits))
 		case len(found) > 1 && !e.All:
 			return nil, false, fault.New(fault.InvalidArgument,
-				"Found %d occurrences of edits[%d].oldText in %s. It must be unique: add lines around it, or set all to replace every one.", len(found), i, path)
+				"Found %d occurrences of edits[%d].oldText in %s. It must be unique: add surrounding lines, or set all to replace every occurrence.", len(found), i, path)
 		}
 		for _, f := range found {
 			f.text, f.edit = d.normal(e.NewText), i
@@ -117,18 +119,19 @@ func occurrences(text, old string, all bool) []span {
 	}
 }
 
-// looks is a text as it looks: without spaces at line ends, with plain quotes, dashes and
-// spaces. from and to have for each of its bytes where the character of the original
-// begins and ends that it stands for.
+// normalized is a text in a normal form: without spaces at line ends, with plain quotes, dashes and
+// spaces, and with composed characters (NFC): models write "é" as one rune, files from macOS may have
+// two. For each of its bytes, from and to have the begin and the end of the corresponding character
+// of the original.
 //
-// Differs: compatibility forms (ligatures, wide letters) are not taken apart.
-type looks struct {
+// Differs: compatibility forms (ligatures, wide letters) are not decomposed.
+type normalized struct {
 	text     string
 	from, to []int
 }
 
-func newLooks(text string) *looks {
-	l := &looks{}
+func normalize(text string) *normalized {
+	l := &normalized{}
 	out := make([]byte, 0, len(text))
 	solid := 0 // how much of out is left without the spaces at its end
 	for i, size := 0, 0; i < len(text); i += size {
@@ -140,6 +143,9 @@ func newLooks(text string) *looks {
 		start := len(out)
 		if r == utf8.RuneError && size == 1 {
 			out = append(out, text[i])
+		} else if whole := characterLen(text[i:], size); whole > size {
+			size = whole
+			out = norm.NFC.AppendString(out, text[i:i+size])
 		} else {
 			out = utf8.AppendRune(out, plain(r))
 		}
@@ -153,6 +159,15 @@ func newLooks(text string) *looks {
 	}
 	l.text = string(out[:solid])
 	return l
+}
+
+// characterLen returns the length of the first character of text, with its combining marks. first is
+// the length of its first rune.
+func characterLen(text string, first int) int {
+	if len(text) == first || text[first] < utf8.RuneSelf {
+		return first // no mark is ASCII
+	}
+	return max(first, norm.NFC.NextBoundaryInString(text, true))
 }
 
 // plain is the character that people and models type for r.
@@ -171,8 +186,8 @@ func plain(r rune) rune {
 	}
 }
 
-func (l *looks) occurrences(old string, all bool) []span {
-	old = newLooks(old).text
+func (l *normalized) occurrences(old string, all bool) []span {
+	old = normalize(old).text
 	if old == "" {
 		return nil
 	}

@@ -8,7 +8,7 @@ type OutputMeta struct {
 	Truncation TruncationMeta `json:"truncation"`
 }
 
-// TruncationMeta says what of an output is shown. Sizes are in bytes.
+// TruncationMeta describes the part of an output that is shown. Sizes are in bytes.
 type TruncationMeta struct {
 	Direction   string    `json:"direction" jsonschema:"tail: the end is shown."`
 	TruncatedBy string    `json:"truncatedBy" jsonschema:"lines or bytes."`
@@ -18,7 +18,7 @@ type TruncationMeta struct {
 	OutputBytes int       `json:"outputBytes"`
 	MaxBytes    int       `json:"maxBytes"`
 	ShownRange  LineRange `json:"shownRange"`
-	ArtifactID  string    `json:"artifactId,omitempty" jsonschema:"Of all of the output, for xcsh.artifact."`
+	ArtifactID  string    `json:"artifactId,omitempty" jsonschema:"Id of the complete output, for xcsh.artifact."`
 }
 
 // LineRange are line numbers, the first is 1; both are shown.

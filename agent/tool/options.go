@@ -4,34 +4,38 @@ import (
 	"os"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 )
 
-// Options say what the tools work with. The zero value is the machine as it is.
+// Options configure the tools. The zero value is for the machine itself.
 type Options struct {
-	// Fs is what ls, find and grep look at, and where full outputs are kept. Files are read
-	// and written through the [Workspace] of each call. nil is the machine's. The commands
-	// of bash run on the machine in any case.
+	// Fs is the file system for ls, find and grep, and for full outputs. Files are read and written
+	// through the [Workspace] of each call. nil is the machine's. The commands of bash run on the
+	// machine in any case.
 	Fs afero.Fs
 
-	Home string // what "~" stands for; "" is the person's
+	Home string // the directory of "~"; "" is the user's
 
 	// TempDir is where outputs are kept that are too long for a result when the session has
 	// no place for them. "" is the machine's.
 	TempDir string
 
-	Shell   string   // a program that takes -c; "" looks for bash, then sh
-	PassEnv []string // variables that commands see although they look like keys
+	Shell string // a program that takes -c; "" looks for bash, then sh
 
-	// KeyEnv returns the names of further variables that hold keys, which commands do not
-	// see. It is asked before each command, because settings change. nil is none.
+	// KeyEnv returns the names of further variables that hold keys, which the user's own commands
+	// do not see. It is called before each command, because settings change. nil means none.
 	KeyEnv func() []string
 
-	// Private are directories, absolute, whose auth.json is not shown to a model.
-	Private []string
+	// Private are the files and directories that tools neither read nor change; nil: none.
+	Private *sensitive.Set
 
-	Sandbox *Sandbox // nil runs commands with all the person's rights
+	// Sandbox runs the commands of a model. Without one they can only run with all the user's
+	// rights, which takes [sandbox.Outside] as their level.
+	Sandbox *sandbox.Box
 
-	// Ripgrep is the program that grep uses; "" looks for rg. A program that is not there
+	// Ripgrep is the program that grep uses; "" means rg. A missing program
 	// means that files are searched here.
 	Ripgrep string
 }

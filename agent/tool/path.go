@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // maxFile is the largest file that is read into memory, in bytes.
@@ -56,17 +57,13 @@ func statDir(fsys afero.Fs, path string) error {
 	}
 }
 
-// readable fails for what must not be read into memory: a directory, a device or pipe,
-// which may never end, and a file that is too large. A missing file is for the caller.
+// readable fails for a file that must not be read into memory: one that is not regular or is too
+// large. A missing file is for the caller.
 func readable(fsys afero.Fs, path string) error {
-	info, err := fsys.Stat(path)
+	info, err := regular.Check(fsys, path)
 	switch {
-	case err != nil:
-		return nil
-	case info.IsDir():
-		return fault.New(fault.InvalidArgument, "%s is a directory; use ls to list it.", path).With("path", path)
-	case !info.Mode().IsRegular():
-		return fault.New(fault.InvalidArgument, "%s is not a regular file.", path).With("path", path)
+	case err != nil || info == nil:
+		return err
 	case info.Size() > maxFile:
 		return fault.New(fault.InvalidArgument, "%s is %s; the limit is %s. Use bash with head, tail or sed -n to see a part of it.",
 			path, sizeText(info.Size()), sizeText(maxFile)).With("path", path)
@@ -75,10 +72,14 @@ func readable(fsys afero.Fs, path string) error {
 	}
 }
 
-// ioFault words an operating system's refusal for a model. The cause stays in the chain.
+// ioFault words an error of the operating system for a model. The cause stays in the chain.
 func ioFault(op, path string, err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
+	}
+	if large, ok := errors.AsType[*regular.TooLarge](err); ok {
+		return fault.New(fault.InvalidArgument, "%s is larger than the limit of %s. Use bash with head, tail or sed -n to see a part of it.",
+			path, sizeText(large.Limit)).With("path", path)
 	}
 	cause := err
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {

@@ -1,31 +1,27 @@
 package tool
 
 import (
-	"os"
-	"path/filepath"
-
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// keyFile is the file with keys in a private directory.
-const keyFile = "auth.json"
-
-// mayShow fails for a file with keys, under whatever name it is reached: what a model reads
-// goes to its service and is kept in the conversation.
+// mayShow fails for a file or directory with credentials, under any name: the result of a read is
+// sent to the model's service and is kept in the conversation.
 func (o Options) mayShow(path string) error {
-	if len(o.Private) == 0 {
+	if !o.Private.Denies(o.Fs, path) {
 		return nil
 	}
-	info, err := o.Fs.Stat(path)
-	if err != nil {
-		info = nil // not there, or not to be read anyway
+	return denied(path)
+}
+
+// mayUse is mayShow for a file that was read as path: the path may have led elsewhere before.
+func (o Options) mayUse(path string, f File) error {
+	if f.Info == nil || o.Private == nil || !o.Private.Resolve(o.Fs).DeniesFile(path, f.Info) {
+		return nil
 	}
-	for _, dir := range o.Private {
-		file := filepath.Join(dir, keyFile)
-		own, err := o.Fs.Stat(file)
-		if filepath.Clean(path) == file || err == nil && info != nil && os.SameFile(info, own) {
-			return fault.New(fault.Denied, "%s holds keys, which are not shown.", path).With("path", path)
-		}
-	}
-	return nil
+	return denied(path)
+}
+
+func denied(path string) error {
+	return fault.New(fault.Denied, "%s may contain keys or passwords, so tools do not read or change it. Ask the user to paste the parts you need.", path).
+		With("path", path)
 }

@@ -14,8 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 //go:embed read.md
@@ -24,7 +25,7 @@ var readDoc string
 type readArgs struct {
 	Path   string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
 	Offset int    `json:"offset,omitzero" jsonschema:"Number of the first line to read; the first line of a file is 1."`
-	Limit  int    `json:"limit,omitzero" jsonschema:"How many lines to read."`
+	Limit  int    `json:"limit,omitzero" jsonschema:"Number of lines to read."`
 }
 
 func newRead(o Options) Tool {
@@ -33,12 +34,15 @@ func newRead(o Options) Tool {
 		accept: acceptRead,
 		check: func(a readArgs) error {
 			if a.Offset < 0 || a.Limit < 0 {
-				return badArgument("offset", "read: offset and limit count lines from 1.")
+				return badArgument("offset", "read: offset and limit must be at least 1.")
 			}
-			return nil
+			return filesOrResources("read", a.Path)
 		},
 		run: func(ctx context.Context, env Env, a readArgs) (Result, error) {
-			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			path, err := o.place(env, "read", a.Path, false)
+			if err != nil {
+				return Result{}, err
+			}
 			content, err := readExisting(ctx, o, env, path)
 			switch {
 			case err != nil:
@@ -47,7 +51,7 @@ func newRead(o Options) Tool {
 				return imageResult(a.Path, content), nil
 			case bytes.IndexByte(content, 0) >= 0:
 				return Result{}, fault.New(fault.InvalidArgument,
-					"%s is a binary file (%s). read shows text and images; use bash (file, strings, xxd) to look into it.", a.Path, sizeText(int64(len(content))))
+					"%s is a binary file (%s). read shows text and images; use bash (file, strings, xxd) to inspect it.", a.Path, sizeText(int64(len(content))))
 			}
 			return textResult(a, content)
 		},
@@ -61,14 +65,17 @@ func readExisting(ctx context.Context, o Options, env Env, path string) ([]byte,
 }
 
 func readFile(ctx context.Context, o Options, env Env, path string) (File, error) {
-	if err := cmp.Or(o.mayShow(path), readable(o.Fs, path)); err != nil {
+	if err := cmp.Or(readable(o.Fs, path), o.mayShow(path)); err != nil {
 		return File{}, err
 	}
 	f, err := env.Files.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return File{}, (&fault.Error{Kind: fault.NotFound, Message: "File not found: " + path, Err: err}).With("path", path)
 	}
-	return f, err
+	if err := cmp.Or(err, o.mayUse(path, f)); err != nil {
+		return File{}, err
+	}
+	return f, nil
 }
 
 var lineSelection = regexp.MustCompile(`^[Ll]?(\d+)(?:(-)[Ll]?(\d*)|\+(\d+))?$`)
@@ -103,8 +110,7 @@ func acceptRead(args arguments) error {
 	return nil
 }
 
-// readDetails are kept for the person's screen. They are pi's, as those of the other
-// tools.
+// readDetails are kept for the user's screen. They are pi's, as those of the other tools.
 type readDetails struct {
 	Truncation *Truncation `json:"truncation,omitempty"`
 }
@@ -178,7 +184,7 @@ func counted(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-// shellQuote makes one word of s for a shell.
+// shellQuote quotes s as one word for a shell.
 func shellQuote(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,@%") == "" {
 		return s
@@ -186,7 +192,7 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// details encodes what the person's screen shows. Its types always can be.
+// details encodes the details for the user's screen. Its types always can be encoded.
 func details(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -197,10 +203,7 @@ func details(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// maxImage is the largest image that services take: 4.5 MB as base64.
-const maxImage = 9 << 19 / 4 * 3
-
-// imageType tells an image by its first bytes; "" is for everything else.
+// imageType returns the type of an image by its first bytes, and "" for everything else.
 func imageType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
@@ -218,12 +221,10 @@ func imageType(b []byte) string {
 
 func imageResult(path string, content []byte) Result {
 	mime := imageType(content)
-	if len(content) > maxImage {
-		return TextResult(fmt.Sprintf("[%s is an image (%s) of %s, more than the limit of %s for images. Make a smaller copy with bash and read that.]",
-			path, mime, sizeText(int64(len(content))), sizeText(maxImage)))
+	fitted := imaging.Fit(provider.Block{Type: provider.TypeImage, Data: base64.StdEncoding.EncodeToString(content), MimeType: mime})
+	if fitted.Type != provider.TypeImage {
+		return TextResult(fmt.Sprintf("%s is an image (%s) of %s. %s Make a smaller copy with bash and read that.",
+			path, mime, sizeText(int64(len(content))), fitted.Text))
 	}
-	return Result{Content: []provider.Block{
-		provider.Text("Read image file [" + mime + "]"),
-		{Type: provider.TypeImage, Data: base64.StdEncoding.EncodeToString(content), MimeType: mime},
-	}}
+	return Result{Content: []provider.Block{provider.Text("Read image file [" + mime + "]"), fitted}}
 }

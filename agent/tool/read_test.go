@@ -1,17 +1,23 @@
 package tool_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 func TestRead(t *testing.T) {
@@ -59,7 +65,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadSaysWhatWasCut(t *testing.T) {
+func TestReadReportsTruncation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{
 		"long": numbered(2500),
@@ -85,10 +91,10 @@ func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"a missing file", `{"path":"nope"}`, "File not found: /w/nope"},
 		{"a directory", `{"path":"dir"}`, "/w/dir is a directory; use ls to list it."},
-		{"a binary file", `{"path":"bin"}`, "bin is a binary file (6B). read shows text and images; use bash (file, strings, xxd) to look into it."},
+		{"a binary file", `{"path":"bin"}`, "bin is a binary file (6B). read shows text and images; use bash (file, strings, xxd) to inspect it."},
 		{"a line beyond the end", `{"path":"five","offset":6}`, "Offset 6 is beyond the end of five, which has 5 lines."},
 		{"a line of an empty file", `{"path":"empty","offset":2}`, "Offset 2 is beyond the end of empty, which has 0 lines."},
-		{"a negative line", `{"path":"five","offset":-1}`, "read: offset and limit count lines from 1."},
+		{"a negative line", `{"path":"five","offset":-1}`, "read: offset and limit must be at least 1."},
 		{"no path", `{}`, `read needs "path": Path of the file, absolute or relative to the working directory.`},
 		{"an unknown parameter", `{"path":"five","line":3}`, `read has no parameter "line"; it takes path, offset, limit.`},
 		{"a wrong type", `{"path":["five"]}`, `read: "path" must be a string, not a list.`},
@@ -124,11 +130,20 @@ func TestReadShowsImages(t *testing.T) {
 		}, r.Content)
 	}
 	w := newWorld(t, map[string]string{"big.gif": "GIF89a" + strings.Repeat("\x00", 4<<20)})
-	require.Equal(t, "[big.gif is an image (image/gif) of 4.0MB, more than the limit of 3.4MB for images. Make a smaller copy with bash and read that.]",
-		w.ok("read", `{"path":"big.gif"}`))
+	require.Equal(t, "big.gif is an image (image/gif) of 4.0MB. (image omitted: it is larger than 4 MB and cannot be scaled) "+
+		"Make a smaller copy with bash and read that.", w.ok("read", `{"path":"big.gif"}`))
+
+	var wide bytes.Buffer
+	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 9000, 10))))
+	w = newWorld(t, map[string]string{"wide.png": wide.String()})
+	r, err := w.call("read", `{"path":"wide.png"}`)
+	require.NoError(t, err)
+	config, err := png.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(r.Content[1].Data)))
+	require.NoError(t, err)
+	require.Equal(t, 2000, config.Width, "scaled to what services take")
 }
 
-// What a person has not saved yet is what a model reads.
+// A model reads the user's unsaved changes.
 func TestReadPrefersTheBuffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"x": "on disk\n"})
@@ -137,7 +152,7 @@ func TestReadPrefersTheBuffer(t *testing.T) {
 	require.Equal(t, "never saved\n", w.ok("read", `{"path":"new"}`))
 }
 
-func TestToolsAreInAStableOrderAndSaySchemas(t *testing.T) {
+func TestToolsHaveAStableOrderAndSchemas(t *testing.T) {
 	t.Parallel()
 	var names []string
 	changes := map[string]bool{}
@@ -158,24 +173,65 @@ func TestToolsAreInAStableOrderAndSaySchemas(t *testing.T) {
 	}
 }
 
-// Keys are not shown, by whatever name and tool.
+// Keys are not shown, under any name and by any tool.
 func TestKeysAreNotShown(t *testing.T) {
 	t.Parallel()
 	private := t.TempDir()
-	w := diskWorld(t, tool.Options{Private: []string{filepath.Join(private, "none"), private}}, map[string]string{
-		filepath.Join(private, "auth.json"): "secret", filepath.Join(private, "models.json"): "secret no more", "auth.json": "secret of another",
+	secrets := sensitive.New(sensitive.Env{Home: private, OS: runtime.GOOS, AgentDirs: []string{private}})
+	w := diskWorld(t, tool.Options{Private: secrets}, map[string]string{
+		filepath.Join(private, "auth.json"): "secret", filepath.Join(private, "plain.json"): "secret no more", "auth.json": "secret of another",
+		filepath.Join(private, ".ssh", "id"): "secret",
 	})
 	link := w.path("link")
 	require.NoError(t, os.Symlink(filepath.Join(private, "auth.json"), link))
-	for _, path := range []string{filepath.Join(private, "auth.json"), link} {
-		require.Contains(t, w.refused("read", object(t, "path", path)), "holds keys, which are not shown")
-		require.Contains(t, w.refused("grep", object(t, "pattern", "secret", "path", path)), "holds keys")
-		require.Contains(t, w.refused("write", object(t, "path", path, "content", "x")), "holds keys")
-		require.Contains(t, w.refused("edit", object(t, "path", path, "edits", []any{map[string]any{"oldText": "secret", "newText": "x"}})), "holds keys")
+	hard := w.path("hard")
+	require.NoError(t, os.Link(filepath.Join(private, "auth.json"), hard))
+	for _, path := range []string{filepath.Join(private, "auth.json"), link, hard, filepath.Join(private, ".ssh", "id")} {
+		require.Contains(t, w.refused("read", object(t, "path", path)), "may contain keys or passwords, so tools do not read or change it")
+		require.Contains(t, w.refused("grep", object(t, "pattern", "secret", "path", path)), "may contain keys")
+		require.Contains(t, w.refused("write", object(t, "path", path, "content", "x")), "may contain keys")
+		require.Contains(t, w.refused("edit", object(t, "path", path, "edits", []any{map[string]any{"oldText": "secret", "newText": "x"}})), "may contain keys")
 	}
+	require.Contains(t, w.refused("ls", object(t, "path", filepath.Join(private, ".ssh"))), "may contain keys")
+	require.Contains(t, w.refused("find", object(t, "path", filepath.Join(private, ".ssh"), "pattern", "*")), "may contain keys")
 	require.Equal(t, "secret of another", w.ok("read", `{"path":"auth.json"}`))
 	found := w.ok("grep", object(t, "pattern", "secret", "path", private))
-	require.Contains(t, found, "models.json")
+	require.Contains(t, found, "plain.json")
 	require.NotContains(t, found, "auth.json")
-	require.NotContains(t, w.ok("grep", `{"pattern":"secret$"}`), "link")
+	require.NotContains(t, found, ".ssh")
+	require.Equal(t, "plain.json", w.ok("find", object(t, "pattern", "*", "path", private)))
+	here := w.ok("grep", `{"pattern":"secret$"}`)
+	require.NotContains(t, here, "link")
+	require.NotContains(t, here, "hard")
+}
+
+// swapping is a workspace in which a link leads to a secret only while a file is read.
+type swapping struct {
+	tool.Workspace
+	link, plain, secret string
+}
+
+func (s swapping) ReadFile(ctx context.Context, path string) (tool.File, error) {
+	_ = os.Remove(s.link)
+	_ = os.Symlink(s.secret, s.link)
+	defer func() {
+		_ = os.Remove(s.link)
+		_ = os.Symlink(s.plain, s.link)
+	}()
+	return s.Workspace.ReadFile(ctx, path)
+}
+
+// A command that continues in the background can exchange links between the check and the read.
+func TestALinkThatChangesMeanwhileShowsNothing(t *testing.T) {
+	t.Parallel()
+	private := t.TempDir()
+	w := diskWorld(t, tool.Options{Private: sensitive.New(sensitive.Env{Home: private, OS: runtime.GOOS})}, map[string]string{
+		filepath.Join(private, ".netrc"): "secret", "plain": "plain",
+	})
+	require.NoError(t, os.Symlink(w.path("plain"), w.path("link")))
+	w.env.Files = swapping{w.env.Files, w.path("link"), w.path("plain"), filepath.Join(private, ".netrc")}
+	require.Contains(t, w.refused("read", `{"path":"link"}`), "may contain keys")
+	require.Contains(t, w.refused("edit", `{"path":"link","edits":[{"oldText":"x","newText":"y"}]}`), "may contain keys")
+	require.Contains(t, w.refused("write", `{"path":"link","content":"y"}`), "may contain keys")
+	require.Equal(t, "plain", w.ok("read", `{"path":"plain"}`))
 }

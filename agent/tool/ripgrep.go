@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -14,18 +15,18 @@ import (
 	"github.com/spf13/afero"
 )
 
-// ripgrep is the searcher that lets ripgrep look at the files. Which files is not left to
-// it, so that its own ideas about what to ignore do not matter.
+// ripgrep is the searcher that runs ripgrep on the files. It gets the list of files, so that its
+// own rules for ignored files do not matter.
 type ripgrep struct {
 	program string
 	regex   string
 	env     []string
-	scanner // for what ripgrep does not take
+	scanner // for the files and patterns that ripgrep does not take
 }
 
 // newSearcher prefers ripgrep where there is one and the files are the machine's.
 func newSearcher(o Options, p pattern) searcher {
-	own := scanner{o.Fs, p}
+	own := scanner{o.Fs, o.Private.Resolve(o.Fs), p}
 	if _, disk := o.Fs.(*afero.OsFs); !disk {
 		return own
 	}
@@ -33,12 +34,12 @@ func newSearcher(o Options, p pattern) searcher {
 	if err != nil {
 		return own
 	}
-	return ripgrep{program, rustRegex(p), o.childEnv(), own}
+	return ripgrep{program, rustRegex(p), modelEnv(os.Environ()), own}
 }
 
-// rustRegex writes the pattern for ripgrep. Go's printed form names every character class
-// by its characters; what is left are word boundaries, which are about ASCII in Go, and
-// the ends of the text, which is a line here.
+// rustRegex writes the pattern for ripgrep. Go's printed form names every character class by its
+// characters; the exceptions are word boundaries, which are ASCII-only in Go, and the ends of the
+// text, which is a line here.
 func rustRegex(p pattern) string {
 	var b strings.Builder
 	printed := p.parsed.String()
@@ -62,7 +63,7 @@ func rustRegex(p pattern) string {
 	return b.String()
 }
 
-// ripgrepArgs is how long the arguments of one call may be in all, in bytes.
+// ripgrepArgs is the maximum total length of the arguments of one call, in bytes.
 const ripgrepArgs = 96 << 10
 
 func (r ripgrep) search(ctx context.Context, files []string, around, most int) ([][]foundLine, error) {
@@ -73,22 +74,45 @@ func (r ripgrep) search(ctx context.Context, files []string, around, most int) (
 			size += len(files[n]) + 1
 			n++
 		}
-		part, err := r.run(ctx, files[:n], around)
+		part, err := r.run(ctx, files[:n], around, most)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			// A file that cannot be read, a pattern that is not taken, an older version.
-			if part, err = r.scanner.search(ctx, files[:n], around, most); err != nil {
-				return nil, err
-			}
+			// An unreadable file, an unsupported pattern, an older version.
+			part, err = r.scanner.search(ctx, files[:n], around, most)
+		} else {
+			part, err = r.verified(ctx, files[:n], part, around, most)
+		}
+		if err != nil {
+			return nil, err
 		}
 		found, files = append(found, part...), files[n:]
 	}
 	return found, nil
 }
 
-func (r ripgrep) run(ctx context.Context, files []string, around int) ([][]foundLine, error) {
+// verified returns those of ripgrep's matches that are still true of files that a model may see.
+// ripgrep opens files by their paths, which may lead elsewhere by then.
+func (r ripgrep) verified(ctx context.Context, files []string, found [][]foundLine, around, most int) ([][]foundLine, error) {
+	if r.private == nil {
+		return found, nil
+	}
+	var again []string
+	var at []int
+	for i, lines := range found {
+		if len(lines) > 0 {
+			again, at = append(again, files[i]), append(at, i)
+		}
+	}
+	lines, err := r.scanner.search(ctx, again, around, most)
+	for k, i := range at {
+		found[i] = lines[k]
+	}
+	return found, err
+}
+
+func (r ripgrep) run(ctx context.Context, files []string, around, most int) ([][]foundLine, error) {
 	args := []string{
 		"--no-config", "--json", "--no-ignore", "--hidden", "--encoding=none", "--crlf", "--line-number",
 		"--context=" + strconv.Itoa(around), "--regexp=" + r.regex, "--",
@@ -107,20 +131,26 @@ func (r ripgrep) run(ctx context.Context, files []string, around int) ([][]found
 		index[f] = i
 	}
 	found := make([][]foundLine, len(files))
+	matches, last := make([]int, len(files)), make([]int, len(files))
 	readErr := readRipgrep(out, func(e ripgrepEvent) {
 		i, ok := index[e.Data.Path.text()]
 		switch {
 		case !ok:
 		case e.Type == "end" && e.Data.BinaryOffset != nil:
 			found[i] = nil
+		case matches[i] == most && e.Data.LineNumber > last[i]+around: // after all requested lines
 		case e.Type == "match", e.Type == "context":
+			if e.Type == "match" && matches[i] < most {
+				matches[i]++
+				last[i] = e.Data.LineNumber
+			}
 			line := strings.TrimSuffix(strings.TrimSuffix(e.Data.Lines.text(), "\n"), "\r")
-			found[i] = append(found[i], foundLine{e.Data.LineNumber, line, e.Type == "match"})
+			found[i] = append(found[i], foundLine{e.Data.LineNumber, kept(line), e.Type == "match"})
 		}
 	})
 	err = cmd.Wait()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 1 {
-		err = nil // nothing was found
+		err = nil // no match
 	}
 	return found, errors.Join(readErr, err)
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"regexp"
 	"regexp/syntax"
 	"runtime"
@@ -12,17 +13,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/regular"
 )
 
-// pattern is what is searched for.
+// pattern is a search pattern.
 type pattern struct {
 	re     *regexp.Regexp // for one line without its end
 	parsed *syntax.Regexp
-	needs  []byte // what every matching line has in it; nil when nothing can be said
+	needs  []byte // a text in every matching line; nil if none is known
 }
 
-// compile reads the pattern of a search. "^" and "$" are about lines, since nothing but
-// lines is looked at.
+// compile parses the pattern of a search. "^" and "$" match at the ends of lines, since only lines
+// are searched.
 func compile(a grepArgs) (pattern, error) {
 	text := a.Pattern
 	if a.Literal {
@@ -33,6 +37,10 @@ func compile(a grepArgs) (pattern, error) {
 		flags |= syntax.FoldCase
 	}
 	parsed, err := syntax.Parse(text, flags)
+	if cause, ok := errors.AsType[*syntax.Error](err); ok && (cause.Code == syntax.ErrInvalidPerlOp || cause.Code == syntax.ErrInvalidEscape) {
+		return pattern{}, badArgument("pattern", "grep: the pattern has %q, which RE2 does not support: it has no lookaround and no backreferences. "+
+			"Search for a simpler pattern, or run `grep -P` or `rg -P` with bash.", cause.Expr)
+	}
 	if err != nil {
 		return pattern{}, badArgument("pattern", "grep: the pattern is not a regular expression: %v. Set literal to search for plain text.", err)
 	}
@@ -48,7 +56,7 @@ func required(re *syntax.Regexp) string {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase != 0 || strings.ContainsRune(string(re.Rune), utf8.RuneError) {
-			return "" // the replacement character also stands for bytes that are none
+			return "" // the replacement character also stands for invalid bytes
 		}
 		return string(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
@@ -65,14 +73,15 @@ func required(re *syntax.Regexp) string {
 			}
 		}
 		return longest
-	default: // says nothing for sure
+	default: // nothing is known for sure
 	}
 	return ""
 }
 
-// scanner is the searcher that needs nothing but files.
+// scanner is the searcher that needs no other program.
 type scanner struct {
-	fs afero.Fs
+	fs      afero.Fs
+	private *sensitive.View
 	pattern
 }
 
@@ -87,9 +96,13 @@ func (s scanner) search(ctx context.Context, files []string, around, most int) (
 				if i >= len(files) {
 					return
 				}
-				content, err := afero.ReadFile(s.fs, files[i])
-				if err == nil && bytes.IndexByte(content, 0) < 0 {
-					found[i] = s.lines(content, around, most)
+				content, info, err := regular.Read(ctx, s.fs, files[i], maxSearched)
+				if err != nil || bytes.IndexByte(content, 0) >= 0 {
+					continue
+				}
+				// Most files have no match, and need no check of their identity.
+				if lines := s.lines(ctx, content, around, most); len(lines) > 0 && (s.private == nil || !s.private.DeniesFile(files[i], info)) {
+					found[i] = lines
 				}
 			}
 		})
@@ -98,31 +111,37 @@ func (s scanner) search(ctx context.Context, files []string, around, most int) (
 	return found, ctx.Err()
 }
 
-// lines searches one file.
-func (s scanner) lines(content []byte, around, most int) []foundLine {
+// keptLine is how much of a found line is kept in memory, in bytes: more than is ever shown of it.
+const keptLine = 4 << 10
+
+// kept returns the part of a line that is kept.
+func kept[T string | []byte](line T) string { return string(line[:min(len(line), keptLine)]) }
+
+// lines searches one file. It returns the lines found so far when ctx ends.
+func (s scanner) lines(ctx context.Context, content []byte, around, most int) []foundLine {
 	if s.nothingIn(content) {
 		return nil
 	}
 	var found []foundLine
 	var before [][]byte // the lines that may come before a match
 	matches, after := 0, 0
-	for number := 1; len(content) > 0; number++ {
+	for number := 1; len(content) > 0 && ctx.Err() == nil; number++ {
 		line, rest, _ := bytes.Cut(content, []byte("\n"))
 		content = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		switch {
 		case matches < most && s.matches(line):
 			for i, b := range before {
-				found = append(found, foundLine{number - len(before) + i, string(b), false})
+				found = append(found, foundLine{number - len(before) + i, kept(b), false})
 			}
 			before = before[:0]
-			found = append(found, foundLine{number, string(line), true})
+			found = append(found, foundLine{number, kept(line), true})
 			matches, after = matches+1, around
 			if around == 0 && s.nothingIn(content) {
 				return found
 			}
 		case after > 0:
-			found = append(found, foundLine{number, string(line), false})
+			found = append(found, foundLine{number, kept(line), false})
 			after--
 		case matches == most:
 			return found

@@ -69,7 +69,7 @@ sub/y.log:1: needle`},
 	}
 }
 
-func TestGrepSaysWhatWasCut(t *testing.T) {
+func TestGrepReportsTruncation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, searched())
 	r, err := w.call("grep", `{"pattern":"needle","path":"a","limit":1,"context":2}`)
@@ -97,13 +97,15 @@ func TestGrepRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"x": ""})
 	for _, c := range []struct{ args, want string }{
+		{`{"pattern":"a(?=b)"}`, "grep: the pattern has \"(?=\", which RE2 does not support: it has no lookaround and no backreferences. Search for a simpler pattern, or run `grep -P` or `rg -P` with bash."},
+		{`{"pattern":"(a)\\1"}`, `grep: the pattern has "\\1", which RE2 does not support: it has no lookaround and no backreferences. Search for a simpler pattern, or run ` + "`grep -P` or `rg -P` with bash."},
 		{`{"pattern":"("}`, "grep: the pattern is not a regular expression: error parsing regexp: missing closing ): `(`. Set literal to search for plain text."},
 		{`{"pattern":"x","path":"nope"}`, "File not found: /w/nope"},
 		{`{"pattern":"x","glob":"[a"}`, `grep: "[a" is not a glob such as *.go or src/**/*.ts.`},
 		{`{"pattern":"x","limit":-1}`, "grep: limit must be at least 1."},
 		{`{"pattern":"x","context":-1}`, "grep: context must not be negative."},
-		{`{"pattern":"x","multiline":true}`, `grep has no parameter "multiline"; a match is within one line.`},
-		{`{"pattern":"x","gitignore":false}`, "grep leaves out what .gitignore ignores; use bash to search all files."},
+		{`{"pattern":"x","multiline":true}`, `grep has no parameter "multiline"; matches do not span lines.`},
+		{`{"pattern":"x","gitignore":false}`, "grep omits files that .gitignore excludes; use bash to search all files."},
 		{`{}`, `grep needs "pattern": The regular expression, or the text if literal is set.`},
 	} {
 		require.Equal(t, c.want, w.refused("grep", c.args))
@@ -170,7 +172,8 @@ func naiveGrep(files map[string]string, pattern, path string, around int) string
 	return strings.Join(out, "\n")
 }
 
-// ripgrepPrograms are what grep is tried with: none, and the machine's if there is one.
+// ripgrepPrograms are the programs with which grep is tested: none, and the machine's if there is
+// one.
 func ripgrepPrograms() []string {
 	programs := []string{"no-such-program"}
 	if path, err := exec.LookPath("rg"); err == nil {
@@ -195,7 +198,7 @@ func TestEverySearcherFindsTheSame(t *testing.T) {
 	}
 }
 
-// A program that fails, or is no ripgrep, is no reason not to search.
+// A search works without a working ripgrep.
 func TestGrepWithoutAWorkingRipgrep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/afero"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/procgroup"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/tamper"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
 )
 
 const (
-	// killAfter is how long a command that was told to end may take.
+	// killAfter is the time between the signal to end and the kill of a command.
 	killAfter = 2 * time.Second
 
 	// lingerFor is how long output is still read after a command's shell has ended. Longer
@@ -26,8 +28,8 @@ const (
 	updateEvery = 100 * time.Millisecond
 )
 
-// Shell runs command lines, those of a model and those of a person alike. It is safe for
-// concurrent use.
+// Shell runs command lines, those of a model and those of a user alike. It is safe for concurrent
+// use.
 type Shell struct {
 	options Options
 	grace   time.Duration
@@ -40,13 +42,20 @@ func NewShell(o Options) Shell { return Shell{options: o.withDefaults(), grace: 
 type Command struct {
 	Line    string
 	Cwd     string        // absolute
-	Timeout time.Duration // 0 is none
+	Timeout time.Duration // 0 means none
 	Keep    Keep          // for an output that is too long; nil keeps it in the temporary directory
+
+	// Own is for a command that the user typed: it runs outside the sandbox and sees the user's
+	// environment, but for keys of model services.
+	Own bool
+
+	// Level is that of any other command.
+	Level sandbox.Level
 }
 
-// Output is what came of a command.
+// Output is the result of a command.
 type Output struct {
-	Output         string // standard output and error as they came, the end of it if it is too long
+	Output         string // standard output and error in order of arrival, the end of it if it is too long
 	ExitCode       *int   // nil when it was cancelled or took too long
 	Cancelled      bool
 	TimedOut       bool
@@ -56,30 +65,37 @@ type Output struct {
 	ArtifactID     string // of that file in the session, "" when it is elsewhere
 	Truncation     Truncation
 
+	// Blocked are lines of the output of a failed command that tell of the sandbox.
+	Blocked []string
+
+	undone   []tamper.Change // of protected files
+	left     []string        // those that could not be restored
+	lost     []string        // those that the user kept and that could not be made again
+	refused  bool            // the user denied to run it with more rights
 	timeout  time.Duration
 	lastLine int // size of the last line, in bytes
 }
 
-// Run runs a command until it ends, is cancelled with ctx or takes too long. It has a
-// process group of its own, without a terminal: on cancel and timeout all of the group
-// are told to end, and killed two seconds later. What it leaves running in the background
-// is not waited for, and loses its output. Its input is empty.
+// Run runs a command until it ends, is cancelled with ctx or takes too long. It has a process group
+// of its own, without a terminal: on cancel and timeout the whole group gets a signal to end, and
+// is killed two seconds later. Run does not wait for processes that the command leaves running in
+// the background; their output is lost. Its input is empty.
 //
-// update is told what has come so far, at most ten times in a second, from another
-// goroutine but never after Run returned. It may be nil.
+// update gets the output so far, at most ten times in a second, from another goroutine but never
+// after Run returned. It may be nil.
 //
 // A command that fails is no error. An error means that it was not run.
 func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Output, error) {
 	if err := s.checkCwd(cmd.Cwd); err != nil {
 		return Output{}, err
 	}
-	argv, err := s.argv(cmd)
+	argv, env, policy, err := s.argv(cmd)
 	if err != nil {
 		return Output{}, err
 	}
 	out := &capture{fs: s.options.Fs, tool: "bash", keep: cmd.Keep, temp: s.options.TempDir}
 	defer out.close()
-	p, err := s.start(ctx, argv, cmd.Cwd)
+	p, err := s.start(ctx, argv, env, cmd.Cwd)
 	if err != nil {
 		return Output{}, err
 	}
@@ -101,6 +117,9 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	o.timeout = cmd.Timeout
 	if !end.cancelled && !end.timedOut {
 		o.ExitCode = &end.code
+		if sandboxed := !cmd.Own && cmd.Level != sandbox.Outside; sandboxed && end.code != 0 {
+			o.Blocked = sandbox.Blocked(policy, cmd.Cwd, o.Output)
+		}
 	}
 	return o, nil
 }
@@ -110,12 +129,13 @@ func newOutput(c *capture) Output {
 	return Output{Output: s.text, Truncated: s.cut.Truncated, FullOutputPath: s.path, ArtifactID: s.artifact, Truncation: s.cut, lastLine: s.last}
 }
 
-// checkCwd words what exec would say about a program.
+// checkCwd fails for an unusable working directory, which exec would report as an error of the
+// program.
 func (s Shell) checkCwd(dir string) error {
 	info, err := afero.NewOsFs().Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.NotFound, "The working directory %s does not exist any more, so that no command can run in it.", dir).With("path", dir)
+		return fault.New(fault.NotFound, "The working directory %s no longer exists, so no command can run in it.", dir).With("path", dir)
 	case err != nil:
 		return ioFault("read", dir, err)
 	case !info.IsDir():
@@ -124,8 +144,8 @@ func (s Shell) checkCwd(dir string) error {
 	return nil
 }
 
-// argv is what to run for a command line.
-func (s Shell) argv(cmd Command) ([]string, error) {
+// argv returns the arguments for a command line, its environment, and the policy of the sandbox.
+func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err error) {
 	shell := s.options.Shell
 	if shell == "" {
 		for _, name := range []string{"bash", "sh"} {
@@ -136,13 +156,29 @@ func (s Shell) argv(cmd Command) ([]string, error) {
 		}
 	}
 	if shell == "" {
-		return nil, fault.New(fault.NotFound, "There is no bash on the PATH, so that no commands can be run.")
+		return nil, nil, policy, fault.New(fault.NotFound, "bash is not on the PATH, so commands cannot be run.")
 	}
-	argv := []string{shell, "-c", cmd.Line}
-	if s.options.Sandbox == nil {
-		return argv, nil
+	argv = []string{shell, "-c", cmd.Line}
+	box := s.options.Sandbox
+	switch {
+	case cmd.Own:
+		return argv, s.options.userEnv(), policy, nil
+	case box != nil:
+		var extra []string // for approved commands only
+		if cmd.Level != sandbox.Strict {
+			extra = box.Env(cmd.Cwd)
+		}
+		env = modelEnv(os.Environ(), extra...)
+		argv, policy, err = box.Argv(cmd.Cwd, cmd.Level, argv)
+	case cmd.Level != sandbox.Outside:
+		err = fault.New(fault.Denied, "There is no sandbox, so the command was not run.")
+	default:
+		env = modelEnv(os.Environ())
 	}
-	return s.options.Sandbox.argv(cmd.Cwd, s.options.TempDir, argv), nil
+	if cmd.Level == sandbox.Strict {
+		env = append(env, "GIT_OPTIONAL_LOCKS=0") // git status would write otherwise
+	}
+	return argv, env, policy, err
 }
 
 // process is a command that runs.
@@ -153,19 +189,19 @@ type process struct {
 	exited chan struct{} // closed when the shell itself has ended
 }
 
-// start starts a command. It does not end with ctx by itself: wait sees to that, because
-// more than one process has to be ended.
-func (s Shell) start(ctx context.Context, argv []string, dir string) (*process, error) {
+// start starts a command. It does not end with ctx automatically: wait does that, because more than
+// one process has to be ended.
+func (s Shell) start(ctx context.Context, argv, env []string, dir string) (*process, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fault.New(fault.Cancelled, "The command was cancelled before it began: %w", err)
+		return nil, fault.New(fault.Cancelled, "The command was cancelled before it started: %w", err)
 	}
 	out, in, err := os.Pipe()
 	if err != nil {
 		return nil, fault.New(fault.IO, "Cannot run a command: %w", err)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, s.options.childEnv()
-	// A file and not a writer, so that Wait waits for the shell and not for whoever has
+	cmd.Dir, cmd.Env = dir, env
+	// A file and not a writer, so that Wait waits for the shell and not for processes that have
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = in, in
 	procgroup.Own(cmd)
@@ -227,8 +263,8 @@ func (p *process) wait(ctx context.Context, timeout, grace time.Duration) (e end
 	return e
 }
 
-// end tells the group to end, and kills what is left of it after a while. When nobody
-// holds the output any more all have ended.
+// end signals the group to end, and kills the rest of it after a while. All processes have ended
+// when the output is closed.
 func (p *process) end(grace time.Duration) {
 	procgroup.Terminate(p.cmd.Process)
 	late := time.NewTimer(grace)
@@ -257,7 +293,7 @@ func (p *process) drain(linger time.Duration) (ended bool) {
 		ended = true
 	case <-late.C:
 	}
-	_ = p.out.Close() // lets the reader go
+	_ = p.out.Close() // releases the reader
 	<-p.outEnd
 	return ended
 }

@@ -2,10 +2,9 @@ package tool
 
 import "strings"
 
-// splice returns the raw content with the spans of its text replaced. What is outside of
-// them keeps its bytes, and so does what a replacement has in common with what it
-// replaces, at its beginning and its end. New line breaks are those of the line on which
-// the change begins.
+// splice returns the raw content with the spans of its text replaced. Everything outside of them
+// keeps its bytes, and so do the common beginning and end of a replacement and the text that it
+// replaces. New line breaks are those of the line on which the change begins.
 func (d document) splice(spans []span) string {
 	var w spliced
 	at := d.positions()
@@ -21,7 +20,7 @@ func (d document) splice(spans []span) string {
 	return w.b.String()
 }
 
-// trim takes off what is the same before and after.
+// trim removes the common beginning and end of the old and the new text.
 func (s span) trim(text string) span {
 	old := text[s.start:s.end]
 	n := 0
@@ -37,9 +36,9 @@ func (s span) trim(text string) span {
 	return s
 }
 
-// positions returns a function from positions in the text to those in the raw content. It
-// must be asked in rising order. Only a carriage return before a line feed is missing in
-// the text; a position before the line feed is before both.
+// positions returns a function from positions in the text to those in the raw content. It must be
+// called in rising order. Only a carriage return before a line feed is missing in the text; a
+// position before the line feed is before both.
 func (d document) positions() func(int) int {
 	dropped := 0                         // carriage returns before the position
 	next := strings.Index(d.raw, "\r\n") // the first that was not counted

@@ -12,7 +12,7 @@ type throttle struct {
 	every time.Duration
 	call  func()
 
-	mu      sync.Mutex // guards what follows; held during call
+	mu      sync.Mutex // guards the fields below; held during call
 	last    time.Time
 	timer   *time.Timer // runs while a poke waits
 	stopped bool
@@ -47,7 +47,7 @@ func (t *throttle) fire() {
 	}
 }
 
-// stop waits for a call that runs and lets no further one happen.
+// stop waits for a running call and prevents further ones.
 func (t *throttle) stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

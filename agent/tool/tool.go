@@ -3,84 +3,116 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"io/fs"
+	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 )
 
-// Tool is something a model can do in a working directory. It is safe for concurrent
-// use; who may run beside whom is the caller's decision, see Changes.
+// Tool is something a model can do in a working directory. It is safe for concurrent use; the
+// caller decides which tools run in parallel, see Changes.
 type Tool struct {
 	provider.Tool
 
-	// Changes reports that running the tool can change something, so that it needs
-	// permission and must not run beside another tool.
+	// Changes reports whether running the tool can change something, so that it needs permission
+	// and must not run beside another tool.
 	Changes bool
 
-	// Check validates arguments before anybody is asked for permission. Its error is a
-	// sentence for the model. It may rewrite the arguments into the tool's own form.
+	// Check validates arguments before any permission prompt. Its error is a sentence for the
+	// model. It may rewrite the arguments into the tool's own form.
 	Check func(args json.RawMessage) (json.RawMessage, error)
 
-	// Preview says what running would do, to show to the person who is asked for
-	// permission. nil when there is nothing to show but the arguments.
+	// Preview describes the effect of a run, to show to the user in the permission prompt. nil if
+	// there is nothing to show but the arguments.
 	Preview func(ctx context.Context, env Env, args json.RawMessage) (Preview, error)
 
-	// Run does it. An error becomes a result with IsError set whose text is the error's.
+	// Limit returns the time limit of a call with checked arguments, see RunWithin. nil is two
+	// minutes. 0 is for a tool that ends without a limit and may ask the user meanwhile.
+	Limit func(args json.RawMessage) time.Duration
+
+	// Run executes the call. An error becomes a result with IsError set whose text is the error's.
 	Run func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
 }
 
-// Preview is what a tool call would do.
+// Preview is the expected effect of a tool call.
 type Preview struct {
 	Title string   `json:"title,omitempty"` // one line: "Edit main.go"
 	Diff  string   `json:"diff,omitempty"`  // unified, "" when files are not changed
 	Paths []string `json:"paths,omitempty"` // absolute; files that would be changed
 }
 
-// Env is what a tool works with in one call.
+// Env is the environment of one call of a tool.
 type Env struct {
 	Cwd    string // absolute
 	CallID string
 	Files  Workspace
 	Keep   Keep // for outputs that are too long; nil keeps them in the temporary directory
 
-	// Update shows output that comes while the tool runs; each replaces the last. It may
-	// be nil. It does not block.
+	// Resource returns the path of the file behind an address such as artifact://3, which the
+	// named tool reads or writes. nil is for a session without such files.
+	Resource func(tool, address string, write bool) (path string, err error)
+
+	// Permission is the permission of the call. Only tools that change something have one.
+	Permission Permission
+
+	// Update shows output that arrives while the tool runs; each replaces the last. It may be nil.
+	// It does not block.
 	Update func(Result)
+
+	// Abandoned is called for a call of a tool that did not stop. It may
+	// be nil.
+	Abandoned func(tool string)
 }
 
-// Result is what a tool gives back.
+// Permission determines how a call may be made.
+type Permission struct {
+	Level sandbox.Level // for commands
+
+	// Widen asks the user to run a command again with more rights, because the sandbox denied it
+	// access; blocked describes the denials. An error means no. nil is no, too.
+	Widen func(ctx context.Context, blocked []string) (Permission, error)
+
+	// Keep asks the user whether changes that a command made to protected files of its folder
+	// stay; paths are absolute. An error means no. nil does not look for such changes.
+	Keep func(ctx context.Context, paths []string) error
+}
+
+// Result is the result of a tool call.
 type Result struct {
 	Content []provider.Block // text and images, for the model
-	Details json.RawMessage  // for the person's screen, in the form of the terminal programs
+	Details json.RawMessage  // for the user's screen, in the form of the terminal programs
 	IsError bool
 }
 
 // TextResult is a result of one text.
 func TextResult(s string) Result { return Result{Content: []provider.Block{provider.Text(s)}} }
 
-// Workspace is what tools may do to files. An editor's implementation reads unsaved
-// buffers and puts edits on the undo stack. Paths are absolute.
+// Workspace is the access of tools to files. An editor's implementation reads unsaved buffers and
+// puts edits on the undo stack. Paths are absolute.
 type Workspace interface {
 	// ReadFile returns the file's content, that of the unsaved buffer if there is one.
 	// A missing file is an error that satisfies errors.Is(err, fs.ErrNotExist).
 	ReadFile(ctx context.Context, path string) (File, error)
 
-	// WriteFile replaces the content of the file, which is created with its directories
-	// when was.Exists is false. was is what ReadFile returned: when the file is another
-	// one by now nothing is written and the error is kind stale. label names the change
-	// on the undo stack.
+	// WriteFile replaces the content of the file, which is created with its directories if
+	// was.Exists is false. was is the result of ReadFile: if the file has changed since, nothing is
+	// written and the error is a Stale error. label names the change on the undo stack.
 	WriteFile(ctx context.Context, label, path string, was File, content []byte) (Saved, error)
 }
 
-// File is a file as it was read.
+// File is the state of a file when it was read.
 type File struct {
 	Content []byte
 	Exists  bool
 	Open    bool  // it is open in the editor
 	Dirty   bool  // the editor has changes that are not on disk
 	Version int64 // of the open document
+
+	Info fs.FileInfo // of the file on disk that was read; nil for another source
 }
 
-// Saved tells where a write went.
+// Saved reports the destination of a write.
 type Saved struct {
-	Buffer bool // only into the editor's buffer, which the person saves
+	Buffer bool // only into the editor's buffer, which the user saves
 }

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of what a model is given in one result.
+// The limits of one result for a model.
 const (
 	MaxLines = 2000
 	MaxBytes = 50 << 10
@@ -21,10 +21,10 @@ const (
 	byBytes = "bytes"
 )
 
-// Truncation tells what was cut from a text, in the form in which pi keeps it in a
-// result's details.
+// Truncation describes the truncation of a text, in the form in which pi keeps it in a result's
+// details.
 //
-// Differs: Content is "" because it repeats what is in the result beside it.
+// Differs: Content is "" because it repeats the text of the result beside it.
 type Truncation struct {
 	Content               string  `json:"content"`
 	Truncated             bool    `json:"truncated"`
@@ -34,7 +34,7 @@ type Truncation struct {
 	OutputLines           int     `json:"outputLines"`
 	OutputBytes           int     `json:"outputBytes"`
 	LastLinePartial       bool    `json:"lastLinePartial"`       // only the end of the last line is left
-	FirstLineExceedsLimit bool    `json:"firstLineExceedsLimit"` // nothing is left, because the first line is too long
+	FirstLineExceedsLimit bool    `json:"firstLineExceedsLimit"` // no content is left, because the first line is too long
 	MaxLines              int     `json:"maxLines"`
 	MaxBytes              int     `json:"maxBytes"`
 }
@@ -67,7 +67,7 @@ func head(s string) (string, Truncation) {
 	if t.TotalLines <= MaxLines && len(s) <= MaxBytes {
 		return s, t
 	}
-	end, lines := 0, 0 // end is behind the last newline that fits
+	end, lines := 0, 0 // end is after the last newline that fits
 	for lines < MaxLines && end < len(s) {
 		size := strings.IndexByte(s[end:], '\n')
 		if size < 0 {
@@ -95,7 +95,7 @@ func tail(s string) (string, Truncation) {
 	s = strings.TrimSuffix(s, "\n")
 	start, lines := len(s), 0
 	for lines < MaxLines && start > 0 {
-		// The line before start, which is the end of s or behind a newline.
+		// The line before start, which is the end of s or after a newline.
 		end := start
 		if lines > 0 {
 			end--

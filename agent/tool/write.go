@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 //go:embed write.md
@@ -17,7 +17,7 @@ var writeDoc string
 
 type writeArgs struct {
 	Path    string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
-	Content string `json:"content" jsonschema:"The whole content of the file."`
+	Content string `json:"content" jsonschema:"The complete content of the file."`
 }
 
 func newWrite(o Options) Tool {
@@ -27,9 +27,12 @@ func newWrite(o Options) Tool {
 			args.rename("path", "file_path", "filePath")
 			return nil
 		},
-		check: func(a writeArgs) error { return needPath("write", a.Path) },
+		check: func(a writeArgs) error { return cmp.Or(needPath("write", a.Path), filesOrResources("write", a.Path)) },
 		preview: func(ctx context.Context, env Env, a writeArgs) (Preview, error) {
-			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			path, err := o.place(env, "write", a.Path, true)
+			if err != nil {
+				return Preview{}, err
+			}
 			was, err := readOrNew(ctx, o, env, path)
 			if err != nil {
 				return Preview{}, err
@@ -41,7 +44,10 @@ func newWrite(o Options) Tool {
 			return Preview{Title: title, Diff: patch(a.Path, string(was.Content), a.Content), Paths: []string{path}}, nil
 		},
 		run: func(ctx context.Context, env Env, a writeArgs) (Result, error) {
-			path := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			path, err := o.place(env, "write", a.Path, true)
+			if err != nil {
+				return Result{}, err
+			}
 			unlock, err := lockFile(ctx, path)
 			if err != nil {
 				return Result{}, err
@@ -52,7 +58,7 @@ func newWrite(o Options) Tool {
 				return Result{}, err
 			}
 			if was.Exists && bytes.Equal(was.Content, []byte(a.Content)) {
-				return TextResult(a.Path + " has this content already."), nil
+				return TextResult(a.Path + " already has this content."), nil
 			}
 			saved, err := env.Files.WriteFile(ctx, "Write "+a.Path, path, was, []byte(a.Content))
 			if err != nil {
@@ -72,20 +78,24 @@ func needPath(tool, path string) error {
 
 // readOrNew reads a file that need not exist.
 func readOrNew(ctx context.Context, o Options, env Env, path string) (File, error) {
-	if err := cmp.Or(o.mayShow(path), readable(o.Fs, path)); err != nil {
+	if err := cmp.Or(readable(o.Fs, path), o.mayShow(path)); err != nil {
 		return File{}, err
 	}
 	f, err := env.Files.ReadFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) {
 		return File{}, nil
 	}
-	return f, err
+	if err := cmp.Or(err, o.mayUse(path, f)); err != nil {
+		return File{}, err
+	}
+	return f, nil
 }
 
-// savedNote tells a model what it could not know: commands still see the old file.
+// savedNote returns a note for the model about a fact that it cannot see: commands still read the
+// old file.
 func savedNote(s Saved) string {
 	if !s.Buffer {
 		return ""
 	}
-	return " The change is in the editor's unsaved buffer: the file on disk differs until it is saved there."
+	return " The change is in the editor's unsaved buffer; the file on disk does not change until the user saves it."
 }

@@ -1,10 +1,10 @@
-// Command corpus writes a session store to measure with.
+// Command corpus generates a session store for benchmarks.
 //
 //	go run ./bench/corpus -preset S2 -out DIR
 //
-// DIR becomes a home directory: the sessions are below DIR/.pi/agent/sessions, or
-// below DIR/.omp with -flavour omp, and DIR/manifest.json says what is in them. The
-// same flags always give the same bytes.
+// DIR becomes a home directory: the sessions are below DIR/.pi/agent/sessions, or below DIR/.omp
+// with -flavour omp, and DIR/manifest.json describes their content. The same flags always give the
+// same bytes.
 package main
 
 import (
@@ -17,10 +17,10 @@ import (
 )
 
 func main() {
-	preset := flag.String("preset", "", strings.Join(gen.Names(), ", "))
-	out := flag.String("out", "", "directory to write to")
-	seed := flag.Uint64("seed", 1, "another seed gives another store of the same kind")
-	flavour := flag.String("flavour", string(gen.Pi), "whose files: pi or omp")
+	preset := flag.String("preset", "", "store to generate: "+strings.Join(gen.Names(), ", "))
+	out := flag.String("out", "", "output directory")
+	seed := flag.Uint64("seed", 1, "seed of the random generator")
+	flavour := flag.String("flavour", string(gen.Pi), "format of the files: pi or omp")
 	flag.Parse()
 	if err := run(*preset, *out, *seed, gen.Flavour(*flavour)); err != nil {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
@@ -31,7 +31,7 @@ func main() {
 func run(preset, out string, seed uint64, flavour gen.Flavour) error {
 	p, ok := gen.Presets[preset]
 	if !ok || out == "" {
-		return fmt.Errorf("-out and -preset are needed; presets: %s", strings.Join(gen.Names(), ", "))
+		return fmt.Errorf("-out and -preset are required; presets: %s", strings.Join(gen.Names(), ", "))
 	}
 	p.Seed, p.Flavour = seed, flavour
 	m, err := gen.Write(out, p)

@@ -13,7 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// answer is everything a program says about a session file.
+// answer is everything a program reports about a session file.
 type answer struct {
 	Header   map[string]any
 	Entries  []map[string]any
@@ -24,7 +24,7 @@ type answer struct {
 	Tree     []string // depth, id and label of each entry, parents before children
 }
 
-// shown is what a model is shown.
+// shown is the context of a model.
 type shown struct {
 	Messages      []any
 	ThinkingLevel string
@@ -129,9 +129,9 @@ func (w *world) decode(b []byte, into any) {
 	require.NoError(w.t, json.Unmarshal(b, into), "%s", b)
 }
 
-// requireSame requires that both programs say the same about a file, and that what the
-// end of the file alone tells us is no different. Ours is asked first, because pi ends
-// a last line without newline even when it only reads.
+// requireSame requires that both programs return the same about a file, and that reading only the
+// end of the file gives no other result. xcsh-ls reads first, because pi ends a last line without
+// newline even when it only reads.
 func (w *world) requireSame(file string, leaves []any) answer {
 	w.t.Helper()
 	doc, err := w.kit.Store.Load(file)
@@ -190,8 +190,8 @@ func (w *world) requireSameRow(file string) {
 	require.True(w.t, w.unlisted(file), "pi does not list %s", file)
 }
 
-// unlisted reports that pi leaves a session out of its list that it can open: one in
-// which a user or an assistant has said null.
+// unlisted reports whether pi leaves a session out of its list that it can open: one with a user or
+// assistant message whose content is null.
 func (w *world) unlisted(file string) bool {
 	w.t.Helper()
 	for _, e := range w.ours(file, nil, false).Entries {

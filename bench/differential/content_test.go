@@ -10,8 +10,8 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// words are what texts are made of: what JSON escapes or could, what takes two units
-// of UTF-16 or none, what looks like the format itself.
+// words are the parts of texts: characters that JSON escapes or could escape, characters of two
+// units of UTF-16 or none, and text that looks like the format itself.
 var words = []string{
 	"word", "a", "two words", "", " ", "line\nline", "\ttab", "\r\n", `"quoted"`, `back\slash`, "</script>&<!--",
 	"größe", "日本語", "😀", "👩‍👩‍👧", "\u0301", "\u00a0", "\ufeff", "\ufffd", "\x00", "\x1b[31m", "\x7f", "\u0085",
@@ -55,8 +55,7 @@ func (w *world) image() object {
 	return object{"type": "image", "data": base64.StdEncoding.EncodeToString(data), "mimeType": "image/png"}
 }
 
-// blocks is the content of a message: a text, or a list of texts and of what block
-// makes.
+// blocks is the content of a message: a text, or a list of texts and of the results of others.
 func (w *world) blocks(others ...func() object) []any {
 	list := []any{}
 	for range w.r.IntN(4) {
@@ -94,7 +93,7 @@ func (w *world) hex(n int) string {
 	return s.String()
 }
 
-// anything is any JSON value whose numbers survive being read as such.
+// anything is any JSON value whose numbers are preserved when read as such.
 func (w *world) anything(depth int) any {
 	switch n := w.r.IntN(7); {
 	case n == 0 && depth > 0:
@@ -144,7 +143,7 @@ func (w *world) message() object {
 	case 7:
 		return object{"role": "custom", "customType": "x", "content": w.textOrBlocks(), "display": true, "timestamp": at}
 	}
-	// What no program should write and some have: a message without its content.
+	// Invalid, but found in files: a message without its content.
 	o := object{"role": pick(w, "user", "assistant", "toolResult", "system", "tool"), "timestamp": at, "provider": "p", "model": "m"}
 	w.maybe(o, "content", nil)
 	return o

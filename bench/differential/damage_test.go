@@ -13,8 +13,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// damage is something that happens to the lines of a file behind its header. Whatever
-// it is, both programs must make the same of what is left.
+// damage is a kind of damage to the lines of a file behind its header. Whichever it is, both
+// programs must read the rest in the same way.
 var damage = map[string]func(w *world, lines []string) []string{
 	"junk": func(w *world, lines []string) []string {
 		junk := pick(w, "", "   ", "not JSON", `{"type":"message","id":"x`, `{]`, `{"a":`, "\x00\x00\x00\x00", "\ufffd", `"`, "}")
@@ -67,7 +67,7 @@ var damage = map[string]func(w *world, lines []string) []string{
 	},
 }
 
-// place is somewhere behind the header.
+// place is a random position after the header.
 func (w *world) place(lines []string) int { return 1 + w.r.IntN(len(lines)) }
 
 func idOf(line string) string {
@@ -76,6 +76,7 @@ func idOf(line string) string {
 	return id
 }
 
+// Proves: X-051, X-053, X-065 (a line twice), X-075
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
 	kinds := []string{}
@@ -107,11 +108,11 @@ func TestDamagedFiles(t *testing.T) {
 	require.NotZero(t, compared)
 }
 
-// compareDamaged compares what the programs make of a file's content, and then of what
-// we append to it. It does not when pi would never come back from a circle of parents.
+// compareDamaged compares how the programs read a file's content, and then with an entry that we
+// append to it. It skips files in which a cycle of parents would make pi loop forever.
 func (w *world) compareDamaged(content []byte) (compared bool) {
 	w.t.Helper()
-	doc, err := session.Parse(content)
+	doc, err := session.ParseText(w.t.Context(), string(content))
 	require.NoError(w.t, err)
 	problems, err := doc.Check(session.AtLast(), nil)
 	require.NoError(w.t, err)
@@ -131,14 +132,15 @@ func (w *world) compareDamaged(content []byte) (compared bool) {
 		s.step()
 	}
 	s.close()
-	require.True(w.t, bytes.HasPrefix(w.read(file), content), "what was in the file has changed")
+	require.True(w.t, bytes.HasPrefix(w.read(file), content), "existing content has changed")
 	w.requireSame(file, nil)
 	return true
 }
 
-// TestFilesThatAreNone requires that both programs refuse what is not a session and
-// leave it as it is.
-func TestFilesThatAreNone(t *testing.T) {
+// TestFilesThatAreNotSessions requires that both programs refuse a file that is not a session and leave it
+// unchanged.
+// Proves: X-057, F-01
+func TestFilesThatAreNotSessions(t *testing.T) {
 	t.Parallel()
 	run(t, 1, func(w *world) {
 		for _, content := range []string{

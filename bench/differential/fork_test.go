@@ -13,6 +13,7 @@ import (
 )
 
 // TestForks has both programs copy a session, and each read the other's copy.
+// Proves: O-037, O-045
 func TestForks(t *testing.T) {
 	t.Parallel()
 	run(t, 40, func(w *world) {
@@ -32,7 +33,7 @@ func TestForks(t *testing.T) {
 	})
 }
 
-// requireCopy requires that two sessions differ in nothing but their header.
+// requireCopy requires that two sessions differ only in their header.
 func (w *world) requireCopy(source, fork answer, parent any) {
 	w.t.Helper()
 	require.NotEqual(w.t, source.Header["id"], fork.Header["id"])
@@ -42,6 +43,7 @@ func (w *world) requireCopy(source, fork answer, parent any) {
 }
 
 // TestBranchesIntoFiles has both programs make a session of one branch of another.
+// Proves: X-229, P-024
 func TestBranchesIntoFiles(t *testing.T) {
 	t.Parallel()
 	compared := 0
@@ -85,8 +87,8 @@ func TestBranchesIntoFiles(t *testing.T) {
 	require.NotZero(t, compared)
 }
 
-// compactFromALabel goes on with a compaction that keeps from a label, which a branch
-// in a file of its own does not have.
+// compactFromALabel adds a compaction that keeps entries from a label on, which a branch in a file
+// of its own does not have.
 func (w *world) compactFromALabel(file string, ids []string) (end string) {
 	w.t.Helper()
 	m := w.pi.open("open", file)
@@ -104,8 +106,8 @@ func (w *world) withoutContexts(a answer) answer {
 	return a
 }
 
-// split separates what was copied from the labels, which are made anew: those have
-// other ids, and pi's keep their time.
+// split separates the copied entries from the labels, which are written again: those have other
+// ids, and pi's keep their time.
 func (w *world) split(entries []map[string]any) (kept []map[string]any, labels map[any]any) {
 	labels = map[any]any{}
 	for _, e := range entries {
@@ -118,8 +120,9 @@ func (w *world) split(entries []map[string]any) (kept []map[string]any, labels m
 	return kept, labels
 }
 
-// TestForkBeforeAMessage compares the fork that goes back before a message of the
-// person's with pi's, which is a branch up to its parent.
+// TestForkBeforeAMessage compares the fork that goes back before a message of the user's with pi's,
+// which is a branch up to its parent.
+// Proves: P-018, P-019
 func TestForkBeforeAMessage(t *testing.T) {
 	t.Parallel()
 	run(t, 25, func(w *world) {
@@ -149,6 +152,6 @@ func TestForkBeforeAMessage(t *testing.T) {
 		require.NoError(w.t, log.Close())
 		forks, err := filepath.Glob(filepath.Join(filepath.Dir(w.dir), "*", "*"))
 		require.NoError(w.t, err)
-		require.Equal(w.t, []string{file}, forks, "a fork is filed among pi's sessions")
+		require.Equal(w.t, []string{file}, forks, "the fork is in pi's directory")
 	})
 }

@@ -67,8 +67,9 @@ func (w *world) olderEntry(version, place int, ids []string) object {
 	return object{"type": "message", "message": w.message()}
 }
 
-// TestOlderFormats compares what the programs make of files of version 1 and 2: as they
-// are, once pi has brought them to version 3, and once we have.
+// TestOlderFormats compares how the programs read files of version 1 and 2: unchanged, after pi has
+// migrated them to version 3, and after we have.
+// Proves
 func TestOlderFormats(t *testing.T) {
 	t.Parallel()
 	run(t, 150, func(w *world) {
@@ -77,8 +78,8 @@ func TestOlderFormats(t *testing.T) {
 		asItIs, forPi, forUs := w.write(content), w.write(content), w.write(content)
 
 		ours := w.ours(asItIs, nil, false)
-		require.Equal(w.t, string(content), string(w.read(asItIs)), "reading wrote")
-		pis := w.pis(forPi, nil, false) // which brings the file to version 3
+		require.Equal(w.t, string(content), string(w.read(asItIs)), "reading changed the file")
+		pis := w.pis(forPi, nil, false) // which migrates the file to version 3
 		require.NotEqual(w.t, string(content), string(w.read(forPi)))
 		pisByPlace := w.byPlace(pis)
 		require.Equal(w.t, pisByPlace, w.byPlace(ours))
@@ -91,7 +92,7 @@ func TestOlderFormats(t *testing.T) {
 		require.NoError(w.t, log.Close())
 		migrated := w.read(forUs)
 		after := w.requireSame(forUs, nil)
-		require.Equal(w.t, string(migrated), string(w.read(forUs)), "pi saw something to migrate")
+		require.Equal(w.t, string(migrated), string(w.read(forUs)), "pi migrated the file again")
 		require.Equal(w.t, pis.Context.Messages, after.Context.Messages)
 		last := len(after.Entries) - 1
 		require.Equal(w.t, "low", after.Entries[last]["thinkingLevel"])
@@ -100,14 +101,14 @@ func TestOlderFormats(t *testing.T) {
 	})
 }
 
-// byPlace puts an entry's place for its id, because each program gives older entries
-// ids of its own. What is compared is that they name the same entries. pi may keep an
-// id that no entry has any more, which keeps as little as having none.
+// byPlace replaces each entry's id with its position, because each program gives older entries ids
+// of its own. The comparison requires that the ids refer to the same entries. pi may keep a
+// firstKeptEntryId that no entry has any more, which has the same effect as none.
 func (w *world) byPlace(a answer) answer {
 	w.t.Helper()
 	place, entries := map[any]any{}, []map[string]any{}
 	for i, e := range a.Entries {
-		require.NotContains(w.t, place, e["id"], "an id comes twice")
+		require.NotContains(w.t, place, e["id"], "duplicate id")
 		place[e["id"]] = i
 		entries = append(entries, maps.Clone(e))
 	}

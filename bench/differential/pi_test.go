@@ -20,14 +20,14 @@ import (
 
 const peers = "../peers"
 
-// pi is a running pi that does what it is asked to; see bench/peers/remote.mjs.
+// pi is a running pi that executes requests; see bench/peers/remote.mjs.
 type pi struct {
 	t   *testing.T
 	in  io.Writer
 	out *json.Decoder
 }
 
-// startPi starts pi for the person whose home directory is home.
+// startPi starts pi for the user whose home directory is home.
 func startPi(t *testing.T, home string) *pi {
 	t.Helper()
 	packageDir, err := filepath.Abs(orInstalled("XCSH_PI", "@earendil-works/pi-coding-agent"))
@@ -85,8 +85,7 @@ type request struct {
 	Tree   bool   `json:"tree"`
 }
 
-// ask has pi do something. An error is pi's own refusal; anything else that goes
-// wrong ends the test.
+// ask sends a request to pi. An error is pi's own refusal; any other failure ends the test.
 func (p *pi) ask(r request, into any) error {
 	p.t.Helper()
 	if r.Args == nil {
@@ -113,8 +112,8 @@ func (p *pi) ask(r request, into any) error {
 	return nil
 }
 
-// open opens a session file with one of pi's own ways to do so and returns what later
-// calls name it by.
+// open opens a session file with one of pi's own ways to do so and returns the number by which
+// later calls refer to it.
 func (p *pi) open(method string, args ...any) (manager int) {
 	p.t.Helper()
 	require.NoError(p.t, p.ask(request{Do: "make", Method: method, Args: args}, &manager))

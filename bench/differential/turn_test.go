@@ -16,10 +16,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 // service is a service on loopback that speaks one wire format, with the models m and plain.
@@ -54,8 +54,8 @@ func newService(t *testing.T, api provider.API) service {
 	return s
 }
 
-// goOn is a live session that goes on with a conversation of pi's.
-func (w *world) goOn(s service) (*agent.Manager, *agent.Session) {
+// resumed returns a live session that continues a conversation of pi's.
+func (w *world) resumed(s service) (*agent.Manager, *agent.Session) {
 	w.t.Helper()
 	m := w.pi.open("create", cwd, w.dir)
 	require.NoError(w.t, w.pi.call(m, nil, "appendMessage", object{"role": "user", "content": "first", "timestamp": 1767225600000}))
@@ -69,7 +69,7 @@ func (w *world) goOn(s service) (*agent.Manager, *agent.Session) {
 	return manager, live
 }
 
-// live is a new session of the project that asks a service.
+// live is a new session of the project that uses a service.
 func (w *world) live(s service) (*agent.Manager, *agent.Session) {
 	w.t.Helper()
 	look := tool.Tool{
@@ -81,8 +81,9 @@ func (w *world) live(s service) (*agent.Manager, *agent.Session) {
 		},
 	}
 	cfg := agent.Config{
-		Store: w.kit.Store, Finder: w.kit.Finder, Models: s, Tools: []tool.Tool{look},
-		Defaults: agent.Defaults{Model: "fake/m"}, Compaction: compaction.Settings{KeepRecent: 4},
+		Storage:  agent.Storage{Store: w.kit.Store, Finder: w.kit.Finder},
+		Requests: agent.Requests{Models: s, Defaults: agent.Defaults{Model: "fake/m"}, Compaction: compaction.Settings{KeepRecent: 4}},
+		Toolbox:  agent.Toolbox{Tools: []tool.Tool{look}},
 	}
 	cfg.Retry.Base = time.Nanosecond
 	manager := agent.NewManager(cfg)
@@ -91,7 +92,7 @@ func (w *world) live(s service) (*agent.Manager, *agent.Session) {
 	return manager, live
 }
 
-// story has everything in it that turns write: thinking, calls, failures, half answers, other
+// story contains everything that turns write: thinking, calls, failures, partial answers, other
 // models and levels, a command, a name, a branch and a summary.
 func (w *world) story(s service, live *agent.Session) {
 	w.t.Helper()
@@ -142,7 +143,7 @@ func (w *world) abort(live *agent.Session) {
 	require.Equal(w.t, provider.StopAborted, turn.StopReason)
 }
 
-// stopWhenShown calls stop when something of an answer has come.
+// stopWhenShown calls stop when part of an answer has arrived.
 func (w *world) stopWhenShown(live *agent.Session, stop func()) {
 	for {
 		snap, err := live.Snapshot(w.t.Context())
@@ -153,15 +154,15 @@ func (w *world) stopWhenShown(live *agent.Session, stop func()) {
 	}
 }
 
-// What turns write is the same to pi as to us, in each wire format, and pi can go on with it.
-func TestWhatTurnsWrite(t *testing.T) {
+// pi reads the output of our turns as we do, in each wire format, and can continue the session.
+func TestTurns(t *testing.T) {
 	t.Parallel()
 	for _, api := range []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses} {
 		t.Run(string(api), func(t *testing.T) {
 			t.Parallel()
 			run(t, 1, func(w *world) {
 				s := newService(t, api)
-				manager, live := w.goOn(s)
+				manager, live := w.resumed(s)
 				w.story(s, live)
 				file := live.File()
 				require.Equal(t, w.dir, filepath.Dir(file))
@@ -171,7 +172,7 @@ func TestWhatTurnsWrite(t *testing.T) {
 				require.Equal(t, model("fake/m"), look.Context.Model)
 				require.Equal(t, "high", look.Context.ThinkingLevel)
 
-				// pi goes on, and then we do.
+				// pi continues, and then we do.
 				m := w.pi.open("open", file)
 				require.NoError(t, w.pi.call(m, nil, "appendMessage", object{"role": "user", "content": "pi speaks", "timestamp": 1767225700000}))
 				s.Script("m", providertest.Reply{Text: "And we."})
@@ -189,8 +190,8 @@ func TestWhatTurnsWrite(t *testing.T) {
 	}
 }
 
-// A conversation that was held in our own place and form shows pi the same messages.
-func TestWhatTurnsWriteInOurPlace(t *testing.T) {
+// pi sees the same messages in a conversation that is stored in our own directory and format.
+func TestTurnsInOurDirectory(t *testing.T) {
 	t.Parallel()
 	for _, api := range []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses} {
 		t.Run(string(api), func(t *testing.T) {

@@ -15,8 +15,8 @@ type writers struct {
 	*world
 	file    string
 	log     *session.Log // nil: not open
-	manager int          // pi's, which knows what was in the file when it was opened; -1: not open
-	only    string       // who writes; "": both
+	manager int          // pi's, which knows the content of the file at the time of opening; -1: not open
+	only    string       // the only writer; "": both
 }
 
 func (w *world) session(file string) *writers { return &writers{world: w, file: file, manager: -1} }
@@ -41,8 +41,8 @@ func (s *writers) ids() (ids []string) {
 	return ids
 }
 
-// operation is something that both programs can do, by the name of pi's method. ours
-// is nil for what only pi does.
+// operation is something that both programs can do, by the name of pi's method. ours is nil for an
+// operation of pi only.
 type operation struct {
 	name string
 	args func(s *writers, ids []string) []any
@@ -62,7 +62,7 @@ var appendMessage = operation{
 	ours: appending(func(s *writers, a []any) *session.Draft { return session.DraftMessage(s.json(a[0])) }),
 }
 
-// operations has what happens often more than once.
+// operations lists frequent operations more than once.
 var operations = []operation{
 	appendMessage, appendMessage, appendMessage, appendMessage, appendMessage, appendMessage, {
 		name: "appendThinkingLevelChange",
@@ -135,13 +135,13 @@ var operations = []operation{
 	},
 }
 
-// step lets one of the writers do one thing.
+// step makes one of the writers perform one operation.
 func (s *writers) step() {
 	s.t.Helper()
 	ids := s.ids()
 	op := pick(s.world, operations...)
 	if len(ids) == 0 {
-		op = appendMessage // the others need something to refer to
+		op = appendMessage // the other operations need an entry to refer to
 	}
 	args := op.args(s, ids)
 	who := s.only
@@ -162,8 +162,8 @@ func (s *writers) step() {
 	s.note("pi %s %s: %v", op.name, s.json(args), err)
 }
 
-// reopenOurs opens the session if it is not open, and in one of n cases anew. One that
-// stays open looks what is new, as the server does when a file changes.
+// reopenOurs opens the session if it is not open, and in one of n cases reopens it. A session that
+// stays open is refreshed, as the server does when a file changes.
 func (s *writers) reopenOurs(n int) {
 	s.t.Helper()
 	if s.log == nil || s.r.IntN(n) == 0 {
@@ -176,8 +176,8 @@ func (s *writers) reopenOurs(n int) {
 	require.NoError(s.t, err)
 }
 
-// reopenPi does the same with pi. One that is not opened anew does not know what we
-// wrote since, and goes on from where it was.
+// reopenPi does the same with pi. A session that is not reopened does not know the entries that we
+// wrote since, and continues from its own leaf.
 func (s *writers) reopenPi(n int) {
 	s.t.Helper()
 	if s.manager < 0 || s.r.IntN(n) == 0 {
@@ -186,7 +186,7 @@ func (s *writers) reopenPi(n int) {
 	}
 }
 
-// requireLog requires that the open session knows what is in the file.
+// requireLog requires that the open session matches the file.
 func (s *writers) requireLog() {
 	s.t.Helper()
 	if s.log == nil {
@@ -201,7 +201,7 @@ func (s *writers) requireLog() {
 	}))
 }
 
-// take lets the writers work and compares what both programs make of it.
+// take runs the writers and compares how both programs read the result.
 func (s *writers) take(steps int) {
 	s.t.Helper()
 	for i := range steps {
@@ -209,7 +209,7 @@ func (s *writers) take(steps int) {
 		s.step()
 		after := s.read(s.file)
 		require.GreaterOrEqual(s.t, len(after), len(before))
-		require.Equal(s.t, string(before), string(after[:len(before)]), "what was in the file has changed")
+		require.Equal(s.t, string(before), string(after[:len(before)]), "existing content has changed")
 		if i%8 == 7 || i == steps-1 {
 			s.requireLog()
 			s.requireSame(s.file, s.some(s.ids()))
@@ -219,7 +219,8 @@ func (s *writers) take(steps int) {
 	s.requireSame(s.file, s.some(s.ids()))
 }
 
-func TestWhatWeWrite(t *testing.T) {
+// Proves, AB-031
+func TestOurEntries(t *testing.T) {
 	t.Parallel()
 	w := run(t, 50, func(w *world) {
 		s := w.session(w.begin())
@@ -229,7 +230,8 @@ func TestWhatWeWrite(t *testing.T) {
 	require.NotZero(t, w.rows)
 }
 
-func TestWhatPiWrites(t *testing.T) {
+// Proves: X-023 (every role, odd texts), X-027 (pi's), P-005
+func TestEntriesOfPi(t *testing.T) {
 	t.Parallel()
 	w := run(t, 50, func(w *world) {
 		s := w.session(w.begin())
@@ -240,6 +242,7 @@ func TestWhatPiWrites(t *testing.T) {
 	require.NotZero(t, w.tails)
 }
 
+// Proves, X-076 (pi's order), X-080, X-092, X-093, X-115 (pi itself), X-144, P-002, P-004, P-013, P-014, P-015, P-021, P-025, F-03 (beside the real pi)
 func TestTakingTurns(t *testing.T) {
 	t.Parallel()
 	w := run(t, 70, func(w *world) { w.session(w.begin()).take(40) })

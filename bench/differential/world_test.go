@@ -19,14 +19,14 @@ import (
 
 const cwd = "/work/project"
 
-// world is one person's machine: the sessions of a project, pi, and us.
+// world is one user's machine: the sessions of a project, pi, and us.
 type world struct {
 	t     *testing.T
 	r     *rand.Rand
 	pi    *pi
 	kit   bench.Kit
 	dir   string   // where pi keeps the project's sessions
-	trace []string // what was done to the current session
+	trace []string // the operations on the current session
 
 	tails, rows int // how often both ways of a comparison were there to be compared
 }
@@ -101,7 +101,7 @@ func (w *world) conversation(steps int) (file string, ids []string) {
 	return s.file, s.ids()
 }
 
-// write puts a file among pi's sessions.
+// write writes a file among pi's sessions.
 func (w *world) write(content []byte) (file string) {
 	w.t.Helper()
 	file = filepath.Join(w.dir, session.FileName("2026-01-01T00:00:00.000Z", w.hex(32)))

@@ -1,9 +1,10 @@
-// Command drive does one operation of bench.Kit and says how long it took inside the
-// process, as JSON. It is to xcsh-ls what peers/drive.mjs is to the other programs:
+// Command drive performs one operation of bench.Kit and prints its time inside the process, as JSON. It is the
+// counterpart of peers/drive.mjs, which drives the other programs:
 //
 //	drive [-check] [-remember] OPERATION STORE SCRATCH ARGUMENT...
 //
-// With -remember listings are cached below SCRATCH. With -check the answer is in the output too, in the form that all drivers share.
+// With -remember, listings are cached in SCRATCH. With -check, the output includes the result in the form that all
+// drivers share.
 package main
 
 import (
@@ -22,13 +23,13 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// result is what a driver prints.
+// result is the output of a driver.
 type result struct {
-	Ms     float64       `json:"ms"` // of the operation, after start-up
+	Ms     float64       `json:"ms"` // of the operation, without startup
 	Answer *bench.Answer `json:"answer,omitempty"`
 }
 
-// operation does its work and returns what makes an answer of it afterwards.
+// operation performs an operation and returns a function that computes the answer, outside the measured time.
 type operation func(k bench.Kit, args []string) (answer func() (bench.Answer, error), err error)
 
 var operations = map[string]operation{
@@ -45,8 +46,8 @@ var operations = map[string]operation{
 }
 
 func main() {
-	check := flag.Bool("check", false, "print the answer too")
-	remember := flag.Bool("remember", false, "use a cache of listings")
+	check := flag.Bool("check", false, "print the result for comparison")
+	remember := flag.Bool("remember", false, "cache listings in SCRATCH")
 	flag.Parse()
 	if err := run(flag.Args(), *check, *remember); err != nil {
 		fmt.Fprintln(os.Stderr, "drive:", err)
@@ -59,7 +60,7 @@ func run(args []string, check, remember bool) error {
 		return describe(args[1])
 	}
 	if len(args) < 3 || operations[args[0]] == nil {
-		return errors.New("usage: drive [-check] OPERATION STORE SCRATCH [ARGUMENT]…")
+		return errors.New("usage: drive [-check] [-remember] OPERATION STORE SCRATCH [ARGUMENTS]")
 	}
 	k := bench.New(args[1], args[2])
 	if remember {
@@ -79,7 +80,7 @@ func run(args []string, check, remember bool) error {
 	return json.NewEncoder(os.Stdout).Encode(r)
 }
 
-// Facts is what the runner needs to know of a store.
+// Facts are the properties of a store that the runner needs.
 type Facts struct {
 	Home    string `json:"home"`
 	Path    string `json:"path"` // of the first session
@@ -90,8 +91,8 @@ type Facts struct {
 	Context int    `json:"context"` // messages of the first session
 }
 
-// describe makes a store, unless there is one, and prints its facts. The runner must
-// stay small, so that it does not read manifests itself.
+// describe generates a store if it is missing and prints its facts. The runner must stay small, so it does
+// not read manifests itself.
 func describe(name string) error {
 	cache, err := gen.CacheDir()
 	if err != nil {
@@ -163,8 +164,8 @@ func stat(k bench.Kit, _ []string) (func() (bench.Answer, error), error) {
 	return func() (bench.Answer, error) { return bench.Answer{Count: n}, nil }, err
 }
 
-// write appends 300 bytes to the file args[0] n times, and syncs each time when asked
-// to: what the system needs for an append.
+// write appends 300 bytes to the file args[0] n times, and syncs each time if requested: the
+// system's time for an append.
 func write(_ bench.Kit, args []string) (func() (bench.Answer, error), error) {
 	n, err := strconv.Atoi(args[1])
 	if err != nil {

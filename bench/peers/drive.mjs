@@ -15,8 +15,8 @@ const peer = args.shift();
 const check = args[0] === "-check" && args.shift() !== undefined;
 const [operation, store, scratch, ...rest] = args;
 
-// Both programs read PI_CODING_AGENT_DIR, and both may write below it: the sessions
-// are a link there, everything else is thrown away.
+// Both programs read PI_CODING_AGENT_DIR, and both can write below it: the sessions are linked
+// there, and everything else is discarded.
 const agent = path.join(scratch, peer, "agent");
 fs.mkdirSync(agent, { recursive: true });
 if (!fs.existsSync(path.join(agent, "sessions"))) {
@@ -34,7 +34,7 @@ const peers = {
     return {
       open: (file) => SessionManager.open(file),
       list: () => SessionManager.listAll(),
-      // What the program does with --session: this directory first, then all.
+      // The program's behavior for --session: this directory first, then all.
       async resolve(prefix) {
         const local = (await SessionManager.list("/nowhere")).find((s) => s.id.startsWith(prefix));
         return local ?? (await SessionManager.listAll()).find((s) => s.id.startsWith(prefix));
@@ -46,7 +46,7 @@ const peers = {
   async omp() {
     const { SessionManager } = await load("@oh-my-pi/pi-coding-agent", "src", "session", "session-manager.ts");
     const { resolveResumableSession } = await load("@oh-my-pi/pi-coding-agent", "src", "session", "session-listing.ts");
-    // Only where it is asked for: it loads the templates of the page.
+    // Loaded only on demand, because it loads the templates of the page.
     const { exportFromFile } = operation === "export" ? await load("@oh-my-pi/pi-coding-agent", "src", "export", "html", "index.ts") : {};
     return {
       export: (file, page) => exportFromFile(file, { outputPath: page }),
@@ -102,7 +102,7 @@ const operations = {
     const m = await p.fork(file, cwd);
     return () => contextOf(p.open(m.getSessionFile()));
   },
-  // Of omp only: pi exports from its command line.
+  // Only for omp: pi exports from its command line.
   async export(p, file, page) {
     await p.export(file, page);
     return () => ({ size: fs.statSync(page).size });

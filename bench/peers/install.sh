@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# install.sh [pi]: puts the programs to compare with into bench/peers/node_modules, or
-# only pi, which is all that the tests of bench/differential need. No install script of
-# any package is run. What is there in the right version already is kept. What cannot
-# be installed is said, and then missing from the tables; nothing is made up for it.
+# install.sh [pi]: installs the programs for comparison in bench/peers/node_modules, or only
+# pi, which is sufficient for the tests of bench/differential. It runs no install scripts of
+# packages and keeps packages that have the right version. It reports programs that it can't
+# install; the result tables omit them.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 1
-npm=(npm --no-audit --no-fund --loglevel=error)
+# shellcheck source=scripts/retry.sh
+. ../../scripts/retry.sh
+npm=(retry npm --no-audit --no-fund --loglevel=error)
 failed=0
 
 config() { node -p "require('./package.json').config.$1"; }
@@ -15,8 +17,8 @@ missing() {
   failed=1
 }
 
-# The runtimes: packages that only hold the binary, since those named node and bun
-# fetch it in an install script.
+# The runtimes: packages that contain only the binary, because the packages node and bun
+# download it in an install script.
 os=$(uname -s | tr '[:upper:]' '[:lower:]')
 case $(uname -m) in
   x86_64) node_arch=x64 bun_arch=x64 ;;
@@ -30,7 +32,7 @@ unpack() {
     return 0
   fi
   mkdir -p "$(dirname "node_modules/$1")"
-  # Beside its place, so that a half unpacked package never stands there.
+  # Unpack next to the target, so that the target is never incomplete.
   work=$(mktemp -d node_modules/.unpack.XXXXXX)
   tar=$("${npm[@]}" pack --silent --pack-destination "$work" "$1@$2") &&
     mkdir "$work/package" && tar -xzf "$work/$tar" -C "$work/package" --strip-components=1 &&
@@ -40,15 +42,15 @@ unpack() {
   return $status
 }
 
-# runs_pi NODE: it is of a version that pi can be loaded with.
+# runs_pi NODE: reports whether this version can load pi.
 runs_pi() {
   "$1" -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 19) ? 0 : 1)' 2>/dev/null
 }
 
 if [ "${1:-}" != pi ]; then
-  # First, because npm removes what it did not install itself.
+  # First, because npm removes packages that it did not install.
   "${npm[@]}" install --ignore-scripts --omit=optional --no-package-lock || missing omp
-  # omp's own code in machine language, which --omit=optional left out with much else.
+  # omp's native code, which --omit=optional omitted together with other packages.
   unpack "@oh-my-pi/pi-natives-$os-$node_arch" "$(node -p "require('./package.json').dependencies['@oh-my-pi/pi-coding-agent']")" || missing "omp's addon"
   unpack "@oven/bun-$os-$bun_arch" "$(config bun)" || missing "bun (the one on PATH is used)"
 fi
@@ -57,8 +59,8 @@ if [ "${1:-}" != pi ] || ! runs_pi node; then
 fi
 chmod +x node_modules/node-*/bin/node node_modules/@oven/bun-*/bin/bun 2>/dev/null
 
-# pi is shipped as a bundle that holds its dependencies, of which some were never
-# published in this version; so it is unpacked and not installed.
+# pi is distributed as a bundle with its dependencies, some of which were never published
+# in this version, so it is unpacked and not installed.
 unpack @earendil-works/pi-coding-agent "$(config pi)" || missing pi
 
 node=node_modules/node-$os-$node_arch/bin/node

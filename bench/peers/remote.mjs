@@ -1,24 +1,24 @@
-// Serves pi's own SessionManager over standard input and output, one JSON value per
-// line: a request names what to do, the answer has a result or an error.
+// Serves pi's own SessionManager over standard input and output, one JSON value per line: a request
+// names an operation, the answer has a result or an error.
 //
 //   node remote.mjs PACKAGE
 //
-// PACKAGE is the directory pi was unpacked to. bench/differential is the client.
+// PACKAGE is the directory to which pi was unpacked. bench/differential is the client.
 import * as path from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 const answers = process.stdout.write.bind(process.stdout);
-// Whatever the program itself prints must not get between the answers.
+// The program's own output must not get between the answers.
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 const bundle = path.join(process.argv[2], "dist", "bundle", "index.js");
 const { SessionManager } = await import(pathToFileURL(bundle).href);
 
-const open = []; // the managers; a request names one by its place
+const open = []; // the managers; a request names one by its index
 
-// The tree as lines of depth, id and label, parents before children. It is walked
-// without recursion: a conversation is one long chain.
+// Returns the tree as lines of depth, id and label, parents before children. The walk is not
+// recursive, because a conversation is one long chain.
 function flatten(roots) {
   const lines = [];
   const stack = roots.map((node) => [0, node]).reverse();
@@ -31,7 +31,7 @@ function flatten(roots) {
 }
 
 const requests = {
-  // A manager from one of the class's own functions: create, open, forkFrom.
+  // Creates a manager with one of the class's static functions: create, open, forkFrom.
   make({ method, args }) {
     open.push(SessionManager[method](...args));
     return open.length - 1;
@@ -39,8 +39,8 @@ const requests = {
   call({ on, method, args }) {
     return open[on][method](...args);
   },
-  // Everything that pi says about the session of a file, as a program that has just
-  // been started sees it. leaves are further entries to build a context for.
+  // Returns all of pi's data about the session of a file, as a newly started program sees it.
+  // leaves are additional entries to build a context for.
   look({ file, leaves, tree }) {
     const m = SessionManager.open(file);
     const contextAt = (id) => {

@@ -8,30 +8,30 @@ import (
 	"strings"
 )
 
-// operation is one thing that several programs can do.
+// operation is an operation that several programs support.
 type operation struct {
 	name   string
 	store  string
-	rounds int // at most; 0: as asked
-	// entrants are the programs that can do it, xcsh-ls first.
+	rounds int // at most; 0: as requested
+	// entrants are the programs that support it, xcsh-ls first.
 	entrants func(store) []entrant
 }
 
-// entrant is one program that is to do an operation.
+// entrant is a program that performs an operation.
 type entrant struct {
 	name string
 	argv []string // {scratch} stands for a directory that is empty before each run
-	// driver: argv is a driver, which says what its operation took and takes -check.
+	// driver: argv is a driver, which prints the time of its operation and takes -check.
 	driver bool
 	// copied: {copy} in argv stands for a fresh copy of the store's first session.
 	copied bool
-	// again: it runs once more before each measured run, so that it finds what it left.
+	// again: an unmeasured run precedes each measured one, so that caches are filled.
 	again bool
-	// mayDiffer is why its answer is known to be another one.
+	// mayDiffer is the known reason for a different answer.
 	mayDiffer string
-	// session, when set, is a program that is talked to instead of run to its end.
+	// session, when set, measures a server instead of a program that exits by itself.
 	session func(ctx context.Context, argv, env []string) (sample, error)
-	// answer, when set, makes an answer of what a program prints that is no driver.
+	// answer, when set, converts the output of a program without a driver to an answer.
 	answer func(out string) string
 }
 
@@ -58,7 +58,7 @@ func (p *programs) sample(ctx context.Context, e entrant, s store) (sample, erro
 	return m, err
 }
 
-// answer runs e once and returns what it found out, "" when that cannot be compared.
+// answer runs e once and returns its answer, or "" if it is not comparable.
 func (p *programs) answer(ctx context.Context, e entrant, s store) (string, error) {
 	if e.session != nil || !e.driver && e.answer == nil {
 		return "", nil
@@ -84,7 +84,7 @@ func (p *programs) prepare(e entrant, s store, check bool) (argv, env []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	// Not below the scratch root's sessions, so that it is nobody's.
+	// Not below the scratch root's sessions, so that it belongs to no store.
 	copied := filepath.Join(scratch, "tmp", filepath.Base(s.Path))
 	if e.copied {
 		content, err := os.ReadFile(s.Path)
@@ -95,7 +95,7 @@ func (p *programs) prepare(e entrant, s store, check bool) (argv, env []string, 
 			return nil, nil, err
 		}
 	}
-	if e.again { // nobody makes an agent directory to remember something in
+	if e.again { // an entrant that caches results does not create its agent directory
 		if err := os.MkdirAll(filepath.Join(scratch, "agent"), 0o700); err != nil {
 			return nil, nil, err
 		}
@@ -110,14 +110,13 @@ func (p *programs) prepare(e entrant, s store, check bool) (argv, env []string, 
 		}
 		argv = slices.Insert(argv, at, "-check")
 	}
-	// The variable names the directory that a program calls its own: ours for us, pi's
-	// for pi. Nobody writes into the store.
+	// Each program has its own agent directory, so that none writes into the store.
 	env = []string{"HOME=" + s.Home, "PI_CODING_AGENT_DIR=" + filepath.Join(scratch, "agent"), "TMPDIR=" + filepath.Join(scratch, "tmp")}
 	return argv, env, nil
 }
 
-// drivers returns entrants that do what is asked by driver: ours, and the peers that
-// are installed.
+// drivers returns entrants that run the operation with a driver: ours, and the peers that are
+// installed.
 func (p *programs) drivers(s store, op string, args ...string) []entrant {
 	tail := append([]string{op, s.Home, "{scratch}"}, args...)
 	list := []entrant{{name: "xcsh-ls", driver: true, argv: append([]string{p.drive}, tail...)}}
@@ -129,12 +128,12 @@ func (p *programs) drivers(s store, op string, args ...string) []entrant {
 	return list
 }
 
-// ours is another operation of our own driver, without an op of the peers.
+// ours returns an entrant that runs an operation of our own driver, which the peers do not support.
 func (p *programs) ours(s store, name, op string, args ...string) entrant {
 	return entrant{name: name, driver: true, argv: append([]string{p.drive, op, s.Home, "{scratch}"}, args...)}
 }
 
-// again is an operation of our own driver that was done before.
+// again returns an entrant that repeats an operation of our own driver with a cache.
 func (p *programs) again(s store, op string, args ...string) entrant {
 	e := p.ours(s, op+" again", op, args...)
 	e.argv = slices.Insert(e.argv, 1, "-remember")
@@ -142,7 +141,7 @@ func (p *programs) again(s store, op string, args ...string) entrant {
 	return e
 }
 
-// limit adds a system tool, if it is there.
+// limit adds a system tool if it is installed.
 func (p *programs) limit(list []entrant, tool string, answer func(string) string, args ...string) []entrant {
 	if path, ok := p.tools[tool]; ok {
 		list = append(list, entrant{name: tool, argv: append([]string{path}, args...), answer: answer})

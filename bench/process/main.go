@@ -1,13 +1,12 @@
-// Command process measures whole processes: what a person who runs a program waits
-// for, start-up included.
+// Command process measures whole processes: the time that a user waits for a program, including its
+// startup.
 //
 //	go run ./bench/process [-run REGEXP] [-rounds N]
 //
-// Programs that do the same are run in turns, A B C A B C, every other round the other
-// way round, so that what else the machine does hits all of them. Medians are printed,
-// and ratios to the first, which is xcsh-ls. Before anything is measured each program
-// must give the answer of the first: a fast wrong one fails the run. A program that is
-// not installed is named as such.
+// Programs that do the same alternate, A B C A B C, every other round in reverse order, so that
+// other load on the machine affects all of them. It prints medians, and ratios to the first program,
+// which is xcsh-ls. Before an operation is measured, each program must return the same result as the
+// first: a fast wrong one fails the run. Programs that are not installed are listed.
 package main
 
 import (
@@ -25,8 +24,8 @@ import (
 )
 
 func main() {
-	match := flag.String("run", ".", "only the operations whose name matches")
-	rounds := flag.Int("rounds", 7, "how often each program is run")
+	match := flag.String("run", ".", "regular expression that selects operations by name")
+	rounds := flag.Int("rounds", 7, "number of runs of each program")
 	flag.Parse()
 	if err := run(*match, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "process:", err)
@@ -51,7 +50,7 @@ func run(match string, rounds int) (err error) {
 	}
 	fmt.Printf("%s/%s, %d CPUs, %s; %d rounds\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), rounds)
 	for _, name := range p.missing {
-		fmt.Printf("not installed, so not measured: %s\n", name)
+		fmt.Printf("not installed: %s\n", name)
 	}
 	if err := printFloor(ctx); err != nil {
 		return err
@@ -68,12 +67,12 @@ func run(match string, rounds int) (err error) {
 		wrong = append(wrong, differing...)
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("different answers: %s", strings.Join(wrong, "; "))
+		return fmt.Errorf("different results: %s", strings.Join(wrong, "; "))
 	}
 	return nil
 }
 
-// printFloor prints what measuring costs: a program that does nothing.
+// printFloor prints the cost of measuring: a program that does nothing.
 func printFloor(ctx context.Context) error {
 	path, ok := onPath("true")
 	if !ok {
@@ -92,8 +91,8 @@ func printFloor(ctx context.Context) error {
 	return nil
 }
 
-// measure checks and measures one operation. wrong names the contestants whose answer
-// is not that of the first.
+// measure checks and measures one operation. wrong names the programs whose result differs from that
+// of the first.
 func (p *programs) measure(ctx context.Context, o operation, rounds int) (wrong []string, err error) {
 	store, err := p.store(ctx, o.store)
 	if err != nil {
@@ -110,14 +109,14 @@ func (p *programs) measure(ctx context.Context, o operation, rounds int) (wrong 
 		case got == "":
 			notes[i] = "not compared"
 		case want == "":
-			want, notes[i] = got, "the answer"
+			want, notes[i] = got, "reference"
 		case got == want:
-			notes[i] = "same answer"
+			notes[i] = "same result"
 		case e.mayDiffer != "":
 			notes[i] = "DIFFERS: " + e.mayDiffer
 		default:
 			notes[i] = "DIFFERS"
-			wrong = append(wrong, fmt.Sprintf("%s: %s says %s, not %s", o.name, e.name, got, want))
+			wrong = append(wrong, fmt.Sprintf("%s: %s returned %s, not %s", o.name, e.name, got, want))
 		}
 	}
 	if o.rounds > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
 )
 
-// operations are all that is measured, in the order of the README.
+// operations returns all operations in the order of the README.
 func (p *programs) operations() []operation {
 	list := []operation{{name: "start", store: "tiny", entrants: p.start}}
 	for _, name := range []string{"S1", "S10", "S2", "S2n"} {
@@ -35,7 +35,7 @@ func (p *programs) operations() []operation {
 	)
 }
 
-// open is the way from nothing to the newest context.
+// open loads a session and returns its newest context.
 func (p *programs) open(s store) []entrant {
 	list := p.drivers(s, "open", s.Path)
 	list = append(
@@ -80,7 +80,7 @@ func (p *programs) search(s store) []entrant {
 	return p.limit(list, "grep", idsOfFiles, "-rlF", gen.Needle, root)
 }
 
-// idsOfFiles makes an answer of a list of session files.
+// idsOfFiles converts a list of session files to an answer.
 func idsOfFiles(out string) string {
 	var ids []string
 	for path := range strings.Lines(out) {

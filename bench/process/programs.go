@@ -17,12 +17,12 @@ type programs struct {
 	drive   string
 	peers   map[string][]string // by name: how its driver is run
 	piCLI   []string
-	tools   map[string]string // rg, grep, cp, wc: those that are there
+	tools   map[string]string // rg, grep, cp, wc, if installed
 	missing []string
 	stores  map[string]store
 }
 
-// store is what drive says of a store.
+// store is drive's description of a store.
 type store struct {
 	Home, Path, Cwd, Prefix string
 	Files, Context          int
@@ -64,8 +64,8 @@ func findPrograms(ctx context.Context, work string) (*programs, error) {
 	return p, nil
 }
 
-// findPeers looks into what bench/peers/install.sh installed. A runtime that is not
-// there is taken from PATH.
+// findPeers looks into the directory of bench/peers/install.sh. A missing runtime is taken from
+// PATH.
 func (p *programs) findPeers() {
 	dir, err := filepath.Abs(filepath.Join("bench", "peers"))
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *programs) findPeers() {
 	}
 }
 
-// store makes the store called name, if need be.
+// store returns the named store and generates it if it is missing.
 func (p *programs) store(ctx context.Context, name string) (s store, err error) {
 	if s, ok := p.stores[name]; ok {
 		return s, nil

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peakMemory is not known on this system.
+// peakMemory returns 0: the size is unknown on this system.
 func peakMemory(*os.ProcessState) int64 { return 0 }

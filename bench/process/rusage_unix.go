@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// peakMemory is the largest resident size the process had, in bytes; 0 when unknown.
+// peakMemory returns the peak resident size of the process in bytes, or 0 if it is unknown.
 //
-// Linux counts what the process was before it became the program, which is a copy of
-// this one: figures below the floor that is printed are the floor.
+// On Linux it includes the time before exec, when the process is a copy of this one: no figure is below
+// the printed floor.
 func peakMemory(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// sample is what one run took: milliseconds, and megabytes of memory.
+// sample is the cost of one run: milliseconds, and megabytes of memory.
 type sample struct {
 	wall, user, sys float64
-	op              float64 // inside the process, as it says itself; 0 when it does not
+	op              float64 // inside the process, as it reports itself; 0 if it does not
 	memory          float64
 }
 
-// once runs a command and returns the end of what it printed: what is kept here would
-// count as the memory of what is run next, see peakMemory.
+// once runs a command and returns the end of its output. It keeps little memory, because memory of this
+// process counts as memory of the next command; see peakMemory.
 func once(ctx context.Context, argv, env []string) (sample, string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), env...)
@@ -38,7 +38,7 @@ func once(ctx context.Context, argv, env []string) (sample, string, error) {
 	return s, string(stdout), nil
 }
 
-// lastPart keeps the end of what is written to it.
+// lastPart keeps the end of its input.
 type lastPart []byte
 
 const maxPart = 64 << 10
@@ -53,7 +53,7 @@ func (l *lastPart) Write(b []byte) (int, error) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// driven is what the drivers print.
+// driven is the output of the drivers.
 type driven struct {
 	Ms     float64
 	Answer json.RawMessage
@@ -66,7 +66,7 @@ func parse(out string) (d driven, err error) {
 	return d, err
 }
 
-// median is the median of each figure by itself.
+// median returns the median of each figure, independently of the others.
 func median(samples []sample) sample {
 	return sample{
 		wall: middle(samples, func(s sample) float64 { return s.wall }), user: middle(samples, func(s sample) float64 { return s.user }),

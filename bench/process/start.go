@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// start is the way from nothing to the first answer of a server.
+// start measures the time from starting a server to its first response.
 func (p *programs) start(store) []entrant {
 	list := []entrant{{name: "xcsh-ls initialize", argv: []string{p.cli}, session: initialize}}
 	if p.piCLI != nil {
@@ -23,7 +23,7 @@ func (p *programs) start(store) []entrant {
 	return list
 }
 
-// initialize asks a language server for its capabilities.
+// initialize requests the capabilities of a language server.
 func initialize(ctx context.Context, argv, env []string) (sample, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`
 	return ask(ctx, argv, env, fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body), func(r *bufio.Reader) error {
@@ -46,7 +46,7 @@ func initialize(ctx context.Context, argv, env []string) (sample, error) {
 	})
 }
 
-// rpcState asks pi for its state.
+// rpcState requests the state of pi.
 func rpcState(ctx context.Context, argv, env []string) (sample, error) {
 	return ask(ctx, argv, env, `{"type":"get_state","id":"1"}`+"\n", func(r *bufio.Reader) error {
 		for {
@@ -61,8 +61,8 @@ func rpcState(ctx context.Context, argv, env []string) (sample, error) {
 	})
 }
 
-// ask starts a server, asks it one thing and ends it. The time is until the answer,
-// the memory what it holds then.
+// ask starts a server, sends one request and ends the server. It measures the time until the response and
+// the memory of the process at that moment.
 func ask(ctx context.Context, argv, env []string, question string, answered func(*bufio.Reader) error) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -85,7 +85,7 @@ func ask(ctx context.Context, argv, env []string, question string, answered func
 		err = answered(bufio.NewReader(stdout))
 	}
 	s := sample{wall: ms(time.Since(start))}
-	time.Sleep(100 * time.Millisecond) // idle is what comes after the answer
+	time.Sleep(100 * time.Millisecond) // the process is idle after the answer
 	s.memory = residentNow(cmd.Process.Pid)
 	_ = stdin.Close()
 	_ = cmd.Process.Kill()
@@ -93,7 +93,7 @@ func ask(ctx context.Context, argv, env []string, question string, answered func
 	return s, err
 }
 
-// residentNow is how many megabytes a process has in memory; 0 when unknown.
+// residentNow returns the resident size of a process in megabytes, or 0 if it is unknown.
 func residentNow(pid int) float64 {
 	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/afero"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// The environment of a child: which part it plays, its file and its name, which is
-// also what its entry ids begin with.
+// The environment of a child: its role, its file and its name, which is also the prefix of its
+// entry ids.
 const (
 	envPart = "XCSH_SOAK_PART"
 	envFile = "XCSH_SOAK_FILE"
@@ -40,11 +40,10 @@ func TestMain(m *testing.M) {
 
 func newStore() *session.Store { return session.NewStore(session.StoreConfig{Fs: afero.NewOsFs()}) }
 
-// acknowledge tells the parent, in one write, that a line is safe from the end of this
-// process.
+// acknowledge reports to the parent, in one write, that a line survives the end of this process.
 func acknowledge(id string) { _, _ = os.Stdout.WriteString(id + "\n") }
 
-// appendForever appends until it is killed and acknowledges what was appended.
+// appendForever appends entries until it is killed and acknowledges each of them.
 func appendForever(path, _ string) error {
 	log, err := newStore().Open(path)
 	if err != nil {
@@ -65,8 +64,8 @@ func appendForever(path, _ string) error {
 	}
 }
 
-// compete appends until its standard input ends. The last entry makes it look at the
-// file once more when nobody rewrites it any longer.
+// compete appends until its standard input ends. The last entry makes it read the file once more
+// after the last rewrite.
 func compete(path, name string) error {
 	log, err := newStore().Open(path)
 	if err != nil {
@@ -92,7 +91,7 @@ func compete(path, name string) error {
 	}
 }
 
-// finish appends the last entry and says what the session looks like in memory.
+// finish appends the last entry and prints the state of the session in memory.
 func finish(log *session.Log, name string) error {
 	id, err := log.Append(session.DraftMessage(json.RawMessage(st.UserMessage(name + " ends"))))
 	if err != nil {
@@ -106,13 +105,13 @@ func finish(log *session.Log, name string) error {
 	return errors.Join(err, log.Close())
 }
 
-// viewMark begins the line in which a competitor says how many entries and problems
-// it knows.
+// viewMark begins the line in which a competitor prints the number of entries and problems that it
+// knows.
 const viewMark = "view:"
 
-// terminal does what the terminal programs do: it keeps the file's lines in memory,
-// appends lines without looking, and now and then writes the whole file anew from what
-// it remembers, which is not what others wrote since.
+// terminal does the same as the terminal programs: it keeps the file's lines in memory, appends
+// lines without reading the file, and now and then rewrites the whole file from memory, without the
+// lines that other processes have written since.
 func terminal(path, name string) error {
 	r := rand.New(rand.NewPCG(2, 0))
 	lines, err := readLines(path)
@@ -133,7 +132,7 @@ func terminal(path, name string) error {
 			return err
 		}
 		acknowledge(id)
-		if i%40 == 20 { // the person restarted it
+		if i%40 == 20 { // the user restarted it
 			if lines, err = readLines(path); err != nil {
 				return err
 			}

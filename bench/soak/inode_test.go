@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// TestReplacedTwice has another program rewrite the file twice from stale memory while
-// we do not look. On Linux the second file often gets the inode number of the one we
-// know, which is free again, and is longer: it looks as if lines had been appended.
+// TestReplacedTwice has another program rewrite the file twice from stale memory while we do not
+// check it. On Linux the second file often gets the inode number of the one we know, which is free
+// again, and is longer: it looks as if lines had been appended.
 func TestReplacedTwice(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -41,7 +41,7 @@ func TestReplacedTwice(t *testing.T) {
 	_, err = log.Append(session.DraftMessage(json.RawMessage(st.UserMessage("more"))))
 	require.NoError(t, err)
 	require.NoError(t, log.Close())
-	doc, err := session.Load(newStore().Fs, path)
+	doc, err := newStore().Load(path)
 	require.NoError(t, err)
 	requireAll(t, doc, []string{ours, "c1", "c2"})
 	requireTree(t, doc)

@@ -16,11 +16,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
 )
 
-// rounds is how often a test is repeated: n times, or more with XCSH_SOAK set.
+// rounds returns the number of repetitions of a test: n, or more with XCSH_SOAK set.
 func rounds(n, more int) int {
 	if os.Getenv("XCSH_SOAK") != "" {
 		return more
@@ -37,7 +37,7 @@ func newSession(t *testing.T) string {
 	return path
 }
 
-// child is this test binary in another part.
+// child is this test binary in another role.
 type child struct {
 	*exec.Cmd
 	acks  *bufio.Scanner
@@ -59,10 +59,10 @@ func start(t *testing.T, part, path, name string) *child {
 	return c
 }
 
-// TestKilledWriter kills a writer at any moment. What it acknowledged is in the file:
-// Append returns behind write(2), and what the kernel was given survives the process
-// (not the machine; that is what Flush is for). At most the last line is torn, and the
-// next append works.
+// TestKilledWriter kills a writer at any moment. Acknowledged entries are in the file: Append
+// returns after write(2), and data given to the kernel survives the process (not the machine; that
+// is the purpose of Flush). At most the last line is torn, and the next append works.
+// Proves: AB-002
 func TestKilledWriter(t *testing.T) {
 	t.Parallel()
 	seed := uint64(1)
@@ -75,7 +75,7 @@ func TestKilledWriter(t *testing.T) {
 	var acked []string
 	for round := range rounds(30, 500) {
 		acked = append(acked, killed(t, r, path)...)
-		doc, err := session.Load(newStore().Fs, path)
+		doc, err := newStore().Load(path)
 		require.NoError(t, err, "round %d", round)
 		requireAll(t, doc, acked)
 		requireWhole(t, doc, countLines(t, path))
@@ -93,7 +93,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// killed starts a writer, kills it and returns what it had acknowledged.
+// killed starts a writer, kills it and returns the entries that it had acknowledged.
 func killed(t *testing.T, r *rand.Rand, path string) (acked []string) {
 	t.Helper()
 	c := start(t, "append", path, "")
@@ -108,7 +108,7 @@ func killed(t *testing.T, r *rand.Rand, path string) (acked []string) {
 		acked = append(acked, c.acks.Text())
 	}
 	err := c.Wait()
-	require.Error(t, err, "it was killed")
+	require.Error(t, err, "the writer was killed")
 	require.Empty(t, c.said.String())
 	require.Greater(t, len(acked), take)
 	return acked
@@ -133,22 +133,21 @@ func requireAll(t *testing.T, doc *session.Document, ids []string) {
 	}
 }
 
-// requireWhole requires that nothing is wrong but, at most, half a last line of each
-// writer that was killed.
+// requireWhole requires that the only problem is, at most, half a last line of each killed writer.
 func requireWhole(t *testing.T, doc *session.Document, lines int) {
 	t.Helper()
 	for _, p := range doc.Problems() {
-		if p.Kind == session.TornTail {
+		if p.Kind == session.ProblemKind("tornTail") {
 			require.Equal(t, lines, p.Line)
 			continue
 		}
 		// An earlier torn line, which the next append ended, is a malformed one.
-		require.Equal(t, session.MalformedLine, p.Kind, p.Message)
+		require.Equal(t, session.ProblemKind("malformedLine"), p.Kind, p.Message)
 	}
 	requireTree(t, doc)
 }
 
-// requireTree requires that every entry has its parent and that there are no circles.
+// requireTree requires that every entry has its parent and that there are no cycles.
 func requireTree(t *testing.T, doc *session.Document) {
 	t.Helper()
 	problems, err := doc.Check(session.AtLast(), nil)
@@ -158,12 +157,13 @@ func requireTree(t *testing.T, doc *session.Document) {
 	}
 }
 
-// TestCompetingWriters lets two of ours and a terminal program that rewrites the file
-// from stale memory write to one session.
+// TestCompetingWriters lets two of ours and a terminal program that rewrites the file from stale
+// memory write to one session.
 //
-// What holds: no line is lost in the end, ours or theirs, because whoever finds the
-// file changed puts its own missing lines back; lines are never torn or run together;
-// every entry has its parent.
+// Invariants: no line is lost in the end, ours or theirs, because a writer that finds the file
+// changed writes its own missing lines again; lines are never torn or run together; every entry has
+// its parent.
+// Proves: F-03
 func TestCompetingWriters(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -174,7 +174,7 @@ func TestCompetingWriters(t *testing.T) {
 		ours := []*child{start(t, "compete", path, "one"), start(t, "compete", path, "two")}
 		theirs := start(t, "terminal", path, "ff")
 		acked := drain(t, theirs)
-		// One after the other: the second sees what the first put back.
+		// One after the other: the second sees the entries that the first has restored.
 		for _, c := range ours {
 			require.NoError(t, c.stdin.Close())
 			acked = append(acked, drain(t, c)...)
@@ -184,10 +184,10 @@ func TestCompetingWriters(t *testing.T) {
 	}
 }
 
-// TestTwoOfOurs lets two of ours append to one session. What holds: the file is whole.
-// What they know of it in memory is only logged: between a look at the file's size and
-// the write the other's line may come in, and is then not always noticed.
-func TestTwoOfOurs(t *testing.T) {
+// TestTwoServers lets two of ours append to one session. The invariant: the file is whole. Their
+// state in memory is only logged: between checking the file's size and the write the other's line
+// may come in, and is then not always noticed.
+func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	for round := range rounds(2, 40) {
 		path := newSession(t)
@@ -205,7 +205,7 @@ func TestTwoOfOurs(t *testing.T) {
 	}
 }
 
-// drain reads what a child acknowledges until it ends.
+// drain reads the acknowledgements of a child until it ends.
 func drain(t *testing.T, c *child) (acked []string) {
 	t.Helper()
 	for c.acks.Scan() {
@@ -215,7 +215,7 @@ func drain(t *testing.T, c *child) (acked []string) {
 	return acked
 }
 
-// views are what the competitors of ours say they know.
+// views are the states that our competitors print.
 func views(acked []string) (views []string) {
 	for _, a := range acked {
 		if rest, ok := strings.CutPrefix(a, viewMark+" "); ok {
@@ -229,7 +229,7 @@ func views(acked []string) (views []string) {
 // in it.
 func requireCompeted(t *testing.T, path string, acked []string) int {
 	t.Helper()
-	doc, err := session.Load(newStore().Fs, path)
+	doc, err := newStore().Load(path)
 	require.NoError(t, err)
 	defer doc.Close()
 	for _, a := range acked {

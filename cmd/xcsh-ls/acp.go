@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -19,21 +18,19 @@ import (
 func acpCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "acp [flags]",
-		Short: "Be an agent of the Agent Client Protocol, on standard input and output",
-		Long: "Speaks the Agent Client Protocol, version 1, on standard input and output: the same sessions\n" +
-			"for Zed, JetBrains, CodeCompanion, avante and every other client of that protocol. docs/acp.md says more.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return serveACP(cmd.Context(), f) },
+		Short: "Run an Agent Client Protocol agent",
+		Long: "Run an agent that speaks version 1 of the Agent Client Protocol (ACP) on standard input and\n" +
+			"output, for Zed, JetBrains IDEs, CodeCompanion, avante and other ACP clients. It uses the same\n" +
+			"sessions as the language server and the other commands. See docs/acp.md.",
+		Example: examples("# Use this command line in the settings of an ACP client", "xcsh-ls acp --approval ask"),
+		Args:    takes(0, 0, ""),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return serveACP(cmd.Context(), f) },
 	}
-	own := c.Flags()
-	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory")
-	own.StringVar(&f.model, "model", "", "model of new sessions: provider/id; offline/demo needs no key")
-	own.StringVar(&f.thinking, "thinking", "", "thinking level of new sessions: off, minimal, low, medium, high, xhigh or max")
-	own.StringVar(&f.approval, "approval", "", "what tools may change without asking: read-only, ask, auto-edit or yolo")
+	f.registerAgent(c)
 	return c
 }
 
-// serveACP is the agent of a client of the Agent Client Protocol.
+// serveACP serves a client of the Agent Client Protocol.
 func serveACP(ctx context.Context, f *flags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -47,34 +44,36 @@ func serveACP(ctx context.Context, f *flags) error {
 		return err
 	}
 	ignoreBrokenPipe()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
 	return acp.Serve(ctx, os.Stdin, os.Stdout, acp.Options{Version: versionText(), Commands: commands.Default, Backend: backend, Log: log})
 }
 
-// acpBackend is what all conversations of a client share, and how one of them is made: storage,
-// discovery and models are the same for all.
+// acpBackend returns the storage, discovery and models that all conversations of a client share, and the
+// constructor of a conversation.
 func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	var s lsp.Settings
 	f.override(&s)
-	p, err := openPlace(s, log)
+	var folders folderList
+	p, err := openPlace(s, folders.all, log)
 	if err != nil {
 		return acp.Backend{}, err
 	}
 	disk := tool.Local{Fs: p.fs}
-	// There is nobody to offer to what was never answered: a client has its own input.
 	shared := p.config(s, false, nil, log)
+	shared.History = p.promptHistory(s, true, nil, log)
 	shared.InMemory = f.noSession
-	withModels(&shared, p.fs, p.own, p.finder.Roots, s, disk, log)
+	p.withModels(&shared, s, disk, nil, log)
 	return acp.Backend{
 		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,
 		Sessions: func(c acp.Client) *agent.Manager {
 			cfg, at := shared, s
 			if c.Cwd != "" {
 				at.Folders = []string{c.Cwd}
+				folders.add(c.Cwd)
 			}
-			cfg.Hooks = hooks(p.own, at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
-			cfg.Workspace, cfg.Ask = c.Files, c.Approve
+			cfg.Hooks = p.hooks(at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
+			cfg.Workspace, cfg.Ask, cfg.Pace = c.Files, c.Approve, c.Pace
 			return agent.NewManager(cfg)
 		},
 	}, nil

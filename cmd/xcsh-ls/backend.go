@@ -8,55 +8,60 @@ import (
 
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/history"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/trust"
+	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
-// openBackend wires storage, discovery and live sessions for one server or command. A
-// server watches the sessions' directories, a command is over too soon for that.
+// openBackend wires storage, discovery and live sessions for one server or command. A server watches the
+// session directories; a command is too short-lived for that.
 func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp.Backend, error) {
-	p, err := openPlace(s, log)
+	p, err := openPlace(s, c.Folders, log)
 	if err != nil {
 		return lsp.Backend{}, err
 	}
 	cfg := p.config(s, watch, c.Warn, log)
-	cfg.Hooks, cfg.Ask = hooks(p.own, s, c, log.Named("hook")), c.Approve
+	cfg.Hooks, cfg.Ask, cfg.Pace = p.hooks(s, c, log.Named("hook")), c.Approve, c.Pace
 	var files tool.Workspace = tool.Local{Fs: p.fs}
 	if c.Workspace != nil {
 		files = c.Workspace(files)
 	}
-	withModels(&cfg, p.fs, p.own, p.finder.Roots, s, files, log)
+	p.withModels(&cfg, s, files, c.Warn, log)
 	return lsp.Backend{
 		Sessions: agent.NewManager(cfg), Store: p.store, Finder: p.finder, Fs: p.fs, Files: files,
 		InputDir: filepath.Join(p.finder.CacheDir, "input"),
 	}, nil
 }
 
-// place is where sessions are, and what reads and writes them.
+// place is a set of session directories and the components that read and write them.
 type place struct {
 	fs     afero.Fs
-	own    string // what is ours alone, none of it a session
-	finder session.Finder
+	own    string // directory of this program's own files; no sessions
+	env    library.Env
+	finder library.Finder
 	store  *session.Store
+	gate   *trust.Gate // decides which agent directories may be used
 }
 
-func openPlace(s lsp.Settings, log *zap.Logger) (place, error) {
+// openPlace opens the place that s names. folders returns the workspace folders; nil means none.
+func openPlace(s lsp.Settings, folders func() []string, log *zap.Logger) (place, error) {
 	roots, env, err := roots(s)
 	if err != nil {
 		return place{}, err
 	}
-	p := place{fs: afero.NewOsFs(), own: filepath.Join(roots[0].AgentDir, "xcsh-ls")}
-	p.finder = session.Finder{
+	p := place{fs: afero.NewOsFs(), env: env, own: filepath.Join(roots[0].AgentDir, "xcsh-ls")}
+	p.finder = library.Finder{
 		Fs: p.fs, Roots: roots, Home: env.Home, Temp: env.Temp,
 		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
 		AgentHome: absolutePath(os.Getenv("AGENT_HOME")),
 	}
+	p.gate = newGate(p.fs, s, env, folders)
 	p.store = session.NewStore(session.StoreConfig{
 		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,
 		LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
@@ -64,29 +69,38 @@ func openPlace(s lsp.Settings, log *zap.Logger) (place, error) {
 	return p, nil
 }
 
-// config is what every manager of live sessions at a place has.
+// config returns the configuration that every manager of live sessions at a place shares.
 func (p place) config(s lsp.Settings, watch bool, warn func(string), log *zap.Logger) agent.Config {
 	return agent.Config{
-		Store: p.store, Finder: p.finder, TerminalID: s.TerminalID,
-		InMemory: s.Persist != nil && !*s.Persist, Watch: watch, Log: log.Named("agent"),
-		History: promptHistory(s, p.finder.Roots[0].Places, p.own, watch, warn, log.Named("history")),
+		Storage: agent.Storage{
+			Store:      p.store,
+			Finder:     p.finder,
+			TerminalID: s.TerminalID,
+			InMemory:   s.Persist != nil && !*s.Persist,
+			Watch:      watch,
+			History:    p.promptHistory(s, watch, warn, log),
+		},
+		Log: log.Named("agent"),
 	}
 }
 
-// promptHistory is what people said to models, nil when that is not to be remembered. A server
-// also offers again what was never answered; a command has nobody to offer it to.
-func promptHistory(s lsp.Settings, at session.Places, own string, server bool, warn func(string), log *zap.Logger) *history.Store {
-	if s.History.Enabled != nil && !*s.History.Enabled {
-		return nil
+// promptHistory stores the user's prompts: unanswered ones, so that they survive a crash, and all of
+// them in the prompt history unless that is turned off. A server also offers unanswered prompts again
+// after a crash. A command doesn't, because it has no user to ask.
+func (p place) promptHistory(s lsp.Settings, server bool, warn func(string), log *zap.Logger) *history.Store {
+	c := history.Config{
+		Path: p.finder.Roots[0].Places.History, Unanswered: filepath.Join(p.own, "unanswered"), Warn: warn, Log: log.Named("history"),
 	}
-	c := history.Config{Path: at.History, Unanswered: filepath.Join(own, "unanswered"), Warn: warn, Log: log}
+	if s.History.Enabled != nil && !*s.History.Enabled {
+		c.Path = ""
+	}
 	if server {
-		c.Alive = session.ProcessAlive
+		c.Alive = lock.Alive
 	}
 	return history.Open(c)
 }
 
-// cacheDir is where lists remember what they read: where xcsh keeps its caches.
+// cacheDir returns the directory in which lists cache their results: the one that xcsh uses for its caches.
 func cacheDir(agentDir string) string {
 	if base := os.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(base) {
 		dir := filepath.Join(base, "xcsh")
@@ -97,53 +111,44 @@ func cacheDir(agentDir string) string {
 	return filepath.Join(agentDir, "cache", "xcsh-ls")
 }
 
-// roots returns where sessions are looked for: our own place first, then those of the
-// other programs.
-func roots(s lsp.Settings) ([]session.Root, session.Env, error) {
+// roots returns the directories to search for sessions: our own first, then those of the other programs.
+func roots(s lsp.Settings) ([]library.Root, library.Env, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
-		// Without a home only an explicit agent directory can work.
+		// Without a home directory, only an explicit agent directory can work.
 		home = ""
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		cwd = home
 	}
-	env := session.Env{
-		Home: home, Temp: os.TempDir(), Cwd: cwd, Getenv: os.Getenv, OS: runtime.GOOS,
+	env := library.Env{
+		Home: home, Temp: os.TempDir(), Cwd: cwd, Getenv: getenv(s.Standard), OS: runtime.GOOS,
 		Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 	}
-	own := session.AgentPlaces(s.AgentDir)
+	own := library.AgentPlaces(absolutePath(s.AgentDir))
 	if s.AgentDir == "" {
-		if own, err = session.DefaultPlaces(env); err != nil {
+		if own, err = library.DefaultPlaces(env); err != nil {
 			return nil, env, err
 		}
 	}
-	roots := []session.Root{session.OwnRoot(own)}
+	roots := []library.Root{library.OwnRoot(own)}
 	if s.Roots == nil {
-		return append(roots, session.PeerPlaces(env)...), env, nil
+		return append(roots, library.PeerPlaces(env)...), env, nil
 	}
 	for _, dir := range s.Roots {
-		roots = append(roots, session.Root{Places: session.AgentPlaces(dir), Dialect: session.DialectOfAgentDir(dir)})
+		dir = absolutePath(dir)
+		roots = append(roots, library.Root{Places: library.AgentPlaces(dir), Dialect: session.DialectOfAgentDir(dir)})
 	}
 	return roots, env, nil
 }
 
-// openLog returns a logger that writes to standard error or to a file, never to
-// standard output, which belongs to the protocol.
-func openLog(f flags) (*zap.Logger, error) {
-	level, err := zapcore.ParseLevel(f.logLevel)
-	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, "--log-level %q: the levels are debug, info, warn and error.", f.logLevel)
+// getenv is os.Getenv. If standard is set, it hides the variables that name an agent directory.
+func getenv(standard bool) func(string) string {
+	return func(name string) string {
+		if standard && (name == "PI_CODING_AGENT_DIR" || name == "PI_CONFIG_DIR") {
+			return ""
+		}
+		return os.Getenv(name)
 	}
-	c := zap.NewProductionConfig()
-	c.Level = zap.NewAtomicLevelAt(level)
-	c.Sampling = nil
-	c.DisableStacktrace = true
-	c.Encoding = "console"
-	c.EncoderConfig.EncodeTime = zapcore.ISO8601TimeEncoder
-	if f.logFile != "" {
-		c.OutputPaths = []string{f.logFile}
-	}
-	return c.Build()
 }

@@ -23,14 +23,16 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// Every file of testdata/conversations is one story told on the wire; its head says
-// which rule it guards.
+// Every file of testdata/conversations is one scenario as messages on the wire. Its header names the
+// rule that it covers.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/conversations/*.txtar")
@@ -44,19 +46,18 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// now is so that the files of a conversation are an hour old and more.
+// now is fixed so that the files of a conversation are at least an hour old.
 func now() time.Time { return time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC) }
 
-// memoryServer is the server of main over files in memory, on a machine where only
-// ~/.xcsh exists, with a clock that stands still and ids that count: the sessions it
-// makes are 0000000000000001, …02, their entries 00000001, 00000002, …. The offline demo
-// is the only model that answers.
+// memoryServer is the server of main over an in-memory file system, on a machine where only ~/.xcsh
+// exists, with a fixed clock and sequential ids: the sessions it creates are 0000000000000001, …02,
+// their entries 00000001, 00000002, …. The offline demo is the only model that answers.
 func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 	t.Helper()
 	return serverOf(t, fs, blocks{offline.Provider{Now: now}})
 }
 
-// serverOf is memoryServer with something else behind the model offline/demo.
+// serverOf is memoryServer with another provider behind the model offline/demo.
 func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 	t.Helper()
 	log := zaptest.NewLogger(t)
@@ -67,13 +68,13 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 			if own == "" {
 				own = "/home/u/.xcsh/agent"
 			}
-			roots := []session.Root{session.OwnRoot(session.AgentPlaces(own))}
+			roots := []library.Root{library.OwnRoot(library.AgentPlaces(own))}
 			for _, dir := range s.Roots {
-				roots = append(roots, session.Root{Places: session.AgentPlaces(dir), Dialect: session.DialectOfAgentDir(dir)})
+				roots = append(roots, library.Root{Places: library.AgentPlaces(dir), Dialect: session.DialectOfAgentDir(dir)})
 			}
-			finder := session.Finder{Fs: fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now, SessionDir: s.SessionDir}
+			finder := library.Finder{Fs: fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now, SessionDir: s.SessionDir}
 			store := session.NewStore(session.StoreConfig{
-				Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, Now: now, IDs: session.NewIDs(now, new(counter)), Log: log,
+				Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, Now: now, Random: new(counter), Log: log,
 			})
 			var hooks []hook.Hook
 			if c.Hook != nil {
@@ -82,16 +83,27 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 			options := tool.Options{Fs: fs, Home: "/home/u", TempDir: "/tmp", Ripgrep: "/nowhere/rg"}
 			shell := tool.NewShell(options)
 			cfg := agent.Config{
-				Store: store, Finder: finder, Hooks: hooks, TerminalID: s.TerminalID,
-				InMemory: s.Persist != nil && !*s.Persist, Log: log,
-				Models: &catalog.Catalog{
-					Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
-					Services: map[provider.API]provider.Provider{provider.Scripted: demo},
+				Storage: agent.Storage{
+					Store:      store,
+					Finder:     finder,
+					TerminalID: s.TerminalID,
+					InMemory:   s.Persist != nil && !*s.Persist,
+					History:    history.Open(history.Config{Unanswered: own + "/xcsh-ls/unanswered", Fs: fs, Now: now, Log: log}),
 				},
-				Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs}),
-				Approval: approval.Mode(s.Approval), Ask: c.Approve,
-				Rules:    &approval.FileMemory{Fs: fs, Path: own + "/xcsh-ls/allowed.json"},
-				Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
+				Hooks: hooks, Log: log,
+				Requests: agent.Requests{
+					Models: &catalog.Catalog{
+						Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
+						Services: map[provider.API]provider.Provider{provider.Scripted: demo},
+					},
+					Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
+				},
+				Toolbox: agent.Toolbox{Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs})},
+				Permissions: agent.Permissions{
+					Approval: approval.Mode(s.Approval),
+					Ask:      c.Approve,
+					Rules:    &approval.FileMemory{Fs: fs, Path: own + "/xcsh-ls/allowed.json"},
+				},
 			}
 			return lsp.Backend{
 				Sessions: agent.NewManager(cfg), Store: store, Finder: finder, Fs: fs, Files: cfg.Workspace,
@@ -100,8 +112,8 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 	}
 }
 
-// blocks hands on each text of a model in one piece. How many pieces an editor is sent of
-// one that comes in words depends on the time that it takes.
+// blocks delivers each text of a model in one piece. When a model sends single words, the number of
+// pieces that an editor receives depends on timing.
 type blocks struct{ provider.Provider }
 
 func (b blocks) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
@@ -138,12 +150,11 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// The stories below need something to happen between two messages, which a
-// conversation file cannot do.
+// The scenarios below need an action between two messages, which a conversation file cannot express.
 
 const sessionFile = "/home/u/.xcsh/agent/sessions/--w--/2026-01-01T00-00-00-000Z_0190000000000001.jsonl"
 
-// put files a conversation that ends with its last line's end.
+// put writes a session file whose last line ends in a newline.
 func put(t *testing.T, fs afero.Fs, lines ...string) {
 	t.Helper()
 	require.NoError(t, afero.WriteFile(fs, sessionFile, []byte(st.File(lines...)), 0o600))
@@ -180,13 +191,14 @@ func read(t *testing.T, fs afero.Fs) string {
 	return string(content)
 }
 
-// appendForeign writes to the session as another program does.
+// appendForeign appends to the session as another program does.
 func appendForeign(t *testing.T, fs afero.Fs, text string) {
 	t.Helper()
 	require.NoError(t, afero.WriteFile(fs, sessionFile, []byte(read(t, fs)+text), 0o600))
 }
 
-func TestAnotherProgramsLineIsAdopted(t *testing.T) {
+// Proves: X-115
+func TestLineOfAnotherProgramIsAdopted(t *testing.T) {
 	t.Parallel()
 	foreign := st.User("cccccccc", "bbbbbbbb", "typed in the terminal") + "\n"
 	for command, tc := range map[string]struct {
@@ -221,9 +233,10 @@ func TestAnotherProgramsLineIsAdopted(t *testing.T) {
 	}
 }
 
-// A line that was torn by a crash stays where it is and costs nothing but itself: what
-// is appended later begins on a line of its own, and a restart shows all of it.
-func TestAppendingBehindATornLineLosesNothing(t *testing.T) {
+// A line that was torn by a crash stays in place, and only that line is lost: later entries begin on a
+// line of their own, and a restart shows all of them.
+// Proves: AB-075
+func TestAppendAfterATornLineLosesNothing(t *testing.T) {
 	t.Parallel()
 	for name, tail := range map[string]string{
 		"a torn last line":          `{"type":"message","id":"cccccccc","par`,
@@ -237,7 +250,7 @@ func TestAppendingBehindATornLineLosesNothing(t *testing.T) {
 			before := read(t, fs)
 			ed := edit(t, fs)
 			do(t, ed, "xcsh.resume", lsptest.Fields{"target": "0190000000000001"})
-			require.Equal(t, before, read(t, fs), "opening repairs nothing")
+			require.Equal(t, before, read(t, fs), "opening changes nothing")
 			do(t, ed, "xcsh.label", lsptest.Fields{"entryId": "aaaaaaaa", "label": "x"})
 			do(t, ed, "xcsh.label", lsptest.Fields{"entryId": "bbbbbbbb", "label": "y"})
 			shown := do(t, ed, "xcsh.context", nil)
@@ -253,8 +266,8 @@ func TestAppendingBehindATornLineLosesNothing(t *testing.T) {
 	}
 }
 
-// All that counts is in the file: another server shows the same, without asking the
-// first.
+// All state is in the file: a second server shows the same without access to the first.
+// Proves: P-002, A-001, F-35
 func TestStateIsDerivedFromTheFileAlone(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -268,8 +281,8 @@ func TestStateIsDerivedFromTheFileAlone(t *testing.T) {
 	requireSameContext(t, shown, do(t, second, "xcsh.context", lsptest.Fields{"source": "0190000000000001"}))
 }
 
-// requireSameContext compares two results of xcsh.context but for what reading found
-// wrong, which a file that is known already is not looked through for again.
+// requireSameContext compares two results of xcsh.context, except for the problems found while reading:
+// a file that is already known is not searched for them again.
 func requireSameContext(t *testing.T, want, got json.RawMessage) {
 	t.Helper()
 	var w, g struct {
@@ -280,7 +293,8 @@ func requireSameContext(t *testing.T, want, got json.RawMessage) {
 	require.Equal(t, w, g)
 }
 
-func TestACancelledQuestionChangesNothing(t *testing.T) {
+// Proves: X-181, X-183 (late answer)
+func TestCancelledPickerChangesNothing(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	put(t, fs, talk()...)
@@ -297,7 +311,8 @@ func TestACancelledQuestionChangesNothing(t *testing.T) {
 	require.JSONEq(t, string(before), string(do(t, ed, "xcsh.state", nil)))
 }
 
-func TestARemovedFolderEndsItsSession(t *testing.T) {
+// Proves: O-065
+func TestRemovedFolderClosesItsSession(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	put(t, fs, talk()...)
@@ -312,13 +327,13 @@ func TestARemovedFolderEndsItsSession(t *testing.T) {
 	}})
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"0190000000000001","seq":2,"reason":"shutdown","previousSessionFile":"`+sessionFile+`"}`,
 		string(ed.WaitNotification("xcsh/sessionChanged")))
-	require.Contains(t, string(do(t, ed, "xcsh.state", nil)), `"cwd":"/v"`, "the one that is left")
+	require.Contains(t, string(do(t, ed, "xcsh.state", nil)), `"cwd":"/v"`, "the remaining folder")
 	do(t, ed, "xcsh.resume", lsptest.Fields{"target": sessionFile})
 }
 
-// A switch that cannot be completed leaves the previous session live, its leaf
-// included, and it goes on working.
-func TestAFailedSwitchIsToldAndChangesNothing(t *testing.T) {
+// A switch that cannot be completed leaves the previous session live and usable, with its leaf unchanged.
+// Proves: X-061, X-207, O-060
+func TestFailedSwitchIsReportedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	put(t, fs, talk()...)

@@ -9,29 +9,38 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 func doctorCommand(f *flags) *cobra.Command {
 	var salvage string
 	var all bool
 	c := &cobra.Command{
-		Use: "doctor [ID|PATH]", Short: "Check the environment, or one session file", Args: cobra.MaximumNArgs(1),
+		Use:   "doctor [ID|PATH]",
+		Short: "Check the environment or a session for problems",
+		Long: "Check the environment: directories, sessions, models and the sandbox. With ID or PATH, check that\n" +
+			"session for damage. No session file is changed. The exit code is 1 if content can't be read.",
+		Example: examples(
+			"# Find sessions that no directory lists", "xcsh-ls doctor --all",
+			"# Copy the readable part of a damaged session to a new file", "xcsh-ls doctor damaged.jsonl --salvage saved.jsonl",
+		),
+		Args: takes(0, 1, "one ID or PATH"),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
 			switch {
 			case all && (len(args) > 0 || salvage != ""):
-				return fault.New(fault.InvalidArgument, "--all is about every session; it takes no other one.")
+				return fault.New(fault.InvalidArgument, "--all checks every session; omit ID|PATH and --salvage.")
 			case all:
 				return printLost(cmd, env)
 			case len(args) == 0 && salvage != "":
-				return fault.New(fault.InvalidArgument, "--salvage needs the session to save from.")
+				return fault.New(fault.InvalidArgument, "--salvage requires the id or path of a session.")
 			case len(args) == 0:
 				return printEnvironment(cmd, env)
 			case salvage != "":
-				return saveWhatIsLeft(cmd, env, args[0], salvage)
+				return salvageTo(cmd, env, args[0], salvage)
 			}
 			r, err := execute[commands.DoctorResult](cmd.Context(), env, "xcsh.doctor", commands.Subject{Source: args[0]})
 			if err != nil {
@@ -40,20 +49,23 @@ func doctorCommand(f *flags) *cobra.Command {
 			return printProblems(cmd, r.Problems)
 		}),
 	}
-	c.Flags().BoolVar(&all, "all", false, "find the sessions that no list shows")
-	c.Flags().StringVar(&salvage, "salvage", "", "write what can be read of the session into a new file")
+	c.Flags().BoolVar(&all, "all", false, "find sessions that no directory lists")
+	c.Flags().StringVar(&salvage, "salvage", "", "copy the readable part of the session to the new file `OUT`")
 	return c
 }
 
-// printProblems lists findings and fails when a reader would lose something.
+// printProblems lists findings and fails if any of them means lost data.
 func printProblems(cmd *cobra.Command, problems []session.Problem) error {
-	lost := false
+	lost, t := false, table{screen: stdoutScreen()}
 	for _, p := range problems {
 		mark := "note"
 		if p.Lost {
 			mark, lost = "LOST", true
 		}
-		cmd.Printf("%s  %s  %s\n", mark, p.Kind, p.Message)
+		t.add(mark, string(p.Kind), p.Message)
+	}
+	if err := t.print(cmd.OutOrStdout()); err != nil {
+		return err
 	}
 	if len(problems) == 0 {
 		cmd.Println("No problems found.")
@@ -64,14 +76,14 @@ func printProblems(cmd *cobra.Command, problems []session.Problem) error {
 	return nil
 }
 
-// printLost lists the sessions that no list shows, and what to do about each.
+// printLost lists the sessions that no list shows, with advice for each.
 func printLost(cmd *cobra.Command, env *commands.Env) error {
 	lost, problems, err := env.Finder.Lost(cmd.Context())
 	if err != nil {
 		return err
 	}
 	for _, l := range lost {
-		cmd.Printf("%s  %s\n    %s\n", l.Reason, l.Path, l.Advice)
+		cmd.Printf("%s  %s\n    %s\n", l.Reason, visible.Line(l.Path), visible.Line(l.Advice))
 	}
 	if len(problems) > 0 || len(lost) == 0 {
 		err = printProblems(cmd, problems)
@@ -85,26 +97,25 @@ func printLost(cmd *cobra.Command, env *commands.Env) error {
 func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 	cmd.Println("xcsh-ls", versionText())
 	for _, r := range env.Finder.Roots {
-		state := "not there yet"
+		state := "does not exist yet"
 		if ok, err := dirState(r.Sessions); err != nil {
 			state = err.Error()
 		} else if ok {
 			state = "readable"
 		}
-		cmd.Printf("%-5s sessions  %s  (%s)\n", r.Dialect, r.Sessions, state)
+		cmd.Printf("%s sessions: %s (%s)\n", r.Dialect, visible.Line(r.Sessions), visible.Line(state))
 	}
 	r, err := execute[commands.ListResult](cmd.Context(), env, "xcsh.list", commands.ListArgs{Scope: "all", IncludeEmpty: true})
 	if err != nil {
 		return err
 	}
-	cmd.Printf("%d sessions can be read\n", len(r.Sessions))
+	cmd.Printf("readable sessions: %d\n", len(r.Sessions))
 	printModels(cmd, env)
-	_, sandbox := tool.SandboxStatus()
-	cmd.Println(sandbox)
+	cmd.Println(sandbox.Supported().Sentence)
 	return printProblems(cmd, r.Problems)
 }
 
-// printModels says which services could be asked now.
+// printModels lists the services that are available now.
 func printModels(cmd *cobra.Command, env *commands.Env) {
 	count := map[string]int{}
 	for _, m := range env.Sessions.Models(cmd.Context()) {
@@ -114,12 +125,12 @@ func printModels(cmd *cobra.Command, env *commands.Env) {
 	}
 	var usable []string
 	for _, name := range slices.Sorted(maps.Keys(count)) {
-		usable = append(usable, fmt.Sprintf("%s (%d)", name, count[name]))
+		usable = append(usable, fmt.Sprintf("%s (%d)", visible.Line(name), count[name]))
 	}
-	cmd.Println("models that can be used now:", strings.Join(usable, ", "))
+	cmd.Println("available models:", strings.Join(usable, ", "))
 }
 
-// dirState reports whether a directory exists; an error is why it cannot be read.
+// dirState reports whether a directory exists. The error is the reason why it cannot be read.
 func dirState(dir string) (bool, error) {
 	_, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -128,11 +139,11 @@ func dirState(dir string) (bool, error) {
 	return err == nil, err
 }
 
-func saveWhatIsLeft(cmd *cobra.Command, env *commands.Env, path, out string) error {
+func salvageTo(cmd *cobra.Command, env *commands.Env, path, out string) error {
 	n, err := env.Store.Salvage(absolutePath(path), absolutePath(out), env.Folders()[0])
 	if err != nil {
 		return err
 	}
-	cmd.Printf("Saved %d entries to: %s\n", n, absolutePath(out))
+	cmd.Printf("Saved %s to: %s\n", plural(n, "entry", "entries"), visible.Line(absolutePath(out)))
 	return nil
 }

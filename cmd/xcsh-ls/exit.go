@@ -7,23 +7,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// The exit codes of the commands, which scripts rely on; docs/headless.md says them to people.
+// The exit codes of the commands, which scripts rely on. docs/headless.md documents them for users.
 const (
-	exitFailed     = 1   // whatever has no code of its own
-	exitUsage      = 2   // the command line is wrong, and nothing was done
+	exitFailed     = 1   // any failure without a code of its own
+	exitUsage      = 2   // invalid command line; nothing was done
 	exitIncomplete = 3   // the model stopped before its answer was complete
-	exitSignal     = 128 // and the number of the signal that stopped the command
+	exitSignal     = 128 // plus the number of the signal that stopped the command
 )
 
-// exitCode ends the process with that code and without a message.
+// exitCode ends the process with that code and no message.
 type exitCode int
 
 func (c exitCode) Error() string { return "" }
 
-// failure ends the process with a code and the message of its error.
+// failure ends the process with a code and the error's message.
 type failure struct {
 	error
 	code int
@@ -31,7 +32,7 @@ type failure struct {
 
 func (f failure) Unwrap() error { return f.error }
 
-// statusOf is the code and the message that the process ends with.
+// statusOf returns the exit code and the message with which the process ends.
 func statusOf(err error) (code int, message string) {
 	if err == nil {
 		return 0, ""
@@ -45,8 +46,8 @@ func statusOf(err error) (code int, message string) {
 	return code, message
 }
 
-// withCodes gives what goes wrong in a command its exit code. What cobra refuses before the
-// command's own code runs has none: that is a mistake on the command line.
+// withCodes gives errors of a command their exit codes. Errors that cobra returns before the command's
+// own code runs get none: they are mistakes on the command line.
 func withCodes(commands ...*cobra.Command) {
 	for _, c := range commands {
 		run := c.RunE
@@ -64,17 +65,20 @@ func withCodes(commands ...*cobra.Command) {
 			if _, ok := errors.AsType[failure](err); ok {
 				return err
 			}
+			if f, ok := errors.AsType[*fault.Error](err); ok && f.Data["class"] == string(provider.Empty) {
+				return failure{err, exitIncomplete}
+			}
 			return failure{err, exitFailed}
 		}
 	}
 }
 
-// stopped is why a command ended that a signal stopped.
+// stopped is the error of a command that a signal stopped.
 type stopped struct{ signal os.Signal }
 
 func (s stopped) Error() string { return "stopped: " + s.signal.String() }
 
-// code is what shells show of a program that the signal ended.
+// code is the exit code that shells report for a program that the signal ended.
 func (s stopped) code() int {
 	if number, ok := s.signal.(syscall.Signal); ok {
 		return exitSignal + int(number)

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 	breadcrumb = "/home/u/.xcsh/agent/terminal-sessions/t1"
 )
 
-// putAll files three conversations: two of the folder, one of another project.
+// putAll writes three session files: two of the folder, one of another project.
 func putAll(t *testing.T, fs afero.Fs) {
 	t.Helper()
 	put(t, fs, talk()...)
@@ -42,9 +42,10 @@ func file(t *testing.T, ed *lsptest.Editor, cwd string) string {
 	return state.File
 }
 
-// Whatever makes another session the live one leaves a breadcrumb, so that continue, here or
-// in a terminal, goes on in that one. What only looks, fails or is refused leaves none.
-func TestTheBreadcrumbFollowsEveryChange(t *testing.T) {
+// Every operation that changes the live session leaves a breadcrumb, so that continue, here or in a
+// terminal, opens that session. Operations that only read, fail or are refused leave none.
+// Proves: X-167, X-168
+func TestBreadcrumbFollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	putAll(t, fs)
@@ -96,8 +97,9 @@ func TestTheBreadcrumbFollowsEveryChange(t *testing.T) {
 	}
 }
 
-// A fork is refused while an answer comes, of whatever it is to be: the answer goes on, and
-// nothing is left behind. A resume stops the answer, and what came of it stays where it belongs.
+// A fork is refused while an answer is streaming, whatever its source: the answer continues and no file
+// is left behind. A resume stops the answer, and the partial answer stays in its own session.
+// Proves: X-195, X-209 (snapshot), O-031
 func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -125,7 +127,7 @@ func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
 
 	do(t, ed, "xcsh.resume", lsptest.Fields{"target": otherFile})
 	_, err := turn.Wait()
-	require.Nil(t, err, "a turn that is stopped has an end")
+	require.Nil(t, err, "a stopped turn ends without an error")
 	require.Equal(t, otherFile, file(t, ed, "/w"))
 	require.Contains(t, read(t, fs), "a long story")
 	shown := string(do(t, ed, "xcsh.snapshot", nil))
@@ -134,7 +136,7 @@ func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
 	require.Contains(t, shown, `"isStreaming":false`)
 }
 
-// paths returns the files there are.
+// paths returns the paths of all files.
 func paths(t *testing.T, fs afero.Fs) []string {
 	t.Helper()
 	found, err := afero.Glob(fs, "/home/u/.xcsh/agent/sessions/*/*.jsonl")
@@ -142,9 +144,10 @@ func paths(t *testing.T, fs afero.Fs) []string {
 	return found
 }
 
-// A change that a hook refused is not reported as one: no session changed, no breadcrumb, no
-// file, and the answer says who said no.
-func TestARefusedChangeLeavesNoTrace(t *testing.T) {
+// A change that a hook refused is not reported as a change: no session event, no breadcrumb and no file.
+// The response names the hook that refused it.
+// Proves: X-194, O-069
+func TestVetoedChangeLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	putAll(t, fs)

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// maxGCDays keeps a number of days from being longer than a duration can be.
+// maxGCDays is the maximum number of days, so that it fits into a time.Duration.
 const maxGCDays = 100_000
 
 func gcCommand(f *flags) *cobra.Command {
@@ -22,12 +22,20 @@ func gcCommand(f *flags) *cobra.Command {
 	var days int
 	var also []string
 	c := &cobra.Command{
-		Use: "gc", Short: "Find what no session needs any more; with --yes move it to the trash", Args: cobra.NoArgs,
+		Use:   "gc",
+		Short: "Find and remove files that no session needs",
+		Long: "List the files that no session needs: unreferenced images, unfinished files and stale locks.\n" +
+			"With --yes, move them to the trash. Only --trash deletes data permanently.",
+		Example: examples(
+			"# List the files", "xcsh-ls gc",
+			"# Move them to the trash, and delete old files from the trash", "xcsh-ls gc --yes --trash",
+		),
+		Args: takes(0, 0, ""),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, _ []string) error {
 			if days < 0 || days > maxGCDays {
-				return fault.New(fault.InvalidArgument, "--older-than %d: it is a number of days from 0 to %d.", days, maxGCDays)
+				return invalidValue("older-than", days, fmt.Sprintf("a number of days from 0 to %d", maxGCDays))
 			}
-			o := session.GCOptions{Trash: trash, OlderThan: time.Duration(days) * 24 * time.Hour}
+			o := upkeep.GCOptions{Trash: trash, OlderThan: time.Duration(days) * 24 * time.Hour}
 			for _, dir := range also {
 				o.Also = append(o.Also, absolutePath(dir))
 			}
@@ -36,30 +44,32 @@ func gcCommand(f *flags) *cobra.Command {
 			return collect(ctx, cmd, env, o, yes, asJSON)
 		}),
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do it, instead of only saying what would be done")
-	c.Flags().IntVar(&days, "older-than", 0, "touch nothing younger than `DAYS` (an hour; 30 days for the trash)")
-	c.Flags().BoolVar(&trash, "trash", false, "also empty the trash, for good")
-	c.Flags().StringArrayVar(&also, "also", nil, "a further directory `DIR` that holds sessions; may be given several times")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&yes, "yes", false, "remove the files instead of only listing them")
+	c.Flags().IntVar(&days, "older-than", 0, "keep files newer than `DAYS` (default one hour; 30 days in the trash)")
+	c.Flags().BoolVar(&trash, "trash", false, "also delete old files in the trash permanently")
+	c.Flags().StringArrayVar(&also, "also", nil, "also search `DIR` for sessions; can be repeated")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
 
-// gcReport is what is printed with --json.
+// gcReport is the output of --json.
 type gcReport struct {
-	*session.Garbage
-	Done   bool              `json:"done"` // --yes was given
-	Result *session.GCResult `json:"result,omitempty"`
+	*upkeep.Garbage
+	Done   bool             `json:"done"` // set with --yes
+	Result *upkeep.GCResult `json:"result,omitempty"`
 }
 
-// collect finds garbage and, when yes is set, removes it.
-func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o session.GCOptions, yes, asJSON bool) error {
-	g, err := env.Store.Garbage(ctx, env.Finder, o)
+// collect finds garbage and removes it if yes is set.
+func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o upkeep.GCOptions, yes, asJSON bool) error {
+	g, err := upkeep.FindGarbage(ctx, env.Store, env.Finder, o)
 	if err != nil {
 		return err
 	}
 	report := gcReport{Garbage: g, Done: yes}
 	if !asJSON {
-		printGarbage(cmd, g)
+		if err := printGarbage(cmd, g); err != nil {
+			return err
+		}
 	}
 	if yes {
 		r, err := g.Remove(ctx)
@@ -74,7 +84,7 @@ func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o sessi
 	case yes:
 		printCollected(cmd, *report.Result)
 	case !g.Empty():
-		cmd.Println("Nothing was removed; --yes does it.")
+		cmd.Println("Nothing was removed. Pass --yes to remove these files.")
 	}
 	if err == nil && report.Result != nil && len(report.Result.Failed) > 0 {
 		return exitCode(exitFailed)
@@ -82,31 +92,41 @@ func collect(ctx context.Context, cmd *cobra.Command, env *commands.Env, o sessi
 	return err
 }
 
-// printGarbage lists what nothing needs, each kind with its sum.
-func printGarbage(cmd *cobra.Command, g *session.Garbage) {
+// printGarbage lists the unneeded files, then the number and size of each kind.
+func printGarbage(cmd *cobra.Command, g *upkeep.Garbage) error {
+	files := table{screen: stdoutScreen()}
+	var totals []string
 	for _, kind := range []struct {
 		mark  string
-		items []session.GCItem
+		items []upkeep.GCItem
 	}{{"blob", g.Blobs}, {"leftover", g.Leftovers}, {"lock", g.Locks}, {"trash", g.Trash}} {
 		var size int64
 		for _, i := range kind.items {
 			size += i.Size
-			cmd.Printf("%-8s  %s  %s%s\n", kind.mark, i.Modified, i.Path, was(i))
+			files.add(kind.mark, i.Modified, i.Path, was(i))
 		}
 		if n := len(kind.items); n > 0 {
-			cmd.Printf("%s: %d, %s\n", kind.mark, n, sizeText(size))
+			totals = append(totals, fmt.Sprintf("%s: %s, %s", kind.mark, plural(n, "file", "files"), sizeText(size)))
 		}
+	}
+	if err := files.print(cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	for _, line := range totals {
+		cmd.Println(line)
 	}
 	if g.Empty() {
 		cmd.Println("Nothing to remove.")
 	}
+	return nil
 }
 
-func was(i session.GCItem) string {
+// was describes the original path of a file in the trash.
+func was(i upkeep.GCItem) string {
 	if i.Was == "" {
 		return ""
 	}
-	return "  (was " + fault.OneLine(i.Was) + ")"
+	return "(was " + i.Was + ")"
 }
 
 func sizeText(bytes int64) string {
@@ -116,18 +136,18 @@ func sizeText(bytes int64) string {
 	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }
 
-// printCollected says what was done.
-func printCollected(cmd *cobra.Command, r session.GCResult) {
+// printCollected prints the files that were moved, removed, kept because they are in use, or could not be removed.
+func printCollected(cmd *cobra.Command, r upkeep.GCResult) {
 	if r.Into != "" {
-		cmd.Printf("Moved %d files to: %s\n", len(r.Moved), r.Into)
+		cmd.Printf("Moved %s to: %s\n", plural(len(r.Moved), "file", "files"), visible.Line(r.Into))
 	}
 	if n := len(r.Removed); n > 0 {
-		cmd.Printf("Removed %d.\n", n)
+		cmd.Printf("Removed %s.\n", plural(n, "file", "files"))
 	}
 	for _, path := range r.Kept {
-		cmd.Printf("In use after all: %s\n", path)
+		cmd.Printf("Kept, because it is in use now: %s\n", visible.Line(path))
 	}
 	for _, f := range r.Failed {
-		cmd.PrintErrln(f.Message)
+		cmd.PrintErrln(visible.Line(f.Message))
 	}
 }

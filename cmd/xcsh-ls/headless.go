@@ -13,13 +13,14 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// headless is the environment of the commands without an editor: the folder is the
-// current directory and nobody can be asked.
+// headless returns the environment of the commands without an editor: the folder is the current
+// directory, and no user can be asked.
 func headless(f *flags) (*commands.Env, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -35,20 +36,24 @@ func headless(f *flags) (*commands.Env, error) {
 	var s lsp.Settings
 	f.override(&s)
 	if s.TerminalID == "" {
-		s.TerminalID = session.TerminalID(session.Env{Getenv: os.Getenv}, terminalDevice())
+		s.TerminalID = library.TerminalID(library.Env{Getenv: os.Getenv}, terminalDevice())
 	}
-	b, err := openBackend(s, lsp.Client{Approve: nobody}, false, log)
+	folders := func() []string { return []string{cwd} }
+	if err := allow(s, folders); err != nil {
+		return nil, err
+	}
+	b, err := openBackend(s, lsp.Client{Approve: denyAll, Folders: folders}, false, log)
 	if err != nil {
 		return nil, err
 	}
 	return &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, UI: commands.Headless{},
-		Folders: func() []string { return []string{cwd} }, Log: log,
+		Folders: folders, Log: log,
 	}, nil
 }
 
-// terminalDevice is the device of the terminal on standard input, "" where the system does not
-// say it; then the variables that terminals set tell them apart.
+// terminalDevice returns the device of the terminal on standard input, or "" if the system doesn't
+// report it. Terminals are then distinguished by the variables that they set.
 func terminalDevice() string {
 	info, err := os.Stdin.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
@@ -61,9 +66,9 @@ func terminalDevice() string {
 	return device
 }
 
-// nobody is who is asked for permission without an editor: what needs the person's word is
-// not done.
-func nobody(context.Context, agent.Approval) (approval.Decision, error) { return approval.Deny, nil }
+// denyAll answers requests for permission without an editor: it denies every action that requires the
+// user's approval.
+func denyAll(context.Context, agent.Approval) (approval.Decision, error) { return approval.Deny, nil }
 
 // inFolder runs a command in the environment of the current directory.
 func inFolder(f *flags, run func(*cobra.Command, *commands.Env, []string) error) func(*cobra.Command, []string) error {
@@ -76,15 +81,14 @@ func inFolder(f *flags, run func(*cobra.Command, *commands.Env, []string) error)
 	}
 }
 
-// execute runs one command of the table and reads its result into R. An interrupt
-// cancels it.
+// execute runs one command of the table and reads its result into R. An interrupt cancels it.
 func execute[R any](ctx context.Context, env *commands.Env, name string, args any) (R, error) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	return commands.Call[R](ctx, commands.Default, env, name, args)
 }
 
-// newest is the session a command is about when none is named.
+// newest returns the session that a command uses if none is named.
 func newest(ctx context.Context, env *commands.Env) (string, error) {
 	path, ok, err := env.Finder.MostRecent(ctx, env.Folders()[0])
 	if err != nil {
@@ -103,9 +107,14 @@ func source(ctx context.Context, env *commands.Env, args []string) (string, erro
 	return newest(ctx, env)
 }
 
+// printJSON prints v without raw control characters, some of which encoding/json leaves unescaped.
 func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	out := visible.NewJSONWriter(w)
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	return out.Flush()
 }

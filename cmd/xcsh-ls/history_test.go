@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,22 +11,35 @@ import (
 	"go.uber.org/zap/zaptest"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// editAsServed starts an editor in the machine's folder, with the server that a person has.
-func (m *machine) editAsServed(options lsptest.Fields) *lsptest.Editor {
+// historyEditor is an editor whose test can access the server's prompt history.
+type historyEditor struct {
+	*lsptest.Editor
+	started chan *history.Store // the server's history, sent once it has started
+}
+
+// editAsServed starts an editor in the machine's folder, with the server that users run.
+func (m *machine) editAsServed(options lsptest.Fields) *historyEditor {
 	m.t.Helper()
-	ed := lsptest.Start(m.t, serverOptions(flags{agentDir: m.agentDir()}, zaptest.NewLogger(m.t)))
+	server := serverOptions(flags{agentDir: m.agentDir()}, zaptest.NewLogger(m.t))
+	started, start := make(chan *history.Store, 1), server.Started
+	server.Started = func(ctx context.Context, env *commands.Env) {
+		start(ctx, env)
+		started <- env.Sessions.History()
+	}
+	ed := &historyEditor{lsptest.Start(m.t, server), started}
 	ed.Initialize(lsptest.Fields{
 		"initializationOptions": options, "workspaceFolders": []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}},
 	})
 	return ed
 }
 
-func historyOf(t *testing.T, ed *lsptest.Editor) (prompts []commands.PastPrompt) {
+func historyOf(t *testing.T, ed *historyEditor) (prompts []commands.PastPrompt) {
 	t.Helper()
 	raw, failure := ed.Exec("xcsh.history", nil)
 	require.Nil(t, failure)
@@ -39,9 +53,21 @@ func historyOf(t *testing.T, ed *lsptest.Editor) (prompts []commands.PastPrompt)
 	return result.Prompts
 }
 
-// The first prompt of a session is killed with its process before anything was answered: no
-// session has it, and the next editor offers it, once.
-func TestAKilledPromptIsOfferedToTheNextEditor(t *testing.T) {
+// recordedHistoryOf is historyOf once every queued prompt has its id. Prompts are written to the
+// database in the background and are listed without an id until then. A session queues the prompts
+// that a killed process left when it opens.
+func recordedHistoryOf(t *testing.T, ed *historyEditor) []commands.PastPrompt {
+	t.Helper()
+	store := <-ed.started
+	ed.started <- store
+	require.NoError(t, store.Flush(t.Context()))
+	return historyOf(t, ed)
+}
+
+// The process of a session is killed before its first prompt is answered: no session contains the
+// prompt, and the next editor offers it once.
+// Proves: F-06, AB-001
+func TestUnansweredPromptIsOfferedAfterACrash(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
 	m := newMachine(t, provider.AnthropicMessages)
@@ -51,22 +77,25 @@ func TestAKilledPromptIsOfferedToTheNextEditor(t *testing.T) {
 	r := m.begin("a long", "run", "--model", "fake/m", "never answered")
 	require.NoError(t, r.Process.Kill())
 	_, _, _ = r.end()
-	require.Contains(t, m.read(m.sessionFile()), "answered", "the only session is that of the first prompt")
+	require.Contains(t, m.read(m.sessionFile()), "answered", "only the first prompt has a session")
 	require.NotContains(t, m.read(m.sessionFile()), "never answered")
 
 	ed := m.editAsServed(lsptest.Fields{"roots": []string{}})
 	unanswered := commands.PastPrompt{ID: 2, Prompt: "never answered", Cwd: m.work, Unanswered: true}
 	answered := commands.PastPrompt{ID: 1, Prompt: "answered", Cwd: m.work}
-	require.Equal(t, []commands.PastPrompt{unanswered, answered}, historyOf(t, ed))
-	do(t, ed, "xcsh.state")
+	listed := historyOf(t, ed)
+	require.Len(t, listed, 2)
+	listed[0].ID = unanswered.ID // the killed process may not have written it to the database
+	require.Equal(t, []commands.PastPrompt{unanswered, answered}, listed)
+	do(t, ed.Editor, "xcsh.state")
 	require.Contains(t, string(ed.WaitNotification("xcsh/event")), `never answered`)
-	require.Equal(t, []commands.PastPrompt{unanswered, answered}, historyOf(t, ed))
+	require.Equal(t, []commands.PastPrompt{unanswered, answered}, recordedHistoryOf(t, ed))
 	ed.Shutdown()
 	ed.Exit()
 
 	ed = m.editAsServed(lsptest.Fields{"roots": []string{}})
 	unanswered.Unanswered = false
-	require.Equal(t, []commands.PastPrompt{unanswered, answered}, historyOf(t, ed), "now it is one of many")
+	require.Equal(t, []commands.PastPrompt{unanswered, answered}, recordedHistoryOf(t, ed), "it is an ordinary prompt now")
 	ed.Shutdown()
 	ed.Exit()
 	files, err := os.ReadDir(filepath.Join(m.agentDir(), "xcsh-ls", "unanswered"))
@@ -74,7 +103,7 @@ func TestAKilledPromptIsOfferedToTheNextEditor(t *testing.T) {
 	require.Empty(t, files)
 }
 
-func TestTheHistoryIsTurnedOff(t *testing.T) {
+func TestHistoryCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.AnthropicMessages)
 	m.Script("m", providertest.Reply{Text: "One."})
@@ -85,5 +114,7 @@ func TestTheHistoryIsTurnedOff(t *testing.T) {
 	ed.Shutdown()
 	ed.Exit()
 	require.NoFileExists(t, filepath.Join(m.agentDir(), "history.db"))
-	require.NoDirExists(t, filepath.Join(m.agentDir(), "xcsh-ls", "unanswered"))
+	files, err := os.ReadDir(filepath.Join(m.agentDir(), "xcsh-ls", "unanswered"))
+	require.NoError(t, err)
+	require.Empty(t, files, "answered prompts are not kept")
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
 
-// hooks are who is asked before a session changes, and told after it: the person's executables
-// in the directory own, which may spare the person the question, then the editor.
-func hooks(own string, s lsp.Settings, c lsp.Client, log *zap.Logger) []hook.Hook {
+// hooks returns the hooks that are called before and after a session changes: first the user's
+// executables at the place p, which can make the question to the user unnecessary, then the editor.
+func (p place) hooks(s lsp.Settings, c lsp.Client, log *zap.Logger) []hook.Hook {
+	agentDir := p.finder.Roots[0].AgentDir
 	hooks := []hook.Hook{script.New(script.Config{
-		Dir: filepath.Join(own, "hooks"), Settled: s.AgentDir == "", Workspaces: s.Folders, Report: report(c.Warn, log),
+		Dir: filepath.Join(p.own, "hooks"), Settled: p.gate.Owns(agentDir), Workspaces: s.Folders,
+		Check: func() error { return p.gate.Check(agentDir) }, Report: report(c.Warn, log), PassEnv: p.passEnv,
 	})}
 	if c.Hook != nil {
 		hooks = append(hooks, c.Hook)
@@ -23,13 +25,18 @@ func hooks(own string, s lsp.Settings, c lsp.Client, log *zap.Logger) []hook.Hoo
 	return hooks
 }
 
-// report logs what goes wrong with executables, and tells the person once of each. warn may be
-// nil.
+// passEnv returns the variables that the user's rules pass to the programs of a folder.
+func (p place) passEnv(folder string) []string {
+	add, _ := p.sandboxRules().For(folder) // unreadable rules pass no variables, and no command runs
+	return add.Env
+}
+
+// report logs failures of hook executables and warns the user once about each executable. warn may be nil.
 func report(warn func(text string), log *zap.Logger) func(hook, text string) {
-	var told sync.Map
+	var warned sync.Map
 	return func(hook, text string) {
 		log.Warn(text)
-		if _, known := told.LoadOrStore(hook, true); !known && warn != nil {
+		if _, known := warned.LoadOrStore(hook, true); !known && warn != nil {
 			warn(text)
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
 
-// A client with ui.hooks is asked before a compaction. It is told nothing of one that it refuses,
-// and the session stays as it is.
-func TestAClientMayRefuseACompaction(t *testing.T) {
+// A client with ui.hooks is asked before a compaction. If it refuses, it gets no notification of the
+// compaction, and the session stays unchanged.
+// Proves: P-023
+func TestClientCanCancelACompaction(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	long := strings.Repeat("many words ", 10_000)

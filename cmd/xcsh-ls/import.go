@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +14,14 @@ func importCommand(f *flags) *cobra.Command {
 	var a commands.ImportArgs
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "import [PATH|DIR...]", Short: "Bring sessions of agent-base, or session files from elsewhere, among those of the current directory",
+		Use:   "import [PATH|DIR]...",
+		Short: "Import agent-base conversations and session files",
+		Long: "Copy agent-base conversations, or session files from elsewhere, into the sessions of the current\n" +
+			"directory. Without arguments, import from agent-base. The originals are not changed.",
+		Example: examples(
+			"# Show what an import from agent-base would do", "xcsh-ls import --dry-run",
+			"# Import a session file from a backup", "xcsh-ls import backup/session.jsonl",
+		),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
 			a.Paths = args
 			if a.Cwd != "" {
@@ -31,7 +37,7 @@ func importCommand(f *flags) *cobra.Command {
 			if asJSON {
 				err = printJSON(cmd.OutOrStdout(), r)
 			} else {
-				err = printImported(cmd.OutOrStdout(), r.Files)
+				err = printImported(cmd.OutOrStdout(), stdoutScreen(), r.Files)
 			}
 			if err == nil && slices.ContainsFunc(r.Files, func(f commands.ImportedFile) bool { return f.Status == "failed" }) {
 				return exitCode(exitFailed)
@@ -40,27 +46,21 @@ func importCommand(f *flags) *cobra.Command {
 		}),
 	}
 	own := c.Flags()
-	own.StringVar(&a.Cwd, "cwd", "", "the directory whose sessions they become (default: the current one)")
-	own.BoolVar(&a.DryRun, "dry-run", false, "change nothing, only say what would become of each file")
-	own.BoolVar(&asJSON, "json", false, "print JSON")
+	own.StringVar(&a.Cwd, "cwd", "", "import into the sessions of directory `DIR` (default the current directory)")
+	own.BoolVar(&a.DryRun, "dry-run", false, "report the result for each file without writing anything")
+	own.BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
 
-// printImported prints a line for each file.
-func printImported(w io.Writer, files []commands.ImportedFile) error {
-	out := bufio.NewWriter(w)
+// printImported prints a row for each file.
+func printImported(w io.Writer, to screen, files []commands.ImportedFile) error {
 	if len(files) == 0 {
-		fmt.Fprintln(out, "Nothing to import")
+		_, err := fmt.Fprintln(w, "Nothing to import")
+		return err
 	}
+	t := table{screen: to}
 	for _, file := range files {
-		fmt.Fprintf(out, "%-8s  %s", file.Status, file.Path)
-		if file.Session != "" {
-			fmt.Fprintf(out, "  %s", file.Session)
-		}
-		if file.Reason != "" {
-			fmt.Fprintf(out, "  %s", file.Reason)
-		}
-		fmt.Fprintln(out)
+		t.add(string(file.Status), file.Path, file.Session, file.Reason)
 	}
-	return out.Flush()
+	return t.print(w)
 }

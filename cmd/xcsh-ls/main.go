@@ -1,6 +1,6 @@
 // Command xcsh-ls is a language server on standard input and output that brings the
-// conversations of terminal coding agents into editors, and a few commands over the
-// same conversations for a shell.
+// sessions of terminal coding agents into editors. Its other commands work with the
+// same sessions from a shell.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // version is stamped by the linker; see the Makefile.
@@ -23,48 +23,64 @@ var version = ""
 
 func main() { os.Exit(run()) }
 
-// run is main with an exit code, so that deferred work is done before the end.
+// run is main with an exit code, so that deferred calls run before the process exits.
 func run() int {
+	// Command output never controls the terminal, whatever its origin.
+	out, errs := visible.NewWriter(os.Stdout), visible.NewWriter(os.Stderr)
 	root := rootCommand()
+	root.SetOut(out) // cobra prints to standard error otherwise
+	root.SetErr(errs)
 	root.SetArgs(withoutValue(os.Args[1:]))
 	code, message := statusOf(root.ExecuteContext(context.Background()))
+	_ = out.Flush() // the command reports a failed write
 	if message != "" {
-		fmt.Fprintln(os.Stderr, message)
+		fmt.Fprintln(errs, message)
 	}
+	_ = errs.Flush()
 	return code
 }
 
 func rootCommand() *cobra.Command {
 	var f flags
 	root := &cobra.Command{
-		Use:   "xcsh-ls [--stdio] | --export SESSION.jsonl [OUT]",
-		Short: "Conversations of terminal coding agents, in every editor",
-		Long: "Without arguments xcsh-ls is a language server on standard input and output.\n" +
-			"The commands below work on the same sessions from a shell.",
-		Args:          cobra.MaximumNArgs(1),
+		Use:   "xcsh-ls [flags]",
+		Short: "Use the sessions of terminal coding agents in any editor",
+		Long: "Use the sessions of terminal coding agents in any editor.\n\n" +
+			"Without a command, xcsh-ls runs a language server on standard input and output.\n" +
+			"The commands work with the same sessions from a shell.",
+		Example: examples(
+			"# Run the language server, as editors do", "xcsh-ls --stdio",
+			"# List the sessions of the current directory", "xcsh-ls list",
+			"# Try a prompt without an API key", "xcsh-ls run --model offline/demo \"what is in README.md?\"",
+			"# Export a session file as an HTML page", "xcsh-ls --export session.jsonl page.html",
+		),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.export == "" && len(args) > 0 {
+				return usageError(cmd, fmt.Errorf("unknown command %q", args[0]))
+			}
+			return takes(0, 1, "one output path")(cmd, args)
+		},
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.export != "" {
 				return exportFile(cmd, f, f.export, args)
 			}
-			if len(args) > 0 {
-				return fault.New(fault.InvalidArgument, "unknown command %q; see xcsh-ls help", args[0])
-			}
 			return serve(cmd.Context(), f)
 		},
 	}
-	root.SetOut(os.Stdout) // cobra prints to standard error otherwise
 	f.register(root)
+	root.SetFlagErrorFunc(usageError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(listCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), versionCommand())
 	withCodes(append(root.Commands(), root)...)
 	return root
 }
 
-// flags are the start-up flags. Those of the server apply to its first workspace folder.
+// flags are the startup flags. Those of the server apply to its first workspace folder.
 type flags struct {
 	agentDir, sessionDir string
+	allowAgentDirs       []string
 	noSession            bool
 	continueLast         bool
 	resume, fork         target
@@ -72,50 +88,59 @@ type flags struct {
 	logFile, logLevel    string
 	terminalID           string
 	model, thinking      string
-	approval             string
+	approval, sandbox    string
 }
 
 func (f *flags) register(root *cobra.Command) {
 	all, own := root.PersistentFlags(), root.Flags()
-	all.StringVar(&f.agentDir, "agent-dir", "", "agent directory instead of ~/.xcsh/agent")
-	all.StringVar(&f.sessionDir, "session-dir", "", "one directory for all sessions, instead of one per working directory")
-	all.StringVar(&f.logFile, "log-file", "", "append the log to a file instead of standard error")
-	all.StringVar(&f.logLevel, "log-level", "warn", "debug, info, warn or error")
-	own.Bool("stdio", true, "speak on standard input and output (the only way; editors pass it)")
-	own.StringVar(&f.export, "export", "", "write this session file as HTML and exit")
-	f.registerStartup(root)
+	all.StringVar(&f.agentDir, "agent-dir", "", "use agent directory `DIR` instead of ~/.xcsh/agent")
+	all.StringArrayVar(&f.allowAgentDirs, "allow-agent-dir", nil, "allow agent directory `DIR` even if it is inside a workspace; remembered until its content changes")
+	all.StringVar(&f.sessionDir, "session-dir", "", "store all sessions in `DIR` instead of one directory per working directory")
+	all.StringVar(&f.logFile, "log-file", "", "append the log to `FILE` instead of standard error")
+	all.StringVar(&f.logLevel, "log-level", "warn", "minimum `LEVEL` of log messages: debug, info, warn or error")
+	own.Bool("stdio", true, "use standard input and output, the only transport; editors pass this flag")
+	own.StringVar(&f.export, "export", "", "export session `FILE` as HTML and exit; an argument sets the output path")
+	f.registerStartup(root, "first workspace folder")
+	own.Lookup("resume").Usage += "; without a value, ask which"
 }
 
-// registerStartup registers what the first folder begins with.
-func (f *flags) registerStartup(c *cobra.Command) {
+// registerStartup registers the flags that select the session of a folder at startup.
+func (f *flags) registerStartup(c *cobra.Command, folder string) {
 	own := c.Flags()
-	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory")
-	own.BoolVar(&f.continueLast, "continue", false, "begin with the last session of the first folder")
-	own.Var(&f.resume, "resume", "begin with this session: an id or a path; without a value ask which")
-	own.Var(&f.fork, "fork", "begin with a copy of this session: an id or a path")
-	own.StringVar(&f.terminalID, "terminal-id", "", "name of the breadcrumb that --continue follows; a command takes that of its terminal")
-	own.StringVar(&f.model, "model", "", "model of new sessions: provider/id; offline/demo needs no key")
-	own.StringVar(&f.thinking, "thinking", "", "thinking level of new sessions: off, minimal, low, medium, high, xhigh or max")
-	own.StringVar(&f.approval, "approval", "", "what tools may change without asking: read-only, ask, auto-edit or yolo")
-	c.MarkFlagsMutuallyExclusive("continue", "resume", "fork")
+	own.BoolVar(&f.continueLast, "continue", false, "continue the last session of the "+folder)
+	own.Var(&f.resume, "resume", "resume the session with this id or path")
+	own.Var(&f.fork, "fork", "fork the session with this id or path and use the copy")
+	own.StringVar(&f.terminalID, "terminal-id", "", "terminal `NAME` whose last session --continue opens (default in a shell: the current terminal)")
+	f.registerAgent(c)
+	exclusive(c, "continue", "resume", "fork")
 }
 
-// target is a flag that names a session. Given without a name is not the same as not given.
+// registerAgent registers the flags that configure new sessions.
+func (f *flags) registerAgent(c *cobra.Command) {
+	own := c.Flags()
+	own.BoolVar(&f.noSession, "no-session", false, "keep sessions in memory instead of saving them")
+	own.StringVar(&f.model, "model", "", "`MODEL` for new sessions, as PROVIDER/ID; offline/demo needs no API key")
+	own.StringVar(&f.thinking, "thinking", "", "thinking `LEVEL` for new sessions: off, minimal, low, medium, high, xhigh or max")
+	own.StringVar(&f.approval, "approval", "", "approval `MODE` for tools: read-only, ask, auto-edit or yolo")
+	own.StringVar(&f.sandbox, "sandbox", "", "sandbox for the model's commands: `on|off` (default on if the system supports it)")
+}
+
+// target is a flag that names a session. A flag without a name differs from an absent flag.
 type target struct {
 	given bool
 	name  string
 }
 
-// Set is called by the flag package for every time the flag is given.
+// Set is called by the flag package each time the flag is given.
 func (t *target) Set(name string) error {
 	t.given, t.name = true, name
 	return nil
 }
 
-// String returns the name that was given.
+// String returns the given name.
 func (t *target) String() string { return t.name }
 
-// Type is what help calls the value.
+// Type returns the name of the value in the help.
 func (t *target) Type() string { return "ID|PATH" }
 
 // withoutValue lets --resume stand alone: at the end of the arguments or before another flag
@@ -133,28 +158,43 @@ func withoutValue(args []string) []string {
 	return args
 }
 
-// check refuses values that mean nothing.
+// check rejects invalid values.
 func (f *flags) check() error {
 	if f.approval != "" && !slices.Contains(approval.Modes, approval.Mode(f.approval)) {
-		return fault.New(fault.InvalidArgument, "--approval %q: the modes are read-only, ask, auto-edit and yolo.", f.approval)
+		return invalidValue("approval", f.approval, "read-only, ask, auto-edit or yolo")
+	}
+	if f.sandbox != "" && f.sandbox != "on" && f.sandbox != "off" {
+		return invalidValue("sandbox", f.sandbox, "on or off")
 	}
 	if f.thinking != "" && !slices.Contains(provider.Levels, provider.Level(f.thinking)) {
-		return fault.New(fault.InvalidArgument, "--thinking %q: the levels are off, minimal, low, medium, high, xhigh and max.", f.thinking)
+		return invalidValue("thinking", f.thinking, "off, minimal, low, medium, high, xhigh or max")
 	}
 	if _, ok := provider.ParseRef(f.model); f.model != "" && !ok {
-		return fault.New(fault.InvalidArgument, "--model %q: a model is named provider/id.", f.model)
+		return invalidValue("model", f.model, "PROVIDER/ID, such as offline/demo")
 	}
 	return nil
 }
 
+// examples formats pairs of a comment and a command line.
+func examples(lines ...string) string {
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 && i%2 == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("  " + line + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: takes(0, 0, ""),
 		Run: func(cmd *cobra.Command, _ []string) { cmd.Println("xcsh-ls", versionText()) },
 	}
 }
 
-// versionText is the stamped version, else what the module system knows.
+// versionText returns the stamped version, or else the version in the build information.
 func versionText() string {
 	if version != "" {
 		return version

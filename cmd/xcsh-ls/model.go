@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
-	"github.com/spf13/afero"
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
@@ -15,43 +15,45 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
-// withModels completes the configuration of the sessions with all that a model works with:
-// models and keys, tools, permission, and the system prompt. own is the directory for what is
-// ours alone, files are what the tools see.
-func withModels(cfg *agent.Config, fs afero.Fs, own string, roots []session.Root, s lsp.Settings, files tool.Workspace, log *zap.Logger) {
+// withModels adds to the configuration of the sessions all that a model needs: models and keys, tools, permission,
+// and the system prompt. files are the files that the tools see. warn shows the user a sentence; it may be nil.
+func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspace, warn func(string), log *zap.Logger) {
 	var dirs []string
-	for _, r := range roots {
+	for _, r := range p.finder.Roots {
 		dirs = append(dirs, r.AgentDir)
 	}
+	tell := report(warn, log)
+	mayUse, secrets := usable(p.gate, tell), private(p.finder.Roots)
+	cfg.AgentDirs = p.gate.Check
 	models := &catalog.Catalog{
-		Fs: fs, AgentDirs: dirs, Getenv: os.Getenv, Services: services(), Local: detector(),
+		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
+		Getenv: os.Getenv, Services: services(), Local: detector(),
 	}
 	cfg.Models = models
-	options := tool.Options{Fs: fs, KeyEnv: models.KeyVariables, Private: dirs}
+	box := p.newBox(s.Sandbox, secrets.Commands, log)
+	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box}
 	shell := tool.NewShell(options)
 	cfg.Tools, cfg.Shell, cfg.Workspace = tool.All(options), &shell, files
-	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), dirs // keys, settings, rules
-	cfg.Rules = &approval.FileMemory{Fs: fs, Path: filepath.Join(own, "allowed.json")}
+	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
+	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
+	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{
-		Fs: fs, AgentDir: dirs[0], Tools: cfg.Tools, OS: runtime.GOOS,
-		Report: func(path string, err error) {
-			log.Warn("instructions could not be read", zap.String("path", path), zap.Error(err))
-		},
+		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, Tools: cfg.Tools, OS: runtime.GOOS,
+		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
 	}
 	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
 
-// services are what speaks the APIs of the models.
+// services returns the providers that implement the APIs of the models.
 func services() map[provider.API]provider.Provider {
 	var o guard.Options
 	return map[provider.API]provider.Provider{
@@ -62,7 +64,7 @@ func services() map[provider.API]provider.Provider {
 	}
 }
 
-// detector finds servers on this machine, unless the person does not want that.
+// detector finds model servers on this machine unless the user turned that off.
 func detector() *catalog.Detector {
 	if os.Getenv("XCSH_LS_NO_DETECT") != "" {
 		return nil

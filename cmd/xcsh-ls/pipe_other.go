@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreBrokenPipe has nothing to do where there is no such signal.
+// ignoreBrokenPipe does nothing on systems without that signal.
 func ignoreBrokenPipe() {}

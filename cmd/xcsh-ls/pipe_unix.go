@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ignoreBrokenPipe makes writing to a client that is gone an error instead of the
-// end of the process, so that the log is flushed. The signal is caught and not ignored,
-// because the commands of tools would inherit that, and "yes | head" would complain.
+// ignoreBrokenPipe makes writing to a disconnected client return an error instead of ending the process,
+// so that the log is flushed. The signal is caught and not ignored, because the commands of tools would
+// inherit an ignored signal, and "yes | head" would complain.
 func ignoreBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,50 +11,63 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 func runCommand(f *flags) *cobra.Command {
-	var asJSON bool
+	var asJSON, raw bool
 	c := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
-		Short: "Ask the model once, in the current directory, and print its answer",
-		Long: "Asks the model once and prints its answer as it comes; what its tools do goes to standard error.\n" +
-			"Nobody can be asked for permission here: tools that change something need --approval auto-edit or yolo.\n" +
-			"The exit code is 0 only when the model finished its answer, 2 when the command line is wrong,\n" +
-			"3 when the answer is not complete, 130 or 143 after a signal, and 1 when anything else failed.",
-		Args: func(_ *cobra.Command, args []string) error {
+		Short: "Send a prompt to a model and print the answer",
+		Long: "Send a prompt to a model in the current directory. The answer is streamed to standard output,\n" +
+			"tool calls to standard error.\n\n" +
+			"There is no one to approve tool calls: calls that require approval are denied. To let tools\n" +
+			"change files, pass --approval auto-edit or yolo.\n\n" +
+			"Exit codes: 0 if the answer is complete, 1 for a failure, 2 for an invalid command line, 3 if the\n" +
+			"answer is incomplete, and 129, 130 or 143 after a signal.",
+		Example: examples(
+			"# Ask a question in a new session", "xcsh-ls run --model anthropic/claude-sonnet-4-5 \"why does TestParse fail?\"",
+			"# Continue the session and let tools edit files", "xcsh-ls run --continue --approval auto-edit \"fix it\"",
+			"# Send text from a pipe without saving a session", "git diff | xargs -0 xcsh-ls run --no-session \"review this:\"",
+		),
+		Args: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
-				return fault.New(fault.InvalidArgument, "There is nothing to ask: xcsh-ls run [flags] PROMPT...")
+				return usageError(cmd, errors.New("missing argument: PROMPT"))
 			}
 			return nil
 		},
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
-			return runPrompt(cmd, env, f.first(), strings.Join(args, " "), asJSON)
+			out, err := textOutput(cmd, raw)
+			if err != nil {
+				return err
+			}
+			return runPrompt(cmd, env, f.first(), strings.Join(args, " "), out, asJSON)
 		}),
 	}
-	f.registerStartup(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print every event as one line of JSON")
+	f.registerStartup(c, "current directory")
+	c.Flags().BoolVar(&asJSON, "json", false, "print each event as one line of JSON")
+	registerRaw(c, &raw)
+	exclusive(c, "json", "raw")
 	return c
 }
 
-// runPrompt runs one turn. Signals stop it as a person would, and so does a reader that has
-// left; what was answered until then is in the session.
-func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt string, asJSON bool) (err error) {
+// runPrompt runs one turn. A signal stops it as a user would, and so does a reader that closed the pipe.
+// The partial answer is in the session.
+func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt string, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	defer func() {
-		// Not ctx: what was answered is saved after an interrupt, too.
+		// Not ctx: the answer is saved after an interrupt, too.
 		if closeErr := env.Sessions.Close(context.WithoutCancel(ctx)); err == nil {
 			err = closeErr
 		}
@@ -62,6 +76,9 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 		}
 	}()
 	if err := open(ctx, env, first); err != nil {
+		if first.Mode == "resume" && first.Target == "" && fault.Is(err, fault.Cancelled) {
+			return fault.New(fault.Cancelled, "No session selected. Pass an id or a path to --resume.")
+		}
 		return err
 	}
 	live, err := env.Sessions.Session(ctx, env.Folders()[0])
@@ -71,10 +88,13 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	if err != nil {
 		return elsewhere(err)
 	}
+	if err := answerable(ctx, live); err != nil {
+		return err
+	}
 	ignoreBrokenPipe()
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
-	out := output{cmd.OutOrStdout(), leave}
+	out := output{to, leave}
 	var p printer = &textPrinter{out: out, err: cmd.ErrOrStderr()}
 	if asJSON {
 		p = &jsonPrinter{out: out}
@@ -93,21 +113,42 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	var unread *os.PathError
 	switch {
 	case errors.As(context.Cause(ctx), &unread):
-		return fmt.Errorf("the turn was stopped because its output could not be written: %w", unread.Err)
+		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
 		return err
 	case turn.StopReason != provider.StopEnd:
-		return failure{fmt.Errorf("the answer is not complete: %s", turn.StopReason), exitIncomplete}
+		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
 	return nil
 }
 
-// untilSignal is ctx until a signal stops the command, which is then its cause. The second
-// signal ends the process, should the first not.
+// answerable returns an error if no model can answer a prompt. Its advice is for a shell.
+func answerable(ctx context.Context, live *agent.Session) error {
+	err := live.Ready(ctx)
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != fault.Provider || f.Data["provider"] != nil { // such as a missing key
+		return err
+	}
+	state, err := live.State()
+	if err != nil {
+		return err
+	}
+	text := "No model is selected."
+	if name := state.Models["default"]; name != "" {
+		text = fmt.Sprintf("Model %s is not available.", name)
+	}
+	if state.Model != nil {
+		text = fmt.Sprintf("Model %s is not available.", state.Model)
+	}
+	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID. The model offline/demo needs no API key; it answers from a script.", text)
+}
+
+// untilSignal returns a context that a signal cancels, with the signal as its cause. A second signal
+// ends the process if the first one doesn't.
 func untilSignal(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	go func() {
 		select {
 		case s := <-signals:
@@ -119,8 +160,7 @@ func untilSignal(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// output is where a turn is printed. Nobody is there to read the rest when it cannot be
-// written, so that ends the turn.
+// output is the writer to which a turn is printed. A failed write ends the turn, because no reader is left.
 type output struct {
 	io.Writer
 	failed context.CancelCauseFunc
@@ -134,10 +174,10 @@ func (o output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// printer shows the events of a run. Its methods are not called concurrently.
+// printer prints the events of a run. Its methods are not called concurrently.
 type printer interface {
 	header(s *agent.Session) error
-	event(e loop.Event)
+	event(e event.Event)
 	end()
 }
 
@@ -147,56 +187,59 @@ type jsonPrinter struct{ out io.Writer }
 func (p *jsonPrinter) header(s *agent.Session) error {
 	line, err := s.HeaderLine()
 	if err == nil {
-		_, err = p.out.Write(append(line, '\n'))
+		_, err = p.out.Write(append(visible.JSON(line), '\n'))
 	}
 	return err
 }
 
-func (p *jsonPrinter) event(e loop.Event) {
-	enc := json.NewEncoder(p.out)
+func (p *jsonPrinter) event(e event.Event) {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(e) // output deals with it
+	if enc.Encode(e) == nil {
+		_, _ = p.out.Write(visible.JSON(line.Bytes())) // output handles the error
+	}
 }
 
 func (p *jsonPrinter) end() {}
 
-// textPrinter prints the text of the answers, and a line per tool call beside it.
+// textPrinter prints the text of the answers, and one line per tool call.
 type textPrinter struct {
 	out, err io.Writer
 	mu       sync.Mutex
-	open     bool   // the last line is not ended; guarded by mu
-	notSaved string // why the session could not be saved last; guarded by mu
+	open     bool   // the last line has no newline yet; guarded by mu
+	notSaved string // why the last attempt to save the session failed; guarded by mu
 }
 
 func (*textPrinter) header(*agent.Session) error { return nil }
 
-func (p *textPrinter) event(e loop.Event) {
+func (p *textPrinter) event(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch e.Type {
-	case loop.MessageDelta:
-		if e.Update.Type == "text_delta" {
+	switch e := e.(type) {
+	case event.MessageUpdate:
+		if e.Update.Type == event.TextDelta {
 			fmt.Fprint(p.out, e.Update.Delta)
 			p.open = !strings.HasSuffix(e.Update.Delta, "\n")
 		}
-	case loop.MessageEnd:
+	case event.MessageEnd:
 		p.endLine()
-	case loop.ToolStart:
-		fmt.Fprintln(p.err, "→", e.ToolName, brief(e.Args))
-	case loop.ToolEnd:
+	case event.ToolStart:
+		fmt.Fprintln(p.err, "→", visible.Line(e.ToolName), brief(e.Args))
+	case event.ToolEnd:
 		if e.IsError {
 			text, _ := rawjson.GetString(firstBlock(e.Result), "text")
 			line, _, _ := strings.Cut(text, "\n")
-			fmt.Fprintln(p.err, "✗", e.ToolName+":", line)
+			fmt.Fprintln(p.err, "✗", visible.Line(e.ToolName)+":", visible.Line(line))
 		}
-	case loop.RetryStart:
-		fmt.Fprintf(p.err, "%s Trying again in %d s (%d of %d).\n", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts)
-	case loop.NotSaved:
-		if e.ErrorMessage != p.notSaved { // it comes with every message
-			fmt.Fprintln(p.err, "The session cannot be saved:", e.ErrorMessage)
+	case event.RetryStart:
+		fmt.Fprintf(p.err, "%s Retrying in %d s (attempt %d of %d).\n", visible.Line(e.ErrorMessage), (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts)
+	case event.NotSaved:
+		if e.ErrorMessage != p.notSaved { // every message repeats it
+			fmt.Fprintln(p.err, "Couldn't save the session:", visible.Line(e.ErrorMessage))
 		}
 		p.notSaved = e.ErrorMessage
-	case "notice":
+	case event.Notice:
 		fmt.Fprintln(p.err, e.Text)
 	}
 }
@@ -207,7 +250,7 @@ func (p *textPrinter) end() {
 	p.endLine()
 }
 
-// endLine needs mu.
+// endLine requires mu.
 func (p *textPrinter) endLine() {
 	if p.open {
 		fmt.Fprintln(p.out)
@@ -215,14 +258,14 @@ func (p *textPrinter) endLine() {
 	}
 }
 
-// brief is a tool's arguments in one short line.
+// brief returns a tool's arguments in one short line.
 func brief(args json.RawMessage) string {
 	const most = 120
 	text := string(args)
 	if n := rawjson.UTF16Len(text); n > most {
-		return rawjson.UTF16Prefix(text, most) + "…"
+		text = rawjson.UTF16Prefix(text, most) + "…"
 	}
-	return text
+	return visible.Line(text)
 }
 
 func firstBlock(result json.RawMessage) (block []byte) {

@@ -16,10 +16,10 @@ import (
 	"sync"
 )
 
-// converse FILE PROGRAM ARGS...: runs a program as an editor does. It sends the messages of a
-// file, one a line, and prints what comes back, one a line; anything but messages is an
-// error. An answer is sent when its question came, and shutdown when every request before it
-// was answered: a server that ends does not wait for the slow ones. It ends as the program.
+// converse FILE PROGRAM ARGS...: runs a program as an editor does. It sends the messages of a file, one
+// per line, and prints the responses, one per line; any other output is an error. A response is sent
+// after its request has arrived, and shutdown after every earlier request was answered, because a server
+// that shuts down does not wait for slow requests. It exits with the program's exit code.
 func converse() {
 	code, err := converseWith(os.Args[1], exec.CommandContext(context.Background(), os.Args[2], os.Args[3:]...))
 	if err != nil {
@@ -52,7 +52,7 @@ func converseWith(file string, cmd *exec.Cmd) (code int, err error) {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" {
 			heard.waitFor(line)
-			// A server that has ended reads no more; its exit code tells.
+			// A server that has exited reads no more; its exit code is the result.
 			_, _ = fmt.Fprintf(in, "Content-Length: %d\r\n\r\n%s", len(line), line)
 		}
 	}
@@ -67,18 +67,18 @@ func converseWith(file string, cmd *exec.Cmd) (code int, err error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// message is what tells messages of the protocol from each other.
+// message holds the fields that distinguish requests, responses and notifications.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 }
 
-// heard is what a server has sent.
+// heard records the messages that a server has sent.
 type heard struct {
 	mu              sync.Mutex
 	changed         *sync.Cond
 	answered, asked map[string]bool // ids; guarded by mu
-	outstanding     map[string]bool // requests that were sent; guarded by mu
+	outstanding     map[string]bool // requests sent to the server; guarded by mu
 	ended           bool            // guarded by mu
 }
 
@@ -88,10 +88,10 @@ func newHeard() *heard {
 	return h
 }
 
-// waitFor waits until a line may be sent, and remembers it.
+// waitFor waits until a line may be sent, and records it if it is a request.
 func (h *heard) waitFor(line string) {
 	var m message
-	_ = json.Unmarshal([]byte(line), &m) // what is no JSON is sent as it is
+	_ = json.Unmarshal([]byte(line), &m) // a line that isn't JSON is sent unchanged
 	id := string(m.ID)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,7 +103,7 @@ func (h *heard) waitFor(line string) {
 	}
 }
 
-// maySend needs mu.
+// maySend requires mu.
 func (h *heard) maySend(m message) bool {
 	switch {
 	case m.Method == "" && len(m.ID) > 0:
@@ -118,7 +118,7 @@ func (h *heard) maySend(m message) bool {
 	return true
 }
 
-// read prints every message until the output ends. Anything else in it is an error.
+// read prints every message until the output ends. Any other output is an error.
 func (h *heard) read(out io.Reader, to io.Writer) error {
 	defer h.note(func() { h.ended = true })
 	for r := bufio.NewReader(out); ; {

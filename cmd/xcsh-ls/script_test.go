@@ -21,26 +21,32 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	self = func() (string, error) {
+		if path, err := exec.LookPath("xcsh-ls"); err == nil { // testscript puts it there
+			return path, nil
+		}
+		return os.Executable()
+	}
 	testscript.Main(m, map[string]func(){"xcsh-ls": main, "converse": converse})
 }
 
-// The scripts run the program as a shell or an editor does. They start in $WORK with an
-// empty HOME in it. Beside testscript's own commands they have:
+// The scripts run the program as a shell or an editor does. They start in $WORK, which contains an empty
+// HOME. Beside testscript's own commands they have:
 //
 //	converse FILE xcsh-ls ...  is a program that talks to the server as an editor does
-//	status N PROG ...  runs a program that must end with exit code N
+//	status N PROG ...  runs a program that must exit with code N
 //	here FILE ...      replaces $WORK in files by the directory
 //	remember DIR       notes every file below DIR with its mode, time and bytes
-//	unchanged DIR      fails when anything below DIR is not as it was
-//	ndjson FILE TYPE ...  fails when FILE is not one event of each type a line
-//	grows OLD NEW      fails when NEW is not OLD with something behind it
+//	unchanged DIR      fails when anything below DIR has changed
+//	ndjson FILE TYPE ...  fails when the lines of FILE are not events of these types
+//	grows OLD NEW      fails when NEW is not OLD with more lines
 //
-// $SESSIONS is the directory in which the sessions of $WORK are filed, $FIXTURES the
+// $SESSIONS is the directory that holds the sessions of $WORK, $FIXTURES the
 // session files of the repository.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the scripts name files as unix does")
+		t.Skip("the scripts use Unix paths")
 	}
 	fixtures, err := filepath.Abs("../../testdata/sessions")
 	require.NoError(t, err)
@@ -53,7 +59,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("SESSIONS", filepath.Join(home, ".xcsh/agent/sessions", name))
 			env.Setenv("FIXTURES", fixtures)
 			env.Setenv("XDG_CACHE_HOME", cacheOf(env))
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every race-enabled process ends a second late
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every race-enabled process exits a second late
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -63,8 +69,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// cacheOf makes a place for what lists remember that is not among what scripts watch: when it
-// is written depends on how old a session is when it is listed.
+// cacheOf creates a cache directory for lists outside the directories that scripts compare: whether the
+// cache is written depends on the age of a session when it is listed.
 func cacheOf(env *testscript.Env) string {
 	dir, err := os.MkdirTemp("", "xcsh-ls-script")
 	if err == nil {
@@ -100,7 +106,7 @@ func here(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// tree is what there is of each path.
+// tree maps each path to its mode, time and content.
 type tree map[string]string
 
 func remember(ts *testscript.TestScript, _ bool, args []string) {
@@ -115,7 +121,7 @@ func unchanged(ts *testscript.TestScript, _ bool, args []string) {
 	after := treeOf(ts, args[0])
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		if after[path] != before[path] {
-			ts.Fatalf("%s was %s and is %s", path, before[path], after[path])
+			ts.Fatalf("%s was %s, now %s", path, before[path], after[path])
 		}
 		delete(after, path)
 	}

@@ -5,16 +5,15 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
 )
 
-// serve is the language server.
+// serve runs the language server.
 func serve(ctx context.Context, f flags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -24,7 +23,7 @@ func serve(ctx context.Context, f flags) error {
 		return err
 	}
 	ignoreBrokenPipe()
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
 	result := lsp.Serve(ctx, os.Stdin, os.Stdout, serverOptions(f, log))
 	if result.Err != nil {
@@ -36,7 +35,7 @@ func serve(ctx context.Context, f flags) error {
 	return nil
 }
 
-// serverOptions is the server that f asks for.
+// serverOptions returns the options of the server that f describes.
 func serverOptions(f flags, log *zap.Logger) lsp.Options {
 	var first lsp.Startup
 	var inMemory bool
@@ -45,7 +44,7 @@ func serverOptions(f flags, log *zap.Logger) lsp.Options {
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.override(&s)
 			first, inMemory = startupOf(s), s.Persist != nil && !*s.Persist
-			return openBackend(s, c, true, log)
+			return withTrust(s, c, log)
 		},
 		Started: func(ctx context.Context, env *commands.Env) {
 			if !inMemory {
@@ -57,7 +56,7 @@ func serverOptions(f flags, log *zap.Logger) lsp.Options {
 	}
 }
 
-// override lets a flag win over what the editor configured.
+// override applies the flags over the editor's configuration.
 func (f flags) override(s *lsp.Settings) {
 	set := func(to *string, from string) {
 		if from != "" {
@@ -65,11 +64,16 @@ func (f flags) override(s *lsp.Settings) {
 		}
 	}
 	set(&s.AgentDir, absolutePath(f.agentDir))
+	s.AgentDirNamed = s.AgentDirNamed || f.agentDir != ""
+	for _, dir := range f.allowAgentDirs {
+		s.AllowAgentDirs = append(s.AllowAgentDirs, absolutePath(dir))
+	}
 	set(&s.SessionDir, absolutePath(f.sessionDir))
 	set(&s.TerminalID, f.terminalID)
 	set(&s.Model, f.model)
 	set(&s.ThinkingLevel, f.thinking)
 	set(&s.Approval, f.approval)
+	set(&s.Sandbox, f.sandbox)
 	if f.noSession {
 		persist := false
 		s.Persist = &persist
@@ -79,7 +83,7 @@ func (f flags) override(s *lsp.Settings) {
 	}
 }
 
-// startup is what the flags say to open first.
+// startup returns the session to open first, according to the flags.
 func (f flags) startup() lsp.Startup {
 	switch {
 	case f.continueLast:
@@ -93,8 +97,8 @@ func (f flags) startup() lsp.Startup {
 	}
 }
 
-// startupOf is what to open first. In memory there is nothing to go back to: continue and
-// resume begin a new session there, as in the terminal programs; a fork is refused.
+// startupOf returns the session to open first. In memory there are no earlier sessions: continue and
+// resume begin a new session, as in the terminal programs, and a fork is refused.
 func startupOf(s lsp.Settings) lsp.Startup {
 	inMemory := s.Persist != nil && !*s.Persist
 	if inMemory && (s.Startup.Mode == "continue" || s.Startup.Mode == "resume") {
@@ -103,7 +107,7 @@ func startupOf(s lsp.Settings) lsp.Startup {
 	return s.Startup
 }
 
-// first is what a command without an editor opens first.
+// first returns the session that a command without an editor opens first.
 func (f flags) first() lsp.Startup {
 	var s lsp.Settings
 	f.override(&s)
@@ -121,37 +125,37 @@ func absolutePath(path string) string {
 	return abs
 }
 
-// begin opens what the first folder is to start with. A failure is told to the person
-// and leaves the folder with a new session.
+// begin opens the session with which the first folder starts. On failure it notifies the user and leaves
+// the folder with a new session.
 func begin(ctx context.Context, env *commands.Env, s lsp.Startup, log *zap.Logger) {
 	if len(env.Folders()) == 0 && s.Target == "" {
 		return
 	}
 	err := open(ctx, env, s)
 	if err == nil || ctx.Err() != nil {
-		return // or the server stops, and nobody waits for the session any more
+		return // or the server is stopping and the session is no longer needed
 	}
-	log.Warn("start-up session was not opened", zap.Error(err))
+	log.Warn("startup session was not opened", zap.Error(err))
 	level := commands.LevelError
 	if fault.Is(err, fault.Cancelled) {
-		level = commands.LevelInfo // by the person, who knows
+		level = commands.LevelInfo // by the user, who needs no error
 	}
 	env.UI.Notify(ctx, level, err.Error())
 }
 
-// startupCommands are the commands of the start-up modes, and the argument that the target is.
+// startupCommands maps each start-up mode to its command and the argument that takes the target.
 var startupCommands = map[string]struct{ name, arg string }{
 	"new": {name: "xcsh.new"}, "continue": {name: "xcsh.continue"}, "resume": {"xcsh.resume", "target"}, "fork": {"xcsh.fork", "source"},
 }
 
-// open makes the first folder's session what s says.
+// open makes the session that s describes the first folder's session.
 func open(ctx context.Context, env *commands.Env, s lsp.Startup) error {
 	command, ok := startupCommands[s.Mode]
 	if !ok {
 		return nil
 	}
 	if s.Mode == "fork" && s.Target == "" {
-		return fault.New(fault.InvalidArgument, "Which session is to be forked at the start is not said.").With("field", "target")
+		return fault.New(fault.InvalidArgument, "No session to fork: set the id or path with --fork or, in an editor, with startup.target.").With("field", "target")
 	}
 	args := map[string]string{}
 	if folders := env.Folders(); len(folders) > 0 {
@@ -161,18 +165,18 @@ func open(ctx context.Context, env *commands.Env, s lsp.Startup) error {
 		args[command.arg] = s.Target
 	}
 	ask := *env
-	ask.Pick = false // no client called, so that none can be told to ask
+	ask.Pick = false // no client called, so none can be asked to show a picker
 	result, err := commands.Call[any](ctx, commands.Default, &ask, command.name, args)
 	if err != nil {
 		return err
 	}
 	if by := refusedBy(result); by != "" {
-		return fault.New(fault.Cancelled, "The session to begin with was not opened, cancelled by %s.", by)
+		return fault.New(fault.Cancelled, "The startup session was not opened: cancelled by %s.", by)
 	}
 	return nil
 }
 
-// refusedBy says who kept a start-up command from changing the session, "" for nobody.
+// refusedBy returns the name of the hook that refused a start-up command, or "" if none did.
 func refusedBy(result any) string {
 	switch r := result.(type) {
 	case commands.NewResult:

@@ -18,20 +18,20 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
-// shareMachine is a machine on whose PATH gh does what a shell script says. It returns where
-// pages lie while they are shared.
+// shareMachine is a machine whose gh on the PATH is the given shell script. It also returns the
+// directory of the pages while they are shared.
 func shareMachine(t *testing.T, gh string) (m *machine, temp string) {
 	t.Helper()
 	m = newMachine(t, provider.AnthropicMessages)
 	temp, bin := filepath.Join(m.home, "tmp"), filepath.Join(m.home, "bin")
 	require.NoError(t, os.MkdirAll(temp, 0o700))
-	fake, err := filepath.Abs("../../agent/share/testdata/fake")
+	fake, err := filepath.Abs("../../share/testdata/fake")
 	require.NoError(t, err)
 	m.write(filepath.Join(bin, "gh.sh"), "[ $1 = gist ] || exit 0\n"+gh)
 	require.NoError(t, os.Symlink(fake, filepath.Join(bin, "gh")))
@@ -40,7 +40,7 @@ func shareMachine(t *testing.T, gh string) (m *machine, temp string) {
 	return m, temp
 }
 
-// editor starts an editor that can do what capabilities say.
+// editor starts an editor with the given capabilities.
 func (m *machine) editor(capabilities lsptest.Fields) *lsptest.Editor {
 	m.t.Helper()
 	log := zaptest.NewLogger(m.t)
@@ -58,7 +58,8 @@ func (m *machine) editor(capabilities lsptest.Fields) *lsptest.Editor {
 	return ed
 }
 
-// A client that shows documents is sent to the page; whatever it answers, the page is shared.
+// A client that can show documents is asked to open the page. Whatever it answers, the page is shared.
+// Proves: O-029
 func TestShareOpensThePage(t *testing.T) {
 	const preview = "https://gistpreview.github.io/?0123abcd"
 	m, temp := shareMachine(t, "echo https://gist.github.com/someone/0123abcd")
@@ -81,7 +82,8 @@ func TestShareOpensThePage(t *testing.T) {
 	requireNothingIn(t, temp)
 }
 
-// A page leaves the machine without its secrets and by nobody else's hands than the person wants.
+// A page leaves the machine without its secrets, and only through the program that the user configured.
+// Proves: O-024, O-027
 func TestShareByGistOrHandler(t *testing.T) {
 	m, temp := shareMachine(t, `echo "$@" >>"$0.calls"; cp "$4" "$0.page"; echo https://gist.github.com/someone/0123abcd`)
 	id, calls := "0190000000000001", filepath.Join(m.home, "bin", "gh.calls")
@@ -93,7 +95,8 @@ func TestShareByGistOrHandler(t *testing.T) {
 	result, failure := ed.Exec("xcsh.share", lsptest.Fields{"source": file})
 	require.Nil(t, failure)
 	require.JSONEq(t, `{"url":"https://gist.github.com/someone/0123abcd","previewUrl":"https://gistpreview.github.io/?0123abcd",
-		"message":"Anyone with the link can read this secret gist. 1 secret was replaced.","via":"gist","redacted":{"named":1}}`, string(result))
+		"message":"Anyone with the link can read this secret gist. 1 secret was replaced.","via":"gist","redacted":{"named":1},
+		"replaced":[{"kind":"named","count":1,"where":["aaaaaaaa"]}]}`, string(result))
 	require.Regexp(t, `^gist create --public=false .*/talk_`+id+`\.html\n$`, m.read(calls))
 	require.NotContains(t, m.read(filepath.Join(m.home, "bin", "gh.page")), "abc123def456")
 
@@ -126,7 +129,7 @@ func (m *machine) hangingGh() *hangingGh {
 	m.t.Helper()
 	path := filepath.Join(m.home, "bin", "pipe")
 	require.NoError(m.t, syscall.Mkfifo(path, 0o600))
-	keeper, err := os.OpenFile(path, os.O_RDWR, 0) // so that the pipe has no end before gh holds it
+	keeper, err := os.OpenFile(path, os.O_RDWR, 0) // so that the pipe has no EOF before gh opens it
 	require.NoError(m.t, err)
 	pipe, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	require.NoError(m.t, err)
@@ -145,20 +148,21 @@ func (h *hangingGh) begun() {
 	require.Len(h.t, h.ids, 2)
 }
 
-// requireGone waits until nobody holds the pipe.
+// requireGone waits until no process holds the pipe.
 func (h *hangingGh) requireGone() {
 	h.t.Helper()
 	require.NoError(h.t, h.keeper.Close())
 	_, err := io.ReadAll(h.pipe)
-	require.NoError(h.t, err, "nobody ends the processes")
+	require.NoError(h.t, err, "the processes were not ended")
 	for _, id := range h.ids {
 		pid, err := strconv.Atoi(id)
 		require.NoError(h.t, err)
-		require.False(h.t, session.ProcessAlive(pid))
+		require.False(h.t, lock.Alive(pid))
 	}
 }
 
-// Who cancels a share ends gh and what gh has started.
+// Cancelling a share ends gh and its child processes.
+// Proves: O-030
 func TestCancelledShareEndsItsProcesses(t *testing.T) {
 	m, temp := shareMachine(t, hangs)
 	gh := m.hangingGh()
@@ -175,7 +179,7 @@ func TestCancelledShareEndsItsProcesses(t *testing.T) {
 	gh.requireGone()
 }
 
-// tell has a server share the session of the machine's folder.
+// tell sends a server the request to share the session of the machine's folder.
 func (m *machine) tell(server io.Writer) {
 	m.t.Helper()
 	for _, body := range []string{
@@ -188,7 +192,8 @@ func (m *machine) tell(server io.Writer) {
 	}
 }
 
-// When the editor is gone so is gh, and so is the page.
+// When the editor exits, gh is ended and the page is removed.
+// Proves: O-028
 func TestShareEndsWithTheEditor(t *testing.T) {
 	m, temp := shareMachine(t, hangs)
 	gh := m.hangingGh()
@@ -205,8 +210,9 @@ func TestShareEndsWithTheEditor(t *testing.T) {
 	gh.requireGone()
 }
 
-// What a server has left that was killed is removed by the next one.
-func TestAKilledServersPageIsRemoved(t *testing.T) {
+// The page of a killed server is removed by the next server.
+// Proves: O-028
+func TestPageOfAKilledServerIsRemoved(t *testing.T) {
 	m, temp := shareMachine(t, hangs)
 	gh := m.hangingGh()
 	server := m.command()
@@ -221,7 +227,7 @@ func TestAKilledServersPageIsRemoved(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Len(t, left, 1)
-	for _, id := range gh.ids { // which nobody is left to end
+	for _, id := range gh.ids { // no server is left to end them
 		pid, err := strconv.Atoi(id)
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))

@@ -10,17 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
-	"github.com/xcsh-ls/xcsh-ls/session"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// starting is an editor that starts the server with flags, in a folder with one session of
-// its own and one of another project.
+// starting starts an editor whose server has flags, in a folder with one session of its own and one of
+// another project.
 func starting(t *testing.T, f flags) (ed *lsptest.Editor, folder string) {
 	t.Helper()
 	folder, f.agentDir = t.TempDir(), t.TempDir()
-	sessions := session.AgentPlaces(f.agentDir).Sessions
+	sessions := library.AgentPlaces(f.agentDir).Sessions
 	for id, cwd := range map[string]string{"0190000000000001": folder, "0290000000000002": "/elsewhere"} {
 		path := filepath.Join(sessions, "--"+strings.ReplaceAll(strings.TrimPrefix(cwd, "/"), "/", "-")+"--", "2026-01-01T00-00-00-000Z_"+id+".jsonl")
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -42,9 +42,10 @@ func sessionOf(t *testing.T, ed *lsptest.Editor) string {
 	return string(state)
 }
 
-// A question of the start is put to the person whatever pickers the client has: no command of
-// the client asked. Commands go on meanwhile, and the answer is followed when it comes.
-func TestTheStartAsksAndNobodyWaits(t *testing.T) {
+// A question at startup is shown to the user whatever pickers the client has, because no command of the
+// client caused it. Commands run meanwhile, and the answer is processed when it arrives.
+// Proves: O-048
+func TestStartupPickerDoesNotBlockCommands(t *testing.T) {
 	t.Parallel()
 	ed, _ := starting(t, flags{resume: target{given: true}})
 	question := ed.WaitRequest("window/showMessageRequest")
@@ -59,8 +60,9 @@ func TestTheStartAsksAndNobodyWaits(t *testing.T) {
 	require.Contains(t, sessionOf(t, ed), `"sessionId":"0190000000000001"`)
 }
 
-// A picker that the person closes at the start leaves a new session, and is no error.
-func TestTheStartsPickerIsClosed(t *testing.T) {
+// If the user closes the picker at startup, the folder has a new session and no error is shown.
+// Proves: O-068
+func TestClosedStartupPickerOpensANewSession(t *testing.T) {
 	t.Parallel()
 	ed, _ := starting(t, flags{resume: target{given: true}})
 	ed.WaitRequest("window/showMessageRequest").Reply(nil)
@@ -68,8 +70,9 @@ func TestTheStartsPickerIsClosed(t *testing.T) {
 	require.Contains(t, sessionOf(t, ed), `"messageCount":0`)
 }
 
-// A session of another project is copied into the folder at the start only after a yes.
-func TestTheStartForksAnotherProjectsSession(t *testing.T) {
+// At startup, a session of another project is copied into the folder only after confirmation.
+// Proves: O-050
+func TestStartupForksASessionOfAnotherProject(t *testing.T) {
 	t.Parallel()
 	ed, folder := starting(t, flags{resume: target{true, "0290"}})
 	ed.AnswerQuestion("Session found in different project: /elsewhere. Fork into current directory?", "Fork")
@@ -81,7 +84,8 @@ func TestTheStartForksAnotherProjectsSession(t *testing.T) {
 	require.Contains(t, state, filepath.ToSlash(folder))
 }
 
-func TestAResumeWithoutAValue(t *testing.T) {
+// Proves: O-048
+func TestResumeFlagWithoutAValue(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"":                        "",
@@ -96,6 +100,6 @@ func TestAResumeWithoutAValue(t *testing.T) {
 	} {
 		given := strings.Fields(line)
 		require.Equal(t, strings.Fields(want), withoutValue(given), line)
-		require.Equal(t, strings.Fields(line), given, "the caller's slice stays")
+		require.Equal(t, strings.Fields(line), given, "the caller's slice is unchanged")
 	}
 }

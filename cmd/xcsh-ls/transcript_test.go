@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
-// A transcript that is shown is told to be out of date when its session goes on, once for
-// each time, and not when nothing changed.
-func TestAShownTranscriptIsRefreshed(t *testing.T) {
+// The server notifies the client that a visible transcript is stale when its session grows, once each
+// time, and not when nothing changed.
+// Proves: E-09
+func TestVisibleTranscriptIsRefreshed(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	put(t, fs, talk()...)

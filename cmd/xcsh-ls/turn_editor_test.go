@@ -11,14 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap/zaptest"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// edit starts an editor in the machine's folder, with a server put together as the program does.
+// edit starts an editor in the machine's folder, with a server wired as in the program.
 func (m *machine) edit(options lsptest.Fields) *lsptest.Editor {
 	m.t.Helper()
 	log := zaptest.NewLogger(m.t)
@@ -47,7 +48,7 @@ func do(t *testing.T, ed *lsptest.Editor, command string) {
 	require.Nil(t, failure, command)
 }
 
-// applied is workspace/applyEdit as the server sends it.
+// applied holds the parameters of workspace/applyEdit as the server sends them.
 type applied struct {
 	Label string
 	Edit  struct {
@@ -66,8 +67,9 @@ type applied struct {
 	}
 }
 
-// A conversation as a person has it in an editor: the model sees the text that is not saved yet,
-// and changes it in the editor and not on disk, after the person allowed that.
+// A conversation in an editor: the model sees unsaved text and changes it in the editor, not on disk,
+// after the user approved it.
+// Proves: P-001
 func TestTurnInAnEditor(t *testing.T) {
 	t.Parallel()
 	forEachFormat(t, func(t *testing.T, m *machine) {
@@ -86,7 +88,7 @@ func TestTurnInAnEditor(t *testing.T) {
 			"range": lsptest.Fields{"start": lsptest.Fields{"line": 1, "character": 4}, "end": lsptest.Fields{"line": 1, "character": 4}}, "text": "😀 ",
 		})
 		turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "change a.txt"})
-		ed.AnswerQuestion("xcsh wants to: Edit a.txt\nFor this session: changes of files in this folder", "Allow")
+		ed.AnswerQuestion("xcsh wants to: Edit a.txt\nFor this session: edits to files in this folder, except protected files", "Allow")
 
 		request := ed.WaitRequest("workspace/applyEdit")
 		var edit applied
@@ -98,7 +100,7 @@ func TestTurnInAnEditor(t *testing.T) {
 		assert.Equal(t, 7, change.TextDocument.Version)
 		require.Len(t, change.Edits, 1)
 		assert.Equal(t, "changed\n", change.Edits[0].NewText)
-		assert.JSONEq(t, `{"start":{"line":1,"character":0},"end":{"line":2,"character":0}}`, string(change.Edits[0].Range), "the line that differs and no other")
+		assert.JSONEq(t, `{"start":{"line":1,"character":0},"end":{"line":2,"character":0}}`, string(change.Edits[0].Range), "only the changed line is replaced")
 		assert.Equal(t, "Edit a.txt", edit.Edit.ChangeAnnotations[change.Edits[0].AnnotationID].Label)
 		request.Reply(lsptest.Fields{"applied": true})
 		ed.ChangeWith(path, 8, lsptest.Fields{"range": change.Edits[0].Range, "text": change.Edits[0].NewText})
@@ -112,13 +114,13 @@ func TestTurnInAnEditor(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(raw, &result))
 		assert.Equal(t, "stop", result.StopReason)
-		assert.Equal(t, 80, result.Usage.Output, "of all four answers")
+		assert.Equal(t, 80, result.Usage.Output, "the sum over all four answers")
 		assert.Contains(t, string(result.Message), "Done.")
-		assert.Equal(t, "saved\n", m.read(path), "saving is the person's business")
+		assert.Equal(t, "saved\n", m.read(path), "the user saves the file")
 
 		reqs := m.Requests()
 		require.Len(t, reqs, 4)
-		assert.Contains(t, lastResult(t, reqs[1]), "not 😀 saved", "what is on the screen")
+		assert.Contains(t, lastResult(t, reqs[1]), "not 😀 saved", "the unsaved text")
 		assert.Contains(t, lastResult(t, reqs[2]), "Successfully replaced 1 block")
 		assert.Contains(t, lastResult(t, reqs[3]), "first\nchanged\nlast")
 		requireWholeStory(t, ed, m)
@@ -127,15 +129,21 @@ func TestTurnInAnEditor(t *testing.T) {
 	})
 }
 
-// requireWholeStory requires that the events tell all that is in the file, numbered without gaps,
-// and that each message was on disk when it was told.
+// requireWholeStory requires that the events report everything in the file, numbered without gaps, and
+// that each message was on disk when its event was sent.
 func requireWholeStory(t *testing.T, ed *lsptest.Editor, m *machine) {
 	t.Helper()
 	var ids, types []string
 	next := uint64(1)
-	deltas := map[string]string{}
+	deltas := map[event.UpdateType]string{}
 	for _, message := range ed.Messages() {
-		var p lsp.EventParams
+		var p struct {
+			Seq   uint64
+			Event struct {
+				Type, EntryID         string
+				AssistantMessageEvent event.Update
+			}
+		}
 		switch message.Method {
 		case lsp.MethodEvent, lsp.MethodSessionChanged:
 			require.NoError(t, json.Unmarshal(message.Params, &p))
@@ -148,13 +156,12 @@ func requireWholeStory(t *testing.T, ed *lsptest.Editor, m *machine) {
 		if p.Event.Type == "message_end" {
 			ids = append(ids, p.Event.EntryID)
 		}
-		if u := p.Event.Update; u != nil {
-			deltas[u.Type] += u.Delta
-		}
+		u := p.Event.AssistantMessageEvent
+		deltas[u.Type] += u.Delta
 	}
 	assert.Equal(t, "I look.Done.", deltas["text_delta"])
 	assert.Equal(t, "hm", deltas["thinking_delta"])
-	assert.Equal(t, "agent_end", types[len(types)-1], "before the answer to the command")
+	assert.Equal(t, "agent_end", types[len(types)-1], "before the response")
 	file := m.read(m.sessionFile())
 	for _, id := range ids {
 		assert.Contains(t, file, `"id":"`+id+`"`)
@@ -162,7 +169,7 @@ func requireWholeStory(t *testing.T, ed *lsptest.Editor, m *machine) {
 	assert.Len(t, ids, len(m.messages(m.sessionFile())))
 }
 
-// What the editor refuses, or the person, is told to the model, and nothing is changed.
+// The model receives an error when the editor or the user refuses a change, and nothing changes.
 func TestRefusalsInAnEditor(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.AnthropicMessages)
@@ -186,23 +193,23 @@ func TestRefusalsInAnEditor(t *testing.T) {
 	ed.WaitRequest(lsp.MethodApprove).Reply(lsptest.Fields{"decision": "session"})
 	ed.WaitRequest("workspace/applyEdit").Reply(lsptest.Fields{"applied": false, "failureReason": "It is read-only."})
 
-	// Allowed for the session. The person types before the edit arrives.
+	// Allowed for the session. The user types before the edit arrives.
 	request = ed.WaitRequest("workspace/applyEdit")
 	ed.Change(path, 2, "text typed\n")
-	do(t, ed, "xcsh.state") // what was sent before a request is known when it is answered
+	do(t, ed, "xcsh.state") // a response confirms that all earlier messages were processed
 	request.Reply(lsptest.Fields{"applied": false, "failureReason": "The version is another one."})
 	_, failure := turn.Wait()
 	require.Nil(t, failure)
 
 	reqs := m.Requests()
 	require.Len(t, reqs, 4)
-	assert.Contains(t, lastResult(t, reqs[1]), "did not allow this")
+	assert.Contains(t, lastResult(t, reqs[1]), "denied this")
 	assert.Contains(t, lastResult(t, reqs[2]), "The editor refused to change "+path+". It is read-only.")
 	assert.Contains(t, lastResult(t, reqs[3]), path+" was changed since it was read; nothing was written.")
 	assert.Equal(t, "text\n", m.read(path))
 }
 
-// A failure of the service reaches the editor as an error that a program can act on.
+// A failure of the service reaches the editor as an error that programs can handle.
 func TestFailureInAnEditor(t *testing.T) {
 	t.Parallel()
 	forEachFormat(t, func(t *testing.T, m *machine) {
@@ -217,14 +224,14 @@ func TestFailureInAnEditor(t *testing.T) {
 		assert.Equal(t, "user assistant:error", roles(m.messages(m.sessionFile())))
 		assert.NotContains(t, transcript(ed), fakeKey)
 
-		// The next prompt is a new chance.
+		// The next prompt works again.
 		m.Script("m", providertest.Reply{Text: "Yes."})
 		_, failure = ed.Exec("xcsh.prompt", lsptest.Fields{"text": "again?"})
 		require.Nil(t, failure)
 	})
 }
 
-// Cancelling the command stops the turn, at once and for the service too.
+// Cancelling the command stops the turn immediately, including the request to the service.
 func TestCancelInAnEditor(t *testing.T) {
 	t.Parallel()
 	forEachFormat(t, func(t *testing.T, m *machine) {
@@ -232,7 +239,7 @@ func TestCancelInAnEditor(t *testing.T) {
 		ed := m.edit(nil)
 		turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "hello"})
 		for !strings.Contains(string(ed.WaitNotification(lsp.MethodEvent)), `"text_delta"`) {
-			continue // until something was answered
+			continue // until part of the answer has arrived
 		}
 		turn.Cancel()
 		_, failure := turn.Wait()
@@ -246,7 +253,7 @@ func TestCancelInAnEditor(t *testing.T) {
 	})
 }
 
-// transcript is everything the server sent.
+// transcript returns everything that the server sent.
 func transcript(ed *lsptest.Editor) string {
 	var b strings.Builder
 	for _, m := range ed.Messages() {

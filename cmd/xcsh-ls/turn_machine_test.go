@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 // formats are the wire formats that a service may speak.
@@ -32,7 +32,7 @@ func forEachFormat(t *testing.T, test func(t *testing.T, m *machine)) {
 	}
 }
 
-// machine is a person's machine: a home whose models.json names the model fake/m of a service
+// machine is a user's machine: a home directory whose models.json defines the model fake/m of a service
 // on loopback, and a folder to work in.
 type machine struct {
 	*providertest.Server
@@ -44,7 +44,7 @@ const fakeKey = "the-key-of-the-fake"
 
 func newMachine(t *testing.T, api provider.API) *machine {
 	t.Helper()
-	// Paths as the system names them: macOS has its temporary files behind a link.
+	// Resolved paths: on macOS the directory for temporary files is behind a symbolic link.
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	m := &machine{t: t, Server: providertest.New(t), home: filepath.Join(dir, "home"), work: filepath.Join(dir, "work")}
@@ -61,7 +61,7 @@ func newMachine(t *testing.T, api provider.API) *machine {
 
 func (m *machine) agentDir() string { return filepath.Join(m.home, ".xcsh", "agent") }
 
-// path is a file of the folder.
+// path returns the path of a file in the folder.
 func (m *machine) path(name string) string { return filepath.Join(m.work, name) }
 
 func (m *machine) write(path, text string) {
@@ -77,7 +77,7 @@ func (m *machine) read(path string) string {
 	return string(content)
 }
 
-// command is a run of the program in the folder.
+// command prepares a run of the program in the folder.
 func (m *machine) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(m.t.Context(), "xcsh-ls", args...)
 	cmd.Dir = m.work
@@ -85,17 +85,17 @@ func (m *machine) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the program to its end.
+// run runs the program until it exits.
 func (m *machine) run(args ...string) (code int, stdout, stderr string) {
 	m.t.Helper()
 	var out, errs bytes.Buffer
 	cmd := m.command(args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // the exit code says what there is to say
+	_ = cmd.Run() // the exit code is the result
 	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// running is a run of the program whose model has said something and says no more.
+// running is a run of the program whose model has sent part of its answer and then pauses.
 type running struct {
 	*exec.Cmd
 	m      *machine
@@ -104,7 +104,7 @@ type running struct {
 	errors bytes.Buffer
 }
 
-// begin starts the program and waits until its standard output has the text.
+// begin starts the program and waits until its standard output contains the text.
 func (m *machine) begin(text string, args ...string) *running {
 	m.t.Helper()
 	r := &running{Cmd: m.command(args...), m: m}
@@ -118,7 +118,7 @@ func (m *machine) begin(text string, args ...string) *running {
 		n, err := out.Read(piece)
 		all.Write(piece[:n])
 		if err != nil {
-			_ = r.Wait() // what it said is what counts
+			_ = r.Wait() // only its output matters
 			require.NoError(m.t, err, "it ended: %s%s", all.String(), r.errors.String())
 		}
 	}
@@ -126,16 +126,16 @@ func (m *machine) begin(text string, args ...string) *running {
 	return r
 }
 
-// end waits for the end of the program.
+// end waits until the program exits.
 func (r *running) end() (code int, stdout, stderr string) {
 	r.m.t.Helper()
 	rest, err := io.ReadAll(r.out)
 	require.NoError(r.m.t, err)
-	_ = r.Wait() // the exit code says what there is to say
+	_ = r.Wait() // the exit code is the result
 	return r.ProcessState.ExitCode(), r.said + string(rest), r.errors.String()
 }
 
-// sessionFile is the one session of the machine.
+// sessionFile returns the machine's only session file.
 func (m *machine) sessionFile() string {
 	m.t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.agentDir(), "sessions", "*", "*.jsonl"))
@@ -144,12 +144,12 @@ func (m *machine) sessionFile() string {
 	return files[0]
 }
 
-// messages are those of a session file, which must be without a fault.
+// messages returns the messages of a session file, which must have no problems.
 func (m *machine) messages(path string) []provider.Message {
 	m.t.Helper()
 	var messages []provider.Message
 	text := m.read(path)
-	require.True(m.t, strings.HasSuffix(text, "\n"), "the last line is whole")
+	require.True(m.t, strings.HasSuffix(text, "\n"), "the last line is complete")
 	for line := range strings.Lines(text) {
 		require.True(m.t, json.Valid([]byte(line)), line)
 		if raw := rawjson.Get([]byte(line), "message"); raw != nil {
@@ -165,7 +165,7 @@ func (m *machine) messages(path string) []provider.Message {
 	return messages
 }
 
-// roles are who said what, and why the answers ended.
+// roles returns the role of each message, with the stop reasons of the answers.
 func roles(messages []provider.Message) string {
 	var all []string
 	for _, m := range messages {
@@ -178,7 +178,7 @@ func roles(messages []provider.Message) string {
 	return strings.Join(all, " ")
 }
 
-// calls are calls of one tool with these arguments.
+// calls returns one call of a tool with these arguments.
 func calls(name string, args any) []providertest.Call {
 	return []providertest.Call{{Name: name, Args: args}}
 }

@@ -4,8 +4,8 @@ package main
 
 import "testing"
 
-// makePipe skips the test where pipes have no names.
+// makePipe skips the test on systems without named pipes.
 func makePipe(t *testing.T, _ string) {
 	t.Helper()
-	t.Skip("needs a pipe with a name")
+	t.Skip("needs named pipes")
 }

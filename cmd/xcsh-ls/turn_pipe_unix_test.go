@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// makePipe makes a pipe with a name: who opens it waits for the other side.
+// makePipe creates a named pipe. Opening it blocks until the other side is opened.
 func makePipe(t *testing.T, path string) {
 	t.Helper()
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

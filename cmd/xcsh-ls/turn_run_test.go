@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 var osFs = afero.NewOsFs()
 
-// A turn with tools, in each format, by the process that a person runs.
-func TestRunAsksTheService(t *testing.T) {
+// A turn with tools, in each format, by the process that users run.
+// Proves: P-001
+func TestRunUsesToolsAndContinues(t *testing.T) {
 	t.Parallel()
 	forEachFormat(t, func(t *testing.T, m *machine) {
 		m.write(m.path("a.txt"), "hello there\n")
@@ -42,8 +43,8 @@ func TestRunAsksTheService(t *testing.T) {
 		require.Equal(t, "change a.txt", reqs[0].LastText())
 		require.Contains(t, lastResult(t, reqs[1]), "hello there")
 		require.Contains(t, lastResult(t, reqs[2]), "Successfully replaced 1 block")
-		require.Regexp(t, `^y\n\s*1\n$`, lastResult(t, reqs[3]), "a pipe whose reader leaves is nothing to complain of")
-		require.Equal(t, roleOf(reqs[0]), roleOf(reqs[3])[:1], "what was sent is sent again")
+		require.Regexp(t, `^y\n\s*1\n$`, lastResult(t, reqs[3]), "a closed pipe is not an error")
+		require.Equal(t, roleOf(reqs[0]), roleOf(reqs[3])[:1], "later requests repeat earlier messages")
 
 		messages := m.messages(m.sessionFile())
 		require.Equal(t, "user assistant:toolUse toolResult assistant:toolUse toolResult assistant:toolUse toolResult assistant:stop", roles(messages))
@@ -58,11 +59,11 @@ func TestRunAsksTheService(t *testing.T) {
 		require.Equal(t, "Again.\n", stdout)
 		reqs = m.Requests()
 		require.Len(t, reqs[4].Messages, 9)
-		require.Equal(t, reqs[3].Messages, reqs[4].Messages[:7], "the history goes back as it was")
+		require.Equal(t, reqs[3].Messages, reqs[4].Messages[:7], "earlier messages are sent unchanged")
 	})
 }
 
-// lastResult is the text of the newest tool result.
+// lastResult returns the text of the newest tool result.
 func lastResult(t *testing.T, r providertest.Request) string {
 	t.Helper()
 	last := r.Messages[len(r.Messages)-1]
@@ -77,7 +78,7 @@ func roleOf(r providertest.Request) (all []string) {
 	return all
 }
 
-// A failure of the service is one sentence, exit code 1, and in the file with what was answered.
+// A failure of the service prints one sentence, exits with code 1, and is in the file with the partial answer.
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	forEachFormat(t, func(t *testing.T, m *machine) {
@@ -86,28 +87,29 @@ func TestRunFails(t *testing.T) {
 		require.Equal(t, 1, code)
 		require.Empty(t, stdout)
 		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
-		require.Contains(t, stderr, "fake does not accept the key")
+		require.Contains(t, stderr, "fake rejected the API key")
 
-		m.Script("m", providertest.Reply{Text: "half of an answer", Fault: providertest.BadJSON})
+		m.Script("m", providertest.Reply{Text: "half of an answer", Stop: provider.StopError})
 		code, stdout, stderr = m.run("run", "--continue", "--json", "hello")
 		require.Equal(t, 1, code)
-		require.Contains(t, stdout, `{"type":"agent_end","stopReason":"error","errorMessage":"what came from fake is not an answer`)
-		require.Contains(t, stderr, "what came from fake is not an answer")
+		require.Contains(t, stdout, `{"type":"agent_end","stopReason":"error","errorMessage":"m refused to answer`)
+		require.Contains(t, stderr, "m refused to answer")
 
 		m.Script("m", providertest.Reply{Text: "too long", Stop: provider.StopLength})
 		code, stdout, stderr = m.run("run", "--continue", "hello")
-		require.Equal(t, 3, code, "only an answer that is complete is a success")
+		require.Equal(t, 3, code, "an incomplete answer is a failure")
 		require.Equal(t, "too long\n", stdout)
-		require.Equal(t, "the answer is not complete: length\n", stderr)
+		require.Equal(t, "The answer is incomplete: length.\n", stderr)
 
 		messages := m.messages(m.sessionFile())
 		require.Equal(t, "user assistant:error user assistant:error user assistant:length", roles(messages))
-		require.Contains(t, messages[1].ErrorMessage, "fake does not accept the key")
-		require.NotEmpty(t, messages[3].PlainText(), "the half of the answer that came")
+		require.Contains(t, messages[1].ErrorMessage, "fake rejected the API key")
+		require.NotEmpty(t, messages[3].PlainText(), "the partial answer")
 	})
 }
 
-// An interrupt stops the turn: exit code 130, as shells have it, and what was answered is in the file.
+// An interrupt stops the turn: the exit code is 130, as in shells, and the partial answer is in the file.
+// Proves: X-195
 func TestRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
@@ -117,28 +119,29 @@ func TestRunIsInterrupted(t *testing.T) {
 		require.NoError(t, r.Process.Signal(os.Interrupt))
 		code, stdout, stderr := r.end()
 		require.Equal(t, 130, code)
-		require.True(t, strings.HasSuffix(stdout, "\n"), "the last line is ended")
+		require.True(t, strings.HasSuffix(stdout, "\n"), "the output ends with a line break")
 		require.Equal(t, "The turn was cancelled.\n", stderr)
-		<-m.Requests()[0].Ended // the service was told
+		<-m.Requests()[0].Ended // the service has seen the cancellation
 
 		messages := m.messages(m.sessionFile())
 		require.Equal(t, "user assistant:aborted", roles(messages))
-		require.Equal(t, stdout, messages[1].PlainText()+"\n", "what was shown is kept")
+		require.Equal(t, stdout, messages[1].PlainText()+"\n", "the printed text is saved")
 
 		code, stdout, stderr = m.run("run", "--continue", "hello?")
 		require.Zero(t, code, stderr)
 		require.Equal(t, "Done.\n", stdout)
 		reqs := m.Requests()
-		require.NotContains(t, string(reqs[len(reqs)-1].Body), "a long", "an answer that was stopped is not sent back")
+		require.NotContains(t, string(reqs[len(reqs)-1].Body), "a long", "a stopped answer is not sent again")
 	})
 }
 
-// An interrupt while a tool runs stops the tool too, and its call has a result in the file.
+// An interrupt while a tool runs stops the tool, too, and its call has a result in the file.
+// Proves: X-195
 func TestRunIsInterruptedInATool(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
 	m := newMachine(t, provider.AnthropicMessages)
-	pipe := m.path("pipe") // the command says through it that it runs
+	pipe := m.path("pipe") // the command writes to it when it has started
 	m.Script("m", providertest.Reply{Text: "I wait.", ToolCalls: calls("bash", map[string]any{"command": "mkfifo pipe2; echo $$ >pipe; exec cat pipe2"})})
 	makePipe(t, pipe)
 	r := m.begin("I wait.", "run", "--model", "fake/m", "--approval", "yolo", "hello")
@@ -152,8 +155,8 @@ func TestRunIsInterruptedInATool(t *testing.T) {
 	require.True(t, *messages[2].IsError)
 }
 
-// A reader that leaves, as head does, stops the turn; the answer so far is kept.
-func TestRunWhoseReaderLeaves(t *testing.T) {
+// A reader that closes the pipe, as head does, stops the turn. The partial answer is kept.
+func TestRunStopsWhenItsReaderCloses(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
 	m := newMachine(t, provider.AnthropicMessages)
@@ -164,16 +167,18 @@ func TestRunWhoseReaderLeaves(t *testing.T) {
 	require.True(t, ok)
 	require.NoError(t, closer.Close())
 	close(hold)
-	_ = r.Wait() // the exit code says what there is to say
-	require.Equal(t, 1, r.ProcessState.ExitCode(), "it ended by itself")
-	require.Contains(t, r.errors.String(), "the turn was stopped because its output could not be written: broken pipe\n")
-	require.Len(t, m.Requests(), 1, "nothing goes on that nobody reads")
+	_ = r.Wait() // the exit code is the result
+	require.Equal(t, 1, r.ProcessState.ExitCode(), "the process exits by itself")
+	require.Contains(t, r.errors.String(), "The turn was stopped because its output couldn't be written: broken pipe.\n")
+	require.Len(t, m.Requests(), 1, "the turn does not continue without a reader")
 	messages := m.messages(m.sessionFile())
 	require.Equal(t, "a long answer to a short question", messages[1].PlainText())
 }
 
-// A process that was killed in its turn leaves a file that goes on: nothing in it is changed, and
-// a call without a result has one only where the service is told of it.
+// A process that is killed during its turn leaves a file that can be continued: nothing in it is
+// changed, it has the results that were known, and the next turn records that the outcome of the
+// running command is unknown.
+// Proves: A-016
 func TestRunIsKilled(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
@@ -191,32 +196,39 @@ func TestRunIsKilled(t *testing.T) {
 		code, _, stderr := m.run("run", "--model", "fake/m", "first")
 		require.Zero(t, code, stderr)
 		r := m.begin("I look.", "run", "--continue", "--approval", "yolo", "second")
-		require.NotEmpty(t, m.read(pipe)) // waits for the command, which waits for ever
+		require.NotEmpty(t, m.read(pipe)) // waits for the command, which then blocks forever
 		require.NoError(t, r.Process.Kill())
 		_, _, _ = r.end()
-		m.write(m.path("pipe3"), "") // the command's own end
+		m.write(m.path("pipe3"), "") // lets the command end
 
 		file := m.sessionFile()
 		before := m.read(file)
-		require.Equal(t, "user assistant:stop user assistant:toolUse", roles(m.messages(file)), "no result was recorded")
+		require.Equal(t, "user assistant:stop user assistant:toolUse toolResult", roles(m.messages(file)), "the known result was recorded")
 
 		m.Script("m", providertest.Reply{Text: "Going on."})
 		code, stdout, stderr := m.run("run", "--continue", "third")
 		require.Zero(t, code, stderr)
 		require.Equal(t, "Going on.\n", stdout)
-		require.True(t, strings.HasPrefix(m.read(file), before), "what was there is there, and nothing was put between")
-		require.Equal(t, "user assistant:stop user assistant:toolUse user assistant:stop", roles(m.messages(file)))
+		require.True(t, strings.HasPrefix(m.read(file), before), "existing lines are unchanged")
+		require.Equal(t, "user assistant:stop user assistant:toolUse toolResult toolResult user assistant:stop", roles(m.messages(file)))
 
 		reqs := m.Requests()
 		last := reqs[len(reqs)-1]
 		require.Equal(t, []string{"user", "assistant", "user", "assistant", "toolResult", "toolResult", "user"}, roleOf(last))
-		for _, result := range last.Results() {
-			require.Equal(t, "No result provided", result)
+		results := last.Results()
+		require.Len(t, results, 2)
+		for _, call := range last.Messages[3].ToolCalls() {
+			if call.Name == "read" {
+				require.Equal(t, "hello\n", results[call.ID])
+			} else {
+				require.Contains(t, results[call.ID], "outcome is unknown")
+			}
 		}
 	})
 }
 
-// Killed in the middle of an answer: what had not ended is not in the file, and the prompt is.
+// Killed while streaming: the unfinished answer is not in the file, and the prompt is.
+// Proves: F-06 (killed in the middle), AB-002
 func TestRunIsKilledWhileAnswering(t *testing.T) {
 	t.Parallel()
 	skipWithoutSignals(t)
@@ -241,4 +253,16 @@ func skipWithoutSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process of Windows cannot be interrupted from outside")
 	}
+}
+
+// An answer without text is not a success for a script.
+func TestRunOfAnEmptyAnswer(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.OpenAICompletions)
+	m.Script("m", providertest.Reply{Thinking: "hm"})
+	code, stdout, stderr := m.run("run", "--model", "fake/m", "first")
+	require.Equal(t, 3, code, stderr)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "is empty")
+	require.Len(t, m.Requests(), 2)
 }

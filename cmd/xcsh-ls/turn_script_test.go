@@ -8,13 +8,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// ndjson FILE TYPE ... requires that every line of FILE is an object, and that their types are
-// these. Neighbours of one type count as one, because the pieces of an answer may be merged.
+// ndjson FILE TYPE ... requires that every line of FILE is an object and that their types are these.
+// Adjacent lines of one type count as one, because the pieces of an answer may be merged.
 func ndjson(ts *testscript.TestScript, _ bool, args []string) {
 	var got []string
 	text := ts.ReadFile(args[0])
 	if !strings.HasSuffix(text, "\n") {
-		ts.Fatalf("the last line of %s has no end", args[0])
+		ts.Fatalf("the last line of %s has no line break", args[0])
 	}
 	for line := range strings.Lines(text) {
 		var object struct{ Type string }
@@ -28,10 +28,10 @@ func ndjson(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// grows OLD NEW requires that NEW is OLD with something behind it.
+// grows OLD NEW requires that NEW is OLD with more lines appended.
 func grows(ts *testscript.TestScript, _ bool, args []string) {
 	was, is := ts.ReadFile(args[0]), ts.ReadFile(args[1])
 	if !strings.HasPrefix(is, was) || len(is) == len(was) {
-		ts.Fatalf("%s is not %s with something behind it:\n%s", args[1], args[0], is)
+		ts.Fatalf("%s is not %s with more lines:\n%s", args[1], args[0], is)
 	}
 }

@@ -12,14 +12,14 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
 )
 
-// editQuestion is what a message box asks before a.txt is edited.
-const editQuestion = "xcsh wants to: Edit a.txt\nFor this session: changes of files in this folder"
+// editQuestion is the text of the message box before a.txt is edited.
+const editQuestion = "xcsh wants to: Edit a.txt\nFor this session: edits to files in this folder, except protected files"
 
-// gated is the offline demo that waits for the test before each answer.
+// gated is the offline demo, but waits for the test before each answer.
 type gated struct {
 	asked  chan provider.Request // one for each request
 	answer chan struct{}
@@ -44,7 +44,7 @@ func (g gated) Stream(ctx context.Context, req provider.Request) iter.Seq[provid
 	}
 }
 
-// refusing is a service that turns every request down.
+// refusing is a service that rejects every request.
 type refusing struct{ err provider.Error }
 
 func (r refusing) Stream(_ context.Context, req provider.Request) iter.Seq[provider.Event] {
@@ -57,7 +57,7 @@ func (r refusing) Stream(_ context.Context, req provider.Request) iter.Seq[provi
 	}
 }
 
-// ask starts an editor on folder /w whose sessions ask offline/demo.
+// ask starts an editor on folder /w whose sessions use offline/demo.
 func ask(t *testing.T, o lsp.Options, options, capabilities lsptest.Fields) *lsptest.Editor {
 	t.Helper()
 	settings := lsptest.Fields{"model": "offline/demo"}
@@ -79,14 +79,14 @@ var editing = lsptest.Fields{"workspace": lsptest.Fields{
 
 var hooking = lsptest.Fields{"ui": lsptest.Fields{"hooks": true}}
 
-// numbered is what the events of a session have in common.
+// numbered holds the fields that the events of a session share.
 type numbered struct {
 	Seq       uint64          `json:"seq"`
 	SessionID string          `json:"sessionId"`
 	Event     json.RawMessage `json:"event"`
 }
 
-// event is what the tests look at in the event of a turn.
+// event holds the fields of a turn's event that the tests check.
 type event struct {
 	Type         string          `json:"type"`
 	Text         string          `json:"text"`
@@ -100,8 +100,8 @@ type event struct {
 	StopReason   string          `json:"stopReason"`
 }
 
-// told returns the events of the folder's session so far and checks that none is missing.
-func told(t *testing.T, ed *lsptest.Editor) []event {
+// eventsSoFar returns the events of the folder's session so far and requires that none is missing.
+func eventsSoFar(t *testing.T, ed *lsptest.Editor) []event {
 	t.Helper()
 	var events []event
 	next := uint64(1)
@@ -134,11 +134,11 @@ func waitEvent(t *testing.T, ed *lsptest.Editor, typ string) event {
 	}
 }
 
-// toolEnds returns the ends of tool calls so far.
+// toolEnds returns the events of completed tool calls so far.
 func toolEnds(t *testing.T, ed *lsptest.Editor) []event {
 	t.Helper()
 	var ends []event
-	for _, e := range told(t, ed) {
+	for _, e := range eventsSoFar(t, ed) {
 		if e.Type == "tool_execution_end" {
 			ends = append(ends, e)
 		}
@@ -158,9 +158,9 @@ func textOf(t *testing.T, fs afero.Fs, path string) string {
 	return string(content)
 }
 
-// An edit of an open document goes through the person and the editor: the client is asked
-// with all that it takes to show what would change, then makes the change itself.
-func TestAnEditIsAllowedAndMadeByTheClient(t *testing.T) {
+// An edit of an open document requires the user's approval and is applied by the editor: the client
+// receives everything it needs to show the change, then applies the change itself.
+func TestApprovedEditIsMadeByTheClient(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	putText(t, fs, "/w/a.txt", "saved\n")
@@ -171,16 +171,16 @@ func TestAnEditIsAllowedAndMadeByTheClient(t *testing.T) {
 	question := ed.WaitRequest("xcsh/approve")
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"0000000000000001","id":"offline_1","tool":"edit",
 		"args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
-		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"rules":[{"edit":true}]}`, string(question.Params))
+		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"rules":[{"edit":true,"text":"edits to files in this folder, except protected files"}]}`, string(question.Params))
 	require.JSONEq(t, `[{"id":"offline_1","tool":"edit","args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
 		"preview":{"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"]},
-		"rules":[{"edit":true}],"shown":true}]`, string(waitEvent(t, ed, "approvals_changed").Approvals))
+		"rules":[{"edit":true,"text":"edits to files in this folder, except protected files"}],"shown":true}]`, string(waitEvent(t, ed, "approvals_changed").Approvals))
 	question.Reply(lsptest.Fields{"decision": "once"})
 
 	edit := ed.WaitRequest("workspace/applyEdit")
 	require.JSONEq(t, `{"label":"Edit a.txt","edit":{"documentChanges":[{"textDocument":{"uri":"file:///w/a.txt","version":1},
 		"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":0}},"newText":"two\n"}]}]}}`, string(edit.Params))
-	require.JSONEq(t, `[]`, string(waitEvent(t, ed, "approvals_changed").Approvals), "nothing waits any more")
+	require.JSONEq(t, `[]`, string(waitEvent(t, ed, "approvals_changed").Approvals), "no approval is pending")
 	ed.Change("/w/a.txt", 2, "two\n")
 	edit.Reply(lsptest.Fields{"applied": true})
 
@@ -190,11 +190,11 @@ func TestAnEditIsAllowedAndMadeByTheClient(t *testing.T) {
 	ends := toolEnds(t, ed)
 	require.Len(t, ends, 1)
 	require.False(t, ends[0].IsError)
-	require.Equal(t, "saved\n", textOf(t, fs, "/w/a.txt"), "the person saves it")
+	require.Equal(t, "saved\n", textOf(t, fs, "/w/a.txt"), "the user saves the file")
 }
 
 // A client without hooks is asked with a message box.
-func TestAnEditIsAllowedInAMessageBox(t *testing.T) {
+func TestEditIsApprovedInAMessageBox(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	putText(t, fs, "/w/a.txt", "one\n")
@@ -205,7 +205,7 @@ func TestAnEditIsAllowedInAMessageBox(t *testing.T) {
 	require.Nil(t, err)
 	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
 
-	// Once was for once; what is like it needs no word from now on.
+	// The first approval was for one edit only. The next one covers similar edits, too.
 	prompt = ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: two => three"})
 	ed.AnswerQuestion(editQuestion, "Allow for this session")
 	_, err = prompt.Wait()
@@ -214,8 +214,8 @@ func TestAnEditIsAllowedInAMessageBox(t *testing.T) {
 	require.Equal(t, "four\n", textOf(t, fs, "/w/a.txt"))
 }
 
-// No is no, and so is every answer that is none. The model is told and the turn goes on.
-func TestAnEditThatIsNotAllowedIsNotMade(t *testing.T) {
+// A denial denies the edit, and so does every invalid answer. The model is notified and the turn continues.
+func TestDeniedEditIsNotMade(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		options lsptest.Fields
@@ -240,15 +240,15 @@ func TestAnEditThatIsNotAllowedIsNotMade(t *testing.T) {
 			ends := toolEnds(t, ed)
 			require.Len(t, ends, 1)
 			require.True(t, ends[0].IsError)
-			require.Contains(t, string(ends[0].Result), "The person did not allow this edit call.")
+			require.Contains(t, string(ends[0].Result), "The user denied this edit call.")
 			require.Equal(t, "one\n", textOf(t, fs, "/w/a.txt"))
 		})
 	}
 }
 
-// A question can be answered from elsewhere, as by a panel that follows the events; the
-// client is told to take it off the screen.
-func TestAnApprovalIsAnsweredByACommand(t *testing.T) {
+// A question can be answered by a command, for example from a panel that follows the events. The client
+// is then asked to close the question.
+func TestCommandAnswersAnApproval(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	putText(t, fs, "/w/a.txt", "one\n")
@@ -266,9 +266,9 @@ func TestAnApprovalIsAnsweredByACommand(t *testing.T) {
 	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
 }
 
-// While a turn runs a second prompt is refused, or queued where it says how. Both queues
-// are shown and come to their turn in the same run.
-func TestWhatIsSaidToATurn(t *testing.T) {
+// While a turn runs, a second prompt is refused, or queued if its arguments say so. Both queues are shown and
+// processed in the same run.
+func TestSteeringAndFollowUps(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	demo := newGated()
@@ -305,12 +305,12 @@ func TestWhatIsSaidToATurn(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"look at one.txt", "look at two.txt", "look at three.txt", "look at four.txt"}, said)
-	told(t, ed)
+	eventsSoFar(t, ed)
 }
 
-// A turn is stopped by cancelling its request and by xcsh.abort. What was queued is given
-// back, and the next prompt has a turn of its own.
-func TestATurnIsStopped(t *testing.T) {
+// A turn is stopped by cancelling its request and by xcsh.abort. Queued prompts are returned, and the
+// next prompt has a turn of its own.
+func TestAbortStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	demo := newGated()
 	ed := ask(t, serverOf(t, afero.NewMemMapFs(), demo), nil, nil)
@@ -335,11 +335,12 @@ func TestATurnIsStopped(t *testing.T) {
 	demo.answer <- struct{}{}
 	_, err = third.Wait()
 	require.Nil(t, err)
-	told(t, ed)
+	eventsSoFar(t, ed)
 }
 
-// A turn that runs does not keep the server from ending, and what was said is in the file.
-func TestAShutdownEndsATurn(t *testing.T) {
+// A running turn does not keep the server from shutting down, and the prompt and the partial answer are
+// in the file.
+func TestShutdownEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	put(t, fs, talk()...)
@@ -357,8 +358,8 @@ func TestAShutdownEndsATurn(t *testing.T) {
 	require.Contains(t, read(t, fs), "look at three.txt")
 }
 
-// A turn is a progress that can be cancelled, for editors that show nothing else of it.
-func TestATurnIsAProgress(t *testing.T) {
+// A turn is shown as a cancellable progress, for editors that show nothing else of it.
+func TestTurnReportsProgress(t *testing.T) {
 	t.Parallel()
 	demo := newGated()
 	ed := ask(t, serverOf(t, afero.NewMemMapFs(), demo), nil, nil)
@@ -373,8 +374,8 @@ func TestATurnIsAProgress(t *testing.T) {
 	require.JSONEq(t, `{"token":"t","value":{"kind":"end"}}`, string(ed.WaitNotification("$/progress")))
 }
 
-// The failure of a service is told with what it said; the prompt is in the session.
-func TestAServiceThatRefuses(t *testing.T) {
+// The error of a service includes its message, and the prompt is in the session.
+func TestServiceErrorIsReported(t *testing.T) {
 	t.Parallel()
 	ed := ask(t, serverOf(t, afero.NewMemMapFs(), refusing{provider.Error{Class: provider.InvalidRequest, Status: 400, Message: "That is no request."}}), nil, nil)
 	_, err := ed.Exec("xcsh.prompt", lsptest.Fields{"text": "hello"})
@@ -382,14 +383,14 @@ func TestAServiceThatRefuses(t *testing.T) {
 	require.Equal(t, -32803, err.Code)
 	require.Contains(t, err.Message, "That is no request.")
 	require.JSONEq(t, `{"kind":"provider","class":"invalid_request","status":400}`, string(err.Data))
-	events := told(t, ed)
+	events := eventsSoFar(t, ed)
 	require.Equal(t, "agent_end", events[len(events)-1].Type)
 	require.Contains(t, events[len(events)-1].ErrorMessage, "That is no request.")
 	require.Contains(t, string(do(t, ed, "xcsh.context", nil)), `"hello"`)
 }
 
-// Hosts may send notifications instead of commands. They take effect in their order: what
-// is said to a turn does not overtake the prompt that begins it.
+// Hosts may send notifications instead of commands. They take effect in order: a message to a turn does
+// not overtake the prompt that begins it.
 func TestNotificationsOfHosts(t *testing.T) {
 	t.Parallel()
 	demo := newGated()
@@ -404,9 +405,9 @@ func TestNotificationsOfHosts(t *testing.T) {
 	ed.Notify("xcsh/abort", nil)
 	require.Equal(t, "aborted", waitEvent(t, ed, "agent_end").StopReason)
 
-	// Whatever fails is told as an event, because nobody waits for an answer.
+	// Every failure is sent as an event, because a notification has no response.
 	for method, want := range map[string]event{
-		"xcsh/steer":       {Text: "xcsh.steer", Kind: "stale", ErrorMessage: "Nothing runs in /w; send a prompt instead."},
+		"xcsh/steer":       {Text: "xcsh.steer", Kind: "stale", ErrorMessage: "No turn is running in /w; send a prompt instead."},
 		"xcsh/setModel":    {Text: "xcsh.setModel", Kind: "invalidArgument", ErrorMessage: `xcsh.setModel has no argument "text".`},
 		"xcsh/setThinking": {Text: "xcsh.setThinking", Kind: "invalidArgument", ErrorMessage: `xcsh.setThinking has no argument "text".`},
 	} {
@@ -414,10 +415,10 @@ func TestNotificationsOfHosts(t *testing.T) {
 		want.Type = "error"
 		require.Equal(t, want, waitEvent(t, ed, "error"), method)
 	}
-	told(t, ed)
+	eventsSoFar(t, ed)
 }
 
-// A failure of which nobody can tell which session it is about is a message to the person.
+// A failure that belongs to no known session is shown to the user as a message.
 func TestANotificationAboutNoSession(t *testing.T) {
 	t.Parallel()
 	ed := edit(t, afero.NewMemMapFs(), "/v")
@@ -429,8 +430,8 @@ func TestANotificationAboutNoSession(t *testing.T) {
 	require.Equal(t, "provider", waitEvent(t, ed, "error").Kind)
 }
 
-// The list begins with what can be used now.
-func TestModelsThatCanBeUsedGoFirst(t *testing.T) {
+// The list begins with the models that are available now.
+func TestAvailableModelsAreListedFirst(t *testing.T) {
 	t.Parallel()
 	ed := edit(t, afero.NewMemMapFs())
 	var list struct {

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/lsp/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 )
 
-// written is what the person writes into each file.
+// written is the text that the user writes into each file.
 const written = "hello"
 
-// plainClient is an editor without a plugin: it runs commands by name and knows what the protocol
-// has for asking a person.
+// plainClient is an editor without a plugin: it runs commands by name and shows questions only with the
+// means of the protocol.
 type plainClient struct {
 	capabilities lsptest.Fields
 	answer       func(t *testing.T, ed *lsptest.Editor, r lsptest.Request)
@@ -28,7 +28,7 @@ type plainClient struct {
 
 var shows = lsptest.Fields{"window": lsptest.Fields{"showDocument": lsptest.Fields{"support": true}, "workDoneProgress": true}}
 
-// plainClients are by what they do when the server asks.
+// plainClients maps names to clients that differ in how they answer the server's requests.
 var plainClients = map[string]plainClient{
 	"answers": {shows, func(t *testing.T, ed *lsptest.Editor, r lsptest.Request) {
 		if r.Method != "window/showDocument" {
@@ -42,13 +42,13 @@ var plainClients = map[string]plainClient{
 			ed.Save(path)
 		}
 	}},
-	"answers, and opens nothing":    {lsptest.Fields{}, func(t *testing.T, _ *lsptest.Editor, r lsptest.Request) { answerFirst(t, r) }},
-	"knows no questions":            {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Fail(-32601, "no such method") }},
-	"closes each question":          {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
-	"shows nothing, though it says": {shows, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
+	"answers, and opens nothing": {lsptest.Fields{}, func(t *testing.T, _ *lsptest.Editor, r lsptest.Request) { answerFirst(t, r) }},
+	"supports no questions":      {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Fail(-32601, "no such method") }},
+	"closes each question":       {lsptest.Fields{}, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
+	"claims to show documents":   {shows, func(_ *testing.T, _ *lsptest.Editor, r lsptest.Request) { r.Reply(nil) }},
 }
 
-// answerFirst answers a question with its first choice, after writing the file that it is about.
+// answerFirst answers a question with its first choice, after writing the file to which it refers.
 func answerFirst(t *testing.T, r lsptest.Request) {
 	t.Helper()
 	var q struct {
@@ -57,7 +57,7 @@ func answerFirst(t *testing.T, r lsptest.Request) {
 	}
 	require.NoError(t, json.Unmarshal(r.Params, &q))
 	if len(q.Actions) == 0 {
-		r.Reply(nil) // no question: a progress is begun
+		r.Reply(nil) // no question: the start of a progress
 		return
 	}
 	if _, rest, ok := strings.Cut(q.Message, "Write it into "); ok {
@@ -77,7 +77,7 @@ func shownPath(t *testing.T, r lsptest.Request) string {
 	return lsptest.Path(t, p.URI)
 }
 
-// isInput reports whether the person is to write into the file.
+// isInput reports whether the user is to write into the file.
 func isInput(path string) bool {
 	content, err := os.ReadFile(path)
 	return err == nil && strings.Contains(string(content), "Write above this line and save.")
@@ -91,22 +91,22 @@ func writeAnswer(t *testing.T, path string) {
 	require.NoError(t, os.WriteFile(path, append([]byte(written+"\n"), content...), 0o600))
 }
 
-// refusals are the commands that do not succeed although the person answers, and why.
+// refusals are the commands that fail although the user answers, with the reasons.
 var refusals = map[string]struct{ kind, why string }{
-	"xcsh.steer":    {"stale", "nothing runs"},
-	"xcsh.followUp": {"stale", "nothing runs"},
-	"xcsh.approve":  {"notFound", "nothing waits for permission"},
-	"xcsh.compact":  {"invalidArgument", "too little was said"},
-	"xcsh.share":    {"notFound", "there is neither gh nor a script"},
+	"xcsh.steer":    {"stale", "no running turn"},
+	"xcsh.followUp": {"stale", "no running turn"},
+	"xcsh.approve":  {"notFound", "no pending approval"},
+	"xcsh.compact":  {"invalidArgument", "the session is too short"},
+	"xcsh.share":    {"notFound", "neither gh nor a share script"},
 	"xcsh.import":   {"notFound", "agent-base has no sessions here"},
-	"xcsh.forget":   {"notFound", "nothing was said yet"},
-	"xcsh.artifact": {"notFound", "no output was long enough to be kept"},
+	"xcsh.forget":   {"notFound", "the history is empty"},
+	"xcsh.artifact": {"notFound", "no output was kept"},
 }
 
-// asked are the commands that ask a person, and what a client is told that cannot ask, and one whose
-// person closes each question. A file to write that nobody opened was not closed by a person.
+// asked are the commands that ask the user, with the error kinds that a client gets if it cannot ask and if its
+// user closes each question. A file to write that was never opened does not count as closed by the user.
 var asked = map[string]struct{ unknown, closed string }{
-	"xcsh.resume":      {"cancelled", "cancelled"}, // nothing was selected, in the words of the original
+	"xcsh.resume":      {"cancelled", "cancelled"}, // nothing was selected, in the wording of the terminal programs
 	"xcsh.resolve":     {"argumentNeeded", "cancelled"},
 	"xcsh.branch":      {"argumentNeeded", "cancelled"},
 	"xcsh.label":       {"argumentNeeded", "cancelled"},
@@ -118,6 +118,7 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.setModel":    {"argumentNeeded", "cancelled"},
 	"xcsh.setThinking": {"argumentNeeded", "cancelled"},
 	"xcsh.setApproval": {"argumentNeeded", "cancelled"},
+	"xcsh.setMode":     {"argumentNeeded", "cancelled"},
 	"xcsh.bash":        {"argumentNeeded", "argumentNeeded"},
 	"xcsh.steer":       {"stale", "stale"},
 	"xcsh.followUp":    {"stale", "stale"},
@@ -130,8 +131,9 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.describe":    {"argumentNeeded", "argumentNeeded"},
 }
 
-// Some editors can only run a command by its name. Each command then asks the person for what it
-// needs, or says in one sentence why it did nothing; none waits for what cannot come.
+// Some editors can only run a command by its name. Each command then asks the user for its missing
+// arguments, or fails with a one-sentence message; none waits forever.
+// Proves: AB-089, E-01
 func TestEveryCommandWithoutArguments(t *testing.T) {
 	t.Parallel()
 	for _, name := range commands.Default.Names() {
@@ -156,7 +158,8 @@ func TestEveryCommandWithoutArguments(t *testing.T) {
 	}
 }
 
-// The PATH is empty, so that nothing is shared with the world by whoever runs the tests.
+// The PATH is empty, so that running the tests never publishes anything.
+// Proves: E-01
 func TestShareWithoutArguments(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for client, c := range plainClients {
@@ -186,17 +189,16 @@ func runWithoutArguments(t *testing.T, name, client string, c plainClient, argum
 	switch client {
 	case "answers", "answers, and opens nothing":
 		assert.Equal(t, refusals[name].kind, kind, "%v; %s", err, refusals[name].why)
-	case "knows no questions":
+	case "supports no questions":
 		assert.Equal(t, asked[name].unknown, kind, "%v", err)
 	default:
 		assert.Equal(t, asked[name].closed, kind, "%v", err)
 	}
 	_, failure := ed.Exec("xcsh.state", nil)
-	require.Nil(t, failure, "the server goes on")
+	require.Nil(t, failure, "the server still responds")
 }
 
-// plainEditor is a client in a folder where one session is live, another is on disk and a third in
-// the trash.
+// plainEditor starts a client in a folder with one live session, another on disk and a third in the trash.
 func plainEditor(t *testing.T, c plainClient) *lsptest.Editor {
 	t.Helper()
 	work := t.TempDir()
@@ -227,8 +229,8 @@ func plainEditor(t *testing.T, c plainClient) *lsptest.Editor {
 	return ed
 }
 
-// A request for permission is answered without knowing its id: where its own question went out of
-// sight, say.
+// A pending approval can be answered without its id, for example when its own question is no longer visible.
+// Proves: E-01
 func TestApproveWithoutArguments(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -239,15 +241,15 @@ func TestApproveWithoutArguments(t *testing.T) {
 
 	_, err := ed.BeginExec("xcsh.approve", nil).WaitAnswering(func(r lsptest.Request) { r.Reply(nil) })
 	require.Equal(t, "cancelled", err.Kind())
-	require.Equal(t, "No request selected", err.Message)
+	require.Equal(t, "No permission prompt selected", err.Message)
 	_, err = ed.BeginExec("xcsh.approve", nil).WaitAnswering(func(r lsptest.Request) { r.Fail(-32601, "no such method") })
 	require.Equal(t, "argumentNeeded", err.Kind())
 	require.JSONEq(t, `{"kind":"argumentNeeded","input":"text","field":"id","choices":["offline_1"]}`, string(err.Data))
 	require.Equal(t, "one\n", textOf(t, fs, "/w/a.txt"))
 
 	approve := ed.BeginExec("xcsh.approve", nil)
-	ed.AnswerQuestion("Answer which request?", "Edit a.txt · offline_1")
-	ed.AnswerQuestion("What is the answer?", "Allow")
+	ed.AnswerQuestion("Select a permission prompt", "Edit a.txt · offline_1")
+	ed.AnswerQuestion("Allow this action?", "Allow")
 	result, err := approve.Wait()
 	require.Nil(t, err)
 	require.JSONEq(t, `{"decision":"once"}`, string(result))
@@ -257,13 +259,14 @@ func TestApproveWithoutArguments(t *testing.T) {
 	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
 }
 
-// A notification that leaves an argument out must not keep the next one waiting for a person.
+// A notification without its argument must not block the next one while it waits for the user.
+// Proves: E-03
 func TestNotificationsOfHostsNeverAsk(t *testing.T) {
 	t.Parallel()
 	ed := plainEditor(t, plainClient{capabilities: shows})
 	for method, question := range map[string]string{
-		"xcsh/setModel": "Which model?", "xcsh/setThinking": "Which thinking level?",
-		"xcsh/prompt": "What do you want to say?", "xcsh/steer": "What do you want to say?", "xcsh/followUp": "What do you want to say?",
+		"xcsh/setModel": "Select a model", "xcsh/setThinking": "Select a thinking level",
+		"xcsh/prompt": "Message", "xcsh/steer": "Message", "xcsh/followUp": "Message",
 	} {
 		ed.Notify(method, lsptest.Fields{})
 		for {
@@ -276,7 +279,8 @@ func TestNotificationsOfHostsNeverAsk(t *testing.T) {
 	}
 }
 
-// While a turn runs a text can be written for it, but not a prompt that would be refused.
+// While a turn runs, a user can write a text for it, but not a prompt that would be refused.
+// Proves: E-01
 func TestSteeringWithoutArguments(t *testing.T) {
 	t.Parallel()
 	model := newGated()

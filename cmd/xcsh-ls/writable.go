@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// unwritable says why the session file at path can be neither written nor made, nil when it
-// can or when the system does not tell. It changes nothing; a session in memory, "", needs no
-// file. The error is kind readOnly.
+// unwritable returns a readOnly error if the session file at path can be neither written nor created, and nil if
+// it can or if the system doesn't report it. It changes nothing. A session in memory, "", needs no file.
 func unwritable(path string) error {
 	if path == "" {
 		return nil
@@ -37,7 +36,7 @@ func unwritable(path string) error {
 	return fault.New(fault.ReadOnly, "Cannot save sessions in %s: %w.", dir, cause(err)).With("path", dir)
 }
 
-// cause is what the system said, without the path that the sentence names already.
+// cause returns the system's error without the path, which the message already names.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -45,17 +44,17 @@ func cause(err error) error {
 	return err
 }
 
-// elsewhere adds to an error about the place of a session what a person does about it.
+// elsewhere adds to an error about the session directory what the user can do about it.
 func elsewhere(err error) error {
 	if !fault.Is(err, fault.ReadOnly) && !fault.Is(err, fault.IO) {
 		return err
 	}
 	return fault.New(fault.KindOf(err),
-		"%w Name a directory that can be written with --agent-dir, or keep the session in memory with --no-session.", err)
+		"%w Pass a writable directory with --agent-dir, or --no-session to keep the session in memory.", err)
 }
 
-// warnUnwritable tells the person once when no session of the first folder can be saved: else
-// that would be known only behind the first answer of a model.
+// warnUnwritable warns the user once if no session of the first folder can be saved. Otherwise the user
+// would notice only after the model's first answer.
 func warnUnwritable(ctx context.Context, env *commands.Env) {
 	folders := env.Folders()
 	if len(folders) == 0 {
@@ -67,6 +66,6 @@ func warnUnwritable(ctx context.Context, env *commands.Env) {
 	}
 	if fault.Is(err, fault.ReadOnly) || fault.Is(err, fault.IO) {
 		env.UI.Notify(ctx, commands.LevelWarning,
-			err.Error()+" Sessions can be read only, until the server is started with an agentDir that can be written.")
+			err.Error()+" Sessions can be read but not saved. Set agentDir to a writable directory and restart the server.")
 	}
 }

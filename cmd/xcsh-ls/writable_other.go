@@ -2,5 +2,5 @@
 
 package main
 
-// mayWrite is not known before the first write where permissions are lists.
+// mayWrite returns nil on systems with access control lists, where only a write shows whether it is permitted.
 func mayWrite(string) error { return nil }

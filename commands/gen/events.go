@@ -6,67 +6,92 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 )
 
-// eventShape is one type of xcsh/event and the members that come with it; a member with
-// "?" may be missing.
-type eventShape struct{ name, members string }
-
-// eventShapes are all types, in the order of the table in docs/protocol.md, which a test
-// compares with this one.
-var eventShapes = []eventShape{
-	{loop.AgentStart, ""},
-	{loop.AgentEnd, "stopReason errorMessage? unanswered?"},
-	{loop.TurnStart, ""},
-	{loop.TurnEnd, "message? toolResults?"},
-	{loop.MessageStart, "message entryId?"},
-	{loop.MessageEnd, "message entryId?"},
-	{loop.MessageDelta, "assistantMessageEvent"},
-	{loop.ToolStart, "toolCallId toolName args?"},
-	{loop.ToolUpdate, "toolCallId toolName args? partialResult?"},
-	{loop.ToolEnd, "toolCallId toolName args? result? isError?"},
-	{"approvals_changed", "approvals"},
-	{"approval_mode_changed", "mode"},
-	{loop.QueueChanged, "steering? followUp?"},
-	{"model_changed", "model? role?"},
-	{"thinking_level_changed", "thinkingLevel"},
-	{loop.RetryStart, "attempt? maxAttempts? delayMs? reason? errorMessage?"},
-	{loop.RetryEnd, "attempt? success? errorMessage?"},
-	{"auto_compaction_start", "compactionReason?"},
-	{"auto_compaction_end", "compactionReason? result? aborted? errorMessage? willRetry?"},
-	{"bash_execution_update", "text?"},
-	{"bash_execution_end", "message entryId?"},
-	{loop.NotSaved, "errorMessage?"},
-	{"notice", "text"},
-	{"error", "text? kind? errorMessage"},
+// eventShape is one type of xcsh/event and its members. A member with "?" is optional.
+type eventShape struct {
+	of      event.Event
+	members string
 }
 
-// events writes one interface per type of event and their union, which the type member
-// tells apart.
-func (w *wire) events(b *strings.Builder) error {
-	of := reflect.TypeFor[loop.Event]()
-	s, err := w.schema(of)
+// schemas returns the schemas of the members in output order.
+func (s eventShape) schemas(w *wire) (members []eventMember, err error) {
+	of, err := w.schema(reflect.TypeOf(s.of))
 	if err != nil {
-		return err
+		return nil, err
 	}
+	for member := range strings.FieldsSeq(s.members) {
+		key := strings.TrimSuffix(member, "?")
+		p := of.Properties[key]
+		if p == nil {
+			return nil, fmt.Errorf("an event of type %s has no member %q", s.of.Type(), key)
+		}
+		members = append(members, eventMember{key: key, optional: key != member, schema: p})
+	}
+	if len(members) != len(of.Properties) {
+		return nil, fmt.Errorf("an event of type %s has %d members, %d are listed", s.of.Type(), len(of.Properties), len(members))
+	}
+	return members, nil
+}
+
+// eventMember is one member of an event.
+type eventMember struct {
+	key      string
+	optional bool
+	schema   *jsonschema.Schema
+}
+
+// eventShapes are the shapes of all events, in the order of the table in docs/protocol.md. A test
+// compares the two.
+var eventShapes = []eventShape{
+	{event.AgentStart{}, ""},
+	{event.AgentEnd{}, "stopReason errorMessage? unanswered?"},
+	{event.TurnStart{}, ""},
+	{event.TurnEnd{}, "message? toolResults?"},
+	{event.MessageStart{}, "message"},
+	{event.MessageEnd{}, "message entryId?"},
+	{event.MessageUpdate{}, "assistantMessageEvent"},
+	{event.ToolStart{}, "toolCallId toolName args?"},
+	{event.ToolUpdate{}, "toolCallId toolName partialResult?"},
+	{event.ToolEnd{}, "toolCallId toolName result? isError?"},
+	{event.ApprovalsChanged{}, "approvals"},
+	{event.ApprovalModeChanged{}, "mode"},
+	{event.ModeChanged{}, "mode"},
+	{event.QueueChanged{}, "steering? followUp?"},
+	{event.ModelChanged{}, "model? role?"},
+	{event.ThinkingLevelChanged{}, "thinkingLevel"},
+	{event.RetryStart{}, "attempt? maxAttempts? delayMs? reason? errorMessage?"},
+	{event.RetryEnd{}, "attempt? success? errorMessage?"},
+	{event.CompactionStart{}, "compactionReason?"},
+	{event.CompactionEnd{}, "compactionReason? result? aborted? errorMessage? willRetry?"},
+	{event.BashUpdate{}, "text?"},
+	{event.BashEnd{}, "message entryId?"},
+	{event.NotSaved{}, "errorMessage?"},
+	{event.Notice{}, "text"},
+	{event.Error{}, "text? kind? errorMessage"},
+}
+
+// events writes one interface per type of event and their union, which is discriminated by the
+// member "type".
+func (w *wire) events(b *strings.Builder) error {
 	var names []string
 	for _, shape := range eventShapes {
-		name := eventName(shape.name)
+		members, err := shape.schemas(w)
+		if err != nil {
+			return err
+		}
+		name := eventName(shape.of.Type())
 		names = append(names, name)
-		fmt.Fprintf(b, "\nexport interface %s {\n  type: %s;\n", name, singleQuoted(shape.name))
-		for member := range strings.FieldsSeq(shape.members) {
-			key := strings.TrimSuffix(member, "?")
-			p := s.Properties[key]
-			if p == nil {
-				return fmt.Errorf("an event has no member %q", key)
+		fmt.Fprintf(b, "\nexport interface %s {\n  type: %s;\n", name, singleQuoted(shape.of.Type()))
+		for _, m := range members {
+			mark := ""
+			if m.optional {
+				mark = "?"
 			}
-			// A member of an event that is there is never null.
-			p = p.CloneSchemas()
-			if p.Ref != "" || len(p.Types) > 1 {
-				p.Types = slices.DeleteFunc(slices.Clone(p.Types), func(t string) bool { return t == "null" })
-			}
-			fmt.Fprintf(b, "  %s: %s;\n", member, w.member(of, key, p, true))
+			fmt.Fprintf(b, "  %s%s: %s;\n", m.key, mark, w.member(reflect.TypeOf(shape.of), m.key, notNull(m.schema), true))
 		}
 		b.WriteString("}\n")
 	}
@@ -75,7 +100,16 @@ func (w *wire) events(b *strings.Builder) error {
 	return nil
 }
 
-// eventName is the interface of a type of event: AgentStartEvent for agent_start.
+// notNull returns the schema of a member without null: an event omits a member that has no value.
+func notNull(s *jsonschema.Schema) *jsonschema.Schema {
+	s = s.CloneSchemas()
+	if s.Ref != "" || len(s.Types) > 1 {
+		s.Types = slices.DeleteFunc(slices.Clone(s.Types), func(t string) bool { return t == "null" })
+	}
+	return s
+}
+
+// eventName returns the name of an event's interface: AgentStartEvent for agent_start.
 func eventName(name string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(name, "_") {

@@ -8,16 +8,14 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
-// luaPrefix keeps the names of the wire apart from those of the plugin.
+// luaPrefix separates the names of wire types from those of the plugin.
 const luaPrefix = "xcsh.wire."
 
-// luaWire is what goes over the wire, as annotations for the Lua language server. Nothing
-// in the file runs.
+// luaWire renders the wire types as annotations for the Lua language server. The file contains no executable code.
 func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
 	w := &wire{names: map[reflect.Type]string{}, taken: map[string]reflect.Type{}}
 	var b strings.Builder
@@ -49,36 +47,29 @@ func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// luaEvent writes one class for all types of events: Lua's annotations cannot tell them
-// apart by a member.
+// luaEvent writes one class for all types of events, because Lua's annotations have no unions
+// discriminated by a member.
 func (w *wire) luaEvent(b *strings.Builder) error {
-	of := reflect.TypeFor[loop.Event]()
-	s, err := w.schema(of)
-	if err != nil {
-		return err
-	}
-	var names, members []string
+	var names, fields []string
 	for _, shape := range eventShapes {
-		names = append(names, shape.name)
-		for member := range strings.FieldsSeq(shape.members) {
-			if key := strings.TrimSuffix(member, "?"); !slices.Contains(members, key) {
-				members = append(members, key)
+		names = append(names, shape.of.Type())
+		members, err := shape.schemas(w)
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			field := fmt.Sprintf("---@field %s? %s\n", m.key, w.luaMember(reflect.TypeOf(shape.of), m.key, m.schema))
+			if !slices.Contains(fields, field) {
+				fields = append(fields, field)
 			}
 		}
 	}
 	fmt.Fprintf(b, "\n---What happened in a session. A client ignores types that it does not know.\n---@class %sSessionEvent\n", luaPrefix)
-	fmt.Fprintf(b, "---@field type %s\n", strings.ReplaceAll(union(names), " | ", "|"))
-	for _, key := range members {
-		p := s.Properties[key]
-		if p == nil {
-			return fmt.Errorf("an event has no member %q", key)
-		}
-		fmt.Fprintf(b, "---@field %s? %s\n", key, w.luaMember(of, key, p))
-	}
+	fmt.Fprintf(b, "---@field type %s\n%s", strings.ReplaceAll(union(names), " | ", "|"), strings.Join(fields, ""))
 	return nil
 }
 
-// luaClasses writes every type that was named, and those that they name in turn.
+// luaClasses writes every type that was named, and the types to which they refer.
 func (w *wire) luaClasses(b *strings.Builder) error {
 	for i := 0; i < len(w.order); i++ {
 		t := w.order[i]
@@ -100,7 +91,7 @@ func (w *wire) luaClasses(b *strings.Builder) error {
 	return nil
 }
 
-// luaMembers are wireMembers as Lua has them.
+// luaMembers is wireMembers for Lua.
 var luaMembers = map[string]string{
 	"Record<string, unknown>": "table<string, any>",
 }

@@ -1,6 +1,5 @@
-// Command gen writes every file that repeats the list of commands: for the editors'
-// plugins and for people. One function serves both writing and checking, so that
-// TestGenerated and "make gen" cannot disagree.
+// Command gen writes every file that repeats the list of commands, for the editors' plugins and for users. One
+// function both writes and checks the files, so that TestGenerated and "make gen" cannot disagree.
 //
 //	go run ./commands/gen          writes them
 //	go run ./commands/gen -check   names those that are stale and fails
@@ -16,10 +15,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
-// output is one generated file. render gets the file as it is, for files of which
-// only a part is generated.
+// output is one generated file. render gets the current file, because some files are generated only in part.
 type output struct {
-	path   string // below the module's root
+	path   string // relative to the module's root
 	render func(table *commands.Table, old []byte) ([]byte, error)
 }
 
@@ -54,8 +52,8 @@ func main() {
 	}
 }
 
-// generate renders every output and returns the paths of those that differ from what
-// is on disk, which it writes when write is set.
+// generate renders every output and returns the paths of those that differ from the files on disk. If
+// write is set, it writes them.
 func generate(root string, write bool) (stale []string, err error) {
 	for _, o := range outputs {
 		path := filepath.Join(root, filepath.FromSlash(o.path))

@@ -28,8 +28,8 @@ func schemaOf(s commands.Spec, t reflect.Type) *jsonschema.Schema {
 func commandsMarkdown(t *commands.Table, _ []byte) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- %s -->\n\n# Commands\n\n", notice)
-	b.WriteString("Each is run with `workspace/executeCommand` and takes one JSON object. Unknown arguments are refused.\n" +
-		"The errors are those of [protocol.md](protocol.md#errors).\n")
+	b.WriteString("Run a command with `workspace/executeCommand` and one JSON object as its argument. Unknown arguments are errors.\n" +
+		"For errors, see [protocol.md](protocol.md#errors).\n")
 	for _, s := range t.Specs() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\n", s.Name, s.Doc, traits(s))
 		writeFields(&b, "Argument", schemaOf(s, s.Args))
@@ -44,10 +44,12 @@ func traits(s commands.Spec) string {
 		flag commands.Flag
 		text string
 	}{
-		{commands.Palette, "offered by name"},
-		{commands.ReadOnly, "changes no session"},
-		{commands.NeedIdle, "not while a turn runs"},
-		{commands.NeedPersistent, "needs a session with a file"},
+		{commands.Palette, "in the command palette"},
+		{commands.ReadOnly, "read-only"},
+		{commands.WritesFile, "writes a file, changes no session"},
+		{commands.NeedsIdle, "not while a turn is running"},
+		{commands.NeedsPersistent, "not for in-memory sessions"},
+		{commands.NeedsTrust, "not in a restricted workspace"},
 	} {
 		if s.Flags.Has(f.flag) {
 			traits = append(traits, f.text)
@@ -122,7 +124,7 @@ func protocolMarkdown(t *commands.Table, old []byte) ([]byte, error) {
 	return between(old, beginMark, b.String(), endMark)
 }
 
-// between replaces what stands between two marks and leaves every other byte alone.
+// between replaces the text between two marks and keeps every other byte.
 func between(old []byte, begin, text, end string) ([]byte, error) {
 	before, rest, ok := bytes.Cut(old, []byte(begin))
 	if !ok {

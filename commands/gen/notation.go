@@ -8,15 +8,15 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// notation is how a language writes types.
+// notation describes how a language writes types.
 type notation struct {
-	prefix   string            // before the name of a type of ours
-	words    map[string]string // where its word is not that of JSON Schema
-	unknown  string            // what may be anything
-	mapOf    string            // of texts to what %s is
-	or       string            // between what a value may be
+	prefix   string            // before the name of a type of this project
+	words    map[string]string // type names that differ from those of JSON Schema
+	unknown  string            // the type that allows any value
+	mapOf    string            // format of a map from strings to %s
+	or       string            // between the alternatives of a union
 	then     string            // between the members of an object
-	compound string            // a type that has this in it stands in brackets where it is one of a list
+	compound string            // a type that contains this is parenthesized as a list element
 }
 
 var typeScriptNotation = notation{
@@ -24,14 +24,14 @@ var typeScriptNotation = notation{
 	mapOf: "Record<string, %s>", or: " | ", then: "; ", compound: " ",
 }
 
-// luaNotation is the language of annotations. null is a value of its own on the wire, which Neovim
+// luaNotation is the notation of Lua annotations. null is a value of its own on the wire, which Neovim
 // may leave out.
 var luaNotation = notation{
 	prefix: luaPrefix, words: map[string]string{"null": "nil"}, unknown: "any",
 	mapOf: "table<string, %s>", or: "|", then: ", ", compound: "|",
 }
 
-// typeOf is the type of what fits s.
+// typeOf returns the type of the values that match s.
 func (n notation) typeOf(s *jsonschema.Schema) string {
 	types := s.Types
 	if s.Type != "" {
@@ -44,7 +44,7 @@ func (n notation) typeOf(s *jsonschema.Schema) string {
 	none := ""
 	for _, t := range types {
 		if t == "null" {
-			none = n.word(t) // it reads better behind what else it may be
+			none = n.word(t) // null reads better after the other alternatives
 			continue
 		}
 		parts = append(parts, n.one(t, s))
@@ -58,7 +58,7 @@ func (n notation) typeOf(s *jsonschema.Schema) string {
 	return strings.Join(parts, n.or)
 }
 
-// one is the type of those that fit s and are of the JSON type t.
+// one returns the type of the values that match s and have the JSON type t.
 func (n notation) one(t string, s *jsonschema.Schema) string {
 	switch t {
 	case "array":

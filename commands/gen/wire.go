@@ -11,23 +11,23 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
-	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
-// method is a custom method and the types of what it carries; result is nil for a
-// notification.
+// method is a custom method and the types of its parameters and its result. result is nil for a notification.
 type method struct {
 	name           string
 	params, result reflect.Type
 }
 
-// serverMethods are what a client may get from the server beside LSP.
+// serverMethods are the methods beyond LSP that the server may send to a client.
 var serverMethods = []method{
 	{lsp.MethodEvent, reflect.TypeFor[lsp.EventParams](), nil},
 	{lsp.MethodSessionChanged, reflect.TypeFor[lsp.SessionChangedParams](), nil},
@@ -39,9 +39,9 @@ var serverMethods = []method{
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
 }
 
-// wireNames are the types whose Go name says too little outside of its package.
+// wireNames maps the types whose Go name is unclear outside its package to their names on the wire.
 var wireNames = map[reflect.Type]string{
-	reflect.TypeFor[session.Info]():      "SessionInfo",
+	reflect.TypeFor[library.Info]():      "SessionInfo",
 	reflect.TypeFor[session.Context]():   "SessionContext",
 	reflect.TypeFor[session.Usage]():     "SessionUsage",
 	reflect.TypeFor[agent.State]():       "SessionState",
@@ -53,7 +53,7 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
 	reflect.TypeFor[tool.Preview]():      "ToolPreview",
 	reflect.TypeFor[provider.Block]():    "ContentBlock",
-	reflect.TypeFor[loop.Update]():       "AnswerUpdate",
+	reflect.TypeFor[event.Update]():      "AnswerUpdate",
 	reflect.TypeFor[commands.Image]():    "PromptImage",
 	reflect.TypeFor[commands.Folder]():   "FolderArgs",
 	reflect.TypeFor[commands.Subject]():  "SubjectArgs",
@@ -63,7 +63,7 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
 }
 
-// wireEnums are the texts of which there are only so many.
+// wireEnums are the string types with a fixed set of values.
 var wireEnums = []struct {
 	name   string
 	of     reflect.Type
@@ -90,7 +90,7 @@ func texts[T ~string](values []T) []string {
 	return all
 }
 
-// wireTypeScript is what goes over the wire, as TypeScript types.
+// wireTypeScript renders the wire types as TypeScript types.
 func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	w := &wire{names: map[reflect.Type]string{}, taken: map[string]reflect.Type{}}
 	for _, e := range wireEnums {
@@ -149,14 +149,14 @@ func (w *wire) methods(b *strings.Builder) {
 	b.WriteString("}\n")
 }
 
-// wire names the types that others refer to, and writes each once.
+// wire assigns names to the referenced types and writes each type once.
 type wire struct {
 	names map[reflect.Type]string
 	taken map[string]reflect.Type
-	order []reflect.Type // named, to be written
+	order []reflect.Type // named types to write
 }
 
-// name is what a type is called in TypeScript. A structure is queued to be written.
+// name returns the TypeScript name of a type and queues a structure to be written.
 func (w *wire) name(t reflect.Type) string {
 	if name, ok := w.names[t]; ok {
 		return name
@@ -173,7 +173,7 @@ func (w *wire) name(t reflect.Type) string {
 	return name
 }
 
-// interfaces writes every type that was named, and those that they name in turn.
+// interfaces writes every type that was named, and the types to which they refer.
 func (w *wire) interfaces(b *strings.Builder) error {
 	for i := 0; i < len(w.order); i++ {
 		t := w.order[i]
@@ -199,7 +199,7 @@ func (w *wire) interfaces(b *strings.Builder) error {
 	return nil
 }
 
-// wireMembers are the members whose Go type says only that they are JSON.
+// wireMembers are the types of members whose Go type is only raw JSON.
 var wireMembers = map[string]string{
 	"EventParams.event":       "SessionEvent",
 	"SnapshotMessage.message": "StoredMessage",
@@ -212,7 +212,7 @@ var wireMembers = map[string]string{
 	"ContentBlock.arguments":  "Record<string, unknown>",
 }
 
-// member is the type of a member. An optional list is left out rather than null.
+// member returns the type of a member. An optional list may be absent, but not null.
 func (w *wire) member(of reflect.Type, name string, s *jsonschema.Schema, optional bool) string {
 	if fixed, ok := wireMembers[w.owner(of)+"."+name]; ok {
 		return fixed
@@ -223,15 +223,18 @@ func (w *wire) member(of reflect.Type, name string, s *jsonschema.Schema, option
 	return typeScriptNotation.typeOf(s)
 }
 
-// owner is what a type is called in wireMembers.
+// owner returns the name of a type in wireMembers. All events share one name.
 func (w *wire) owner(t reflect.Type) string {
+	if t.Implements(reflect.TypeFor[event.Event]()) {
+		return "Event"
+	}
 	if name, ok := w.names[t]; ok {
 		return name
 	}
 	return t.Name()
 }
 
-// schema is the schema of a structure in which every other named type is a reference.
+// schema returns the schema of a structure in which every other named type is a reference.
 func (w *wire) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	refs := map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage]():   {},
@@ -241,7 +244,7 @@ func (w *wire) schema(t reflect.Type) (*jsonschema.Schema, error) {
 	return jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: refs})
 }
 
-// references adds what the fields of t refer to. Embedded structures are part of t.
+// references adds the types to which the fields of t refer. Embedded structures are part of t.
 func (w *wire) references(t reflect.Type, refs map[reflect.Type]*jsonschema.Schema) {
 	for f := range t.Fields() {
 		of := f.Type
@@ -261,7 +264,7 @@ func (w *wire) references(t reflect.Type, refs map[reflect.Type]*jsonschema.Sche
 	}
 }
 
-// union is a type of these texts.
+// union returns the type of these string literals.
 func union(values []string) string {
 	quoted := make([]string, len(values))
 	for i, v := range values {

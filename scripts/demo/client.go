@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// client speaks LSP with a server that is its child. It is the least that works: one
-// question at a time, notifications ignored.
+// client speaks LSP with a server that is its child. It is minimal: one request at a time,
+// notifications ignored.
 type client struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser

@@ -1,7 +1,6 @@
-// Command demo shows xcsh-ls at work: it builds the server, gives it real session
-// files of three terminal agents (from testdata) in a directory of their own, and
-// does over the protocol what an editor would: list, resume, dump, fork, go on with a
-// model that needs no key, export.
+// Command demo demonstrates xcsh-ls. It builds the server, copies session files of three terminal agents
+// from testdata to a temporary directory, and performs the operations of an editor over the protocol:
+// list, resume, dump, fork, prompt a model that needs no API key, and export.
 //
 //	go run ./scripts/demo
 package main
@@ -31,12 +30,12 @@ func run(ctx context.Context) error {
 		return err
 	}
 	home, workspace, server := filepath.Join(dir, "home"), filepath.Join(dir, "project"), filepath.Join(dir, "xcsh-ls")
-	say("Building the server")
+	step("Building the server")
 	build := exec.CommandContext(ctx, "go", "build", "-o", server, "./cmd/xcsh-ls")
 	build.Stdout, build.Stderr = os.Stdout, os.Stderr
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("go build, from the root of the repository: %w", err)
+		return fmt.Errorf("go build failed; run the demo in the root of the repository: %w", err)
 	}
 	if err := layOut(home, workspace); err != nil {
 		return err
@@ -51,8 +50,8 @@ func run(ctx context.Context) error {
 	return c.stop()
 }
 
-// layOut files sessions where the terminal agents would have: one each below the
-// directories of oh-my-pi, pi and xcsh, all of the workspace.
+// layOut stores one session of the workspace in the directory of each of oh-my-pi, pi and xcsh, as these
+// programs do.
 func layOut(home, workspace string) error {
 	name := "--" + strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(workspace, "/")) + "--"
 	for age, f := range []struct{ from, agent, file string }{
@@ -81,7 +80,7 @@ func layOut(home, workspace string) error {
 
 var cwdMember = regexp.MustCompile(`"cwd":"[^"]*"`)
 
-// inWorkspace makes a recorded session one of this workspace.
+// inWorkspace changes the working directory of a recorded session to the workspace.
 func inWorkspace(content []byte, workspace string) []byte {
 	quoted, _ := json.Marshal(workspace)
 	done := false
@@ -94,8 +93,7 @@ func inWorkspace(content []byte, workspace string) []byte {
 	})
 }
 
-// ask goes on with the session: a question to the offline model, which is a script, and one
-// real call of a tool.
+// ask continues the session with a question to the offline model, a script that makes one real tool call.
 func ask(c *client, workspace string) error {
 	if err := os.WriteFile(filepath.Join(workspace, "notes.txt"), []byte("one\ntwo\n"), 0o600); err != nil {
 		return err
@@ -113,7 +111,7 @@ func ask(c *client, workspace string) error {
 	if err := c.run("xcsh.prompt", map[string]any{"text": question}, &turn); err != nil {
 		return err
 	}
-	say("Asked offline/demo: %s", question)
+	step("Asked offline/demo: %s", question)
 	for _, block := range turn.Message.Content {
 		fmt.Println("  " + block.Text)
 	}
@@ -144,7 +142,7 @@ func converse(c *client, workspace string) error {
 	if err != nil {
 		return err
 	}
-	say("%s %s is up and offers %d commands", hello.ServerInfo.Name, hello.ServerInfo.Version, len(hello.Capabilities.ExecuteCommandProvider.Commands))
+	step("%s %s started with %d commands", hello.ServerInfo.Name, hello.ServerInfo.Version, len(hello.Capabilities.ExecuteCommandProvider.Commands))
 	if err := c.notify("initialized", map[string]any{}); err != nil {
 		return err
 	}
@@ -158,7 +156,7 @@ func converse(c *client, workspace string) error {
 	if err := c.run("xcsh.list", map[string]any{}, &list); err != nil {
 		return err
 	}
-	say("Sessions of %s", workspace)
+	step("Sessions of %s", workspace)
 	for _, s := range list.Sessions {
 		fmt.Printf("  %-12s %-8s  %q, %d messages\n", s.ID[:8]+"…", s.TimeAgo, s.Name, s.MessageCount)
 	}
@@ -170,16 +168,16 @@ func converse(c *client, workspace string) error {
 	if err := c.run("xcsh.resume", map[string]any{"target": list.Sessions[0].ID}, &resumed); err != nil {
 		return err
 	}
-	say("Resumed %s", resumed.Session.File)
+	step("Resumed %s", resumed.Session.File)
 	fmt.Printf("  %s\n  model %s/%s, %d messages in the context\n", resumed.Summary.Text, resumed.Session.Model.Provider, resumed.Session.Model.ID, resumed.Session.Messages)
 
 	var dump struct{ Text string }
 	if err := c.run("xcsh.dump", map[string]any{}, &dump); err != nil {
 		return err
 	}
-	_, said, _ := strings.Cut(dump.Text, "\n## User") // behind the system prompt and the tools
-	say("Dump (of %d lines, from the first prompt on)", strings.Count(dump.Text, "\n")+1)
-	for _, line := range strings.SplitN("## User"+said, "\n", 13)[:12] {
+	_, prompt, _ := strings.Cut(dump.Text, "\n## User") // skip the system prompt and the tools
+	step("Dump (%d lines; the first prompt and answer)", strings.Count(dump.Text, "\n")+1)
+	for _, line := range strings.SplitN("## User"+prompt, "\n", 13)[:12] {
 		fmt.Println("  | " + line)
 	}
 
@@ -187,7 +185,7 @@ func converse(c *client, workspace string) error {
 	if err := c.run("xcsh.fork", map[string]any{}, &forked); err != nil {
 		return err
 	}
-	say("Forked into %s", forked.Session.File)
+	step("Forked into %s", forked.Session.File)
 
 	if err := ask(c, workspace); err != nil {
 		return err
@@ -200,9 +198,9 @@ func converse(c *client, workspace string) error {
 	if err := c.run("xcsh.export", map[string]any{}, &export); err != nil {
 		return err
 	}
-	say("Exported %d bytes of HTML; open it in a browser:", export.Bytes)
+	step("Exported %d bytes of HTML; open it in a browser:", export.Bytes)
 	fmt.Println("  " + export.Path)
 	return nil
 }
 
-func say(format string, args ...any) { fmt.Printf("\n▸ "+format+"\n", args...) }
+func step(format string, args ...any) { fmt.Printf("\n▸ "+format+"\n", args...) }

@@ -6,32 +6,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // The types of the custom entries that an imported conversation has. No model is shown them.
 const (
-	MarkType   = "xcsh-ls.import"        // where the conversation came from; the first entry
-	IndexType  = "xcsh-ls.import.index"  // what the messages had that has no place in a session
+	MarkType   = "xcsh-ls.import"        // the source of the conversation; the first entry
+	IndexType  = "xcsh-ls.import.index"  // the values of the messages that a session cannot represent
 	ToolType   = "xcsh-ls.import.tool"   // a tool's message, or calls of tools
 	SystemType = "xcsh-ls.import.system" // a system message
-	OtherType  = "xcsh-ls.import.other"  // a message of a role that nobody knows
+	OtherType  = "xcsh-ls.import.other"  // a message with an unknown role
 )
 
-// Losses counts by kind what a conversation has and agent-base has no place for: thinking,
-// images, toolCalls, toolResults, commands, customMessages, summaries, other.
+// Losses counts, by kind, the parts of a conversation that agent-base cannot represent:
+// thinking, images, toolCalls, toolResults, commands, customMessages, summaries, other.
 type Losses map[string]int
 
 // Branch is the active branch of a session on its way to agent-base.
 type Branch struct {
 	// Entries yields the entries from the root to the leaf. It may be iterated several times.
 	Entries iter.Seq2[json.RawMessage, error]
-	Tools   bool // keep what tools answered
+	Tools   bool // keep the results of tools
 }
 
-// Messages yields the messages that agent-base has a place for. Their ids are those of the
-// entries; a message whose time cannot be read is a millisecond later than the one before
-// it. What is left out is counted into losses, which may be nil.
+// Messages yields the messages that agent-base can represent. Their ids are those of the
+// entries; a message without a readable time gets the time of the previous one plus a
+// millisecond. Omitted messages are counted in losses, which may be nil.
 func (b Branch) Messages(losses Losses) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		back := backward{tools: b.Tools, losses: losses}
@@ -78,7 +78,7 @@ func (b *backward) time(raw []byte) time.Time {
 	return at
 }
 
-// entry returns the message of an entry. ok is false for one that has none.
+// entry returns the message of an entry. ok is false if the entry has none.
 func (b *backward) entry(raw []byte) (m Message, ok bool) {
 	switch stringOf(raw, "type") {
 	case "message":
@@ -116,7 +116,8 @@ func (b *backward) message(v []byte) (m Message, ok bool) {
 	return m, ok
 }
 
-// content is the text of a message. ok is false when there is none, not even an empty one.
+// content is the text of a message. ok is false if there is no text, not even an empty
+// one.
 func (b *backward) content(v []byte) (text string, ok bool) {
 	if s, isText := rawjson.String(v); isText {
 		return s, true
@@ -140,7 +141,7 @@ func (b *backward) content(v []byte) (text string, ok bool) {
 	return strings.Join(parts, "\n"), len(parts) > 0
 }
 
-// imported gives back what an import put into custom entries.
+// imported restores a message that an import stored in a custom entry.
 func (b *backward) imported(customType string, data []byte) (m Message, ok bool) {
 	m.Text = stringOf(data, "content")
 	switch customType {

@@ -77,7 +77,7 @@ func TestBranchWithTools(t *testing.T) {
 	require.Zero(t, losses["toolResults"])
 }
 
-func TestBranchTellsErrors(t *testing.T) {
+func TestBranchReportsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	entries := func(yield func(json.RawMessage, error) bool) { yield(nil, broken) }

@@ -17,20 +17,20 @@ const (
 	Python     Format = "agent-base-python"
 )
 
-// Conversation is one session file, whichever generation wrote it.
+// Conversation is one session file of either generation.
 type Conversation struct {
 	Format      Format
-	ID          string // the file's name without its ending; what the file says of it may be wrong
-	Name        string // what the person called it, else the id
+	ID          string // the file's name without its extension; the id inside the file may be wrong
+	Name        string // the name given by the user, otherwise the id
 	Description string
 
-	Created, LastActivity time.Time // zero when the file does not say it
+	Created, LastActivity time.Time // zero if the file does not have it
 
 	Provider, Model string // "" when unknown
-	Summary         string // what the program told the person when the session was resumed
+	Summary         string // the summary shown to the user when the session was resumed
 
-	// Metadata is everything about the conversation as the file has it, nil when there is
-	// nothing: an object of whatever members.
+	// Metadata is the raw metadata of the conversation, nil if there is none: an object with
+	// any members.
 	Metadata json.RawMessage
 
 	Messages []Message // at least one
@@ -54,9 +54,9 @@ type Message struct {
 	TurnIndex        int // 1-based; 0 when there is none
 
 	At    time.Time // zero when the file has no time that can be read
-	Calls []Call    // what the model asked for; only the Python generation keeps it
+	Calls []Call    // the model's tool calls; only the Python generation keeps them
 
-	// Odd reports that the text does not say all that the content does.
+	// Odd reports that the text does not represent the whole content.
 	Odd bool
 	Raw json.RawMessage // the message as the file has it
 }

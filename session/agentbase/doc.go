@@ -16,7 +16,7 @@
 // program died, temporary files; none of them is a conversation.
 //
 // Reading is lenient where that loses nothing: metadata may be missing or lie, times may be
-// unreadable, text may hold halves of characters, which become U+FFFD. What has no place in
-// a [Conversation] stays in the raw JSON beside it. Writing is strict: [Write] makes what
-// the TypeScript generation itself would, to the byte.
+// unreadable, text may hold halves of characters, which become U+FFFD. Values that a
+// [Conversation] cannot represent stay in the raw JSON beside it. Writing is strict: the
+// output of [Write] is byte for byte that of the TypeScript generation.
 package agentbase

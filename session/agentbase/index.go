@@ -6,15 +6,15 @@ import (
 	"errors"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// AddToIndex returns the index of a directory with m in it, in place of what was there under
-// the same id. Everything else keeps its value and place. now becomes the time of the
+// AddToIndex returns the index of a directory with m added, replacing any entry with the
+// same id. All other members keep their value and position. now becomes the time of the
 // index's last change.
 //
-// The error says why index is not one that agent-base wrote; its text continues a sentence
-// that begins with the file's name.
+// The error says why index was not written by agent-base; its text continues a sentence that
+// begins with the file's name.
 func AddToIndex(index []byte, m Metadata, now time.Time) ([]byte, error) {
 	index = bytes.TrimSpace(bytes.TrimPrefix(index, byteOrderMark))
 	sessions := rawjson.Get(index, "sessions")
@@ -36,7 +36,7 @@ func AddToIndex(index []byte, m Metadata, now time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// indexVersion is the one version of the index that there is.
+// indexVersion is the only known version of the index.
 const indexVersion = "1.0"
 
 // set is rawjson.Set for a key of any characters.

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxID is the length of the longest id that is taken for one.
+// maxID is the maximum length of an id.
 const maxID = 128
 
-// CheckID says why agent-base, or a system it runs on, would not take a file called ID.json;
-// nil when it would. The error's text continues a sentence that begins with the id.
+// CheckID says why agent-base, or a system it runs on, would not accept a file called
+// ID.json; nil if it would. The error's text continues a sentence that begins with the id.
 func CheckID(id string) error {
 	switch {
 	case id == "":
@@ -33,8 +33,8 @@ func isIDByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// Reserved reports whether name is one that agent-base keeps for itself or that Windows
-// takes for a device, there also with an ending.
+// Reserved reports whether name is one that agent-base reserves or that Windows treats as
+// a device, also with an extension.
 func Reserved(name string) bool {
 	name = strings.TrimRight(strings.ToLower(norm.NFKC.String(name)), ". ")
 	if slices.Contains([]string{"", "index", "metadata", "last_session"}, name) {

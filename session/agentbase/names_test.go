@@ -10,6 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/agentbase"
 )
 
+// Proves: A-019, AB-025
 func TestReserved(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -23,6 +24,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
+// Proves: A-019, AB-025
 func TestCheckID(t *testing.T) {
 	t.Parallel()
 	const form = "may only hold letters, digits, dots, dashes and underscores, and neither two dots together nor one at the beginning"

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// readPython reads what the Python generation wrote. Its thread is either its own list of
-// messages or what the framework it is built on makes of one, which has the same under
-// other names; any other form is known to that framework alone.
+// readPython reads a file of the Python generation. Its thread is either the program's own
+// list of messages or the equivalent of its framework, which has the same data under other
+// names; any other form is known to that framework alone.
 func readPython(content []byte, id string, zone *time.Location) (Conversation, error) {
 	messages := rawjson.Get(content, "thread", "messages")
 	if rawjson.Kind(messages) != '[' {
@@ -31,7 +31,8 @@ func readPython(content []byte, id string, zone *time.Location) (Conversation, e
 	return c, nil
 }
 
-// withoutMessages is everything of the file but the thread, of which the metadata stays.
+// withoutMessages returns the file without its messages; of the thread only the metadata
+// stays.
 func withoutMessages(content []byte) []byte {
 	out := new(rawjson.Object)
 	rawjson.Members(content, func(key, val []byte) bool {
@@ -67,7 +68,7 @@ func pythonMessage(raw []byte, zone *time.Location) Message {
 	return m
 }
 
-// addCalls takes the calls of the program's own form.
+// addCalls adds the calls in the program's own form.
 func (m *Message) addCalls(calls []byte) {
 	rawjson.Elements(calls, func(call []byte) bool {
 		m.Calls = append(m.Calls, Call{Name: stringOf(call, "name"), Arguments: argumentsOf(call)})
@@ -75,7 +76,7 @@ func (m *Message) addCalls(calls []byte) {
 	})
 }
 
-// addBlock takes from a block of the framework what is no text: calls and their results.
+// addBlock takes the non-text parts of a block of the framework: calls and their results.
 func (m *Message) addBlock(block []byte) {
 	switch stringOf(block, "type") {
 	case "function_call":
@@ -88,7 +89,7 @@ func (m *Message) addBlock(block []byte) {
 	}
 }
 
-// argumentsOf are a call's arguments: a string as it is, anything else as JSON.
+// argumentsOf returns a call's arguments: a string as it is, anything else as JSON.
 func argumentsOf(call []byte) string {
 	v := rawjson.Get(call, "arguments")
 	if s, ok := rawjson.String(v); ok {

@@ -8,17 +8,17 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// byteOrderMark may stand before UTF-8.
+// byteOrderMark may precede UTF-8.
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// Read reads a session file. id is the file's name without its ending, zone what times
-// without a zone are in.
+// Read reads a session file. id is the file's name without its extension, zone the zone of
+// times without one.
 //
-// The error says why the file is none that can be read; its text continues a sentence that
-// begins with the file's name.
+// The error says why the file cannot be read as a session; its text continues a sentence
+// that begins with the file's name.
 func Read(content []byte, id string, zone *time.Location) (Conversation, error) {
 	content = bytes.TrimSpace(bytes.TrimPrefix(content, byteOrderMark))
 	switch {
@@ -26,7 +26,7 @@ func Read(content []byte, id string, zone *time.Location) (Conversation, error) 
 		return Conversation{}, TooLarge(int64(len(content)))
 	case len(content) == 0:
 		return Conversation{}, errors.New("is empty")
-	case !json.Valid(content): // it also refuses what is nested beyond all measure
+	case !json.Valid(content): // also rejects excessive nesting
 		return Conversation{}, errors.New("is not JSON, or only a part of it")
 	case rawjson.Kind(content) != '{':
 		return Conversation{}, errors.New("is JSON but no session: it is not an object")
@@ -41,7 +41,7 @@ func Read(content []byte, id string, zone *time.Location) (Conversation, error) 
 	return c, nil
 }
 
-// TooLarge is why a file of so many bytes is not read.
+// TooLarge is the error for a file of so many bytes.
 func TooLarge(size int64) error {
 	return fmt.Errorf("has %d MiB; files above %d MiB are not read", size>>20, MaxFile>>20)
 }
@@ -81,8 +81,8 @@ func readTypeScript(content, messages []byte, id string, zone *time.Location) Co
 	return c
 }
 
-// message reads what the messages of both generations have alike. One that is no object is
-// nothing but its raw form.
+// message reads the members that the messages of both generations share. A message that is
+// not an object consists of its raw form only.
 func message(raw []byte, zone *time.Location) Message {
 	m := Message{
 		Raw: raw, Role: stringOf(raw, "role"), ID: stringOf(raw, "id"),
@@ -95,7 +95,7 @@ func message(raw []byte, zone *time.Location) Message {
 	return m
 }
 
-// known is s, "" for the word that stands for nothing.
+// known is s, or "" for the word that stands for an unknown value.
 func known(s string) string {
 	if s == unknown {
 		return ""

@@ -15,7 +15,7 @@ import (
 
 const fixtures = "../../testdata/sessions/agent-base"
 
-// zone is where the machine of the Python fixtures was.
+// zone is the time zone in which the Python fixtures were made.
 var zone = time.FixedZone("", 2*60*60)
 
 func fixture(t testing.TB, name string) []byte {
@@ -32,7 +32,7 @@ func readFixture(t testing.TB, name string) agentbase.Conversation {
 	return c
 }
 
-// said is role and text of every message.
+// said returns the role and text of every message.
 func said(c agentbase.Conversation) []string {
 	var all []string
 	for _, m := range c.Messages {
@@ -81,7 +81,8 @@ func rolesOf(c agentbase.Conversation) string {
 	return strings.Join(roles, " ")
 }
 
-// What a file says of itself is not always so.
+// The metadata of a file may contradict its content.
+// Proves: AB-061
 func TestReadOddities(t *testing.T) {
 	t.Parallel()
 	c := readFixture(t, "typescript/lying-id.json")
@@ -117,6 +118,7 @@ func TestReadOddities(t *testing.T) {
 	require.False(t, c.Messages[6].Odd)
 }
 
+// Proves: AB-062
 func TestReadPython(t *testing.T) {
 	t.Parallel()
 	c := readFixture(t, "python/standup.json")
@@ -136,7 +138,9 @@ func TestReadPython(t *testing.T) {
 	require.Equal(t, "c1", c.Messages[2].ToolCallID)
 }
 
-// Each file that is none says why, in words that go behind its name.
+// For each invalid file the error says why, in words that continue a sentence beginning
+// with its name.
+// Proves: AB-063
 func TestReadBroken(t *testing.T) {
 	t.Parallel()
 	reasons := map[string]string{
@@ -165,8 +169,8 @@ func TestReadBroken(t *testing.T) {
 	require.EqualError(t, err, "is an index of sessions and no session")
 }
 
-// Whatever the bytes are: no panic, valid text, an id that is the given one, and what was
-// read can be written and read again with the same words.
+// For arbitrary bytes: no panic, valid text, the given id, and a conversation that can be
+// written and read again with the same words.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(fixtures, "*", "*.json"))
 	require.NoError(f, err)

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// Summary is what agent-base shows the person when it resumes the session, in its layout.
-// The first topic always ends with three dots, as there.
+// Summary is the text that agent-base shows to the user when it resumes the session, in
+// its layout. The first topic always ends with three dots, as in the original.
 func (m *Metadata) Summary() string {
 	var b strings.Builder
 	b.WriteString("You are resuming a previous conversation session.\n")

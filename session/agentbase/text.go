@@ -3,12 +3,12 @@ package agentbase
 import (
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// textOf returns what there is to read in the content of a message. The format wants a
-// string; odd reports that it is something else, of which the text may not be all. Blocks
-// of text in a list are joined by LF.
+// textOf returns the readable text of a message's content. The format requires a string;
+// odd reports that the content is something else, of which the text may be only a part.
+// Text blocks of a list are joined by LF.
 func textOf(content []byte) (text string, odd bool) {
 	switch rawjson.Kind(content) {
 	case '"':

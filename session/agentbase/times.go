@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // isoMillis is how the TypeScript generation writes a time.
@@ -13,15 +13,16 @@ const isoMillis = "2006-01-02T15:04:05.000Z"
 // formatTime writes t in that form.
 func formatTime(t time.Time) string { return t.UTC().Format(isoMillis) }
 
-// layouts are the forms of times that either generation or a person may write. Those
-// without a zone are read in the zone of the machine.
+// layouts are the time formats that either generation or a user may write. Times without a
+// zone are read in the local zone.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
 	"2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
 }
 
-// parseTime reads a time: a text, or the milliseconds since 1970 as a number. ok is false
-// for what is none, or one before 1970 or behind the year 9999, which no conversation has.
+// parseTime reads a time: a text, or a number of milliseconds since 1970. ok is false if v
+// is not a time, or if the time is before 1970 or after the year 9999, which no
+// conversation has.
 func parseTime(v []byte, zone *time.Location) (t time.Time, ok bool) {
 	if n, number := rawjson.Float(v); number {
 		if n < 0 || n > 1e15 {

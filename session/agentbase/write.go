@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// unknown is what the format writes for a provider or model that nobody knows.
+// unknown is written for an unknown provider or model.
 const unknown = "unknown"
 
 // Lengths in UTF-16 units.
@@ -22,7 +22,7 @@ const (
 	topicLength   = 100 // of the first topic in the summary
 )
 
-// Metadata is what a session file says about its conversation. Times are UTC.
+// Metadata is the metadata of a session file's conversation. Times are UTC.
 type Metadata struct {
 	ID, Name, Description string // the id is the file's name without its ending
 	Created, LastActivity time.Time
@@ -30,7 +30,7 @@ type Metadata struct {
 
 	// These, and the last activity, are found by [Metadata.Survey].
 	Messages, User, Assistant int
-	First                     string // the whole first message of the person
+	First                     string // the complete first message of the user
 	HasFirst                  bool
 }
 
@@ -71,7 +71,7 @@ func (m *Metadata) object() []byte {
 		String("provider", cmp.Or(m.Provider, unknown)).String("model", cmp.Or(m.Model, unknown)).Bytes()
 }
 
-// object is the message as one JSON object. What it does not have is left out.
+// object is the message as one JSON object, without missing members.
 func (m *Message) object() []byte {
 	o := new(rawjson.Object).String("role", m.Role).String("content", m.Text)
 	for _, member := range [...]struct{ key, text string }{{"name", m.Name}, {"toolCallId", m.ToolCallID}} {

@@ -43,9 +43,10 @@ func written(t testing.TB, c agentbase.Conversation) []byte {
 	return b.Bytes()
 }
 
-// What agent-base wrote is written again to the byte: order of the members, indentation, the
-// summary, no newline at the end.
-func TestWriteIsWhatAgentBaseWrites(t *testing.T) {
+// A file that agent-base wrote is written again byte for byte: order of the members,
+// indentation, the summary, no newline at the end.
+// Proves: AB-067
+func TestWriteEqualsAgentBasesOwnOutput(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"typescript/2025-01-04-14-32-15-001-abcd.json", "typescript/jwt-work.json"} {
 		require.Equal(t, string(fixture(t, name)), string(written(t, readFixture(t, name))), name)
@@ -77,7 +78,8 @@ type stored struct {
 	ContextSummary string `json:"contextSummary"`
 }
 
-// The form holds for whatever was said, also for what is longer than a preview.
+// The format holds for every prompt, including one longer than a preview.
+// Proves: AB-067
 func TestWriteHoldsTheForm(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 199) + "😀" + strings.Repeat("é\n", 3000)
@@ -127,8 +129,8 @@ The conversation history follows. Continue naturally from where you left off.`, 
 	require.Contains(t, m.Summary(), "\nDescription: d\nFirst topic: ...\n\n")
 }
 
-// What cannot be read or written ends the writing.
-func TestWriteTellsErrors(t *testing.T) {
+// An error while reading or writing ends the writing.
+func TestWriteReportsErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	messages := func(yield func(agentbase.Message, error) bool) { yield(agentbase.Message{}, broken) }
@@ -151,7 +153,7 @@ func (w *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// randomText is text of all kinds of characters, none of them half.
+// randomText is text of all kinds of characters, all of them complete.
 func randomText(r *rand.Rand) string {
 	ranges := [][2]rune{{0, 0x7F}, {0x80, 0x24F}, {0x2000, 0x20FF}, {0x4E00, 0x4EFF}, {0xFE00, 0xFFFF}, {0x1F300, 0x1F6FF}, {0x10FFF0, 0x10FFFF}}
 	var b strings.Builder
@@ -162,7 +164,8 @@ func randomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// A thousand texts come back as they went.
+// A thousand texts survive the round trip unchanged.
+// Proves: AB-068
 func TestTextRoundTrip(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewSource(1))
@@ -210,7 +213,7 @@ func TestAddToIndex(t *testing.T) {
 	require.NotContains(t, string(replaced), "gpt-5-mini")
 }
 
-func TestAddToIndexRefusesWhatIsNone(t *testing.T) {
+func TestAddToIndexRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	for index, reason := range map[string]string{
 		``:                                  "is not JSON, or no object",

@@ -18,7 +18,8 @@ func assistant(id, parent, content string) string {
 	return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"message":{"role":"assistant","content":[%s]}}`, id, parent, content)
 }
 
-// Keys that mean something to the language of the page are keys like others, at every level.
+// Keys with a meaning in JavaScript are treated like any other key, at every level.
+// Proves: O-016
 func TestBrowserKeepsObjectsApart(t *testing.T) {
 	c := startChromium(t)
 	poison := `{"__proto__":{"polluted":"yes","type":"message","open":true},"constructor":{"prototype":{"polluted":"yes"}},"toString":"x","hasOwnProperty":1}`
@@ -41,8 +42,9 @@ func TestBrowserKeepsObjectsApart(t *testing.T) {
 	p.quiet(t)
 }
 
-// Addresses of the page that lead nowhere change nothing.
-func TestBrowserTakesAnyAddress(t *testing.T) {
+// Fragments of the page's address that refer to nothing have no effect.
+// Proves: O-016
+func TestBrowserAcceptsAnyAddress(t *testing.T) {
 	c := startChromium(t)
 	html := page(t, sample(t))
 	odd := []string{
@@ -64,11 +66,13 @@ func TestBrowserTakesAnyAddress(t *testing.T) {
 	p.quiet(t)
 }
 
-// Values nested deeper than the browser's own reader of JSON can follow, and Markdown nested as deep, cost their entry.
-func TestBrowserTakesAnyNesting(t *testing.T) {
+// Values nested deeper than the browser's own JSON parser can follow, and Markdown nested as deep, affect only their
+// entry.
+// Proves: O-016
+func TestBrowserAcceptsAnyNesting(t *testing.T) {
 	c := startChromium(t)
 	const deep = 50_000
-	var rest []string // of each entry, behind its ids
+	var rest []string // of each entry, after its ids
 	for _, v := range []string{strings.Repeat("[", deep) + strings.Repeat("]", deep), strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep)} {
 		rest = append(
 			rest, `"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"x","arguments":{"a":`+v+`}}]}`,
@@ -76,8 +80,11 @@ func TestBrowserTakesAnyNesting(t *testing.T) {
 			`"type":"message","message":{"role":"user","content":`+v+`}`,
 		)
 	}
-	for _, piece := range []string{"> ", "- ", "[", "**", "`", "| a ", "1. ", "- > ", "[a](", "<b>"} {
-		text, err := json.Marshal(strings.Repeat(piece, 100_000/len(piece)))
+	for _, piece := range []string{
+		"> ", "- ", "[", "**", "`", "| a ", "1. ", "- > ", "[a](", "<b>", "*a **b ", "![", "http://", "&#0;", "<a:", "[a]: https://a.invalid\n\n[a] ",
+		"```js\n${`/*\n```\n", "```xml\n<a b='\n", "\\", "~~a ", "a|\n-|\n", "\"'", "(((a@b.invalid",
+	} {
+		text, err := json.Marshal(strings.Repeat(piece, 50_000/len(piece)))
 		require.NoError(t, err)
 		rest = append(rest, `"type":"message","message":{"role":"user","content":`+string(text)+`}`)
 	}
@@ -92,7 +99,22 @@ func TestBrowserTakesAnyNesting(t *testing.T) {
 	p.quiet(t)
 }
 
-// What would take a browser long is drawn when it is asked for.
+// The policy of the page forbids everything its script never does: no string becomes markup, code or the address of a
+// script.
+func TestBrowserForbidsMarkupOfStrings(t *testing.T) {
+	c := startChromium(t)
+	p := c.show(t, sample(t))
+	for _, sink := range []string{
+		`document.body.innerHTML = "<b>x</b>"`, `document.body.insertAdjacentHTML("beforeend", "<b>x</b>")`, `document.write("<b>x</b>")`,
+		`document.createElement("iframe").srcdoc = "<b>x</b>"`, `document.createElement("script").text = "1"`,
+		`document.createElement("script").src = "data:text/javascript,1"`, `new DOMParser().parseFromString("<b>x</b>", "text/html")`,
+		`trustedTypes.createPolicy("default", {})`,
+	} {
+		require.Equal(t, "TypeError", p.eval(t, `(() => { try { `+sink+`; return "allowed"; } catch (e) { return e.name; } })()`), sink)
+	}
+}
+
+// Content that takes a browser long to render is drawn on demand.
 func TestBrowserDrawsEnormousEntriesInParts(t *testing.T) {
 	c := startChromium(t)
 	long := strings.Repeat(`one more line of what a program printed\n`, 20_000)
@@ -109,7 +131,7 @@ func TestBrowserDrawsEnormousEntriesInParts(t *testing.T) {
 	p.press(t, "o")
 	p.until(t, `document.querySelector("details.output pre") !== null`)
 	require.EqualValues(t, 200_000, p.eval(t, `document.querySelector("details.output code").textContent.length`))
-	require.Equal(t, "Show the other 585.9 KB", p.eval(t, `document.querySelector("details.output .rest").innerText`))
+	require.Equal(t, "Show 585.9 KB more", p.eval(t, `document.querySelector("details.output .rest").innerText`))
 	p.eval(t, `document.querySelector("details.output .rest").click()`)
 	require.EqualValues(t, strings.Count(long, "\\n")*40, p.eval(t, `document.querySelector("details.output pre").textContent.length`))
 
@@ -121,8 +143,10 @@ func TestBrowserDrawsEnormousEntriesInParts(t *testing.T) {
 	p.quiet(t)
 }
 
-// What is copied is what is shown: nothing that a terminal would obey, nothing that reorders.
-func TestBrowserCopiesWhatIsShown(t *testing.T) {
+// Copied text is the text shown: without terminal control sequences and without characters
+// that reorder text.
+// Proves: O-016
+func TestBrowserCopiesTheDisplayedText(t *testing.T) {
 	c := startChromium(t)
 	p := c.show(t, export.Doc{Entries: entries(raws(
 		assistant("a", "", `{"type":"toolCall","name":"bash","arguments":{"command":"echo a\u202e\u001b[2J\rb","timeout":7}}`),

@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// everything draws all of a page and touches all of it: every fold is opened, every element gets the events that
-// people cause, every filter and theme is tried. It returns what should not be in the document.
+// everything draws all of a page and uses all of it: every fold is opened, every element gets the events that
+// users cause, every filter and theme is tried. It returns the elements that should not be in the document.
 const everything = `(async () => {
 	const wait = () => new Promise((done) => setTimeout(done, 30));
 	dispatchEvent(new Event("beforeprint"));
@@ -47,7 +47,7 @@ const everything = `(async () => {
 	return [...new Set(bad)].slice(0, 10);
 })()`
 
-// inRow gives lines ids and parents that make one conversation of them; the ids hold the payload too.
+// inRow gives lines ids and parents that make them one conversation; the ids hold the payload too.
 func inRow(lines []json.RawMessage, payload string) []json.RawMessage {
 	out := make([]json.RawMessage, len(lines))
 	last := ""
@@ -59,8 +59,9 @@ func inRow(lines []json.RawMessage, payload string) []json.RawMessage {
 	return out
 }
 
-// Whatever string of a session an attacker controls, a browser that draws all of the page runs nothing, loads nothing
-// and has nothing to forbid.
+// Whichever string of a session an attacker controls, a browser that draws all of the page runs nothing, loads
+// nothing and has nothing to block.
+// Proves: O-016, F-14
 func TestBrowserRunsNothingOfASession(t *testing.T) {
 	c := startChromium(t)
 	payloads := append(payloads, markupPayloads...)
@@ -74,6 +75,24 @@ func TestBrowserRunsNothingOfASession(t *testing.T) {
 			require.Empty(t, p.eval(t, everything))
 			p.quiet(t)
 		})
+	}
+}
+
+// The tests of hostile sessions would pass if the browser reported nothing.
+func TestBrowserReportsWhatAPageDoes(t *testing.T) {
+	c := startChromium(t)
+	p := c.open(t, `<!doctype html><html data-ready="true">
+		<meta http-equiv="Content-Security-Policy" content="style-src 'none'">
+		<p style="color: red">a violation of the policy</p>
+		<img src="https://pixel.invalid/">
+		<iframe srcdoc="a frame"></iframe>
+		<script>throw new Error("thrown")</script>`, "")
+	p.until(t, `document.readyState !== "loading"`)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	noise := strings.Join(p.noise, "")
+	for _, want := range []string{"request https://pixel.invalid/", "Content Security Policy", "frame ", "thrown"} {
+		require.Contains(t, noise, want)
 	}
 }
 
@@ -92,8 +111,10 @@ var markupPayloads = []string{
 	"![x](data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+PC9zdmc+) ![x](data:image/svg+xml,<svg onload=alert(1)>)\n\n[a]: javascript:alert(1)\n[b][a] [a]",
 }
 
-// Entries as they come, ids twice and parents in circles: nothing runs, and the page is drawn.
-func TestBrowserTakesAnyTree(t *testing.T) {
+// Entries in any order, duplicate ids and circular parents: nothing runs, and the page is
+// drawn.
+// Proves: F-14
+func TestBrowserAcceptsAnyTree(t *testing.T) {
 	c := startChromium(t)
 	var lines []json.RawMessage
 	for _, payload := range append(payloads, markupPayloads...) {
@@ -118,6 +139,7 @@ func grouped(n int) string {
 	return s
 }
 
+// Proves: O-016
 func TestBrowserShowsASession(t *testing.T) {
 	c := startChromium(t)
 	d := sample(t)
@@ -128,8 +150,8 @@ func TestBrowserShowsASession(t *testing.T) {
 		return s
 	}
 	require.Contains(t, text("#facts"), "2 user · 2 assistant · 2 tool calls")
-	require.Contains(t, text("#facts"), "$0.0123 ($0.5123 with other branches)")
-	require.Contains(t, text("#notices"), "2 damaged lines of the file could not be read")
+	require.Contains(t, text("#facts"), "$0.0123 ($0.5123 including other branches)")
+	require.Contains(t, text("#notices"), "2 damaged lines of the session file couldn't be read")
 	require.NotContains(t, text("main"), "That led nowhere.", "it is on another branch")
 	require.Contains(t, text("main .user"), "List the files & read <README.md> — ünïcödé ✓")
 	p.eval(t, `document.querySelectorAll("main img").forEach((i) => { i.loading = "eager"; })`)
@@ -138,7 +160,7 @@ func TestBrowserShowsASession(t *testing.T) {
 	require.Contains(t, text("#about"), "System prompt")
 	p.picture(t, "sample")
 
-	// All at last, because what is searched below is what is shown.
+	// All comes last, because the searches below cover the shown entries.
 	for _, view := range []struct {
 		filter string
 		rows   int
@@ -213,8 +235,9 @@ func long(n int) export.Doc {
 	return export.Doc{Entries: entries(raws(lines...)), LeafID: parent, Title: "A long one"}
 }
 
-// Of a long session only what is near the window is drawn, wherever that is; printing one that is not too long draws all.
-func TestBrowserDrawsWhatIsLookedAt(t *testing.T) {
+// Of a long session only the entries near the window are drawn, at any scroll position; printing one that is not too
+// long draws all of it.
+func TestBrowserDrawsTheVisiblePart(t *testing.T) {
 	c := startChromium(t)
 	p := c.show(t, long(5000))
 	drawn := `document.querySelectorAll("main article").length`
@@ -238,14 +261,14 @@ func TestBrowserDrawsWhatIsLookedAt(t *testing.T) {
 	p.quiet(t)
 }
 
-func TestBrowserSaysWhatWasRedacted(t *testing.T) {
+func TestBrowserReportsRedactions(t *testing.T) {
 	c := startChromium(t)
 	d := export.Doc{Entries: entries(raws(user(`"a"`, `"password=abc123def456"`)))}
 	p := c.show(t, new(export.Redactor).Doc(d))
 	require.Equal(t, "Secrets were replaced: named ×1.", p.eval(t, `document.getElementById("notices").innerText`))
 	require.Equal(t, "password=‹redacted named›", p.eval(t, `document.querySelector("main .text").innerText`))
 	p = c.show(t, new(export.Redactor).Doc(export.Doc{}))
-	require.Contains(t, p.eval(t, `document.getElementById("notices").innerText`), "none of the known kinds was found")
+	require.Contains(t, p.eval(t, `document.getElementById("notices").innerText`), "No secrets of the known kinds were found")
 	require.Contains(t, p.eval(t, `document.querySelector("main").innerText`), "This conversation has no entries.")
 	p.quiet(t)
 }

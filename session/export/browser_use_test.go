@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
-// The first entries of a long session are there while the others are still being read.
+// The first entries of a long session are shown while the others are still being read.
 func TestBrowserShowsTheBeginningFirst(t *testing.T) {
 	c := startChromium(t)
 	html := page(t, long(20_000))
@@ -34,7 +36,7 @@ func TestBrowserShowsTheBeginningFirst(t *testing.T) {
 	p.until(t, `document.querySelectorAll("main article").length > 0`)
 	require.Equal(t, "loading", p.eval(t, `document.readyState`))
 	require.Contains(t, p.eval(t, `document.querySelector("main").innerText`), "Entry 0 says something")
-	require.Contains(t, p.eval(t, `document.getElementById("status").textContent`), "Reading…")
+	require.Contains(t, p.eval(t, `document.getElementById("status").textContent`), "Loading…")
 	require.Contains(t, p.eval(t, `document.getElementById("facts").innerText`), "Messages\n…")
 	close(goOn)
 	p.ready(t)
@@ -43,18 +45,18 @@ func TestBrowserShowsTheBeginningFirst(t *testing.T) {
 	p.quiet(t)
 }
 
-// A page that was not received as a whole shows what there is of it and says so.
-func TestBrowserShowsAPageThatWasCutOff(t *testing.T) {
+// A truncated page shows the entries it has and reports that it is incomplete.
+func TestBrowserShowsATruncatedPage(t *testing.T) {
 	c := startChromium(t)
 	html := page(t, sample(t))
 	p := c.open(t, html[:strings.Index(html, `"id":"a0000009"`)], "")
-	require.Contains(t, p.eval(t, `document.getElementById("notices").innerText`), "This page is not whole: its end is missing, behind 11 entries.")
+	require.Contains(t, p.eval(t, `document.getElementById("notices").innerText`), "This page is incomplete: it ends after 11 entries.")
 	require.Contains(t, p.eval(t, `document.querySelector("#filters [data-filter=all]").click(), document.getElementById("rows").innerText`), "List the files")
 	p.quiet(t)
 }
 
-// A match is unfolded, marked and scrolled to, wherever in an entry it is.
-func TestBrowserShowsWhereWordsStand(t *testing.T) {
+// A match is unfolded, marked and scrolled to, at any position in an entry.
+func TestBrowserHighlightsMatches(t *testing.T) {
 	c := startChromium(t)
 	output := strings.Repeat(`nothing\n`, 300) + `the Needle here\n` + strings.Repeat(`nothing\n`, 300)
 	p := c.show(t, export.Doc{Entries: entries(raws(
@@ -66,7 +68,7 @@ func TestBrowserShowsWhereWordsStand(t *testing.T) {
 	require.Contains(t, p.eval(t, `document.getElementById("entry-b").innerText`), "grep\nx", "a result says what was called")
 	p.press(t, "/")
 	p.eval(t, `document.execCommand("insertText", false, "NEEDLE")`)
-	p.press(t, "Enter") // at once, before the search began by itself
+	p.press(t, "Enter") // at once, before the search begins automatically
 	p.until(t, `document.querySelector("main .current")?.id === "entry-b"`)
 	p.until(t, `CSS.highlights.get("hit")?.size >= 2`)
 	require.Equal(t, true, p.eval(t, `document.querySelector("#entry-b details.output").open`))
@@ -75,7 +77,7 @@ func TestBrowserShowsWhereWordsStand(t *testing.T) {
 		const hit = [...CSS.highlights.get("hit")].find((r) => document.querySelector("#entry-b pre").contains(r.startContainer))?.getBoundingClientRect();
 		return hit && hit.top >= box.top && hit.bottom <= box.bottom && hit.top > 0 && hit.bottom < innerHeight;
 	})()`)
-	p.picture(t, "search-unfolded")
+	p.picture(t, "search-expanded")
 
 	p.eval(t, `document.querySelector("#filters [data-filter=user]").click()`)
 	require.Equal(t, "1 of 4 entries match", p.eval(t, `document.getElementById("status").textContent`), "a view narrows what was found")
@@ -106,10 +108,10 @@ func TestBrowserSavesTheSession(t *testing.T) {
 func TestBrowserOnANarrowScreen(t *testing.T) {
 	c := startChromium(t)
 	p := c.show(t, export.Doc{})
-	p.do(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": true})
+	p.do(t, chromedp.EmulateViewport(420, 800, chromedp.EmulateMobile))
 	p = c.show(t, sample(t))
-	p.do(t, "Emulation.setDeviceMetricsOverride", map[string]any{"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": true})
-	p.do(t, "Page.reload", nil)
+	p.do(t, chromedp.EmulateViewport(420, 800, chromedp.EmulateMobile))
+	p.do(t, chromedp.Reload())
 	p.until(t, `innerWidth === 420`)
 	p.ready(t)
 	shown := `getComputedStyle(document.getElementById("sidebar")).display !== "none"`
@@ -138,12 +140,12 @@ func TestBrowserKeepsCodeLeftToRight(t *testing.T) {
 	p.quiet(t)
 }
 
-// Printing draws everything, or says on paper that it did not.
-func TestBrowserSaysWhatIsNotPrinted(t *testing.T) {
+// Printing draws everything, or states on paper that it did not.
+func TestBrowserReportsOmittedPrintedEntries(t *testing.T) {
 	c := startChromium(t)
 	for n, whole := range map[int]bool{1000: true, 4000: false} {
 		p := c.show(t, long(n))
-		p.do(t, "Emulation.setEmulatedMedia", map[string]any{"media": "print"})
+		p.do(t, command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
 		p.eval(t, `dispatchEvent(new Event("beforeprint"))`)
 		require.Equal(t, whole, p.eval(t, `getComputedStyle(document.getElementById("print-note")).display === "none"`), n)
 		require.Equal(t, whole, p.eval(t, fmt.Sprintf(`document.querySelectorAll("article").length === %d`, n)))
@@ -152,7 +154,7 @@ func TestBrowserSaysWhatIsNotPrinted(t *testing.T) {
 	}
 }
 
-// Every control can be reached and is named, and what has the focus shows it.
+// Every control can be reached and has a name, and the focused control is visibly marked.
 func TestBrowserHasNamesAndFocus(t *testing.T) {
 	c := startChromium(t)
 	p := c.show(t, sample(t))

@@ -5,46 +5,21 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
-// terminalColour matches what sets the colour of text in a terminal.
+// terminalColour matches the terminal sequences that set the colour of text.
 var terminalColour = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
 
-// clean makes s fit for a page: valid UTF-8, plain line feeds, no terminal colours,
-// and other control characters as their pictures, because a browser drops some of
-// them and mangles others.
+// clean makes s fit for a page: valid UTF-8, plain line feeds, no terminal colours, and
+// escapes for other characters that a reader cannot see.
 func clean(s string) string {
 	s = validUTF8(s)
-	if strings.IndexFunc(s, isControl) < 0 {
-		return s
+	if strings.IndexByte(s, '\x1b') >= 0 {
+		s = terminalColour.ReplaceAllString(s, "")
 	}
-	s = terminalColour.ReplaceAllString(strings.ReplaceAll(s, "\r\n", "\n"), "")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case !isControl(r):
-			return r
-		case r < 0x20:
-			return 0x2400 + r
-		case r == 0x7F:
-			return 0x2421
-		case r < 0xA0:
-			return utf8.RuneError
-		}
-		return -1
-	}, s)
-}
-
-// isControl reports whether r is shown by a picture or not at all: control characters
-// except tab and line feed, and the marks that reorder text, with which a command
-// can be made to look like another one.
-func isControl(r rune) bool {
-	switch {
-	case r == '\t' || r == '\n':
-		return false
-	case r < 0x20 || 0x7F <= r && r < 0xA0:
-		return true
-	}
-	return 0x202A <= r && r <= 0x202E || 0x2066 <= r && r <= 0x2069
+	return visible.Text(strings.ReplaceAll(s, "\r\n", "\n"))
 }
 
 // preview returns the beginning of s on one line, at most n characters.
@@ -62,8 +37,8 @@ func preview(s string, n int) string {
 // moment is a time: Text to the minute, Full to the second.
 type moment struct{ Text, Full string }
 
-// instant reads an ISO time as entries have it and shows it in UTC, so that a page
-// does not depend on where it was made. Anything else is shown as it is.
+// instant reads an ISO time as entries have it and shows it in UTC, so that a page does
+// not depend on the time zone of its creation. Any other value is shown as it is.
 func instant(s string) moment {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -74,7 +49,7 @@ func instant(s string) moment {
 	return moment{t.Format("2006-01-02 15:04"), t.Format("2006-01-02 15:04:05 UTC")}
 }
 
-// lineCount returns the number of lines of s; a newline at the end starts none.
+// lineCount returns the number of lines of s; a final newline does not begin another one.
 func lineCount(s string) int {
 	if s = strings.TrimSuffix(s, "\n"); s == "" {
 		return 0

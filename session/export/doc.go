@@ -1,13 +1,15 @@
-// Package export renders one conversation for people who do not have the program: [HTML] as a page for a browser,
-// [Markdown] for everything that shows Markdown, [JSONL] as a session file and [Text] as the plain text of a dump.
-// A [Redactor] replaces secrets on the way.
+// Package export renders one conversation for readers without the program: [HTML] as a page for a browser, [Markdown]
+// for Markdown viewers, [JSONL] as a session file and [Text] as the plain text of a dump. A [Redactor] replaces
+// secrets in the output.
 //
-// All read a [Doc] and write to an io.Writer; they know nothing of files. Whatever the transcript holds is data from
-// strangers (models, tools, web pages), so a page runs nothing of it and loads nothing, and odd shapes are left
-// out or shown as they are, never an error. The only errors are those of the writer and of Doc.Entries.
+// All of them read a [Doc] and write to an io.Writer; they open no files. The transcript is untrusted (it comes from
+// models, tools and web pages), so a page runs and loads nothing of it. Values of unexpected shape are omitted or shown
+// as they are; they are not errors. The only errors are those of the writer and of Doc.Entries.
 //
-// The page's viewer is in the directory viewer: a script without dependencies that makes elements by name and
-// never reads a text as HTML. It is allowed by hash, everything else is forbidden by the policy in the page's head.
+// The page's viewer is in the directory viewer: a script that creates elements by name and never parses a string as
+// HTML. Its Markdown, syntax highlighting and diffs come from viewer/rendering.gen.js, a bundle of modules shared with
+// the VS Code panel; `npm run rendering` in editors/vscode writes it. The policy in the page's head allows the script
+// by its hash and forbids everything else.
 package export
 
 import (
@@ -26,22 +28,23 @@ type Doc struct {
 	// Header is the session header line.
 	Header json.RawMessage
 	// Entries yields every entry of the file in file order, raw and each one JSON value, which may be reused
-	// after the call that got it. It may be iterated several times and must yield the same each time: no
-	// entry is kept, so that an export costs the memory of its largest entry. An error ends the rendering.
+	// after the call that received it. It may be iterated several times and must yield the same each time:
+	// no entry is kept, so that an export needs only the memory of its largest entry. An error ends the
+	// rendering.
 	Entries iter.Seq2[json.RawMessage, error]
 	// LeafID is the last entry of the active path.
 	LeafID string
-	// Damaged is how many lines of the file could not be read and so are not among the entries.
+	// Damaged is the number of lines of the file that could not be read. They are not among the entries.
 	Damaged int
-	// Redacted tells, once all entries were seen, how often each kind of secret was replaced. Nil means that
-	// nothing was looked for. [Redactor.Doc] sets it.
+	// Redacted returns how often each kind of secret was replaced, once all entries were read. Nil means that
+	// secrets were not searched for. [Redactor.Doc] sets it.
 	Redacted func() map[string]int
 	// PathIDs are the ids from the root to the leaf. Nil means that the file has no
-	// branches: every entry is on the path. A map without ids means that none is.
+	// branches, so that every entry is on the path. If it is empty, none is.
 	PathIDs map[string]bool
 	// Labels are the current labels by entry id.
 	Labels map[string]string
-	// Messages is the active context: what the model would see. Only [Text] uses it.
+	// Messages is the active context, as a model would see it. Only [Text] uses it.
 	Messages []json.RawMessage
 	// Model is "provider/id".
 	Model         string
@@ -60,8 +63,7 @@ func (d *Doc) entries() iter.Seq2[json.RawMessage, error] {
 	return d.Entries
 }
 
-// Empty reports whether a dump of d would show no message, so that the caller says
-// so instead of writing one.
+// Empty reports whether a dump of d would show no message.
 //
 // Differs: the original tests the finished text, which always has a configuration
 // section and thus is never empty.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -61,8 +61,7 @@ func raws(lines ...string) []json.RawMessage {
 	return out
 }
 
-// sample is testdata/sample.jsonl, which has every entry type, with its branch off
-// the path.
+// sample is testdata/sample.jsonl, which has every entry type and a branch off the path.
 func sample(t testing.TB) export.Doc {
 	t.Helper()
 	lines := readLines(t, "sample.jsonl")

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
 func addSeeds(f *testing.F) {
@@ -37,8 +37,8 @@ func fuzzDoc(b []byte) export.Doc {
 	}
 }
 
-// FuzzHTML feeds arbitrary bytes as entries, whole and torn, as they are and redacted: no panic, and a page that is still
-// inert. What is JSON stays JSON.
+// FuzzHTML feeds arbitrary bytes as entries, whole and torn, as they are and redacted: no panic, and a page that is
+// still inert. Valid JSON stays valid JSON.
 func FuzzHTML(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, b []byte) {

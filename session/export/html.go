@@ -6,27 +6,27 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// HTMLOptions is what a page says about its own making.
+// HTMLOptions are the options of [HTML].
 type HTMLOptions struct {
-	AppName     string // the program, in the footer
-	GeneratedAt string // when, in any form; a fixed text makes pages reproducible
+	AppName     string // the program's name, in the footer
+	GeneratedAt string // time in any form; a fixed text makes pages reproducible
 	Theme       string // light or dark; anything else follows the reader's system
 }
 
-// chunkSize is about how many bytes of entries one data block holds. A reader's browser decodes a block at a time.
+// chunkSize is the approximate number of bytes of entries in one data block. The viewer decodes one block at a time.
 const chunkSize = 512 << 10
 
-// HTML writes d as one self-contained page: the session as data, and a viewer that draws of it what is looked at.
-// The entries are written in one pass, as they are but for the bytes that HTML would not leave alone, so that
-// a page costs the time of a copy and the memory of its largest entry.
+// HTML writes d as one self-contained page: the session as data, and a viewer that displays the visible part of it.
+// The entries are copied in one pass, and only bytes that HTML would change are escaped, so that an export
+// takes the time of a copy and the memory of the largest entry.
 //
-// The viewer stands between what is known of the session and its entries, and reads them as they come.
+// The viewer is between the description of the session and its entries, and reads them while the page loads.
 //
 // The data blocks are `script` elements of types that no browser runs: session-data is an object of header,
-// leafId and what else there is of title, fileName, model, thinkingLevel, systemPrompt, tools, damaged and
+// leafId and, if known, title, fileName, model, thinkingLevel, systemPrompt, tools, damaged and
 // redacting; each block of class entries holds whole entries, one JSON value per line, in file order;
 // session-end is an object of entries (how many) and redacted (how often each kind of secret was replaced).
 // A leafId of "" is before the first entry, null is the last one.
@@ -55,7 +55,7 @@ type page struct {
 
 const dataEnd = "</script>\n"
 
-// about writes what is known of the session besides its entries.
+// about writes the description of the session.
 func (p *page) about() error {
 	d := p.doc
 	var o rawjson.Object
@@ -84,7 +84,7 @@ func (p *page) about() error {
 	return p.data("session-data", o.Bytes())
 }
 
-// leaf returns the entry up to which the conversation goes.
+// leaf returns the id of the last entry of the conversation.
 func (d *Doc) leaf() []byte {
 	switch {
 	case d.LeafID != "":
@@ -134,18 +134,18 @@ func (p *page) data(id string, v []byte) error {
 
 // entries writes every entry of the file.
 func (p *page) entries() error {
-	left := 0 // of the chunk that is open; none is at 0
+	remaining := 0 // bytes until the open chunk is full; 0 before the first chunk
 	for raw, err := range p.doc.entries() {
 		if err != nil {
 			return fmt.Errorf("export: read entry %d: %w", p.count, err)
 		}
-		if left <= 0 {
+		if remaining <= 0 {
 			if err := p.nextChunk(); err != nil {
 				return err
 			}
-			left = chunkSize
+			remaining = chunkSize
 		}
-		left -= len(raw)
+		remaining -= len(raw)
 		p.count++
 		if err := p.value(raw); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (p *page) nextChunk() error {
 	return err
 }
 
-// value writes JSON so that HTML reads the same: see [inertJSON].
+// value writes JSON such that HTML does not change it: see [inertJSON].
 func (p *page) value(v []byte) error {
 	if !needsCare(v) {
 		_, err := p.out.Write(v)
@@ -180,12 +180,12 @@ func (p *page) value(v []byte) error {
 	p.line = inertJSON(p.line[:0], v)
 	_, err := p.out.Write(p.line)
 	if cap(p.line) > 4*chunkSize {
-		p.line = nil // what one enormous entry needed is not kept for the others
+		p.line = nil // release the buffer of an enormous entry
 	}
 	return err
 }
 
-// ending writes what is only known at the end.
+// ending writes the counts that are only known at the end.
 func (p *page) ending() error {
 	var o rawjson.Object
 	o.Raw("entries", fmt.Appendf(nil, "%d", p.count))

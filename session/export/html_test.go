@@ -11,7 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
-// blocks returns the data blocks of a page: the one about the session, the lines of entries, and what comes last.
+// blocks returns the data blocks of a page: the one about the session, the lines of entries, and the last one.
 func blocks(t testing.TB, page string) (about string, lines []string, ending string) {
 	t.Helper()
 	for _, e := range parseMarkup(t, page) {
@@ -27,6 +27,7 @@ func blocks(t testing.TB, page string) (about string, lines []string, ending str
 	return about, lines, ending
 }
 
+// Proves: O-011
 func TestHTMLOfNothing(t *testing.T) {
 	t.Parallel()
 	got := page(t, export.Doc{})
@@ -37,8 +38,9 @@ func TestHTMLOfNothing(t *testing.T) {
 	require.JSONEq(t, `{"entries":0}`, ending)
 }
 
-// A page holds all of a session: header, leaf, system prompt, tools, and every entry as it is, but for the bytes that
-// HTML would not leave alone.
+// A page holds all of a session: header, leaf, system prompt, tools, and every entry unchanged, except for the bytes
+// that HTML would change.
+// Proves: O-011
 func TestHTMLHoldsTheSession(t *testing.T) {
 	t.Parallel()
 	file := readLines(t, "sample.jsonl")
@@ -83,7 +85,8 @@ func TestHTMLCutsEntriesIntoBlocks(t *testing.T) {
 	require.JSONEq(t, `{"entries":20}`, ending)
 }
 
-func TestHTMLSaysWhereTheLeafIs(t *testing.T) {
+// Proves: O-011
+func TestHTMLContainsTheLeaf(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]export.Doc{
 		`"a"`:  {LeafID: "a"},

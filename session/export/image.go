@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 )
 
-// imageNote says what an image block holds: its type and size, or why it is no image.
+// imageNote describes an image block: its type and size, or why it is not an image.
 func imageNote(b object) string {
 	data := b.str("data")
 	if data == "" {
@@ -13,7 +13,7 @@ func imageNote(b object) string {
 	mime := or(preview(b.str("mimeType"), 40), "unknown")
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil { // a reference to a stored blob, usually
-		return "image of type " + mime + ", which is kept outside the session"
+		return mime + " image, stored outside the session"
 	}
-	return "image of type " + mime + ", " + byteSize(float64(len(raw)))
+	return mime + " image, " + byteSize(float64(len(raw)))
 }

@@ -2,14 +2,14 @@ package export
 
 import "bytes"
 
-// needsCare reports whether HTML would read v otherwise than as it is.
+// needsCare reports whether HTML would change v.
 func needsCare(v []byte) bool {
 	return bytes.IndexByte(v, '<') >= 0 || bytes.IndexByte(v, '\n') >= 0 || bytes.IndexByte(v, '\r') >= 0 || bytes.IndexByte(v, 0) >= 0
 }
 
-// inertJSON appends v so that nothing in it can end a script element or begin a comment, and so that it is one line.
-// JSON has < in strings only, where \u003c means the same; line breaks stand outside of strings, where a space does.
-// In what is no JSON the bytes change, and a reader is told that the line is damaged.
+// inertJSON appends v as one line in which nothing can end a script element or begin a comment. In JSON, < occurs only
+// in strings, where \u003c is equivalent, and line breaks occur only outside of strings, where a space is equivalent.
+// If v is not valid JSON, its bytes change, and the viewer reports a damaged line.
 func inertJSON(dst, v []byte) []byte {
 	for {
 		i := bytes.IndexByte(v, '<')

@@ -1,16 +1,16 @@
 package export
 
 import (
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// item is one entry as Markdown shows it. Every string is cleaned. Kind comes from
+// item is one entry, prepared for Markdown. Every string is cleaned. Kind comes from
 // this package, never from the transcript.
 type item struct {
 	Kind         string
 	Title, Label string
 	Time         moment
-	Flags        []flag   // what sets this entry apart: error, cancelled, …
+	Flags        []flag   // unusual properties: error, cancelled, …
 	Meta         []string // small print: model, tokens
 	Blocks       []block
 }
@@ -20,7 +20,7 @@ type flag struct {
 	Bad  bool
 }
 
-// block is a part of an item. Kind chooses its markup: text, fold (an output or a
+// block is a part of an item. Kind selects its markup: text, fold (an output or a
 // file), thinking, call, code, shell, note, image or error.
 type block struct {
 	Kind, Title, Note string
@@ -60,7 +60,7 @@ func (it *item) meta(s string) {
 	}
 }
 
-// output adds what a program printed.
+// output adds the output of a program.
 func (it *item) output(title, s string) {
 	if s == "" {
 		it.add(block{Kind: "empty", Note: "no output"})
@@ -69,14 +69,14 @@ func (it *item) output(title, s string) {
 	it.add(block{Kind: "fold", Title: title, Text: s})
 }
 
-// raw adds the entry as JSON, for what has no better form.
+// raw adds the entry as JSON, for entries without a better form.
 func (it *item) raw(title string, v []byte) {
 	if rawjson.Kind(v) != 0 {
 		it.fold(title, indented(v))
 	}
 }
 
-// itemOf returns how e is shown.
+// itemOf returns the item of e.
 func itemOf(e *entry) *item {
 	it := &item{Label: clean(e.label), Time: instant(e.str("timestamp"))}
 	if show, ok := entryShows[e.typ]; ok {
@@ -89,7 +89,7 @@ func itemOf(e *entry) *item {
 	return it
 }
 
-// entryShows fills the item of each entry type.
+// entryShows fills the items of each entry type.
 var entryShows = map[string]func(*item, *entry){
 	"message":        func(it *item, e *entry) { it.message(e.object.object("message")) },
 	"custom_message": func(it *item, e *entry) { it.custom(e.object) },
@@ -176,8 +176,8 @@ func scalar(v []byte) string {
 	return compact(v)
 }
 
-// arguments lists the arguments of a tool call without the model's reason for it,
-// which is returned apart.
+// arguments lists the arguments of a tool call without the model's reason for it, which is
+// returned separately.
 func arguments(args []byte) (list []argument, intent string) {
 	eachArgument(args, func(key string, val []byte) {
 		text, ok := rawjson.String(val)
@@ -193,8 +193,8 @@ func arguments(args []byte) (list []argument, intent string) {
 	return list, intent
 }
 
-// argumentPreview returns the first argument of a tool call that is a text: almost
-// always the command, path or pattern that tells the call from others.
+// argumentPreview returns the first string argument of a tool call: almost always the
+// command, path or pattern that distinguishes the call from others.
 func argumentPreview(args []byte) string {
 	first := ""
 	eachArgument(args, func(key string, val []byte) {

@@ -4,14 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // messageShows fills the item of each message role.
 var messageShows = map[string]func(*item, object){
-	"user":              func(it *item, m object) { it.said("user", "User", m) },
-	"developer":         func(it *item, m object) { it.said("developer", "Developer", m) },
-	"system":            func(it *item, m object) { it.said("developer", "System", m) },
+	"user":              func(it *item, m object) { it.textMessage("user", "User", m) },
+	"developer":         func(it *item, m object) { it.textMessage("developer", "Developer", m) },
+	"system":            func(it *item, m object) { it.textMessage("developer", "System", m) },
 	"assistant":         (*item).assistant,
 	"toolResult":        (*item).toolResult,
 	"bashExecution":     (*item).bash,
@@ -28,11 +28,11 @@ func (it *item) message(m object) {
 		show(it, m)
 		return
 	}
-	it.Kind, it.Title = "custom", "Message of role "+or(m.str("role"), "unknown")
+	it.Kind, it.Title = "custom", "Message with role "+or(m.str("role"), "unknown")
 	it.content(m.get("content"))
 }
 
-func (it *item) said(kind, title string, m object) {
+func (it *item) textMessage(kind, title string, m object) {
 	it.Kind, it.Title = kind, title
 	if m.truthy("synthetic") {
 		it.flag("synthetic", false)
@@ -40,24 +40,24 @@ func (it *item) said(kind, title string, m object) {
 	it.content(m.get("content"))
 }
 
-// content adds text and images; of other blocks only their type.
+// content adds text and images; other blocks are shown by their type only.
 func (it *item) content(content []byte) {
 	eachBlock(content, func(typ string, b object) {
 		switch typ {
 		case "text":
 			it.text(b.str("text"))
 		default:
-			it.rare(typ, b)
+			it.otherBlock(typ, b)
 		}
 	})
 }
 
-func (it *item) rare(typ string, b object) {
+func (it *item) otherBlock(typ string, b object) {
 	if typ == "image" {
 		it.image(b)
 		return
 	}
-	it.add(block{Kind: "note", Text: "block of type " + or(preview(typ, 40), "unknown") + " is not shown"})
+	it.add(block{Kind: "note", Text: "unsupported block type: " + or(preview(typ, 40), "unknown")})
 }
 
 func (it *item) image(b object) {
@@ -79,7 +79,7 @@ func (it *item) assistant(m object) {
 	case "error", "aborted":
 		it.flag(stop, true)
 	case "length":
-		it.flag("cut off at the token limit", true)
+		it.flag("truncated at the token limit", true)
 	}
 	eachBlock(m.get("content"), it.assistantBlock)
 	if err := m.str("errorMessage"); err != "" {
@@ -103,7 +103,7 @@ func (it *item) assistantBlock(typ string, b object) {
 		about := or(preview(or(b.str("intent"), intent), 100), argumentPreview(b.get("arguments")))
 		it.add(block{Kind: "call", Title: name, Note: about, Args: args})
 	default:
-		it.rare(typ, b)
+		it.otherBlock(typ, b)
 	}
 }
 
@@ -122,7 +122,7 @@ func (it *item) toolResult(m object) {
 		if typ == "text" {
 			it.output("", b.str("text"))
 		} else {
-			it.rare(typ, b)
+			it.otherBlock(typ, b)
 		}
 	})
 	if len(it.Blocks) == 0 {
@@ -136,7 +136,7 @@ func (it *item) bash(m object) {
 
 func (it *item) python(m object) { it.execution("Python", block{Kind: "code", Text: m.str("code")}, m) }
 
-// execution shows what the person ran.
+// execution shows a command run by the user.
 func (it *item) execution(title string, source block, m object) {
 	it.Kind, it.Title = "exec", title
 	switch code := m.number("exitCode"); {
@@ -161,7 +161,7 @@ func (it *item) execution(title string, source block, m object) {
 func (it *item) custom(m object) {
 	it.Kind, it.Title = "custom", or(m.str("customType"), "Extension message")
 	if rawjson.Kind(m.get("display")) == 'f' {
-		it.flag("hidden in the program", false)
+		it.flag("hidden", false)
 	}
 	it.content(m.get("content"))
 	it.raw("Details", m.get("details"))
@@ -177,7 +177,7 @@ func (it *item) fileMention(m object) {
 		text := f.str("content")
 		note := count(lineCount(text), "line", "lines")
 		if reason := f.str("skippedReason"); reason != "" {
-			note = join(" · ", note, "left out: "+preview(reason, 40))
+			note = join(" · ", note, "skipped: "+preview(reason, 40))
 		}
 		it.add(block{Kind: "fold", Title: or(preview(f.str("path"), 200), "unnamed file"), Note: note, Text: or(text, "(no text)")})
 		if img := f.object("image"); img != nil {

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // object is a JSON object read once: its members in order, their values raw. Every
-// accessor answers the zero value for what is absent or of another type, because
+// accessor returns the zero value if the member is absent or of another type, because
 // transcripts hold both.
 type object []member
 
@@ -76,7 +76,7 @@ func (o object) str(name string) string {
 
 func (o object) truthy(name string) bool { return rawjson.Truthy(o.get(name)) }
 
-// number returns a number as it is written, "" when it is none.
+// number returns a number as it is written, "" if the member is not a number.
 func (o object) number(name string) string {
 	if v := o.get(name); rawjson.Kind(v) == '0' {
 		return string(bytes.TrimSpace(v))
@@ -101,8 +101,8 @@ func or(ss ...string) string {
 	return ""
 }
 
-// eachBlock calls f with each content block of a message: its type and members. A
-// content that is a string is one text block; anything that is no object is skipped.
+// eachBlock calls f with each content block of a message: its type and members. A content
+// that is a string is one text block; other values that are not an object are skipped.
 func eachBlock(content []byte, f func(typ string, b object)) {
 	if rawjson.Kind(content) == '"' {
 		f("text", object{{"text", content}})
@@ -131,8 +131,8 @@ func eachArgument(args []byte, f func(key string, val []byte)) {
 	})
 }
 
-// intentKey is the argument in which a model says why it calls a tool. It is not
-// the tool's.
+// intentKey is the argument in which a model gives the reason for a tool call. It does not
+// belong to the tool.
 const intentKey = "_i"
 
 // compact returns v without the white space outside of strings. The bytes of
@@ -141,7 +141,7 @@ func compact(v []byte) string {
 	var buf bytes.Buffer
 	if json.Compact(&buf, v) != nil {
 		buf.Reset()
-		buf.Write(v) // deeper than encoding/json goes, or not JSON
+		buf.Write(v) // deeper than encoding/json supports, or not JSON
 	}
 	return validUTF8(buf.String())
 }

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"io"
 	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/session/markup"
 )
 
-// Markdown writes d as Markdown: what the page's header says, then the active path in file order. What was said is
-// written as it is, for it is Markdown already; what programs printed is in fences that nothing in it can end. Images
-// are named, not embedded: what shows Markdown seldom shows images of this kind.
+// Markdown writes d as Markdown: the information of the page's header, then the active path in file order. Messages
+// are written as the Markdown they are, except for markup that would be live in a viewer: HTML, images, links to
+// anything but the web. Output of programs is in fences that nothing in it can end. Images are named, not embedded:
+// Markdown viewers seldom show images of this kind.
 func Markdown(w io.Writer, d Doc) error {
 	m := &markdown{passes: passes{doc: d}, out: bufio.NewWriterSize(w, 1<<16)}
 	if err := m.survey(); err != nil {
@@ -49,12 +52,12 @@ func (m *markdown) text(ss ...string) {
 }
 
 func (m *markdown) head() {
-	m.text("# ", plainMarkdown(m.doc.title()), "\n\n")
+	m.text("# ", markup.Plain(m.doc.title()), "\n\n")
 	for _, f := range m.facts() {
-		m.text("- **", f.Name, ":** ", plainMarkdown(oneLine(f.Value)), "\n")
+		m.text("- **", f.Name, ":** ", markup.Plain(oneLine(f.Value)), "\n")
 	}
 	if m.doc.Damaged > 0 {
-		m.text("\n> ", count(m.doc.Damaged, "damaged line", "damaged lines"), " of the file could not be read.\n")
+		m.text("\n> ", count(m.doc.Damaged, "damaged line", "damaged lines"), " of the session file couldn't be read.\n")
 	}
 	if m.doc.SystemPrompt != "" {
 		m.text("\n## System prompt\n\n")
@@ -64,7 +67,7 @@ func (m *markdown) head() {
 		m.text("\n## Tools\n")
 	}
 	for _, t := range m.doc.Tools {
-		m.text("\n### ", plainMarkdown(oneLine(clean(t.Name))), "\n\n", clean(t.Description), "\n")
+		m.text("\n### ", markup.Plain(oneLine(clean(t.Name))), "\n\n", markup.Markdown(clean(t.Description)), "\n")
 		if len(t.Parameters) > 0 {
 			m.text("\n")
 			m.fence("json", clean(indented(t.Parameters)))
@@ -72,7 +75,7 @@ func (m *markdown) head() {
 	}
 }
 
-// item writes one entry: a heading for what was said, one line in italics for a setting.
+// item writes one entry: a heading for a message, one line in italics for a setting.
 func (m *markdown) item(it *item) {
 	small := make([]string, 0, len(it.Flags)+len(it.Meta)+2)
 	for _, f := range it.Flags {
@@ -83,11 +86,11 @@ func (m *markdown) item(it *item) {
 	}
 	small = append(append(small, it.Meta...), it.Time.Text)
 	if it.Kind == "note" {
-		m.text("\n*", plainMarkdown(oneLine(it.Title)), "*\n")
+		m.text("\n*", markup.Plain(oneLine(it.Title)), "*\n")
 	} else {
-		m.text("\n## ", plainMarkdown(oneLine(it.Title)), "\n")
+		m.text("\n## ", markup.Plain(oneLine(it.Title)), "\n")
 		if about := join(" · ", small...); about != "" {
-			m.text("\n<sub>", plainMarkdown(oneLine(about)), "</sub>\n")
+			m.text("\n*", markup.Plain(oneLine(about)), "*\n")
 		}
 	}
 	for _, b := range it.Blocks {
@@ -99,38 +102,38 @@ func (m *markdown) item(it *item) {
 func (m *markdown) block(b block) {
 	switch b.Kind {
 	case "text":
-		m.text(b.Text, "\n")
+		m.text(markup.Markdown(b.Text), "\n")
 	case "code", "shell":
 		m.fence(map[string]string{"shell": "sh", "code": "python"}[b.Kind], b.Text)
 	case "error":
 		m.text("**Error**\n\n")
 		m.fence("", b.Text)
 	case "image", "note", "empty":
-		m.text("*", plainMarkdown(oneLine(b.Note+b.Text)), "*\n")
+		m.text("*", markup.Plain(oneLine(b.Note+b.Text)), "*\n")
 	case "call":
 		m.call(b)
 	case "thinking":
-		m.text("> *Thinking*\n>\n> ", strings.ReplaceAll(b.Text, "\n", "\n> "), "\n")
+		m.text("> *Thinking*\n>\n> ", strings.ReplaceAll(markup.Markdown(b.Text), "\n", "\n> "), "\n")
 	default:
 		if b.Title != "" {
-			m.text("**", plainMarkdown(oneLine(b.Title)), "**\n\n")
+			m.text("**", markup.Plain(oneLine(b.Title)), "**\n\n")
 		}
 		m.fence("", b.Text)
 	}
 }
 
 func (m *markdown) call(b block) {
-	m.text("**", plainMarkdown(oneLine(b.Title)), "**")
+	m.text("**", markup.Plain(oneLine(b.Title)), "**")
 	if b.Note != "" {
-		m.text(" ", plainMarkdown(oneLine(b.Note)))
+		m.text(" ", markup.Plain(oneLine(b.Note)))
 	}
 	m.text("\n")
 	for _, a := range b.Args {
 		if a.Multi {
-			m.text("\n", plainMarkdown(oneLine(a.Key)), ":\n\n")
+			m.text("\n", markup.Plain(oneLine(a.Key)), ":\n\n")
 			m.fence("", a.Value)
 		} else {
-			m.text("\n- ", plainMarkdown(oneLine(a.Key)), ": ", codeSpan(oneLine(a.Value)), "\n")
+			m.text("\n- ", markup.Plain(oneLine(a.Key)), ": ", markup.Code(a.Value), "\n")
 		}
 	}
 }
@@ -139,30 +142,11 @@ func (m *markdown) foot() {
 	if m.doc.Redacted == nil {
 		return
 	}
-	if said := redactedText(m.doc.Redacted()); said != "" {
-		m.text("\n---\n\n", said, "\n")
+	if notice := redactedText(m.doc.Redacted()); notice != "" {
+		m.text("\n---\n\n", notice, "\n")
 	}
 }
 
 func (m *markdown) fence(lang, s string) {
-	m.text(fenced(lang, strings.TrimSuffix(s, "\n")), "\n")
+	m.text(markup.Block(lang, s), "\n")
 }
-
-// codeSpan puts s between backticks that it does not contain.
-func codeSpan(s string) string {
-	if s == "" {
-		return "``"
-	}
-	if !strings.Contains(s, "`") {
-		return "`" + s + "`"
-	}
-	mark := strings.Repeat("`", fenceLen(s))
-	return mark + " " + s + " " + mark
-}
-
-var markdownEscaper = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "|", `\|`, "~", `\~`,
-)
-
-// plainMarkdown escapes what would be markup in a line of ours.
-func plainMarkdown(s string) string { return markdownEscaper.Replace(s) }

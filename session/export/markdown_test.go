@@ -18,7 +18,7 @@ func TestMarkdownShowsTheActivePath(t *testing.T) {
 	t.Parallel()
 	got := markdown(t, sample(t))
 	require.NotContains(t, got, "That led nowhere.")
-	require.Contains(t, got, "$0.0123 ($0.5123 with other branches)")
+	require.Contains(t, got, "$0.0123 ($0.5123 including other branches)")
 	d := sample(t)
 	d.PathIDs = nil
 	require.Contains(t, markdown(t, d), "That led nowhere.")
@@ -27,7 +27,7 @@ func TestMarkdownShowsTheActivePath(t *testing.T) {
 }
 
 // Of entries with the same id the last one counts.
-func TestMarkdownTakesTheLastOfAnID(t *testing.T) {
+func TestMarkdownUsesTheLastEntryOfAnID(t *testing.T) {
 	t.Parallel()
 	got := markdown(t, export.Doc{PathIDs: map[string]bool{"dup": true}, Entries: entries(raws(
 		user(`"dup"`, `"the first"`), user(`"dup"`, `"the last counts"`), user(`7`, `"a number"`), `null`, `[]`,
@@ -37,7 +37,7 @@ func TestMarkdownTakesTheLastOfAnID(t *testing.T) {
 	require.NotContains(t, got, "a number")
 }
 
-// What programs print cannot end the fence it is in, and names cannot be markup.
+// Output of programs cannot end its fence, and names cannot be markup.
 func TestMarkdownKeepsTextsInTheirPlaces(t *testing.T) {
 	t.Parallel()
 	got := markdown(t, export.Doc{Title: "*a* <b>\n# c", Damaged: 2, Entries: entries(raws(
@@ -47,19 +47,19 @@ func TestMarkdownKeepsTextsInTheirPlaces(t *testing.T) {
 	require.True(t, strings.HasPrefix(got, "# \\*a\\* &lt;b&gt; \\# c\n"), got)
 	require.Contains(t, got, "## x&lt;script&gt; \\# y\n")
 	require.Contains(t, got, "\n`````\n```\n# no heading\n````\n`````\n")
-	require.Contains(t, got, "- a: ``` x ` y ```")
-	require.Contains(t, got, "> 2 damaged lines of the file could not be read.")
+	require.Contains(t, got, "- a: ``x ` y``")
+	require.Contains(t, got, "> 2 damaged lines of the session file couldn't be read.")
 }
 
-// Control characters, broken UTF-8 and marks that reorder text are shown or dropped, so that what a reader sees is
-// what was said.
+// Control characters, broken UTF-8 and marks that reorder text become visible.
+// Proves: F-37 (pages)
 func TestMarkdownCleansText(t *testing.T) {
 	t.Parallel()
 	got := markdown(t, export.Doc{Entries: entries(raws(
 		user(`"a"`, `"nul\u0000 esc\u001b[2J \u001b[1;31mred\u001b[0m bell\u0007 \r\nlone\ud800. rlo\u202e\u2066. c1\u009b. del\u007f tab\tend"`),
 		user(`"b"`, "\"bad\xff\xfe\""),
 	))})
-	require.Contains(t, got, "nul␀ esc␛[2J red bell␇ \nlone\uFFFD. rlo. c1\uFFFD. del␡ tab\tend")
+	require.Contains(t, got, `nul\u0000 esc\u001b[2J red bell\u0007 `+"\nlone\uFFFD. "+`rlo\u202e\u2066. c1\u009b. del\u007f `+"tab\tend")
 	require.Contains(t, got, "bad\uFFFD")
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// passes reads the entries of a document again and again, knowing which of them are on the active path.
+// passes reads the entries of a document several times, knowing which of them are on the active path.
 type passes struct {
 	doc   Doc
 	owner map[string]int // id → ordinal of the entry that has it

@@ -9,31 +9,42 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/redact"
 )
 
-// Redactor replaces secrets in a document as it is read. It finds what looks like a credential of a known kind, and
-// what a name calls one; it cannot find a password that looks like any other word. The zero value is ready to
-// use, for one document at a time.
+// Redactor replaces secrets in a document as it is read. It is for one document at a time. The zero value is ready to
+// use.
 type Redactor struct {
-	about   map[string]int // in everything but the entries
-	entries map[string]int // in the entries, of the pass that began last
-	counts  map[string]int // that a replacement adds to
+	// Scanner finds the secrets. Nil means a scanner without the user's own keys.
+	Scanner *redact.Scanner
+	// Doubtful also replaces strings that are not certain to be a secret.
+	Doubtful bool
+
+	learned *learned
+	about   report // about everything except the entries
+	entries report // about the entries, in the latest pass
+	to      *report
+	at      string          // the current position in the document
+	names   map[string]bool // results of redact.IsName
+	tokens  []edit          // reused
 }
 
-// Doc returns d as it is without its secrets.
+// Doc returns d without its secrets.
 func (r *Redactor) Doc(d Doc) Doc {
-	r.about, r.entries = map[string]int{}, map[string]int{}
-	r.counts = r.about
-	d.Header = r.JSON(d.Header)
-	d.Title, d.SystemPrompt = r.Text(d.Title), r.Text(d.SystemPrompt)
+	r.learn(d)
+	r.about, r.entries = report{}, report{}
+	r.to = &r.about
+	d.Header = r.jsonAt("header", d.Header)
+	d.Title, d.SystemPrompt = r.TextAt("title", d.Title), r.TextAt("system prompt", d.SystemPrompt)
+	d.Model, d.FileName = r.TextAt("model", d.Model), r.TextAt("file name", d.FileName)
 	tools := slices.Clone(d.Tools)
 	for i, t := range tools {
-		tools[i] = Tool{Name: t.Name, Description: r.Text(t.Description), Parameters: r.JSON(t.Parameters)}
+		tools[i] = Tool{Name: t.Name, Description: r.TextAt("tools", t.Description), Parameters: r.jsonAt("tools", t.Parameters)}
 	}
 	labels := make(map[string]string, len(d.Labels))
 	for id, label := range d.Labels {
-		labels[id] = r.Text(label)
+		labels[id] = r.TextAt("labels", label)
 	}
 	d.Tools, d.Labels = tools, labels
 	d.Entries = r.all(d.entries())
@@ -43,82 +54,187 @@ func (r *Redactor) Doc(d Doc) Doc {
 
 func (r *Redactor) all(entries iter.Seq2[json.RawMessage, error]) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		r.entries = map[string]int{}
-		r.counts = r.entries
+		r.entries = report{}
+		r.to = &r.entries
+		n := 0
 		for raw, err := range entries {
-			if !yield(r.JSON(raw), err) {
+			if err == nil && r.learned.isIn(n, raw) {
+				raw = r.jsonAt("", raw)
+			}
+			if !yield(raw, err) {
 				return
 			}
+			n++
 		}
 	}
 }
 
-// Counts returns how many secrets of each kind were replaced, once the entries were read.
-func (r *Redactor) Counts() map[string]int {
-	sum := maps.Clone(r.about)
-	for name, n := range r.entries {
-		sum[name] += n
-	}
-	return sum
+// TextAt is [Redactor.Text] for the text at a position in the document.
+func (r *Redactor) TextAt(at, s string) string {
+	r.at = at
+	return r.Text(s)
 }
 
-// JSON returns v without the secrets in its strings. Every other byte is the same; when there are none, v itself.
-func (r *Redactor) JSON(v []byte) []byte {
-	if !mayHoldSecret(v) {
-		return v
+// jsonAt is [Redactor.JSON] for the value at a position in the document. Without a position, the value is an entry.
+func (r *Redactor) jsonAt(at string, v []byte) []byte {
+	r.at = at
+	if at == "" {
+		id, _ := rawjson.GetString(v, "id")
+		r.at = "entry " + id
 	}
-	var out []byte
-	done := 0
-	var key string
+	return r.JSON(v)
+}
+
+// Text returns s without its secrets.
+func (r *Redactor) Text(s string) string { return r.replaced("", s) }
+
+// replaced returns the text that is the value of name without its secrets.
+func (r *Redactor) replaced(name, s string) string {
+	var found []redact.Finding
+	if name == "" {
+		found = r.scanner().Scan(s)
+	} else {
+		found = r.scanner().Named(name, s)
+	}
+	if len(found) == 0 {
+		return s
+	}
+	if r.to == nil {
+		r.to = &r.about
+	}
+	r.learned.note(s, found)
+	r.to.note(r.at, s, found, r.Doubtful)
+	if !r.Doubtful {
+		found = slices.DeleteFunc(found, func(f redact.Finding) bool { return f.Doubtful })
+	}
+	return redact.Replace(s, found)
+}
+
+func (r *Redactor) scanner() *redact.Scanner {
+	if r.Scanner == nil {
+		r.Scanner = redact.NewScanner()
+	}
+	return r.Scanner
+}
+
+// isName is [redact.IsName] with a cache, because sessions use few different names.
+func (r *Redactor) isName(name string) bool {
+	is, known := r.names[name]
+	if known {
+		return is
+	}
+	const most = 1000
+	if r.names == nil || len(r.names) == most {
+		r.names = map[string]bool{}
+	}
+	is = redact.IsName(name)
+	r.names[name] = is
+	return is
+}
+
+// edit replaces a string in a JSON text.
+type edit struct {
+	from, to int
+	text     []byte
+}
+
+// JSON returns v without the secrets in its strings. All other bytes are unchanged; without secrets the result is
+// v itself.
+func (r *Redactor) JSON(v []byte) []byte {
+	r.tokens = r.tokens[:0]
+	var w names
 	for i := 0; ; {
 		at := bytes.IndexByte(v[i:], '"')
 		if at < 0 {
 			break
 		}
 		start := i + at
-		end := stringEnd(v, start)
-		token := v[start:end]
-		i = end
-		if isKey(v[end:]) {
-			key, _ = rawjson.StringPrefix(token, 80)
-			continue // a key is a name, not a place for a secret
+		i = stringEnd(v, start)
+		if changed, ok := r.token(&w, v[start:i], isKey(v[i:])); ok {
+			r.tokens = append(r.tokens, edit{start, i, changed})
 		}
-		if changed, ok := r.value(key, token); ok {
-			out = append(append(out, v[done:start]...), changed...)
-			done = end
-		}
-		key = ""
 	}
-	if done == 0 {
+	if len(r.tokens) == 0 {
 		return v
+	}
+	var out []byte
+	done := 0
+	for _, e := range r.tokens {
+		out = append(append(out, v[done:e.from]...), e.text...)
+		done = e.to
 	}
 	return append(out, v[done:]...)
 }
 
-// value returns the string token, the value of key, without its secrets.
-func (r *Redactor) value(key string, token []byte) (changed []byte, ok bool) {
-	if key == "" && !mayHoldSecret(token) {
+// leastText is the minimum length of a JSON string that is scanned if its name is not that of a secret.
+const leastText = 8
+
+// token returns a JSON string without its secrets; ok is false if it is unchanged.
+func (r *Redactor) token(w *names, token []byte, isKey bool) (changed []byte, ok bool) {
+	name := w.name()
+	if isKey {
+		w.key = ""
+		if key, ok := rawjson.StringPrefix(token, 80); ok {
+			w.key = key
+		}
+		name = ""
+	}
+	if len(token) < leastText+2 && (name == "" || !r.isName(name)) {
+		w.saw(token, isKey)
 		return nil, false
 	}
 	s, ok := rawjson.String(token)
-	if !ok {
+	w.saw(token, isKey)
+	if !ok || s == "" {
 		return nil, false
 	}
-	if isSecretName(key) && looksSecret(s) && !strings.ContainsAny(s, " \n") {
-		r.counts[namedSecret]++
-		return rawjson.Quote(replacement(namedSecret)), true
+	if name != "" && !r.isName(name) {
+		name = ""
 	}
-	if key == "data" && len(s) > 1000 && strings.IndexByte(s, ' ') < 0 {
-		return nil, false // an image, in which anything can turn up by chance
-	}
-	text := r.Text(s)
+	text := r.replaced(name, s)
 	if text == s {
 		return nil, false
 	}
 	return rawjson.Quote(text), true
 }
 
-// stringEnd returns where the string that begins at v[start] ends.
+// names tracks the names of the values in a JSON text.
+type names struct {
+	key  string
+	prev string // the name from the previous string: an option such as --token, or the value of "name"
+	pair bool   // prev is the value of "name" and applies to "value"
+}
+
+// name returns the name of the next value.
+func (w *names) name() string {
+	if w.prev != "" && (!w.pair || w.key == "value") {
+		return w.prev
+	}
+	return w.key
+}
+
+// saw records a string of the JSON text.
+func (w *names) saw(token []byte, isKey bool) {
+	if isKey {
+		if !w.pair {
+			w.prev = ""
+		}
+		return
+	}
+	w.prev, w.pair = "", false
+	const longest = 80
+	if len(token) > longest || len(token) < 4 {
+		return
+	}
+	switch s := string(token[1 : len(token)-1]); {
+	case w.key == "name" || w.key == "key" || w.key == "Name" || w.key == "Key":
+		w.prev, w.pair = s, true
+	case strings.HasPrefix(s, "-") && !strings.ContainsAny(s, "= "):
+		w.prev = strings.TrimLeft(s, "-")
+	}
+}
+
+// stringEnd returns the end of the string that begins at v[start].
 func stringEnd(v []byte, start int) int {
 	for i := start + 1; i < len(v); {
 		n := bytes.IndexByte(v[i:], '"')
@@ -144,122 +260,7 @@ func isKey(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == ':'
 }
 
-// Text returns s without its secrets.
-func (r *Redactor) Text(s string) string {
-	if s == "" {
-		return s
-	}
-	for _, k := range secrets() {
-		s = r.replace(k, s)
-	}
-	return r.named(s)
-}
-
-func (r *Redactor) replace(k secret, s string) string {
-	if k.also != "" && !strings.Contains(s, k.also) || !slices.ContainsFunc(k.hints, func(h string) bool { return strings.Contains(s, h) }) {
-		return s
-	}
-	var out strings.Builder
-	done := 0
-	for _, m := range k.pattern.FindAllStringSubmatchIndex(s, -1) {
-		from, to := m[2*k.group], m[2*k.group+1]
-		if strings.HasPrefix(s[from:to], replacedBy) {
-			continue
-		}
-		out.WriteString(s[done:from])
-		out.WriteString(replacement(k.name))
-		r.counts[k.name]++
-		done = to
-	}
-	if done == 0 {
-		return s
-	}
-	out.WriteString(s[done:])
-	return out.String()
-}
-
-// named replaces the values of assignments to names of secrets, in whatever language: a name, a colon or an equals
-// sign, perhaps quotes, and the value.
-func (r *Redactor) named(s string) string {
-	var out strings.Builder
-	done := 0
-	for i := 0; i < len(s); {
-		n := strings.IndexAny(s[i:], "=:")
-		if n < 0 {
-			break
-		}
-		at := i + n
-		i = at + 1
-		if !isSecretName(nameBefore(s[:at])) {
-			continue
-		}
-		from, to := valueAfter(s, at+1)
-		if from < done || !looksSecret(s[from:to]) {
-			continue
-		}
-		out.WriteString(s[done:from])
-		out.WriteString(replacement(namedSecret))
-		r.counts[namedSecret]++
-		done, i = to, to
-	}
-	if done == 0 {
-		return s
-	}
-	out.WriteString(s[done:])
-	return out.String()
-}
-
-// nameBefore returns the word that s ends with, quotes and spaces behind it not counted.
-func nameBefore(s string) string {
-	s = s[max(0, len(s)-80):]
-	s = strings.TrimRight(s, " \t\"'`\\")
-	return s[strings.LastIndexFunc(s, func(c rune) bool {
-		return c != '_' && c != '-' && (c < '0' || '9' < c) && (c < 'A' || 'Z' < c) && (c < 'a' || 'z' < c)
-	})+1:]
-}
-
-// valueAfter returns where the value that is assigned at s[i] begins and ends.
-func valueAfter(s string, i int) (from, to int) {
-	for i < len(s) && strings.IndexByte(" \t=\\\"'`", s[i]) >= 0 {
-		i++
-	}
-	n := strings.IndexAny(s[i:], " \t\r\n\"'`,;&|\\")
-	if n < 0 {
-		n = len(s) - i
-	}
-	return i, i + n
-}
-
-// mayHoldSecret reports whether it is worth looking for secrets in v.
-func mayHoldSecret(v []byte) bool {
-	for _, k := range secrets() {
-		for _, h := range k.hints {
-			if bytes.Contains(v, []byte(h)) {
-				return true
-			}
-		}
-	}
-	return nameHint(v)
-}
-
-// nameHint reports whether v holds what every name of a secret holds.
-func nameHint(v []byte) bool {
-	for i := range v {
-		switch v[i] | 0x20 {
-		case 'k', 's', 't', 'p', 'c':
-			for _, h := range nameHints {
-				if len(v)-i >= len(h) && strings.EqualFold(string(v[i:i+len(h)]), h) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-var nameHints = []string{"key", "secret", "token", "passw", "passphrase", "dbpass", "db_pass", "credential"}
-
-// redactedText says what was replaced, "" when nothing was.
+// redactedText returns a sentence about the replacements, "" if there were none.
 func redactedText(counts map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -7,16 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/export"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// made makes a credential that no scanner of this repository takes for a real one: its parts are apart in the source.
+// made makes a credential that no scanner of this repository mistakes for a real one: its parts are separate in the
+// source.
 func made(parts ...string) string { return strings.Join(parts, "") }
 
 const body = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9t0"
 
-// kinds are credentials by the name of their kind. What is between the bars must be gone.
+// kinds are credentials by the name of their kind. The text between the bars must be gone.
 func kinds() map[string][]string {
 	pem := func(lines ...string) string {
 		return made("-----BEGIN RSA ", "PRIVATE KEY-----\n", strings.Join(lines, "\n"), "\n-----END RSA ", "PRIVATE KEY-----")
@@ -47,6 +48,7 @@ func kinds() map[string][]string {
 	}
 }
 
+// Proves: F-13
 func TestRedactorKinds(t *testing.T) {
 	t.Parallel()
 	for name, texts := range kinds() {
@@ -62,7 +64,8 @@ func TestRedactorKinds(t *testing.T) {
 	}
 }
 
-// What only resembles a secret stays: words, variables, paths, ids, hashes, counts.
+// Text that only resembles a secret stays: words, variables, paths, ids, hashes, counts.
+// Proves: F-13
 func TestRedactorLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
@@ -77,7 +80,8 @@ func TestRedactorLeavesTheRest(t *testing.T) {
 	}
 }
 
-// In a line only strings change, and only what is secret of them.
+// Within a line only strings change, and of those only the secret parts.
+// Proves: F-13
 func TestRedactorJSON(t *testing.T) {
 	t.Parallel()
 	key := made("sk-", "ant-api03-", body)
@@ -86,7 +90,9 @@ func TestRedactorJSON(t *testing.T) {
 		`{"a": 1.0, "b":"\u00e9 ` + key + ` \"q\"", "c":[true]}`: `{"a": 1.0, "b":"é ‹redacted anthropic› \"q\"", "c":[true]}`,
 		`{"password":"abc123def","usage":{"totalTokens":12}}`:    `{"password":"‹redacted named›","usage":{"totalTokens":12}}`,
 		`{"apiKey":"none","token":["abc123def","x"]}`:            `{"apiKey":"none","token":["‹redacted named›","x"]}`,
-		`{"` + key + `":"x"}`:                                    `{"` + key + `":"x"}`,
+		`{"` + key + `":"x"}`:                                    `{"‹redacted anthropic›":"x"}`,
+		`{"name":"DB_PASSWORD","value":"abc123def"}`:             `{"name":"DB_PASSWORD","value":"‹redacted named›"}`,
+		`["run","--token","abc123def","x"]`:                      `["run","--token","‹redacted named›","x"]`,
 		`{"mimeType":"image/png","data":"` + image + `"}`:        `{"mimeType":"image/png","data":"` + image + `"}`,
 		`{"text":"{\"api_key\":\"abc123def456\"}"}`:              `{"text":"{\"api_key\":\"‹redacted named›\"}"}`,
 		`{"text":"a\\","password":"abc123def"}`:                  `{"text":"a\\","password":"‹redacted named›"}`,
@@ -99,7 +105,8 @@ func TestRedactorJSON(t *testing.T) {
 	}
 }
 
-// Counts are of what is in the export, however often the entries are read for it.
+// Counts are of the replacements in the export, however often the entries are read for it.
+// Proves: F-13
 func TestRedactorCounts(t *testing.T) {
 	t.Parallel()
 	key := made("sk-", "ant-api03-", body)

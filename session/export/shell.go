@@ -13,15 +13,15 @@ import (
 //go:embed viewer/*.js viewer/*.css viewer/*.html
 var viewerFiles embed.FS
 
-// viewerScripts are the parts of the viewer's script; each uses only those before it.
-var viewerScripts = []string{"text", "markdown", "highlight", "diff", "index", "items", "dom", "reading", "conversation", "sidebar", "search", "facts", "app"}
+// viewerScripts are the parts of the viewer's script, in the order in which they depend on each other.
+var viewerScripts = []string{"rendering.gen", "text", "markdown", "diff", "index", "items", "dom", "reading", "conversation", "sidebar", "search", "facts", "app"}
 
-// viewer is what every page has in common.
+// viewer is the part of a page that does not depend on the session.
 type viewer struct {
 	style, script, markup, policy string
 }
 
-// theViewer is made when the first page is: it would be a part of every start.
+// theViewer is built for the first page, to keep it out of the program's start.
 var theViewer = sync.OnceValue(func() viewer {
 	var script strings.Builder
 	script.WriteString("(() => {\n\"use strict\";\n")
@@ -30,15 +30,15 @@ var theViewer = sync.OnceValue(func() viewer {
 	}
 	script.WriteString("})();\n")
 	v := viewer{style: viewerFile("style.css"), script: script.String(), markup: viewerFile("page.html")}
-	// The page's own script and style sheet and inline images; nothing is loaded, sent or embedded, and no text
-	// can become markup even by a mistake of the script (trusted types).
+	// The policy allows the page's own script and style sheet and inline images. Nothing is loaded, sent or embedded,
+	// and Trusted Types forbid that a string becomes markup, even by a mistake in the script.
 	v.policy = "default-src 'none'; script-src '" + cspHash(v.script) + "'; style-src '" + cspHash(v.style) +
 		"'; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	return v
 })
 
-// viewerFile has no carriage returns, whatever the checkout made of the file: browsers drop them before they compare
-// the hash.
+// viewerFile returns a file without carriage returns, which a checkout may add: browsers remove them before
+// they compare the hash.
 func viewerFile(name string) string {
 	b, err := viewerFiles.ReadFile("viewer/" + name)
 	if err != nil {
@@ -52,7 +52,7 @@ func cspHash(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// shell writes everything in front of the data.
+// shell writes everything before the data.
 func (p *page) shell(o HTMLOptions) error {
 	v := theViewer()
 	theme := "auto"
@@ -80,8 +80,8 @@ func (p *page) shell(o HTMLOptions) error {
 	return nil
 }
 
-// script writes the viewer. It stands before the entries, so that it shows the first ones while a browser is still
-// reading the others, and shows what there is of a page that was cut off.
+// script writes the viewer. It precedes the entries, so that it can show the first ones while the browser reads the
+// others, and can show a page that is incomplete.
 func (p *page) script() error {
 	_, err := fmt.Fprintf(p.out, "<script>%s</script>\n", theViewer().script)
 	return err

@@ -16,6 +16,7 @@ import (
 
 // A page of a session of any length needs the memory of its largest entry: of the
 // entries handed out, only those in hand are alive.
+// Proves: F-18
 func TestExportsKeepNoEntries(t *testing.T) {
 	const n = 5000
 	filler := strings.Repeat(`line of tool output\n`, 400)
@@ -67,7 +68,8 @@ func TestMarkdownAllocationsAreLinear(t *testing.T) {
 	require.InEpsilon(t, 4*allocs(250), allocs(1000), 0.25)
 }
 
-// A page allocates nothing for each entry: its lines go through as they are.
+// A page allocates nothing for each entry: its lines are copied as they are.
+// Proves: F-18
 func TestHTMLAllocatesNothingPerEntry(t *testing.T) {
 	line := json.RawMessage(`{"type":"message","id":"00000001","message":{"role":"user","content":"a < b"}}`)
 	allocs := func(n int) float64 {

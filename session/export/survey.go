@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// totals is what the first pass counts. Tokens and cost are sums over the usage of
+// totals are the counts of the first pass. Tokens and cost are sums over the usage of
 // assistant messages, in tokens and US dollars.
 type totals struct {
 	User, Assistant, ToolCalls int // on the path
@@ -113,14 +113,14 @@ func (u usage) tokens() string {
 	return strings.Join(parts, " · ")
 }
 
-// cost names the sum over the file too when other branches add to it.
+// cost includes the sum over the file if other branches add to it.
 func (t totals) cost() string {
 	if t.All.Cost <= 0 {
 		return ""
 	}
 	s := dollars(t.Path.Cost)
 	if dollars(t.All.Cost) != s {
-		s += " (" + dollars(t.All.Cost) + " with other branches)"
+		s += " (" + dollars(t.All.Cost) + " including other branches)"
 	}
 	return s
 }
@@ -142,7 +142,7 @@ func grouped(f float64) string {
 	return s
 }
 
-// count says how many of something there are, nothing for none.
+// count is a number with its noun, "" for zero.
 func count(n int, one, many string) string {
 	switch n {
 	case 0:

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // Text writes the dump of d: system prompt, configuration and tools, each if there is
@@ -36,8 +36,8 @@ func Text(w io.Writer, d Doc) error {
 	return err
 }
 
-// dump collects lines. The original joins a list of strings with newlines, many of
-// which end in one themselves; this keeps its odd spacing exactly.
+// dump collects lines. The original joins a list of strings with newlines, many of which
+// end in one themselves; this preserves its odd spacing exactly.
 type dump struct{ strings.Builder }
 
 func (t *dump) lines(lines ...string) {
@@ -47,28 +47,28 @@ func (t *dump) lines(lines ...string) {
 	}
 }
 
-// dumpers writes the messages of each role. A role that is not listed is left out.
+// dumpers writes the messages of each role. Messages with other roles are omitted.
 var dumpers = map[string]func(*dump, object){
-	"user":              func(t *dump, m object) { t.said("User", m) },
-	"developer":         func(t *dump, m object) { t.said("Developer", m) },
+	"user":              func(t *dump, m object) { t.textMessage("User", m) },
+	"developer":         func(t *dump, m object) { t.textMessage("Developer", m) },
 	"assistant":         (*dump).assistant,
 	"toolResult":        (*dump).toolResult,
 	"bashExecution":     (*dump).bash,
 	"pythonExecution":   (*dump).python,
-	"custom":            func(t *dump, m object) { t.said(or(m.str("customType"), "custom"), m) },
-	"hookMessage":       func(t *dump, m object) { t.said(or(m.str("customType"), "custom"), m) },
+	"custom":            func(t *dump, m object) { t.textMessage(or(m.str("customType"), "custom"), m) },
+	"hookMessage":       func(t *dump, m object) { t.textMessage(or(m.str("customType"), "custom"), m) },
 	"branchSummary":     (*dump).branchSummary,
 	"compactionSummary": (*dump).compactionSummary,
 	"fileMention":       (*dump).fileMention,
 }
 
-// dumperOf returns how the message m is written; ok is false when it is left out.
+// dumperOf returns how the message m is written; ok is false if it is omitted.
 func dumperOf(m []byte) (write func(*dump, object), o object, ok bool) {
 	o = parseObject(m)
 	write, ok = dumpers[o.str("role")]
 	switch o.str("role") {
 	case "bashExecution", "pythonExecution":
-		// The person ran these on their own account, hidden from the model.
+		// The user ran these outside of the conversation, hidden from the model.
 		ok = !o.truthy("excludeFromContext")
 	}
 	return write, o, ok
@@ -100,8 +100,8 @@ func (t *dump) parameters(outer *closer, args []byte) {
 	t.lines(strings.Join(parts, "\n"))
 }
 
-// said writes a message that is a heading and text with images.
-func (t *dump) said(title string, m object) {
+// textMessage writes a message with a heading, its text and its images.
+func (t *dump) textMessage(title string, m object) {
 	t.lines("## " + oneLine(title) + "\n")
 	eachBlock(m.get("content"), func(typ string, b object) {
 		switch typ {

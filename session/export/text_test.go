@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
+// Proves: O-018, O-019, O-020, O-021
 func TestTextVectors(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("testdata/dump.json")
@@ -40,12 +41,13 @@ func TestTextVectors(t *testing.T) {
 	}
 }
 
+// Proves: O-018, O-019, O-020, O-021
 func TestTextGolden(t *testing.T) {
 	t.Parallel()
 	golden(t, "sample.txt", text(t, sample(t)))
 }
 
-// dumpOf returns what the dump of one message adds to an empty one.
+// dumpOf returns the difference between the dump of one message and an empty one.
 func dumpOf(t *testing.T, message string) string {
 	t.Helper()
 	empty := text(t, export.Doc{})
@@ -151,6 +153,7 @@ func TestTextArguments(t *testing.T) {
 	}, "\n"), got)
 }
 
+// Proves: O-019, O-020, O-021
 func TestTextExecutions(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "## Bash Execution\n\nRan `x`\n(no output)\n\n(command cancelled)",
@@ -167,7 +170,7 @@ func TestTextTrimsLikeJavaScript(t *testing.T) {
 	require.True(t, strings.HasSuffix(got, "a\u00a0\ufeff\u2028 \n\u0085"), "%q", got) // U+0085 is no space there
 }
 
-// Nothing of a transcript's shape is an error: what cannot be shown is left out.
+// An odd shape in a transcript is never an error: parts that cannot be shown are omitted.
 func TestTextOddShapes(t *testing.T) {
 	t.Parallel()
 	for _, m := range []string{
@@ -190,6 +193,7 @@ func TestTextOddShapes(t *testing.T) {
 	require.Equal(t, "## User\n\na\n\uFFFD", dumpOf(t, "{\"role\":\"user\",\"content\":[null,{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"x\"},{\"type\":\"text\",\"text\":\"\xff\"}]}"))
 }
 
+// Proves: O-017
 func TestEmpty(t *testing.T) {
 	t.Parallel()
 	require.True(t, export.Empty(export.Doc{SystemPrompt: "x"}))

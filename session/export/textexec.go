@@ -24,7 +24,7 @@ func (t *dump) python(m object) {
 	t.output("Output:\n", "Execution failed", "(execution cancelled)", m)
 }
 
-// output writes what an execution printed and how it ended.
+// output writes the output of an execution and how it ended.
 func (t *dump) output(lead, failed, cancelled string, m object) {
 	text := "(no output)"
 	if out := m.str("output"); out != "" {
@@ -43,7 +43,7 @@ func (t *dump) output(lead, failed, cancelled string, m object) {
 	t.lines(text, "\n")
 }
 
-// truncationNotice says which part of an output was kept, "" when all of it was.
+// truncationNotice describes the part of an output that was kept, "" if all of it was.
 func truncationNotice(m object) string {
 	cut := m.object("meta").object("truncation")
 	if cut == nil {

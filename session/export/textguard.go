@@ -31,9 +31,9 @@ func fenceLen(s string) int {
 // closer recognises the closing tag of one element of the dump's layout.
 type closer struct{ re *regexp.Regexp }
 
-// Differs: the original escapes nothing, so that an argument which holds a closing
-// tag ends its element early and can go on with a forged call. Only that tag is
-// touched: everything else that looks like markup is what the person wants to read.
+// Differs: the original escapes nothing, so that an argument which holds a closing tag
+// ends its element early and can continue with a forged call. Only that tag is touched:
+// everything else that looks like markup is content for the user.
 var (
 	closesParameter = closing("parameter")
 	closesInvoke    = closing("invoke")
@@ -46,7 +46,7 @@ func closing(element string) *closer {
 	return &closer{regexp.MustCompile(`(?i)<(/` + element + `)\b`)}
 }
 
-// guard makes the closing tag of c's element harmless where it occurs in s.
+// guard neutralises the closing tag of c's element where it occurs in s.
 func guard(c *closer, s string) string {
 	if !strings.Contains(s, "</") {
 		return s
@@ -56,7 +56,7 @@ func guard(c *closer, s string) string {
 
 var attributeEscaper = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;", "\r", "&#13;")
 
-// attribute escapes what would end a quoted attribute or its line.
+// attribute escapes the characters that would end a quoted attribute or its line.
 func attribute(s string) string { return attributeEscaper.Replace(s) }
 
 var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\u2028", " ", "\u2029", " ")

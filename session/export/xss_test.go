@@ -31,9 +31,9 @@ var payloads = []string{
 	"\xff\xfe<b>", "\u202E\u2066\u061c\u200f<img>", "\x1b]8;;javascript:alert(1)\x07x",
 }
 
-// poison returns copies of v in which every string, key included, is the payload; and
-// for each string one copy in which only that one is. all leaves type and role alone,
-// so that the entry still reaches the code that shows it.
+// poison returns copies of v in which every string, key included, is the payload; and for
+// each string one copy in which only that one is. all keeps type and role, so that the
+// entry still reaches the code that shows it.
 func poison(v any, payload string) (all any, each []any) {
 	switch v := v.(type) {
 	case string:
@@ -142,7 +142,8 @@ func encode(t *testing.T, v any) json.RawMessage {
 	return b
 }
 
-// poisonedDoc is a document in which every string is the payload, once each alone and once all of them.
+// poisonedDoc is a document in which every string is the payload, once individually and once all
+// together.
 func poisonedDoc(t *testing.T, payload string) export.Doc {
 	t.Helper()
 	lines := poisoned(t, payload)
@@ -155,8 +156,9 @@ func poisonedDoc(t *testing.T, payload string) export.Doc {
 	}
 }
 
-// Whatever string of a session an attacker controls, it stays in its data block, in the title or in the footer. What
-// the viewer makes of it is tested in a browser.
+// Whichever string of a session an attacker controls, it stays in its data block, in the title or in the footer. A
+// browser test covers the viewer's output.
+// Proves: O-016, F-14
 func TestHTMLInertForEveryField(t *testing.T) {
 	t.Parallel()
 	for i, payload := range payloads {

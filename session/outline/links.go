@@ -4,18 +4,18 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
 )
 
-// LinkKind says what a link leads to.
+// LinkKind is the kind of a link's target.
 type LinkKind int
 
 // The kinds of links.
 const (
 	LinkParent LinkKind = iota // the session this one was made from; an id or a path
 	LinkBlob                   // bytes kept outside the file; their SHA-256
-	LinkFile                   // a file that a tool was told about; a path as the model wrote it
+	LinkFile                   // a file that a tool call names; a path as the model wrote it
 )
 
 // Link is a place in the text that names something elsewhere.
@@ -28,11 +28,11 @@ type Link struct {
 const (
 	maxLinks     = 1000    // of one kind
 	maxLineLinks = 20      // files on one line
-	linkBytes    = 8 << 20 // how much of the text is looked through for files
+	linkBytes    = 8 << 20 // how much of the text is searched for files
 )
 
-// Links returns what the text names: the parent session, blobs, and files, each in the order
-// of the text. Nothing is looked at on disk.
+// Links returns the links of the text: the parent session, blobs, and files, each in the
+// order of the text. Nothing is checked on disk.
 func (v View) Links() []Link {
 	links := v.parentLink()
 	links = append(links, v.blobLinks()...)
@@ -45,7 +45,7 @@ func (v View) parentLink() []Link {
 	return linkTo(nil, LinkParent, from, header, rawjson.Get(header, "parentSession"))
 }
 
-// blobPrefix begins a reference; 64 hex digits are behind it.
+// blobPrefix begins a reference; 64 hex digits follow it.
 const blobPrefix = `"blob:sha256:`
 
 func (v View) blobLinks() (links []Link) {
@@ -66,7 +66,7 @@ func (v View) blobLinks() (links []Link) {
 	return links
 }
 
-// fileLinks looks through calls of tools and mentions of files.
+// fileLinks searches tool calls and mentions of files.
 func (v View) fileLinks() (links []Link) {
 	left := linkBytes
 	for i := 0; i < v.Doc.Len() && len(links) < maxLinks; i++ {
@@ -100,14 +100,14 @@ func (v View) fileLinks() (links []Link) {
 	return links
 }
 
-// linkTo appends a link at value, a JSON text within raw, which begins at offset. What is no
-// text, or an empty one, is no link.
+// linkTo appends a link at value, a JSON text within raw, which begins at offset. An empty
+// text, or a value of another type, is not a link.
 func linkTo(links []Link, kind LinkKind, offset int64, raw, value []byte) []Link {
 	target, ok := rawjson.String(value)
 	if !ok || target == "" {
 		return links
 	}
-	// The same text may stand earlier in the line; then that place leads there as well.
+	// The same text may occur earlier in the line; then that position is linked as well.
 	from := offset + int64(bytes.Index(raw, value)) + 1
 	return append(links, Link{Kind: kind, From: from, To: from + int64(len(value)) - 2, Target: target})
 }

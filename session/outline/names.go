@@ -1,24 +1,27 @@
 package outline
 
 import (
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 const (
 	nameLength = 80             // of a name, in UTF-16 units
-	readLength = 4 * nameLength // how much text a name is made of
-	longEntry  = 1 << 20        // bytes from which on an entry is not read for its name
+	readLength = 4 * nameLength // how much text a name is made from
+	longEntry  = 1 << 20        // size in bytes above which an entry is not read for its name
 )
 
-// Namer gives entries names. It reads entries until it has read as many bytes as it was
-// given; what comes later is only called what it is.
+// Namer gives entries names. It reads entries up to its budget of bytes; later entries are
+// named by their type only.
 type Namer struct {
 	View
 	Bytes int
 }
 
-// Name is what tells entry i from its neighbours, on one line and never empty.
+// Name distinguishes entry i from its neighbours, on one line and never empty.
 func (n *Namer) Name(i int) string {
 	from, to := n.Doc.Span(i)
 	size := int(to - from)
@@ -36,7 +39,7 @@ func (n *Namer) Name(i int) string {
 	return n.Kind(i) + ": " + text
 }
 
-// Kind says what entry i is. It reads nothing.
+// Kind returns the kind of entry i. It reads nothing from disk.
 func (v View) Kind(i int) string {
 	if v.Doc.Type(i) == session.TypeMessage {
 		if title := roleTitles[v.Doc.Role(i)]; title != "" {
@@ -50,14 +53,14 @@ func (v View) Kind(i int) string {
 	return oneLine(string(v.Doc.Type(i)))
 }
 
-// roleTitles are what messages are called. The roles of older files are among them.
+// roleTitles are the names of messages by role, including the roles of older files.
 var roleTitles = map[string]string{
 	"user": "Prompt", "developer": "Developer", "assistant": "Answer", "toolResult": "Tool result",
 	"bashExecution": "Command", "pythonExecution": "Python", "custom": "Extension", "hookMessage": "Extension",
 	"branchSummary": "Branch summary", "compactionSummary": "Compaction", "fileMention": "Files",
 }
 
-// typeTitles are what other entries are called.
+// typeTitles are the names of other entries.
 var typeTitles = map[session.Type]string{
 	session.TypeModelChange: "Model", session.TypeThinkingLevel: "Thinking", session.TypeModeChange: "Mode",
 	session.TypeCompaction: "Compaction", session.TypeBranchSummary: "Branch summary", session.TypeLabel: "Label",
@@ -65,7 +68,7 @@ var typeTitles = map[session.Type]string{
 	session.TypeSessionInfo: "Title", session.TypeTitleChange: "Title",
 }
 
-// entryText is what there is to read in an entry, or the beginning of it.
+// entryText is the readable text of an entry, or the beginning of it.
 func entryText(typ session.Type, raw []byte) string {
 	e := session.Entry{Type: typ, Raw: raw}
 	switch typ {
@@ -83,7 +86,7 @@ func entryText(typ session.Type, raw []byte) string {
 	return firstString(raw, "summary", "label", "customType", "task", "name", "title")
 }
 
-// messageText is the beginning of what a message says, or of what it did.
+// messageText is the beginning of a message's text, or a description of its action.
 func messageText(m []byte) string {
 	text := session.MessageBeginning(m, readLength)
 	if text == "" {
@@ -113,9 +116,9 @@ func firstString(obj []byte, names ...string) string {
 
 // oneLine brings the beginning of a text onto one short line.
 func oneLine(text string) string {
-	line := session.CleanTitle(rawjson.UTF16Prefix(text, readLength))
+	line := visible.Line(strings.Join(strings.Fields(rawjson.UTF16Prefix(text, readLength)), " "))
 	if short := rawjson.UTF16Prefix(line, nameLength); short != line {
-		return short + "…"
+		return visible.Line(short + "…") // the cut may have left half of an emoji
 	}
 	return line
 }

@@ -1,9 +1,10 @@
-// Package outline shows a session file as an editor shows a program: its turns and branches,
-// what one line says, and what its lines name. Everything is found from the index of a
-// [session.Document] and by byte offsets; of a large file only what is shown is decoded.
+// Package outline presents a session file as an editor presents a program: its turns and
+// branches, a summary of each line, and the targets that its lines name. Everything is found
+// from the index of a [session.Document] and by byte offsets; of a large file only the shown
+// parts are decoded.
 //
-// A text comes from anywhere, so that every function takes any text, reads no more of it
-// than its limits say and shows nothing that would load something.
+// A text may come from anywhere, so that every function accepts any text, reads no more of
+// it than its limits allow and shows nothing that would load something.
 package outline
 
 import (
@@ -17,15 +18,15 @@ type View struct {
 	Text string
 }
 
-// Branch is a stretch of the file in which every entry is the child of the one before it. A
+// Branch is a range of the file in which every entry is the child of the one before it. A
 // file without branches is one.
 type Branch struct {
-	From        int // the entry it goes on from, -1 for a beginning
+	From        int // the entry it continues from, -1 for a root
 	First, Last int // its entries
 	Turns       []Turn
 }
 
-// Turn is a prompt and what came of it, up to the next prompt.
+// Turn is a prompt and the entries up to the next prompt.
 type Turn struct {
 	Prompt, Last int // its entries
 	Answer       int // the last answer of a model, -1 for none

@@ -1,15 +1,21 @@
 package outline_test
 
 import (
+	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
 
+	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/outline"
-	st "github.com/xcsh-ls/xcsh-ls/session/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 func view(t testing.TB, text string) outline.View {
@@ -36,7 +42,7 @@ func TestBranches(t *testing.T) {
 	}, v.Branches())
 }
 
-// Naming stops reading when it has read enough.
+// Naming stops reading at its limit.
 func TestNamesAreBounded(t *testing.T) {
 	t.Parallel()
 	v := view(t, st.File(st.Header("s", "/w"), st.User("aaaaaaaa", "", strings.Repeat("long ", 50)), st.Assistant("bbbbbbbb", "aaaaaaaa", "two\nlines")))
@@ -62,7 +68,34 @@ func TestLineIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzOutline shows any text without a panic, and every place lies within it.
+// viewer allows HTML and every scheme.
+var viewer = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+
+// live matches markup that Markdown alone never makes, or must not make here.
+var live = regexp.MustCompile(`(?i)<(?:!|\?|/?(?:a href="\s*(?:[a-z0-9+.-]+:)|img|script|iframe|svg|style|div|span|sub|b|i|form|object)[^a-z])`)
+
+func requireDead(t *testing.T, markdown string) {
+	t.Helper()
+	var page bytes.Buffer
+	require.NoError(t, viewer.Convert([]byte(markdown), &page))
+	for _, m := range live.FindAllString(page.String(), -1) {
+		require.Regexp(t, `(?i)^<a href="(?:https?|mailto):`, m+":", "%q", markdown)
+	}
+}
+
+// A hover shows the content of a message, and nothing of it is active.
+func TestLineIsDead(t *testing.T) {
+	t.Parallel()
+	const text = "# Fine *text* with `code`\n<script>x</script> <img src=x> [a](command:x) ![b](https://c.d/e) [ok](https://f.g)\n\n```html\n<b>\n```\n- a\n  ```\n<i>\n\u009d0;t\u202e"
+	line := st.Assistant("aaaaaaaa", "", text)
+	shown := outline.Line([]byte(line))
+	requireDead(t, shown)
+	require.Contains(t, shown, "# Fine *text* with `code`\n&lt;script>x&lt;/script> &lt;img src=x> [a]\\(command:x) &#33;[b](https://c.d/e) [ok](https://f.g)")
+	require.Contains(t, shown, "```html\n<b>\n```")
+	require.Contains(t, shown, `\u009d0;t\u202e`)
+}
+
+// FuzzOutline shows any text without a panic, with every range inside of it.
 func FuzzOutline(f *testing.F) {
 	for _, text := range []string{
 		st.File(st.Header("s", "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "![x](y)")),
@@ -87,7 +120,8 @@ func FuzzOutline(f *testing.F) {
 			from, to := v.Doc.Span(i)
 			shown := outline.Line([]byte(text[from:to]))
 			require.True(t, utf8.ValidString(shown))
-			require.NotContains(t, shown, "![")
+			require.Equal(t, visible.Text(shown), shown)
+			requireDead(t, shown)
 		}
 		for _, l := range v.Links() {
 			require.True(t, 0 < l.From && l.From <= l.To && l.To < int64(len(text)), l)

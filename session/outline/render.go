@@ -4,21 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/markup"
 )
 
-// maxRendered is how much of one line is shown, in UTF-16 units.
+// maxRendered is the length of the part of a line that is shown, in UTF-16 units.
 const maxRendered = 8000
 
 // Line renders one JSON object of a session file, be it the header, a title slot or an entry,
 // as Markdown.
 //
-// What was said may be Markdown and is shown as such, but nothing in it loads an image or a
-// page: the text may be a stranger's.
+// Messages may be Markdown and are shown as such, but nothing in them is live: they may come
+// from an untrusted author. See package markup.
 func Line(raw []byte) string {
 	r := renderer{left: maxRendered}
 	typ, _ := rawjson.GetString(raw, "type")
@@ -37,13 +37,15 @@ func Line(raw []byte) string {
 		r.title(oneLine(typ), raw)
 		r.object(raw)
 	}
-	return harmless(strings.TrimSpace(r.b.String()))
+	return strings.TrimSpace(r.b.String())
 }
 
-// blockCost is what a block counts for besides its text, so that many without any are cut too.
+// blockCost is added for each block to the length of its text, so that many empty blocks are
+// cut too.
 const blockCost = 40
 
-// maxNested is how many lists and objects a value may hold that is shown with its lines broken.
+// maxNested is the maximum number of lists and objects in a value that is shown with its lines
+// broken.
 const maxNested = 100
 
 type renderer struct {
@@ -51,9 +53,9 @@ type renderer struct {
 	left int // UTF-16 units that may still be shown
 }
 
-// title writes the heading of an entry: what it is, when, and its id.
+// title writes the heading of an entry: its kind, its time and its id.
 func (r *renderer) title(what string, raw []byte) {
-	fmt.Fprintf(&r.b, "**%s**", escape(what))
+	fmt.Fprintf(&r.b, "**%s**", markup.Plain(what))
 	for _, name := range []string{"timestamp", "id"} {
 		if s := firstString(raw, name); s != "" {
 			r.b.WriteString(" · " + code(s))
@@ -115,7 +117,7 @@ func (r *renderer) message(raw []byte) {
 	}
 }
 
-// content writes what a message says: a text, or a list of blocks.
+// content writes the content of a message: a text, or a list of blocks.
 func (r *renderer) content(content []byte) {
 	if rawjson.Kind(content) == '"' {
 		r.text(content)
@@ -124,7 +126,7 @@ func (r *renderer) content(content []byte) {
 	rawjson.Elements(content, func(block []byte) bool { return r.block(block, false) })
 }
 
-// block writes one block. verbatim is for what a tool printed, which is no Markdown.
+// block writes one block. verbatim is for output of tools, which is not Markdown.
 func (r *renderer) block(block []byte, verbatim bool) (more bool) {
 	r.left -= blockCost
 	switch typ, _ := rawjson.GetString(block, "type"); typ {
@@ -143,15 +145,15 @@ func (r *renderer) block(block []byte, verbatim bool) (more bool) {
 	case "image":
 		fmt.Fprintf(&r.b, "*Image* %s\n\n", code(firstString(block, "mimeType")))
 	default:
-		fmt.Fprintf(&r.b, "*%s*\n\n", escape(oneLine(typ)))
+		fmt.Fprintf(&r.b, "*%s*\n\n", markup.Plain(oneLine(typ)))
 	}
 	return r.left > 0
 }
 
-// text writes a JSON text as it is.
+// text writes a JSON text as Markdown.
 func (r *renderer) text(v []byte) {
 	if s := r.take(v); s != "" {
-		r.b.WriteString(s + "\n\n")
+		r.b.WriteString(markup.Markdown(s) + "\n\n")
 	}
 }
 
@@ -162,15 +164,15 @@ func (r *renderer) fence(language string, v []byte) {
 	}
 }
 
-// object writes a JSON value with its lines broken, for a person to read.
+// object writes a JSON value with its lines broken, for a user to read.
 func (r *renderer) object(v []byte) {
 	if len(v) == 0 || r.left <= 0 {
 		return
 	}
 	text := v[:min(len(v), 4*maxRendered)]
 	var indented bytes.Buffer
-	// A value that is cut is no JSON any more; it is shown as it is. So is one that is nested
-	// so deep that the white space would be most of it.
+	// A value that was cut is not JSON any more; it is shown as it is. So is one nested so
+	// deep that most of it would be white space.
 	if len(text) == len(v) && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxNested && json.Indent(&indented, text, "", "  ") == nil {
 		text = indented.Bytes()
 	}
@@ -178,14 +180,10 @@ func (r *renderer) object(v []byte) {
 }
 
 func (r *renderer) fenced(language, s string) {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	fmt.Fprintf(&r.b, "%s%s\n%s\n%s\n\n", fence, language, strings.TrimSuffix(s, "\n"), fence)
+	r.b.WriteString(markup.Block(language, s) + "\n\n")
 }
 
-// take returns as much of a JSON text as may still be shown.
+// take returns the part of a JSON text that may still be shown.
 func (r *renderer) take(v []byte) string {
 	if r.left <= 0 {
 		return ""
@@ -203,31 +201,10 @@ func (r *renderer) cut(s string) string {
 	return short
 }
 
-// code makes inline code of a short text.
+// code formats a short text as inline code.
 func code(s string) string {
-	s = strings.ReplaceAll(oneLine(s), "`", "'")
-	if s == "" {
+	if s = oneLine(s); s == "" {
 		return ""
 	}
-	return "`" + s + "`"
-}
-
-var markdownSigns = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~!]")
-
-// escape keeps a name from being Markdown.
-func escape(s string) string { return markdownSigns.ReplaceAllString(s, `\$0`) }
-
-// loading matches what would make a Markdown viewer load something: an image, or an element
-// of HTML that has an address.
-var loading = regexp.MustCompile(`(?i)!\[|<(/?(?:a|audio|base|embed|form|frame|iframe|image|img|input|link|meta|object|picture|script|source|style|svg|track|video)\b)`)
-
-// harmless takes from Markdown what loads something. It does so within code too: what a viewer
-// takes for code depends on the viewer.
-func harmless(s string) string {
-	return loading.ReplaceAllStringFunc(strings.ToValidUTF8(s, "\uFFFD"), func(m string) string {
-		if m == "![" {
-			return `!\[`
-		}
-		return "&lt;" + m[1:]
-	})
+	return markup.Code(s)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook/script"
 )
 
+// Proves: O-064
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	no := hook.Decision{Cancel: true, By: "a.sh"}
@@ -44,14 +45,14 @@ func TestAnswers(t *testing.T) {
 			want:   hook.Decision{Cancel: true, By: "a.sh", Reason: strings.Repeat("0", 299) + "…"},
 		},
 		"no without reading the question": {script: `exec <&-; echo '{"cancel": true}'`, want: no},
-		"words":                           {script: `echo never`, report: `a.sh| The hook a.sh answered session_before_fork with something other than {"cancel": true, "reason": "..."}.`},
-		"a list":                          {script: `echo '[true]'`, report: `a.sh| The hook a.sh answered session_before_fork with something other than {"cancel": true, "reason": "..."}.`},
-		"a word for a boolean":            {script: `echo '{"cancel": "yes"}'`, report: `a.sh| The hook a.sh answered session_before_fork with something other than {"cancel": true, "reason": "..."}.`},
-		"two answers":                     {script: `echo '{"cancel": true} {}'`, report: `a.sh| The hook a.sh answered session_before_fork with something other than {"cancel": true, "reason": "..."}.`},
+		"words":                           {script: `echo never`, report: `a.sh| The hook a.sh did not return {"cancel": true, "reason": "..."} for session_before_fork.`},
+		"a list":                          {script: `echo '[true]'`, report: `a.sh| The hook a.sh did not return {"cancel": true, "reason": "..."} for session_before_fork.`},
+		"a word for a boolean":            {script: `echo '{"cancel": "yes"}'`, report: `a.sh| The hook a.sh did not return {"cancel": true, "reason": "..."} for session_before_fork.`},
+		"two answers":                     {script: `echo '{"cancel": true} {}'`, report: `a.sh| The hook a.sh did not return {"cancel": true, "reason": "..."} for session_before_fork.`},
 		"no, and a failure":               {script: `echo '{"cancel": true}'; exit 3`, report: "a.sh| The hook a.sh failed at session_before_fork (exit status 3)."},
-		"a failure that says why":         {script: `echo 'no such	thing' >&2; exit 1`, report: "a.sh| The hook a.sh failed at session_before_fork (exit status 1): no such thing."},
+		"a failure with a reason":         {script: `echo 'no such	thing' >&2; exit 1`, report: "a.sh| The hook a.sh failed at session_before_fork (exit status 1): no such thing."},
 		"a signal":                        {script: `kill -9 $$`, report: "a.sh| The hook a.sh failed at session_before_fork (signal: killed)."},
-		"far too much":                    {script: `yes '{"cancel": true}' | head -c 3000000`, report: "a.sh| The hook a.sh answered session_before_fork with more than 65536 bytes."},
+		"far too much":                    {script: `yes '{"cancel": true}' | head -c 3000000`, report: "a.sh| The hook a.sh returned more than 65536 bytes for session_before_fork."},
 		"far too much of a complaint":     {script: `yes | head -c 3000000 >&2`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,12 +64,13 @@ func TestAnswers(t *testing.T) {
 			if tc.report != "" {
 				reports = []string{tc.report}
 			}
-			require.Equal(t, reports, w.said())
+			require.Equal(t, reports, w.allReports())
 		})
 	}
 }
 
-func TestWhatAnExecutableGets(t *testing.T) {
+// Proves: X-192, O-053
+func TestInputOfAnExecutable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, "a.sh", `{ cat; echo "$XCSH_HOOK_EVENT"; pwd -P; echo "$PWD"; ps -o pgid= -o tty= -p $$; echo $$; } >"$0.txt"`)
@@ -83,10 +85,11 @@ func TestWhatAnExecutableGets(t *testing.T) {
 	require.NoError(t, os.Remove(w.cwd))
 	w.ask(t)
 	got = strings.Split(read(t, filepath.Join(w.dir, "a.sh.txt")), "\n")
-	require.Equal(t, w.dir, got[3], "a folder that is gone")
-	require.Empty(t, w.said())
+	require.Equal(t, w.dir, got[3], "a missing folder")
+	require.Empty(t, w.allReports())
 }
 
+// Proves: O-063
 func TestTheFirstNoIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,10 +101,10 @@ func TestTheFirstNoIsTheAnswer(t *testing.T) {
 	}
 	require.Equal(t, hook.Decision{Cancel: true, By: "30-c"}, w.ask(t))
 	require.Equal(t, "10-a\n20-b\n30-c\n", read(t, w.cwd+"/asked"))
-	require.Equal(t, []string{"10-a| The hook 10-a failed at session_before_fork (exit status 1)."}, w.said())
+	require.Equal(t, []string{"10-a| The hook 10-a failed at session_before_fork (exit status 1)."}, w.allReports())
 }
 
-func TestWhatIsPutThereWorksAtOnce(t *testing.T) {
+func TestNewHooksWorkAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	require.NoError(t, os.Remove(w.dir))
@@ -112,13 +115,14 @@ func TestWhatIsPutThereWorksAtOnce(t *testing.T) {
 	require.True(t, w.ask(t).Cancel)
 	require.NoError(t, os.Remove(path))
 	require.Zero(t, w.ask(t))
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }
 
-// Nobody may be left behind: neither the executable nor what it has started.
-func TestWhoTakesTooLongIsKilledWithTheWholeGroup(t *testing.T) {
+// Neither the executable nor any process that it has started may be left behind.
+// Proves: O-064
+func TestSlowHookIsKilledWithItsProcessGroup(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]time.Duration{"at the limit": 2 * time.Second, "when the question is taken back": time.Minute} {
+	for name, limit := range map[string]time.Duration{"at the limit": 2 * time.Second, "when the question is cancelled": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -148,7 +152,7 @@ func TestWhoTakesTooLongIsKilledWithTheWholeGroup(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended. One that nobody has waited for yet has.
+// gone reports whether a process has ended. A zombie has ended, too.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err == nil {
@@ -157,17 +161,18 @@ func gone(pid int) bool {
 	return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-func TestWhoTakesTooLongIsReportedAndIsNoNo(t *testing.T) {
+// Proves: O-064
+func TestSlowHookIsReportedAndCancelsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Limit(2*time.Second, time.Minute, time.Minute)
 	w.put(t, "a.sh", `echo '{"cancel": true}'; exec cat `+fifo(t, w.cwd+"/holds"))
 	w.put(t, "b.sh", `echo '{"cancel": true, "reason": "asked all the same"}'`)
 	require.Equal(t, hook.Decision{Cancel: true, By: "b.sh", Reason: "asked all the same"}, w.ask(t))
-	require.Equal(t, []string{"a.sh| The hook a.sh took longer than 2 s for session_before_fork and was killed."}, w.said())
+	require.Equal(t, []string{"a.sh| The hook a.sh exceeded the time limit of 2 s for session_before_fork and was killed."}, w.allReports())
 }
 
-// What an executable leaves in the background is not waited for, and goes on.
+// Background processes of an executable are not waited for, and continue.
 func TestTheBackgroundIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -176,10 +181,10 @@ func TestTheBackgroundIsNotWaitedFor(t *testing.T) {
 	require.True(t, w.ask(t).Cancel)
 	require.NoError(t, os.WriteFile(holds, []byte("go on\n"), 0o600))
 	require.Equal(t, "done", line(t, done))
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }
 
-func TestAQuestionThatIsTakenBackIsNotAsked(t *testing.T) {
+func TestACancelledQuestionIsNotAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, "a.sh", `echo '{"cancel": true}'`)
@@ -188,7 +193,7 @@ func TestAQuestionThatIsTakenBackIsNotAsked(t *testing.T) {
 	d, err := w.Before(ctx, w.event(hook.BeforeFork))
 	require.NoError(t, err)
 	require.Zero(t, d)
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }
 
 func TestReportsAreOptional(t *testing.T) {

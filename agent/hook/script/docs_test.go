@@ -37,17 +37,18 @@ func TestTheTableOfEventsIsThatOfTheCode(t *testing.T) {
 
 func TestTheTimesAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
-	ask, tell, drain := script.New(script.Config{}).Limits()
+	ask, notify, drain := script.New(script.Config{}).Limits()
 	var times []time.Duration
 	for _, m := range regexp.MustCompile(`\*\*(\d+) seconds\*\*`).FindAllStringSubmatch(docs(t), -1) {
 		d, err := time.ParseDuration(m[1] + "s")
 		require.NoError(t, err)
 		times = append(times, d)
 	}
-	require.Equal(t, []time.Duration{ask, tell, drain}, times)
+	require.Equal(t, []time.Duration{ask, notify, drain}, times)
 }
 
-// The example is what people begin with, so it is run, on a Friday and on another day.
+// The example is the starting point of users, so it is run, on a Friday and on another day.
+// Proves: E-10
 func TestTheExampleWorks(t *testing.T) {
 	t.Parallel()
 	_, example, _ := strings.Cut(docs(t), "<!-- example -->\n```sh\n")
@@ -68,7 +69,7 @@ func TestTheExampleWorks(t *testing.T) {
 
 			want := hook.Decision{}
 			if friday {
-				want = hook.Decision{Cancel: true, By: "fridays.sh", Reason: "Nobody forks on a Friday."}
+				want = hook.Decision{Cancel: true, By: "fridays.sh", Reason: "No forks on Fridays."}
 				require.Contains(t, docs(t), want.String())
 			}
 			require.Equal(t, want, w.ask(t))
@@ -77,7 +78,7 @@ func TestTheExampleWorks(t *testing.T) {
 			log := read(t, home+"/sessions.log")
 			require.Equal(t, !friday, strings.Contains(log, `{"type":"session_before_fork","cwd":"`))
 			require.Contains(t, log, `{"type":"session_tree","cwd":"`)
-			require.Empty(t, w.said())
+			require.Empty(t, w.allReports())
 		})
 	}
 }

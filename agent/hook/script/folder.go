@@ -15,11 +15,11 @@ type file struct{ name, path string }
 // problem is why an executable is not run, in a sentence. name is "" for the whole folder.
 type problem struct{ name, text string }
 
-// list returns the executables of a folder in the order of their names, and what in it must not be
-// run. A folder that is not there is looked for and no more.
+// list returns the executables of a folder in the order of their names, and the files in it that
+// must not be run. A missing folder has none of either.
 func list(dir string) (files []file, problems []problem) {
 	if !filepath.IsAbs(dir) {
-		return nil, nil // it would be looked for in the workspace
+		return nil, nil // it would be relative to the workspace
 	}
 	folder := os.DirFS(dir)
 	info, err := fs.Stat(folder, ".")
@@ -30,11 +30,11 @@ func list(dir string) (files []file, problems []problem) {
 		err = trusted(dir, info)
 	}
 	if err != nil {
-		return nil, []problem{{text: fmt.Sprintf("No hooks of %s are run: %s.", dir, err)}}
+		return nil, []problem{{text: fmt.Sprintf("The hooks in %s are not run: %s.", dir, err)}}
 	}
 	entries, err := fs.ReadDir(folder, ".")
 	if err != nil {
-		problems = append(problems, problem{text: fmt.Sprintf("Not all hooks of %s are run: %s.", dir, err)})
+		problems = append(problems, problem{text: fmt.Sprintf("Some hooks in %s are not run: %s.", dir, err)})
 	}
 	for _, e := range entries {
 		if ignored(e.Name()) {
@@ -52,14 +52,14 @@ func list(dir string) (files []file, problems []problem) {
 	return files, problems
 }
 
-// within reports whether dir, which exists, is in a workspace, whatever way leads there.
+// within reports whether dir, which exists, is in a workspace, through any links.
 func within(dir, workspace string) bool {
 	if workspace == "" {
 		return false
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return true // nobody knows
+		return true // unknown
 	}
 	for _, root := range []string{workspace, resolved(workspace)} {
 		for _, path := range []string{dir, real} {
@@ -71,7 +71,7 @@ func within(dir, workspace string) bool {
 	return false
 }
 
-// resolved is a path without links, or as it is when it leads nowhere.
+// resolved is a path without links, or the path itself if it leads nowhere.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -79,12 +79,12 @@ func resolved(path string) string {
 	return path
 }
 
-// ignored are files that editors and people leave behind.
+// ignored reports whether a file is one that editors and users leave behind.
 func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".bak")
 }
 
-// check reports whether f is an executable. The error says why it must not be run.
+// check reports whether f is an executable. The error is the reason why it must not be run.
 func (f file) check(folder fs.FS, e fs.DirEntry) (ok bool, err error) {
 	info, err := fs.Stat(folder, f.name)
 	if err != nil {

@@ -3,6 +3,7 @@
 package script_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 const saysNo = "#!/bin/sh\necho '{\"cancel\": true}'\n"
 
+// Proves: E-10
 func TestWhichFilesAreExecutables(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -22,13 +24,13 @@ func TestWhichFilesAreExecutables(t *testing.T) {
 		runs   bool
 		report string // of the file; $DIR is the folder of hooks, $CWD that of the workspace
 	}{
-		"an executable":       {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o700) }, runs: true},
-		"readable for others": {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o755) }, runs: true},
-		"no executable":       {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o600) }},
-		"hidden":              {put: func(t *testing.T, w *world) { write(t, w.dir+"/.a", saysNo, 0o700) }},
-		"an editor's backup":  {put: func(t *testing.T, w *world) { write(t, w.dir+"/a~", saysNo, 0o700) }},
-		"a person's backup":   {put: func(t *testing.T, w *world) { write(t, w.dir+"/a.bak", saysNo, 0o700) }},
-		"a directory":         {put: func(t *testing.T, w *world) { require.NoError(t, os.Mkdir(w.dir+"/a", 0o700)) }},
+		"an executable":           {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o700) }, runs: true},
+		"readable by other users": {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o755) }, runs: true},
+		"no executable":           {put: func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o600) }},
+		"hidden":                  {put: func(t *testing.T, w *world) { write(t, w.dir+"/.a", saysNo, 0o700) }},
+		"an editor's backup":      {put: func(t *testing.T, w *world) { write(t, w.dir+"/a~", saysNo, 0o700) }},
+		"a backup of the user":    {put: func(t *testing.T, w *world) { write(t, w.dir+"/a.bak", saysNo, 0o700) }},
+		"a directory":             {put: func(t *testing.T, w *world) { require.NoError(t, os.Mkdir(w.dir+"/a", 0o700)) }},
 		"in a directory": {put: func(t *testing.T, w *world) {
 			require.NoError(t, os.Mkdir(w.dir+"/a", 0o700))
 			write(t, w.dir+"/a/a", saysNo, 0o700)
@@ -48,18 +50,18 @@ func TestWhichFilesAreExecutables(t *testing.T) {
 		},
 		"writable for the group": {
 			put:    func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o770) },
-			report: "a| The hook a is not run: others may write to $DIR/a; take that from them with: chmod go-w '$DIR/a'.",
+			report: "a| The hook a is not run: other users can write to $DIR/a; remove the permission with: chmod go-w '$DIR/a'.",
 		},
 		"writable for the world": {
 			put:    func(t *testing.T, w *world) { write(t, w.dir+"/a", saysNo, 0o707) },
-			report: "a| The hook a is not run: others may write to $DIR/a; take that from them with: chmod go-w '$DIR/a'.",
+			report: "a| The hook a is not run: other users can write to $DIR/a; remove the permission with: chmod go-w '$DIR/a'.",
 		},
-		"a link to what the world may write": {
+		"a link to a world-writable file": {
 			put: func(t *testing.T, w *world) {
 				write(t, w.cwd+"/tool", saysNo, 0o707)
 				require.NoError(t, os.Symlink(w.cwd+"/tool", w.dir+"/a"))
 			},
-			report: "a| The hook a is not run: others may write to $DIR/a; take that from them with: chmod go-w '$DIR/a'.",
+			report: "a| The hook a is not run: other users can write to $DIR/a; remove the permission with: chmod go-w '$DIR/a'.",
 		},
 		"a link to where the group may write": {
 			put: func(t *testing.T, w *world) {
@@ -67,23 +69,23 @@ func TestWhichFilesAreExecutables(t *testing.T) {
 				require.NoError(t, os.Symlink(w.cwd+"/tool", w.dir+"/a"))
 				require.NoError(t, os.Chmod(w.cwd, 0o770))
 			},
-			report: "a| The hook a is not run: others may write to $CWD; take that from them with: chmod go-w '$CWD'.",
+			report: "a| The hook a is not run: other users can write to $CWD; remove the permission with: chmod go-w '$CWD'.",
 		},
 		"in a folder that the group may write to": {
 			put: func(t *testing.T, w *world) {
 				write(t, w.dir+"/a", saysNo, 0o700)
 				require.NoError(t, os.Chmod(w.dir, 0o770))
 			},
-			report: "| No hooks of $DIR are run: others may write to $DIR; take that from them with: chmod go-w '$DIR'.",
+			report: "| The hooks in $DIR are not run: other users can write to $DIR; remove the permission with: chmod go-w '$DIR'.",
 		},
 		"in a file": {
 			put: func(t *testing.T, w *world) {
 				require.NoError(t, os.Remove(w.dir))
 				write(t, w.dir, saysNo, 0o700)
 			},
-			report: "| No hooks of $DIR are run: stat .: not a directory.",
+			report: "| The hooks in $DIR are not run: stat .: not a directory.",
 		},
-		"not what its first line says": {
+		"with a missing interpreter": {
 			put:    func(t *testing.T, w *world) { write(t, w.dir+"/a", "#!/nowhere/sh\n", 0o700) },
 			report: "a| The hook a cannot be run for session_before_fork: fork/exec $DIR/a: no such file or directory.",
 		},
@@ -100,12 +102,13 @@ func TestWhichFilesAreExecutables(t *testing.T) {
 				vars := map[string]string{"DIR": w.dir, "CWD": cwd}
 				reports = []string{os.Expand(tc.report, func(name string) string { return vars[name] })}
 			}
-			require.Equal(t, reports, w.said())
+			require.Equal(t, reports, w.allReports())
 		})
 	}
 }
 
-// A stranger's workspace must not run anything, whatever is in it.
+// A stranger's workspace must not run anything, regardless of its content.
+// Proves: E-10
 func TestNothingOfAWorkspaceIsRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,11 +123,11 @@ func TestNothingOfAWorkspaceIsRun(t *testing.T) {
 	w.After(t.Context(), w.event(hook.Start))
 	w.Close(t.Context())
 	require.NoFileExists(t, w.dir+"/ran")
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }
 
-// A workspace's settings may say where the agent directory is.
-func TestWhatAWorkspaceSaysOfItselfIsNotRun(t *testing.T) {
+// A workspace's settings may set the agent directory.
+func TestHooksInTheWorkspaceAreNotRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, "a", `echo '{"cancel": true}'`)
@@ -159,8 +162,26 @@ func TestWhatAWorkspaceSaysOfItselfIsNotRun(t *testing.T) {
 	}
 }
 
+// Whether a folder may be used can change from one event to the next.
+func TestAFolderThatMayNotBeUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(t, "a", `echo '{"cancel": true}'`)
+	var refusal error
+	var reports []string
+	h := script.New(script.Config{
+		Dir: w.dir, Settled: true, Check: func() error { return refusal }, Report: func(_, text string) { reports = append(reports, text) },
+	})
+	for _, refusal = range []error{nil, errors.New("Not used."), nil} {
+		d, err := h.Before(t.Context(), w.event(hook.BeforeFork))
+		require.NoError(t, err)
+		require.Equal(t, refusal == nil, d.Cancel)
+	}
+	require.Equal(t, []string{"Not used."}, reports)
+}
+
 // A path that does not begin at the root would be looked for in the workspace.
-func TestAFolderIsNotLookedForInTheWorkspace(t *testing.T) {
+func TestRelativeFolderHasNoHooks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, "a", `echo '{"cancel": true}'`)

@@ -17,7 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook/script"
 )
 
-// world is a folder of hooks, a workspace folder, and what was reported.
+// world is a folder of hooks, a workspace folder, and the recorded reports.
 type world struct {
 	*script.Hooks
 	dir, cwd string
@@ -44,14 +44,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// said returns what was reported.
-func (w *world) said() []string {
+// allReports returns the reports.
+func (w *world) allReports() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.reports
 }
 
-// put makes an executable of lines for the shell and returns its path.
+// put makes an executable shell script of lines and returns its path.
 func (w *world) put(t *testing.T, name string, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -66,7 +66,7 @@ func write(t *testing.T, path, content string, mode os.FileMode) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	require.NoError(t, os.WriteFile(path, []byte(content), mode))
-	require.NoError(t, os.Chmod(path, mode)) // whatever the umask
+	require.NoError(t, os.Chmod(path, mode)) // independent of the umask
 }
 
 // event is an event of the workspace folder.
@@ -74,7 +74,7 @@ func (w *world) event(name hook.Name) hook.Event {
 	return hook.Event{Name: name, Cwd: w.cwd, SessionID: "id", SessionFile: "/s/a.jsonl"}
 }
 
-// ask asks about a fork.
+// ask calls the hooks before a fork.
 func (w *world) ask(t *testing.T) hook.Decision {
 	t.Helper()
 	d, err := w.Before(t.Context(), w.event(hook.BeforeFork))
@@ -89,7 +89,7 @@ func read(t *testing.T, path string) string {
 	return string(content)
 }
 
-// receive waits for what is sure to come.
+// receive waits for a value that must arrive.
 func receive[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -100,14 +100,14 @@ func receive[T any](t *testing.T, ch <-chan T) (v T) {
 	return v
 }
 
-// fifo makes a pipe with a name, which holds up whoever opens it until somebody opens its other end.
+// fifo makes a named pipe. Opening one end blocks until the other end is opened.
 func fifo(t *testing.T, path string) string {
 	t.Helper()
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	return path
 }
 
-// lines reads what somebody writes into a pipe with a name.
+// lines reads from a named pipe.
 func lines(path string) <-chan string {
 	got := make(chan string, 1)
 	go func() {
@@ -120,7 +120,7 @@ func lines(path string) <-chan string {
 	return got
 }
 
-// line waits for what somebody writes into a pipe with a name.
+// line waits for the content of a named pipe.
 func line(t *testing.T, path string) string {
 	t.Helper()
 	return receive(t, lines(path))

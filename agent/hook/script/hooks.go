@@ -11,23 +11,31 @@ import (
 )
 
 const (
-	askFor   = 5 * time.Second  // how long an executable may think about a question
-	tellFor  = 10 * time.Second // how long it may take over what it is told
-	drainFor = 2 * time.Second  // how long all may take at the end
-	mostTold = 256              // how many events of a folder may wait
+	askFor           = 5 * time.Second  // how long an executable may think about a question
+	notifyFor        = 10 * time.Second // how long it may take for a notification
+	drainFor         = 2 * time.Second  // how long all may take at the end
+	maxNotifications = 256              // how many events of a folder may wait
 )
 
-// Config says where the executables are.
+// Config configures where the executables are.
 type Config struct {
 	Dir string // absolute; it need not exist
 
-	// Settled says that Dir is where it is whatever a workspace says. Otherwise a workspace's
-	// settings may have named it, and nothing is run when it is in one of Workspaces, or in the
-	// folder that an event is about.
+	// Settled reports that Dir does not depend on the workspace. Otherwise a workspace's settings
+	// may have named it, and nothing is run if it is in one of Workspaces, or in the folder of an
+	// event.
 	Settled    bool
 	Workspaces []string
 
-	// Report is told, in a sentence for the person, what went wrong. hook is the name of the
+	// PassEnv returns the names of variables that the executables get for a folder beyond those of
+	// [environ.Keep]. nil means none.
+	PassEnv func(folder string) []string
+
+	// Check fails, with a sentence for the user, if no file of Dir may be run now. It is called for
+	// each event for which there are executables; nil: they may be run.
+	Check func() error
+
+	// Report receives a message for the user about each error. hook is the name of the
 	// executable, "" when it is not about a single one. It may be called concurrently.
 	Report func(hook, text string)
 }
@@ -44,7 +52,7 @@ type Hooks struct {
 }
 
 // limits are the times of the constants above.
-type limits struct{ ask, tell, drain time.Duration }
+type limits struct{ ask, notify, drain time.Duration }
 
 var (
 	_ hook.Hook   = (*Hooks)(nil)
@@ -56,17 +64,17 @@ func New(c Config) *Hooks {
 	if c.Report == nil {
 		c.Report = func(string, string) {}
 	}
-	return &Hooks{config: c, limits: limits{askFor, tellFor, drainFor}, queues: map[string]*queue{}}
+	return &Hooks{config: c, limits: limits{askFor, notifyFor, drainFor}, queues: map[string]*queue{}}
 }
 
-// Before asks each executable, in the order of their names, until one says no. It returns no
-// error: each failure is reported by itself, and asking goes on.
+// Before calls each executable, in the order of their names, until one refuses. It returns no
+// error: each failure is reported separately, and the next one is called.
 func (h *Hooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error) {
 	files := h.files(e.Cwd)
 	if len(files) == 0 {
 		return hook.Decision{}, nil
 	}
-	c, err := newCall(e)
+	c, err := h.newCall(e)
 	if err != nil {
 		return hook.Decision{}, err
 	}
@@ -74,7 +82,7 @@ func (h *Hooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error)
 		answer, err := h.ask(ctx, c, file)
 		switch {
 		case ctx.Err() != nil:
-			return hook.Decision{}, nil // the question is no longer asked
+			return hook.Decision{}, nil // the question was cancelled
 		case err != nil:
 			h.failed(file, err)
 		case answer.Cancel:
@@ -84,7 +92,7 @@ func (h *Hooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error)
 	return hook.Decision{}, nil
 }
 
-// answer is what an executable may say to a question.
+// answer is the response of an executable to a question.
 type answer struct {
 	Cancel bool   `json:"cancel"`
 	Reason string `json:"reason"`
@@ -96,37 +104,43 @@ func (h *Hooks) ask(ctx context.Context, c call, file file) (a answer, err error
 		return answer{}, err
 	}
 	if err := json.Unmarshal(out, &a); err != nil {
-		return answer{}, fmt.Errorf(`answered %s with something other than {"cancel": true, "reason": "..."}`, c.event)
+		return answer{}, fmt.Errorf(`did not return {"cancel": true, "reason": "..."} for %s`, c.event)
 	}
 	return a, nil
 }
 
-// After has the executables told of an event, behind what the folder's are still to be told.
+// After queues the notification of an event for the executables, after the folder's pending ones.
 func (h *Hooks) After(ctx context.Context, e hook.Event) {
 	files := h.files(e.Cwd)
 	if len(files) == 0 {
 		return
 	}
-	c, err := newCall(e)
+	c, err := h.newCall(e)
 	if err != nil {
-		h.config.Report("", fmt.Sprintf("Hooks are not told of %s: %s.", e.Name, err))
+		h.config.Report("", fmt.Sprintf("Hooks were not notified of %s: %s.", e.Name, err))
 		return
 	}
-	if !h.enqueue(ctx, told{c, files}) {
-		h.config.Report("", fmt.Sprintf("Hooks are not told of %s in %s, because they are not done with what was before.", e.Name, e.Cwd))
+	if !h.enqueue(ctx, notification{c, files}) {
+		h.config.Report("", fmt.Sprintf("Hooks were not notified of %s in %s because too many earlier notifications are pending.", e.Name, e.Cwd))
 	}
 }
 
-// files are the executables as they are now, for an event of the folder cwd. What must not be run
-// is reported.
+// files returns the current executables, for an event of the folder cwd. It reports those that must
+// not be run.
 func (h *Hooks) files(cwd string) []file {
 	files, problems := list(h.config.Dir)
 	if len(files) > 0 && !h.config.Settled {
 		for _, workspace := range append([]string{cwd}, h.config.Workspaces...) {
 			if within(h.config.Dir, workspace) {
-				h.config.Report("", fmt.Sprintf("No hooks of %s are run, because they are in the workspace %s.", h.config.Dir, workspace))
+				h.config.Report("", fmt.Sprintf("The hooks in %s are not run because they are in the workspace %s.", h.config.Dir, workspace))
 				return nil
 			}
+		}
+	}
+	if len(files) > 0 && h.config.Check != nil {
+		if err := h.config.Check(); err != nil {
+			h.config.Report("", err.Error())
+			return nil
 		}
 	}
 	for _, p := range problems {
@@ -135,7 +149,7 @@ func (h *Hooks) files(cwd string) []file {
 	return files
 }
 
-// failed reports what went wrong with an executable. err completes the sentence.
+// failed reports the failure of an executable. err completes the sentence.
 func (h *Hooks) failed(f file, err error) {
 	name := plain(f.name)
 	h.config.Report(name, fmt.Sprintf("The hook %s %s.", name, err))

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// told is an event that executables are to be told of.
-type told struct {
+// notification is an event to be sent to executables.
+type notification struct {
 	call  call
 	files []file
 }
 
-// queue is what the executables are still to be told of one workspace folder. Somebody works it
-// off as long as it exists.
+// queue holds the pending notifications of one workspace folder. A goroutine sends them as long
+// as the queue exists.
 type queue struct {
-	waiting []told             // guarded by Hooks.mu
+	waiting []notification     // guarded by Hooks.mu
 	kill    context.CancelFunc // ends the executable that runs, and all that are begun later
 }
 
-// enqueue adds to the queue of a folder. It reports false when there is no room, or no time.
-func (h *Hooks) enqueue(ctx context.Context, t told) bool {
+// enqueue adds to the queue of a folder. It reports false if there is no room, or no time.
+func (h *Hooks) enqueue(ctx context.Context, t notification) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
@@ -31,15 +31,15 @@ func (h *Hooks) enqueue(ctx context.Context, t told) bool {
 	}
 	q := h.queues[t.call.cwd]
 	if q != nil {
-		if len(q.waiting) >= mostTold {
+		if len(q.waiting) >= maxNotifications {
 			return false
 		}
 		q.waiting = append(q.waiting, t)
 		return true
 	}
-	// Whoever caused the event does not wait for what is made of it, and may be gone by then.
+	// The caller does not wait for the executables, and its ctx may end before them.
 	ctx, kill := context.WithCancel(context.WithoutCancel(ctx))
-	q = &queue{waiting: []told{t}, kill: kill}
+	q = &queue{waiting: []notification{t}, kill: kill}
 	h.queues[t.call.cwd] = q
 	h.working.Go(func() {
 		defer kill()
@@ -48,29 +48,29 @@ func (h *Hooks) enqueue(ctx context.Context, t told) bool {
 			if !ok {
 				return
 			}
-			h.tell(ctx, t)
+			h.notify(ctx, t)
 		}
 	})
 	return true
 }
 
-// next takes the first of a queue out of it. There is no queue any more when it was empty.
-func (h *Hooks) next(q *queue, cwd string) (t told, ok bool) {
+// next removes the first notification from a queue. It removes the queue if it is empty.
+func (h *Hooks) next(q *queue, cwd string) (t notification, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(q.waiting) == 0 {
 		delete(h.queues, cwd)
-		return told{}, false
+		return notification{}, false
 	}
 	t, q.waiting = q.waiting[0], q.waiting[1:]
 	return t, true
 }
 
-func (h *Hooks) tell(ctx context.Context, t told) {
+func (h *Hooks) notify(ctx context.Context, t notification) {
 	for _, file := range t.files {
-		_, err := t.call.run(ctx, h.limits.tell, file, h.config.Dir)
+		_, err := t.call.run(ctx, h.limits.notify, file, h.config.Dir)
 		if ctx.Err() != nil {
-			return // said by who ended it
+			return // reported by kill
 		}
 		if err != nil {
 			h.failed(file, err)
@@ -78,8 +78,8 @@ func (h *Hooks) tell(ctx context.Context, t told) {
 	}
 }
 
-// Close waits until everything is told, two seconds in all and no longer than ctx, and kills the
-// rest. Afterwards nothing runs, and nothing is told any more.
+// Close waits for the pending notifications, two seconds in all and no longer than ctx, and kills
+// the rest. Afterwards no executable runs, and none is started.
 func (h *Hooks) Close(ctx context.Context) {
 	h.mu.Lock()
 	h.closed = true
@@ -101,7 +101,7 @@ func (h *Hooks) Close(ctx context.Context) {
 	<-done
 }
 
-// kill ends what runs and says so.
+// kill ends the running executables and reports it.
 func (h *Hooks) kill() {
 	h.mu.Lock()
 	late := slices.Sorted(maps.Keys(h.queues))
@@ -111,6 +111,6 @@ func (h *Hooks) kill() {
 	}
 	h.mu.Unlock()
 	if len(late) > 0 {
-		h.config.Report("", fmt.Sprintf("Hooks were not done in time with what happened in %s, and were killed.", strings.Join(late, ", ")))
+		h.config.Report("", fmt.Sprintf("Hooks did not finish before the time limit in %s and were killed.", strings.Join(late, ", ")))
 	}
 }

@@ -14,12 +14,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/environ"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
-	"github.com/xcsh-ls/xcsh-ls/agent/procgroup"
+	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
 )
 
 const (
-	// mostOutput is how much of what an executable writes is kept, in bytes.
+	// mostOutput is the size of the part of an executable's output that is kept, in bytes.
 	mostOutput = 64 << 10
 
 	// mostWords is how much of a reason, or of a complaint, is shown, in characters.
@@ -34,22 +35,27 @@ const (
 type call struct {
 	event   hook.Name
 	cwd     string
-	payload []byte // one line of JSON
+	payload []byte   // one line of JSON
+	pass    []string // names of further variables
 }
 
-func newCall(e hook.Event) (call, error) {
+func (h *Hooks) newCall(e hook.Event) (call, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
 		return call{}, err
 	}
-	return call{e.Name, e.Cwd, line.Bytes()}, nil
+	c := call{event: e.Name, cwd: e.Cwd, payload: line.Bytes()}
+	if h.config.PassEnv != nil {
+		c.pass = h.config.PassEnv(e.Cwd)
+	}
+	return c, nil
 }
 
-// run runs an executable and returns what it wrote to its standard output, without the space
-// around it. The error completes a sentence that begins with its name. dir is where it is run when
-// the workspace folder is gone.
+// run runs an executable and returns its standard output, without the space around it. The error
+// completes a sentence that begins with its name. dir is the working directory if the workspace
+// folder no longer exists.
 func (c call) run(ctx context.Context, limit time.Duration, file file, dir string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -61,7 +67,7 @@ func (c call) run(ctx context.Context, limit time.Duration, file file, dir strin
 	for {
 		cmd := exec.CommandContext(limited, file.path)
 		cmd.Dir = dir
-		cmd.Env = append(cmd.Environ(), "XCSH_HOOK_EVENT="+string(c.event)) // behind PWD, which follows Dir
+		cmd.Env = append(environ.Keep(cmd.Environ(), c.pass...), "XCSH_HOOK_EVENT="+string(c.event)) // Environ has PWD, which follows Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.payload), &out, &complaint
 		cmd.WaitDelay = lingerFor
 		procgroup.Own(cmd)
@@ -76,18 +82,18 @@ func (c call) run(ctx context.Context, limit time.Duration, file file, dir strin
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("was not waited for at %s: %w", c.event, context.Cause(ctx))
+		return nil, fmt.Errorf("was cancelled at %s: %w", c.event, context.Cause(ctx))
 	case limited.Err() != nil:
-		return nil, fmt.Errorf("took longer than %g s for %s and was killed", limit.Seconds(), c.event)
+		return nil, fmt.Errorf("exceeded the time limit of %g s for %s and was killed", limit.Seconds(), c.event)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return nil, failure(c.event, err, complaint.kept)
 	case out.full:
-		return nil, fmt.Errorf("answered %s with more than %d bytes", c.event, mostOutput)
+		return nil, fmt.Errorf("returned more than %d bytes for %s", mostOutput, c.event)
 	}
 	return bytes.TrimSpace(out.kept), nil
 }
 
-// failure words how an executable failed, with what it said about it.
+// failure returns the error of an executable, with its output.
 func failure(event hook.Name, err error, complaint []byte) error {
 	if _, ran := errors.AsType[*exec.ExitError](err); !ran {
 		return fmt.Errorf("cannot be run for %s: %w", event, err)
@@ -118,8 +124,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// capped keeps the beginning of what is written to it and takes the rest, so that whoever writes
-// need not wait.
+// capped keeps the beginning of its input and discards the rest, so that the writing process does not
+// block.
 type capped struct {
 	kept []byte
 	full bool // there was more

@@ -15,5 +15,5 @@ func isExecutable(name string, _ fs.FileInfo) bool {
 	return slices.Contains([]string{".exe", ".com", ".bat", ".cmd"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// trusted trusts everything: there are no modes to go by.
+// trusted trusts everything: there are no modes to check.
 func trusted(string, fs.FileInfo) error { return nil }

@@ -17,7 +17,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook/script"
 )
 
-func TestEventsAreToldInOrder(t *testing.T) {
+// Proves: O-065
+func TestNotificationsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"a", "b"} {
@@ -34,12 +35,13 @@ func TestEventsAreToldInOrder(t *testing.T) {
 	}
 	w.Close(t.Context())
 	require.Equal(t, want.String(), read(t, w.cwd+"/told"))
-	require.Empty(t, w.said(), "what is written is not looked at")
+	require.Empty(t, w.allReports(), "output is ignored")
 }
 
-// Whoever changes a session does not wait for those who are told, and neither do other folders,
-// nor a question.
-func TestNobodyWaitsForWhatIsTold(t *testing.T) {
+// Notifications delay neither the change of a session, nor other folders, nor a hook before a
+// change.
+// Proves: O-065
+func TestNotificationsDoNotBlock(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	holds, done := fifo(t, w.cwd+"/holds"), fifo(t, w.cwd+"/done")
@@ -64,10 +66,10 @@ func TestNobodyWaitsForWhatIsTold(t *testing.T) {
 	require.NoError(t, os.WriteFile(holds, nil, 0o600))
 	require.Equal(t, "done", line(t, done))
 	require.Equal(t, "start\ntree\n", read(t, w.cwd+"/told"))
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }
 
-func TestWhoFailsWhenToldIsReportedAndTheNextIsTold(t *testing.T) {
+func TestFailingHookIsReportedAndTheNextIsNotified(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.Limit(time.Minute, 2*time.Second, time.Minute)
@@ -76,14 +78,15 @@ func TestWhoFailsWhenToldIsReportedAndTheNextIsTold(t *testing.T) {
 	w.After(t.Context(), w.event(hook.Compact))
 	w.Close(t.Context())
 	require.Equal(t, []string{
-		"a| The hook a took longer than 2 s for session_compact and was killed.",
+		"a| The hook a exceeded the time limit of 2 s for session_compact and was killed.",
 		"b| The hook b failed at session_compact (exit status 1).",
-	}, w.said())
+	}, w.allReports())
 }
 
+// Proves: O-065
 func TestTheEndDoesNotWaitForever(t *testing.T) {
 	t.Parallel()
-	for name, limit := range map[string]time.Duration{"its own limit": 300 * time.Millisecond, "that of who ends it": time.Minute} {
+	for name, limit := range map[string]time.Duration{"its own limit": 300 * time.Millisecond, "the limit of the caller": time.Minute} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
@@ -99,11 +102,11 @@ func TestTheEndDoesNotWaitForever(t *testing.T) {
 				cancel()
 			}
 			w.Close(ctx)
-			require.Equal(t, "\n", read(t, w.cwd+"/begun"), "what waited was not begun")
-			require.Equal(t, []string{"| Hooks were not done in time with what happened in " + w.cwd + ", and were killed."}, w.said())
+			require.Equal(t, "\n", read(t, w.cwd+"/begun"), "waiting notifications were dropped")
+			require.Equal(t, []string{"| Hooks did not finish before the time limit in " + w.cwd + " and were killed."}, w.allReports())
 			w.After(t.Context(), w.event(hook.Start))
-			require.Len(t, w.said(), 2)
-			require.Equal(t, "| Hooks are not told of session_start in "+w.cwd+", because they are not done with what was before.", w.said()[1])
+			require.Len(t, w.allReports(), 2)
+			require.Equal(t, "| Hooks were not notified of session_start in "+w.cwd+" because too many earlier notifications are pending.", w.allReports()[1])
 		})
 	}
 }
@@ -117,15 +120,15 @@ func TestOnlySoManyEventsWait(t *testing.T) {
 	w.put(t, "a", `echo >`+started+`; exec cat `+fifo(t, w.cwd+"/holds"))
 	w.After(t.Context(), w.event(hook.Tree))
 	line(t, started)
-	for range script.MostTold {
+	for range script.MaxNotifications {
 		w.After(t.Context(), w.event(hook.Tree))
 	}
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 	w.After(t.Context(), w.event(hook.Tree))
-	require.Len(t, w.said(), 1)
+	require.Len(t, w.allReports(), 1)
 }
 
-// Not parallel, because it counts what is allocated.
+// Not parallel, because it counts allocations.
 func TestWithoutExecutablesThereIsNothingToDo(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.Remove(w.dir))
@@ -133,7 +136,7 @@ func TestWithoutExecutablesThereIsNothingToDo(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() {
 		w.After(t.Context(), w.event(hook.Tree))
 		_, _ = w.Before(t.Context(), w.event(hook.BeforeTree))
-	}), float64(30), "a look at a folder that is not there, twice")
+	}), float64(30), "a missing folder, twice")
 	w.Close(t.Context())
-	require.Empty(t, w.said())
+	require.Empty(t, w.allReports())
 }

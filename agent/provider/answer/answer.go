@@ -1,6 +1,6 @@
-// Package answer builds the message of an answer while it comes in, and tells of every
-// step as package provider promises: one Start first, one Done or Failed last, events that
-// nothing changes afterwards, and nothing more once the reader has left.
+// Package answer builds the message of an answer while it comes in, and sends an event for every
+// step as package provider promises: one Start first, one Done or Failed last, events that nothing
+// changes afterwards, and nothing more once the reader has left.
 package answer
 
 import (
@@ -16,53 +16,54 @@ import (
 
 // Answer is an answer that is coming in. It is used by one goroutine.
 type Answer struct {
-	// Facts about the answer. They are seen in Start if they are known by then, and in the
-	// last event. What the tokens cost follows from the model.
+	// Facts about the answer. They are in Start if they are known by then, and in the last event.
+	// The cost of the tokens follows from the model.
 	ResponseID string
 	Usage      provider.Usage
 	StopReason string // "": stop or toolUse, as the content says
+	Note       string // for the user, about an answer that is complete; "": none
 
 	model   provider.Model
 	began   time.Time
 	blocks  []*block
 	yield   func(provider.Event) bool
 	started bool
-	left    bool
+	stopped bool
 }
 
-// block is a content block and the pieces of it that came so far. Adding to a string
-// instead would copy everything that came before with every piece.
+// block is a content block and the pieces of it received so far. Adding to a string instead would
+// copy all previous pieces with every new one.
 type block struct {
 	provider.Block
 	pieces bytes.Buffer
 	ended  bool
 }
 
-// New returns an empty answer of m that tells yield of its steps. began is the message's
+// New returns an empty answer of m that sends its events to yield. began is the message's
 // timestamp.
 func New(m provider.Model, began time.Time, yield func(provider.Event) bool) *Answer {
 	return &Answer{model: m, began: began, yield: yield}
 }
 
-// Left reports whether the reader wants no more.
-func (a *Answer) Left() bool { return a.left }
+// Stopped reports whether the reader has stopped reading.
+func (a *Answer) Stopped() bool { return a.stopped }
 
-func (a *Answer) tell(e provider.Event) {
-	if !a.left {
-		a.left = !a.yield(e)
+func (a *Answer) emit(e provider.Event) {
+	if !a.stopped {
+		a.stopped = !a.yield(e)
 	}
 }
 
-// Start tells that the service accepted the request. Only the first call counts.
+// Start reports that the service accepted the request. Only the first call counts.
 func (a *Answer) Start() {
 	if !a.started {
 		a.started = true
-		a.tell(provider.Event{Kind: provider.Start, Message: a.message("")})
+		a.emit(provider.Event{Kind: provider.Start, Message: a.message("")})
 	}
 }
 
-// Open begins a block and returns its index. What b already holds of text, thinking or
-// arguments counts as its first piece.
+// Open begins a block and returns its index. The text, thinking or arguments that b already holds
+// count as its first piece.
 func (a *Answer) Open(b provider.Block) int {
 	a.Start()
 	first := b.Text + b.Thinking + string(b.Arguments)
@@ -70,7 +71,7 @@ func (a *Answer) Open(b provider.Block) int {
 	index := len(a.blocks)
 	a.blocks = append(a.blocks, &block{Block: b})
 	if b.Type == provider.TypeToolCall {
-		a.tell(provider.Event{Kind: provider.ToolCallStart, Index: index, Block: &b})
+		a.emit(provider.Event{Kind: provider.ToolCallStart, Index: index, Block: &b})
 	}
 	a.Add(index, first)
 	return index
@@ -90,10 +91,16 @@ func (a *Answer) Add(index int, delta string) {
 	case provider.TypeToolCall:
 		kind = provider.ToolCallDelta
 	}
-	a.tell(provider.Event{Kind: kind, Index: index, Delta: delta})
+	a.emit(provider.Event{Kind: kind, Index: index, Delta: delta})
 }
 
-// Sign adds to what has to go back to the service with the thinking of the block.
+// StoppedFor completes an answer that the service ended for a reason that is not known here. The
+// user is notified, because the answer may not be what was expected.
+func (a *Answer) StoppedFor(reason string) {
+	a.Note = fmt.Sprintf("The service ended the answer for an unknown reason: %q.", reason)
+}
+
+// Sign appends to the signature that the service gets back with the thinking of the block.
 func (a *Answer) Sign(index int, signature string) { a.blocks[index].ThinkingSignature += signature }
 
 // Edit gives access to the block's own fields until it ends. Text, thinking and arguments
@@ -112,7 +119,7 @@ func (a *Answer) End(index int) {
 	b.ended = true
 	b.Block = b.whole()
 	done := b.Block
-	a.tell(provider.Event{Kind: provider.BlockEnd, Index: index, Block: &done})
+	a.emit(provider.Event{Kind: provider.BlockEnd, Index: index, Block: &done})
 }
 
 // EndAll completes every block that was not yet, in order.
@@ -122,7 +129,7 @@ func (a *Answer) EndAll() {
 	}
 }
 
-// Done tells that the answer is complete.
+// Done reports that the answer is complete.
 func (a *Answer) Done() {
 	a.Start()
 	a.EndAll()
@@ -134,10 +141,10 @@ func (a *Answer) Done() {
 	case !calls && (stop == "" || stop == provider.StopToolUse):
 		a.StopReason = provider.StopEnd
 	}
-	a.tell(provider.Event{Kind: provider.Done, Message: a.message(a.StopReason)})
+	a.emit(provider.Event{Kind: provider.Done, Message: a.message(a.StopReason), Note: a.Note})
 }
 
-// Fail tells that the answer will not be completed. What came so far is in the message.
+// Fail reports that the answer will not be completed. The message holds the answer received so far.
 func (a *Answer) Fail(err *provider.Error) {
 	a.Start()
 	stop := provider.StopError
@@ -146,10 +153,10 @@ func (a *Answer) Fail(err *provider.Error) {
 	}
 	m := a.message(stop)
 	m.ErrorMessage = err.Error()
-	a.tell(provider.Event{Kind: provider.Failed, Message: m, Err: err})
+	a.emit(provider.Event{Kind: provider.Failed, Message: m, Err: err})
 }
 
-// message is a copy of the answer as far as it came.
+// message is a copy of the answer received so far.
 func (a *Answer) message(stop string) *provider.Message {
 	u := a.Usage
 	u.TotalTokens = u.Input + u.Output + u.CacheRead + u.CacheWrite
@@ -173,7 +180,7 @@ func (a *Answer) message(stop string) *provider.Message {
 	return m
 }
 
-// whole is the block with the pieces put together.
+// whole returns the block with all its pieces.
 func (b *block) whole() provider.Block {
 	w := b.Block
 	switch w.Type {
@@ -187,9 +194,9 @@ func (b *block) whole() provider.Block {
 	return w
 }
 
-// arguments returns what a model wrote as a JSON object. Nothing at all is one without
-// members. Anything else is not repaired, because a tool would then run with what nobody
-// wrote; the problem holds the text instead, for the model to see.
+// arguments returns the arguments of a model's call as a JSON object. An empty text is an object
+// without members. Anything else is not repaired, because a tool would then run with arguments that
+// the model did not write; problem holds the text instead, for the model to see.
 func arguments(raw []byte) (object []byte, problem string) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 {

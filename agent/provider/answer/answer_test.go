@@ -9,11 +9,11 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 // tell plays an answer to Collect, which holds it against the contract.
-func tell(t *testing.T, play func(a *answer.Answer)) providertest.Outcome {
+func record(t *testing.T, play func(a *answer.Answer)) providertest.Outcome {
 	t.Helper()
 	m := provider.Model{ID: "m", Provider: "p", API: "a", Cost: &provider.Cost{Input: 1, Output: 2}}
 	return providertest.Collect(t, func(yield func(provider.Event) bool) {
@@ -41,7 +41,7 @@ func TestArguments(t *testing.T) {
 		"{\"a\":\"\xff\"}":                   false,
 		`{"a":"` + strings.Repeat("x", 9000): true,
 	} {
-		o := tell(t, func(a *answer.Answer) {
+		o := record(t, func(a *answer.Answer) {
 			i := a.Open(call())
 			a.Add(i, in[:len(in)/2])
 			a.Add(i, in[len(in)/2:])
@@ -60,9 +60,9 @@ func TestArguments(t *testing.T) {
 func TestStopReasonFollowsTheContent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		said string
-		call bool
-		want string
+		reason string
+		call   bool
+		want   string
 	}{
 		{"", false, provider.StopEnd},
 		{"", true, provider.StopToolUse},
@@ -71,21 +71,21 @@ func TestStopReasonFollowsTheContent(t *testing.T) {
 		{provider.StopLength, true, provider.StopLength},
 		{provider.StopLength, false, provider.StopLength},
 	} {
-		o := tell(t, func(a *answer.Answer) {
+		o := record(t, func(a *answer.Answer) {
 			a.Open(provider.Text("x"))
 			if c.call {
 				a.Open(call())
 			}
-			a.StopReason = c.said
+			a.StopReason = c.reason
 			a.Done()
 		})
 		require.Equal(t, c.want, o.Message.StopReason, "%+v", c)
 	}
 }
 
-func TestAFailedAnswerKeepsWhatCame(t *testing.T) {
+func TestFailedAnswerKeepsItsBeginning(t *testing.T) {
 	t.Parallel()
-	o := tell(t, func(a *answer.Answer) {
+	o := record(t, func(a *answer.Answer) {
 		a.Usage = provider.Usage{Input: 1_000_000}
 		a.End(a.Open(provider.Block{Type: provider.TypeThinking, Thinking: "hm", ThinkingSignature: "s"}))
 		a.Open(provider.Text("half"))
@@ -102,7 +102,7 @@ func TestAFailedAnswerKeepsWhatCame(t *testing.T) {
 	require.Equal(t, 1_000_000, m.Usage.TotalTokens)
 }
 
-func TestNothingIsToldToAReaderWhoLeft(t *testing.T) {
+func TestReaderThatStoppedGetsNoEvents(t *testing.T) {
 	t.Parallel()
 	seen := 0
 	a := answer.New(provider.Model{}, time.Now(), func(provider.Event) bool {
@@ -110,7 +110,7 @@ func TestNothingIsToldToAReaderWhoLeft(t *testing.T) {
 		return seen < 2
 	})
 	i := a.Open(provider.Text("one"))
-	require.True(t, a.Left())
+	require.True(t, a.Stopped())
 	a.Add(i, "two")
 	a.Done()
 	require.Equal(t, 2, seen)
@@ -118,7 +118,7 @@ func TestNothingIsToldToAReaderWhoLeft(t *testing.T) {
 
 func TestPiecesOfABlockThatEndedAreIgnored(t *testing.T) {
 	t.Parallel()
-	o := tell(t, func(a *answer.Answer) {
+	o := record(t, func(a *answer.Answer) {
 		i := a.Open(provider.Text("one"))
 		a.End(i)
 		a.Add(i, "two")
@@ -128,7 +128,7 @@ func TestPiecesOfABlockThatEndedAreIgnored(t *testing.T) {
 	require.Equal(t, "one", o.Message.PlainText())
 }
 
-// BenchmarkPieces shows that the time of a piece does not depend on how many came before.
+// BenchmarkPieces shows that the time of a piece does not depend on the number of previous ones.
 func BenchmarkPieces(b *testing.B) {
 	a := answer.New(provider.Model{}, time.Now(), func(provider.Event) bool { return true })
 	i := a.Open(provider.Text("x"))

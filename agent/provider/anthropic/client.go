@@ -11,7 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 const defaultBaseURL = "https://api.anthropic.com"
@@ -22,7 +22,7 @@ type Client struct{ options guard.Options }
 // New returns a client.
 func New(o guard.Options) *Client { return &Client{o} }
 
-// Stream asks the model.
+// Stream sends the request to the model.
 func (c *Client) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
 	return guard.Stream(ctx, req, c.options, begin)
 }
@@ -39,7 +39,7 @@ func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, e
 		h.Set("X-Api-Key", req.Key)
 	}
 	if b.Thinking != nil && b.Thinking.Type == "enabled" {
-		// Models that think when they are told to can go on thinking between calls.
+		// Models with enabled thinking can continue to think between calls.
 		h.Set("Anthropic-Beta", "interleaved-thinking-2025-05-14")
 	}
 	return guard.Call{URL: base + "/v1/messages", Header: h, Body: body}, &decoder{answer: a}, nil
@@ -52,7 +52,7 @@ func baseURL(m provider.Model) string {
 	return m.BaseURL
 }
 
-// official reports whether the model is asked at Anthropic's own service.
+// official reports whether the model runs at Anthropic's own service.
 func official(m provider.Model) bool {
 	u, err := url.Parse(baseURL(m))
 	return err == nil && strings.HasSuffix("."+u.Hostname(), ".anthropic.com")

@@ -5,8 +5,8 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 func TestConformance(t *testing.T) {

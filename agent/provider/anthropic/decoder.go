@@ -2,13 +2,12 @@ package anthropic
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 // decoder reads the events of one answer.
@@ -51,7 +50,7 @@ type event struct {
 	Error jsontext.Value `json:"error"`
 }
 
-// usage has nil for what the service does not say again.
+// usage has nil for counts that the service does not repeat.
 type usage struct {
 	Input      *guard.Count `json:"input_tokens"`
 	Output     *guard.Count `json:"output_tokens"`
@@ -155,7 +154,7 @@ func (d *decoder) delta(e event) {
 	}
 }
 
-// finish says why the answer stopped.
+// finish sets the reason why the answer stopped.
 func (d *decoder) finish() error {
 	switch d.stop {
 	case "":
@@ -169,7 +168,7 @@ func (d *decoder) finish() error {
 	case "end_turn", "stop_sequence", "pause_turn":
 		d.answer.StopReason = provider.StopEnd
 	default:
-		return fmt.Errorf("it stopped for an unknown reason, %q", d.stop)
+		d.answer.StoppedFor(d.stop)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ type compat struct {
 
 func build(req provider.Request) request {
 	var c compat
-	_ = json.Unmarshal(req.Model.Compat, &c) // what is not understood switches nothing
+	_ = json.Unmarshal(req.Model.Compat, &c) // switches that cannot be parsed stay off
 	r := request{Model: req.Model.ID, Stream: true, MaxTokens: req.Limit()}
 	r.think(req, c)
 	eager := official(req.Model)
@@ -123,11 +123,11 @@ func (r *request) think(req provider.Request, c compat) {
 		if known && mapped != nil {
 			effort = *mapped
 		}
-		// Some of these models do not tell what they think unless they are asked to.
+		// Some of these models return no thinking by default.
 		r.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
 		r.OutputConfig = &outputConfig{Effort: effort}
 	default:
-		const least = 1024 // of thinking, and of the answer behind it
+		const least = 1024 // of thinking, and of the answer after it
 		if req.MaxTokens > 0 {
 			req.MaxTokens += budgets[level]
 			r.MaxTokens = req.Limit()
@@ -138,8 +138,8 @@ func (r *request) think(req provider.Request, c compat) {
 	}
 }
 
-// add adds a message. Everything that a person or a tool said between two answers is one
-// message, because some services that offer this API want the roles to alternate.
+// add adds a message. All messages of the user and of tools between two answers become one message,
+// because some services that offer this API want the roles to alternate.
 func (r *request) add(m provider.Message) {
 	role, content := "user", []block(nil)
 	switch m.Role {
@@ -178,9 +178,9 @@ func blocks(content []provider.Block) []block {
 	return out
 }
 
-// cache marks where the service may remember the request: behind what stays the same, and
-// behind the last two messages of a person, so that the next request finds one of them.
-// Four marks are allowed.
+// cache sets the marks up to which the service may cache the request: behind the tools and the
+// system prompt, which stay the same, and behind the last two user messages, so that the next
+// request finds one of them. Four marks are allowed.
 func (r *request) cache(tools bool) {
 	mark := &cacheControl{Type: "ephemeral"}
 	if n := len(r.Tools); n > 0 && tools {

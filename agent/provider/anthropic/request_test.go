@@ -9,18 +9,18 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
-// send returns what the client sends for the request, as the service reads it.
+// send returns the request of the client, as the service reads it.
 func send(t *testing.T, change func(*provider.Request)) providertest.Request {
 	t.Helper()
 	s := providertest.New(t)
 	s.Script("m", providertest.Reply{Text: "ok"})
 	req := provider.Request{
 		Model:    s.Model(provider.AnthropicMessages, "m"),
-		Messages: []provider.Message{said("Hello")},
+		Messages: []provider.Message{userMessage("Hello")},
 	}
 	change(&req)
 	o := providertest.Collect(t, anthropic.New(guard.Options{}).Stream(t.Context(), req))
@@ -28,7 +28,7 @@ func send(t *testing.T, change func(*provider.Request)) providertest.Request {
 	return s.Requests()[0]
 }
 
-func said(text string) provider.Message {
+func userMessage(text string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}}
 }
 
@@ -83,14 +83,14 @@ func TestThinking(t *testing.T) {
 	}
 }
 
-// Four places are marked at most, and the beginning of a request does not change when the
-// conversation goes on.
+// At most four places are marked, and the beginning of a request does not change when the
+// conversation continues.
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	tools := []provider.Tool{
 		{Name: "a", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "b", Parameters: json.RawMessage(`{"type":"object"}`)},
 	}
-	talk := []provider.Message{said("one")}
+	talk := []provider.Message{userMessage("one")}
 	var before map[string]json.RawMessage
 	for n := range 4 {
 		r := send(t, func(req *provider.Request) { req.System, req.Tools, req.Messages = "Be brief.", tools, talk })
@@ -102,7 +102,7 @@ func TestCaching(t *testing.T) {
 			require.Equal(t, string(before["tools"]), string(m["tools"]))
 		}
 		before = m
-		talk = append(talk, provider.Message{Role: provider.RoleAssistant, Content: []provider.Block{provider.Text("ok")}}, said("more"))
+		talk = append(talk, provider.Message{Role: provider.RoleAssistant, Content: []provider.Block{provider.Text("ok")}}, userMessage("more"))
 	}
 	r := send(t, func(req *provider.Request) {
 		req.Tools, req.Model.Compat = tools, json.RawMessage(`{"supportsCacheControlOnTools":false,"supportsEagerToolInputStreaming":true}`)
@@ -123,7 +123,7 @@ func TestMessages(t *testing.T) {
 			}},
 			{Role: provider.RoleToolResult, ToolCallID: "a", Content: []provider.Block{image}, IsError: &yes},
 			{Role: provider.RoleToolResult, ToolCallID: "b|fc_1", Content: []provider.Block{provider.Text("\xff <b>")}},
-			said("and?"),
+			userMessage("and?"),
 		}
 	})
 	require.JSONEq(t, `[
@@ -135,7 +135,7 @@ func TestMessages(t *testing.T) {
 			{"type":"tool_result","tool_use_id":"b_fc_1","content":[{"type":"text","text":"\ufffd <b>"}]},
 			{"type":"text","text":"and?","cache_control":{"type":"ephemeral"}}]}
 	]`, string(members(t, r)["messages"]))
-	require.Contains(t, string(r.Body), "<b>", "what is sent is not escaped for HTML")
+	require.Contains(t, string(r.Body), "<b>", "the body is not escaped for HTML")
 }
 
 func TestBaseURL(t *testing.T) {

@@ -1,8 +1,8 @@
-// Package catalog knows which models there are, what speaks their API, and with which key.
+// Package catalog knows which models there are, which client speaks their API, and with which key.
 //
-// What is known comes in layers, the later ones over the earlier: the catalogue that comes
-// with the program, the person's models.json, and servers on this machine that answer. A
-// server that was found is offered and never chosen by itself.
+// Its content comes in layers, the later ones over the earlier: the catalogue that comes with the
+// program, the user's models.json, and servers on this machine that answer. A server that was found
+// is offered and never chosen by itself.
 package catalog
 
 import (
@@ -10,23 +10,35 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // Catalog is safe for concurrent use. Fs, AgentDirs, Getenv and Services must be set.
 type Catalog struct {
 	Fs        afero.Fs
-	AgentDirs []string // where models.json and auth.json are looked for, the first one first
+	AgentDirs []string // directories of models.json and auth.json, in order of precedence
 	Getenv    func(string) string
-	Services  map[provider.API]provider.Provider // what speaks which API
+	Services  map[provider.API]provider.Provider // the client of each API
+
+	// Usable reports whether the files of an agent directory may be used now; nil means that all
+	// may. Owned reports whether the user chose the directory; nil means all. The files of others
+	// name only variables of the environment that hold keys of models.
+	Usable, Owned func(agentDir string) bool
+
+	// Report is called, once for each service, with a sentence about a key that is sent without
+	// encryption; nil drops it.
+	Report func(text string)
 
 	// Local finds servers on this machine; nil means not to look for any.
 	Local *Detector
+
+	reported sync.Map // the addresses that Report was called for
 }
 
 // All returns every model, those that can be used now first, then by provider and id.
@@ -73,7 +85,7 @@ func (c *Catalog) merged(user userFile, local []provider.Model) []provider.Model
 	return all
 }
 
-// Find returns the model called ref. One that no layer knows is found all the same when its
+// Find returns the model called ref. A model that no layer knows is found all the same if its
 // provider is known: services get new models more often than programs get new catalogues.
 func (c *Catalog) Find(ctx context.Context, ref provider.Ref) (provider.Model, bool) {
 	if ref == offline.Model.Ref() {
@@ -98,22 +110,25 @@ func (c *Catalog) Find(ctx context.Context, ref provider.Ref) (provider.Model, b
 	}, true
 }
 
-// Service returns what speaks the model's API.
+// Service returns the client of the model's API.
 func (c *Catalog) Service(m provider.Model) (provider.Provider, error) {
 	if s := c.Services[m.API]; s != nil {
 		return s, nil
 	}
-	return nil, fault.New(fault.Provider, "The API %q of model %s is not spoken here.", m.API, m.Ref())
+	return nil, fault.New(fault.Provider, "The API %q of model %s is not supported.", m.API, m.Ref())
 }
 
 // Key returns the API key for a model: that of auth.json, else that of models.json, else
 // that of the environment. It is looked up for each request, because keys change.
 func (c *Catalog) Key(_ context.Context, m provider.Model) (string, error) {
-	return c.key(m, c.userFile())
+	key, err := c.key(m, c.userFile())
+	if err == nil && key != "" {
+		c.reportPlain(m)
+	}
+	return key, err
 }
 
-// localClient asks this machine: no proxy may come between, and nobody is followed
-// elsewhere.
+// localClient returns a client for this machine: it uses no proxy and follows no redirects.
 func localClient() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{Proxy: nil, DisableKeepAlives: true},

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
@@ -14,8 +15,8 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 type files map[string]string
@@ -44,7 +45,7 @@ func find(t *testing.T, c *catalog.Catalog, name string) provider.Model {
 	return m
 }
 
-// Every record is usable: it can be asked, has limits, and its levels are levels.
+// Every record is usable: it can be requested, has limits, and its levels are levels.
 func TestEmbeddedModels(t *testing.T) {
 	t.Parallel()
 	s := catalog.Embedded()
@@ -79,12 +80,12 @@ func TestUnknownModelsOfKnownProviders(t *testing.T) {
 	assert.Equal(t, provider.AnthropicMessages, m.API)
 	assert.Equal(t, "https://api.anthropic.com", m.BaseURL)
 	assert.Equal(t, provider.DefaultContextWindow, m.Window())
-	assert.Nil(t, m.Cost, "what it costs is not known, which is not nothing")
+	assert.Nil(t, m.Cost, "an unknown price is not zero")
 	_, ok := c.Find(t.Context(), provider.Ref{Provider: "nobody", ID: "x"})
 	assert.False(t, ok)
 }
 
-func TestThePersonsModels(t *testing.T) {
+func TestTheUsersModels(t *testing.T) {
 	t.Parallel()
 	c := open(t, files{
 		"/own/models.json": `{"providers":{
@@ -100,7 +101,7 @@ func TestThePersonsModels(t *testing.T) {
 	assert.Equal(t, "secret", key)
 	assert.Equal(t, "https://proxy.example/", find(t, c, "anthropic/claude-opus-4-5").BaseURL)
 	assert.Equal(t, provider.OpenAIResponses, find(t, c, "other/m").API)
-	assert.Empty(t, find(t, c, "home/old").ContextWindow, "our own file has the say about a provider")
+	assert.Empty(t, find(t, c, "home/old").ContextWindow, "our own file takes precedence for a provider")
 
 	broken := open(t, files{"/own/models.json": `{"providers":`}, nil)
 	find(t, broken, "anthropic/claude-opus-4-5")
@@ -167,7 +168,7 @@ func TestModelsThatCanBeUsedComeFirst(t *testing.T) {
 	assert.Equal(t, map[string]bool{"offline": true, "zai": true}, used)
 }
 
-// Servers on this machine are found and offered; what is no such server is not.
+// Model servers on this machine are found and offered; other servers are not.
 func TestLocalServers(t *testing.T) {
 	t.Parallel()
 	fake := providertest.New(t)
@@ -182,7 +183,7 @@ func TestLocalServers(t *testing.T) {
 	gone.Close()
 
 	c := open(t, nil, nil)
-	c.Local = &catalog.Detector{Servers: []catalog.Server{
+	c.Local = &catalog.Detector{Timeout: time.Minute, Servers: []catalog.Server{
 		{Provider: "ollama", URL: root, Ollama: true},
 		{Provider: "vllm", URL: root},
 		{Provider: "page", URL: page.URL},
@@ -205,4 +206,67 @@ func TestLocalServers(t *testing.T) {
 	cancel()
 	_, ok := c.Find(ctx, provider.Ref{Provider: "ollama", ID: "qwen:7b"})
 	assert.False(t, ok)
+}
+
+// A file that settings name decides about less of the environment than one of the user's own.
+func TestVariablesOfADirectoryThatTheUserDidNotChoose(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"GITHUB_TOKEN": "secret", "AWS_SECRET_ACCESS_KEY": "secret", "ACME_API_KEY": "key", "HF_TOKEN": "key"}
+	for _, value := range []string{"GITHUB_TOKEN", "$GITHUB_TOKEN", "${GITHUB_TOKEN}", "AWS_SECRET_ACCESS_KEY"} {
+		for name, f := range map[string]files{
+			"models.json": {"/own/models.json": `{"providers":{"acme":{"baseUrl":"https://acme.example","apiKey":"` + value + `"}}}`},
+			"auth.json":   {"/own/auth.json": `{"acme":{"type":"api_key","key":"` + value + `"}}`},
+		} {
+			c := open(t, f, env)
+			m := provider.Model{Provider: "acme", ID: "m", API: provider.OpenAICompletions, BaseURL: "https://acme.example"}
+			key, err := c.Key(t.Context(), m)
+			require.NoError(t, err)
+			assert.Equal(t, "secret", key, "the user's own files may name any variable: %s", name)
+			c.Owned = func(string) bool { return false }
+			key, err = c.Key(t.Context(), m)
+			require.ErrorContains(t, err, "its name does not look like an API key's")
+			assert.True(t, fault.Is(err, fault.Denied))
+			assert.Empty(t, key)
+		}
+	}
+	for _, value := range []string{"ACME_API_KEY", "$HF_TOKEN", "key"} {
+		c := open(t, files{"/own/auth.json": `{"acme":{"type":"api_key","key":"` + value + `"}}`}, env)
+		c.Owned = func(string) bool { return false }
+		key, err := c.Key(t.Context(), provider.Model{Provider: "acme", API: provider.OpenAICompletions, BaseURL: "https://acme.example"})
+		require.NoError(t, err)
+		assert.Equal(t, "key", key)
+	}
+}
+
+// Files of a directory that may not be used count as missing, from one request to the next.
+func TestADirectoryThatMayNotBeUsed(t *testing.T) {
+	t.Parallel()
+	c := open(t, files{
+		"/own/models.json": `{"providers":{"acme":{"baseUrl":"https://evil.example","api":"openai-completions","models":[{"id":"m"}]}}}`,
+		"/own/auth.json":   `{"acme":{"type":"api_key","key":"$GITHUB_TOKEN"}}`,
+	}, map[string]string{"GITHUB_TOKEN": "secret"})
+	usable := true
+	c.Usable = func(dir string) bool { return usable || dir != "/own" }
+	m := find(t, c, "acme/m")
+	assert.Contains(t, c.KeyVariables(), "GITHUB_TOKEN")
+	usable = false
+	ref, _ := provider.ParseRef("acme/m")
+	_, ok := c.Find(t.Context(), ref)
+	assert.False(t, ok)
+	_, err := c.Key(t.Context(), m)
+	require.ErrorContains(t, err, "There is no API key for acme")
+	assert.Empty(t, c.KeyVariables())
+}
+
+// The user is warned once of a key that is sent without encryption.
+func TestAKeyWithoutEncryptionIsReported(t *testing.T) {
+	t.Parallel()
+	var reported []string
+	c := open(t, files{"/own/auth.json": `{"home":{"type":"api_key","key":"k"}}`}, nil)
+	c.Report = func(text string) { reported = append(reported, text) }
+	for _, address := range []string{"https://home.example", "http://localhost:1/v1", "http://127.0.0.1:1", "http://[::1]:1", "http://10.0.0.1/v1?key=x", "http://10.0.0.1/v1?key=x"} {
+		_, err := c.Key(t.Context(), provider.Model{Provider: "home", API: provider.OpenAICompletions, BaseURL: address})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"The key for home is sent without encryption to http://10.0.0.1. Use an https address if the service has one."}, reported)
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,24 +13,25 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// patience is how long a server on this machine may take to say which models it has.
-const patience = 700 * time.Millisecond
+// listTimeout is the default timeout for a server on this machine to list its models.
+const listTimeout = 700 * time.Millisecond
 
 // maxAnswer bounds such an answer, in bytes.
 const maxAnswer = 4 << 20
 
-// Detector finds servers on this machine that run models. Nothing else is ever asked. The
-// zero value looks at the usual places; nil looks nowhere.
+// Detector finds servers on this machine that run models. It sends requests to no other address.
+// The zero value checks the usual addresses; nil checks none.
 type Detector struct {
-	Client  *http.Client // nil: one without proxies and redirects
-	Servers []Server     // nil: [Servers]
+	Client  *http.Client  // nil: one without proxies and redirects
+	Servers []Server      // nil: [Servers]
+	Timeout time.Duration // of all together; 0: 700 ms
 }
 
 // Server is a place at which a server may be.
 type Server struct {
-	Provider string // what its models are called after
+	Provider string // the provider of its models
 	URL      string // without a path
-	Ollama   bool   // it tells of its models as Ollama does
+	Ollama   bool   // it lists its models as Ollama does
 }
 
 // Servers are the usual places.
@@ -40,12 +42,12 @@ var Servers = []Server{
 	{"vllm", "http://127.0.0.1:8000", false},
 }
 
-// models asks every place at once.
+// models queries all places at once.
 func (d *Detector) models(ctx context.Context) []provider.Model {
 	return d.ask(ctx, func(Server) bool { return true })
 }
 
-// of asks the places of one provider.
+// of queries the places of one provider.
 func (d *Detector) of(ctx context.Context, name string) []provider.Model {
 	return d.ask(ctx, func(s Server) bool { return s.Provider == name })
 }
@@ -58,7 +60,7 @@ func (d *Detector) ask(ctx context.Context, wanted func(Server) bool) []provider
 	if servers == nil {
 		servers = Servers
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.Timeout, listTimeout))
 	defer cancel()
 	client := d.Client
 	if client == nil {
@@ -79,7 +81,7 @@ func (d *Detector) ask(ctx context.Context, wanted func(Server) bool) []provider
 	return models
 }
 
-// models are the models of one server, none when there is no such server.
+// models returns the models of one server, none if there is no such server.
 func (s Server) models(ctx context.Context, client *http.Client) []provider.Model {
 	if s.Ollama {
 		return s.ollama(ctx, client)
@@ -100,8 +102,8 @@ func (s Server) models(ctx context.Context, client *http.Client) []provider.Mode
 	return models
 }
 
-// ollama asks for the windows of the models that are loaded, too: what Ollama really uses is
-// often far less than what the model could do, and what does not fit is cut without a word.
+// ollama also asks for the windows of the loaded models: the window that Ollama really uses is
+// often far smaller than the one that the model supports, and Ollama silently cuts longer input.
 func (s Server) ollama(ctx context.Context, client *http.Client) []provider.Model {
 	var tags, loaded struct {
 		Models []struct {

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/afero"
-
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/session/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
 // variables are the names under which keys are kept in the environment, by provider. Of
@@ -43,13 +42,14 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 	if m.API == provider.Scripted {
 		return "", nil
 	}
-	for _, dir := range c.AgentDirs {
-		if key := c.expand(c.stored(filepath.Join(dir, "auth.json"), m.Provider)); key != "" {
-			return key, nil
+	for _, dir := range c.dirs() {
+		if key, err := c.expand(c.stored(filepath.Join(dir, "auth.json"), m.Provider), m, c.owned(dir)); key != "" || err != nil {
+			return key, err
 		}
 	}
-	if key := c.expand(user.Providers[m.Provider].APIKey); key != "" {
-		return key, nil
+	p := user.Providers[m.Provider]
+	if key, err := c.expand(p.APIKey, m, p.owned); key != "" || err != nil {
+		return key, err
 	}
 	names := variablesOf(m.Provider)
 	for _, name := range names {
@@ -60,10 +60,23 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 	if onThisMachine(m.BaseURL) {
 		return "", nil
 	}
-	return "", fault.New(fault.Provider, "There is no API key for %s. Set %s, or put it into %s.",
+	return "", fault.New(fault.Provider, "There is no API key for %s. Set %s, or add it to %s.",
 		m.Provider, strings.Join(names, " or "), filepath.Join(c.AgentDirs[0], "auth.json")).
 		With("provider", m.Provider)
 }
+
+// dirs are the agent directories that may be used now.
+func (c *Catalog) dirs() []string {
+	if c.Usable == nil {
+		return c.AgentDirs
+	}
+	return slices.DeleteFunc(slices.Clone(c.AgentDirs), func(dir string) bool { return !c.Usable(dir) })
+}
+
+func (c *Catalog) owned(dir string) bool { return c.Owned == nil || c.Owned(dir) }
+
+// maxFile bounds the files of an agent directory, in bytes.
+const maxFile = 16 << 20
 
 // stored is the key that an auth.json has for a provider, "" when it has none.
 func (c *Catalog) stored(path, name string) string {
@@ -74,12 +87,12 @@ func (c *Catalog) stored(path, name string) string {
 	return key.Key
 }
 
-// storedKey is what an auth.json has for a provider.
+// storedKey is the entry of a provider in an auth.json.
 type storedKey struct{ Type, Key string }
 
 // storedKeys reads an auth.json. One that cannot be read has no keys.
 func (c *Catalog) storedKeys(path string) map[string]storedKey {
-	raw, err := afero.ReadFile(c.Fs, path)
+	raw, err := intake.ReadAll(c.Fs, path, maxFile)
 	if err != nil {
 		return nil
 	}
@@ -90,23 +103,72 @@ func (c *Catalog) storedKeys(path string) map[string]storedKey {
 	return file
 }
 
-// expand resolves what files have for a key: the key itself, or the name of a variable,
-// with or without a dollar sign.
-func (c *Catalog) expand(value string) string {
-	if name := strings.Trim(strings.TrimPrefix(value, "$"), "{}"); name != value {
-		return c.Getenv(name)
+// expand resolves the key of a model as files have it: the key itself, or the name of a variable,
+// with or without a dollar sign. owned reports whether the user chose the file's directory.
+//
+// Differs: xcsh, pi and omp send any variable that a file names. Here one that does not hold the
+// key of a model is sent only if the user chose the directory. [Catalog.Report] is called for a key
+// that leaves the machine without encryption.
+func (c *Catalog) expand(value string, m provider.Model, owned bool) (string, error) {
+	name := strings.Trim(strings.TrimPrefix(value, "$"), "{}")
+	if name == value && isCommand(value) {
+		return "", nil // a file must not be able to run programs in a language server
 	}
-	if isCommand(value) {
-		return "" // a file must not be able to run programs in a language server
+	key := ""
+	if name != "" {
+		key = c.Getenv(name)
 	}
-	if v := c.Getenv(value); value != "" && v != "" {
-		return v
+	switch {
+	case key == "" && name != value:
+		return "", nil
+	case key == "":
+		return value, nil
+	case !owned && !holdsModelKey(name):
+		return "", fault.New(fault.Denied, "The variable %s is not sent to %s: its name does not look like an API key's, and the file that refers to it is in an agent directory from the settings. "+
+			"Pass the agent directory with --agent-dir, or use a variable whose name ends in _API_KEY.", name, m.Provider).With("provider", m.Provider)
 	}
-	return value
+	return key, nil
 }
 
-// KeyVariables returns the names of the variables of the environment that the person's files
-// name for keys. They are read anew each time.
+// holdsModelKey reports whether a variable of the environment is one for the keys of models.
+func holdsModelKey(name string) bool {
+	if strings.HasSuffix(name, "_API_KEY") {
+		return true
+	}
+	for _, names := range variables {
+		if slices.Contains(names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// reportPlain reports that the key of a model is sent without encryption to another machine.
+func (c *Catalog) reportPlain(m provider.Model) {
+	if c.Report == nil || !plainElsewhere(m.BaseURL) {
+		return
+	}
+	if _, again := c.reported.LoadOrStore(m.BaseURL, true); !again {
+		c.Report("The key for " + m.Provider + " is sent without encryption to " + address(m.BaseURL) + ". Use an https address if the service has one.")
+	}
+}
+
+// plainElsewhere reports whether requests to an address leave this machine unencrypted.
+func plainElsewhere(baseURL string) bool {
+	return !strings.HasPrefix(strings.ToLower(baseURL), "https://") && !onThisMachine(baseURL)
+}
+
+// address is the scheme and host of an address, for messages: the rest may hold a key.
+func address(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return "its address"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// KeyVariables returns the names of the environment variables that the user's files name for keys.
+// It reads the files at each call.
 func (c *Catalog) KeyVariables() []string {
 	var names []string
 	note := func(value string) {
@@ -115,7 +177,7 @@ func (c *Catalog) KeyVariables() []string {
 			names = append(names, name)
 		}
 	}
-	for _, dir := range c.AgentDirs {
+	for _, dir := range c.dirs() {
 		for _, key := range c.storedKeys(filepath.Join(dir, "auth.json")) {
 			note(key.Key)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// Snapshot is the catalogue that comes with the program; see NOTICE for where it is from.
+// Snapshot is the catalogue that comes with the program; see NOTICE for its source.
 type Snapshot struct {
 	Source string           `json:"source"`
 	Date   string           `json:"date"` // ISO 8601
@@ -20,8 +20,8 @@ type Snapshot struct {
 //go:embed models.json.gz
 var embedded []byte
 
-// Embedded returns the catalogue that comes with the program. It is read when it is first
-// asked for: a server without a model never needs it.
+// Embedded returns the catalogue that comes with the program. It is parsed at the first call: a
+// server without a model never needs it.
 var Embedded = sync.OnceValue(func() Snapshot {
 	zip, err := gzip.NewReader(bytes.NewReader(embedded))
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/afero"
-
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
 // userFile is a models.json as pi has it: providers by name, each with its models, or with
@@ -25,20 +24,26 @@ type userProvider struct {
 	Headers map[string]string `json:"headers"`
 	Compat  json.RawMessage   `json:"compat"`
 	Models  []provider.Model  `json:"models"`
+
+	owned bool // the user chose the file's directory
 }
 
-// userFile reads the models.json of every agent directory, the first one winning. One that
-// cannot be read says nothing.
+// userFile reads the models.json of every agent directory; the first one takes precedence. An
+// unreadable file counts as empty.
 func (c *Catalog) userFile() userFile {
 	all := userFile{Providers: map[string]userProvider{}}
-	for _, dir := range slices.Backward(c.AgentDirs) {
-		raw, err := afero.ReadFile(c.Fs, filepath.Join(dir, "models.json"))
+	for _, dir := range slices.Backward(c.dirs()) {
+		raw, err := intake.ReadAll(c.Fs, filepath.Join(dir, "models.json"), maxFile)
 		if err != nil {
 			continue
 		}
 		var f userFile
-		if json.Unmarshal(raw, &f) == nil {
-			maps.Copy(all.Providers, f.Providers)
+		if json.Unmarshal(raw, &f) != nil {
+			continue
+		}
+		for name, p := range f.Providers {
+			p.owned = c.owned(dir)
+			all.Providers[name] = p
 		}
 	}
 	return all
@@ -104,5 +109,5 @@ func merge(a, b map[string]string) map[string]string {
 	return m
 }
 
-// isCommand reports a value that asks for a command to be run, which is not done here.
+// isCommand reports whether a value requests to run a command, which is not supported here.
 func isCommand(value string) bool { return strings.HasPrefix(value, "!") }

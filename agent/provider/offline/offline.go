@@ -1,6 +1,6 @@
-// Package offline is a model that is none: a script that says so. It answers without a key
-// and without a network and makes one real tool call per prompt, so that every command and
-// every editor can be tried.
+// Package offline is a substitute for a model: a script that identifies itself as one. It answers without a key and
+// without a network and makes one real tool call per prompt, so that every command and every editor
+// can be tried.
 package offline
 
 import (
@@ -72,7 +72,7 @@ func say(i int, b provider.Block, yield func(provider.Event) bool) bool {
 	return yield(provider.Event{Kind: provider.BlockEnd, Index: i, Block: &b})
 }
 
-// answer is what the script says.
+// answer returns the script's answer.
 func answer(req provider.Request) []provider.Block {
 	if len(req.Messages) == 0 {
 		return []provider.Block{provider.Text(whatIAm)}
@@ -91,7 +91,7 @@ func answer(req provider.Request) []provider.Block {
 
 const whatIAm = "This is the offline demo: a script, not a model."
 
-// editCommand is how a person makes the script edit a file.
+// editCommand matches the prompt with which a user makes the script edit a file.
 var editCommand = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?s)(?:^|\n)\s*edit\s+(\S+):\s(.*?)\s=>\s(.*?)\s*$`)
 })
@@ -101,7 +101,7 @@ var fileName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[\w@~./\\-]*[\w-]\.\w{1,8}\b|[\w@~.-]+(?:/[\w@~.-]+)+`)
 })
 
-// toolCall is the one call that a prompt leads to, and what is said before it.
+// toolCall returns the one call that a prompt leads to, and the text before it.
 func toolCall(prompt string) (call provider.Block, intent string) {
 	if m := editCommand().FindStringSubmatch(prompt); m != nil {
 		type edit struct {
@@ -111,9 +111,9 @@ func toolCall(prompt string) (call provider.Block, intent string) {
 		return tool("edit", map[string]any{"path": m[1], "edits": []edit{{m[2], m[3]}}}), "It asks to edit " + m[1] + "."
 	}
 	if name := fileName().FindString(prompt); name != "" {
-		return tool("read", map[string]any{"path": name}), "It reads " + name + ", which you named."
+		return tool("read", map[string]any{"path": name}), "It reads " + name + ", the file you named."
 	}
-	return tool("ls", map[string]any{}), "It lists this folder, because you named no file."
+	return tool("ls", map[string]any{}), "It lists this folder because you did not name a file."
 }
 
 func tool(name string, args map[string]any) provider.Block {
@@ -124,20 +124,20 @@ func tool(name string, args map[string]any) provider.Block {
 	return provider.Block{Type: provider.TypeToolCall, Name: name, Arguments: raw}
 }
 
-// conclusion is what is said about a tool's result.
+// conclusion returns the text that follows a tool's result.
 func conclusion(result provider.Message) string {
 	text := result.PlainText()
 	lines := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		lines++
 	}
-	how := "answered with " + plural(lines, "line")
+	how := "returned " + plural(lines, "line")
 	if result.IsError != nil && *result.IsError {
 		first, _, _ := strings.Cut(text, "\n")
 		how = "failed: " + strings.TrimSuffix(first, ".")
 	}
-	return fmt.Sprintf("The tool %s %s. That is all this script can do; choose a model with xcsh.setModel for an answer. "+
-		"To try an edit, say: edit FILE: OLD => NEW", result.ToolName, how)
+	return fmt.Sprintf("The tool %s %s. This script cannot do more. Choose a model with xcsh.setModel to get an answer. "+
+		"To try an edit, enter: edit FILE: OLD => NEW", result.ToolName, how)
 }
 
 func plural(n int, what string) string {
@@ -147,7 +147,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// summary is what the script makes of a conversation that is to be summarised.
+// summary is the script's summary of a conversation.
 func summary(conversation string) string {
-	return fmt.Sprintf("## Goal\n- [The offline demo cannot summarise. It was shown %s.]\n", plural(strings.Count(conversation, "\n")+1, "line"))
+	return fmt.Sprintf("## Goal\n- [The offline demo cannot summarize. It received %s.]\n", plural(strings.Count(conversation, "\n")+1, "line"))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 )
 
-// ask returns the message that the script answers with and what was streamed as text.
+// ask returns the message of the script's answer and the streamed text.
 func ask(ctx context.Context, t *testing.T, messages ...provider.Message) (provider.Event, string) {
 	t.Helper()
 	req := provider.Request{Model: offline.Model, Messages: messages, Tools: []provider.Tool{{Name: "ls"}}}
@@ -52,7 +52,7 @@ func TestOneToolCallPerPrompt(t *testing.T) {
 		assert.JSONEq(t, want.args, string(calls[0].Arguments), prompt)
 		assert.NotEmpty(t, calls[0].ID)
 		assert.Contains(t, text, "a script, not a model")
-		assert.Equal(t, text, end.Message.PlainText(), "what is streamed is what is stored")
+		assert.Equal(t, text, end.Message.PlainText(), "the streamed text equals the stored text")
 		assert.Equal(t, provider.Scripted, end.Message.API)
 		assert.Zero(t, end.Message.Usage.Cost.Total)
 	}
@@ -65,7 +65,7 @@ func TestResultEndsTheTurn(t *testing.T) {
 	end, text := ask(t.Context(), t, user("hi"), result)
 	assert.Equal(t, provider.StopEnd, end.Message.StopReason)
 	assert.Empty(t, end.Message.ToolCalls())
-	assert.Contains(t, text, "The tool ls answered with 2 lines.")
+	assert.Contains(t, text, "The tool ls returned 2 lines.")
 
 	result.IsError, result.Content = &failed, []provider.Block{provider.Text("no such folder\nx")}
 	_, text = ask(t.Context(), t, user("hi"), result)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1"
@@ -24,7 +24,7 @@ type Completions struct{ options guard.Options }
 // NewCompletions returns a client of Chat Completions.
 func NewCompletions(o guard.Options) *Completions { return &Completions{o} }
 
-// Stream asks the model.
+// Stream sends the request to the model.
 func (c *Completions) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
 	return guard.Stream(ctx, req, c.options, beginCompletions)
 }
@@ -35,12 +35,12 @@ type Responses struct{ options guard.Options }
 // NewResponses returns a client of Responses.
 func NewResponses(o guard.Options) *Responses { return &Responses{o} }
 
-// Stream asks the model.
+// Stream sends the request to the model.
 func (c *Responses) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
 	return guard.Stream(ctx, req, c.options, beginResponses)
 }
 
-// call is what both APIs have in common.
+// call returns the common parts of the calls of both APIs.
 func call(req provider.Request, path string, body []byte) guard.Call {
 	base := req.Model.BaseURL
 	if base == "" {
@@ -69,7 +69,7 @@ func merge(body []byte, extra map[string]jsontext.Value) ([]byte, error) {
 // dataURL is an image as both APIs take it.
 func dataURL(b provider.Block) string { return "data:" + b.MimeType + ";base64," + b.Data }
 
-// effort is what the service calls the level; "" when it has no word for it.
+// effort returns the service's name of the level; "" if it has none.
 func effort(m provider.Model, l provider.Level) string {
 	switch mapped, known := m.ThinkingLevelMap[l]; {
 	case !known:
@@ -81,7 +81,7 @@ func effort(m provider.Model, l provider.Level) string {
 	}
 }
 
-// off is the word for not thinking, and whether the model can be asked for it at all.
+// off returns the service's name for no thinking, and whether thinking can be switched off at all.
 func off(m provider.Model) (word string, possible bool) {
 	mapped, known := m.ThinkingLevelMap[provider.Off]
 	if mapped != nil {
@@ -95,10 +95,10 @@ func wanted(req provider.Request) bool {
 	return req.Model.Reasoning && req.Thinking != "" && req.Thinking != provider.Off
 }
 
-// known reports whether somebody said how long answers may be. Services know the limits
-// of their own models better than a guess does.
+// known reports whether the maximum length of answers is configured. Services know the limits of
+// their own models better than a guess does.
 func known(req provider.Request) bool { return req.MaxTokens > 0 || req.Model.MaxTokens > 0 }
 
 func unmarshalLoosely(raw json.RawMessage, v any) {
-	_ = json.Unmarshal(raw, v) // what is not understood switches nothing
+	_ = json.Unmarshal(raw, v) // switches that cannot be parsed stay off
 }

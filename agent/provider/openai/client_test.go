@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 func TestCompletionsConformance(t *testing.T) {

@@ -37,20 +37,22 @@ type compat struct {
 	ChatTemplateArgs            map[string]jsontext.Value `json:"chatTemplateArgs"`
 	ReasoningEffortMap          map[string]string         `json:"reasoningEffortMap"`
 
+	SignsCalls bool `json:"-"` // Gemini: tool calls have a signature
+
 	ZaiToolStream        bool                      `json:"zaiToolStream"`
 	OpenRouterRouting    jsontext.Value            `json:"openRouterRouting"`
 	VercelGatewayRouting map[string]jsontext.Value `json:"vercelGatewayRouting"`
 	ExtraBody            map[string]jsontext.Value `json:"extraBody"`
 }
 
-// service is what is known of a service by its name or address.
+// service holds the known properties of a service, by its name or address.
 type service struct {
 	names, hosts []string
 
 	plain     bool   // no store, no developer role
 	noEffort  bool   // no reasoning_effort
 	maxTokens bool   // max_tokens instead of max_completion_tokens
-	thinking  string // how thinking is asked for
+	thinking  string // the form in which thinking is requested
 }
 
 var services = []service{
@@ -74,7 +76,7 @@ var services = []service{
 	},
 }
 
-// compatOf returns the switches of the model: its own, else what is known of its service.
+// compatOf returns the switches of the model: its own, else the known ones of its service.
 func compatOf(m provider.Model) compat {
 	var c compat
 	unmarshalLoosely(m.Compat, &c)
@@ -86,6 +88,7 @@ func compatOf(m provider.Model) compat {
 			break
 		}
 	}
+	c.SignsCalls = signsCalls(m)
 	router := known.thinking == "openrouter"
 	developer := !known.plain && !router
 	if router {
@@ -116,7 +119,15 @@ func compatOf(m provider.Model) compat {
 	return c
 }
 
-// preset sets what the model does not say.
+// signsCalls reports whether the model is Gemini 3 or newer at Google's own endpoint. Older ones and
+// gateways do without signatures, and some refuse unknown members.
+func signsCalls(m provider.Model) bool {
+	_, version, ok := strings.Cut(strings.ToLower(m.ID), "gemini-")
+	google := m.Provider == "google" || strings.Contains(strings.ToLower(m.BaseURL), "googleapis.com")
+	return ok && google && !strings.HasPrefix(version, "1") && !strings.HasPrefix(version, "2")
+}
+
+// preset sets a switch that the model does not set.
 func preset(to **bool, v bool) {
 	if *to == nil {
 		*to = &v

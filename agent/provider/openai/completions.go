@@ -9,7 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 type completionsRequest struct {
@@ -76,7 +76,19 @@ type chatCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function calledByName `json:"function"`
+	Extra    extraContent `json:"extra_content,omitzero"`
 }
+
+// extraContent is Google's addition to a tool call: the signature of the thinking that led to it.
+// Gemini 3 and newer models refuse a conversation without it.
+type extraContent struct {
+	Google struct {
+		ThoughtSignature string `json:"thought_signature,omitzero"`
+	} `json:"google,omitzero"`
+}
+
+// unsigned is Google's signature for calls that its model did not make.
+const unsigned = "skip_thought_signature_validator"
 
 type calledByName struct {
 	Name      string `json:"name"`
@@ -144,7 +156,7 @@ func cacheKey(session string) string {
 	return session[:min(len(session), longest)]
 }
 
-// cache marks what a Claude model behind a gateway may remember.
+// cache marks the parts that a Claude model behind a gateway may cache.
 func (r *completionsRequest) cache() {
 	mark := &cacheControl{Type: "ephemeral"}
 	if n := len(r.Tools); n > 0 {
@@ -213,7 +225,7 @@ func chatMessages(req provider.Request, c compat) []chatMessage {
 			if c.RequiresAssistantAfterToolResult {
 				out = append(out, bridge)
 			}
-			// A result cannot hold an image, a message of the person can.
+			// A tool result cannot hold an image, a user message can.
 			note := chatPart{Type: "text", Text: "Attached image(s) from tool result:"}
 			out = append(out, chatMessage{Role: "user", Content: append([]chatPart{note}, images...)})
 			images = nil
@@ -222,7 +234,8 @@ func chatMessages(req provider.Request, c compat) []chatMessage {
 	return out
 }
 
-// bridge stands between a result and a person for services that want an answer there.
+// bridge is inserted between a tool result and a user message for services that require an answer
+// there.
 var bridge = chatMessage{Role: "assistant", Content: "I have processed the tool results."}
 
 // userContent is a text where it can be: not all services take lists.
@@ -278,10 +291,13 @@ func chatAnswer(m provider.Message, model provider.Model, c compat) chatMessage 
 				thoughts = append(thoughts, b.Thinking)
 			}
 		case provider.TypeToolCall:
-			out.ToolCalls = append(out.ToolCalls, chatCall{b.ID, "function", calledByName{b.Name, string(b.Arguments)}})
+			call := chatCall{ID: b.ID, Type: "function", Function: calledByName{b.Name, string(b.Arguments)}}
 			if s := jsontext.Value(b.ThoughtSignature); s.IsValid() && s.Kind() == '{' {
 				out.ReasoningDetails = append(out.ReasoningDetails, s)
+			} else if call.Extra.Google.ThoughtSignature = b.ThoughtSignature; c.SignsCalls && b.ThoughtSignature == "" {
+				call.Extra.Google.ThoughtSignature = unsigned
 			}
+			out.ToolCalls = append(out.ToolCalls, call)
 		}
 	}
 	thought := strings.Join(thoughts, "\n")

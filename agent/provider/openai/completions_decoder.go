@@ -1,9 +1,9 @@
 package openai
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,7 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 // completionsDecoder reads the events of one answer.
@@ -28,7 +28,8 @@ type completionsDecoder struct {
 type chatCallParts struct {
 	index    *int // the service's
 	id, name string
-	waiting  strings.Builder // arguments that came before the name
+	signed   string          // Gemini's signature
+	waiting  strings.Builder // arguments that arrived before the name
 	block    int             // of the answer, once open
 	open     bool
 }
@@ -59,6 +60,7 @@ type callDelta struct {
 		Name      string         `json:"name"`
 		Arguments jsontext.Value `json:"arguments"`
 	} `json:"function"`
+	Extra extraContent `json:"extra_content"`
 }
 
 type chunkUsage struct {
@@ -72,13 +74,13 @@ type chunkUsage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// reasoningDetail keeps the bytes, because they go back as they came.
+// reasoningDetail keeps the bytes, because they are sent back unchanged.
 type reasoningDetail struct {
 	raw      jsontext.Value
 	Type, ID string
 }
 
-// UnmarshalJSON takes what it understands.
+// UnmarshalJSON takes the members that it knows.
 func (r *reasoningDetail) UnmarshalJSON(data []byte) error {
 	var v struct {
 		Type string `json:"type"`
@@ -207,6 +209,7 @@ func (d *completionsDecoder) call(part callDelta) {
 	if c.name == "" {
 		c.name = part.Function.Name
 	}
+	c.signed += part.Extra.Google.ThoughtSignature
 	args := text(part.Function.Arguments)
 	if k := part.Function.Arguments.Kind(); k == '{' {
 		args = string(part.Function.Arguments) // an object where its text should be
@@ -233,7 +236,9 @@ func (d *completionsDecoder) find(part callDelta) *chatCallParts {
 		return nil
 	}
 	for _, c := range d.calls {
-		if part.ID != "" && c.id == part.ID {
+		// Some services give several calls of an answer the same id.
+		other := part.Function.Name != "" && part.Index != nil && c.index != nil && *part.Index != *c.index
+		if part.ID != "" && c.id == part.ID && !other {
 			return c
 		}
 	}
@@ -254,7 +259,7 @@ func (d *completionsDecoder) find(part callDelta) *chatCallParts {
 	return nil
 }
 
-// End says why the answer stopped. [DONE] is not always sent.
+// End sets the reason why the answer stopped. [DONE] is not always sent.
 func (d *completionsDecoder) End() error {
 	if d.finish == "" && d.needsReason {
 		return guard.ErrIncomplete
@@ -263,7 +268,7 @@ func (d *completionsDecoder) End() error {
 		if !c.open {
 			return errors.New("a tool call has no name")
 		}
-		d.answer.Edit(c.block).ThoughtSignature = d.details[c.id]
+		d.answer.Edit(c.block).ThoughtSignature = cmp.Or(c.signed, d.details[c.id])
 	}
 	switch d.finish {
 	case "":
@@ -278,7 +283,7 @@ func (d *completionsDecoder) End() error {
 	case "error", "network_error":
 		return &guard.Problem{Status: 500, Code: d.finish}
 	default:
-		return fmt.Errorf("it stopped for an unknown reason, %q", d.finish)
+		d.answer.StoppedFor(d.finish)
 	}
 	return nil
 }

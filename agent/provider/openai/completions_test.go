@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/providertest"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 func client(api provider.API, o guard.Options) provider.Provider {
@@ -22,12 +22,12 @@ func client(api provider.API, o guard.Options) provider.Provider {
 	return openai.NewCompletions(o)
 }
 
-// send returns what the client sends for the request, as the service reads it.
+// send returns the request of the client, as the service reads it.
 func send(t *testing.T, api provider.API, change func(*provider.Request)) (providertest.Request, map[string]json.RawMessage) {
 	t.Helper()
 	s := providertest.New(t)
 	s.Script("m", providertest.Reply{Text: "ok"})
-	req := provider.Request{Model: s.Model(api, "m"), Messages: []provider.Message{said("Hello")}}
+	req := provider.Request{Model: s.Model(api, "m"), Messages: []provider.Message{userMessage("Hello")}}
 	change(&req)
 	o := providertest.Collect(t, client(api, guard.Options{}).Stream(t.Context(), req))
 	require.Nil(t, o.Err, "%v", o.Err)
@@ -37,11 +37,11 @@ func send(t *testing.T, api provider.API, change func(*provider.Request)) (provi
 	return r, m
 }
 
-func said(text string) provider.Message {
+func userMessage(text string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}}
 }
 
-// fixed answers with the same events whatever the request, and keeps the request.
+// fixed answers every request with the same events, and keeps the request.
 type fixed struct {
 	body string
 	sent *http.Request
@@ -62,7 +62,7 @@ func read(t testing.TB, m provider.Model, lines ...string) providertest.Outcome 
 
 var chat = provider.Model{ID: "m", Provider: "p", API: provider.OpenAICompletions, BaseURL: "http://chat.example/v1"}
 
-// The ways in which services think they speak Chat Completions.
+// The variants of Chat Completions that services speak.
 func TestQuirks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestQuirks(t *testing.T) {
 		"no [DONE]":                      {providertest.Quirks{NoDone: true}, "reasoning_content"},
 		"an empty reason on every chunk": {providertest.Quirks{EmptyFinish: true}, "reasoning_content"},
 		"usage in the choice":            {providertest.Quirks{UsageInChoice: true}, "reasoning_content"},
-		"stop although there are calls":  {providertest.Quirks{SaysStop: true}, "reasoning_content"},
+		"stop with calls":                {providertest.Quirks{SaysStop: true}, "reasoning_content"},
 		"all of them": {
 			providertest.Quirks{Reasoning: "reasoning", NoIndex: true, NoDone: true, EmptyFinish: true, UsageInChoice: true, SaysStop: true, Details: true},
 			"reasoning",
@@ -89,7 +89,7 @@ func TestQuirks(t *testing.T) {
 				Thinking: "a thought of some length", Text: "a text of some length", Quirks: c.quirks,
 				ToolCalls: []providertest.Call{{Name: "read", Args: map[string]any{"path": "first"}}, {Name: "ls", Args: map[string]any{"path": "second"}}},
 			}, providertest.Reply{Text: "next"})
-			req := provider.Request{Model: s.Model(provider.OpenAICompletions, "m"), Messages: []provider.Message{said("Hello")}}
+			req := provider.Request{Model: s.Model(provider.OpenAICompletions, "m"), Messages: []provider.Message{userMessage("Hello")}}
 			o := providertest.Collect(t, openai.NewCompletions(guard.Options{}).Stream(t.Context(), req))
 			require.Nil(t, o.Err, "%v", o.Err)
 			require.Equal(t, "a thought of some length", o.Message.Content[0].Thinking)
@@ -125,7 +125,7 @@ func TestOddChunks(t *testing.T) {
 	require.Equal(t, "t", o.Message.Content[0].Thinking, "the same in two fields counts once")
 	require.Equal(t, "a", o.Message.PlainText())
 
-	// Every call has index 0 and comes at once.
+	// Every call has index 0 and arrives at once.
 	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":1}"}}]}}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"read","arguments":"{\"n\":2}"}}]}}]}`, done)
 	require.Nil(t, o.Err)
@@ -143,17 +143,29 @@ func TestOddChunks(t *testing.T) {
 	require.NotEmpty(t, calls[0].ID)
 	require.NotEqual(t, calls[0].ID, calls[1].ID)
 
+	// Two calls with one id.
+	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":1"}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"}"}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"a","function":{"name":"read","arguments":"{\"n\":2}"}}]}}]}`, done)
+	require.Nil(t, o.Err)
+	require.Len(t, o.Message.ToolCalls(), 2)
+	require.JSONEq(t, `{"n":1}`, string(o.Message.ToolCalls()[0].Arguments))
+	require.JSONEq(t, `{"n":2}`, string(o.Message.ToolCalls()[1].Arguments))
+
 	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{}"}}]}}]}`, done, "[DONE]")
-	require.Equal(t, provider.Protocol, o.Err.Class, "a call of nothing")
+	require.Equal(t, provider.Truncated, o.Err.Class, "a call of nothing")
 	require.Equal(t, provider.Truncated, read(t, chat, "[DONE]").Err.Class)
 	require.Equal(t, provider.Refused, read(t, chat, `{"choices":[{"finish_reason":"content_filter"}]}`, "[DONE]").Err.Class)
 	require.Equal(t, provider.Server, read(t, chat, `{"choices":[{"finish_reason":"error"}]}`, "[DONE]").Err.Class)
-	require.Equal(t, provider.Protocol, read(t, chat, `{"choices":[{"finish_reason":"mood"}]}`, "[DONE]").Err.Class)
+	o = read(t, chat, `{"choices":[{"delta":{"content":"a"},"finish_reason":"mood"}]}`, "[DONE]")
+	require.Nil(t, o.Err)
+	require.Equal(t, provider.StopEnd, o.Message.StopReason)
+	require.Contains(t, o.Note, `"mood"`)
 	require.Equal(t, provider.StopLength, read(t, chat, `{"choices":[{"finish_reason":"length"}]}`, "[DONE]").Message.StopReason)
 
-	unsaid := chat
-	unsaid.Compat = json.RawMessage(`{"supportsFinishReason":false}`)
-	o = read(t, unsaid, `{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]")
+	unmarked := chat
+	unmarked.Compat = json.RawMessage(`{"supportsFinishReason":false}`)
+	o = read(t, unmarked, `{"choices":[{"delta":{"content":"a"}}]}`, "[DONE]")
 	require.Nil(t, o.Err)
 	require.Equal(t, provider.StopEnd, o.Message.StopReason)
 }
@@ -238,10 +250,10 @@ func TestCompletionsSwitches(t *testing.T) {
 			req.Model.Compat = json.RawMessage(compat)
 			req.System, req.SessionID = "sys", "session-1"
 			req.Messages = []provider.Message{
-				said("go"),
+				userMessage("go"),
 				{Role: provider.RoleAssistant, API: req.Model.API, Provider: req.Model.Provider, Model: req.Model.ID, Content: []provider.Block{thought, call}},
 				{Role: provider.RoleToolResult, ToolCallID: "a", ToolName: "read", Content: []provider.Block{image}},
-				said("and?"),
+				userMessage("and?"),
 			}
 			req.Tools = []provider.Tool{{Name: "read", Parameters: json.RawMessage(`{"type":"object"}`)}}
 		})
@@ -280,16 +292,16 @@ func TestCompletionsSwitches(t *testing.T) {
 	_, m = send(t, provider.OpenAICompletions, func(*provider.Request) {})
 	require.NotContains(t, m, "tools", "an empty list is refused by some")
 	_, m = send(t, provider.OpenAICompletions, func(req *provider.Request) { req.Model.MaxTokens = 0 })
-	require.NotContains(t, m, "max_tokens", "nobody knows the model")
+	require.NotContains(t, m, "max_tokens", "the model is unknown")
 }
 
-// What is known of services without being told.
+// Services are recognised without configuration.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	sent := func(m provider.Model) (*http.Request, string) {
 		f := &fixed{body: "data: [DONE]\n\n"}
 		m.API, m.Reasoning, m.MaxTokens = provider.OpenAICompletions, true, 100
-		req := provider.Request{Model: m, System: "sys", SessionID: "s-1", Thinking: provider.High, Messages: []provider.Message{said("x")}}
+		req := provider.Request{Model: m, System: "sys", SessionID: "s-1", Thinking: provider.High, Messages: []provider.Message{userMessage("x")}}
 		providertest.Collect(t, openai.NewCompletions(guard.Options{Transport: f}).Stream(t.Context(), req))
 		body, err := f.sent.GetBody()
 		require.NoError(t, err)
@@ -317,7 +329,7 @@ func TestServices(t *testing.T) {
 	require.NotContains(t, body, "reasoning_effort")
 }
 
-// FuzzCompletions holds that whatever a service sends, the contract is kept.
+// FuzzCompletions checks that the contract holds for every response of a service.
 func FuzzCompletions(f *testing.F) {
 	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]}}]}`, `[DONE]`)
 	f.Add(`{"choices":[{"delta":{"content":"x","reasoning":"y"}}]}`, `{"choices":[{"finish_reason":"stop"}]}`)

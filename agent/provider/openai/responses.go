@@ -8,7 +8,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 type responsesRequest struct {
@@ -77,7 +77,7 @@ type resultItem struct {
 	Output any    `json:"output"` // a text, or a list when there are images
 }
 
-// textSignature is what a text block keeps of the item it was.
+// textSignature holds the facts of the item from which a text block was made.
 type textSignature struct {
 	V     int    `json:"v"`
 	ID    string `json:"id"`
@@ -123,7 +123,7 @@ func buildResponses(req provider.Request) responsesRequest {
 	return r
 }
 
-// items are what the message is in terms of the service.
+// items returns the items of the message in the service's form.
 func items(m provider.Message) []any {
 	switch m.Role {
 	case provider.RoleAssistant:
@@ -154,8 +154,8 @@ func inputContent(content []provider.Block) []any {
 	return parts
 }
 
-// answerItems are the items of an answer. Those that were thought about bear their ids,
-// by which the service knows the thinking they belong to; without it they must not.
+// answerItems are the items of an answer. Those with reasoning carry their ids, by which the
+// service finds the reasoning that they belong to; without it they must not.
 func answerItems(m provider.Message) []any {
 	var out []any
 	thought := false
@@ -167,7 +167,7 @@ func answerItems(m provider.Message) []any {
 				Encrypted string `json:"encrypted_content"`
 			}
 			raw := jsontext.Value(b.ThinkingSignature)
-			// The service stores nothing, so it cannot know what does not bring its content.
+			// The service stores nothing, so it cannot resolve an item without its content.
 			if raw.IsValid() && guard.Decode(raw, &item) == nil && item.Type == "reasoning" && item.Encrypted != "" {
 				out = append(out, raw)
 				thought = true

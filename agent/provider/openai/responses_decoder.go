@@ -2,7 +2,6 @@ package openai
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 // responsesDecoder reads the events of one answer.
@@ -117,10 +116,10 @@ func (d *responsesDecoder) Event(in guard.Event) (complete bool, err error) {
 	return false, nil
 }
 
-// End never accepts: an answer ends with an event that says so.
+// End never accepts: an answer ends with a final event.
 func (d *responsesDecoder) End() error { return guard.ErrIncomplete }
 
-// problem reads an error event, whose own type says nothing.
+// problem reads an error event, whose own type carries no information.
 func (d *responsesDecoder) problem(data []byte) error {
 	p := guard.ParseError(data)
 	p.Type = ""
@@ -238,7 +237,7 @@ func (d *responsesDecoder) finish(e responsesEvent) error {
 	case "content_filter":
 		return &guard.Problem{Code: reason}
 	default:
-		return fmt.Errorf("it stopped for an unknown reason, %q", reason)
+		d.answer.StoppedFor(reason)
 	}
 	return nil
 }

@@ -56,14 +56,14 @@ func TestResponsesRequest(t *testing.T) {
 	require.Equal(t, `"flex"`, string(m["service_tier"]))
 }
 
-// Items bear the ids by which the service knows what was thought before them, but only
-// together with that.
+// Items carry the ids by which the service finds the reasoning before them, but only together with
+// that reasoning.
 func TestItemsKeepTheirThinking(t *testing.T) {
 	t.Parallel()
 	text := provider.Text("x")
 	text.TextSignature = `{"v":1,"id":"msg_1","phase":"commentary"}`
 	answer := func(req *provider.Request, blocks ...provider.Block) {
-		req.Messages = []provider.Message{said("go"), {
+		req.Messages = []provider.Message{userMessage("go"), {
 			Role: provider.RoleAssistant, API: req.Model.API, Provider: req.Model.Provider, Model: req.Model.ID,
 			Content: append(blocks, text, provider.Block{Type: provider.TypeToolCall, ID: "c|fc_1", Name: "read"}),
 		}}
@@ -115,9 +115,12 @@ func TestOddResponses(t *testing.T) {
 	require.Equal(t, "a\n\nb", o.Message.Content[0].Thinking)
 	require.Equal(t, "no", o.Message.PlainText())
 
+	o = read(t, responses, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"mood"}}}`)
+	require.Nil(t, o.Err)
+	require.Contains(t, o.Note, `"mood"`)
+
 	for last, want := range map[string]provider.Class{
 		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`:                          provider.Refused,
-		`{"type":"response.incomplete","response":{"incomplete_details":{"reason":"mood"}}}`:                                    provider.Protocol,
 		`{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"Your input is too long"}}}`: provider.ContextOverflow,
 		`{"type":"response.failed","response":{"error":null}}`:                                                                  provider.Server,
 		`{"type":"error","error":{"type":"insufficient_quota","message":"x"}}`:                                                  provider.Quota,
@@ -131,7 +134,7 @@ func TestOddResponses(t *testing.T) {
 	}
 }
 
-// FuzzResponses holds that whatever a service sends, the contract is kept.
+// FuzzResponses checks that the contract holds for every response of a service.
 func FuzzResponses(f *testing.F) {
 	f.Add(`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"m"}}`, `{"type":"response.output_text.delta","output_index":0,"delta":"x"}`)
 	f.Add(`{"type":"response.output_item.done","item":{"type":"function_call","name":"x","arguments":"{"}}`, `{"type":"response.completed"}`)

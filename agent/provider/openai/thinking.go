@@ -4,10 +4,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/provider/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
-// thinkingFields are the ways in which services are asked to think, or not to.
+// thinkingFields are the fields that services have to switch thinking on or off.
 type thinkingFields struct {
 	ReasoningEffort    string         `json:"reasoning_effort,omitzero"`
 	Reasoning          any            `json:"reasoning,omitzero"`
@@ -107,7 +107,7 @@ func (f *thinkingFields) limit(req provider.Request, c compat, on bool) {
 	}
 }
 
-// budget is what may be spent on thinking so that there is room for an answer.
+// budget returns the number of tokens for thinking that leaves room for an answer.
 func budget(req provider.Request) int {
 	const leastAnswer = 1024
 	return min(budgets[req.Thinking], req.Limit()-leastAnswer)

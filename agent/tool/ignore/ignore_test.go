@@ -19,8 +19,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/tool/ignore"
 )
 
-// ignored walks the tree below root and returns every path that is ignored, directories
-// with a slash at the end. Nothing below an ignored directory is asked about.
+// ignored walks the tree below root and returns every path that is ignored, directories with a
+// slash at the end. It skips everything below an ignored directory.
 func ignored(t *testing.T, fsys afero.Fs, root string) []string {
 	t.Helper()
 	var found []string
@@ -104,7 +104,7 @@ func TestRulesOfADirectoryWithinARepository(t *testing.T) {
 	require.Equal(t, []string{"a/main.go"}, ignored(t, fsys, "/plain"))
 }
 
-func TestARepositoryWithinARepositoryBeginsAnew(t *testing.T) {
+func TestNestedRepositoryInheritsNoRules(t *testing.T) {
 	t.Parallel()
 	fsys := afero.NewMemMapFs()
 	for name, content := range map[string]string{
@@ -141,8 +141,8 @@ func TestManyStars(t *testing.T) {
 	require.False(t, ignore.Load(fsys, "/r").Ignored(strings.Repeat("a", 4000), false))
 }
 
-// TestRandomTreesLikeGit compares with git itself. Git is what a developer of this
-// project has; a machine without it fails, so that the comparison is never left out.
+// TestRandomTreesLikeGit compares with git itself. Every developer of this project has git; a
+// machine without it fails, so that the comparison is never left out.
 func TestRandomTreesLikeGit(t *testing.T) {
 	t.Parallel()
 	const rounds = 25
@@ -234,7 +234,7 @@ func write(t *testing.T, path, content string) {
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
-// ignoreFiles shows what a failed comparison was about.
+// ignoreFiles returns the ignore files, to explain a failed comparison.
 func ignoreFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

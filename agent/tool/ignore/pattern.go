@@ -5,7 +5,7 @@ import "strings"
 // pattern is one line of a .gitignore.
 type pattern struct {
 	glob     string
-	negated  bool // takes back what an earlier line ignored
+	negated  bool // includes paths again that an earlier line ignored
 	onlyDirs bool
 	anywhere bool // without a slash: it is about the name alone, at every depth
 }
@@ -54,9 +54,9 @@ func (p pattern) matches(rel, name string, isDir bool) bool {
 	case p.anywhere:
 		return wildmatch(p.glob, name, false)
 	}
-	// What is before the first wildcard is compared first, and the rest is a pattern of its
-	// own. It shows: in "a**/b" the stars come to stand at the beginning, where they match
-	// slashes.
+	// The text before the first wildcard is compared first, and the rest is a pattern of its own.
+	// The difference is visible: in "a**/b" the stars come to stand at the beginning, where they
+	// match slashes.
 	plain := strings.IndexAny(p.glob, `*?[\`)
 	if plain < 0 {
 		return p.glob == rel

@@ -7,16 +7,21 @@ import (
 	"slices"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
-// The names in a directory that say something about ignoring.
+// The names in a directory that affect ignoring.
 const (
 	repository = ".git"
 	ignoreFile = ".gitignore"
 )
 
-// Rules are what holds in one directory. They are immutable and safe for concurrent use.
-// nil ignores nothing but the repository itself.
+// maxRules is the largest file of patterns that is read, in bytes.
+const maxRules = 1 << 20
+
+// Rules are the rules of one directory. They are immutable and safe for concurrent use. nil ignores
+// nothing but the repository itself.
 type Rules struct {
 	parent   *Rules // of the directory above, nil at the root of a repository
 	name     string // of the directory in the one above
@@ -24,9 +29,9 @@ type Rules struct {
 	exclude  []pattern // .git/info/exclude, of the root only
 }
 
-// Load returns the rules that hold in dir: those of the repository that dir is in, from
-// its root down. Outside of a repository only what is in dir itself counts. A file that
-// cannot be read says nothing.
+// Load returns the rules that hold in dir: those of the repository that dir is in, from its root
+// down. Outside of a repository only the file in dir itself counts. A file that cannot be read, is
+// not a regular file or has more than a megabyte counts as empty.
 func Load(fsys afero.Fs, dir string) *Rules {
 	dir = filepath.Clean(dir)
 	root, below := dir, []string(nil)
@@ -45,28 +50,30 @@ func Load(fsys afero.Fs, dir string) *Rules {
 	at := root
 	for _, name := range slices.Backward(below) {
 		at = filepath.Join(at, name)
-		rules = &Rules{parent: rules, name: name, patterns: read(fsys, filepath.Join(at, ignoreFile))}
+		rules = &Rules{parent: rules, name: name, patterns: read(fsys, at, ignoreFile)}
 	}
 	return rules
 }
 
 func newRoot(fsys afero.Fs, dir string) *Rules {
 	return &Rules{
-		patterns: read(fsys, filepath.Join(dir, ignoreFile)),
-		exclude:  read(fsys, filepath.Join(dir, repository, "info", "exclude")),
+		patterns: read(fsys, dir, ignoreFile),
+		exclude:  read(fsys, dir, filepath.Join(repository, "info", "exclude")),
 	}
 }
 
-func read(fsys afero.Fs, path string) []pattern {
-	content, err := afero.ReadFile(fsys, path)
+// read returns the patterns of the file called name in dir. Like git it follows no link to
+// another place.
+func read(fsys afero.Fs, dir, name string) []pattern {
+	f, err := intake.ReadBelow(fsys, dir, name, maxRules)
 	if err != nil {
 		return nil
 	}
-	return parse(content)
+	return parse(f.Content)
 }
 
-// Enter returns the rules for dir, a directory of the one that r holds for. entries is
-// what dir has in it. A repository in a repository begins anew.
+// Enter returns the rules for dir, a directory of the one that r holds for. entries are the entries
+// of dir. A nested repository starts with rules of its own.
 func (r *Rules) Enter(fsys afero.Fs, dir string, entries []fs.FileInfo) *Rules {
 	has := func(name string) bool {
 		return slices.ContainsFunc(entries, func(e fs.FileInfo) bool { return e.Name() == name })
@@ -76,7 +83,7 @@ func (r *Rules) Enter(fsys afero.Fs, dir string, entries []fs.FileInfo) *Rules {
 	}
 	sub := &Rules{parent: r, name: filepath.Base(dir)}
 	if has(ignoreFile) {
-		sub.patterns = read(fsys, filepath.Join(dir, ignoreFile))
+		sub.patterns = read(fsys, dir, ignoreFile)
 	}
 	return sub
 }
@@ -101,7 +108,7 @@ func (r *Rules) Ignored(name string, isDir bool) bool {
 	return false
 }
 
-// last asks the patterns of one file; the last one that matches decides.
+// last checks the patterns of one file; the last one that matches decides.
 func last(patterns []pattern, rel, name string, isDir bool) (ignored, decided bool) {
 	for _, p := range slices.Backward(patterns) {
 		if p.matches(rel, name, isDir) {

@@ -10,7 +10,7 @@ const (
 	noMatch verdict = iota
 	match
 	abortAll        // the text is used up: no star can help
-	abortToStarStar // a slash is in the way: only a star that matches slashes can help
+	abortToStarStar // blocked by a slash: only a star that matches slashes can help
 )
 
 // wildmatch reports whether the whole of text matches pattern. With pathname set a star
@@ -19,8 +19,8 @@ func wildmatch(pattern, text string, pathname bool) bool {
 	return glob{pattern, pathname}.match(0, text) == match
 }
 
-// glob is a pattern. The positions in it are passed as indices, because what a "**" means
-// depends on what is before it.
+// glob is a pattern. The positions in it are passed as indices, because the meaning of a "**"
+// depends on the characters before it.
 type glob struct {
 	pattern  string
 	pathname bool

@@ -145,7 +145,7 @@ func (w *writer) toolResult(c call) {
 	w.endMessage()
 }
 
-// aside is what happens now and then beside the conversation.
+// aside writes the occasional entries beside the conversation.
 func (w *writer) aside() {
 	switch w.r.IntN(100) {
 	case 0, 1:

@@ -1,11 +1,10 @@
-// Package gen writes stores of made-up session files to measure with. They are
-// deterministic and look like the real ones where it matters for speed: what kinds of
-// entries there are, in which order, how long they are, how often a conversation is
-// compacted or branches.
+// Package gen writes stores of made-up session files to measure with. They are deterministic and
+// look like the real ones in the properties that matter for speed: the kinds of entries, their
+// order, their length, and how often a conversation is compacted or branches.
 //
-// The sizes are fitted to two published sessions of pi: of the lines 9 % are prompts,
-// 45 % answers and 40 % tool results; bodies are log-normal with a median of 0.3 to
-// 3 KB and a 99th percentile of 5 to 110 KB; 6 % of the texts are not all ASCII.
+// The sizes are fitted to two published sessions of pi: of the lines 9 % are prompts, 45 % answers
+// and 40 % tool results; bodies are log-normal with a median of 0.3 to 3 KB and a 99th percentile
+// of 5 to 110 KB; 6 % of the texts are not all ASCII.
 package gen
 
 import (
@@ -36,21 +35,21 @@ const (
 	Omp Flavour = "omp" // a title slot before the header, models as one string
 )
 
-// Preset says what to write.
+// Preset describes the store to write.
 type Preset struct {
 	Sessions int     // number of files
 	Bytes    int64   // of all files together, about
 	Spread   float64 // sigma of the log-normal file sizes; 0: all alike
 	Projects int     // number of working directories; the first are the busiest
 	Flat     bool    // no compactions and no branches: the context is the whole file
-	Torn     float64 // share of files whose last line stops in the middle
+	Torn     float64 // share of files with an incomplete last line
 	Needles  int     // how many sessions hold [Needle] in a prompt
 
 	Seed    uint64
 	Flavour Flavour
 }
 
-// Presets are the stores that the goals speak of.
+// Presets are the stores of the performance goals.
 var Presets = map[string]Preset{
 	"tiny": {Sessions: 12, Bytes: 600e3, Spread: .9, Projects: 3, Torn: .2, Needles: 2}, // for tests
 	"S1":   {Sessions: 1, Bytes: 1e6, Projects: 1},
@@ -65,8 +64,8 @@ var Presets = map[string]Preset{
 // Names are the names of the presets, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(Presets)) }
 
-// Manifest says what is in a store, as the generator knows it: answers to compare
-// those of any program with.
+// Manifest describes the content of a store, as the generator knows it: reference answers to
+// compare those of any program with.
 type Manifest struct {
 	Version     int       `json:"version"`
 	Preset      Preset    `json:"preset"`
@@ -80,7 +79,7 @@ type Manifest struct {
 	Sessions    []Session `json:"sessions"` // the oldest first
 }
 
-// Session is what is known of one file.
+// Session holds the known facts of one file.
 type Session struct {
 	Path     string `json:"path"` // below the store
 	ID       string `json:"id"`
@@ -93,7 +92,7 @@ type Session struct {
 	Torn     bool   `json:"torn,omitempty"`
 }
 
-// Write makes the store p in dir, which is created. Files that are there already are
+// Write makes the store p in dir, which is created. Existing files with the same names are
 // overwritten, others stay.
 func Write(dir string, p Preset) (*Manifest, error) {
 	if p.Flavour == "" {
@@ -125,8 +124,8 @@ func Write(dir string, p Preset) (*Manifest, error) {
 	return m, os.WriteFile(manifestIn(dir), b, 0o600)
 }
 
-// Read returns the manifest of the store in dir. ok is false when there is none of
-// today's [Version].
+// Read returns the manifest of the store in dir. ok is false if there is none of the current
+// [Version].
 func Read(dir string) (m *Manifest, ok bool) {
 	b, err := os.ReadFile(manifestIn(dir))
 	if err != nil || json.Unmarshal(b, &m) != nil || m.Version != Version {
@@ -146,7 +145,7 @@ func Cached(cache, name string) (dir string, m *Manifest, err error) {
 	if m, ok := Read(dir); ok {
 		return dir, m, nil
 	}
-	// The manifest comes last, so that what an interrupt left is made again.
+	// The manifest is written last, so that an interrupted store is made again.
 	if err := os.RemoveAll(dir); err != nil {
 		return "", nil, err
 	}

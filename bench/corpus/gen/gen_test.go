@@ -14,8 +14,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
 )
 
-// TestSameBytes fails when the bytes of a store change: then increase gen.Version,
-// so that nobody measures with an old one.
+// TestSameBytes fails when the bytes of a store change: then increase gen.Version, so that no
+// measurement uses an old one.
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	for flavour, want := range map[gen.Flavour]string{
@@ -38,7 +38,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestLines requires what the manifest says of the files, by the plainest reading.
+// TestLines checks the manifest against the files, with the simplest parser.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	p := gen.Presets["tiny"]
@@ -51,7 +51,7 @@ func TestLines(t *testing.T) {
 		content, err := os.ReadFile(filepath.Join(dir, s.Path))
 		require.NoError(t, err)
 		size += int64(len(content))
-		entries, messages := -1, 0 // the header is no entry
+		entries, messages := -1, 0 // the header is not an entry
 		for line := range strings.Lines(string(content)) {
 			var v struct{ Type string }
 			if json.Unmarshal([]byte(line), &v) != nil {

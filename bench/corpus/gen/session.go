@@ -107,11 +107,11 @@ func (w *writer) conversation() {
 // flush writes the line that was made.
 func (w *writer) flush() {
 	w.line = append(w.line, '\n')
-	n, _ := w.out.Write(w.line) // the error stays and comes out of Flush
+	n, _ := w.out.Write(w.line) // the error stays and is returned by Flush
 	w.written += int64(n)
 }
 
-// begin begins an entry behind the leaf.
+// begin begins an entry after the leaf.
 func (w *writer) begin(typ string) {
 	w.at = w.at.Add(time.Duration(200+w.r.IntN(12_000)) * time.Millisecond)
 	w.open = node{id: w.entryID(), parent: w.leaf, keeps: -1}
@@ -146,7 +146,7 @@ func (w *writer) entryID() string {
 	}
 }
 
-// compact hides what is on the path but for its end, which begins with a prompt.
+// compact hides the entries of the path except for its end, which begins with a prompt.
 func (w *writer) compact() {
 	keep, kept := w.leaf, 0
 	for w.nodes[keep].parent >= 0 && (kept < compactKeep || !w.nodes[keep].user) {
@@ -166,7 +166,7 @@ func (w *writer) compact() {
 	w.facts.Compactions++
 }
 
-// branch goes back to before an earlier prompt, if the path has one that is near.
+// branch moves the leaf to before an earlier prompt, if the path has one nearby.
 func (w *writer) branch() {
 	at, size := w.leaf, 0
 	for hops := 5 + w.r.IntN(40); hops > 0 || !w.nodes[at].user; hops-- {
@@ -198,7 +198,7 @@ func (w *writer) tear() int64 {
 	return w.written
 }
 
-// count completes what is known of the file.
+// count completes the known facts of the file.
 func (w *writer) count() {
 	w.is.Entries, w.is.LeafID = len(w.nodes), w.nodes[len(w.nodes)-1].id
 	for _, n := range w.nodes {

@@ -51,7 +51,7 @@ func newText(r *rand.Rand) *text {
 	return t
 }
 
-// word returns a word, the common ones more often.
+// word returns a word, with common ones more often.
 func (t *text) word(r *rand.Rand) string {
 	return t.words[int(float64(len(t.words))*math.Pow(r.Float64(), 3))]
 }

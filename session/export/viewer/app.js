@@ -1,9 +1,9 @@
-// The page: reads the session out of its data blocks, draws it and answers the keyboard.
+// The page: reads the session from its data blocks, displays it and handles the keyboard.
 
 const main = byId("conversation");
 const about = readJSON("session-data");
 
-const memory = { // what the browser may or may not remember for a file
+const storage = { // localStorage, which browsers may deny to pages opened from files
   get(key) {
     try {
       return localStorage.getItem("session-page-" + key);
@@ -14,7 +14,7 @@ const memory = { // what the browser may or may not remember for a file
   set(key, v) {
     try {
       localStorage.setItem("session-page-" + key, v);
-    } catch { /* then it is forgotten */ }
+    } catch { /* not saved */ }
   },
 };
 
@@ -29,13 +29,13 @@ const view = {
     const all = state.all[group === "call" ? "output" : group];
     return all ?? otherwise;
   },
-  drawn: () => hits.later(),
-  /** newDay says whether an entry is of another day than the one above it. */
+  drawn: () => hits.schedule(),
+  /** newDay reports whether an entry's day differs from that of the entry above it. */
   newDay(record) {
     const above = conversation.path[conversation.place.get(record.ordinal) - 1];
     return above === undefined || tree.records[above].day !== record.day;
   },
-  /** branches are the ways on from an entry that are not on the path shown. */
+  /** branches lists the children of an entry that are not on the displayed path. */
   branches(record) {
     const others = (record.children ?? []).filter((c) => !conversation.place.has(c));
     if (!others.length) return null;
@@ -59,7 +59,7 @@ function showBranch(leaf) {
 
 function showRows() {
   const { matches } = search;
-  // What is searched is searched everywhere, unless another view than the default one was chosen.
+  // With the default filter, a search covers all entries.
   const keep = matches && state.filter === "default" ? filters.all : filters[state.filter];
   const active = new Set(conversation.path);
   const rows = tree.rows((r) => keep(r) && (!matches || matches.has(r.ordinal)), active);
@@ -67,7 +67,7 @@ function showRows() {
   byId("status").textContent = grouped(rows.length) + " of " + count(tree.records.length, "entry", "entries") + (matches ? " match" : "");
 }
 
-/** goTo shows an entry, on another branch if it is there, and puts it into the address of the page. */
+/** goTo shows an entry, switching to its branch if necessary, and updates the address of the page. */
 function goTo(ordinal, focus) {
   if (ordinal < 0) return;
   if (!conversation.place.has(ordinal)) showBranch(tree.newestBelow(ordinal));
@@ -82,14 +82,14 @@ function setAddress(ordinal) {
   if (location.hash === hash) return;
   try {
     history.replaceState(null, "", hash);
-  } catch { /* a frame without an address of its own */ }
+  } catch { /* a frame whose address can't be changed */ }
 }
 
 function fromAddress() {
   let name = location.hash.slice(1);
   try {
     name = decodeURIComponent(name);
-  } catch { /* as it is */ }
+  } catch { /* not encoded */ }
   if (name === "top" || name === "conversation") return false;
   const found = name ? tree.find(name) : -1;
   if (found >= 0 && found !== state.at) goTo(found, false);
@@ -97,9 +97,9 @@ function fromAddress() {
 }
 
 async function runSearch(query) {
-  const done = await search.run(query, (n) => (byId("status").textContent = "Searching… " + grouped(n) + " so far"));
+  const done = await search.run(query, (n) => (byId("status").textContent = "Searching… " + grouped(n) + " found"));
   if (!done) return false;
-  hits.look(search.words);
+  hits.setWords(search.words);
   showRows();
   return true;
 }
@@ -120,11 +120,11 @@ function setTheme(name) {
 
 function nextTheme() {
   const name = themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length];
-  memory.set("theme", name);
+  storage.set("theme", name);
   setTheme(name);
 }
 
-/** toggleAll folds or unfolds everything of a kind, now and when it is drawn later. */
+/** toggleAll expands or collapses all blocks of a kind, including those drawn later. */
 function toggleAll(group) {
   const open = !(state.all[group] ?? false);
   state.all[group] = open;
@@ -206,10 +206,10 @@ function listenToSearch() {
   input.addEventListener("keydown", async (ev) => {
     if (ev.key !== "Enter" && ev.key !== "ArrowDown") return;
     ev.preventDefault();
-    clearTimeout(typed); // what was typed last counts
+    clearTimeout(typed); // search for the current input at once
     if (!(await runSearch(input.value)) || !sidebar.list.length) return;
     byId("tree").focus();
-    if (ev.key === "Enter") sidebar.choose(0);
+    if (ev.key === "Enter") sidebar.select(0);
     else sidebar.move(0);
   });
 }
@@ -232,7 +232,7 @@ function listen() {
   followScroll();
 }
 
-// followScroll keeps the sidebar at what is being read, unless that is what is being used.
+// followScroll keeps the sidebar's cursor at the topmost visible entry, unless the sidebar is in use.
 function followScroll() {
   let waiting = false;
   addEventListener("scroll", () => {
@@ -250,21 +250,21 @@ function followScroll() {
   }, { passive: true });
 }
 
-// listenEarly is for what can be used while the page is still being read.
+// listenEarly adds the listeners for controls that work while the page is loading.
 function listenEarly() {
   byId("theme").addEventListener("click", nextTheme);
   byId("save").addEventListener("click", () => saveFile(about));
   document.addEventListener("toggle", (ev) => {
     const { key } = ev.target.dataset ?? {};
     if (key) state.open.set(key, ev.target.open);
-    hits.later();
+    hits.schedule();
   }, true);
 }
 
-/** showBeginning shows the first entries while the others are still being read, if it is these that will be shown. */
+/** showBeginning shows the first entries while the others are loading, unless the page will start elsewhere. */
 function showBeginning() {
-  if (location.hash.length > 1 || about.leafId === "") return main.replaceChildren(h("p", { class: "quiet" }, "Reading…"));
-  const records = recordsOf(lines.text(0), 0, 0); // others than those that stay: what follows changes them
+  if (location.hash.length > 1 || about.leafId === "") return main.replaceChildren(h("p", { class: "quiet" }, "Loading…"));
+  const records = recordsOf(lines.text(0), 0, 0); // copies: readRecords changes its records as it reads on
   const end = records.findIndex((r, i) => i > 0 && r.parentId !== records[i - 1].id);
   tree = new Tree(records.slice(0, Math.min(end < 0 ? records.length : end, groupSize)));
   conversation = new Conversation(main, lines, tree, view);
@@ -272,15 +272,15 @@ function showBeginning() {
 }
 
 function showProgress(records) {
-  if (!main.childElementCount && stillComing()) {
+  if (!main.childElementCount && isLoading()) {
     showFacts(factsOf(about, [], []), true);
     showBeginning();
   }
-  byId("status").textContent = "Reading… " + count(records.length, "entry", "entries");
+  byId("status").textContent = "Loading… " + count(records.length, "entry", "entries");
 }
 
 async function start() {
-  const theme = memory.get("theme");
+  const theme = storage.get("theme");
   setTheme(themes.includes(theme) ? theme : document.documentElement.dataset.theme);
   if (narrow.matches) toggleSidebar(false);
   listenEarly();
@@ -288,7 +288,7 @@ async function start() {
   tree = new Tree(await readRecords(showProgress));
   search = new Search(lines, tree);
   conversation = new Conversation(main, lines, tree, view);
-  sidebar = new Sidebar({ box: byId("tree"), rows: byId("rows"), onDraw: () => hits.later() }, tree, (ordinal) => {
+  sidebar = new Sidebar({ box: byId("tree"), rows: byId("rows"), onDraw: () => hits.schedule() }, tree, (ordinal) => {
     goTo(ordinal, false);
     if (narrow.matches) toggleSidebar(false);
   });

@@ -1,17 +1,17 @@
-// The conversation: the entries of one path in groups. A group is filled when it comes near the window and
-// emptied when it is far away again, so that a page of any length stays quick.
+// The conversation: the entries of one path in groups. A group is drawn when it comes near the window and
+// emptied when it is far away again, so that a page of any length stays fast.
 
 const groupSize = 20; // entries
-const guessedHeight = 110; // pixels of an entry that was not drawn yet
-const keptGroups = 14; // filled ones, when there are more than wholePage entries
-const wholePage = 300; // entries up to which everything stays drawn, for the browser's own search
-const printable = 3000; // entries up to which printing draws everything
+const estimatedHeight = 110; // pixels of an entry that is not drawn yet
+const keptGroups = 14; // drawn groups if there are more than wholePage entries
+const wholePage = 300; // up to this number of entries everything stays drawn, so that the browser's own search works
+const printable = 3000; // up to this number of entries printing draws everything
 
 class Conversation {
   constructor(root, lines, tree, view) {
     [this.root, this.lines, this.tree, this.view] = [root, lines, tree, view];
     this.path = [];
-    this.place = new Map(); // ordinal → place on the path
+    this.place = new Map(); // ordinal → index in path
     this.groups = [];
     this.watch = new IntersectionObserver((seen) => this.seen(seen), { rootMargin: "1600px 0px" });
   }
@@ -25,7 +25,7 @@ class Conversation {
     for (let i = 0; i < path.length; i += groupSize) {
       const el = h("div", { class: "group" });
       const group = { el, from: i, to: Math.min(i + groupSize, path.length), filled: false, height: 0 };
-      el.style.minHeight = (group.to - group.from) * guessedHeight + "px";
+      el.style.minHeight = (group.to - group.from) * estimatedHeight + "px";
       el.group = group;
       this.groups.push(group);
     }
@@ -73,7 +73,10 @@ class Conversation {
     return group.el.children[at - group.from];
   }
 
-  /** reveal scrolls to an entry. What is around it is drawn first, else it would move away again. settled is called when it is there. */
+  /**
+   * reveal scrolls to an entry. It draws the neighbouring groups first, because drawing them later would move the
+   * entry. It calls settled when scrolling is done.
+   */
   reveal(ordinal, focus, settled = () => {}) {
     const el = this.element(ordinal);
     if (!el) return;
@@ -93,7 +96,7 @@ class Conversation {
     this.element(ordinal)?.classList.add("current");
   }
 
-  /** topmost returns the ordinal of the first entry in the window, -1 when none is drawn there. */
+  /** topmost returns the ordinal of the first entry in the window, -1 if none is drawn there. */
   topmost() {
     for (const g of this.groups) {
       if (!g.filled || g.el.getBoundingClientRect().bottom < 80) continue;
@@ -102,7 +105,7 @@ class Conversation {
     return -1;
   }
 
-  /** beforePrint draws everything, or reports that it would be too much. */
+  /** beforePrint draws everything, or returns false if the conversation is too long. */
   beforePrint() {
     this.printing = true;
     if (this.path.length > printable) return false;

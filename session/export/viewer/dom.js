@@ -1,7 +1,7 @@
-// From items and nodes to elements. This is the only place that makes elements: by name, with text as text.
-// Nothing is ever parsed as HTML, which the page's policy (trusted types) forbids as well.
+// Creates elements from items and nodes. Only this file and its function h create elements: by name, with text as
+// text. Nothing is parsed as HTML; the page's policy (Trusted Types) forbids that too.
 
-/** h makes an element. A child is an element, a text, or nothing. */
+/** h creates an element. A child is an element, a string, or null. */
 function h(tag, props, ...children) {
   const el = document.createElement(tag);
   for (const [name, v] of Object.entries(props ?? {})) {
@@ -14,9 +14,9 @@ function h(tag, props, ...children) {
   return el;
 }
 
-const plainTags = new Set(["p", "h3", "h4", "h5", "h6", "hr", "blockquote", "ul", "ol", "li", "thead", "tbody", "tr", "th", "td", "br", "code", "em", "strong", "del", "span", "pre"]);
+const plainTags = new Set(["p", "h3", "h4", "h5", "h6", "hr", "blockquote", "ul", "ol", "li", "thead", "tbody", "tr", "th", "td", "br", "code", "em", "strong", "s", "span", "pre"]);
 
-/** build makes the elements of markdown nodes. */
+/** build creates the elements of Markdown nodes. */
 function build(nodes) {
   const out = document.createDocumentFragment();
   for (const node of nodes) out.append(typeof node === "string" ? node : buildNode(node));
@@ -31,7 +31,7 @@ function buildNode([tag, attrs, ...children]) {
     case "a": return anchor(attrs.href, build(children));
   }
   if (!plainTags.has(tag)) return document.createTextNode("");
-  const el = h(tag, { class: attrs?.class ?? (attrs?.align && attrs.align !== "left" ? attrs.align : undefined) });
+  const el = h(tag, { class: attrs?.align && attrs.align !== "left" ? attrs.align : undefined });
   if (tag === "ol" && attrs.start !== 1) el.start = attrs.start;
   el.append(build(children));
   return el;
@@ -52,7 +52,7 @@ async function copy(button, text) {
   let done = true;
   try {
     await navigator.clipboard.writeText(text);
-  } catch { // no clipboard here: some browsers have none for files
+  } catch { // some browsers have no clipboard API for pages opened from files
     const area = h("textarea", { class: "offscreen", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);
@@ -60,29 +60,45 @@ async function copy(button, text) {
     done = document.execCommand("copy");
     area.remove();
   }
-  button.textContent = done ? "Copied" : "Not copied";
+  button.textContent = done ? "Copied" : "Copy failed";
   setTimeout(() => (button.textContent = copyIcon), 1200);
 }
 
+// CSS classes and the highlight.js scopes that they color. Other scopes have no color.
+const colours = {
+  "hl-c": "comment quote meta doctag",
+  "hl-s": "string regexp char template-variable",
+  "hl-n": "number symbol bullet",
+  "hl-k": "keyword literal tag name selector-tag section",
+  "hl-f": "title type built_in selector-class selector-id",
+  "hl-a": "attr attribute variable property",
+  "hl-ins": "addition",
+  "hl-del": "deletion",
+};
+const colourOf = new Map(Object.entries(colours).flatMap(([cls, scopes]) => scopes.split(" ").map((scope) => [scope, cls])));
+
 function coloured(code, lang) {
   const out = document.createDocumentFragment();
-  for (const [kind, text] of highlight(code, lang)) out.append(kind ? h("span", { class: "hl-" + kind }, text) : text);
+  for (const [scope, text] of highlight(code, lang.toLowerCase())) {
+    const cls = colourOf.get(scope.split(".")[0]);
+    out.append(cls ? h("span", { class: cls }, text) : text);
+  }
   return out;
 }
 
-const shownAtOnce = { characters: 200_000, rows: 2000, blocks: 200 }; // of one text, difference or entry
+const shownAtOnce = { characters: 200_000, rows: 2000, blocks: 200, parts: 1000 }; // limits for one text, diff, entry or Markdown text
 
-/** restButton stands for what would take a browser long to draw, until it is wanted. */
-function restButton(what, make) {
-  const el = h("button", { type: "button", class: "rest", onclick: () => el.replaceWith(make()) }, "Show the other " + what);
+/** moreButton replaces content that is slow to draw, until the user asks for it. */
+function moreButton(amount, make) {
+  const el = h("button", { type: "button", class: "rest", onclick: () => el.replaceWith(make()) }, "Show " + amount);
   return el;
 }
 
-/** parted is the elements that make gives of a list, the first of them at once. */
-function parted(all, most, what, make) {
+/** limited returns the elements that make creates from a list: the first most, and a button for the others. */
+function limited(all, most, noun, make) {
   const out = document.createDocumentFragment();
   out.append(...all.slice(0, most).map(make));
-  if (all.length > most) out.append(restButton(grouped(all.length - most) + " " + what, () => parted(all.slice(most), all.length, what, make)));
+  if (all.length > most) out.append(moreButton(grouped(all.length - most) + " more " + noun, () => limited(all.slice(most), all.length, noun, make)));
   return out;
 }
 
@@ -91,18 +107,18 @@ function codeBlockElement(code, lang, shell = false) {
   const most = shownAtOnce.characters;
   const named = lang && !shell;
   return h("div", { class: joined(" ", ["code", shell && "shell", named && "named"]), dir: "ltr" },
-    h("div", { class: "bar" }, named ? h("span", { class: "lang" }, preview(lang, 30)) : null, copyButton(() => text, "Copy this text")),
+    h("div", { class: "bar" }, named ? h("span", { class: "lang" }, preview(lang, 30)) : null, copyButton(() => text, "Copy text")),
     h("pre", { tabindex: "0" }, h("code", null, coloured(text.slice(0, most), lang)),
-      text.length > most ? restButton(byteSize(text.length - most), () => document.createTextNode(text.slice(most))) : null));
+      text.length > most ? moreButton(byteSize(text.length - most) + " more", () => document.createTextNode(text.slice(most))) : null));
 }
 
 function diffElement(rows) {
   const names = { "+": "ins", "-": "del", "…": "gap", " ": "same" };
   const row = ([op, text]) => h("div", { class: names[op] }, h("span", { class: "op", "aria-hidden": "true" }, op === "…" ? "⋯" : op), h("span", { class: "text" }, clean(text) || " "));
-  return h("div", { class: "diff", dir: "ltr", tabindex: "0", role: "region", "aria-label": "Difference" }, parted(rows, shownAtOnce.rows, "lines", row));
+  return h("div", { class: "diff", dir: "ltr", tabindex: "0", role: "region", "aria-label": "Diff" }, limited(rows, shownAtOnce.rows, "lines", row));
 }
 
-/** folded is a details element whose content is made when it is first opened. */
+/** folded returns a details element whose content is created when it is first opened. */
 function folded(cls, key, summaryParts, open, make) {
   const el = h("details", { class: cls, "data-key": key });
   el.append(h("summary", null, summaryParts));
@@ -120,17 +136,21 @@ function folded(cls, key, summaryParts, open, make) {
 
 const note = (text) => (text ? h("span", { class: "note" }, clean(text)) : null);
 
-// What a fold begins with is said while it is folded only.
+// glimpse is a note that is visible only while its details element is closed.
 const glimpse = (text) => (text ? h("span", { class: "note glimpse" }, clean(text)) : null);
 
+function markdownElement(text) {
+  return h("div", { class: "text", dir: "auto" }, limited(parseMarkdown(clean(text)), shownAtOnce.parts, "paragraphs", (node) => build([node])));
+}
+
 const makers = {
-  markdown: (b) => h("div", { class: "text", dir: "auto" }, build(parseMarkdown(clean(b.text)))),
+  markdown: (b) => markdownElement(b.text),
   hint: (b) => h("p", { class: "note" }, clean(b.text)),
   error: (b) => h("pre", { class: "error" }, clean(b.text)),
   code: (b) => codeBlockElement(b.text, b.lang ?? "", b.shell),
-  image: (b) => b.source ? pictureElement(b) : h("p", { class: "placeholder" }, clean(b.text)),
+  image: (b) => b.source ? imageElement(b) : h("p", { class: "placeholder" }, clean(b.text)),
   thinking: (b, key, view) => folded("thinking", key, ["Thinking ", glimpse(b.note)], view.open(key, "thinking", false),
-    () => h("div", { class: "text", dir: "auto" }, build(parseMarkdown(clean(b.text))))),
+    () => markdownElement(b.text)),
   output: (b, key, view) => b.short ? codeBlockElement(b.text, "") : folded("output", key, [h("span", { class: "count" }, b.title), " ", glimpse(b.note)], view.open(key, "output", false),
     () => codeBlockElement(b.text, "")),
   fold: (b, key, view) => folded("fold", key, [clean(b.title), " ", note(b.note)], view.open(key, "", false),
@@ -147,20 +167,20 @@ function callElement(b, key, view) {
   const head = [h("b", null, clean(b.name)), " ", path, " ", b.about ? note(b.about) : glimpse(b.hint)];
   return folded("call", key, head, open, () => h("div", null,
     b.parts.map((p) => makers[p.kind](p)),
-    b.args.length ? h("dl", { class: "arguments" }, parted(b.args, shownAtOnce.blocks, "arguments", ([name, v]) =>
+    b.args.length ? h("dl", { class: "arguments" }, limited(b.args, shownAtOnce.blocks, "arguments", ([name, v]) =>
       h("div", { class: v.length > 80 || v.includes("\n") ? "multi" : "" }, h("dt", null, clean(name)),
         h("dd", null, v.length > shownAtOnce.characters ? codeBlockElement(v, "") : h("pre", null, clean(v)))))) : null,
     b.args.length + b.parts.length === 0 && !b.path ? h("p", { class: "note" }, "no arguments") : null));
 }
 
-function pictureElement({ source, size }) {
+function imageElement({ source, size }) {
   const [width, height] = size?.every((n) => n > 0 && n < 20_000) ? size : [];
   const img = h("img", { alt: "Image in the conversation", loading: "lazy", decoding: "async", width, height });
   img.src = source;
-  return h("button", { type: "button", class: "picture", "aria-label": "Enlarge the image", onclick: () => showPicture(source) }, img);
+  return h("button", { type: "button", class: "picture", "aria-label": "Enlarge image", onclick: () => showImage(source) }, img);
 }
 
-function showPicture(source) {
+function showImage(source) {
   const img = h("img", { alt: "Image in the conversation" });
   img.src = source;
   const box = h("dialog", { class: "picture", "aria-label": "Image", tabindex: "-1", onclick: () => box.close(), onclose: () => box.remove() }, img);
@@ -168,7 +188,7 @@ function showPicture(source) {
   box.showModal();
 }
 
-/** itemElement is one entry of the conversation. view says what is open and what a link to it is. */
+/** itemElement returns the element of one entry. view decides which blocks are open and names the anchors. */
 function itemElement(item, record, view) {
   const anchorName = view.anchor(record.ordinal);
   const { time } = item;
@@ -178,10 +198,10 @@ function itemElement(item, record, view) {
       item.flags.map((f) => h("span", { class: f.bad ? "flag bad" : "flag" }, clean(f.text))),
       item.kind === "tool" ? note(record.about) : null,
       record.label ? h("span", { class: "label", title: "Label: " + record.label }, record.label) : null,
-      h("button", { type: "button", class: "copy", "aria-label": "Copy this entry as text", onclick: (ev) => copy(ev.currentTarget, view.copyText(record)) }, copyIcon),
+      h("button", { type: "button", class: "copy", "aria-label": "Copy entry as text", onclick: (ev) => copy(ev.currentTarget, view.copyText(record)) }, copyIcon),
       h("a", { class: "anchor", href: "#" + encodeURIComponent(anchorName), title: "Link to this entry" + (record.id ? ": " + preview(record.id, 70) : ""), "aria-label": "Link to this entry" }, "#"),
       h("span", { class: "meta" }, item.meta.map((m) => h("span", { title: m.full ? clean(m.full) : undefined }, clean(m.text)))),
       time.machine ? h("time", { datetime: time.machine, title: time.full }, (view.newDay(record) ? time.day + " " : "") + time.text) : h("span", { class: "time" }, time.text)),
-    parted(Array.from(item.blocks.entries()), shownAtOnce.blocks, "blocks", ([i, b]) => makers[b.kind](b, record.ordinal + ":" + i, view)),
+    limited(Array.from(item.blocks.entries()), shownAtOnce.blocks, "blocks", ([i, b]) => makers[b.kind](b, record.ordinal + ":" + i, view)),
     view.branches(record));
 }

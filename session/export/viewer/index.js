@@ -1,23 +1,23 @@
-// The session as a tree: a light record per entry, so that a hundred megabytes are parsed once and kept once,
-// as the text they came in.
+// The session as a tree with a small record per entry. The entries themselves stay in the page as text and are parsed
+// again when needed, so that a session of a hundred megabytes is in memory only once.
 
-/** Lines reads the entries out of the page. Each chunk holds whole lines; chunks(i) returns its text. */
+/** Lines reads entries from the page. Each chunk contains whole lines; chunks(i) returns its text. */
 class Lines {
   constructor(chunks) {
     this.chunks = chunks;
-    this.held = [-1, ""]; // the chunk read last: neighbours are asked for together
+    this.cached = [-1, ""]; // the last chunk, because neighbours are usually read together
   }
 
   text(i) {
-    if (this.held[0] !== i) this.held = [i, this.chunks(i)];
-    return this.held[1];
+    if (this.cached[0] !== i) this.cached = [i, this.chunks(i)];
+    return this.cached[1];
   }
 
   raw(r) {
     return this.text(r.chunk).slice(r.start, r.end);
   }
 
-  /** entry returns the entry of a record; what cannot be read is an entry that says so. */
+  /** entry returns the entry of a record; for an invalid line, an entry of type "damaged". */
   entry(r) {
     return parseEntry(this.raw(r));
   }
@@ -33,8 +33,8 @@ function parseEntry(raw) {
 }
 
 /**
- * recordsOf makes the records of one chunk, numbered from ordinal on. calls remembers from chunk to chunk what
- * tools were called with, by call id, until their results come.
+ * recordsOf returns the records of one chunk, numbered from ordinal on. calls has the arguments of tool calls without a
+ * result, by call id; it is shared between chunks.
  */
 function recordsOf(text, chunk, ordinal, calls = new Map()) {
   const out = [];
@@ -79,7 +79,7 @@ function usageOf(usage) {
   return { input: num(u.input), output: num(u.output), cacheRead: num(u.cacheRead), cacheWrite: num(u.cacheWrite), cost: num(obj(u.cost).total) };
 }
 
-/** headline is the text that tells what an entry is about. */
+/** headline returns the most descriptive text of an entry. */
 function headline(e, m) {
   const from = e.type === "message" ? m : e;
   for (const key of ["summary", "command", "code"]) if (str(from[key])) return from[key];
@@ -94,14 +94,14 @@ function headline(e, m) {
 
 const paths = ["path", "file_path"];
 
-/** argumentHint is the argument that tells most: a command, a path, a pattern, else the first that is a text. */
+/** argumentHint returns the most descriptive argument: a command, pattern or path, else the first string. */
 function argumentHint(args) {
   for (const key of ["command", "pattern", ...paths]) if (str(obj(args)[key])) return preview(args[key], 100);
   for (const [key, v] of Object.entries(obj(args))) if (key !== "_i" && typeof v === "string" && v) return preview(v, 100);
   return "";
 }
 
-/** Tree links records by their ids. Of entries with the same id the last one counts. */
+/** Tree links records by their ids. If entries have the same id, the last one counts. */
 class Tree {
   constructor(records) {
     this.records = records;
@@ -116,11 +116,11 @@ class Tree {
       const target = r.type === "label" ? this.byId.get(r.target) : undefined;
       if (target !== undefined) records[target].label = clean(r.set);
     }
-    this.adoptCircles();
+    this.breakCycles();
   }
 
-  // Parents that lead in a circle have no root above them; the first met becomes one.
-  adoptCircles() {
+  // breakCycles makes the first entry of each parent cycle a root, because no root leads to it.
+  breakCycles() {
     const seen = new Uint8Array(this.records.length);
     const visit = (root) => {
       for (const stack = [root]; stack.length;) {
@@ -160,7 +160,7 @@ class Tree {
     return newest;
   }
 
-  /** anchor names an entry in the address of the page; find is its inverse. */
+  /** anchor returns the name of an entry in the page's address; find is its inverse. */
   anchor(i) {
     const { id } = this.records[i];
     return this.byId.get(id) === i && id.length <= 64 ? "entry-" + id : "entry-." + i;
@@ -175,8 +175,8 @@ class Tree {
   }
 
   /**
-   * rows lists what the sidebar shows: entries that keep lets through, indented where branches part, the
-   * branch in active first.
+   * rows returns the rows of the sidebar: the entries that keep accepts, indented at each fork, with the branch in
+   * active first.
    */
   rows(keep, active) {
     const { below, tops } = this.visible(keep);
@@ -200,7 +200,7 @@ class Tree {
     return out;
   }
 
-  // visible gives every entry that keep lets through to its nearest such ancestor.
+  // visible assigns each entry that keep accepts to its nearest accepted ancestor.
   visible(keep) {
     const below = new Map();
     const tops = [];
@@ -221,7 +221,7 @@ class Tree {
 const settings = new Set(["label", "custom", "model_change", "thinking_level_change", "service_tier_change", "mode_change",
   "context_change", "session_info", "title_change", "ttsr_injection", "session_init", "mcp_tool_selection", "credential_pin"]);
 
-/** filters are the views of the sidebar. An answer that only calls tools stands behind their results. */
+/** filters are the sidebar's filters. The default one hides answers that only call tools, because the results are listed. */
 const filters = {
   default: (r) => !settings.has(r.type) && !(r.silent && r.children?.length),
   "no-tools": (r) => filters.default(r) && r.role !== "toolResult" && r.role !== "bashExecution" && r.role !== "pythonExecution" && !r.silent,
@@ -230,7 +230,7 @@ const filters = {
   all: () => true,
 };
 
-/** totals sums up some entries. */
+/** totals returns the sums over records. */
 function totals(records) {
   const t = { user: 0, assistant: 0, calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, models: new Set() };
   for (const r of records) {
@@ -244,7 +244,7 @@ function totals(records) {
   return t;
 }
 
-/** textsOf is every text of an entry that a reader could be looking for. */
+/** textsOf returns the searchable text of an entry. */
 function textsOf(e) {
   const out = [];
   const skip = new Set(["id", "parentId", "type", "timestamp", "thinkingSignature", "textSignature", "signature", "mimeType", "usage", "api", "stopReason"]);

@@ -1,5 +1,5 @@
-// What is shown of an entry: a title, small print and blocks. Kinds come from here, never from the session;
-// every text is cleaned when it is shown.
+// Items are entries prepared for display: a title, small print and blocks. Kinds are constants of this file, never
+// values from the session. dom.js cleans every text.
 
 /** itemOf returns {kind, title, flags, meta, blocks} of an entry. */
 function itemOf(e) {
@@ -10,8 +10,8 @@ function itemOf(e) {
   else if (type === "compaction") summary(it, "Compaction", e);
   else if (type === "branch_summary") summary(it, "Branch summary", e);
   else if (type === "damaged") {
-    it.title = "A line that cannot be read";
-    it.blocks.push({ kind: "fold", title: "Its bytes", text: e.raw });
+    it.title = "Unreadable line";
+    it.blocks.push({ kind: "fold", title: "Raw content", text: e.raw });
   } else setting(it, e, type);
   it.title = preview(it.title, 160);
   return it;
@@ -53,9 +53,9 @@ function details(it, title, v) {
 }
 
 const roles = {
-  user: (it, m) => said(it, "user", "User", m),
-  developer: (it, m) => said(it, "developer", "Developer", m),
-  system: (it, m) => said(it, "developer", "System", m),
+  user: (it, m) => textMessage(it, "user", "User", m),
+  developer: (it, m) => textMessage(it, "developer", "Developer", m),
+  system: (it, m) => textMessage(it, "developer", "System", m),
   assistant, toolResult,
   bashExecution: (it, m) => execution(it, "Shell", m.command, "sh", m),
   pythonExecution: (it, m) => execution(it, "Python", m.code, "py", m),
@@ -68,11 +68,11 @@ function message(it, m) {
   const role = str(m.role);
   if (Object.hasOwn(roles, role)) return roles[role](it, m);
   it.kind = "custom";
-  it.title = "Message of role " + (preview(role, 40) || "unknown");
+  it.title = "Message with role " + (preview(role, 40) || "unknown");
   content(it, m.content);
 }
 
-function said(it, kind, title, m) {
+function textMessage(it, kind, title, m) {
   [it.kind, it.title] = [kind, title];
   if (m.synthetic) it.flags.push({ text: "synthetic" });
   content(it, m.content);
@@ -83,7 +83,7 @@ const blocksOf = (v) => (typeof v === "string" ? [{ type: "text", text: v }] : l
 function content(it, v) {
   for (const b of blocksOf(v)) {
     if (b.type === "text") markdownBlock(it, b.text);
-    else rare(it, b);
+    else otherBlock(it, b);
   }
 }
 
@@ -91,9 +91,9 @@ function markdownBlock(it, text) {
   if (str(text).trim()) it.blocks.push({ kind: "markdown", text });
 }
 
-function rare(it, b) {
-  if (b.type === "image") it.blocks.push({ kind: "image", ...pictureOf(b) });
-  else it.blocks.push({ kind: "hint", text: "block of type " + (preview(str(b.type), 40) || "unknown") + " is not shown" });
+function otherBlock(it, b) {
+  if (b.type === "image") it.blocks.push({ kind: "image", ...imageOf(b) });
+  else it.blocks.push({ kind: "hint", text: "unsupported block type: " + (preview(str(b.type), 40) || "unknown") });
 }
 
 function assistant(it, m) {
@@ -105,7 +105,7 @@ function assistant(it, m) {
   if (u.cost > 0) it.meta.push({ text: dollars(u.cost) });
   const stop = str(m.stopReason);
   if (stop === "error" || stop === "aborted") it.flags.push({ text: stop, bad: true });
-  if (stop === "length") it.flags.push({ text: "cut off at the token limit", bad: true });
+  if (stop === "length") it.flags.push({ text: "truncated at the token limit", bad: true });
   for (const b of list(m.content).map(obj)) assistantBlock(it, b);
   if (typeof m.content === "string") markdownBlock(it, m.content);
   if (str(m.errorMessage)) it.blocks.push({ kind: "error", text: m.errorMessage });
@@ -119,7 +119,7 @@ function assistantBlock(it, b) {
       return;
     case "redactedThinking": return it.blocks.push({ kind: "hint", text: "thinking withheld by the provider" });
     case "toolCall": return it.blocks.push(callOf(b));
-    default: return rare(it, b);
+    default: return otherBlock(it, b);
   }
 }
 
@@ -152,11 +152,11 @@ function toolResult(it, m) {
   if (m.prunedAt) it.flags.push({ text: "pruned from the context" });
   for (const b of blocksOf(m.content)) {
     if (b.type === "text") output(it, str(b.text));
-    else rare(it, b);
+    else otherBlock(it, b);
   }
   if (!it.blocks.length) output(it, "");
   const diff = str(obj(m.details).diff);
-  if (diff) it.blocks.push({ kind: "fold-diff", title: "Difference", rows: diffText(diff) });
+  if (diff) it.blocks.push({ kind: "fold-diff", title: "Diff", rows: diffText(diff) });
 }
 
 function execution(it, title, source, lang, m) {
@@ -169,14 +169,14 @@ function execution(it, title, source, lang, m) {
   output(it, str(m.output));
 }
 
-/** blockText is what a block says, for copying. */
+/** blockText returns the text of a block, for copying. */
 function blockText(b) {
   if (b.kind === "call") return joined("\n", ["[" + b.name + "] " + joined(" ", [b.path, b.about]), ...b.parts.map(blockText), ...b.args.map(([name, v]) => name + ": " + v)]);
   if (b.rows) return b.rows.map(([op, text]) => op + text).join("\n");
   return str(b.text);
 }
 
-/** output is what a program printed; there is no fold around a short one. */
+/** output adds the output of a program. A short one is not collapsible. */
 function output(it, text) {
   const n = lineCount(text);
   const short = n <= 6 && text.length < 800;
@@ -185,7 +185,7 @@ function output(it, text) {
 
 function custom(it, m) {
   [it.kind, it.title] = ["custom", str(m.customType) || "Extension message"];
-  if (m.display === false) it.flags.push({ text: "hidden in the program" });
+  if (m.display === false) it.flags.push({ text: "hidden" });
   content(it, m.content);
   details(it, "Details", m.details);
 }
@@ -202,9 +202,9 @@ function fileMention(it, m) {
   [it.kind, it.title] = ["file", "Files"];
   for (const f of list(m.files).map(obj)) {
     const text = str(f.content);
-    const note = joined(" · ", [count(lineCount(text), "line", "lines"), str(f.skippedReason) && "left out: " + preview(f.skippedReason, 40)]);
+    const note = joined(" · ", [count(lineCount(text), "line", "lines"), str(f.skippedReason) && "skipped: " + preview(f.skippedReason, 40)]);
     it.blocks.push({ kind: "fold", title: preview(str(f.path), 200) || "unnamed file", note, text: text || "(no text)", lang: languageOf(str(f.path)) });
-    if (f.image) it.blocks.push({ kind: "image", ...pictureOf(obj(f.image)) });
+    if (f.image) it.blocks.push({ kind: "image", ...imageOf(obj(f.image)) });
   }
 }
 
@@ -213,30 +213,30 @@ function tokenText(u) {
   return joined(" · ", [part(u.input, "in"), part(u.output, "out"), part(u.cacheRead, "cache read"), part(u.cacheWrite, "cache write")]);
 }
 
-// The first bytes of the pictures that are shown, in base64. SVG is absent because it is a document.
-const pictures = { "image/png": /^iVBORw/, "image/jpeg": /^\/9j/, "image/gif": /^R0lGOD/, "image/webp": /^UklGR.{7}XRUJQ/ };
+// The first bytes of supported images, in base64. SVG is not supported because it can contain scripts.
+const imageTypes = { "image/png": /^iVBORw/, "image/jpeg": /^\/9j/, "image/gif": /^R0lGOD/, "image/webp": /^UklGR.{7}XRUJQ/ };
 
-/** pictureOf returns the {source} of an image block, a data: address of a listed type, or a {text} that says why not. */
-function pictureOf(b) {
+/** imageOf returns the {source} of an image block, a data: address of a supported type, or a {text} with the reason why it can't be shown. */
+function imageOf(b) {
   const type = str(b.mimeType);
   const data = str(b.data);
   if (!data) return { text: "image without data" };
-  if (!Object.hasOwn(pictures, type)) return { text: "image of type " + (preview(type, 40) || "unknown") + " is not shown" };
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return { text: type + " image is not part of this page" };
-  if (data.length < 16 || !pictures[type].test(data)) return { text: type + " image is damaged" };
-  return { source: "data:" + type + ";base64," + data, size: pictureSize(type, data) };
+  if (!Object.hasOwn(imageTypes, type)) return { text: "unsupported image type: " + (preview(type, 40) || "unknown") };
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return { text: type + " image, stored outside the session" };
+  if (data.length < 16 || !imageTypes[type].test(data)) return { text: "damaged image of type " + type };
+  return { source: "data:" + type + ";base64," + data, size: imageSize(type, data) };
 }
 
 /**
- * pictureSize reads [width, height] in pixels from the beginning of a picture, so that its place is kept while the
- * browser decodes it; null when it does not stand where it is looked for.
+ * imageSize reads [width, height] in pixels from the beginning of an image, so that the page reserves its space while
+ * the browser decodes it. It returns null if it finds no size.
  */
-function pictureSize(type, data) {
+function imageSize(type, data) {
   let bytes;
   try {
     bytes = Uint8Array.from(atob(data.slice(0, 1 << 16)), (c) => c.charCodeAt(0));
   } catch {
-    return null; // cut off in the middle of a letter
+    return null; // truncated base64
   }
   const view = new DataView(bytes.buffer);
   if (type === "image/png" && bytes.length >= 24) return [view.getUint32(16), view.getUint32(20)];
@@ -244,7 +244,7 @@ function pictureSize(type, data) {
   return type === "image/jpeg" ? jpegSize(view) : null;
 }
 
-// The size stands in the frame header, behind segments that say how long they are.
+// jpegSize reads the size from the frame header, which follows segments with a length field.
 function jpegSize(view) {
   for (let i = 2; i + 9 <= view.byteLength && view.getUint8(i) === 0xff; i += 2 + view.getUint16(i + 2)) {
     const marker = view.getUint8(i + 1);

@@ -1,5 +1,5 @@
-// Reading the session out of the page, while the browser is still reading the page: this script stands before the
-// entries, so that the beginning of a long conversation is there at once.
+// Reads the session from the page while the browser is still loading it. This script precedes the entries, so that the
+// beginning of a long conversation is visible at once.
 
 const byId = (id) => document.getElementById(id);
 
@@ -11,22 +11,22 @@ function readJSON(id) {
   }
 }
 
-const dataBlocks = document.getElementsByClassName("entries"); // grows while the page is read
+const dataBlocks = document.getElementsByClassName("entries"); // grows while the page is loading
 const lines = new Lines((i) => dataBlocks[i].textContent);
 const pause = () => new Promise((done) => setTimeout(done));
-const stillComing = () => document.readyState === "loading";
+const isLoading = () => document.readyState === "loading";
 
-/** isWhole says whether all of a block is there: something follows it, or nothing more comes. */
-const isWhole = (i) => i < dataBlocks.length && (dataBlocks[i].nextSibling !== null || !stillComing());
+/** isComplete reports whether a block has been loaded completely: a node follows it, or the page is loaded. */
+const isComplete = (i) => i < dataBlocks.length && (dataBlocks[i].nextSibling !== null || !isLoading());
 
-/** readRecords returns the records of all entries. progress is called now and then with those that there are. */
+/** readRecords returns the records of all entries. It regularly calls progress with the records read so far. */
 async function readRecords(progress) {
   const records = [];
   const calls = new Map();
   let last = -Infinity;
   for (let i = 0; ; i++) {
-    while (!isWhole(i)) {
-      if (!stillComing()) return records;
+    while (!isComplete(i)) {
+      if (!isLoading()) return records;
       await pause();
     }
     for (const r of recordsOf(lines.text(i), i, records.length, calls)) records.push(r);
@@ -37,13 +37,13 @@ async function readRecords(progress) {
   }
 }
 
-/** sessionFile returns the session as the parts of a file: its header, then its entries as they stand in the page. */
+/** sessionFile returns the parts of a session file: the header, then the blocks of entries from the page. */
 function sessionFile(about) {
   const header = Object.keys(obj(about.header)).length ? [json(about.header) + "\n"] : [];
   return header.concat(Array.from(dataBlocks, (b) => b.textContent.replace(/^\n/, "")));
 }
 
-/** saveFile lets the reader keep the session, for the program or other tools. */
+/** saveFile downloads the session as a file. */
 function saveFile(about) {
   const link = h("a", { download: (str(about.fileName).replace(/\.jsonl$/, "").replace(/[^\w.-]/g, "_").replace(/^\.+/, "") || "session") + ".jsonl" });
   link.href = URL.createObjectURL(new Blob(sessionFile(about), { type: "application/jsonl" }));

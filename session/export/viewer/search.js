@@ -1,22 +1,22 @@
-// Search finds entries and shows where in them the words stand.
+// Search finds entries and highlights the matching words.
 
 const escaped = (s) => s.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
- * Search finds entries that hold every word typed. Lines are looked through as they are, which is quick; those
- * that match are read to see whether the words stand in a text.
+ * Search finds entries that contain every word of a query. It tests the raw lines first, which is fast, and parses
+ * only those that match, to test the texts in them.
  */
 class Search {
   constructor(lines, tree) {
     [this.lines, this.tree] = [lines, tree];
     this.words = [];
-    this.matches = null; // a set of ordinals while something is searched
+    this.matches = null; // ordinals, or null without a query
     this.turn = 0;
   }
 
-  /** run searches. It returns false when another search began before it was through. */
+  /** run searches for a query. It returns false if another search began in the meantime. */
   async run(query, progress) {
-    const mine = ++this.turn;
+    const turn = ++this.turn;
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) {
       [this.words, this.matches] = [words, null];
@@ -26,18 +26,18 @@ class Search {
     const found = new Set();
     let last = performance.now();
     for (const r of this.tree.records) {
-      if (this.holds(r, words, inLine)) found.add(r.ordinal);
+      if (this.contains(r, words, inLine)) found.add(r.ordinal);
       if (performance.now() - last < 30) continue;
       progress(found.size);
       await pause();
-      if (mine !== this.turn) return false;
+      if (turn !== this.turn) return false;
       last = performance.now();
     }
     [this.words, this.matches] = [words, found];
     return true;
   }
 
-  holds(r, words, inLine) {
+  contains(r, words, inLine) {
     const raw = this.lines.raw(r);
     const label = r.label.toLowerCase();
     if (!words.every((w, i) => inLine[i].test(raw) || label.includes(w))) return false;
@@ -46,27 +46,27 @@ class Search {
   }
 }
 
-const mostHits = { ranges: 3000, characters: 3_000_000 }; // that are marked at a time
+const mostHits = { ranges: 3000, characters: 3_000_000 }; // highlighted at a time, searched for them
 
-/** Hits marks words where they are drawn. It changes no element: the browser paints over them, or some do not. */
+/** Hits highlights words with the CSS Custom Highlight API, which changes no elements. Some browsers don't have it. */
 class Hits {
   constructor(...roots) {
     this.roots = roots;
     this.pattern = null;
-    this.waiting = false;
+    this.scheduled = false;
   }
 
-  look(words) {
+  setWords(words) {
     this.pattern = words.length ? new RegExp(words.map(escaped).join("|"), "giu") : null;
-    this.later();
+    this.schedule();
   }
 
-  /** later marks what was drawn meanwhile. */
-  later() {
-    if (this.waiting || !CSS.highlights) return;
-    this.waiting = true;
+  /** schedule highlights the current content in the next frame. */
+  schedule() {
+    if (this.scheduled || !CSS.highlights) return;
+    this.scheduled = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
+      this.scheduled = false;
       CSS.highlights.delete("hit");
       if (this.pattern) CSS.highlights.set("hit", new Highlight(...this.roots.flatMap((root) => this.ranges(root))));
     });
@@ -75,9 +75,9 @@ class Hits {
   ranges(root) {
     const out = [];
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let left = mostHits.characters; left > 0 && out.length < mostHits.ranges && walker.nextNode();) {
+    for (let remaining = mostHits.characters; remaining > 0 && out.length < mostHits.ranges && walker.nextNode();) {
       const { data } = walker.currentNode;
-      left -= data.length;
+      remaining -= data.length;
       this.pattern.lastIndex = 0;
       for (let m; out.length < mostHits.ranges && (m = this.pattern.exec(data));) {
         const range = new Range();
@@ -89,10 +89,10 @@ class Hits {
     return out;
   }
 
-  /** show unfolds what holds a word in an element and scrolls to the first. */
+  /** show opens the blocks of an element that contain a match and scrolls to the first match. */
   show(el) {
     if (!this.pattern) return;
-    this.unfold(el);
+    this.openMatches(el);
     const range = this.ranges(el).find((r) => r.getClientRects().length);
     if (!range) return;
     const box = range.startContainer.parentElement.closest("pre, .diff");
@@ -101,7 +101,7 @@ class Hits {
     if (top < 60 || bottom > innerHeight) scrollBy(0, top - innerHeight / 3);
   }
 
-  unfold(el) {
+  openMatches(el) {
     for (const fold of el.querySelectorAll("details:not([open])")) {
       fold.fill();
       this.pattern.lastIndex = 0;

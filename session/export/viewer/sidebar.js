@@ -1,11 +1,11 @@
-// The tree beside the conversation. Rows have one height, so that only those in sight are elements.
+// The tree beside the conversation. All rows have the same height, so that only the visible ones need elements.
 
 const rowHeight = 26;
 
 class Sidebar {
-  constructor(parts, tree, pick) {
-    Object.assign(this, parts); // box: scrolls; rows: as high as all of them; onDraw: called when rows were drawn
-    [this.tree, this.pick] = [tree, pick];
+  constructor(parts, tree, onSelect) {
+    Object.assign(this, parts); // box: the scrolling element; rows: its content, as high as all rows; onDraw: called after drawing
+    [this.tree, this.onSelect] = [tree, onSelect];
     this.list = [];
     this.cursor = -1;
     this.active = new Set();
@@ -14,11 +14,11 @@ class Sidebar {
     this.box.addEventListener("keydown", (ev) => this.key(ev));
     this.rows.addEventListener("click", (ev) => {
       const row = ev.target.closest("[data-row]");
-      if (row) this.choose(Number(row.dataset.row));
+      if (row) this.select(Number(row.dataset.row));
     });
   }
 
-  /** show lists the rows; active is the path whose entries stand out. */
+  /** show displays rows. The entries in active, the current path, are highlighted. */
   show(list, active) {
     const at = this.list[this.cursor]?.ordinal;
     [this.list, this.active] = [list, active];
@@ -29,7 +29,7 @@ class Sidebar {
     this.draw();
   }
 
-  /** follow moves the cursor to an entry, or to the row above it. */
+  /** follow moves the cursor to an entry, or to its nearest listed ancestor. */
   follow(ordinal) {
     let best = this.list.findIndex((row) => row.ordinal === ordinal);
     for (let i = ordinal; best < 0 && i >= 0; i = this.tree.records[i].parent) best = this.list.findIndex((row) => row.ordinal === i);
@@ -46,16 +46,16 @@ class Sidebar {
     this.draw();
   }
 
-  choose(i) {
+  select(i) {
     this.move(i);
-    this.pick(this.list[i].ordinal);
+    this.onSelect(this.list[i].ordinal);
   }
 
   key(ev) {
     const page = Math.max(1, Math.floor(this.box.clientHeight / rowHeight) - 1);
     const to = { ArrowDown: this.cursor + 1, ArrowUp: this.cursor - 1, PageDown: this.cursor + page, PageUp: this.cursor - page, Home: 0, End: this.list.length - 1 }[ev.key];
     if (to !== undefined) this.move(Math.max(0, Math.min(this.list.length - 1, to)));
-    else if (ev.key === "Enter" && this.cursor >= 0) this.choose(this.cursor);
+    else if (ev.key === "Enter" && this.cursor >= 0) this.select(this.cursor);
     else return;
     ev.preventDefault();
     ev.stopPropagation();
@@ -101,5 +101,5 @@ function kindOfRecord(r) {
 const rowNames = { user: "User", assistant: "AI", tool: "tool", summary: "sum", other: "·" };
 const rowName = (r) => rowNames[kindOfRecord(r)];
 
-// margin gives deep rows less, so that there is room for their words.
+// margin indents deep rows less, to leave room for their text.
 const margin = (depth) => 8 + 14 * Math.min(depth, 4) + 4 * Math.max(0, Math.min(depth, 16) - 4);

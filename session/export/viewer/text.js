@@ -1,17 +1,17 @@
-// What every other part of the viewer needs to show values of unknown shape. Nothing here touches the page.
+// Helpers for values of unknown shape. They don't use the DOM.
 
 const str = (v) => (typeof v === "string" ? v : "");
 const num = (v) => (typeof v === "number" && Number.isFinite(v) ? v : 0);
 const obj = (v) => (v !== null && typeof v === "object" && !Array.isArray(v) ? v : {});
 const list = (v) => (Array.isArray(v) ? v : []);
 
-// Control characters but tab and line feed, marks that reorder text (with which a command can be made to
-// look like another one), and halves of surrogate pairs.
+// Control characters except tab and line feed, characters that reorder text (and can disguise a command as another
+// one), and lone surrogates.
 const unclean = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/;
 const uncleanAll = new RegExp("\\p{Surrogate}|[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]", "gu");
 const terminalColour = /\u001b\[[0-9;:]*m/g;
 
-/** clean makes a text fit to show: no terminal colours, other control characters as their pictures. */
+/** clean prepares a text for display: without terminal colours, other control characters as visible symbols. */
 function clean(s) {
   if (!unclean.test(s)) return s;
   return s.replace(/\r\n/g, "\n").replace(terminalColour, "").replace(uncleanAll, (c) => {
@@ -22,7 +22,7 @@ function clean(s) {
   });
 }
 
-/** preview is the beginning of s on one line, at most n characters. */
+/** preview returns the beginning of s on one line, at most n characters. */
 function preview(s, n) {
   const words = clean(s.length > 8 * n ? s.slice(0, 8 * n) + " …" : s).replace(/\s+/g, " ").trim();
   if (words.length <= n) return words;
@@ -30,7 +30,7 @@ function preview(s, n) {
   return chars.length <= n ? words : chars.slice(0, n - 1).join("").trim() + "…";
 }
 
-/** lineCount counts lines; a line feed at the end starts none. */
+/** lineCount returns the number of lines; a final line feed does not begin another one. */
 function lineCount(s) {
   let n = 0;
   for (let i = s.indexOf("\n"); i >= 0; i = s.indexOf("\n", i + 1)) n++;
@@ -47,7 +47,7 @@ function byteSize(n) {
   return n < 1 << 20 ? (n / (1 << 10)).toFixed(1) + " KB" : (n / (1 << 20)).toFixed(1) + " MB";
 }
 
-/** instant shows an ISO time in UTC, so that a page says the same wherever it is read. */
+/** instant formats an ISO time in UTC, so that a page looks the same in every time zone. */
 function instant(s) {
   const text = str(s);
   const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
@@ -56,22 +56,22 @@ function instant(s) {
   return { text: iso.slice(11, 16), day: iso.slice(0, 10), full: iso.slice(0, 19).replace("T", " ") + " UTC", machine: iso };
 }
 
-/** scalar shows a JSON value on one line: strings as they are, null as nothing. */
+/** scalar formats a JSON value on one line: strings unchanged, null as "". */
 function scalar(v) {
   if (typeof v === "string") return v;
   return v === null || v === undefined ? "" : json(v);
 }
 
-/** indented shows a JSON value for reading. */
+/** indented formats a JSON value for reading. */
 function indented(v) {
   if (typeof v === "string") return v;
   const short = json(v);
   return short.length <= 80 || nesting(v) > maxIndent ? short : json(v, 2);
 }
 
-const maxIndent = 100; // levels; the margins of deeper ones would be most of the text
+const maxIndent = 100; // levels; deeper values would consist mostly of indentation
 
-/** nesting is how deep lists and objects stand within each other. */
+/** nesting returns the nesting depth of lists and objects. */
 function nesting(v) {
   let deepest = 0;
   for (const stack = [[v, 0]]; stack.length;) {
@@ -82,11 +82,11 @@ function nesting(v) {
   return deepest;
 }
 
-/** json is JSON.stringify of what may be nested deeper than the browser can follow. */
+/** json is JSON.stringify for values that may exceed the browser's recursion limit. */
 function json(v, indent) {
   try {
     return JSON.stringify(v, null, indent) ?? "";
   } catch {
-    return "(nested too deeply to be shown)";
+    return "(nested too deeply to display)";
   }
 }

@@ -3,7 +3,7 @@
 //
 //	go run ./agent/provider/catalog/gen PACKAGE-DIR
 //
-// It keeps the models that can be asked here and the facts that are used.
+// It keeps the models that are supported here and the facts that are used.
 package main
 
 import (
@@ -66,7 +66,7 @@ func generate(dir string) error {
 	return os.WriteFile(target, out.Bytes(), 0o644) //nolint:gosec // a file of the source tree
 }
 
-// read returns the models of every file of the package's data that can be asked here.
+// read returns the supported models of every file of the package's data.
 func read(dir string) ([]provider.Model, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "[a-z]*.json"))
 	if err != nil {
@@ -95,8 +95,8 @@ func read(dir string) ([]provider.Model, error) {
 	return models, nil
 }
 
-// askable returns the model as it is asked here. Google's are asked through the form of
-// Chat Completions that it offers beside its own.
+// askable returns the model in its supported form. Google's are used through the form of Chat
+// Completions that it offers beside its own.
 func askable(m provider.Model) (provider.Model, bool) {
 	switch m.API {
 	case provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses:

@@ -1,3 +1,4 @@
+// Proves: ACP-03
 // A conversation from the first word on: prompts, tool calls, permission, cancelling, modes and
 // options.
 import assert from "node:assert/strict";
@@ -56,7 +57,7 @@ flow("a tool call that the person denies", async (world) => {
   assert.deepEqual(await client.prompt(sessionId, "edit a.txt: one => two"), { stopReason: "end_turn" });
   assert.equal(read(path), "one\n");
   assert.equal(client.calls(sessionId)[0].status, "failed");
-  assert.match(client.text(sessionId), /did not allow/);
+  assert.match(client.text(sessionId), /denied this/);
   await client.leave();
 });
 
@@ -96,7 +97,7 @@ flow("an answer is shown as it comes, and cancelled in the middle", async (world
   const turn = client.prompt(sessionId, "talk");
   await client.heard(sessionId, "agent_message_chunk");
   assert.equal(client.text(sessionId), "The beginning. ");
-  await refused(client.prompt(sessionId, "more"), -32603, /answers a prompt already/);
+  await refused(client.prompt(sessionId, "more"), -32603, /already processing a prompt/);
   await client.cancel(sessionId);
   assert.deepEqual(await turn, { stopReason: "cancelled" });
   assert.equal(await model.left, true, "the service is not left talking");

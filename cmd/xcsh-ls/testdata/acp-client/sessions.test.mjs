@@ -1,3 +1,4 @@
+// Proves: ACP-02
 // Sessions that go on: in another process, beside each other, and in the program's other commands.
 import assert from "node:assert/strict";
 import { refused } from "./client.mjs";

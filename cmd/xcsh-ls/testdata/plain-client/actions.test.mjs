@@ -1,3 +1,4 @@
+// Proves: E-06
 // The light bulb of an editor: what it offers for a selection and a diagnostic, and what the
 // command behind it then does.
 import assert from "node:assert/strict";

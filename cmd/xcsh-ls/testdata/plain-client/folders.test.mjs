@@ -1,3 +1,4 @@
+// Proves: E-08
 // Several workspace folders, and positions in every encoding.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
@@ -14,7 +15,7 @@ flow("each folder has a session of its own, and a folder that is added or remove
   editor.choose(other, null);
   assert.equal((await editor.run("xcsh.state")).cwd, other);
   await refused(editor.run("xcsh.state"), "invalidArgument", /cwd/);
-  assert.deepEqual(editor.questions[0], { message: "In which folder?", titles: [world.folder, other] });
+  assert.deepEqual(editor.questions[0], { message: "Select a folder", titles: [world.folder, other] });
   assert.equal((await editor.run("xcsh.resume", { cwd: world.folder, target: "0190000000000001" })).session.cwd, world.folder);
   const { session } = await editor.run("xcsh.resume", { cwd: folder(other).uri, target: "0190000000000002" });
   assert.equal(session.cwd, other);

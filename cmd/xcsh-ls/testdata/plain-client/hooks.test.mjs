@@ -1,3 +1,4 @@
+// Proves: E-10
 // An editor that opted in with ui.hooks is asked before a session is left.
 import assert from "node:assert/strict";
 import { ErrorCodes, ResponseError } from "vscode-languageserver-protocol/node";

@@ -1,3 +1,4 @@
+// Proves: E-03
 // Answers that no editor should give, and the ones that never come.
 import assert from "node:assert/strict";
 import { ErrorCodes, ResponseError } from "vscode-languageserver-protocol/node";

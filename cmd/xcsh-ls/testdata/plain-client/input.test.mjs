@@ -1,3 +1,4 @@
+// Proves: E-01
 // Commands run without arguments, as from a palette: choices come as questions, and texts are
 // written into a file that the editor opens.
 import assert from "node:assert/strict";
@@ -55,15 +56,15 @@ flow("a prompt is written in a document and sent when it is saved", async (world
 
 flow("whoever saves nothing or closes the document wants nothing", async (world) => {
   const editor = await world.editor({ options, capabilities: showing });
-  await refused(answered(editor, "xcsh.prompt", " \n\t"), "cancelled", "Nothing said", -32800);
+  await refused(answered(editor, "xcsh.prompt", " \n\t"), "cancelled", "No message entered", -32800);
   const closed = editor.run("xcsh.prompt");
   closed.catch(() => {});
   editor.close(await asked(editor));
-  await refused(closed, "cancelled", "Nothing said");
+  await refused(closed, "cancelled", "No message entered");
   const removed = editor.run("xcsh.prompt");
   removed.catch(() => {});
   rmSync(fileURLToPath((await asked(editor)).uri));
-  await refused(removed, "cancelled", "Nothing said");
+  await refused(removed, "cancelled", "No message entered");
   assert.equal((await editor.run("xcsh.state")).messageCount, 0);
   await editor.leave();
 });
@@ -168,7 +169,7 @@ flow("models, levels, approval modes and sessions are chosen", async (world) => 
   assert.ok(!existsSync(path) && existsSync(trashed));
   editor.choose("one");
   assert.deepEqual(await editor.run("xcsh.undelete"), { path });
-  await refused(editor.run("xcsh.undelete"), "notFound", "The trash is empty");
+  await refused(editor.run("xcsh.undelete"), "notFound", "The trash is empty.");
   for (const command of ["xcsh.setApproval", "xcsh.setThinking", "xcsh.setModel", "xcsh.delete"]) {
     editor.choose(null);
     await refused(editor.run(command), "cancelled");

@@ -1,3 +1,4 @@
+// Proves: X-157, E-04
 // How a server process begins and ends.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -1,3 +1,4 @@
+// Proves: E-07
 // A session file opened in an editor, as any other file.
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";

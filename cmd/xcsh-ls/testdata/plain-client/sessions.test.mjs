@@ -1,3 +1,4 @@
+// Proves: X-015, X-181, X-188, O-012, O-047, O-068
 // Sessions in an editor that announces nothing: everything goes by commands, questions and files.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -120,7 +121,7 @@ flow("export shows the page in a browser, text in the editor, and paths to who c
   await showing.run("xcsh.export", { source: first, path: "a.md", open: true });
   assert.deepEqual(showing.shown.map((d) => [fileURLToPath(d.uri), d.external]), [[page, true], [join(world.folder, "a.md"), false]]);
   assert.deepEqual(showing.messages, []);
-  assert.match(read(join(world.folder, "a.md")), /Answer to one <two>/);
+  assert.match(read(join(world.folder, "a.md")), /Answer to one &lt;two>/);
   await showing.leave();
 });
 

@@ -1,3 +1,4 @@
+// Proves: E-09
 // A conversation as Markdown: a document of the server's where an editor has such, else a file.
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, statSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Proves: E-05
 // A turn with the model, as an editor without a plugin takes part in it: progress, edits of open
 // documents, questions about permission, and the ways to stop.
 import assert from "node:assert/strict";
@@ -16,7 +17,7 @@ flow("a prompt reads a file and shows its progress", async (world) => {
   const editor = await world.editor({ options });
   const answer = await editor.run("xcsh.prompt", { text: "what is in a.txt?" }, { workDoneToken: "mine" });
   assert.equal(answer.stopReason, "stop");
-  assert.match(answer.message.content[0].text, /read answered with 2 lines/);
+  assert.match(answer.message.content[0].text, /read returned 2 lines/);
   const progress = editor.told.filter((n) => n.method === "$/progress").map((n) => n.params);
   assert.ok(progress.every((p) => p.token === "mine"));
   assert.equal(progress[0].value.kind, "begin");
@@ -140,7 +141,7 @@ flow("an edit that is denied changes nothing; one that is allowed for the sessio
   for (const no of ["Deny", null]) {
     editor.choose(no);
     await editor.run("xcsh.prompt", { text: "edit a.txt: one => two" });
-    assert.match(resultOf((await editor.run("xcsh.state")).file).content[0].text, /did not allow/);
+    assert.match(resultOf((await editor.run("xcsh.state")).file).content[0].text, /denied this/);
     assert.equal(read(path), "one\n");
   }
   editor.choose("Allow for this session");

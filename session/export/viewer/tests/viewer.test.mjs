@@ -1,17 +1,17 @@
-// The parts of the viewer that need no page, in Node.js: node --test session/export/viewer/tests/
+// Tests the parts of the viewer that need no DOM, in Node.js: node --test session/export/viewer/tests/
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import vm from "node:vm";
 
-const parts = ["text", "markdown", "highlight", "diff", "index", "items", "facts"];
+const parts = ["rendering.gen", "text", "markdown", "diff", "index", "items", "facts"];
 const source = parts.map((name) => readFileSync(new URL(`../${name}.js`, import.meta.url), "utf8")).join("\n");
 const names = ["clean", "preview", "lineCount", "grouped", "instant", "parseMarkdown", "safeLink", "highlight", "languageOf", "diffLines", "diffText", "editsOf",
-  "Lines", "Tree", "recordsOf", "filters", "totals", "textsOf", "itemOf", "pictureOf", "pictureSize", "blockText",
+  "Lines", "Tree", "recordsOf", "filters", "totals", "textsOf", "itemOf", "imageOf", "imageSize", "blockText",
   "dollars", "indented", "nesting", "scalar", "argumentHint", "factsOf", "noticesOf"];
 const v = vm.runInThisContext(`(() => { "use strict"; ${source}\nreturn { ${names.join(", ")} }; })()`);
 
-/** html is the text of nodes, for reading in these tests only. */
+/** html formats nodes as HTML for comparison. */
 function html(nodes) {
   return nodes.map((n) => {
     if (typeof n === "string") return n;
@@ -28,7 +28,7 @@ test("markdown", () => {
     ["a\nb\n\nc", "<p>a\nb</p><p>c</p>"],
     ["# A\n## B ##\n####### no", "<h3>A</h3><h4>B</h4><p>####### no</p>"],
     ["A\n===", "<h3>A</h3>"],
-    ["*a* **b** ***c*** _d_ __e__ ~~f~~ snake_case_name 2*3*4", "<p><em>a</em> <strong>b</strong> <strong><em>c</em></strong> <em>d</em> <strong>e</strong> <del>f</del> snake_case_name 2<em>3</em>4</p>"],
+    ["*a* **b** ***c*** _d_ __e__ ~~f~~ snake_case_name 2*3*4", "<p><em>a</em> <strong>b</strong> <em><strong>c</strong></em> <em>d</em> <strong>e</strong> <s>f</s> snake_case_name 2<em>3</em>4</p>"],
     ["a * b * c, ** d **, \\*e\\*", "<p>a * b * c, ** d **, *e*</p>"],
     ["**bold with `code` and *em***", "<p><strong>bold with <code>code</code> and <em>em</em></strong></p>"],
     ["`` a`b `` `unclosed", "<p><code>a`b</code> `unclosed</p>"],
@@ -46,13 +46,17 @@ test("markdown", () => {
     ["a | b\nno table", "<p>a | b\nno table</p>"],
     ["see https://a.example/x_(y), and <https://b.example>.", "<p>see <a href=https://a.example/x_(y)>https://a.example/x_(y)</a>, and <a href=https://b.example>https://b.example</a>.</p>"],
     ["[t *e*](https://a.example \"title\") ![pic](https://a.example/p.png)", "<p><a href=https://a.example>t <em>e</em></a> <a href=https://a.example/p.png>pic</a></p>"],
-    ["[https://good.example](https://evil.example) [www.a.example](https://b.example) [https://c.example](https://c.example)", "<p><a href=https://evil.example><span>https://good.example</span> (https://evil.example)</a> <a href=https://b.example>www.a.example (https://b.example)</a> <a href=https://c.example><span>https://c.example</span></a></p>"],
+    ["[https://good.example](https://evil.example) [www.a.example](https://b.example) [https://c.example](https://c.example)", "<p><a href=https://evil.example>https://good.example (https://evil.example)</a> <a href=https://b.example>www.a.example (https://b.example)</a> <a href=https://c.example>https://c.example</a></p>"],
     ["# a#b # ##\n## c\\#\n# #", "<h3>a#b #</h3><h4>c#</h4><h3>"],
-    ["[x](javascript:alert(1)) [y](src/a.go#L3) [z](mailto:a@b.example)", "<p><span class=unlinked>x (<code>javascript:alert(1)</code>)</span> <span class=unlinked>y (<code>src/a.go#L3</code>)</span> <a href=mailto:a@b.example>z</a></p>"],
-    ["<b>not html</b> &amp;", "<p><b>not html</b> &amp;</p>"],
-    ["hard  \nbreak\\\nhere", "<p>hard\nbreak<br>here</p>"],
+    ["[x](javascript:alert(1)) [y](src/a.go#L3) [z](mailto:a@b.example)", "<p><span>x (<code>javascript:alert(1)</code>)</span> <span>y (<code>src/a.go#L3</code>)</span> <a href=mailto:a@b.example>z</a></p>"],
+    ["<b>not html</b> &amp;", "<p><b>not html</b> &</p>"],
+    ["hard  \nbreak\\\nhere", "<p>hard<br>break<br>here</p>"],
+    ["[![alt](https://a.example/p.png)](https://b.example)", "<p><a href=https://b.example>alt</a></p>"],
+    ["<javascript:alert(1)> <data:text/html,x> //a.example file:///etc/passwd", "<p><javascript:alert(1)> <data:text/html,x> //a.example file:///etc/passwd</p>"],
+    ["https://аpple.example <https://xn--pple-43d.example>", "<p><a href=https://xn--pple-43d.example>https://аpple.example</a> <a href=https://xn--pple-43d.example>https://xn--pple-43d.example</a></p>"],
+    ["[a][r] [b][r]\n\n[r]: src/a.go 'title'", "<p><span>a (<code>src/a.go</code>)</span> <span>b (<code>src/a.go</code>)</span></p>"],
   ]) assert.equal(md(text), want, text);
-  assert.deepEqual(v.parseMarkdown("<b>x</b>"), [["p", null, "<b>x</b>"]], "HTML is a text");
+  assert.deepEqual(v.parseMarkdown("<b>x</b>"), [["p", null, "<b>x</b>"]], "HTML is text");
 });
 
 test("links that may be followed", () => {
@@ -73,8 +77,22 @@ test("markdown takes about linear time", () => {
   }
 });
 
-// A pattern that tries every way to share out a run of characters takes minutes for these.
-test("no line stops the page, however long", () => {
+test("a text that exceeds a limit is shown as it is", () => {
+  for (const text of ["> ".repeat(30) + "deep", "- ".repeat(15) + "deep", "x".repeat(300_001)]) assert.deepEqual(v.parseMarkdown(text), [["pre", null, text]]);
+  const long = "*a* ".repeat(5001).trim();
+  assert.deepEqual(v.parseMarkdown(long + "\n\n*b*"), [["p", null, long], ["p", null, ["em", null, "b"]]], "one long paragraph leaves the others alone");
+  const depth = (nodes) => Math.max(0, ...nodes.map((n) => (Array.isArray(n) ? 1 + depth(n.slice(2)) : 0)));
+  assert.ok(depth(v.parseMarkdown("*a **b ".repeat(2000) + " c** d*".repeat(2000))) <= 64);
+});
+
+test("long addresses of references are not repeated", () => {
+  const nodes = v.parseMarkdown("[a] ".repeat(4000) + "\n\n[a]: https://a.example/" + "x".repeat(200_000));
+  assert.ok(html(nodes).length < 2_000_000);
+  assert.ok(!html(nodes).includes("href"));
+});
+
+// A regular expression with catastrophic backtracking takes minutes for these.
+test("long lines are fast", () => {
   const run = (s, n) => s.repeat(Math.ceil(n / s.length)).slice(0, n);
   const quick = (name, f) => {
     const start = performance.now();
@@ -107,9 +125,9 @@ test("highlighting changes no text", () => {
   for (const lang of ["go", "js", "python", "sh", "sql", "json", "yaml", "rust", "css", "diff", "unknown", "__proto__", "constructor"]) {
     assert.equal(v.highlight(code, lang).map(([, text]) => text).join(""), code, lang);
   }
-  assert.deepEqual(v.highlight("return x", "go"), [["k", "return"], ["", " x"]]);
-  assert.deepEqual(v.highlight("{\"a\": \"b\"}", "json"), [["", "{"], ["a", "\"a\""], ["", ": "], ["s", "\"b\""], ["", "}"]]);
-  assert.equal(v.languageOf("a/b.TSX"), "tsx");
+  assert.deepEqual(v.highlight("return x", "go"), [["keyword", "return"], ["", " x"]]);
+  assert.deepEqual(v.highlight("{\"a\": \"b\"}", "json").filter(([scope]) => scope), [["attr", "\"a\""], ["string", "\"b\""]]);
+  assert.equal(v.languageOf("a/b.TSX"), "typescript");
   assert.equal(v.languageOf("a/constructor"), "");
 });
 
@@ -124,11 +142,15 @@ test("differences", () => {
   assert.deepEqual(v.diffLines("", "a\n"), [["+", "a"]]);
   assert.deepEqual(v.diffLines("a\n", ""), [["-", "a"]]);
   const many = "x\n".repeat(3000);
-  assert.equal(v.diffLines("a\n" + many + "b", "c\n" + many + "d").length, 2 * 3002);
+  assert.deepEqual(v.diffLines("a\n" + many + "b", "c\n" + many + "d").filter(([op]) => op !== " "), [["-", "a"], ["+", "c"], ["…", "2,994 lines unchanged"], ["-", "b"], ["+", "d"]]);
+  assert.deepEqual(v.diffLines("a", "a\nb"), [[" ", "a"], ["+", "b"]], "a missing final line break is no difference");
+  assert.deepEqual(v.diffLines("a\nb\nc\nd\ne\nf", "x\nb\nc\nd\ne\nf").at(-1), ["…", "2 lines unchanged"]);
+  const numbered = (from) => Array.from({ length: 2000 }, (_, i) => from + i).join("\n");
+  assert.equal(v.diffLines(numbered(0), numbered(5000)).length, 4000, "very different texts are shown as removed and added");
   assert.deepEqual(v.diffText("+ 1 a\n-2\n  c"), [["+", " 1 a"], ["-", "2"], [" ", "  c"]]);
 });
 
-test("edits, however they are named", () => {
+test("edits under all argument names", () => {
   const one = (args) => v.editsOf(args).map(({ before, after }) => [before, after]);
   for (const args of [
     { oldText: "a", newText: "b" }, { old_string: "a", new_string: "b" }, { edits: [{ oldText: "a", newText: "b" }] }, { edits: { old_text: "a", new_text: "b" } },
@@ -141,8 +163,8 @@ test("values nested too deeply", () => {
   const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
   assert.equal(v.nesting({ a: [{ b: 1 }], c: 2 }), 3);
   assert.equal(v.indented({ a: [1] }), '{"a":[1]}');
-  assert.equal(v.indented(deep), "(nested too deeply to be shown)");
-  assert.equal(v.scalar(deep), "(nested too deeply to be shown)");
+  assert.equal(v.indented(deep), "(nested too deeply to display)");
+  assert.equal(v.scalar(deep), "(nested too deeply to display)");
   const wide = v.indented(JSON.parse("[".repeat(1000) + "]".repeat(1000)));
   assert.equal(wide.length, 2000, "no margins for a thousand levels");
   for (const e of [{ type: "message", message: { role: "assistant", content: [{ type: "toolCall", arguments: { deep } }] } }, { type: "service_tier_change", serviceTier: deep }, { type: "custom", data: deep }, { type: "message", message: { role: "user", content: deep } }]) {
@@ -158,15 +180,15 @@ test("sums of money", () => {
 test("facts and notices", () => {
   const records = treeOf(["a", null], ["b", "a", { message: { role: "assistant", content: [], provider: "p", model: "m", usage: { output: 5, cost: { total: 0.5 } } } }]).records;
   const facts = Object.fromEntries(v.factsOf({ header: { cwd: "/x\u202e", id: "i".repeat(1000) }, thinkingLevel: "high" }, records.slice(0, 1), records));
-  assert.equal(facts.Cost, "$0.0000 ($0.5000 with other branches)");
-  assert.equal(facts.Model, "thinking high");
+  assert.equal(facts.Cost, "$0.0000 ($0.5000 including other branches)");
+  assert.equal(facts.Model, "thinking: high");
   assert.equal(facts.Folder, "/x");
   assert.equal(facts.Session.length, 300);
   assert.equal(Object.fromEntries(v.factsOf({}, records, records)).Cost, "$0.5000");
   assert.deepEqual(v.noticesOf({}, { entries: 2 }, records), []);
-  assert.deepEqual(v.noticesOf({}, { entries: 3 }, records), ["This page is not whole: it holds 2 of 3 entries."]);
-  assert.deepEqual(v.noticesOf({}, {}, []), ["This page is not whole: its end is missing, behind no entry."]);
-  assert.deepEqual(v.noticesOf({ redacting: true, damaged: 1 }, { entries: 2 }, records), ["Looked for secrets; none of the known kinds was found.", "1 damaged line of the file could not be read and is not on this page."]);
+  assert.deepEqual(v.noticesOf({}, { entries: 3 }, records), ["This page is incomplete: it contains 2 of 3 entries."]);
+  assert.deepEqual(v.noticesOf({}, {}, []), ["This page is incomplete: it ends after 0 entries."]);
+  assert.deepEqual(v.noticesOf({ redacting: true, damaged: 1 }, { entries: 2 }, records), ["No secrets of the known kinds were found.", "1 damaged line of the session file couldn't be read and isn't on this page."]);
 });
 
 test("texts", () => {
@@ -179,7 +201,7 @@ test("texts", () => {
   assert.equal(v.instant(7).text, "");
 });
 
-/** treeOf makes a tree of [id, parent, more] rows. */
+/** treeOf builds a tree from [id, parent, more] rows. */
 function treeOf(...rows) {
   const text = rows.map(([id, parentId, more]) => JSON.stringify({ type: "message", id, parentId, message: { role: "user", content: id }, ...more })).join("\n");
   return new v.Tree(v.recordsOf(text, 0, 0));
@@ -207,7 +229,7 @@ test("labels: the last one counts, an empty one clears", () => {
 
 test("odd trees", () => {
   const twice = treeOf(["a", null], ["b", "a"], ["b", "a"], ["c", "b"]);
-  assert.deepEqual(twice.pathTo(3), [0, 2, 3], "of entries with the same id the last one counts");
+  assert.deepEqual(twice.pathTo(3), [0, 2, 3], "if entries have the same id, the last one counts");
   assert.equal(twice.anchor(1), "entry-.1");
   const circle = treeOf(["a", "c"], ["b", "a"], ["c", "b"], ["s", "s"], ["o", "gone"]);
   assert.equal(circle.rows(() => true, new Set()).length, 5);
@@ -218,7 +240,7 @@ test("odd trees", () => {
   assert.equal(wide.rows(() => true, new Set()).length, 20_001);
 });
 
-test("records find their lines again", () => {
+test("records locate their lines", () => {
   const text = "\n{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"toolCall\",\"name\":\"read\",\"arguments\":{\"path\":\"x.go\"}}],\"usage\":{\"input\":3,\"cost\":{\"total\":0.5}}}}\n{torn\nnull\n";
   const records = v.recordsOf(text, 0, 0);
   const lines = new v.Lines(() => text);
@@ -228,7 +250,7 @@ test("records find their lines again", () => {
   assert.deepEqual([sum.calls, sum.input, sum.cost], [1, 3, 0.5]);
 });
 
-test("results say what was called", () => {
+test("results repeat the arguments of the call", () => {
   const lines = [
     { type: "message", message: { role: "assistant", content: [{ type: "toolCall", id: "1", name: "grep", arguments: { path: "src", pattern: "todo" } }, { type: "toolCall", id: "2", name: "bash", arguments: { command: "ls" } }] } },
     { type: "message", message: { role: "toolResult", toolCallId: "2", toolName: "bash", isError: true, content: "no" } },
@@ -244,15 +266,15 @@ test("results say what was called", () => {
   assert.equal(v.blockText(call), "[grep] src\npattern: todo");
 });
 
-test("what can be searched", () => {
+test("searchable text", () => {
   const text = v.textsOf({ type: "message", id: "idx", message: { content: [{ type: "text", text: "Hello" }, { type: "image", mimeType: "image/png", data: "AAAA" }, { arguments: { path: "p.go" } }] } });
   for (const has of ["Hello", "p.go"]) assert.ok(text.includes(has));
   for (const lacks of ["AAAA", "idx", "image/png"]) assert.ok(!text.includes(lacks));
 });
 
-test("pictures", () => {
+test("images", () => {
   const png = Buffer.from("\x89PNG\r\n\x1a\n0123456789", "latin1").toString("base64");
-  const of = (mimeType, data) => v.pictureOf({ mimeType, data }).source ?? "";
+  const of = (mimeType, data) => v.imageOf({ mimeType, data }).source ?? "";
   assert.equal(of("image/png", png), "data:image/png;base64," + png);
   for (const [mime, data] of [["image/png", btoa("<svg onload=alert(1)></svg>")], ["image/svg+xml", btoa("<svg></svg>")], ["text/html", png], ["IMAGE/PNG", png], ["image/png;x", png],
     ["image/png", png + "\" onerror=\"alert(1)"], ["image/png", "blob:sha256:00ff"], ["image/png", "https://e.invalid/x.png"], ["image/png", ""], ["toString", png], [7, png], ["image/jpeg", png]]) {
@@ -260,15 +282,15 @@ test("pictures", () => {
   }
 });
 
-test("the size of a picture", () => {
+test("image sizes", () => {
   const base64 = (...bytes) => Buffer.from(bytes).toString("base64");
-  const size = (type, ...bytes) => v.pictureSize("image/" + type, base64(...bytes));
+  const size = (type, ...bytes) => v.imageSize("image/" + type, base64(...bytes));
   assert.deepEqual(size("png", ...Array(16).fill(0), 0, 0, 2, 128, 0, 0, 1, 4), [640, 260]);
   assert.deepEqual(size("gif", ...Buffer.from("GIF89a"), 44, 1, 200, 0), [300, 200]);
   assert.deepEqual(size("jpeg", 0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xc2, 0, 17, 8, 0, 100, 0, 50, 3), [50, 100]);
   for (const bytes of [[], [0xff, 0xd8], [0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0], [0xff, 0xd8, 0xff, 0xe0, 255, 255, 0, 0, 0, 0, 0]]) assert.equal(size("jpeg", ...bytes), null);
   assert.equal(size("webp", 1, 2, 3), null);
-  assert.equal(v.pictureSize("image/png", "A"), null);
+  assert.equal(v.imageSize("image/png", "A"), null);
 });
 
 test("every shape of entry has an item", () => {

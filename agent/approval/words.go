@@ -1,0 +1,41 @@
+package approval
+
+import "strings"
+
+// Allows describes exactly the rules that [Session] and [Workspace] would add, for users; "" if
+// there are none.
+func (p Prompt) Allows() string {
+	texts := make([]string, len(p.Rules))
+	for i, r := range p.Rules {
+		texts[i] = r.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Warnings describes the unusual aspects of a request for users, one per line.
+func (p Prompt) Warnings() (lines []string) {
+	switch {
+	case p.Unsandboxed:
+		text := "Runs outside the sandbox."
+		if len(p.Blocked) > 0 {
+			text += " The sandbox blocked: " + strings.Join(p.Blocked, " | ")
+		}
+		lines = append(lines, text)
+	case len(p.Blocked) > 0:
+		lines = append(lines, "Runs again with write and network access. The sandbox blocked: "+strings.Join(p.Blocked, " | "))
+	}
+	protects := "Changes a protected file: "
+	switch {
+	case p.Changed:
+		protects = "Changed a protected file: "
+	case !isEdit(p.Tool):
+		protects = "Names a protected file: "
+	}
+	for _, path := range p.Protected {
+		lines = append(lines, protects+path)
+	}
+	for _, path := range p.Outside {
+		lines = append(lines, "Outside the folder: "+path)
+	}
+	return lines
+}

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/history"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
+)
+
+// Config configures a [Manager] and its sessions. Store and Finder are required.
+type Config struct {
+	Storage
+	Requests
+	Toolbox
+	Permissions
+
+	Hooks []hook.Hook
+	Log   *zap.Logger
+	Now   func() time.Time // nil: the clock of Finder
+}
+
+// Storage configures the session files and the prompt history.
+type Storage struct {
+	Store      *session.Store
+	Finder     library.Finder
+	TerminalID string         // names the breadcrumb; "" for none
+	InMemory   bool           // sessions never get a file
+	Watch      bool           // notice external changes of session files; needs the real file system
+	History    *history.Store // records prompts; nil records nothing. Manager.Close closes it
+}
+
+// Requests configures the requests to models. Without Models every prompt fails.
+type Requests struct {
+	Models     Models
+	Defaults   Defaults
+	System     func(ctx context.Context, cwd string) string // returns the system prompt
+	Retry      loop.Retry
+	Compaction compaction.Settings
+	Pace       func(ctx context.Context) // waits before each request until the editor keeps up; nil does not wait
+}
+
+// Defaults are the settings of a new session. Empty fields leave the choice open.
+type Defaults struct {
+	Model    string // "provider/id"
+	Thinking provider.Level
+}
+
+// Toolbox configures the tools of the model and the user's shell commands.
+type Toolbox struct {
+	Tools     []tool.Tool // the order is part of every request, so it must not change
+	Workspace tool.Workspace
+	Shell     *tool.Shell // runs the user's commands; nil runs none
+}
+
+// Permissions configures which tool calls need approval.
+type Permissions struct {
+	Approval  approval.Mode          // "" is approval.Ask
+	Rules     approval.Memory        // the permanently allowed calls; nil stores none
+	Protected []string               // directories in which every change needs approval
+	Sandbox   bool                   // the tools can run commands with fewer rights than the user's
+	Sensitive func(path string) bool // reports whether the file with this absolute path holds secrets; nil: none does
+	AgentDirs func(dir string) error // fails for an agent directory whose scripts must not run; nil: all may run
+	Ask       Asker                  // asks the user; nil: approvals stay pending until Approve
+}

@@ -1,0 +1,184 @@
+package event
+
+import (
+	"encoding/json"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+)
+
+// The events of a session beside its runs.
+type (
+	// ModelChanged reports the model that answers from now on.
+	ModelChanged struct {
+		Model provider.Ref `json:"model"`
+		Role  string       `json:"role,omitempty"`
+	}
+
+	// ThinkingLevelChanged reports the thinking level of the following requests.
+	ThinkingLevelChanged struct {
+		ThinkingLevel provider.Level `json:"thinkingLevel,omitempty"`
+	}
+
+	// ApprovalsChanged lists all pending approvals, also when none are left.
+	ApprovalsChanged struct {
+		Approvals json.RawMessage `json:"approvals,omitempty"`
+	}
+
+	// ApprovalModeChanged reports which tool calls need approval from now on.
+	ApprovalModeChanged struct {
+		Mode string `json:"mode,omitempty"`
+	}
+
+	// ModeChanged reports that plan mode was turned on or off.
+	ModeChanged struct {
+		Mode string `json:"mode,omitempty"`
+	}
+
+	// CompactionStart begins a compaction.
+	CompactionStart struct {
+		Reason string `json:"compactionReason,omitempty"` // manual, threshold or overflow
+	}
+
+	// CompactionEnd ends a compaction.
+	CompactionEnd struct {
+		Result       json.RawMessage `json:"result,omitempty"`
+		ErrorMessage string          `json:"errorMessage,omitempty"`
+		Reason       string          `json:"compactionReason,omitempty"` // manual, threshold or overflow
+		Aborted      bool            `json:"aborted,omitempty"`
+		WillRetry    bool            `json:"willRetry,omitempty"` // the request that was too long is repeated
+	}
+
+	// BashUpdate is the output of the user's shell command so far.
+	BashUpdate struct {
+		Text string `json:"text,omitempty"`
+	}
+
+	// BashEnd ends a shell command of the user.
+	BashEnd struct {
+		Message json.RawMessage `json:"message,omitempty"`
+		EntryID string          `json:"entryId,omitempty"` // of the message's entry in the session
+	}
+
+	// Notice is a message for the user. It ends nothing.
+	Notice struct {
+		Text string `json:"text,omitempty"`
+	}
+
+	// Error reports the failure of an operation whose caller does not wait for a response.
+	Error struct {
+		ErrorMessage string `json:"errorMessage,omitempty"`
+		Text         string `json:"text,omitempty"` // the operation, such as the command's name
+		Kind         string `json:"kind,omitempty"`
+	}
+)
+
+func (ModelChanged) sealed()         {}
+func (ThinkingLevelChanged) sealed() {}
+func (ApprovalsChanged) sealed()     {}
+func (ApprovalModeChanged) sealed()  {}
+func (ModeChanged) sealed()          {}
+func (CompactionStart) sealed()      {}
+func (CompactionEnd) sealed()        {}
+func (BashUpdate) sealed()           {}
+func (BashEnd) sealed()              {}
+func (Notice) sealed()               {}
+func (Error) sealed()                {}
+
+// Type returns "model_changed".
+func (ModelChanged) Type() string { return "model_changed" }
+
+// Type returns "thinking_level_changed".
+func (ThinkingLevelChanged) Type() string { return "thinking_level_changed" }
+
+// Type returns "approvals_changed".
+func (ApprovalsChanged) Type() string { return "approvals_changed" }
+
+// Type returns "approval_mode_changed".
+func (ApprovalModeChanged) Type() string { return "approval_mode_changed" }
+
+// Type returns "mode_changed".
+func (ModeChanged) Type() string { return "mode_changed" }
+
+// Type returns "auto_compaction_start".
+func (CompactionStart) Type() string { return "auto_compaction_start" }
+
+// Type returns "auto_compaction_end".
+func (CompactionEnd) Type() string { return "auto_compaction_end" }
+
+// Type returns "bash_execution_update".
+func (BashUpdate) Type() string { return "bash_execution_update" }
+
+// Type returns "bash_execution_end".
+func (BashEnd) Type() string { return "bash_execution_end" }
+
+// Type returns "notice".
+func (Notice) Type() string { return "notice" }
+
+// Type returns "error".
+func (Error) Type() string { return "error" }
+
+// MarshalJSON implements [json.Marshaler].
+func (e ModelChanged) MarshalJSON() ([]byte, error) {
+	type members ModelChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ThinkingLevelChanged) MarshalJSON() ([]byte, error) {
+	type members ThinkingLevelChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ApprovalsChanged) MarshalJSON() ([]byte, error) {
+	type members ApprovalsChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ApprovalModeChanged) MarshalJSON() ([]byte, error) {
+	type members ApprovalModeChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ModeChanged) MarshalJSON() ([]byte, error) {
+	type members ModeChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e CompactionStart) MarshalJSON() ([]byte, error) {
+	type members CompactionStart
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e CompactionEnd) MarshalJSON() ([]byte, error) {
+	type members CompactionEnd
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e BashUpdate) MarshalJSON() ([]byte, error) {
+	type members BashUpdate
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e BashEnd) MarshalJSON() ([]byte, error) {
+	type members BashEnd
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Notice) MarshalJSON() ([]byte, error) {
+	type members Notice
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e Error) MarshalJSON() ([]byte, error) {
+	type members Error
+	return encode(e.Type(), members(e))
+}

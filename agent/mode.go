@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// planContext is the type of the message that oh-my-pi adds before each prompt in plan mode. Its
+// ACP agent records nothing else of the mode.
+const planContext = "plan-mode-context"
+
+// endedInPlanMode reports whether oh-my-pi left the session in plan mode without recording that: the
+// newest prompt was sent in plan mode, and no entry changed the mode since.
+func endedInPlanMode(d *session.Document, leaf session.Leaf) (ended bool, err error) {
+	if d.Dialect() != session.Omp {
+		return false, nil
+	}
+	for _, i := range slices.Backward(d.PathTo(leaf)) {
+		switch {
+		case d.Type(i) == session.TypeModeChange:
+			return false, nil
+		case d.Role(i) != provider.RoleUser:
+			continue
+		}
+		before := d.Parent(i)
+		if before < 0 || d.Type(before) != session.TypeCustomMessage {
+			return false, nil
+		}
+		e, err := d.Entry(before)
+		customType, _ := rawjson.GetString(e.Raw, "customType")
+		return customType == planContext, err
+	}
+	return false, nil
+}
+
+// sessionMode is the mode of a session.
+type sessionMode struct {
+	name     string
+	data     json.RawMessage
+	recorded bool // in the file
+}
+
+// modeOf returns the mode of a session at leaf. pi knows no modes and its contexts have none, but a
+// mode that another program or [Session.SetMode] recorded in a file of pi counts here.
+func modeOf(d *session.Document, leaf session.Leaf) (sessionMode, error) {
+	c, err := d.ContextState(leaf)
+	m := sessionMode{name: c.Mode, data: c.ModeData, recorded: true}
+	if err != nil || m.name == PlanMode {
+		return m, err
+	}
+	if d.Dialect() == session.Pi {
+		return modeInPi(d, leaf, m)
+	}
+	ended, err := endedInPlanMode(d, leaf)
+	if ended {
+		m = sessionMode{name: PlanMode}
+	}
+	return m, err
+}
+
+// modeInPi is the newest recorded mode on a path, or else none.
+func modeInPi(d *session.Document, leaf session.Leaf, none sessionMode) (sessionMode, error) {
+	for _, i := range slices.Backward(d.PathTo(leaf)) {
+		if d.Type(i) == session.TypeModeChange {
+			e, err := d.Entry(i)
+			change := e.AsModeChange()
+			return sessionMode{name: change.Mode, data: slices.Clone(change.Data), recorded: true}, err
+		}
+	}
+	return none, nil
+}
+
+// preparePlan notifies the user, with the first prompt, that a session is in plan mode. If the mode
+// has no record yet, preparePlan writes one before the prompt hides that.
+func (s *Session) preparePlan(log *session.Log) error {
+	m, err := currentMode(log)
+	if err != nil || m.name != PlanMode {
+		return err
+	}
+	if s.planShown.Swap(log) != log {
+		s.emit(log, notice("Plan mode is on: the model can change only its plan file. "+
+			"To turn it off, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan off."))
+	}
+	if m.recorded {
+		return nil
+	}
+	return s.recordMode(log, PlanMode)
+}
+
+func currentMode(log *session.Log) (m sessionMode, err error) {
+	err = log.View(func(d *session.Document, leaf session.Leaf) error {
+		m, err = modeOf(d, leaf)
+		return err
+	})
+	return m, err
+}
+
+// recordMode appends a change of mode.
+func (s *Session) recordMode(log *session.Log, mode string) error {
+	var data json.RawMessage
+	if mode == PlanMode && log.Persistent() {
+		data = new(rawjson.Object).String("planFilePath", planFile).Bytes()
+	}
+	if _, err := log.Append(session.DraftModeChange(mode, data)); err != nil {
+		return err
+	}
+	s.emit(log, event.ModeChanged{Mode: mode})
+	return nil
+}

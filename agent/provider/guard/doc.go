@@ -1,8 +1,0 @@
-// Package guard is what every client of a model's service goes through. It keeps the
-// promises of package provider that do not depend on the wire format: one request and no
-// redirect, no silence beyond the idle timeout, an event stream or an error that says what
-// came instead, and errors sorted by what can be done about them, without keys in them.
-//
-// A client makes a [Call] of a request and reads the events with a [Decoder]; [Stream]
-// does the rest.
-package guard

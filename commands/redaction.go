@@ -1,0 +1,103 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
+	"github.com/xcsh-ls/xcsh-ls/session/redact"
+)
+
+// Values of the argument doubtful.
+const (
+	doubtfulAsk     = "ask"
+	doubtfulKeep    = "keep"
+	doubtfulReplace = "replace"
+)
+
+// checkDoubtful returns an error if the argument doubtful is not one of the allowed values.
+func checkDoubtful(value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "doubtful must be %s, not %q.", strings.Join(allowed, " or "), value).With("field", "doubtful")
+}
+
+// redactor returns a redactor that also recognizes the user's own keys.
+func (job exportJob) redactor() *exporter.Redactor {
+	return &exporter.Redactor{Scanner: redact.NewScanner(job.knownSecrets()...), Doubtful: job.style.doubtful}
+}
+
+// knownSecrets returns the keys in the agent directories and in the environment.
+func (job exportJob) knownSecrets() []string {
+	known := redact.KnownOf(os.Environ())
+	for _, root := range job.finder.Roots {
+		for _, name := range []string{"auth.json", "models.json"} {
+			if content, err := readBounded(job.fs, filepath.Join(root.AgentDir, name)); err == nil {
+				known = append(known, redact.KnownIn(content, os.Getenv)...)
+			}
+		}
+	}
+	return known
+}
+
+// readBounded reads a regular file of limited size.
+func readBounded(fs afero.Fs, path string) ([]byte, error) {
+	const most = 4 << 20
+	info, err := fs.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fault.New(fault.IO, "%s is not a regular file, or is too large.", path).With("path", path)
+	}
+	return afero.ReadFile(fs, path)
+}
+
+// shareReview shows the user text that may be secret before a page leaves the machine. It
+// reports whether to replace it.
+func (p prompter) shareReview(ctx context.Context, doubts []exporter.Doubt) (replace bool, err error) {
+	answer, err := p.question(ctx, reviewText(doubts), "Replace and Share", "Share As Is", "Cancel")
+	switch {
+	case err != nil:
+		return false, err
+	case answer == Unasked:
+		return false, fault.New(fault.ArgumentNeeded, "%s\n\nNothing was shared. Call xcsh.share with doubtful: \"replace\" or \"keep\".", reviewText(doubts)).
+			With("input", InputText).With("field", "doubtful").With("choices", []string{doubtfulReplace, doubtfulKeep}).With("doubtful", doubts)
+	case answer == 0:
+		return true, nil
+	case answer == 1:
+		return false, nil
+	}
+	return false, fault.New(fault.Cancelled, "Share cancelled")
+}
+
+// reviewText returns a question that lists doubtful text.
+func reviewText(doubts []exporter.Doubt) string {
+	const most = 10
+	lines := []string{"This session contains text that may be secret:"}
+	for i, d := range doubts {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(doubts)-most))
+			break
+		}
+		lines = append(lines, DoubtText(d))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// DoubtText describes one doubtful passage on one line.
+func DoubtText(d exporter.Doubt) string {
+	where := strings.Join(d.Where[:min(len(d.Where), 3)], ", ")
+	if d.Count > 1 {
+		where += fmt.Sprintf("; %d times", d.Count)
+	}
+	return fmt.Sprintf("%s%s (%s)", d.Before, d.Preview, where)
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package intake
+
+const nonblock = 0

@@ -1,0 +1,267 @@
+package library
+
+import (
+	"cmp"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+)
+
+// Match says how a session fits the query of a list, the best first. The search for the
+// words of a query ignores case; all of them must fit.
+//
+// Differs: the originals look for the letters of each word, in order, in the whole
+// conversation. Over a long conversation almost any word fits so. Here letters are only
+// looked for in the fields that a list shows of a session, words also in the conversation,
+// and sessions that hold the words go first. The originals' score orders the sessions of
+// each kind; for matches found without the conversation it is the score without the
+// conversation.
+type Match int
+
+// The ways to fit.
+const (
+	unasked      Match = iota // there was no query
+	matchWords                // id, title, working directory, first message and path hold every word
+	matchText                 // they, the user's messages and the model's do
+	MatchLetters              // the letters of each word are in id, title, directory, first message and path
+)
+
+// query is a parsed search.
+type query struct{ words []queryWord }
+
+type queryWord struct {
+	lower  string // as searched for in the fields of a list
+	folded string // as searched for in the conversation
+	units  units
+	raw    rawWord
+}
+
+// parseQuery returns nil for a blank query.
+func parseQuery(text string) *query {
+	q := &query{}
+	for w := range strings.FieldsSeq(text) {
+		folded := foldCase(w)
+		q.words = append(q.words, queryWord{strings.ToLower(w), folded, lowered(w), rawWordOf(folded)})
+	}
+	if len(q.words) == 0 {
+		return nil
+	}
+	return q
+}
+
+// foldCase is strings.ToLower that does not map other letters to ASCII, so that ASCII
+// letters can be searched in a file before it is decoded.
+func foldCase(s string) string {
+	const kelvin, dottedI = '\u212A', '\u0130'
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == kelvin || r == dottedI {
+			return r
+		}
+		return unicode.ToLower(r)
+	}, s)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// byMatch orders the best match first.
+func byMatch(a, b *described) int {
+	return cmp.Or(cmp.Compare(a.info.Match, b.info.Match), cmp.Compare(a.score, b.score))
+}
+
+// search sets how a listed session fits the query; a session that does not fit is removed
+// from the list.
+func (l *listing) search(d *describer, i int) {
+	r := &l.results[i]
+	if l.query == nil || !r.listed {
+		return
+	}
+	told := strings.ToLower(joinFields(r.info.ID, r.info.Title, r.info.Cwd, r.info.FirstMessage, r.info.Path))
+	missing := l.query.missingIn(told)
+	if len(missing) == 0 {
+		r.info.Match = matchWords
+		r.score, _ = l.query.score(unitsOf(told)) // a text with a word has its letters
+		return
+	}
+	said, err := l.query.hear(d, r.info, missing)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		r.err = err
+	}
+	if said.found() {
+		r.info.Match, r.score = matchText, said.score(r.info.Path)
+		return
+	}
+	r.info.Match = MatchLetters
+	r.score, r.listed = l.query.score(unitsOf(told))
+}
+
+// missingIn returns the words that a lower-cased text does not hold.
+func (q *query) missingIn(text string) (missing []int) {
+	for i := range q.words {
+		if !strings.Contains(text, q.words[i].lower) {
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
+// score is the sum of the words' scores; ok is false when one does not fit.
+func (q *query) score(text units) (total float64, ok bool) {
+	for i := range q.words {
+		score, ok := text.score(q.words[i].units)
+		if !ok {
+			return 0, false
+		}
+		total += score
+	}
+	return total, true
+}
+
+// hear looks for the missing words in the conversation of a session. A file whose bytes do
+// not contain them is not decoded.
+func (q *query) hear(d *describer, info Info, missing []int) (hearing, error) {
+	var h hearing
+	f, err := disk.Open(d.fs, info.Path)
+	if err != nil {
+		return h, disk.Fault("open", info.Path, err)
+	}
+	defer f.Close()
+	likely, err := q.mayHold(f, info.Size, missing, d.stop)
+	if err == nil && likely {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil || !likely {
+		return h, disk.FaultOrNil("read", info.Path, err)
+	}
+	h = newHearing(q, info, missing)
+	s := survey{say: h.hear}
+	_, err = s.scan(f, func() bool { return h.done() || d.stop() }, s.add)
+	return h, disk.FaultOrNil("read", info.Path, err)
+}
+
+// hearing follows a conversation until every word was found. The zero value has found
+// none.
+type hearing struct {
+	missing []string // folded words that were not found yet
+	scores  []fuzzy
+	began   bool
+}
+
+func newHearing(q *query, info Info, missing []int) hearing {
+	h := hearing{began: true, scores: make([]fuzzy, len(q.words))}
+	for i := range q.words {
+		h.scores[i] = fuzzy{word: q.words[i].units, last: -1}
+	}
+	for _, i := range missing {
+		h.missing = append(h.missing, q.words[i].folded)
+	}
+	h.walk(joinFields(info.ID, info.Title, info.Cwd, info.FirstMessage))
+	return h
+}
+
+// hear searches the next text.
+func (h *hearing) hear(text string) {
+	if !h.fits() {
+		h.walk(" " + text)
+	}
+	left := h.missing[:0]
+	text = foldCase(text)
+	for _, word := range h.missing {
+		if !strings.Contains(text, word) {
+			left = append(left, word)
+		}
+	}
+	h.missing = left
+}
+
+func (h *hearing) walk(text string) {
+	part := lowered(text)
+	for i := range h.scores {
+		h.scores[i].walk(part)
+	}
+}
+
+// fits reports whether the scores are settled: no later text changes them.
+func (h *hearing) fits() bool {
+	for i := range h.scores {
+		if !h.scores[i].fits() {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *hearing) found() bool { return h.began && len(h.missing) == 0 }
+
+func (h *hearing) done() bool { return len(h.missing) == 0 && h.fits() }
+
+// score is that of the words over all texts so far, which the path follows.
+func (h *hearing) score(path string) (total float64) {
+	if !h.fits() {
+		h.walk(" " + path)
+	}
+	for i := range h.scores {
+		total += h.scores[i].score
+	}
+	return total
+}
+
+// searchBlock is the number of bytes of a file that are searched at a time: few enough to
+// stay in the processor's cache between reading and searching.
+const searchBlock = 128 << 10
+
+var searchBlocks = sync.Pool{New: func() any { return new([2 * searchBlock]byte) }}
+
+// mayHold reports whether the first size bytes of a file may hold all of the missing
+// words. Bytes appended since the file's size was read are left to the next search.
+func (q *query) mayHold(f io.Reader, size int64, missing []int, stop func() bool) (bool, error) {
+	var words []*rawWord
+	overlap := 0 // bytes in which a word may have begun
+	for _, i := range missing {
+		if w := &q.words[i].raw; w.text != "" {
+			words = append(words, w)
+			overlap = max(overlap, len(w.text)-1)
+		}
+	}
+	if overlap >= searchBlock {
+		return true, nil // an unlikely query; correctness is enough
+	}
+	memory, _ := searchBlocks.Get().(*[2 * searchBlock]byte) // the pool holds nothing else
+	defer searchBlocks.Put(memory)
+	kept := 0 // bytes of the block before, in front of the next one
+	for len(words) > 0 && size > 0 && !stop() {
+		n, err := f.Read(memory[kept : kept+searchBlock])
+		size -= int64(n)
+		block := memory[:kept+n]
+		left := words[:0]
+		for _, w := range words {
+			if !w.in(block) {
+				left = append(left, w)
+			}
+		}
+		words = left
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		kept = min(overlap, len(block))
+		copy(memory[:], block[len(block)-kept:])
+	}
+	return len(words) == 0, nil
+}

@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+)
+
+const (
+	leastEncoded = 16      // bytes of the shortest base64 that is decoded
+	mostEncoded  = 1 << 20 // and of the longest
+	mostDoubtful = 160     // bytes of the longest word in which something may look like a key
+)
+
+// encoded searches the words of v that are text in base64 or hexadecimal digits, and records
+// words that look like keys.
+func (p *pass) encoded(v *view, nested int) {
+	text := v.text
+	for i := leastEncoded - 1; i < len(text); {
+		if !isWord[text[i]] {
+			i += leastEncoded
+			continue
+		}
+		from := i
+		for from > 0 && i-from < leastEncoded && isWord[text[from-1]] {
+			from--
+		}
+		to := i
+		for to < len(text) && isWord[text[to]] {
+			to++
+		}
+		if to-from >= leastEncoded {
+			p.lookInto(v, from, to, nested)
+		}
+		i = to + leastEncoded
+	}
+}
+
+// lookInto decodes the word v.text[from:to], or the pieces between its signs: of a path, an
+// assignment or an address only a part is base64.
+func (p *pass) lookInto(v *view, from, to, nested int) {
+	if to-from > mostEncoded {
+		return
+	}
+	if p.decode(v, from, to, nested) {
+		return
+	}
+	word := v.text[from:to]
+	if !strings.ContainsAny(word, "/=.~+-_") {
+		p.doubt(v, from, to)
+		return
+	}
+	for i := 0; i < len(word); {
+		n := strings.IndexAny(word[i:], "/=.~")
+		if n < 0 {
+			n = len(word) - i
+		}
+		if n >= leastEncoded {
+			end := i + n
+			for end < len(word) && word[end] == '=' {
+				end++
+			}
+			if !p.decode(v, from+i, from+end, nested) && len(word) <= mostDoubtful {
+				p.doubt(v, from+i, from+i+n)
+			}
+		}
+		i += n + 1
+	}
+}
+
+// decode searches for secrets in a word that is base64 or hexadecimal digits of text.
+func (p *pass) decode(v *view, from, to, nested int) bool {
+	text, ok := plainText(v.text[from:to])
+	if !ok {
+		return false
+	}
+	if nested == mostNested {
+		return true
+	}
+	inner := newPass(p.set)
+	inner.all(text, nested+1)
+	for _, f := range inner.found {
+		p.add(v, from, to, Finding{Kind: f.Kind, Doubtful: f.Doubtful, rank: f.rank})
+	}
+	return true
+}
+
+// plainText decodes a word. ok is false when the result is not text.
+func plainText(word string) (text string, ok bool) {
+	word = strings.TrimRight(word, "=.")
+	if len(word) >= 2*leastEncoded && len(word)%2 == 0 {
+		if b, err := hex.DecodeString(word); err == nil && isText(b) {
+			return string(b), true
+		}
+	}
+	if len(word)%4 == 1 {
+		word = word[:len(word)-1]
+	}
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(word, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	// The beginning shows whether decoding the rest is worthwhile.
+	if b, err := encoding.DecodeString(word[:min(len(word), 32)&^3]); err != nil || !isText(b) && !isWide(b) {
+		return "", false
+	}
+	b, err := encoding.DecodeString(word)
+	if err != nil {
+		return "", false
+	}
+	if isWide(b) {
+		return narrow(b), true
+	}
+	return string(b), isText(b)
+}
+
+// isText reports whether b is text in ASCII or UTF-8, except for a few bytes.
+func isText(b []byte) bool {
+	odd := 0
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7F {
+			odd++
+		}
+		if c >= 0x80 {
+			odd++
+		}
+	}
+	return odd*10 <= len(b)
+}
+
+// isWide reports whether b is ASCII in UTF-16, as in PowerShell.
+func isWide(b []byte) bool {
+	if len(b) < 8 {
+		return false
+	}
+	zeros := 0
+	for i := 1; i < len(b); i += 2 {
+		if b[i] == 0 {
+			zeros++
+		}
+	}
+	return zeros*10 >= len(b)/2*9
+}
+
+func narrow(b []byte) string {
+	out := make([]byte, 0, len(b)/2)
+	for i := 0; i < len(b); i += 2 {
+		out = append(out, b[i])
+	}
+	return string(out)
+}

@@ -1,0 +1,129 @@
+package redact
+
+import "strings"
+
+// pass is one scan of a text.
+type pass struct {
+	set    *ruleSet
+	found  []Finding
+	starts map[int]bool // where the certain findings begin
+
+	// Of the current view.
+	v        *view
+	split    bool // only findings that were split count
+	windows  map[int][]window
+	nameEnd  int // names up to here were checked
+	blockEnd int
+}
+
+func newPass(set *ruleSet) *pass {
+	return &pass{set: set, starts: map[int]bool{}, windows: map[int][]window{}}
+}
+
+// window is a range in which a pattern is tried.
+type window struct{ from, to int }
+
+const (
+	before     = 100  // size of a window before a keyword
+	behind     = 400  // and after it, at least
+	longestKey = 8192 // and at most, if a word is so long
+)
+
+// scan searches a view for secrets.
+func (p *pass) scan(v *view, split bool) {
+	p.v, p.split, p.nameEnd, p.blockEnd = v, split, 0, 0
+	clear(p.windows)
+	p.set.words.find(v.text, p.word)
+	for i, windows := range p.windows {
+		for _, w := range windows {
+			p.match(i, w)
+		}
+	}
+}
+
+// word records a keyword at v.text[at:].
+func (p *pass) word(word, at int) {
+	length := p.set.words.lengths[word]
+	for _, u := range p.set.uses[word] {
+		if u.exact != "" && p.v.text[at:at+length] != u.exact {
+			continue
+		}
+		switch u.what {
+		case aRule:
+			if r := &p.set.rules[u.rule]; r.run == 0 || r.begins(p.v.text, at, at+length) {
+				p.open(u.rule, at)
+			}
+		case aName:
+			p.name(at)
+		case aBlock:
+			p.block(at)
+		case aKnown:
+			p.add(p.v, at, at+length, u.found)
+		}
+	}
+}
+
+// open applies a rule around a keyword.
+func (p *pass) open(rule, at int) {
+	all := p.windows[rule]
+	if n := len(all); n > 0 && at+behind/2 < all[n-1].to {
+		return
+	}
+	w := window{max(0, at-before), wordEnd(p.v.text, min(len(p.v.text), at+behind))}
+	if n := len(all); n > 0 && w.from <= all[n-1].to {
+		all[n-1].to = w.to
+		return
+	}
+	p.windows[rule] = append(all, w)
+}
+
+// wordEnd returns the end of the word at text[i].
+func wordEnd(text string, i int) int {
+	for end := min(len(text), i+longestKey); i < end && isWord[text[i]]; i++ {
+	}
+	return i
+}
+
+func (p *pass) match(i int, w window) {
+	r := &p.set.rules[i]
+	text := p.v.text[w.from:w.to]
+	for _, m := range r.compiled().FindAllStringSubmatchIndex(text, -1) {
+		if from, to, ok := r.secret(text, m); ok && !inBlob(p.v.text, w.from+from) {
+			p.add(p.v, w.from+from, w.from+to, Finding{Kind: r.kind, rank: i})
+		}
+	}
+}
+
+// add records a finding at v.text[from:to].
+func (p *pass) add(v *view, from, to int, f Finding) {
+	if strings.Contains(v.text[from:to], Mark) && f.rank != rankBlock {
+		return
+	}
+	if p.split && !p.wasSplit(v, from, to) {
+		return
+	}
+	f.From, f.To = v.span(from, to)
+	p.found = append(p.found, f)
+	if !f.Doubtful {
+		p.starts[f.From] = true
+	}
+}
+
+// wasSplit reports whether a finding in a view of joined text is more than in the same view of
+// the plain text: it crosses a seam, and the text after the seam belongs to it. A key that was
+// found whole in front of a seam is not made longer by the first word of the next line.
+func (p *pass) wasSplit(v *view, from, to int) bool {
+	if !v.crosses(from, to) {
+		return false
+	}
+	start, _ := v.span(from, to)
+	seam := v.firstSeam(from)
+	return !v.isSoft(seam) || !p.starts[start] || mixed(v.text[seam:to])
+}
+
+// continues reports whether the value of an assignment continues after a seam: in a string that
+// is the sum of several, or because it was found already up to the end of its line.
+func (p *pass) continues(a assignment) bool {
+	start, _ := p.v.span(a.from, a.to)
+	return a.quoted || !p.v.isSoft(p.v.firstSeam(a.from)) || p.starts[start]
+}
