@@ -12,7 +12,7 @@ export default defineConfig(
       parserOptions: { project: ['./tsconfig.json', './webview/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
-      // A promise that nobody waits for is an error that nobody sees.
+      // An unhandled promise hides its error.
       '@typescript-eslint/no-floating-promises': [
         'error',
         { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
@@ -25,10 +25,11 @@ export default defineConfig(
   {
     rules: {
       eqeqeq: 'error',
-      // What is told apart here is text of terminals and of models.
+      // Terminal output and model output contain control characters.
       'no-control-regex': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // Indexes are checked by the compiler; an assertion says what the line before made sure of.
+      // The compiler checks indexes; an assertion documents a condition that the line before
+      // ensures.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
@@ -42,7 +43,7 @@ export default defineConfig(
       ),
     },
   },
-  // A scene may return what follows, or nothing.
+  // A scene can return a continuation, or nothing.
   { files: ['webview/dev/**'], rules: { '@typescript-eslint/no-invalid-void-type': 'off' } },
   { files: ['**/*.cjs'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
 );

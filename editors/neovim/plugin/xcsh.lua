@@ -1,4 +1,4 @@
--- Defines the user commands and nothing else: no module of the plugin is loaded
+-- Defines the user commands and <Plug> mappings and nothing else: no module of the plugin is loaded
 -- before one of them is used.
 
 if vim.g.loaded_xcsh then
@@ -7,7 +7,7 @@ end
 vim.g.loaded_xcsh = true
 
 if vim.fn.has('nvim-0.10') == 0 then
-  vim.notify('xcsh needs Neovim 0.10 or newer.', vim.log.levels.ERROR)
+  vim.notify('xcsh requires Neovim 0.10 or later.', vim.log.levels.ERROR)
   return
 end
 
@@ -27,10 +27,11 @@ local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch', 'label',
   'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor', 'prompt', 'steer', 'followUp',
-  'abort', 'compact', 'setModel', 'setThinking', 'setApproval', 'bash', 'stats', 'import',
+  'abort', 'compact', 'setModel', 'setThinking', 'setApproval', 'setMode', 'bash', 'stats',
+  'import',
   -- generated: end
 }
--- No palette offers these, but here they have a buffer of their own.
+-- No palette offers these commands, but here their results have a buffer.
 vim.list_extend(palette, { 'list', 'tree' })
 
 for _, name in ipairs(palette) do
@@ -52,12 +53,28 @@ end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
 
 vim.api.nvim_create_user_command('XcshHistory', function(opts)
   require('xcsh.history').choose(vim.trim(opts.args))
-end, { nargs = '*', desc = 'Choose among what was said before, here and in the terminal' })
+end, { nargs = '*', desc = 'Search the prompt history' })
 
 vim.api.nvim_create_user_command('XcshChat', function(opts)
   require('xcsh.commands').chat(opts)
-end, { nargs = '*', bang = true, range = true, desc = 'Show the xcsh chat, or with ! hide it' })
+end, { nargs = '*', bang = true, range = true, desc = 'Open the xcsh chat, or toggle it with !' })
 
 vim.api.nvim_create_user_command('XcshInline', function(opts)
   require('xcsh.commands').inline(opts)
-end, { nargs = '*', range = true, desc = 'Ask xcsh to change these lines' })
+end, { nargs = '*', range = true, desc = 'Change these lines with xcsh' })
+
+vim.api.nvim_create_user_command('XcshReview', function()
+  require('xcsh.waiting').review()
+end, { desc = 'Review the pending change by xcsh' })
+
+vim.api.nvim_create_user_command('XcshApprovals', function()
+  require('xcsh.waiting').approvals()
+end, { desc = 'Open the pending approval or question' })
+
+vim.keymap.set('n', '<Plug>(xcsh-review)', '<Cmd>XcshReview<CR>', { desc = 'xcsh: review' })
+vim.keymap.set(
+  'n',
+  '<Plug>(xcsh-approvals)',
+  '<Cmd>XcshApprovals<CR>',
+  { desc = 'xcsh: approvals' }
+)

@@ -1,4 +1,4 @@
--- The prompt of a chat: what is said, when, and what was said before.
+-- The prompt of a chat: sending messages, their timing, and the prompt history.
 
 local chats = require('chats')
 local harness = require('harness')
@@ -10,7 +10,7 @@ local wait_for, settled, press, window_of =
 local send, at, closed, user_messages = chats.send, chats.at, chats.closed, chats.user_messages
 local prompt_text = chats.prompt_text
 
-case('what is said while a turn runs steers it or waits for its end', function()
+case('a message during a turn is sent to it or queued until it ends', function()
   local model = harness.model({
     { text = 'one two', held = true },
     { text = 'steered' },
@@ -22,9 +22,9 @@ case('what is said while a turn runs steers it or waits for its end', function()
     return model.holding
   end)
   send(chat, 'go left', '<C-s>')
-  wait_for(chat, '» steering: go left')
+  wait_for(chat, '» Sending next: go left')
   send(chat, 'and then?', '<C-f>')
-  wait_for(chat, '» follow%-up: and then%?')
+  wait_for(chat, '» Queued: and then%?')
   model:release()
   wait_for(chat, 'followed')
   settled(chat)
@@ -34,7 +34,7 @@ case('what is said while a turn runs steers it or waits for its end', function()
   eq(nil, vim.inspect(model.requests[2].messages):find('and then', 1, true))
 end)
 
-case('a turn is stopped, and what waited comes back into the prompt', function()
+case('a turn is stopped, and queued messages return to the prompt', function()
   local model = harness.model({ { text = 'one two', held = true } })
   local chat = open()
   send(chat, 'begin')
@@ -42,7 +42,7 @@ case('a turn is stopped, and what waited comes back into the prompt', function()
     return model.holding
   end)
   send(chat, 'later', '<C-f>')
-  wait_for(chat, '» follow%-up: later')
+  wait_for(chat, '» Queued: later')
   press('<C-c>')
   settled(chat)
   wait('the text that waited', function()
@@ -59,7 +59,7 @@ case('a prompt that the server refuses comes back, with the reason', function()
   eq('hello', prompt_text(chat))
 end)
 
-case('up and down in the prompt step through what was said before', function()
+case('<Up> and <Down> in the prompt recall earlier prompts', function()
   demo()
   local chat = open()
   for _, said in ipairs({ 'first', 'second\nin two lines' }) do
@@ -83,7 +83,7 @@ case('up and down in the prompt step through what was said before', function()
   eq('a draft', prompt_text(chat))
 end)
 
-case('what was said in other sessions is recalled and searched', function()
+case('prompts of other sessions are recalled and searched', function()
   demo()
   local chat = open()
   send(chat, 'the albatross')
@@ -91,7 +91,7 @@ case('what was said in other sessions is recalled and searched', function()
   wait('the session', function()
     return #user_messages(chat) == 1
   end)
-  -- A chat that begins later, in a session of its own, knows it from the server.
+  -- A chat that starts later, in its own session, gets the prompt from the server.
   harness.execute('xcsh.new')
   vim.cmd('bwipeout! ' .. chat.bufnr .. ' ' .. chat.input)
   chat = open()
@@ -116,7 +116,7 @@ end)
 
 case('? shows every key', function()
   local chat = open()
-  at(chat, 'Nothing was said')
+  at(chat, 'No messages yet')
   press('?')
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   local keys = require('xcsh.chat.keys')
@@ -128,11 +128,11 @@ case('? shows every key', function()
   eq(chat.bufnr, vim.api.nvim_get_current_buf())
 end)
 
-case(':XcshChat with a text says it, and :XcshPrompt does not cover the chat', function()
+case(':XcshChat sends its argument, and :XcshPrompt does not cover the chat', function()
   demo()
   vim.cmd('XcshChat what is here?')
   local chat = require('xcsh.chat').get()
-  wait_for(chat, 'The tool ls answered')
+  wait_for(chat, 'The tool ls returned')
   settled(chat)
   vim.cmd('XcshPrompt and now?')
   wait('the second turn', function()
@@ -142,7 +142,7 @@ case(':XcshChat with a text says it, and :XcshPrompt does not cover the chat', f
   eq(-1, vim.fn.bufwinid('xcsh://answer'))
 end)
 
-case('lines of a file go with what is said next, and only with that', function()
+case('attached lines are sent with the next prompt only', function()
   local model = harness.model({ { text = 'Seen.' }, { text = 'Yes.' } })
   local path = file('a.txt', { 'one', 'two', 'three' })
   vim.cmd.edit(path)
@@ -166,5 +166,5 @@ case('lines of a file go with what is said next, and only with that', function()
   eq(nil, vim.inspect(last):find('lines=', 1, true))
   vim.api.nvim_set_current_win(window_of(chat.bufnr))
   vim.cmd('1,2XcshChat')
-  harness.message('^Only lines of a file can be shown to the model%.$')
+  harness.message('^Only lines of a file can be attached%.$')
 end)

@@ -1,4 +1,4 @@
--- The chat: a conversation in a buffer, as it is drawn.
+-- Rendering of the conversation in a chat buffer.
 
 local chats = require('chats')
 local harness = require('harness')
@@ -10,13 +10,13 @@ local wait_for, settled, press, window_of =
 local send, at, closed, user_messages = chats.send, chats.at, chats.closed, chats.user_messages
 local prompt_text = chats.prompt_text
 
-case('a prompt, the tool it leads to and the answer are shown', function()
+case('a prompt, the tool call, and the answer are shown', function()
   demo()
   file('a.txt', { 'one', 'two' })
   local chat = open()
-  like('Nothing was said yet', text_of(chat))
+  like('No messages yet', text_of(chat))
   send(chat, 'what is in a.txt?')
-  wait_for(chat, 'answered with 2 lines')
+  wait_for(chat, 'returned 2 lines')
   settled(chat)
   like('## You\n\nwhat is in a%.txt%?\n\n## demo\n\nThis is the offline demo', text_of(chat))
   like('\n✓ read a%.txt\n```\none\ntwo\n```\n', text_of(chat))
@@ -30,7 +30,7 @@ case('a prompt, the tool it leads to and the answer are shown', function()
   eq(4, closed(chat, '✓ read a.txt'))
 end)
 
-case('an answer is on the screen while it is written', function()
+case('a streaming answer is visible', function()
   local model = harness.model({ { thinking = 'Let me see.', text = 'one two three', held = true } })
   local chat = open()
   send(chat, 'count')
@@ -41,11 +41,11 @@ case('an answer is on the screen while it is written', function()
   model:release()
   wait_for(chat, 'one two three')
   settled(chat)
-  eq(1, closed(chat, '∴ Thought'))
+  eq(1, closed(chat, '∴ Thought process'))
   eq('xcsh: m', require('xcsh').statusline())
 end)
 
-case('text that grows changes no other line', function()
+case('streaming text changes no other line', function()
   local model = harness.model({
     { text = 'The first answer.' },
     { text = 'a\n\nb\n\nc d', held = true },
@@ -68,11 +68,11 @@ case('text that grows changes no other line', function()
   model:release()
   wait_for(chat, 'c d')
   settled(chat)
-  -- The last line is empty before; what is new begins there.
+  -- The last line is empty before; new text begins there.
   eq(before - 1, lowest)
 end)
 
-case('a fold that was opened stays open while text is written', function()
+case('an open fold stays open while text is streaming', function()
   file('a.txt', { 'one', 'two' })
   file('b.txt', { 'three' })
   local calls = {
@@ -98,10 +98,10 @@ case('a fold that was opened stays open while text is written', function()
   settled(chat)
   eq(nil, closed(chat, '✓ read a.txt'))
   eq(3, closed(chat, '✓ read b.txt'))
-  eq(1, closed(chat, '∴ Thought'))
+  eq(1, closed(chat, '∴ Thought process'))
 end)
 
-case('the view follows the end only while the cursor is there', function()
+case('the window scrolls with new text only while the cursor is on the last line', function()
   local long = {}
   for i = 1, 60 do
     long[i] = 'line ' .. i .. '\n'
@@ -130,7 +130,7 @@ case('the view follows the end only while the cursor is there', function()
   eq(row, cursor())
 end)
 
-case('a tool call waits for a key in the conversation, with its change on the screen', function()
+case('a pending tool call shows its change and waits for a key', function()
   demo()
   local path = file('a.txt', { 'one', 'two', 'three' })
   vim.cmd.edit(path)
@@ -138,14 +138,14 @@ case('a tool call waits for a key in the conversation, with its change on the sc
   vim.api.nvim_buf_set_lines(bufnr, 2, 3, false, { 'drei' }) -- not saved
   local chat = open()
   send(chat, 'edit a.txt: two => zwei')
-  wait_for(chat, 'xcsh wants to: Edit a.txt')
+  wait_for(chat, 'Allow xcsh to edit a.txt')
   like('\n? edit a%.txt\n', text_of(chat))
   like('```diff\n.*\n%-two\n%+zwei\n drei\n```\na  allow\ns  allow for this session', text_of(chat))
   eq({}, harness.asked)
   eq({ 'one', 'two', 'drei' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
   at(chat, '? edit a.txt')
   press('a')
-  wait_for(chat, 'The tool edit answered')
+  wait_for(chat, 'The tool edit returned')
   settled(chat)
   eq({ 'one', 'zwei', 'drei' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
   eq({ 'one', 'two', 'three' }, vim.fn.readfile(path))
@@ -166,7 +166,7 @@ case('a tool call is denied with d, and allowed for the session with s', functio
   wait_for(chat, 'd  deny')
   at(chat, 'd  deny')
   press('d')
-  wait_for(chat, 'did not allow this edit call')
+  wait_for(chat, 'denied this edit call')
   settled(chat)
   like('✗ edit a%.txt', text_of(chat))
   eq({ 'one' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
@@ -174,7 +174,7 @@ case('a tool call is denied with d, and allowed for the session with s', functio
   wait_for(chat, 'd  deny')
   at(chat, 's  allow')
   press('s')
-  wait_for(chat, 'The tool edit answered')
+  wait_for(chat, 'The tool edit returned')
   settled(chat)
   send(chat, 'edit a.txt: two => three')
   wait('the second edit, unasked', function()
@@ -183,33 +183,111 @@ case('a tool call is denied with d, and allowed for the session with s', functio
   settled(chat)
   at(chat, 'two => three')
   press('a')
-  harness.message('^Nothing waits for your answer%.$')
+  harness.message('^No approval is pending%.$')
 end)
 
-case('a question in a chat that is closed is asked in another place', function()
+case('a key answers only an approval that was visible before it was pressed', function()
+  demo()
+  vim.cmd.edit(file('a.txt', { 'one' }))
+  local bufnr = vim.api.nvim_get_current_buf()
+  local approve = require('xcsh.chat.approve')
+  approve.quiet = 3600 * 1000 -- longer than the test: only the user's actions count
+  local chat = open()
+  send(chat, 'edit a.txt: one => two')
+  -- The user is typing in the conversation when the question arrives.
+  vim.api.nvim_set_current_win(window_of(chat.bufnr))
+  wait_for(chat, 'd  deny')
+  local id = chat.state.approvals[1].id
+  eq(false, approve.armed(chat, id))
+  for _, key in ipairs({ 'a', 's', 'd', '<CR>', 'a' }) do
+    press(key)
+  end
+  harness.message('^This approval has just appeared%.')
+  eq({ id }, { chat.state.approvals[1].id })
+  eq({ 'one' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+  -- A pause in typing, or entering again, marks the question as read.
+  vim.api.nvim_exec_autocmds('CursorHold', { buffer = chat.bufnr })
+  eq(true, approve.armed(chat, id))
+  press('a')
+  wait_for(chat, 'The tool edit returned')
+  settled(chat)
+  eq({ 'two' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+end)
+
+case('an approval accepts keys after a moment without a key press', function()
+  demo()
+  vim.cmd.edit(file('a.txt', { 'one' }))
+  local approve = require('xcsh.chat.approve')
+  approve.quiet = 1
+  local chat = open()
+  send(chat, 'edit a.txt: one => two')
+  wait('the question', function()
+    local prompt = chat.state.approvals[1]
+    return prompt and approve.armed(chat, prompt.id)
+  end)
+  at(chat, 'd  deny')
+  press('d')
+  wait_for(chat, 'denied this')
+  settled(chat)
+end)
+
+case('warnings about a tool call are shown', function()
+  local approvals = require('xcsh.approvals')
+  local params = {
+    title = 'Run make',
+    tool = 'bash',
+    outside = { '/etc/x' },
+    protected = { '.envrc', '.husky/pre-commit' },
+    unsandboxed = true,
+    blocked = { 'connect to example.org', 'write /etc/x' },
+    rules = { { text = 'make in this folder', words = { 'make' } } },
+  }
+  eq({
+    'Allow xcsh to run make',
+    'Runs once outside the sandbox. Blocked: connect to example.org',
+    '                                        write /etc/x',
+    'Refers to protected files: .envrc',
+    '                           .husky/pre-commit',
+    'Outside the folder: /etc/x',
+  }, approvals.question(params))
+  eq('make in this folder', approvals.allows(params))
+  like('^%[outside the sandbox%] %[protected files%] Allow xcsh to', approvals.summary(params))
+  local page = require('xcsh.chat.page').new()
+  local block = { name = 'bash', arguments = { command = 'make' } }
+  local prompt = { id = 'p', tool = 'bash', changed = true, protected = { '.envrc' }, preview = {} }
+  require('xcsh.chat.calls').add(page, block, { status = 'waiting', approval = prompt })
+  like('Changed protected files: .envrc', table.concat(page.lines, '\n'))
+  -- Servers without this feature omit these members.
+  local plain = { tool = 'bash', args = { command = 'ls' }, rules = { { words = { 'ls' } } } }
+  eq(
+    { 'Allow xcsh to use bash: {"command": "ls"}' },
+    { (approvals.question(plain)[1]:gsub('":"', '": "')) }
+  )
+  eq('ls …', approvals.allows(plain))
+end)
+
+case('a pending approval is announced when its chat is closed', function()
   demo()
   vim.cmd.edit(file('a.txt', { 'one' }))
   local chat = open()
   send(chat, 'edit a.txt: one => two')
   wait_for(chat, 'd  deny')
   eq({}, harness.asked)
-  harness.answer('Deny')
+  eq({}, harness.notified)
   require('xcsh.chat').hide()
-  wait('the question', function()
-    return harness.asked[1]
-  end)
+  harness.permit('d')
   settled(chat)
-  like('did not allow', text_of(chat))
+  like('denied this', text_of(chat))
 end)
 
-case('all of a long command is shown before it may run', function()
+case('the approval of a long command shows all of it', function()
   local command = 'echo ' .. ('x'):rep(9000) .. '; rm -rf everything'
   local calls = { { id = 'c1', name = 'bash', args = { command = command } } }
   harness.model({ { text = 'So.', calls = calls }, { text = 'Pity.' } })
   local chat = open()
   send(chat, 'do it')
   wait_for(chat, 'd  deny')
-  like('xxx; rm %-rf everything\n', text_of(chat):match('xcsh wants to.*a  allow'))
+  like('xxx; rm %-rf everything\n', text_of(chat):match('Allow xcsh to.*a  allow'))
   at(chat, 'd  deny')
   press('d')
   wait_for(chat, 'Pity')
@@ -217,7 +295,7 @@ case('all of a long command is shown before it may run', function()
   eq(nil, text_of(chat):find('\nd  deny', 1, true))
 end)
 
-case('gf and Enter open the files that are named', function()
+case('gf and <CR> open the file under the cursor', function()
   demo()
   local path = file('a.txt', { 'one', 'two', 'three' })
   local chat = open()
@@ -237,7 +315,7 @@ case('gf and Enter open the files that are named', function()
   at(chat, 'see a.txt:2')
   vim.fn.search('nothing', 'c', vim.fn.line('.'))
   press('gf')
-  harness.message('^There is no file below the cursor%.$')
+  harness.message('^No file under the cursor%.$')
   eq(chat.bufnr, vim.api.nvim_get_current_buf())
 end)
 
@@ -277,7 +355,7 @@ case('the plan of the session is shown', function()
   like('Plan: Build\n%- %[x%] look\n%- %[%-%] write\n%- %[ %] test\n', text_of(chat))
 end)
 
-case('what a session says acts on nothing', function()
+case('untrusted text has no effect', function()
   local folder = vim.fn.getcwd()
   local hostile = table.concat({
     '\27]0;title\7\27[31mred\27[0m\0nul',
@@ -312,7 +390,7 @@ case('what a session says acts on nothing', function()
       eq(0, vim.fn.foldlevel(row))
     end
   end)
-  -- Only what was said by a person is a prompt, whatever a text looks like.
+  -- Only a user's message is a prompt, whatever its text looks like.
   vim.api.nvim_set_current_win(window)
   press('gg]]')
   eq(1, vim.fn.line('.'))

@@ -1,4 +1,4 @@
--- A chat as a person uses it: opened, written into, waited for.
+-- Drives a chat like a user: opens it, writes into it, waits for it.
 
 local harness = require('harness')
 local runner = require('runner')
@@ -42,7 +42,7 @@ function M.wait_for(chat, pattern)
   end)
 end
 
----Waits until the turn is over and everything is drawn.
+---Waits until the turn has ended and everything is drawn.
 function M.settled(chat)
   wait('the turn to be over', function()
     return chat.state.sync.live and not chat.state.running and not chat.pending
@@ -66,7 +66,7 @@ function M.send(chat, text, key)
   M.press(key or '<CR>')
 end
 
----Puts the cursor of the conversation on the first line with the text.
+---Moves the cursor of the conversation to the first line that contains the text.
 function M.at(chat, text)
   local window = M.window_of(chat.bufnr)
   vim.api.nvim_set_current_win(window)
@@ -79,7 +79,7 @@ function M.at(chat, text)
   error(('no line has %q:\n%s'):format(text, M.text_of(chat)))
 end
 
----What a closed fold that begins with the line ends with; nil when it is open or none.
+---Returns the number of lines folded below a line; nil if there is no closed fold.
 function M.closed(chat, text)
   local row = M.at(chat, text)
   return vim.fn.foldclosed(row) == row and vim.fn.foldclosedend(row) - row or nil

@@ -1,4 +1,4 @@
--- The help file: whatever a person can use is in it.
+-- The help file documents all user-visible features.
 
 local runner = require('runner')
 local case, eq, like = runner.case, runner.eq, runner.like
@@ -9,7 +9,7 @@ local function help()
   return table.concat(vim.fn.readfile(root .. '/doc/xcsh.txt'), '\n')
 end
 
----The tags of the help file, made in a copy of it.
+---Returns the tags of the help file, generated in a copy of it.
 local function tags()
   local dir = vim.fn.tempname()
   vim.fn.mkdir(dir, 'p')
@@ -49,7 +49,7 @@ case('every function of the API has an entry', function()
   all_in(wanted, tags())
 end)
 
-case('every highlight group has an entry, with what it is like', function()
+case('every highlight group has an entry with its default link', function()
   local links = require('xcsh.highlights').links
   all_in(vim.tbl_keys(links), tags())
   for group, like_this in pairs(links) do
@@ -94,7 +94,7 @@ case('every key of the chat has an entry', function()
   end
 end)
 
-case('what the help file refers to is there', function()
+case('every reference in the help file has a target', function()
   local found = tags()
   for tag in help():gmatch('|([^|%s]+)|') do
     if tag:lower():find('xcsh') then

@@ -1,5 +1,5 @@
--- The world of one test: a home of its own with sessions in it, a folder to work
--- in, a person who answers questions as told, and what that person was told.
+-- The environment of one test: a temporary home with sessions, a working directory, a user with
+-- scripted answers, and the messages shown to that user.
 
 local runner = require('runner')
 
@@ -20,7 +20,7 @@ local function dir(path)
   return assert(vim.uv.fs_realpath(path))
 end
 
----@param name string a folder of the test's home, made when needed
+---@param name string a folder of the test's home, created if missing
 function M.folder(name)
   return dir(home .. '/' .. name)
 end
@@ -45,7 +45,7 @@ function M.before()
     local index = answer(lines)
     done(items[index], index)
   end
-  -- Every test starts like a Neovim in which the plugin has not been used.
+  -- Every test starts as if the plugin had not been used yet.
   for name in pairs(package.loaded) do
     if name == 'xcsh' or vim.startswith(name, 'xcsh.') then
       package.loaded[name] = nil
@@ -55,7 +55,7 @@ function M.before()
   vim.cmd.cd(M.folder('work'))
 end
 
----A model that answers as told. Sessions ask it.
+---Provides a model with scripted answers to the sessions.
 ---@param replies Answer[]
 ---@param options? table<string, any> further initialization options
 ---@return Service
@@ -66,8 +66,8 @@ function M.model(replies, options)
   return service
 end
 
----Ends the server and forgets every buffer. A server that stays is a failure, and so
----is an error in a callback, which Neovim prints but a test would not notice.
+---Stops the server and deletes every buffer. A server that keeps running fails the test, and so
+---does an error in a callback, which Neovim prints but a test would not notice.
 function M.after()
   require('xcsh').stop()
   runner.wait('the server to end', function()
@@ -82,7 +82,7 @@ function M.after()
   runner.eq('', vim.v.errmsg)
 end
 
----The next question is answered with the first line that has this text in it.
+---Answers the next question with the first item that contains this text.
 ---@param text string
 function M.answer(text)
   table.insert(answers, function(lines)
@@ -95,7 +95,7 @@ function M.answer(text)
   end)
 end
 
----The next question is answered with a line that is typed.
+---Answers the next question with typed text.
 ---@param text string
 function M.type(text)
   table.insert(answers, function()
@@ -103,7 +103,7 @@ function M.type(text)
   end)
 end
 
----The next question is closed.
+---Closes the next question.
 function M.close_question()
   table.insert(answers, function()
     return nil
@@ -122,7 +122,38 @@ function M.message(pattern)
   end)
 end
 
----Runs a command of the server behind the plugin's back, to look at its state.
+---Returns the visible floating windows.
+---@return integer[]
+function M.floats()
+  return vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_config(window).relative ~= ''
+  end, vim.api.nvim_list_wins())
+end
+
+---Waits for a pending item, opens it with the user's command and returns the text of the window.
+---Fails if a window opened earlier.
+---@param command 'XcshReview'|'XcshApprovals'
+---@param pattern? string of the message that announces it
+function M.open_waiting(command, pattern)
+  M.message(('Pending %%(:%s%%): %s'):format(command, pattern or ''))
+  runner.eq({}, M.floats())
+  M.notified = {}
+  vim.cmd(command)
+  runner.eq({ vim.api.nvim_get_current_win() }, M.floats())
+  return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+end
+
+---Opens the pending tool call and presses a key there.
+---@param key string
+---@return string question
+function M.permit(key)
+  local question = M.open_waiting('XcshApprovals')
+  vim.api.nvim_feedkeys(key, 'xt', false)
+  runner.eq({}, M.floats())
+  return question
+end
+
+---Runs a command of the server without the plugin's UI, to inspect its state.
 ---@param name string
 ---@param args? table
 function M.execute(name, args)
@@ -137,7 +168,7 @@ function M.execute(name, args)
   return answer.result
 end
 
----Writes a session of one question and one answer as xcsh would, and returns its path.
+---Writes a session with one question and one answer like xcsh would, and returns its path.
 ---@param folder string
 ---@param id string
 ---@param question string

@@ -1,4 +1,4 @@
--- A change of some lines that is asked for in the text, and shown before it is made.
+-- Inline changes: requested in the text, and reviewed before they are applied.
 
 local harness = require('harness')
 local runner = require('runner')
@@ -13,7 +13,7 @@ local function file(lines)
   return vim.api.nvim_get_current_buf(), path
 end
 
----What the model does: one edit, and a sentence.
+---The model's reply: one edit, and a sentence.
 ---@param old string
 ---@param new string
 ---@return Answer[]
@@ -29,15 +29,12 @@ local function buffer_lines(bufnr)
   return vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
 end
 
----Waits for the window with the change and returns what it says.
+---Waits for a change, opens it and returns the text of the window.
 local function review()
-  wait('the change to be shown', function()
-    return vim.api.nvim_win_get_config(0).relative ~= ''
-  end)
-  return table.concat(buffer_lines(0), '\n')
+  return harness.open_waiting('XcshReview')
 end
 
----The window of the change is gone, and the turn over.
+---Checks that the review window is closed and the turn has ended.
 local function over()
   wait('the end of the turn', function()
     return require('xcsh').status() == '' and vim.api.nvim_win_get_config(0).relative == ''
@@ -48,7 +45,7 @@ local function press(keys)
   vim.api.nvim_feedkeys(vim.keycode(keys), 'xt', false)
 end
 
-case('a change of lines is shown before it is made, accepted, and can be undone', function()
+case('a change is reviewed, accepted, and can be undone', function()
   local model = harness.model(editing('two', 'zwei'))
   local bufnr, path = file({ 'one', 'two', 'three' })
   vim.cmd('2,3XcshInline in German, please')
@@ -77,7 +74,7 @@ case('a change of lines is shown before it is made, accepted, and can be undone'
   eq({}, harness.asked)
 end)
 
-case('a change that is rejected is not made, and the model is told', function()
+case('a rejected change is not applied, and the model receives the rejection', function()
   local model = harness.model(editing('two', 'zwei'))
   local bufnr = file({ 'one', 'two' })
   vim.cmd('2XcshInline in German')
@@ -88,20 +85,28 @@ case('a change that is rejected is not made, and the model is told', function()
   wait('the second request', function()
     return model.requests[2]
   end)
-  like('did not allow', vim.inspect(model.requests[2].messages))
+  like('denied this', vim.inspect(model.requests[2].messages))
 end)
 
-case('closing the window of a change rejects it', function()
+case('closing the window of a change decides nothing', function()
   harness.model(editing('two', 'zwei'))
   local bufnr = file({ 'one', 'two' })
   vim.cmd('2XcshInline in German')
-  review()
+  local shown = review()
   press('q')
+  eq({}, harness.floats())
+  wait('the status', function()
+    return require('xcsh').status() == 'xcsh: waiting for approval…'
+  end)
+  eq({ 'one', 'two' }, buffer_lines(bufnr))
+  vim.cmd('XcshReview')
+  eq(shown, table.concat(buffer_lines(0), '\n'))
+  press('d')
   over()
   eq({ 'one', 'two' }, buffer_lines(bufnr))
 end)
 
-case('the selection is what is changed, and the wish is asked for', function()
+case(':XcshInline changes the selection, and asks for an instruction', function()
   local model = harness.model(editing('two', 'zwei'))
   local bufnr = file({ 'one', 'two', 'three', 'four' })
   harness.type('in German')
@@ -116,7 +121,7 @@ case('the selection is what is changed, and the wish is asked for', function()
   like('lines 2 to 3', vim.inspect(model.requests[1].messages))
 end)
 
-case('require("xcsh").inline() takes the lines of the visual selection', function()
+case('require("xcsh").inline() changes the visual selection', function()
   harness.model({ { text = 'No.' } })
   file({ 'one', 'two', 'three', 'four' })
   vim.keymap.set('x', 'X', function()
@@ -134,7 +139,7 @@ case('require("xcsh").inline() takes the lines of the visual selection', functio
   vim.keymap.del('x', 'X')
 end)
 
-case('a mode that allows edits has them reviewed afterwards', function()
+case('edits that are allowed without asking are reviewed afterwards', function()
   harness.model(editing('two', 'zwei'), { approval = 'auto-edit' })
   local bufnr = file({ 'one', 'two' })
   vim.cmd('2XcshInline in German')
@@ -145,7 +150,7 @@ case('a mode that allows edits has them reviewed afterwards', function()
   eq({ 'one', 'two' }, buffer_lines(bufnr))
 end)
 
-case('a text that is changed while the change is looked at is not overwritten', function()
+case('edits made during a review are not overwritten', function()
   harness.model(editing('two', 'zwei'))
   local bufnr = file({ 'one', 'two' })
   vim.cmd('2XcshInline in German')
@@ -156,16 +161,16 @@ case('a text that is changed while the change is looked at is not overwritten', 
   eq({ 'all', 'new' }, buffer_lines(bufnr))
 end)
 
-case('only a file of the directory can be changed', function()
+case('only files in the directory can be changed', function()
   harness.model({})
   vim.cmd.enew()
   vim.cmd('XcshInline better')
-  harness.message('^Open a file to ask for a change of it%.$')
+  harness.message('^Open a file to change it with xcsh%.$')
   vim.cmd.edit(harness.folder('other') .. '/b.txt')
   vim.cmd('XcshInline better')
-  harness.message('b%.txt is not in the directory ')
+  harness.message('b%.txt is not in ')
   file({ 'one' })
   harness.type('')
   vim.cmd('XcshInline')
-  harness.message('^Nothing entered$')
+  harness.message('^Nothing entered%.$')
 end)

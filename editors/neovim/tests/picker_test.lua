@@ -1,5 +1,5 @@
--- Choosing from lists: vim.ui.select, and picker plugins by the part of them that is used.
--- The plugins here are stand-ins that keep to the documented calls of the real ones.
+-- Selecting from lists: vim.ui.select, and the subset of each picker plugin that is used. The
+-- plugins here are fakes that implement the documented calls of the real ones.
 
 local harness = require('harness')
 local runner = require('runner')
@@ -13,7 +13,7 @@ local function two_sessions()
   return harness.session(folder, second, 'Why is the sky blue?', 'Rayleigh scattering.')
 end
 
----Pretends that a plugin is installed.
+---Pretends that plugins are installed.
 ---@param loaded table<string, table>
 local function installed(loaded)
   for name, module in pairs(loaded) do
@@ -26,7 +26,7 @@ local function installed(loaded)
   end
 end
 
----telescope.nvim: a list is a table that the test drives.
+---Fakes telescope.nvim: a list is a table that the test drives.
 local function telescope()
   local shown = {}
   local close = function(bufnr)
@@ -77,7 +77,7 @@ local function telescope()
   return shown, installed(modules)
 end
 
----fzf-lua.
+---Fakes fzf-lua.
 local function fzf()
   local shown = {}
   local base = {}
@@ -117,7 +117,7 @@ local function fzf()
   return shown, installed(modules)
 end
 
----snacks.nvim.
+---Fakes snacks.nvim.
 local function snacks()
   local shown = {}
   local picker = {
@@ -144,7 +144,7 @@ local function opened(shown, number)
   end)
 end
 
-case('telescope lists the sessions, shows them and resumes one', function()
+case('telescope lists, previews, and resumes sessions', function()
   two_sessions()
   local shown, remove = telescope()
   vim.cmd('XcshResume')
@@ -166,16 +166,16 @@ case('telescope lists the sessions, shows them and resumes one', function()
   remove()
 end)
 
-case('telescope that is closed switches nothing', function()
+case('closing telescope does not switch sessions', function()
   two_sessions()
   local shown, remove = telescope()
   vim.cmd('XcshResume')
   vim.api.nvim_buf_delete(opened(shown).bufnr, { force = true })
-  harness.message('^No session selected$')
+  harness.message('^No session selected%.$')
   remove()
 end)
 
-case('telescope has keys for what else can be done with a session', function()
+case('telescope has keys for the other session actions', function()
   local path = two_sessions()
   local shown, remove = telescope()
   vim.cmd('XcshResume')
@@ -192,7 +192,7 @@ case('telescope has keys for what else can be done with a session', function()
   list.keys['<C-f>']()
   harness.message('^Forked into ')
   eq(true, harness.execute('xcsh.state').sessionId ~= second)
-  -- Deleting asks first, and the list comes back.
+  -- Deleting asks for confirmation, and the list is shown again.
   vim.cmd('XcshResume')
   list = opened(shown, 2)
   for _, entry in ipairs(list.opts.finder) do
@@ -202,10 +202,10 @@ case('telescope has keys for what else can be done with a session', function()
   end
   harness.answer('Delete')
   list.keys['<C-x>']()
-  harness.message('is in the trash')
+  harness.message('to the trash')
   eq(0, vim.fn.filereadable(path))
   list = opened(shown, 3)
-  -- The other projects, and back.
+  -- Switches to the other projects, and back.
   harness.session(harness.folder('elsewhere'), '35d56a686bbe6803', 'Elsewhere?', 'Yes.')
   list.selected = list.opts.finder[1]
   list.keys['<C-g>']()
@@ -214,12 +214,12 @@ case('telescope has keys for what else can be done with a session', function()
   require('xcsh').setup({ register = 'x' })
   wide.selected = wide.opts.finder[1]
   wide.keys['<C-y>']()
-  harness.message('was copied to register x')
+  harness.message('Copied session ID .* to register x')
   eq(wide.selected.value.id, vim.fn.getreg('x'))
   remove()
 end)
 
-case('fzf-lua lists the sessions, shows them and resumes one', function()
+case('fzf-lua lists, previews, and resumes sessions', function()
   two_sessions()
   local shown, remove = fzf()
   vim.cmd('XcshResume')
@@ -239,7 +239,7 @@ case('fzf-lua lists the sessions, shows them and resumes one', function()
   vim.cmd('XcshResume')
   list = opened(shown, 2)
   list.opts.fn_selected({ 'esc' }, list.opts)
-  harness.message('^No session selected$')
+  harness.message('^No session selected%.$')
   vim.cmd('XcshResume')
   list = opened(shown, 3)
   list.opts.fn_selected({ 'ctrl-f', list.lines[1] }, list.opts)
@@ -247,7 +247,7 @@ case('fzf-lua lists the sessions, shows them and resumes one', function()
   remove()
 end)
 
-case('snacks lists the sessions, shows them and resumes one', function()
+case('snacks lists, previews, and resumes sessions', function()
   two_sessions()
   local shown, remove = snacks()
   vim.cmd('XcshResume')
@@ -276,27 +276,27 @@ case('snacks lists the sessions, shows them and resumes one', function()
   eq(1, #harness.notified)
   vim.cmd('XcshResume')
   opened(shown, 2).picker.close()
-  harness.message('^No session selected$')
+  harness.message('^No session selected%.$')
   remove()
 end)
 
-case('the picker is the one that is set, and vim.ui.select where that is not installed', function()
+case('the configured picker is used, or vim.ui.select if it is not installed', function()
   two_sessions()
   local shown, remove = telescope()
   require('xcsh').setup({ picker = 'select' })
   harness.close_question()
   vim.cmd('XcshResume')
-  harness.message('^No session selected$')
+  harness.message('^No session selected%.$')
   eq({ 0, 1 }, { #shown, #harness.asked })
   remove()
   require('xcsh').setup({ picker = 'telescope' })
   harness.close_question()
   vim.cmd('XcshResume')
-  harness.message('^The picker "telescope" is not installed; vim%.ui%.select is used%.$')
+  harness.message('^The picker "telescope" is not installed%. Using vim%.ui%.select%.$')
   eq(false, (pcall(require('xcsh').setup, { picker = 'teleskop' })))
 end)
 
-case('a picker that fails is told, and vim.ui.select takes its place', function()
+case('a picker that fails is reported, and vim.ui.select is used', function()
   two_sessions()
   local _, remove = telescope()
   package.loaded['telescope.pickers'].new = function()
@@ -309,7 +309,7 @@ case('a picker that fails is told, and vim.ui.select takes its place', function(
   remove()
 end)
 
-case('the list of :XcshList has keys for what can be done with a session', function()
+case('the buffer of :XcshList has keys for session actions', function()
   two_sessions()
   vim.cmd('XcshList')
   wait('the list', function()
@@ -318,7 +318,7 @@ case('the list of :XcshList has keys for what can be done with a session', funct
   vim.fn.search('How do boats float')
   require('xcsh').setup({ register = 'x' })
   vim.api.nvim_feedkeys(vim.keycode('<C-y>'), 'xt', false)
-  harness.message('was copied to register x')
+  harness.message('Copied session ID .* to register x')
   eq(first, vim.fn.getreg('x'))
   vim.api.nvim_feedkeys('p', 'xt', false)
   wait('the conversation', function()

@@ -1,15 +1,15 @@
--- What holds before, and without, a server.
+-- Behavior before, and without, a server.
 
 local harness = require('harness')
 local runner = require('runner')
 local case, eq, like = runner.case, runner.eq, runner.like
 
 case('starting Neovim loads no module of the plugin', function()
-  -- The harness loads the API to end servers; a Neovim of its own has not been touched.
+  -- The harness loads the API to stop servers, so this test starts a fresh Neovim.
   local init = debug.getinfo(1, 'S').source:sub(2):gsub('[^/]+$', 'init.lua')
   local print_loaded = 'lua for name in pairs(package.loaded) do'
     .. ' if name:find("^xcsh") then io.stdout:write(name, " ") end end'
-  -- Not v:progpath: of a Neovim that was only unpacked, that is the loader.
+  -- v:progpath is not usable here: for an unpacked Neovim, it is the dynamic loader.
   local cmd = { vim.env.XCSH_TEST_NVIM, '--headless', '-n', '-i', 'NONE', '-u', init }
   local out = vim.system(vim.list_extend(cmd, { '-c', print_loaded, '-c', 'qall!' })):wait()
   eq({ code = 0, stdout = '' }, { code = out.code, stdout = out.stdout })
@@ -17,7 +17,7 @@ end)
 
 case('every command of the palette has a user command', function()
   local want, got = { 'Xcsh', 'XcshChat', 'XcshHistory', 'XcshInline', 'XcshList', 'XcshModel' }, {}
-  table.insert(want, 'XcshTree')
+  vim.list_extend(want, { 'XcshApprovals', 'XcshReview', 'XcshTree' })
   for _, spec in ipairs(require('xcsh.commands_gen')) do
     if spec.palette then
       table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))
@@ -49,17 +49,17 @@ case(':XcshExport completes files, with their spaces', function()
   local file = harness.folder('work/my notes') .. '/a b.html'
   vim.fn.writefile({}, file)
   eq({ 'my notes/' }, vim.fn.getcompletion('XcshExport m', 'cmdline'))
-  -- Neovim replaces the last word only.
+  -- Neovim replaces only the last word.
   eq({ 'notes/a b.html' }, vim.fn.getcompletion('XcshExport my notes/a', 'cmdline'))
   eq({ 'b.html' }, vim.fn.getcompletion('XcshExport my notes/a b', 'cmdline'))
 end)
 
-case('a server that is not there is one sentence, and nothing is left running', function()
+case('a missing server is reported in one message, and nothing keeps running', function()
   vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
   vim.cmd('XcshList')
-  local note = harness.message('cannot be run')
+  local note = harness.message('run the server')
   eq(
-    'The server "/nowhere/xcsh-ls" cannot be run: install it, put it on PATH, '
+    'Couldn\'t run the server "/nowhere/xcsh-ls": install it, add it to PATH, '
       .. 'or set g:xcsh_ls_cmd.',
     note.message
   )
@@ -67,64 +67,64 @@ case('a server that is not there is one sentence, and nothing is left running', 
   eq({}, vim.lsp.get_clients())
 end)
 
-case('a server that ends at once is reported, and can be tried again', function()
+case('a server that exits immediately is reported and can be restarted', function()
   vim.g.xcsh_ls_cmd = 'false'
   vim.cmd('XcshList')
-  like('ended with status 1', harness.message('^The server xcsh%-ls').message)
+  like('exited with status 1', harness.message('^The xcsh%-ls server').message)
   runner.wait('the client to be gone', function()
     return #vim.lsp.get_clients() == 0
   end)
   vim.g.xcsh_ls_cmd = vim.env.XCSH_TEST_SERVER
   vim.cmd('XcshList')
-  harness.message('^No sessions found$')
+  harness.message('^No sessions found%.$')
 end)
 
-case('setup() is optional and goes before the global variable', function()
+case('setup() takes priority over the global variable', function()
   vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
   require('xcsh').setup({ cmd = { vim.env.XCSH_TEST_SERVER, '--stdio' } })
   vim.cmd('XcshList')
-  harness.message('^No sessions found$')
+  harness.message('^No sessions found%.$')
 end)
 
-case('an unknown command is named', function()
+case('an error names the unknown command', function()
   vim.cmd('Xcsh rezume')
-  eq('There is no command "rezume".', harness.message('no command').message)
+  eq('Unknown command: rezume', harness.message('Unknown command').message)
 end)
 
-case('an argument that is not JSON is refused here', function()
+case('an invalid JSON argument is rejected by the plugin', function()
   vim.cmd('Xcsh list limit:=many')
-  eq('The value of "limit" is not JSON.', harness.message('JSON').message)
+  eq('The value of "limit" is not valid JSON.', harness.message('JSON').message)
   vim.cmd('Xcsh list {limit: 1}')
-  harness.message('^The argument is not a JSON object%.$')
+  harness.message('^The argument is not a valid JSON object%.$')
 end)
 
-case(':checkhealth names the server, its version and the log', function()
+case(':checkhealth shows the server, its version, and the log', function()
   vim.cmd('checkhealth xcsh')
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   like(vim.pesc(vim.env.XCSH_TEST_SERVER) .. ': %S', text)
   like('Log: .*lsp%.log', text)
   like('The server is not running', text)
-  like('Sessions can be written to .*%.xcsh/agent', text)
-  like('models that can be used now: offline', text)
-  like('Neovim runs in no terminal', text)
-  like('Pickers: select is used; installed: none', text)
+  like('Sessions can be saved in .*%.xcsh/agent', text)
+  like('available models: offline', text)
+  like('Neovim does not run in a terminal', text)
+  like('Picker: select %(installed: none%)', text)
   eq(nil, text:find('ERROR', 1, true))
   require('xcsh').setup({ init_options = { model = 'offline/demo' } })
   harness.execute('xcsh.state')
   vim.cmd('checkhealth xcsh')
   text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
-  like('The server and the plugin speak version 1', text)
-  like('New sessions ask offline/demo', text)
+  like('The server and the plugin use protocol version 1', text)
+  like('Model for new sessions: offline/demo', text)
 end)
 
-case(':checkhealth says how to get a server', function()
+case(':checkhealth explains how to set the server', function()
   vim.g.xcsh_ls_cmd = '/nowhere/xcsh-ls'
   vim.cmd('checkhealth xcsh')
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
   like('ERROR.*set g:xcsh_ls_cmd', text)
 end)
 
-case('the terminal is named as the terminal programs name theirs', function()
+case('terminal IDs have the same form as those of the terminal programs', function()
   local list_uis, chan_info = vim.api.nvim_list_uis, vim.api.nvim_get_chan_info
   local terminal = require('xcsh.terminal')
   eq(nil, terminal.id()) -- there is no screen
@@ -137,14 +137,14 @@ case('the terminal is named as the terminal programs name theirs', function()
   vim.api.nvim_list_uis = function()
     return { ui }
   end
-  -- This process has no terminal on its standard input, so that the variables decide.
+  -- This process has no terminal on its standard input, so the variables decide.
   vim.env.TMUX_PANE = '%7'
   eq('tmux-%7', terminal.id())
   vim.env.KITTY_WINDOW_ID = '3/../4'
   eq('kitty-3----4', terminal.id())
-  info = { stream = 'socket' } -- a screen that may be anywhere
+  info = { stream = 'socket' } -- the UI can be on any machine
   eq(nil, terminal.id())
-  ui = { stdout_tty = false, chan = 1 } -- a program with windows of its own
+  ui = { stdout_tty = false, chan = 1 } -- a GUI
   eq(nil, terminal.id())
   vim.api.nvim_list_uis, vim.api.nvim_get_chan_info = list_uis, chan_info
   vim.env.TMUX_PANE, vim.env.KITTY_WINDOW_ID = nil, nil
@@ -152,6 +152,6 @@ case('the terminal is named as the terminal programs name theirs', function()
   eq('mine', harness.execute('xcsh.state').terminalId)
 end)
 
-case('a component of a statusline can be handed to lualine as it is', function()
+case('statusline() works as a lualine component', function()
   eq('', require('xcsh').statusline({ options = {} }))
 end)

@@ -1,4 +1,4 @@
--- What needs no server: how a chat follows its session, diffs, texts of strangers.
+-- Modules that need no server: the reducer of the chat, diffs, untrusted text.
 
 local runner = require('runner')
 local case, eq, like = runner.case, runner.eq, runner.like
@@ -22,7 +22,7 @@ local function snapshot(seq, messages, id)
   }
 end
 
----A state that follows session s up to an event.
+---Returns a state that follows session s up to an event.
 ---@param seq integer
 ---@param messages? table[]
 local function following(seq, messages)
@@ -32,7 +32,7 @@ local function following(seq, messages)
   return s
 end
 
-local function told(s, seq, event, id)
+local function notify(s, seq, event, id)
   local n = { cwd = '/w', sessionId = id or 's', seq = seq, event = event }
   states().reduce(s, { type = 'notification', n = n })
 end
@@ -46,35 +46,35 @@ local function said(entry_id, text)
   return { type = 'message_end', entryId = entry_id, message = message }
 end
 
-case('events are taken in their order, and each once', function()
+case('events are applied in order, each once', function()
   local s = following(3, { user('a', 'one') })
-  told(s, 4, said('b', 'two'))
-  told(s, 4, said('b', 'two'))
-  told(s, 2, said('c', 'old'))
+  notify(s, 4, said('b', 'two'))
+  notify(s, 4, said('b', 'two'))
+  notify(s, 2, said('c', 'old'))
   eq({ 2, 4, true }, { #s.items, s.sync.seq, s.sync.live })
 end)
 
-case('a gap asks for a snapshot, and what came since is put behind it', function()
+case('a gap requests a snapshot, and later events are applied to it', function()
   local s = following(3)
-  told(s, 5, said('b', 'two'))
+  notify(s, 5, said('b', 'two'))
   eq({ false, true }, { s.sync.live, states().wants_snapshot(s) })
   states().reduce(s, { type = 'asked', ask = 2 })
   eq(false, states().wants_snapshot(s))
-  told(s, 6, said('c', 'three'))
-  states().reduce(s, { type = 'snapshot', ask = 1, snapshot = snapshot(9) }) -- not what was asked
+  notify(s, 6, said('c', 'three'))
+  states().reduce(s, { type = 'snapshot', ask = 1, snapshot = snapshot(9) }) -- an older request
   eq(false, s.sync.live)
   local now = snapshot(5, { user('a', 'one'), user('b', 'two') })
   states().reduce(s, { type = 'snapshot', ask = 2, snapshot = now })
   eq({ true, 6, 3 }, { s.sync.live, s.sync.seq, #s.items })
 end)
 
-case('a message that the snapshot has already does not come twice', function()
+case('a message in the snapshot is not added twice', function()
   local s = following(3, { user('a', 'one'), user('b', 'two') })
-  told(s, 4, said('b', 'two'))
+  notify(s, 4, said('b', 'two'))
   eq(2, #s.items)
 end)
 
-case('a snapshot from before a change of session is asked for again', function()
+case('a snapshot older than a session switch is requested again', function()
   local s = following(3)
   local change = { cwd = '/w', sessionId = 'next', seq = 1, reason = 'resume' }
   states().reduce(s, { type = 'notification', n = change })
@@ -84,25 +84,25 @@ case('a snapshot from before a change of session is asked for again', function()
   states().reduce(s, { type = 'asked', ask = 3 })
   states().reduce(s, { type = 'snapshot', ask = 3, snapshot = snapshot(1, {}, 'next') })
   eq({ true, 'next' }, { s.sync.live, s.sync.sessionId })
-  -- What comes late of the session that was left changes nothing.
-  told(s, 4, said('x', 'late'))
+  -- Late notifications of the previous session change nothing.
+  notify(s, 4, said('x', 'late'))
   eq({ true, 0 }, { s.sync.live, #s.items })
 end)
 
-case('a server that ends takes with it what ran, and one that starts numbers anew', function()
+case('a server exit ends the running turn, and the next server numbers from 1', function()
   local s = following(3, { user('a', 'one') })
-  told(s, 4, { type = 'agent_start' })
-  told(s, 5, { type = 'message_start', message = { role = 'assistant', content = {} } })
+  notify(s, 4, { type = 'agent_start' })
+  notify(s, 5, { type = 'message_start', message = { role = 'assistant', content = {} } })
   eq({ true, 2 }, { s.running, #s.items })
   states().reduce(s, { type = 'server', running = false })
   eq({ false, 1, false }, { s.running, #s.items, states().wants_snapshot(s) })
-  told(s, 6, said('b', 'two'))
+  notify(s, 6, said('b', 'two'))
   eq(1, #s.items)
   states().reduce(s, { type = 'server', running = true })
   eq(true, states().wants_snapshot(s))
 end)
 
-case('items that did not change stay the same tables', function()
+case('unchanged items stay the same tables', function()
   local s = following(3, { user('a', 'one'), user('b', 'two') })
   local first, second = s.items[1], s.items[2]
   states().reduce(s, { type = 'asked', ask = 2 })
@@ -111,23 +111,23 @@ case('items that did not change stay the same tables', function()
   eq({ true, false }, { s.items[1] == first, s.items[2] == second })
 end)
 
-case('events that are not understood change nothing', function()
+case('unknown events change nothing', function()
   local s = following(3, { user('a', 'one') })
   local odd = {
     { type = 'hologram' },
     { type = 'message_update' },
     { type = 'message_update', assistantMessageEvent = { contentIndex = 1e9 } },
-    { type = 'tool_execution_end', toolCallId = 'nobody' },
+    { type = 'tool_execution_end', toolCallId = 'unknown' },
     { type = 'approvals_changed' },
     {},
   }
   for i, event in ipairs(odd) do
-    told(s, 3 + i, event)
+    notify(s, 3 + i, event)
   end
   eq({ 1, true }, { #s.items, s.sync.live })
 end)
 
-case('the lines of a diff are told apart, and its header is neither', function()
+case('added and removed lines of a diff are distinguished from its header', function()
   local group = require('xcsh.diff').group
   eq(
     { 'XcshDiffAdd', 'XcshDiffDelete', 'XcshDiffHunk' },
@@ -138,7 +138,7 @@ case('the lines of a diff are told apart, and its header is neither', function()
   end
 end)
 
-case('texts of strangers become lines that act on nothing', function()
+case('untrusted text is made harmless', function()
   local text = require('xcsh.text')
   eq({ 'a␀b', '␛[31m', '\tx', '' }, text.lines('a\0b\n\27[31m\r\n\tx\n'))
   eq('a·b', text.line('a\194\155b'))

@@ -2,8 +2,8 @@
 # run.sh NVIM SERVER [NAME]
 #
 # Runs tests/*_test.lua (or only NAME_test.lua) in the given Neovim against the
-# given xcsh-ls. Every file gets its own process, home and XDG directories; none of
-# the person's settings is read. Prints "ok N name" or "not ok N name" per test; the
+# given xcsh-ls. Every file gets its own process, home and XDG directories; the
+# user's settings are not read. Prints "ok N name" or "not ok N name" per test; the
 # last line is "N passed, N failed".
 set -uo pipefail
 
@@ -23,7 +23,8 @@ only=${3:-*}
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# A server ends a moment after its editor, and until then it writes.
+trap 'for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; sleep 0.1; done' EXIT
 passed=0
 failed=0
 
@@ -44,7 +45,7 @@ for file in "$tests"/${only}_test.lua; do
   status=${PIPESTATUS[0]}
   ok=$(grep -c '^ok ' "$work/out")
   bad=$(grep -c '^not ok ' "$work/out")
-  # A process that died has not told about all of its tests.
+  # A process that died did not report all of its tests.
   if ! grep -q '^# done$' "$work/out"; then
     bad=$((bad + 1))
     echo "not ok $((passed + failed + ok + bad)) $name ended early with status $status"

@@ -1,11 +1,10 @@
--- A test runner in as little as the tests need: named cases, a few assertions, and
--- waiting on a condition.
+-- A minimal test runner: named cases, a few assertions, and waiting for a condition.
 
 local M = {}
 
 local cases = {} ---@type { name: string, body: fun() }[]
 
----@param name string a sentence about what holds
+---@param name string the expected behavior as a sentence
 ---@param body fun()
 function M.case(name, body)
   table.insert(cases, { name = name, body = body })
@@ -29,9 +28,9 @@ function M.like(pattern, text)
   end
 end
 
----Waits until the condition gives something, and returns that.
+---Waits until the condition returns a true value, and returns it.
 ---@generic T
----@param what string what is awaited, for the failure
+---@param what string description of the condition, for the failure message
 ---@param condition fun(): T?
 ---@return T
 function M.wait(what, condition)

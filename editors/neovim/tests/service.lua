@@ -1,5 +1,5 @@
--- A model's service on this machine that says what a test tells it to, as slowly as the
--- test wants. It speaks Chat Completions and is the model local/m.
+-- A local model service with scripted answers, as slow as a test needs. It implements Chat
+-- Completions and provides the model local/m.
 
 local M = {}
 
@@ -11,8 +11,8 @@ local M = {}
 
 ---@class Service
 ---@field answers Answer[] in the order of the requests
----@field requests table[] what was asked, decoded
----@field holding boolean an answer waits in its middle
+---@field requests table[] the decoded request bodies
+---@field holding boolean an answer is paused in the middle
 local Service = {}
 Service.__index = Service
 
@@ -79,7 +79,7 @@ function Service:reply(socket, body)
   end
 end
 
----Lets the answer go on that is held.
+---Resumes the held answer.
 function Service:release()
   local finish = assert(self.finish, 'no answer is held')
   self.finish, self.holding = nil, false
@@ -114,7 +114,7 @@ function Service:close()
   end
 end
 
----Starts the service and tells the server of it, in a home that has no other models.
+---Starts the service and configures the server to use it, in a home without other models.
 ---@param home string
 ---@param answers Answer[]
 ---@return Service

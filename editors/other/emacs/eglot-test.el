@@ -30,14 +30,14 @@
 (setq eglot-sync-connect 20
       eglot-autoshutdown nil)
 
-(defvar asked nil "What Emacs asked the person, newest first.")
-(defvar answers nil "What the person answers, in turn.")
+(defvar asked nil "The questions that Emacs asked, newest first.")
+(defvar answers nil "The answers to them, in order.")
 
-;; The person.
+;; Answers questions in place of the user.
 (advice-add 'completing-read :override
             (lambda (prompt choices &rest _)
               (push prompt asked)
-              ;; A text that a command lacks is written into a file.
+              ;; A missing text argument is written into a file.
               (when (string-match "Write it into \\(/.*\\.md\\), save" prompt)
                 (let ((file (match-string 1 prompt)))
                   (with-temp-file file

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# run.sh SERVER: a real Emacs with eglot and the snippet of docs/editors.md does what a person does:
-# lists the sessions, prompts, resumes, and answers what a command asks. Needs the Debian packages
-# emacs-nox and elpa-eglot (in Emacs 29 and newer eglot is included). The last line is
+# run.sh SERVER: drives a real Emacs with eglot and the snippet of docs/editors.md: lists the
+# sessions, prompts, resumes, and answers a command's question. Needs the Debian packages emacs-nox
+# and elpa-eglot (in Emacs 29 and newer eglot is included). The last line is
 # "N passed, N failed".
 set -euo pipefail
 server=$(realpath -e "${1:?usage: run.sh SERVER}")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v emacs >/dev/null || { echo 'run.sh: there is no emacs; install the packages emacs-nox and elpa-eglot' >&2 && exit 1; }
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# A server ends a moment after its editor, and until then it writes.
+trap 'for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; sleep 0.1; done' EXIT
 mkdir -p "$work/home" "$work/folder/.git"
 printf 'hello there\n' >"$work/folder/notes.md"
 # The snippet is the one that people copy.

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# run.sh HX SERVER: a real Helix, in a terminal of tmux, with the snippet of docs/editors.md does
-# what a person does: prompts, starts anew, resumes and prompts again, by the names of commands
-# alone. Needs tmux. The last line is "N passed, N failed".
+# run.sh HX SERVER: drives a real Helix in tmux, with the snippet of docs/editors.md: prompts, starts
+# a new session, resumes, and prompts again, by command names only. Needs tmux. The last line is "N passed, N failed".
 set -euo pipefail
 hx=$(command -v "${1:?usage: run.sh HX SERVER}")
 server=$(realpath -e "${2:?usage: run.sh HX SERVER}")
@@ -9,7 +8,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 command -v tmux >/dev/null || { echo 'run.sh: there is no tmux; install the package tmux' >&2 && exit 1; }
 work=$(mktemp -d)
 socket=$work/tmux
-trap 'tmux -S "$socket" kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+# The server ends a moment after its editor, and until then it writes.
+trap 'tmux -S "$socket" kill-server 2>/dev/null || true
+  for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; sleep 0.1; done' EXIT
 mkdir -p "$work/home" "$work/config/helix" "$work/cache" "$work/folder/.git" "$work/bin"
 printf 'hello there\n' >"$work/folder/notes.md"
 # The snippet is the one that people copy.
@@ -56,19 +57,21 @@ check() {
   fi
 }
 
-# normal_mode leaves what is being written. An escape and a key that arrive together are a third
-# key, so the mode is waited for.
+# normal_mode leaves insert mode. An Escape and a key that arrive together are a different key, so
+# it waits for the mode.
 normal_mode() {
   keys Escape
-  until_true shows ' NOR ' || echo 'the editor does not leave what is being written' >&2
+  until_true shows ' NOR ' || echo 'the editor does not leave insert mode' >&2
 }
-# command_line NAME: runs a command of the server as a person does.
+# command_line NAME: runs a command of the server from the command line.
 command_line() {
   keys ":lsp-workspace-command $1" Enter
 }
-# write TEXT: puts a line above the others and saves the file.
+# write TEXT: puts a line above the others and saves the file. The text is waited for, because an
+# older screen shows the normal mode too.
 write() {
   keys ggO "$1"
+  until_true shows "$1" || echo 'the editor does not show the text' >&2
   normal_mode
   keys ':w' Enter
 }
@@ -94,7 +97,7 @@ keys Escape
 check 'the picker closes' shows_not 'xcsh.prompt'
 
 command_line xcsh.prompt
-check 'a file opens for the prompt' shows 'what-do-you-want-to-say'
+check 'a file opens for the prompt' shows '/input/message-'
 write 'look at notes.md'
 check 'the prompt is answered and saved' sessions 'look at notes.md' '4 messages'
 
@@ -105,9 +108,9 @@ write 'a second conversation'
 check 'the new session has its own conversation' sessions 'look at notes.md' 'a second conversation'
 
 command_line xcsh.resume
-check 'resume asks which' shows 'Resume which session?'
+check 'resume asks which' shows 'Select a session to resume'
 keys Down Enter
-check 'the question closes' shows_not 'Resume which session?'
+check 'the question closes' shows_not 'Select a session to resume'
 
 command_line xcsh.prompt
 check 'a file opens once more' shows_not 'a second conversation'

@@ -1,4 +1,4 @@
-// Bundles the extension into dist/ and the page of its panel into media/:
+// Bundles the extension into dist/ and the panel's page into media/:
 //   node scripts/build.mjs [--production] [--watch]
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -11,7 +11,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const recorder = join(root, 'test/unit/recorder.cjs');
 const out = mkdtempSync(join(tmpdir(), 'xcsh-vscode-test-'));
 
-/** The files below a directory whose names end so, as paths below it. */
+/** Returns the files below a directory that have the given ending, as paths relative to it. */
 const below = (dir, ending) => readdirSync(dir, { recursive: true }).filter((file) => file.endsWith(ending));
 
 try {
@@ -27,12 +27,12 @@ try {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    // Only the test of the manifest needs it, and only to see what is registered.
+    // Only the manifest test needs it, to record the registrations.
     alias: { vscode: recorder, 'vscode-languageclient/node': recorder },
     sourcemap: 'inline',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // Packages are found from the bundle's own directory, which is elsewhere.
+    // Packages are resolved relative to the bundle, which is in another directory.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
   });

@@ -17,16 +17,19 @@ import { settings, Window } from './window';
 
 let server: Server | undefined;
 
-/** Wires the parts together. Nothing here starts the server: the first who needs it does. */
+/** Connects the parts of the extension. Nothing here starts the server; the first operation that needs it does. */
 export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel('xcsh', { log: true });
   const running = (server = new Server(context.extensionPath, output, settings));
+  // The first listener: the requests of the others must reach the server after the notification.
+  const trusted = vscode.workspace.onDidGrantWorkspaceTrust(() => void running.settingsChanged());
   const window = new Window(context, output, running);
   const states = new LiveStates(window);
   const terminals = new Terminals(window);
   const view = new SessionsView(window);
   context.subscriptions.push(
     output,
+    trusted,
     window,
     states,
     terminals,
@@ -43,7 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
 }
 
-/** Ends the server with the window. */
+/** Stops the server with the window. */
 export async function deactivate(): Promise<void> {
   await server?.shutdown();
 }
@@ -64,7 +67,7 @@ function ownCommands(window: Window, running: Server, states: LiveStates, termin
   ];
 }
 
-/** Another program needs another process; of everything else the server is told. */
+/** A different program requires a restart; any other change is sent to the server. */
 async function settingsChanged(running: Server, event: vscode.ConfigurationChangeEvent): Promise<void> {
   if (!event.affectsConfiguration('xcshLs')) {
     return;

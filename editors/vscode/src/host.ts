@@ -6,7 +6,7 @@ import type { ApproveAnswer, ApproveParams, CommandMap, CommandName, Notificatio
 /** A workspace folder on a disk that the server can read. */
 export interface LocalFolder {
   readonly name: string;
-  /** The absolute path: what commands take as cwd. */
+  /** The absolute path, which commands take as cwd. */
   readonly cwd: string;
   readonly uri: vscode.Uri;
 }
@@ -14,42 +14,44 @@ export interface LocalFolder {
 /** Shows a permission request; undefined leaves it to the server's message box. */
 export type Approver = (params: ApproveParams, token: vscode.CancellationToken) => Thenable<ApproveAnswer | undefined>;
 
-/** Where a person writes prompts and reads answers. */
+/** Called before an edit by the server, with the new texts by document. The returned function is called after it. */
+export type EditWatcher = (texts: ReadonlyMap<string, readonly string[]>) => () => void;
+
+/** The panel in which the user writes prompts and reads answers. */
 export interface Conversation {
-  /** Puts a text where the next prompt is written. False: there is no such place now. */
+  /** Puts a text into the composer. False if there is none now. */
   compose(cwd: string, text: string): Thenable<boolean>;
-  /** Brings the conversation of a folder to the front. False: it has none. */
+  /** Shows the conversation of a folder. False if the folder has none. */
   reveal(cwd: string): Thenable<boolean>;
-  /** The conversation of a folder is on the screen. */
+  /** Reports whether the conversation of a folder is visible. */
   shows(cwd: string): boolean;
 }
 
 /**
- * What a part of the extension works with. There is one per window. Nothing here starts
- * the server except request and ready.
+ * The services that the parts of the extension share, one instance per window. Only request and
+ * ready start the server.
  */
 export interface Host {
   readonly context: vscode.ExtensionContext;
   readonly output: vscode.LogOutputChannel;
 
   readonly status: ServerStatus;
-  /** The server started, ended or cannot be found. After a restart nothing it had told before holds. */
+  /** Fires when the server starts, stops, or cannot be found. After a restart, its earlier notifications are void. */
   readonly onDidChangeStatus: vscode.Event<ServerStatus>;
 
-  /** The workspace folders that can have sessions, in their order. */
+  /** The workspace folders that can have sessions, in order. */
   readonly folders: readonly LocalFolder[];
-  /** The folder of the active editor, or the only one, or the last that was used. */
+  /** The folder of the active editor, or the only folder, or the last one used. */
   readonly liveFolder: LocalFolder | undefined;
-  /** The folders or the live folder changed. */
+  /** Fires when the folders or the live folder change. */
   readonly onDidChangeFolders: vscode.Event<void>;
 
-  /** Starts the server if need be. Rejects with a ServerError when it cannot run. */
+  /** Starts the server if necessary. Rejects with a ServerError if it cannot run. */
   ready(): Promise<void>;
 
   /**
-   * Runs a command of the server and gives its result. Rejects with a ServerError; shows
-   * nothing. Starts the server if need be; in a workspace that is not trusted only
-   * commands that change nothing run.
+   * Runs a command of the server and returns its result. Rejects with a ServerError; shows nothing.
+   * Starts the server if necessary; in an untrusted workspace, only read-only commands run.
    */
   request<C extends CommandName>(
     command: C,
@@ -57,27 +59,30 @@ export interface Host {
     token?: vscode.CancellationToken,
   ): Promise<CommandMap[C]['result']>;
 
-  /** Calls the listener for every notification of this kind, also of later servers. */
+  /** Calls the listener for every notification of this kind, including those of later server processes. */
   onNotification<M extends keyof NotificationMap>(
     method: M,
     listener: (params: NotificationMap[M]) => void,
   ): vscode.Disposable;
 
-  /** Lets one part of the extension show permission requests. The newest wins. */
+  /** Registers the part of the extension that shows permission requests. The newest one is used. */
   setApprover(approver: Approver): vscode.Disposable;
 
-  /** Says where prompts are written. The newest wins. */
+  /** Registers a listener that distinguishes the server's edits from the user's. */
+  watchEdits(watcher: EditWatcher): vscode.Disposable;
+
+  /** Registers the panel in which prompts are written. The newest one is used. */
   setConversation(conversation: Conversation): vscode.Disposable;
 
-  /** Gives a text back to be edited, for example the prompt that was gone back before. */
+  /** Returns a text to the user for editing, for example the prompt after going back to before it. */
   compose(cwd: string, text: string): Promise<boolean>;
 
-  /** Brings the conversation of a folder to the front, where there is such a place. */
+  /** Shows the conversation of a folder, if it has one. */
   reveal(cwd: string): Promise<boolean>;
 
-  /** Whether the person sees what is said in a folder. */
+  /** Reports whether the conversation of a folder is visible. */
   shows(cwd: string): boolean;
 
-  /** Shows an error once, with what can be done about it. Says nothing of a cancelled command. */
+  /** Shows an error once, with the available remedies. A cancelled command shows nothing. */
   showError(error: unknown, about?: { command: CommandName; args: Record<string, unknown> }): Promise<void>;
 }

@@ -5,10 +5,54 @@ export interface SettingsReader {
   get(name: string): unknown;
 }
 
-/** The keys that the server reads from its section, too. The others are the extension's. */
-const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval'] as const;
+/** The values of one setting, as returned by VS Code's inspect. */
+interface Inspected {
+  readonly defaultValue?: unknown;
+  readonly globalValue?: unknown;
+}
 
-/** The section xcshLs as the server takes it. What is not set is left out: then its default holds. */
+/** The section of the settings, as VS Code provides it. */
+interface Section {
+  get(name: string): unknown;
+  inspect(name: string): Inspected | undefined;
+}
+
+/**
+ * The settings that determine the programs to run, their permissions, and the location of keys and
+ * sessions. They have machine scope in the manifest: only the user's own settings apply. Values
+ * from a workspace folder are ignored, whichever editor runs the extension.
+ */
+export const machineSettings = [
+  'server.path',
+  'server.logLevel',
+  'approval',
+  'sandbox',
+  'agentDir',
+  'sessionDir',
+  'roots',
+  'export.redact',
+  'terminal.program',
+] as const;
+
+/** Returns a reader of the settings that reads those of machine scope only from the user's own settings. */
+export function userSettings(section: () => Section): SettingsReader {
+  const own: readonly string[] = machineSettings;
+  return {
+    get: (name) => {
+      const now = section();
+      if (!own.includes(name)) {
+        return now.get(name);
+      }
+      const known = now.inspect(name);
+      return known?.globalValue ?? known?.defaultValue;
+    },
+  };
+}
+
+/** The keys that the server also reads from its section. The others are used only by the extension. */
+const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox'] as const;
+
+/** The section xcshLs in the server's format. Unset values are omitted, so that the server's defaults apply. */
 export interface ServerSettings {
   agentDir?: string;
   sessionDir?: string;
@@ -17,13 +61,16 @@ export interface ServerSettings {
   model?: string;
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
+  sandbox?: 'on' | 'off';
   history?: { enabled: false };
   showResumeSummary?: false;
-  /** The extension asks for what is missing, and shows permission requests. */
+  /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
+  restricted: boolean;
+  /** The extension asks for missing arguments, and shows permission requests. */
   ui: { pick: true; hooks: true };
 }
 
-export function serverSettings(settings: SettingsReader): ServerSettings {
+export function serverSettings(settings: SettingsReader, trusted: boolean): ServerSettings {
   const found: Record<string, unknown> = {};
   for (const key of serverTexts) {
     const value = settings.get(key);
@@ -43,10 +90,10 @@ export function serverSettings(settings: SettingsReader): ServerSettings {
   if (settings.get('history.enabled') === false) {
     found['history'] = { enabled: false };
   }
-  return { ...found, ui: { pick: true, hooks: true } };
+  return { ...found, restricted: !trusted, ui: { pick: true, hooks: true } };
 }
 
-/** What the extension itself does differently by settings. */
+/** The settings that affect only the extension. */
 export interface OwnSettings {
   readonly serverPath: string;
   readonly logLevel: string;
@@ -75,7 +122,7 @@ function text(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** The value if it is one of those, else the first. */
+/** Returns the value if it is one of those listed, else the first one. */
 function oneOf<T extends string>(value: unknown, values: readonly [T, ...T[]]): T {
   return values.find((v) => v === value) ?? values[0];
 }

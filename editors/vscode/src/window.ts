@@ -2,33 +2,25 @@ import * as os from 'node:os';
 import * as vscode from 'vscode';
 
 import { innermost, shortPath } from './folders';
-import type { Approver, Conversation, Host, LocalFolder } from './host';
+import type { Approver, Conversation, EditWatcher, Host, LocalFolder } from './host';
 import { ServerError } from './server/errors';
 import type { Server } from './server/server';
 import type { ServerStatus } from './server/status';
-import type { SettingsReader } from './settings';
+import { editTexts } from './server/edits';
+import { userSettings } from './settings';
 import type { CommandMap, CommandName, NotificationMap } from './wire.gen';
-import { commands } from './commands.gen';
+import { allowedInRestrictedMode } from './trust';
 import { showProblem, type About } from './palette/problem';
 
-/** Reads the section xcshLs as it is now. */
-export const settings: SettingsReader = {
-  get: (name) => vscode.workspace.getConfiguration('xcshLs').get(name),
-};
-
-/** What may run in a folder that is not trusted: it shows, and starts nothing. */
-const harmless = new Set(
-  commands
-    .filter((c) => c.readOnly)
-    .map((c) => c.name)
-    .concat('xcsh.transcript'),
-);
+/** Reads the current values of the section xcshLs. */
+export const settings = userSettings(() => vscode.workspace.getConfiguration('xcshLs'));
 
 /** The Host of this window. */
 export class Window implements Host, vscode.Disposable {
   readonly #foldersChanged = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
   readonly #approvers: Approver[] = [];
+  readonly #editWatchers = new Set<EditWatcher>();
   #conversation: Conversation | undefined;
   #lastCwd: string | undefined;
 
@@ -47,6 +39,10 @@ export class Window implements Host, vscode.Disposable {
         }
       }
       return undefined;
+    };
+    server.editing = (edit) => {
+      const over = [...this.#editWatchers].map((watcher) => watcher(editTexts(edit)));
+      return () => over.forEach((f) => f());
     };
     this.#subscriptions = [
       this.#foldersChanged,
@@ -75,7 +71,7 @@ export class Window implements Host, vscode.Disposable {
     return folders.find((folder) => folder.cwd === this.#lastCwd) ?? folders[0];
   }
 
-  /** Makes a folder the one that is meant until an editor of another becomes active. */
+  /** Makes a folder the current one until an editor of another folder becomes active. */
   useFolder(cwd: string): void {
     if (cwd !== this.#lastCwd) {
       this.#lastCwd = cwd;
@@ -96,15 +92,12 @@ export class Window implements Host, vscode.Disposable {
     return uri?.scheme === 'file' ? innermost(this.folders, uri.fsPath) : undefined;
   }
 
-  /** The folder that a command is about: of the editor, the only one, or the one that the person chooses. */
+  /** Returns the folder for a command: of the active editor, the only one, or the one that the user selects. */
   async chooseFolder(): Promise<LocalFolder | undefined> {
     const folders = this.folders;
     if (folders.length === 0) {
       const open = vscode.l10n.t('Open Folder');
-      const answer = await vscode.window.showInformationMessage(
-        vscode.l10n.t('Sessions belong to a folder. Open one first.'),
-        open,
-      );
+      const answer = await vscode.window.showInformationMessage(vscode.l10n.t('Open a folder to use sessions.'), open);
       if (answer === open) {
         await vscode.commands.executeCommand('vscode.openFolder');
       }
@@ -116,7 +109,7 @@ export class Window implements Host, vscode.Disposable {
     }
     const picked = await vscode.window.showQuickPick(
       folders.map((folder) => ({ label: folder.name, description: shortPath(folder.cwd, os.homedir()), folder })),
-      { placeHolder: vscode.l10n.t('Which folder?') },
+      { placeHolder: vscode.l10n.t('Select a folder') },
     );
     if (picked) {
       this.useFolder(picked.folder.cwd);
@@ -133,9 +126,9 @@ export class Window implements Host, vscode.Disposable {
     args: CommandMap[C]['args'],
     token?: vscode.CancellationToken,
   ): Promise<CommandMap[C]['result']> {
-    if (!vscode.workspace.isTrusted && !harmless.has(command)) {
+    if (!vscode.workspace.isTrusted && !allowedInRestrictedMode(command)) {
       throw new ServerError(
-        vscode.l10n.t('This folder is not trusted: its sessions can only be looked at.'),
+        vscode.l10n.t('Restricted Mode: you can read sessions in this folder, but not change them or run the agent.'),
         'untrusted',
       );
     }
@@ -152,6 +145,11 @@ export class Window implements Host, vscode.Disposable {
   setApprover(approver: Approver): vscode.Disposable {
     this.#approvers.push(approver);
     return new vscode.Disposable(() => this.#approvers.splice(this.#approvers.indexOf(approver), 1));
+  }
+
+  watchEdits(watcher: EditWatcher): vscode.Disposable {
+    this.#editWatchers.add(watcher);
+    return new vscode.Disposable(() => this.#editWatchers.delete(watcher));
   }
 
   setConversation(conversation: Conversation): vscode.Disposable {

@@ -30,7 +30,7 @@ export interface CommandMap {
   'xcsh.continue': { args: FolderArgs; result: ResumeResult };
   'xcsh.fork': { args: ForkArgs; result: ForkResult };
   'xcsh.export': { args: ExportArgs; result: ExportResult };
-  'xcsh.dump': { args: SubjectArgs; result: DumpResult };
+  'xcsh.dump': { args: DumpArgs; result: DumpResult };
   'xcsh.share': { args: ShareArgs; result: ShareResult };
   'xcsh.transcript': { args: SubjectArgs; result: TranscriptResult };
   'xcsh.list': { args: ListArgs; result: ListResult };
@@ -53,8 +53,8 @@ export interface CommandMap {
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
-  'xcsh.steer': { args: SayArgs; result: QueuedResult };
-  'xcsh.followUp': { args: SayArgs; result: QueuedResult };
+  'xcsh.steer': { args: MessageArgs; result: QueuedResult };
+  'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
   'xcsh.history': { args: HistoryArgs; result: HistoryResult };
   'xcsh.forget': { args: ForgetArgs; result: ForgetResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
@@ -64,6 +64,7 @@ export interface CommandMap {
   'xcsh.setThinking': { args: SetThinkingArgs; result: ChoiceResult };
   'xcsh.approve': { args: ApproveArgs; result: ApproveResult };
   'xcsh.setApproval': { args: SetApprovalArgs; result: ApprovalResult };
+  'xcsh.setMode': { args: SetModeArgs; result: SetModeResult };
   'xcsh.bash': { args: BashArgs; result: BashResult };
   'xcsh.snapshot': { args: FolderArgs; result: Snapshot };
   'xcsh.stats': { args: SubjectArgs; result: SessionStats };
@@ -114,7 +115,6 @@ export interface TurnEndEvent {
 export interface MessageStartEvent {
   type: 'message_start';
   message: StoredMessage;
-  entryId?: string;
 }
 
 export interface MessageEndEvent {
@@ -139,7 +139,6 @@ export interface ToolExecutionUpdateEvent {
   type: 'tool_execution_update';
   toolCallId: string;
   toolName: string;
-  args?: unknown;
   partialResult?: unknown;
 }
 
@@ -147,7 +146,6 @@ export interface ToolExecutionEndEvent {
   type: 'tool_execution_end';
   toolCallId: string;
   toolName: string;
-  args?: unknown;
   result?: unknown;
   isError?: boolean;
 }
@@ -159,6 +157,11 @@ export interface ApprovalsChangedEvent {
 
 export interface ApprovalModeChangedEvent {
   type: 'approval_mode_changed';
+  mode: string;
+}
+
+export interface ModeChangedEvent {
+  type: 'mode_changed';
   mode: string;
 }
 
@@ -251,6 +254,7 @@ export type SessionEvent =
   | ToolExecutionEndEvent
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
+  | ModeChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
   | ThinkingLevelChangedEvent
@@ -265,158 +269,179 @@ export type SessionEvent =
   | ErrorEvent;
 
 export interface NewArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** Display name. */
+  /** The title of the new session. */
   title?: string;
-  /** The session this one continues: an id or a path, stored as it is. */
+  /** The session that this one continues: an ID or a path, stored unchanged. */
   parentSession?: string;
 }
 
 export interface NewResult {
   created: boolean;
-  /** Who said no, when created is false. */
+  /** The hook that prevented it, if created is false. */
   cancelledBy?: string;
   session: SessionState;
 }
 
 export interface ResumeArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask. */
+  /** The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user. */
   target?: string;
-  /** Where to look: folder or all. Absent: the folder first, then everywhere. */
+  /** Where to search: folder or all. Default: the folder first, then all folders. */
   scope?: string;
-  /** What to do with a session of another project: ask, fork, open or fail. Absent: ask. */
+  /** What to do with a session of another project: ask, fork, open or fail. Default: ask. */
   onOtherProject?: string;
-  /** Make a new session at the target, when that is a path where nothing is. */
+  /** If the target is a path to a missing file, create a new session there. */
   create?: boolean;
 }
 
 export interface ResumeResult {
   switched: boolean;
-  /** Who said no, when switched is false. */
+  /** The hook that prevented it, if switched is false. */
   cancelledBy?: string;
   /** The session of another project that was copied into this one. */
   forkedFrom?: string;
   session: SessionState;
-  /** What the conversation was about, for the person; a model never sees it. */
+  /** A summary of the conversation for the user. Models do not see it. */
   summary: ResumeSummary;
-  /** What is wrong with the file and was worked around. */
+  /** Problems of the file, which were worked around. */
   repairs: Problem[] | null;
 }
 
 export interface FolderArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
 }
 
 export interface ForkArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** Copy only the path to this entry. Absent: the whole session. */
+  /** Copy only the path to this entry. Default: the whole session. */
   entryId?: string;
-  /** before: up to the entry, which must be a prompt, whose text comes back to be edited. at: the entry included. Absent: at. */
+  /** at: include the entry. before: stop before the entry, which must be a prompt; its text is returned for editing. Default: at. */
   position?: string;
 }
 
 export interface ForkResult {
   forked: boolean;
-  /** Who said no, when forked is false. */
+  /** The hook that prevented it, if forked is false. */
   cancelledBy?: string;
   session: SessionState;
-  /** The prompt that was forked before. */
+  /** The text of the prompt at entryId, with position before. */
   editorText?: string | null;
 }
 
 export interface ExportArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** The file to write, or an existing directory. Absent: a name after the session, in the working directory. */
+  /** The file to write, or an existing directory. Default: a file named after the session, in the working directory. */
   path?: string;
-  /** html, markdown, jsonl or agentBase. Absent: by the path's ending, else html. */
+  /** html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html. */
   format?: string;
-  /** Replace what looks like a password, key or token. What looks like any other word stays. */
+  /** Replace text that looks like a password, key or token. Secrets that look like other words are not found. */
   redact?: boolean;
-  /** How a page begins: auto (as the reader's system), light or dark. Absent: auto. */
+  /** With redact: keep or replace text that may be a secret. Default: keep, and list it in the result. */
+  doubtful?: string;
+  /** The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto. */
   theme?: string;
   /** Replace an existing file. */
   overwrite?: boolean;
-  /** Show the file to the person. */
+  /** Open the file. */
   open?: boolean;
-  /** For agentBase: keep what tools answered. */
+  /** For agentBase: include tool results. */
   includeTool?: boolean;
-  /** For agentBase: put the session into index.json beside it, so that agent-base lists it. */
+  /** For agentBase: add the session to the index.json in the same directory, so that agent-base lists it. */
   registerInIndex?: boolean;
 }
 
 export interface ExportResult {
   path: string;
   bytes: number;
-  /** How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does. */
+  /** The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session. */
   redacted?: Record<string, number>;
-  /** For agentBase: how much of each kind has no place there and was left out. */
+  /** Where secrets were replaced, by kind. */
+  replaced?: Replaced[];
+  /** Text that may be a secret and was kept. Review it before you share the file. */
+  doubtful?: Doubt[];
+  /** For agentBase: the number of omitted items by kind, because the format cannot represent them. */
   losses?: Record<string, number>;
-  /** What the person should know. */
+  /** A message for the user. */
   note?: string;
 }
 
-export interface SubjectArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+export interface DumpArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
+  /** Keep control, bidirectional and invisible characters instead of escaping them as \u001b. */
+  raw?: boolean;
 }
 
 export interface DumpResult {
   text: string;
-  /** The session has no messages; text says so. */
+  /** True if the session has no messages; text then contains a notice. */
   empty: boolean;
 }
 
 export interface ShareArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** Replace what looks like a password, key or token. Absent: true, because the page leaves this machine. */
+  /** Replace text that looks like a password, key or token. Default: true. */
   redact?: boolean | null;
+  /** With redact: ask, keep or replace text that may be a secret. Default: ask before anything is uploaded. */
+  doubtful?: string;
 }
 
 export interface ShareResult {
-  /** Where the page is, as a share script said it. Only http and https are opened. */
+  /** The address of the page, as the share script printed it. Only http and https addresses are opened. */
   url?: string;
-  /** Shows the page of a gist as a browser would. */
+  /** An address that renders the page of a gist. */
   previewUrl?: string;
-  /** What the person should know. */
+  /** A message for the user. */
   message?: string;
-  /** custom: by a share script. gist: by gh. */
+  /** custom: a share script. gist: gh. */
   via: string;
-  /** How many secrets of each kind were replaced. Absent: none was to be looked for or none was found. */
+  /** The number of replaced secrets by kind. Absent: redact was false, or no secret was found. */
   redacted?: Record<string, number>;
+  /** Where secrets were replaced, by kind. */
+  replaced?: Replaced[];
+  /** Text that may be a secret and was kept, as requested. */
+  doubtful?: Doubt[];
+}
+
+export interface SubjectArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
 }
 
 export interface TranscriptResult {
-  /** The file that was written; absent when the client shows the conversation without one. */
+  /** The file that was written; absent if the client shows a virtual document. */
   path?: string;
 }
 
 export interface ListArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** folder or all. Absent: folder. */
+  /** folder or all. Default: folder. */
   scope?: string;
-  /** Words that must all be found, in titles, prompts, answers, ids or paths. */
+  /** Words that a session must all contain, in its title, prompts, answers, ID or path. */
   query?: string;
-  /** How many at most. Absent: all. */
+  /** The maximum number. Default: all. */
   limit?: number;
-  /** nextCursor of the page before. */
+  /** The nextCursor of the previous page. */
   cursor?: string;
-  /** Also sessions without messages. */
+  /** Include sessions without messages. */
   includeEmpty?: boolean;
 }
 
@@ -428,9 +453,9 @@ export interface ListResult {
 }
 
 export interface RecentArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** How many at most. Absent: 3. */
+  /** The maximum number. Default: 3. */
   limit?: number | null;
 }
 
@@ -439,11 +464,11 @@ export interface RecentResult {
 }
 
 export interface ResolveArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** An id, an id prefix, a file name, a title, a slug, a path or a file: URI. */
+  /** An ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. */
   target: string;
-  /** folder or all. Absent: the folder first, then everywhere. */
+  /** folder or all. Default: the folder first, then all folders. */
   scope?: string;
 }
 
@@ -471,17 +496,17 @@ export interface InfoResult {
   live: boolean;
   lockedBy?: string;
   origin: string;
-  /** What a person said the session is about. */
+  /** The user's description of the session. */
   description?: string;
-  /** Of the model that was last chosen or answered, on the active branch. */
+  /** The provider of the last selected or answering model on the active branch. */
   provider?: string;
-  /** The model that was last chosen or answered, on the active branch. */
+  /** The last selected or answering model on the active branch. */
   model?: string;
-  /** When the session was begun, as its header says. */
+  /** The creation time in the session's header. */
   createdAt: string;
-  /** Time of the last entry, whatever the time of the file. */
+  /** The time of the last entry, not of the file. */
   lastActivityAt: string;
-  /** Messages on the active branch; a list counts those of all branches. */
+  /** The number of messages on the active branch; lists count all branches. */
   messageCount: number;
   /** Messages by role, on the active branch. */
   counts: Record<string, number>;
@@ -497,22 +522,22 @@ export interface SessionState {
   /** Working directory of the session. */
   cwd: string;
   sessionId: string;
-  /** The session's file, which need not exist yet; null for a session in memory. */
+  /** The session's file, which may not exist yet; null for an in-memory session. */
   file: string | null;
   title?: string;
-  /** The entry that the next one will follow; null before the first. */
+  /** The id of the leaf, which is the parent of the next entry; null before the first entry. */
   leafId: string | null;
   persistent: boolean;
   /** Messages in the current context. */
   messageCount: number;
   isStreaming: boolean;
   isCompacting: boolean;
-  /** The model in use; null when none is chosen. */
+  /** The model in use; null if none is chosen. */
   model: ModelRef | null;
   /** Model per role, as provider/id. */
   models: Record<string, string>;
   thinkingLevel: string;
-  /** What needs the person's word in this folder: read-only, ask, auto-edit or yolo. */
+  /** The approval mode of this folder: read-only, ask, auto-edit or yolo. */
   approvalMode: ApprovalMode;
   mode: string;
   modeData?: unknown;
@@ -524,16 +549,16 @@ export interface SessionState {
   terminalId?: string;
   /** The program whose rules the file follows: xcsh, pi or omp. */
   origin: string;
-  /** What keeps the session from being saved. */
+  /** The reason why the session cannot be saved. */
   unsaved?: string;
 }
 
 export interface ContextArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** Up to which entry. Absent or unknown: the newest. null: an empty context. */
+  /** The last entry of the context. Default, and if unknown: the newest entry. null: an empty context. */
   leafId?: string | null;
 }
 
@@ -541,24 +566,24 @@ export interface ContextResult {
   /** The session's first line. */
   header: unknown;
   file: string | null;
-  /** The entry the context ends with. */
+  /** The last entry of the context. */
   leafId: string | null;
   context: SessionContext;
   problems: Problem[] | null;
 }
 
 export interface EntriesArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** Only the entries behind this one. */
+  /** Only the entries after this one. */
   since?: string;
 }
 
 export interface EntriesResult {
   header: unknown;
-  /** As they are in the file, or as the current format has them if the file is older. */
+  /** As they are in the file; those of an older version are converted to the current format. */
   entries: unknown[] | null;
 }
 
@@ -569,30 +594,30 @@ export interface TreeResult {
 }
 
 export interface BranchArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The entry to go to; null for before the first. */
+  /** The entry to go to; null to go before the first entry. */
   entryId?: string | null;
-  /** What is left behind, in words; it is stored at the new place and shown to the model. */
+  /** A summary of the abandoned branch. It is stored on the new branch, and the model sees it. */
   summary?: string;
-  /** Let the model write the summary. */
+  /** Ask the model to write the summary. */
   summarize?: boolean;
-  /** What the model's summary should look at in particular. */
+  /** What the model's summary should focus on. */
   instructions?: string;
 }
 
 export interface BranchResult {
   session: SessionState;
-  /** The prompt that was gone back before. */
+  /** The text of the prompt, if the entry is one. */
   editorText?: string | null;
 }
 
 export interface LabelArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The entry to label. */
   entryId: string;
-  /** The label; null or absent takes it away. */
+  /** The label; null or absent removes it. */
   label?: string | null;
 }
 
@@ -601,9 +626,9 @@ export interface LabelResult {
 }
 
 export interface RenameArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
   /** The new title. */
   title: string;
@@ -614,11 +639,11 @@ export interface RenameResult {
 }
 
 export interface DescribeArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** What the session is about; an empty text takes the description away. Absent: ask. */
+  /** The new description; an empty text removes it. Default: ask the user. */
   text?: string | null;
 }
 
@@ -627,15 +652,15 @@ export interface DescribeResult {
 }
 
 export interface SaveArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** The new title. Absent: it stays. */
+  /** The new title. Default: unchanged. */
   title?: string | null;
-  /** What the session is about; an empty text takes the description away. Absent: it stays. */
+  /** The new description; an empty text removes it. Default: unchanged. */
   description?: string | null;
-  /** When another session of the folder has the title: fail, suffix (a number behind the title) or takeOver (a number behind the other's). Absent: fail. */
+  /** What to do if another session of the folder has the title: fail, suffix (append a number) or takeOver (append a number to the other session's title). Default: fail. */
   onConflict?: string;
 }
 
@@ -646,28 +671,28 @@ export interface SaveResult {
   title: string;
   description: string;
   saved: boolean;
-  /** The sessions that the title was taken from, by takeOver. */
+  /** The sessions that takeOver renamed. */
   renamed?: Named[];
 }
 
 export interface DeleteArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: ask the user. */
   source?: string;
-  /** Must be true: deleting is never a slip. Absent: the person is asked. */
+  /** Must be true to delete the session. Default: ask the user. */
   confirm?: boolean | null;
 }
 
 export interface DeleteResult {
-  /** What xcsh.undelete takes. */
+  /** The argument for xcsh.undelete. */
   trashed: string;
 }
 
 export interface UndeleteArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** What xcsh.delete answered. */
+  /** The value of trashed that xcsh.delete returned. */
   trashed: string;
 }
 
@@ -676,11 +701,11 @@ export interface UndeleteResult {
 }
 
 export interface MoveArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** The directory that the session is to belong to: an absolute path or a file: URI. */
+  /** The new directory of the session: an absolute path or a file: URI. */
   to: string;
 }
 
@@ -690,28 +715,28 @@ export interface MoveResult {
 }
 
 export interface PurgeArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** How many sessions of each folder stay, those used last; protected ones stay beyond it. Absent: 50. */
+  /** How many of the most recently used sessions of each folder to keep; protected sessions do not count. Default: 50. */
   keep?: number | null;
-  /** folder or all. Absent: folder. */
+  /** folder or all. Default: folder. */
   scope?: string;
-  /** true: only say what would go. Absent: true, unless planToken is there. */
+  /** true: only return the plan. Default: true without planToken. */
   dryRun?: boolean | null;
-  /** planToken of the answer whose plan is to be carried out. */
+  /** The planToken of the plan to carry out. */
   planToken?: string;
 }
 
 export interface PurgeResult {
-  /** The sessions that would go, the one used last first. */
+  /** The sessions to move to the trash, the most recently used first. */
   plan?: PurgeItem[];
-  /** The sessions that never go, whatever keep is. */
+  /** The sessions that are never purged, whatever the value of keep. */
   protected?: PurgeItem[];
-  /** What carries this plan out. */
+  /** Pass it to xcsh.purge to carry out this plan. */
   planToken?: string;
-  /** The sessions that went, in the order of the plan. */
+  /** The sessions that were moved to the trash, in the order of the plan. */
   trashed?: PurgedSession[];
-  /** The sessions of the plan that stay, and why. */
+  /** The sessions that could not be moved, with the reason. */
   failed?: PurgeFailure[];
 }
 
@@ -720,32 +745,32 @@ export interface DoctorResult {
 }
 
 export interface PromptArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** What to say. */
+  /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Files, or parts of files, to show the model with the text. */
+  /** Files, or parts of files, to send with the text. */
   attachments?: Attachment[];
-  /** What to do while a turn runs: steer or followUp. Absent: refuse. */
+  /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
 }
 
 export interface PromptResult {
-  /** Why the last answer ended: stop, length, aborted … */
+  /** Why the last answer ended: stop, length, aborted and others. */
   stopReason?: string;
-  /** Sum over the answers of the turn. */
+  /** The sum over all answers of the turn. */
   usage: TurnUsage;
-  /** The last answer, as stored. */
+  /** The last answer, as stored in the session. */
   message?: StoredMessage;
-  /** The text waits for the turn that runs; the rest is empty. */
+  /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
 }
 
-export interface SayArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+export interface MessageArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** What to say. */
+  /** The message. */
   text: string;
   images?: PromptImage[];
 }
@@ -755,52 +780,52 @@ export interface QueuedResult {
 }
 
 export interface HistoryArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** Words that must all be found, each where a word begins with it. Absent: all prompts. */
+  /** Words that a prompt must all contain, each at the beginning of a word. Default: all prompts. */
   query?: string;
-  /** How many at most: 0 to 1000. Absent: 100. */
+  /** The maximum number, 0 to 1000. Default: 100. */
   limit?: number | null;
-  /** folder or all. Absent: all, as in the terminal programs. */
+  /** folder or all. Default: all, as in the terminal programs. */
   scope?: string;
 }
 
 export interface HistoryResult {
   prompts: PastPrompt[] | null;
-  /** Why prompts are missing: a sentence about the database. */
+  /** Why prompts are missing: an error of the database. */
   problem?: string;
 }
 
 export interface ForgetArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** Entries, by the ids that xcsh.history gives. At most 1000 together with prompts. */
+  /** The IDs of entries, from xcsh.history. At most 1000 IDs and prompts together. */
   ids?: number[];
-  /** Texts: every entry that is exactly one of them. */
+  /** Texts: remove every entry that equals one of them. */
   prompts?: string[];
-  /** Everything, of every program and folder. */
+  /** Remove all prompts of every program and folder. */
   all?: boolean;
-  /** Must be true with all. Absent: the person is asked. */
+  /** Must be true with all. Default: ask the user. */
   confirm?: boolean | null;
-  /** Leave no trace of the texts in the database's files and make them smaller. Other programs wait meanwhile. */
+  /** Also erase the texts from the database's free space and shrink its files. Other programs wait meanwhile. */
   compact?: boolean;
 }
 
 export interface ForgetResult {
-  /** How many entries are gone. */
+  /** The number of removed entries. */
   forgotten: number;
 }
 
 export interface AbortResult {
   aborted: boolean;
-  /** Queued messages that are given back. */
+  /** The queued messages, which were not sent. */
   unanswered: string[] | null;
 }
 
 export interface CompactArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** What the summary should look at in particular. */
+  /** What the summary should focus on. */
   instructions?: string;
 }
 
@@ -815,11 +840,11 @@ export interface ModelsResult {
 }
 
 export interface SetModelArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** provider/id */
   model: string;
-  /** What the model is used for; absent: default. */
+  /** The role that the model is for. Default: default. */
   role?: string;
 }
 
@@ -829,16 +854,16 @@ export interface ChoiceResult {
 }
 
 export interface SetThinkingArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** off, minimal, low, medium, high, xhigh or max. */
   level: string;
 }
 
 export interface ApproveArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** Of the tool call. */
+  /** The ID of the tool call. */
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
@@ -849,7 +874,7 @@ export interface ApproveResult {
 }
 
 export interface SetApprovalArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** read-only, ask, auto-edit or yolo. */
   mode: ApprovalMode;
@@ -859,12 +884,25 @@ export interface ApprovalResult {
   mode: ApprovalMode;
 }
 
+export interface SetModeArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** plan or none. */
+  mode: string;
+}
+
+export interface SetModeResult {
+  mode: string;
+  /** False if the session was already in this mode. */
+  changed: boolean;
+}
+
 export interface BashArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** A command line for the shell. */
   command: string;
-  /** Record it without ever showing it to a model. */
+  /** Record it, but never send it to a model. */
   excludeFromContext?: boolean;
 }
 
@@ -872,15 +910,15 @@ export interface BashResult {
   role: string;
   command: string;
   output: string;
-  /** Absent when the command was stopped. */
+  /** Absent if the command was stopped. */
   exitCode?: number | null;
   cancelled: boolean;
   truncated: boolean;
-  /** A file with all of a long output. */
+  /** A file with the whole output, if it was truncated. */
   fullOutputPath?: string;
-  /** What of a long output is shown. */
+  /** Which part of a long output is included. */
   meta?: OutputMeta | null;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   timestamp: number;
   excludeFromContext?: boolean;
 }
@@ -889,14 +927,14 @@ export interface Snapshot {
   state: SessionState;
   /** The current context, as stored, oldest first. */
   messages: SnapshotMessage[] | null;
-  /** The answer that is being written, as far as it came. */
+  /** The answer being written, so far. */
   partial?: StoredMessage;
   /** The tool calls of the running turn. */
   tools: ToolActivity[] | null;
-  /** The request that is about to be made again; absent while none is. */
+  /** The request that will be retried; absent if there is none. */
   retry?: Retry | null;
   queues: Queues;
-  /** Tool calls that wait for permission. */
+  /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
   /** The plan of the newest successful todo_write on the branch. */
   todos?: unknown;
@@ -912,34 +950,34 @@ export interface SessionStats {
   toolCalls: Record<string, number>;
   /** Tokens, and cost in US dollars as recorded. */
   usage: SessionUsage;
-  /** How full the model's window is. */
+  /** Usage of the model's context window. */
   contextUsage: ContextUsage;
 }
 
 export interface ArtifactsArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** What an output is about. With words that fit the tool or its argument only those outputs are listed, the best first. */
+  /** Words to find in the tool's name or its argument; the best matches are listed first. Without a match, all outputs are listed. */
   query?: string;
 }
 
 export interface ArtifactsResult {
-  /** In the order of their numbers, then by name; with a query the best first. */
+  /** By number, then by name; with a query, the best match first. */
   artifacts: ArtifactInfo[] | null;
 }
 
 export interface ArtifactArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session. */
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
-  /** An id or name of xcsh.artifacts, or an address artifact://…. */
+  /** An ID or name from xcsh.artifacts, or an artifact:// address. */
   id: string;
-  /** Where to begin, in bytes. Absent: 0. */
+  /** The offset of the first byte. Default: 0. */
   offset?: number;
-  /** How many bytes at most, 1 to 1048576. Absent: 65536. A character is never cut, and a line only if it is longer. */
+  /** The maximum number of bytes, 1 to 1048576. Default: 65536. Characters are never split; lines are split only if they are longer. */
   limit?: number;
 }
 
@@ -947,34 +985,34 @@ export interface ArtifactResult {
   id: string;
   name: string;
   text: string;
-  /** The size of all of it. */
+  /** The size of the whole output. */
   bytes: number;
-  /** Where the text begins, in bytes. */
+  /** The offset of the text, in bytes. */
   offset: number;
-  /** Where to read on; absent at the end. */
+  /** The offset of the next part; absent at the end. */
   nextOffset?: number | null;
-  /** The file holds bytes here that are no text; the text has U+FFFD in their place. */
+  /** This part contains bytes that are not text; they are replaced by U+FFFD. */
   binary?: boolean;
 }
 
 export interface ImportArgs {
-  /** Working directory: an absolute path or a file: URI. Absent: the only workspace folder. */
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** Files to import: .jsonl is a session of xcsh, pi or omp, anything else one of agent-base. Directories are imported as dir is. */
+  /** Files to import: .jsonl files are sessions of xcsh, pi or omp, all others are agent-base sessions. A directory is treated like dir. */
   paths?: string[];
-  /** A directory of agent-base, of which every session is imported, or one file. Absent, and no paths: the directory that agent-base uses. */
+  /** A directory of agent-base sessions, all of which are imported, or one file. Default, without paths: agent-base's own directory. */
   dir?: string;
-  /** Change nothing, only say what would become of each file. */
+  /** Change nothing; only report what would happen to each file. */
   dryRun?: boolean;
-  /** Make the session the folder's live one. Only for one file. */
+  /** Make the imported session the folder's live session. Only for a single file. */
   resume?: boolean;
 }
 
 export interface ImportResult {
   files: ImportedFile[] | null;
-  /** The session that agent-base would resume, by its own id. Of which folder it is, it does not say. */
+  /** The session that agent-base would resume, by agent-base's ID. Its folder is unknown. */
   lastSessionId?: string;
-  /** Which session the folder is in now. Absent: that was not asked for. */
+  /** The folder's live session after resume. Absent without resume. */
   resumed?: ResumeResult | null;
 }
 
@@ -1035,6 +1073,10 @@ export interface ApproveParams {
   diff?: string;
   paths?: string[];
   outside?: string[];
+  protected?: string[];
+  unsandboxed?: boolean;
+  blocked?: string[];
+  changed?: boolean;
   rules?: ApprovalRule[];
 }
 
@@ -1088,6 +1130,23 @@ export interface Problem {
   entryId?: string;
   message: string;
   lost?: boolean;
+}
+
+export interface Replaced {
+  kind: string;
+  count: number;
+  /** Ids of the entries, or: header, title, system prompt, tools, labels. At most 50. */
+  where: string[] | null;
+}
+
+export interface Doubt {
+  kind: string;
+  /** The beginning and the end of the passage. */
+  preview: string;
+  /** At most 24 characters in front of the passage. */
+  before?: string;
+  count: number;
+  where: string[] | null;
 }
 
 export interface SessionInfo {
@@ -1151,7 +1210,7 @@ export interface SessionContext {
 
 export interface TreeNode {
   id: string;
-  /** null for a root, also when the recorded parent is not in the file. */
+  /** null for a root, and if the recorded parent is not in the file. */
   parentId: string | null;
   type: string;
   role?: string;
@@ -1182,9 +1241,9 @@ export interface PurgeItem {
 
 export interface PurgedSession {
   id: string;
-  /** Where it was. */
+  /** Its previous path. */
   path: string;
-  /** What xcsh.undelete takes. */
+  /** The argument for xcsh.undelete. */
   trashed: string;
 }
 
@@ -1196,7 +1255,7 @@ export interface PurgeFailure {
 }
 
 export interface PromptImage {
-  /** The bytes, base64. */
+  /** The bytes in base64. */
   data: string;
   /** image/png, image/jpeg, image/gif or image/webp. */
   mimeType: string;
@@ -1205,7 +1264,7 @@ export interface PromptImage {
 export interface Attachment {
   /** A file: URI or a path, relative to cwd. */
   uri: string;
-  /** Whole lines from start to end. Absent: the whole file. */
+  /** The lines from start to end. Default: the whole file. */
   range?: AttachmentRange | null;
 }
 
@@ -1236,9 +1295,9 @@ export interface ModelItem {
   contextWindow: number;
   reasoning: boolean;
   thinkingLevels: ThinkingLevel[] | null;
-  /** US dollars for a million tokens; null when unknown. */
+  /** In US dollars per million tokens; null if unknown. */
   cost: ModelCost | null;
-  /** It can be used now: there is a key, or none is needed. */
+  /** True if it is ready to use: an API key is set or none is needed. */
   available: boolean;
 }
 
@@ -1256,7 +1315,7 @@ export interface ToolActivity {
   toolName: string;
   args?: unknown;
   partialResult?: unknown;
-  /** The call is over, and partialResult is its result. */
+  /** The call has ended; partialResult is its result. */
   ended?: boolean;
   isError?: boolean;
 }
@@ -1264,7 +1323,7 @@ export interface ToolActivity {
 export interface Retry {
   attempt: number;
   maxAttempts: number;
-  /** How long after the failure. */
+  /** Delay after the failure, in milliseconds. */
   delayMs: number;
   reason?: string;
   errorMessage?: string;
@@ -1280,8 +1339,12 @@ export interface ApprovalPrompt {
   tool: string;
   args: unknown;
   preview: ToolPreview;
+  unsandboxed?: boolean;
+  changed?: boolean;
+  blocked?: string[];
   rules: ApprovalRule[] | null;
   outside?: string[];
+  protected?: string[];
   shown: boolean;
 }
 
@@ -1293,39 +1356,43 @@ export interface ContextUsage {
 }
 
 export interface ArtifactInfo {
-  /** What xcsh.artifact takes: the number at the beginning of the name, else the name. */
+  /** The argument for xcsh.artifact: the number at the beginning of the name, or else the name. */
   id: string;
   name: string;
-  /** Which tool wrote it, when that is known. */
+  /** The tool that wrote it, if known. */
   tool?: string;
-  /** The tool and its first argument, when the session tells. */
+  /** The tool and its first argument, if the session contains the call. */
   description?: string;
-  /** The result in the session that names it. */
+  /** The tool result that refers to it. */
   entryId?: string;
   bytes: number;
   modified: string;
-  /** How many words of the query fit. */
+  /** How many words of the query match. */
   score?: number;
 }
 
 export interface ImportedFile {
   path: string;
-  /** imported, updated (an earlier import of the conversation has other content and stays), skipped (it is there already) or failed. */
+  /** imported, updated (imported again because the conversation has changed; the earlier import is kept), skipped (already imported) or failed. */
   status: string;
   /** Why it was skipped or failed. */
   reason?: string;
-  /** The id of the session that was made or found. */
+  /** The ID of the new or existing session. */
   session?: string;
-  /** That session's file, which xcsh.resume takes as its target. */
+  /** That session's file, a target for xcsh.resume. */
   file?: string;
 }
 
 export interface ApprovalRule {
   edit?: boolean;
+  command?: string[];
   words?: string[];
   exact?: boolean;
   line?: string;
+  outside?: boolean;
   tool?: string;
+  /** The calls that the rule allows, described for users. */
+  text?: string;
 }
 
 export interface ContentBlock {
@@ -1346,16 +1413,16 @@ export interface ContentBlock {
 
 export interface SummaryFacts {
   id: string;
-  /** The title, else the beginning of the first prompt. */
+  /** The title, or else the beginning of the first prompt. */
   name: string;
   title?: string;
-  /** What a person said the session is about. */
+  /** The user's description of the session. */
   description?: string;
   created: string;
-  /** Time of the last entry, whatever the time of the file. */
+  /** The time of the last entry, not of the file. */
   lastActivity: string;
   provider?: string;
-  /** The model that was last chosen or answered, on the active branch. */
+  /** The last selected or answering model on the active branch. */
   model?: string;
   /** Messages by role, on the active branch. */
   counts: Record<string, number>;
@@ -1395,7 +1462,7 @@ export interface TruncationMeta {
   outputBytes: number;
   maxBytes: number;
   shownRange: LineRange;
-  /** Of all of the output, for xcsh.artifact. */
+  /** Id of the complete output, for xcsh.artifact. */
   artifactId?: string;
 }
 

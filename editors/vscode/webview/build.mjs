@@ -1,5 +1,5 @@
-// Bundles the page, and for its own tests and for looking at it also the harness around it.
-// Run by itself: node webview/build.mjs [--dev] [--watch]
+// Bundles the page, and for its tests and for manual viewing also the harness around it. To run it
+// directly: node webview/build.mjs [--dev] [--watch]
 
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import * as esbuild from 'esbuild';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** What esbuild makes media/chat.js and media/chat.css with. */
+/** The esbuild options for media/chat.js and media/chat.css. */
 export function pageOptions({ minify = true } = {}) {
   return {
     entryPoints: { chat: path.join(here, 'src/main.tsx') },
@@ -26,7 +26,7 @@ export function pageOptions({ minify = true } = {}) {
   };
 }
 
-/** The page with a scripted extension around it, in webview/dev/.built. */
+/** The options for the page with a scripted extension around it, in webview/dev/.built. */
 export function harnessOptions() {
   return {
     ...pageOptions({ minify: false }),

@@ -1,8 +1,9 @@
--- Tool calls that wait for the person's word. Each is brought to one place: to who reviews
--- changes now, to a chat that is on the screen, or to vim.ui.select. Whoever answers first
--- is heard.
+-- Tool calls that need the user's permission. Each is announced, and shown in a visible chat;
+-- nothing opens by itself. The user answers in the chat or in a window opened with :XcshApprovals.
+-- The first answer counts.
 
 local text = require('xcsh.text')
+local waiting_room = require('xcsh.waiting')
 local wire = require('xcsh.wire')
 
 local M = {}
@@ -19,19 +20,24 @@ local M = {}
 ---@field diff? string
 ---@field paths? string[]
 ---@field outside? string[]
+---@field protected? string[]
+---@field changed? boolean
+---@field unsandboxed? boolean
+---@field blocked? string[]
 ---@field rules? table[]
 
 ---@class xcsh.WaitingApproval
 ---@field params xcsh.Approval
 ---@field settle fun(decision: xcsh.Decision)
----@field told boolean the event about it has come
----@field shown boolean it is somewhere on the screen, or was
+---@field announced boolean the approvals_changed event for it has arrived
+---@field item xcsh.WaitingItem
+---@field gone fun(decision: xcsh.Decision)[] called once it is settled
 
 ---@type table<string, xcsh.WaitingApproval>
 local waiting = {}
 
----Takes a request for itself and settles it; false leaves it to the others.
----@alias xcsh.Reviewer fun(params: xcsh.Approval, settle: fun(d: xcsh.Decision)): boolean
+---Takes over a request, shows it and settles it; false leaves it to the other reviewers.
+---@alias xcsh.Reviewer fun(entry: xcsh.WaitingApproval): boolean
 
 local reviewers = {} ---@type xcsh.Reviewer[]
 
@@ -41,30 +47,38 @@ local function key(cwd, id)
   return cwd .. '\n' .. id
 end
 
----What a rule allows, in words.
+---Returns the scope of a rule in words: the server's description, or one built from the rule's
+---fields.
 ---@param rule table
 local function rule_text(rule)
-  if wire.str(rule.line) ~= '' then
+  if wire.str(rule.text) ~= '' then
+    return rule.text
+  elseif wire.str(rule.line) ~= '' then
     return rule.line
   elseif type(rule.words) == 'table' then
     return table.concat(wire.texts(rule.words), ' ') .. (rule.exact and '' or ' …')
   elseif rule.edit then
-    return 'edits in the folder'
+    return 'edits to files in this folder, except protected files'
   end
   return wire.str(rule.tool)
 end
 
----More of a question than this is not shown in a list of answers.
-local max_question = 400 -- bytes
+---Longer scopes are not offered, because users would not read them.
+local max_scope = 400 -- bytes
 
----What "session" would allow from then on; "" when there is nothing more to allow, or
----more than a person would read.
+---Returns the scope of "session", "" if it adds nothing or is too long for a user to read.
 ---@param params xcsh.Approval
 ---@return string
 function M.allows(params)
   local all = vim.tbl_map(rule_text, wire.tbl(params.rules))
-  local said, whole = text.clip(table.concat(all, ', '), max_question)
+  local said, whole = text.clip(table.concat(all, '; '), max_scope)
   return whole and said or ''
+end
+
+---Converts "Edit a.lua" to "edit a.lua", for use inside a sentence.
+---@param title string
+local function uncapitalized(title)
+  return (title:gsub('^%u%l', string.lower))
 end
 
 ---@param params xcsh.Approval
@@ -72,21 +86,50 @@ end
 local function wish(params)
   local title = wire.str(params.title)
   if title ~= '' then
-    return 'xcsh wants to: ', title
+    return 'Allow xcsh to ', uncapitalized(title)
   end
-  return ('xcsh wants to use %s: '):format(text.one_line(params.tool)), vim.json.encode(params.args)
+  return ('Allow xcsh to use %s: '):format(text.one_line(params.tool)), vim.json.encode(params.args)
 end
 
 ---@param lines string[]
----@param params xcsh.Approval
-local function add_outside(lines, params)
-  for _, path in ipairs(wire.texts(params.outside)) do
-    lines[#lines + 1] = 'Outside the folder: ' .. text.clip(path, max_question)
+---@param label string
+---@param values string[]
+local function add_list(lines, label, values)
+  for i, value in ipairs(values) do
+    for j, line in ipairs(text.whole(value)) do
+      local indent = (' '):rep(vim.api.nvim_strwidth(label))
+      lines[#lines + 1] = (i == 1 and j == 1 and label or indent) .. line
+    end
   end
-  return lines
 end
 
----All of what is asked, in lines.
+---Appends the warnings about a call as lines: outside the sandbox, outside the folder, protected
+---files.
+---@param lines string[]
+---@param params xcsh.Approval
+local function add_warnings(lines, params)
+  if params.unsandboxed == true then
+    local blocked = wire.texts(params.blocked)
+    local line = 'Runs once outside the sandbox.'
+    if #blocked == 0 then
+      lines[#lines + 1] = line
+    end
+    add_list(lines, line .. ' Blocked: ', blocked)
+  else
+    local line = 'Runs again with write and network access. Blocked: '
+    add_list(lines, line, wire.texts(params.blocked))
+  end
+  local protects = 'Changes protected files: '
+  if params.changed == true then
+    protects = 'Changed protected files: '
+  elseif params.tool == 'bash' then
+    protects = 'Refers to protected files: '
+  end
+  add_list(lines, protects, wire.texts(params.protected))
+  add_list(lines, 'Outside the folder: ', wire.texts(params.outside))
+end
+
+---Returns the full question as lines.
 ---@param params xcsh.Approval
 ---@return string[]
 function M.question(params)
@@ -96,110 +139,132 @@ function M.question(params)
     lines[i] = '  ' .. lines[i]
   end
   lines[1] = introduction .. lines[1]
-  return add_outside(lines, params)
+  add_warnings(lines, params)
+  return lines
 end
 
----What is asked, above a list of answers, and those. What is not shown whole there can be
----allowed once only.
+---Returns the question on one line.
 ---@param params xcsh.Approval
----@return string[] lines
----@return { title: string, decision?: xcsh.Decision }[]
-local function choices(params)
+---@return string
+function M.summary(params)
   local introduction, what = wish(params)
-  local said, whole = text.clip(what, max_question)
-  local all = { { title = 'Allow', decision = 'once' } }
-  local allows = M.allows(params)
-  if allows ~= '' and whole then
-    all[#all + 1] = { title = 'Allow for this session: ' .. allows, decision = 'session' }
-    all[#all + 1] = { title = 'Always allow in this folder: ' .. allows, decision = 'workspace' }
+  local notes = ''
+  if params.unsandboxed == true then
+    notes = notes .. '[outside the sandbox] '
   end
-  if wire.str(params.diff) ~= '' or not whole then
-    all[#all + 1] = { title = 'Show the change' }
+  if #wire.texts(params.protected) > 0 then
+    notes = notes .. '[protected files] '
   end
-  all[#all + 1] = { title = 'Deny', decision = 'deny' }
-  return add_outside({ introduction .. said }, params), all
+  return notes .. introduction .. what
 end
 
----Closing the question is a no.
+---Returns the possible answers and their keys.
 ---@param entry xcsh.WaitingApproval
-local function select(entry)
-  local params = entry.params
-  local lines, answers = choices(params)
-  vim.ui.select(answers, {
-    prompt = table.concat(lines, '\n') .. ': ',
-    kind = 'xcsh.approval',
-    format_item = function(choice)
-      return choice.title
-    end,
-  }, function(choice)
-    if choice and not choice.decision then
-      local view = require('xcsh.view')
-      local all = M.question(params)
-      if wire.str(params.diff) ~= '' then
-        all = text.whole(params.diff)
-      end
-      local bufnr = view.scratch('change', all)
-      vim.bo[bufnr].filetype = 'diff'
-      -- The change has to be on the screen before a question covers it.
-      vim.cmd.redraw()
-      return select(entry)
+---@return xcsh.DecisionKey[]
+local function keys_of(entry)
+  local function answer(decision)
+    return function()
+      entry.settle(decision)
     end
-    entry.settle(choice and choice.decision or 'deny')
+  end
+  local keys = { { lhs = { 'a' }, does = 'allow once', run = answer('once') } }
+  if M.allows(entry.params) ~= '' then
+    table.insert(keys, { lhs = { 's' }, does = 'allow for session', run = answer('session') })
+    table.insert(keys, { lhs = { 'w' }, does = 'always allow', run = answer('workspace') })
+  end
+  table.insert(keys, { lhs = { 'd' }, does = 'deny', run = answer('deny') })
+  return keys
+end
+
+---Returns a function that opens the window to allow or deny a call.
+---@param entry xcsh.WaitingApproval
+---@return fun() open
+local function opener(entry)
+  local window ---@type xcsh.DecisionWindow?
+  table.insert(entry.gone, function()
+    if window then
+      window:expire()
+    end
   end)
+  return function()
+    if window and window:focus() then
+      return
+    end
+    local lines = M.question(entry.params)
+    local allows = M.allows(entry.params)
+    if allows ~= '' then
+      vim.list_extend(lines, {
+        '',
+        '“Allow for session” and “always allow” apply to: ' .. allows,
+      })
+    end
+    local diff = wire.str(entry.params.diff):gsub('\n$', '')
+    if diff ~= '' then
+      lines[#lines + 1] = ''
+      vim.list_extend(lines, text.whole(diff))
+    end
+    window = require('xcsh.decide').open({
+      title = 'approval',
+      lines = lines,
+      keys = keys_of(entry),
+    })
+  end
+end
+
+---@param cwd string
+local function on_screen(cwd)
+  local chat = package.loaded['xcsh.chat']
+  return chat ~= nil and chat.visible(cwd)
 end
 
 ---@param entry xcsh.WaitingApproval
 local function present(entry)
   for i = #reviewers, 1, -1 do
-    if reviewers[i](entry.params, entry.settle) then
-      entry.shown = true
+    if reviewers[i](entry) then
       return
     end
   end
-  local chat = package.loaded['xcsh.chat']
-  if chat and chat.visible(entry.params.cwd) then
-    return
-  end
-  entry.shown = true
-  select(entry)
+  local params = entry.params
+  entry.item = {
+    kind = 'approval',
+    cwd = params.cwd,
+    says = M.summary(params),
+    open = opener(entry),
+    quiet = on_screen(params.cwd),
+  }
+  table.insert(entry.gone, waiting_room.add(entry.item))
 end
 
----Answers xcsh/approve once somebody decided. Called in a coroutine, as every request of
----the server is.
+---Answers xcsh/approve once the user has decided. Runs in a coroutine, like every handler of a
+---server request.
 ---@param params xcsh.Approval
 ---@return { decision: xcsh.Decision }
 function M.ask(params)
-  local co = coroutine.running()
-  local decision, suspended ---@type xcsh.Decision?, boolean?
   local name = key(params.cwd, params.id)
-  local entry
-  entry = {
-    params = params,
-    told = false,
-    shown = false,
-    settle = function(with)
-      if waiting[name] ~= entry then
-        return
-      end
-      waiting[name] = nil
-      decision = with
-      if suspended then
-        vim.schedule(function()
-          coroutine.resume(co)
-        end)
-      end
-    end,
-  }
-  waiting[name] = entry
-  present(entry)
-  if not decision then
-    suspended = true
-    coroutine.yield()
-  end
+  local decision = waiting_room.await(function(answer)
+    local entry
+    entry = {
+      params = params,
+      announced = false,
+      gone = {},
+      settle = function(with)
+        if waiting[name] ~= entry then
+          return
+        end
+        waiting[name] = nil
+        for _, gone in ipairs(entry.gone) do
+          gone(with)
+        end
+        answer(with)
+      end,
+    }
+    waiting[name] = entry
+    present(entry)
+  end)
   return { decision = decision }
 end
 
----Answers a request, whether or not it came as one.
+---Answers a pending approval, whether or not the server sent it as a request.
 ---@param cwd string
 ---@param id string
 ---@param decision xcsh.Decision
@@ -216,8 +281,8 @@ function M.decide(cwd, id, decision)
   end)
 end
 
----Takes in which calls of a folder wait. One that was among them and is not any more was
----answered elsewhere; what is said now does not matter.
+---Updates the pending calls of a folder. A call that is no longer pending was answered elsewhere,
+---so the answer given here does not matter.
 ---@param cwd string
 ---@param approvals { id: string }[]
 function M.follow(cwd, approvals)
@@ -225,27 +290,29 @@ function M.follow(cwd, approvals)
   for _, prompt in ipairs(wire.tbl(approvals)) do
     open[key(cwd, wire.str(prompt.id))] = true
   end
-  for name, entry in pairs(waiting) do
+  for name, entry in pairs(vim.tbl_extend('force', {}, waiting)) do
     if entry.params.cwd == cwd then
-      entry.told = entry.told or open[name] or false
-      if entry.told and not open[name] then
+      entry.announced = entry.announced or open[name] or false
+      if entry.announced and not open[name] then
         entry.settle('deny')
       end
     end
   end
 end
 
----Asks in another place what the chat of a folder showed: it was closed.
+---Announces the approvals that a closed chat showed.
 ---@param cwd string
 function M.closed(cwd)
   for _, entry in pairs(waiting) do
-    if entry.params.cwd == cwd and not entry.shown then
-      present(entry)
+    local item = entry.item
+    if item and item.quiet and entry.params.cwd == cwd then
+      item.quiet = false
+      waiting_room.announce(item)
     end
   end
 end
 
----Lets somebody take requests, the newest first, until the returned function is called.
+---Registers a reviewer, newest first. The returned function removes it.
 ---@param reviewer xcsh.Reviewer
 ---@return fun() stop
 function M.review(reviewer)
@@ -259,7 +326,7 @@ function M.review(reviewer)
   end
 end
 
----The requests that wait in a folder, or in all.
+---Returns the pending requests of a folder, or of all folders.
 ---@param cwd? string
 ---@return xcsh.Approval[]
 function M.waiting(cwd)
@@ -272,9 +339,12 @@ function M.waiting(cwd)
   return all
 end
 
----Forgets everything: the server has ended, and nobody waits for an answer.
+---Clears everything, because the server has stopped and needs no answers.
 function M.forget()
-  waiting = {}
+  for _, entry in pairs(vim.tbl_extend('force', {}, waiting)) do
+    entry.settle('deny')
+  end
+  waiting_room.forget()
 end
 
 return M

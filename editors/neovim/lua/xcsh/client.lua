@@ -1,8 +1,9 @@
--- The connection: one server per Neovim, started when it is first needed. Each
--- working directory that a command is about becomes a workspace folder of it.
+-- The connection: one server per Neovim, started on first use. Each working directory that commands
+-- use becomes a workspace folder of the server.
 
 local approvals = require('xcsh.approvals')
 local config = require('xcsh.config')
+local requests = require('xcsh.requests')
 local turns = require('xcsh.turns')
 
 local M = {}
@@ -13,11 +14,11 @@ local waiting = {} ---@type fun(problem: string?)[] to be called once ready, or 
 local running = {} ---@type table<integer, fun(err: xcsh.Error)> requests without an answer
 local serial = 0
 
-local stopping = false -- the person ends the server
+local stopping = false -- the user stops the server
 local ready_at = 0 -- when it was ready, in nanoseconds
 
----Parts of the plugin that want to know: "notification" gets the parameters of xcsh/event
----and xcsh/sessionChanged, "server" whether it runs, and whether to start it again.
+---Listeners of other modules: "notification" gets the parameters of xcsh/event and
+---xcsh/sessionChanged, "server" whether the server is running, and whether to start it again.
 ---@type table<'notification'|'server', fun(...)[]>
 local listeners = { notification = {}, server = {} }
 
@@ -34,12 +35,12 @@ local function tell_listeners(about, ...)
   end
 end
 
----A server that ended sooner than this is not started again by itself: it might end again
+---A server that exits sooner than this is not restarted automatically, because it might exit again
 ---and again. In nanoseconds.
 M.min_life = 2e9
 
--- 0.10 has client.request(…) as closures, later versions have methods. Calling a
--- method of 0.10 with self would shift the arguments.
+-- 0.10 has client.request(…) as closures, later versions have methods. Calling a method of 0.10
+-- with self would shift the arguments.
 local has_methods = vim.fn.has('nvim-0.11') == 1
 
 ---@param client vim.lsp.Client
@@ -56,7 +57,7 @@ local function current()
   return client_id and vim.lsp.get_client_by_id(client_id)
 end
 
----Tells everybody who waits for the server that there is none.
+---Fails all requests that wait for the server.
 ---@param problem string
 local function fail(problem)
   local callbacks, unanswered = waiting, running
@@ -80,38 +81,19 @@ local function forward(event)
   end
 end
 
----Makes an edit, or says why not. Neovim drops an edit of a text that has changed since the
----server saw it, and answers all the same that it was made.
-local function apply_edit(_, params, ctx)
-  -- Later versions print the names of edits, which somebody then has to confirm.
-  params.edit.changeAnnotations = nil
-  for _, change in ipairs(params.edit.documentChanges or {}) do
-    for _, edit in ipairs(change.edits or {}) do
-      edit.annotationId = nil
-    end
-    local document = change.textDocument
-    local bufnr = vim.uri_to_bufnr(document.uri)
-    if (vim.lsp.util.buf_versions[bufnr] or 0) > document.version then
-      return { applied = false, failureReason = 'It has changed since; read it again.' }
-    end
-  end
-  -- Neovim's own handler prints what was changed over what is being read.
-  local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
-  local encoding = client.offset_encoding
-  local ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, encoding)
-  return { applied = ok, failureReason = not ok and tostring(problem) or nil }
-end
-
 local tell_event = forward('XcshEvent')
 local tell_session = forward('XcshSessionChanged')
 
----Nobody here refuses anything: the server asks whoever has ui.hooks.
+---Allows the operation: the server asks every client that has ui.hooks.
 local function agree()
   return vim.empty_dict()
 end
 
 local handlers = {
-  ['workspace/applyEdit'] = apply_edit,
+  ['workspace/applyEdit'] = requests.apply_edit,
+  ['window/showMessageRequest'] = requests.question,
+  ['window/showMessage'] = requests.message,
+  ['window/showDocument'] = requests.document,
   ['xcsh/beforeSwitch'] = agree,
   ['xcsh/beforeFork'] = agree,
   ['xcsh/beforeTree'] = agree,
@@ -129,14 +111,14 @@ local handlers = {
       approvals.follow(params.cwd, params.event.approvals)
     end
     tell_listeners('notification', params)
-    -- Autocommands of others come last: they may fail.
+    -- Users' autocommands run last, because they may fail.
     turns.follow(params)
     tell_event(err, params)
   end,
 }
 
----Shows the server the buffers it may be asked about: files in its folders, whose
----unsaved text it must prefer to the disk, and session files.
+---Attaches the buffers that the server needs: files in its folders, whose unsaved text takes
+---precedence over the disk, and session files.
 ---@param bufnr integer
 local function attach(bufnr)
   local client = current()
@@ -212,7 +194,7 @@ local function on_exit(code, _, id)
     end
     client_id = nil
     pcall(vim.api.nvim_del_augroup_by_name, 'xcsh_attach')
-    fail(('The server xcsh-ls ended with status %d; see :checkhealth xcsh.'):format(code))
+    fail(('The xcsh-ls server exited with status %d. See :checkhealth xcsh.'):format(code))
   end)
 end
 
@@ -222,15 +204,15 @@ local function start(root)
   if not cmd then
     return fail(problem --[[@as string]])
   end
-  -- 0.10 cannot start without attaching the current buffer, which may be anything;
-  -- later versions deprecate the function that could.
+  -- 0.10 cannot start a client without attaching the current buffer, which can be any buffer; later
+  -- versions deprecate the function that can.
   local start_client = vim.lsp.start_client
   if has_methods then
     start_client = function(client_config)
       return vim.lsp.start(client_config, { attach = false })
     end
   end
-  -- Neovim makes edits that name the version they are for, and does not say so.
+  -- Neovim supports versioned document edits, but does not announce that capability.
   local capabilities = vim.lsp.protocol.make_client_capabilities()
   capabilities.workspace.workspaceEdit.documentChanges = true
   client_id = start_client({
@@ -249,16 +231,16 @@ local function start(root)
     on_exit = on_exit,
     on_error = function(_, err)
       if not ready then
-        -- What was started may not even be our server, and would stay for ever.
+        -- The process may not be xcsh-ls at all, and would run forever.
         vim.schedule(function()
           call(assert(current()), 'stop', true)
-          fail('The server xcsh-ls did not start: ' .. tostring(err))
+          fail("Couldn't start the xcsh-ls server: " .. tostring(err))
         end)
       end
     end,
   })
   if not client_id then
-    fail(('The server "%s" did not start.'):format(cmd[1]))
+    fail(('Couldn\'t start the server "%s".'):format(cmd[1]))
   end
 end
 
@@ -274,8 +256,8 @@ local function when_ready(root, callback)
   end
 end
 
----Runs a command of the server. Always answers, also when there is no server or it
----ends meanwhile.
+---Runs a command of the server. The callback is always called, even if there is no server or it
+---exits meanwhile.
 ---@param name string
 ---@param args table<string, any> a cwd in it, path or URI, goes before the current directory
 ---@param callback fun(err: xcsh.Error?, result: any)
@@ -305,18 +287,18 @@ function M.execute(name, args, callback)
     end)
     if not sent then
       running[id] = nil
-      callback({ message = 'The server xcsh-ls has ended.' })
+      callback({ message = 'The xcsh-ls server has stopped.' })
     end
   end)
 end
 
----The running client, for :checkhealth and for people's own scripts.
+---Returns the running client, for :checkhealth and users' scripts.
 ---@return vim.lsp.Client?
 function M.get()
   return ready and current() or nil
 end
 
----Ends the server; the next command starts a new one.
+---Stops the server; the next command starts a new one.
 function M.stop()
   local client = current()
   if client then

@@ -1,8 +1,9 @@
--- From a command line to a call of the server and back. The commands are those of
--- commands_gen.lua; nothing here knows more than their names.
+-- Runs commands from the command line on the server and shows their results. The commands come from
+-- commands_gen.lua; this file knows only their names.
 
 local client = require('xcsh.client')
 local inputs = require('xcsh.inputs')
+local intents = require('xcsh.intent')
 local view = require('xcsh.view')
 
 local M = {}
@@ -15,7 +16,11 @@ for _, spec in ipairs(require('xcsh.commands_gen')) do
   names[#names + 1] = spec.name:gsub('^xcsh%.', '')
 end
 
----What "!" adds to the arguments. With xcsh.dump it concerns the editor only.
+---Commands that can take as long as a model or another program.
+---@type table<string, boolean>
+local turns = { ['xcsh.prompt'] = true, ['xcsh.bash'] = true, ['xcsh.compact'] = true }
+
+---The arguments that "!" adds. For xcsh.dump, it affects only the editor.
 ---@type table<string, table<string, any>>
 local bangs = {
   ['xcsh.resume'] = { scope = 'all' },
@@ -24,35 +29,38 @@ local bangs = {
   ['xcsh.dump'] = {},
 }
 
----Runs a command, asks for what it lacks, and shows the outcome.
+---Runs a command, asks for missing arguments, and shows the result.
 ---@param name string
 ---@param args table<string, any>
 ---@param bang? boolean
 function M.run(name, args, bang)
   local spec = specs[name]
   if not spec then
-    return view.error({ message = ('There is no command "%s".'):format(name) })
+    return view.error({ message = ('Unknown command: %s'):format(name) })
   end
-  -- The person may be somewhere else when the last answer comes.
+  -- The current directory may change before the last answer arrives.
   args = vim.tbl_extend('keep', args, { cwd = require('xcsh.config').root() })
 
   local function call()
+    local intent = intents.begin(turns[name])
     client.execute(name, args, function(err, result)
+      intent:finish()
       local question = err and M.question(spec, args, err)
       if question then
-        M.ask(question, call)
+        intent:show(args.cwd, spec.title, function()
+          M.ask(question, call)
+        end)
       elseif err then
         view.error(err)
       else
-        view.result(name, result, bang or false, args.cwd)
+        view.result(name, result, bang or false, args.cwd, intent, args)
       end
     end)
   end
   call()
 end
 
----What the person has to be asked before the command can do its work, if that is
----what the error says.
+---Returns the missing argument to ask for before the command can run, if the error requests one.
 ---@param spec xcsh.Command
 ---@param args table<string, any>
 ---@param err xcsh.Error
@@ -76,7 +84,7 @@ function M.question(spec, args, err)
   end
 end
 
----Asks, and goes on when there is an answer.
+---Asks, and continues after an answer.
 ---@param what { field: string, input: xcsh.Input, question: xcsh.Question }
 ---@param go_on fun()
 function M.ask(what, go_on)
@@ -92,7 +100,7 @@ function M.ask(what, go_on)
   end)
 end
 
----The arguments that may be a path.
+---Arguments that can be a path.
 local paths = { path = true, source = true, target = true }
 
 ---@param spec xcsh.Command
@@ -102,7 +110,7 @@ local function argument(spec, text)
   if not paths[spec.arg] then
     return text
   end
-  -- A path is typed as for :edit, with or without a backslash before a space.
+  -- Paths are typed as for :edit, with or without a backslash before a space.
   if vim.fn.has('win32') == 0 then
     text = text:gsub('\\ ', ' ')
   end
@@ -115,29 +123,29 @@ end
 local function run_with_text(name, text, bang)
   local spec = specs[name]
   if bang and not bangs[name] then
-    return view.error({ message = ('%s takes no "!".'):format(name) })
+    return view.error({ message = ('%s does not accept "!".'):format(name) })
   end
   local args = bang and vim.deepcopy(bangs[name]) or {}
   if text ~= '' then
     if spec.arg == '' then
-      return view.error({ message = ('%s takes no argument.'):format(name) })
+      return view.error({ message = ('%s does not accept an argument.'):format(name) })
     end
     args[spec.arg] = argument(spec, text)
   end
   M.run(name, args, bang)
 end
 
----:XcshResume and the like: all that follows is the command's main argument.
+---Runs :XcshResume and similar commands: the rest of the line is the command's main argument.
 ---@param name string
 ---@param opts { args: string, bang: boolean }
 function M.named(name, opts)
   if not specs[name] then
-    return view.error({ message = ('There is no command "%s".'):format(name) })
+    return view.error({ message = ('Unknown command: %s'):format(name) })
   end
   run_with_text(name, vim.trim(opts.args), opts.bang)
 end
 
----Reads "key=text" and "key:=JSON", so that no value has to be guessed.
+---Parses "key=text" and "key:=JSON", so that types need not be guessed.
 ---@param words string[]
 ---@return table<string, any>? args nil when a word is neither
 ---@return string? problem
@@ -151,7 +159,7 @@ local function pairs_of(words)
     if colon == ':' then
       local ok, decoded = pcall(vim.json.decode, value)
       if not ok then
-        return nil, ('The value of "%s" is not JSON.'):format(key)
+        return nil, ('The value of "%s" is not valid JSON.'):format(key)
       end
       value = decoded
     end
@@ -185,13 +193,13 @@ function M.generic(opts)
   end
   local name = 'xcsh.' .. opts.fargs[1]:gsub('^xcsh%.', '')
   if not specs[name] then
-    return view.error({ message = ('There is no command "%s".'):format(opts.fargs[1]) })
+    return view.error({ message = ('Unknown command: %s'):format(opts.fargs[1]) })
   end
   local rest = vim.trim(opts.args:sub(#opts.args:match('^%s*%S+') + 1))
   if vim.startswith(rest, '{') then
     local ok, args = pcall(vim.json.decode, rest)
     if not ok then
-      return view.error({ message = 'The argument is not a JSON object.' })
+      return view.error({ message = 'The argument is not a valid JSON object.' })
     end
     return M.run(name, args, opts.bang)
   end
@@ -205,14 +213,14 @@ function M.generic(opts)
   end
 end
 
----:[range]XcshChat[!] [{text}]: what is said goes to the model at once, with the lines.
+---:[range]XcshChat[!] [{text}]: sends the text to the model immediately, with the lines.
 ---@param opts { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
 function M.chat(opts)
   local chats = require('xcsh.chat')
   local said = vim.trim(opts.args)
   if opts.bang then
     if said ~= '' then
-      return view.error({ message = 'xcsh.chat takes no argument with "!".' })
+      return view.error({ message = ':XcshChat! does not accept an argument.' })
     end
     return chats.toggle()
   end
@@ -246,10 +254,10 @@ local function starting_with(candidates, lead)
   end, candidates)
 end
 
----Completion of the main argument of a command. Sessions are not offered: that would
----start a server while the person is typing.
+---Completes the main argument of a command. Sessions are not offered, because that would start a
+---server while the user is typing.
 ---@param name string
----@param lead string the last word, which is all that a completion replaces
+---@param lead string the last word; a completion replaces only that
 ---@param line string
 ---@param pos integer
 ---@return string[]
@@ -258,7 +266,7 @@ function M.complete_argument(name, lead, line, pos)
   if not spec or spec.input ~= 'path' then
     return {}
   end
-  -- The argument may have spaces, so that it began before the last word.
+  -- The argument can contain spaces, so it may have started before the last word.
   local argument_so_far = line:sub(1, pos):match('^%S+%s+(.*)$') or ''
   local kept = #argument_so_far - #lead
   return vim.tbl_map(function(file)

@@ -5,7 +5,7 @@ return {
   {
     name = "xcsh.new",
     title = "New Session",
-    doc = "Leave the folder's session and start a fresh one; a turn that runs is stopped. Its file appears with the first answer of a model.",
+    doc = "Close the folder's session and start a new one. A running turn is stopped. The file is created with the model's first answer.",
     input = "",
     arg = "title",
     palette = true,
@@ -14,7 +14,7 @@ return {
   {
     name = "xcsh.resume",
     title = "Resume Session…",
-    doc = "Make an existing session the folder's live one; a turn that runs is stopped. Without a target the person is asked.",
+    doc = "Make an existing session the folder's live session. A running turn is stopped. Without a target, ask the user.",
     input = "session",
     arg = "target",
     palette = true,
@@ -23,7 +23,7 @@ return {
   {
     name = "xcsh.continue",
     title = "Continue Last Session",
-    doc = "Resume the session this terminal last used, else the folder's newest, else start a new one.",
+    doc = "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
     input = "",
     arg = "",
     palette = true,
@@ -32,7 +32,7 @@ return {
   {
     name = "xcsh.fork",
     title = "Fork Session",
-    doc = "Copy a session into a new file and go on in the copy; the original stays as it is.",
+    doc = "Copy a session to a new file and continue in the copy. The original does not change.",
     input = "",
     arg = "source",
     palette = true,
@@ -41,16 +41,16 @@ return {
   {
     name = "xcsh.export",
     title = "Export Session…",
-    doc = "Write a session as one HTML page that needs nothing else, as Markdown, as JSONL or for agent-base. The session stays as it is.",
+    doc = "Write a session to a self-contained HTML page, or to Markdown, JSONL or agent-base's format. The session does not change.",
     input = "path",
     arg = "path",
     palette = true,
-    readonly = true,
+    readonly = false,
   },
   {
     name = "xcsh.dump",
     title = "Dump Session as Text",
-    doc = "The current conversation as plain text, for the clipboard or a buffer.",
+    doc = "Return the current conversation as plain text, for the clipboard or a buffer.",
     input = "",
     arg = "source",
     palette = true,
@@ -59,7 +59,7 @@ return {
   {
     name = "xcsh.share",
     title = "Share Session",
-    doc = "Hand a session to others as a page: by the share script in the agent directory, else as a secret gist, which whoever has the link can read.",
+    doc = "Share a session as a page: with the share script in the agent directory, or else as a secret gist that anyone with the link can read.",
     input = "",
     arg = "source",
     palette = true,
@@ -68,7 +68,7 @@ return {
   {
     name = "xcsh.transcript",
     title = "Show Transcript",
-    doc = "Show a conversation as Markdown in the editor: as a document of its own where the client has such, else as a read-only file.",
+    doc = "Show a conversation as Markdown in the editor: as a virtual document if the client supports them, or else as a read-only file.",
     input = "",
     arg = "source",
     palette = true,
@@ -77,7 +77,7 @@ return {
   {
     name = "xcsh.list",
     title = "List Sessions",
-    doc = "The sessions of the folder or of every folder, newest first, or those that match a query, best first.",
+    doc = "List the sessions of a folder or of all folders, newest first, or those that match a query, best match first.",
     input = "",
     arg = "query",
     palette = false,
@@ -86,7 +86,7 @@ return {
   {
     name = "xcsh.recent",
     title = "Recent Sessions",
-    doc = "The folder's newest sessions, read from their beginnings only.",
+    doc = "List the folder's newest sessions. Only the beginnings of the files are read.",
     input = "",
     arg = "",
     palette = false,
@@ -95,7 +95,7 @@ return {
   {
     name = "xcsh.resolve",
     title = "Resolve Session",
-    doc = "The sessions that a target may stand for, the strongest match first.",
+    doc = "List the sessions that match a target, the best match first.",
     input = "",
     arg = "target",
     palette = false,
@@ -104,7 +104,7 @@ return {
   {
     name = "xcsh.info",
     title = "Session Information",
-    doc = "All that is known of one session: what a list tells, and what takes reading the whole of it.",
+    doc = "Return the details of one session: those of a list, and those that need the whole file.",
     input = "",
     arg = "source",
     palette = false,
@@ -113,7 +113,7 @@ return {
   {
     name = "xcsh.exists",
     title = "Session Exists",
-    doc = "Whether a session has a file where sessions are kept; a damaged one counts.",
+    doc = "Report whether a session has a file in a sessions directory. A damaged file counts.",
     input = "",
     arg = "source",
     palette = false,
@@ -122,7 +122,7 @@ return {
   {
     name = "xcsh.state",
     title = "Session State",
-    doc = "The folder's live session at a glance.",
+    doc = "Return a summary of the folder's live session.",
     input = "",
     arg = "",
     palette = false,
@@ -131,7 +131,7 @@ return {
   {
     name = "xcsh.context",
     title = "Session Context",
-    doc = "What a model would be shown of a session, rebuilt by the rules of the program that wrote it.",
+    doc = "Return the messages that a model would get, rebuilt by the rules of the program that wrote the session.",
     input = "",
     arg = "source",
     palette = false,
@@ -140,7 +140,7 @@ return {
   {
     name = "xcsh.entries",
     title = "Session Entries",
-    doc = "The raw entries of a session in file order.",
+    doc = "Return the raw entries of a session in file order.",
     input = "",
     arg = "source",
     palette = false,
@@ -149,7 +149,7 @@ return {
   {
     name = "xcsh.tree",
     title = "Session Tree",
-    doc = "Every entry of a session with its place in the tree, parents first.",
+    doc = "Return every entry of a session with its position in the tree, parents first.",
     input = "",
     arg = "source",
     palette = false,
@@ -157,8 +157,8 @@ return {
   },
   {
     name = "xcsh.branch",
-    title = "Go to Entry…",
-    doc = "Go back to an entry of the live session and go on from there. A prompt comes back to be edited.",
+    title = "Go to Message…",
+    doc = "Go back to an entry of the live session and continue from there on a new branch. The text of a prompt is returned for editing.",
     input = "entry",
     arg = "entryId",
     palette = true,
@@ -166,8 +166,8 @@ return {
   },
   {
     name = "xcsh.label",
-    title = "Label Entry…",
-    doc = "Give an entry of the live session a label, or take it away.",
+    title = "Label Message…",
+    doc = "Set or remove the label of an entry of the live session.",
     input = "entry",
     arg = "label",
     palette = true,
@@ -176,7 +176,7 @@ return {
   {
     name = "xcsh.rename",
     title = "Rename Session…",
-    doc = "Give a session a title, where the program that wrote it reads it.",
+    doc = "Set the title of a session, in the form that the program that wrote it reads.",
     input = "text",
     arg = "title",
     palette = true,
@@ -184,8 +184,8 @@ return {
   },
   {
     name = "xcsh.describe",
-    title = "Describe Session…",
-    doc = "Say what a session is about, for people; no model is shown it.",
+    title = "Edit Description…",
+    doc = "Set the description of a session. Models do not see it.",
     input = "text",
     arg = "text",
     palette = true,
@@ -194,7 +194,7 @@ return {
   {
     name = "xcsh.save",
     title = "Save Session",
-    doc = "Put the session on disk now, under a title if one is given; no other session is ever replaced.",
+    doc = "Write the session to disk now, with a title if one is given. It never replaces another session.",
     input = "",
     arg = "title",
     palette = true,
@@ -203,7 +203,7 @@ return {
   {
     name = "xcsh.delete",
     title = "Delete Session…",
-    doc = "Move a session and its artifacts to the trash. The folder's live session is left for a new one first.",
+    doc = "Move a session and its artifacts to the trash. If it is the folder's live session, a new one is started first.",
     input = "session",
     arg = "source",
     palette = true,
@@ -211,8 +211,8 @@ return {
   },
   {
     name = "xcsh.undelete",
-    title = "Take Session Back",
-    doc = "Take back what xcsh.delete moved to the trash.",
+    title = "Restore Session",
+    doc = "Restore a session that xcsh.delete moved to the trash.",
     input = "text",
     arg = "trashed",
     palette = false,
@@ -221,7 +221,7 @@ return {
   {
     name = "xcsh.move",
     title = "Move Session to Folder…",
-    doc = "Make a session one of another directory: its file and artifacts move there. The live session goes on there.",
+    doc = "Move a session, its file and its artifacts, to another directory. The live session continues there.",
     input = "text",
     arg = "to",
     palette = true,
@@ -230,7 +230,7 @@ return {
   {
     name = "xcsh.purge",
     title = "Clean Up Sessions…",
-    doc = "Say which old sessions could go to the trash, and with the answer's planToken move exactly those. Nothing is ever purged by itself.",
+    doc = "Plan which old sessions to move to the trash; a second call with the plan's planToken moves exactly those. Nothing is purged automatically.",
     input = "",
     arg = "",
     palette = true,
@@ -238,8 +238,8 @@ return {
   },
   {
     name = "xcsh.doctor",
-    title = "Check Session",
-    doc = "Everything that is wrong with a session file, and what of it would be lost to a reader.",
+    title = "Check Session for Damage",
+    doc = "List everything that is wrong with a session file, and what a reader would lose.",
     input = "",
     arg = "source",
     palette = true,
@@ -248,7 +248,7 @@ return {
   {
     name = "xcsh.prompt",
     title = "Ask…",
-    doc = "Say something to the model of the folder's session. The answer comes as events; the result when the turn is over.",
+    doc = "Send a prompt to the model of the folder's session. The answer arrives as events; the result, when the turn ends.",
     input = "text",
     arg = "text",
     palette = true,
@@ -257,7 +257,7 @@ return {
   {
     name = "xcsh.steer",
     title = "Steer…",
-    doc = "Say something to the turn that runs: the model is told after the tool calls that are running.",
+    doc = "Send a message to the running turn. The model gets it after the running tool calls.",
     input = "text",
     arg = "text",
     palette = true,
@@ -266,7 +266,7 @@ return {
   {
     name = "xcsh.followUp",
     title = "Follow Up…",
-    doc = "Say something once the turn that runs would be over.",
+    doc = "Queue a message that is sent when the current turn ends.",
     input = "text",
     arg = "text",
     palette = true,
@@ -275,7 +275,7 @@ return {
   {
     name = "xcsh.history",
     title = "Prompt History",
-    doc = "What was said before, here and in the terminal programs, newest first; behind what never got an answer.",
+    doc = "Return earlier prompts, from here and from the terminal programs, newest first. Prompts without an answer come before all others.",
     input = "",
     arg = "query",
     palette = false,
@@ -284,7 +284,7 @@ return {
   {
     name = "xcsh.forget",
     title = "Forget Prompts",
-    doc = "Remove prompts from the history that xcsh.history shows, for good. Programs that run keep what they have read; sessions keep what was said in them.",
+    doc = "Remove prompts from the prompt history permanently. Running programs keep what they have loaded; sessions are not changed.",
     input = "",
     arg = "",
     palette = false,
@@ -293,7 +293,7 @@ return {
   {
     name = "xcsh.abort",
     title = "Stop",
-    doc = "Stop the turn or the compaction that runs, and answer when it is over.",
+    doc = "Stop the running turn or compaction, and return when it has ended.",
     input = "",
     arg = "",
     palette = true,
@@ -302,7 +302,7 @@ return {
   {
     name = "xcsh.compact",
     title = "Compact Conversation",
-    doc = "Let the model summarise the older part of the conversation, so that there is room again. The file keeps everything.",
+    doc = "Ask the model to summarize the older part of the conversation to free room in its context window. The file keeps everything.",
     input = "",
     arg = "instructions",
     palette = true,
@@ -311,7 +311,7 @@ return {
   {
     name = "xcsh.models",
     title = "List Models",
-    doc = "The models that can be chosen, those that can be used now first.",
+    doc = "List the models, those that are ready to use first.",
     input = "",
     arg = "",
     palette = false,
@@ -320,7 +320,7 @@ return {
   {
     name = "xcsh.setModel",
     title = "Choose Model…",
-    doc = "Choose the model that the folder's session asks from the next request on.",
+    doc = "Choose the model for the next requests of the folder's session.",
     input = "model",
     arg = "model",
     palette = true,
@@ -329,7 +329,7 @@ return {
   {
     name = "xcsh.setThinking",
     title = "Set Thinking Level…",
-    doc = "Set how much the model thinks before it answers. A level that it does not have becomes the nearest.",
+    doc = "Set how much the model thinks before it answers. The nearest level is used if the model does not support this one.",
     input = "text",
     arg = "level",
     palette = true,
@@ -337,8 +337,8 @@ return {
   },
   {
     name = "xcsh.approve",
-    title = "Answer Permission Request",
-    doc = "Answer a tool call that waits for permission, as xcsh.snapshot and the event approvals_changed name it.",
+    title = "Answer Permission Prompt",
+    doc = "Answer a pending permission prompt. xcsh.snapshot and the event approvals_changed list them.",
     input = "text",
     arg = "id",
     palette = false,
@@ -354,9 +354,18 @@ return {
     readonly = false,
   },
   {
+    name = "xcsh.setMode",
+    title = "Set Session Mode…",
+    doc = "Turn plan mode on or off. In plan mode the model may edit only its plan file, in every approval mode.",
+    input = "text",
+    arg = "mode",
+    palette = true,
+    readonly = false,
+  },
+  {
     name = "xcsh.bash",
     title = "Run Command…",
-    doc = "Run a command of the person in the folder and record it, so that the model sees it with the next prompt.",
+    doc = "Run a command in the folder and record it, so that the model sees it with the next prompt.",
     input = "text",
     arg = "command",
     palette = true,
@@ -365,7 +374,7 @@ return {
   {
     name = "xcsh.snapshot",
     title = "Session Snapshot",
-    doc = "Everything a panel needs to draw the folder's session from nothing.",
+    doc = "Return everything that a panel needs to draw the folder's session.",
     input = "",
     arg = "",
     palette = false,
@@ -374,7 +383,7 @@ return {
   {
     name = "xcsh.stats",
     title = "Session Statistics",
-    doc = "Messages, tool calls, tokens, cost and how full the model's window is.",
+    doc = "Return the numbers of messages, tool calls and tokens, the cost, and how full the model's context window is.",
     input = "",
     arg = "source",
     palette = true,
@@ -383,7 +392,7 @@ return {
   {
     name = "xcsh.artifacts",
     title = "Tool Outputs",
-    doc = "The outputs that were too long for a conversation and are kept beside it, with what made them; also those of the terminal programs.",
+    doc = "List the tool outputs that were too long for the conversation, with the calls that made them, including those of the terminal programs.",
     input = "",
     arg = "query",
     palette = false,
@@ -392,7 +401,7 @@ return {
   {
     name = "xcsh.artifact",
     title = "Read Tool Output",
-    doc = "A piece of one of the outputs that xcsh.artifacts lists.",
+    doc = "Return a part of an output that xcsh.artifacts lists.",
     input = "",
     arg = "id",
     palette = false,
@@ -401,7 +410,7 @@ return {
   {
     name = "xcsh.import",
     title = "Import Sessions…",
-    doc = "Bring sessions of agent-base, or session files from elsewhere, among the folder's. The sources stay as they are, and what was imported before is not imported again.",
+    doc = "Copy agent-base sessions, or session files from elsewhere, into the folder's sessions. The originals do not change, and a session is imported only once.",
     input = "",
     arg = "dir",
     palette = true,

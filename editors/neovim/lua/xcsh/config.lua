@@ -1,4 +1,4 @@
--- What a person can set. Every field has a default, so setup() need not be called.
+-- The settings. Every field has a default, so setup() need not be called.
 
 local M = {}
 
@@ -13,33 +13,33 @@ M.positions = { 'right', 'left', 'bottom', 'current' }
 ---@param values string[]
 local function one_of(name, value, values)
   if value ~= nil and not vim.tbl_contains(values, value) then
-    local text = 'xcsh: %s is one of %s'
+    local text = 'xcsh: %s must be one of %s'
     error(text:format(name, table.concat(values, ', ')), 4)
   end
 end
 
 ---@param options? xcsh.Config
 function M.set(options)
-  assert(options == nil or type(options) == 'table', 'xcsh: setup() takes a table')
+  assert(options == nil or type(options) == 'table', 'xcsh: setup() expects a table')
   options = options or {}
   one_of('picker', options.picker, M.pickers)
   one_of('chat.position', (options.chat or {}).position, M.positions)
   M.options = options
 end
 
----The working directory that a command is about.
+---Returns the working directory for commands.
 ---@return string
 function M.root()
   return M.options.root and M.options.root() or vim.fn.getcwd()
 end
 
----Where :XcshDump! copies to.
+---Returns the register that :XcshDump! copies to.
 ---@return string
 function M.register()
   return M.options.register or (vim.fn.has('clipboard') == 1 and '+' or '"')
 end
 
----@param share number below 1: of the screen
+---@param share number below 1: a fraction of the screen
 ---@param all integer
 local function cells(share, all)
   return math.max(10, math.floor(share < 1 and share * all or share))
@@ -51,7 +51,7 @@ end
 ---@field height fun(): integer
 ---@field prompt_height integer
 
----Where a chat is put, with every default filled in.
+---Returns the position and size of the chat, with all defaults filled in.
 ---@return xcsh.ChatPlace
 function M.chat()
   local chat = M.options.chat or {}
@@ -67,7 +67,7 @@ function M.chat()
   }
 end
 
----The terminal to tell the server of; nil for none.
+---Returns the terminal ID for the server, nil if there is none.
 ---@return string?
 function M.terminal_id()
   local own = (M.options.init_options or {}).terminalId
@@ -77,7 +77,7 @@ function M.terminal_id()
   return require('xcsh.terminal').id()
 end
 
----The command line of the server, or nil and a sentence that says what to do.
+---Returns the command line of the server, or nil and a message for the user.
 ---@return string[]? cmd, string? problem
 function M.command()
   local cmd = M.options.cmd or vim.g.xcsh_ls_cmd or 'xcsh-ls'
@@ -85,8 +85,8 @@ function M.command()
     cmd = { vim.fn.expand(cmd) }
   end
   if vim.fn.executable(cmd[1]) == 0 then
-    local hint = 'install it, put it on PATH, or set g:xcsh_ls_cmd'
-    return nil, ('The server "%s" cannot be run: %s.'):format(cmd[1], hint)
+    local hint = 'install it, add it to PATH, or set g:xcsh_ls_cmd'
+    return nil, ('Couldn\'t run the server "%s": %s.'):format(cmd[1], hint)
   end
   return cmd
 end

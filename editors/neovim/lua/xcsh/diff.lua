@@ -1,10 +1,10 @@
--- Unified diffs, coloured in a buffer.
+-- Unified diffs, highlighted in a buffer.
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace('xcsh_diff')
 
----The highlight group of a line of a diff.
+---Returns the highlight group of a diff line.
 ---@param line string
 ---@return string?
 function M.group(line)
@@ -19,7 +19,7 @@ function M.group(line)
   end
 end
 
----Colours a buffer that holds a diff.
+---Highlights a buffer that holds a diff.
 ---@param bufnr integer
 function M.colour(bufnr)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)

@@ -4,7 +4,7 @@ local config = require('xcsh.config')
 
 local M = {}
 
----The version of the custom methods that the plugin was written for.
+---The version of the custom methods that this plugin supports.
 M.wire_version = 1
 
 ---@param cmd string[]
@@ -42,9 +42,10 @@ local function check_wire(client)
   local experimental = client.server_capabilities.experimental
   local version = vim.tbl_get(experimental or {}, 'xcsh', 'wireVersion')
   if version == M.wire_version then
-    vim.health.ok(('The server and the plugin speak version %d.'):format(version))
+    vim.health.ok(('The server and the plugin use protocol version %d.'):format(version))
   else
-    local text = 'The server speaks version %s, the plugin version %d: update the older one.'
+    local text =
+      'The server uses protocol version %s and the plugin version %d. Update the older one.'
     vim.health.error(text:format(tostring(version), M.wire_version))
   end
 end
@@ -53,7 +54,7 @@ local function check_connection()
   local health = vim.health
   local client = require('xcsh.client').get()
   if not client then
-    health.info('The server is not running; the first command starts it.')
+    health.info('The server is not running. The first command starts it.')
   else
     check_wire(client)
     health.ok('The server is running for:')
@@ -61,11 +62,11 @@ local function check_connection()
       health.info(folder.name)
     end
   end
-  -- What the server writes to stderr ends up here.
+  -- The server's stderr ends up here.
   health.info('Log: ' .. require('vim.lsp.log').get_filename())
 end
 
----Sessions are kept below this directory, which the server makes when it is missing.
+---Checks the agent directory, which contains the sessions. The server creates it if it is missing.
 local function check_agent_dir()
   local options = config.options.init_options or {}
   local dir = vim.fs.normalize(options.agentDir or '~/.xcsh/agent')
@@ -74,23 +75,24 @@ local function check_agent_dir()
     there = vim.fs.dirname(there)
   end
   if vim.uv.fs_access(there, 'W') then
-    vim.health.ok(('Sessions can be written to %s'):format(dir))
+    vim.health.ok(('Sessions can be saved in %s.'):format(dir))
   else
-    vim.health.error(('The directory %s cannot be written to.'):format(there))
+    vim.health.error(('The directory %s is not writable.'):format(there))
   end
 end
 
----What the server finds: sessions, models with a key, whether commands can be confined.
+---Reports the server's environment: sessions, models with an API key, and whether commands can be
+---sandboxed.
 ---@param cmd string[]
 local function check_environment(cmd)
   local ok, said = run(cmd, 'doctor')
   local report = ok and vim.health.info or vim.health.warn
-  report(('"%s doctor" says:\n%s'):format(cmd[1], said))
+  report(('Output of "%s doctor":\n%s'):format(cmd[1], said))
   local model = vim.tbl_get(config.options, 'init_options', 'model')
   if model then
-    vim.health.info('New sessions ask ' .. model)
+    vim.health.info('Model for new sessions: ' .. model)
   else
-    vim.health.info('No model is set for new sessions; :XcshModel chooses one.')
+    vim.health.info('No model is set for new sessions. Use :XcshModel to choose one.')
   end
 end
 
@@ -98,20 +100,24 @@ local function check_editor()
   local health = vim.health
   local terminal = config.terminal_id()
   if terminal then
-    health.ok(('The terminal is %s: "xcsh --continue" there follows.'):format(terminal))
+    health.ok(
+      ('Terminal %s: "xcsh --continue" in it continues the session of Neovim.'):format(terminal)
+    )
   else
-    health.info('Neovim runs in no terminal; "xcsh --continue" cannot follow.')
+    health.info('Neovim does not run in a terminal, so "xcsh --continue" cannot find its session.')
   end
   local pickers = require('xcsh.pickers')
   local found = pickers.found()
   local names = #found > 0 and table.concat(found, ', ') or 'none'
-  health.info(('Pickers: %s is used; installed: %s'):format((pickers.backend()), names))
+  health.info(('Picker: %s (installed: %s)'):format((pickers.backend()), names))
   if pcall(vim.treesitter.language.inspect, 'markdown') then
-    health.ok('The chat is coloured by the treesitter parser for Markdown.')
+    health.ok('The chat is highlighted by the Markdown parser for treesitter.')
   else
-    health.info('There is no treesitter parser for Markdown; the chat uses the syntax file.')
+    health.info(
+      'No Markdown parser for treesitter is installed. The chat uses syntax highlighting.'
+    )
   end
-  health.info(('":XcshDump!" copies to register %s'):format(config.register()))
+  health.info((':XcshDump! copies to register %s.'):format(config.register()))
 end
 
 function M.check()
@@ -119,7 +125,7 @@ function M.check()
   if vim.fn.has('nvim-0.10') == 1 then
     vim.health.ok('Neovim ' .. tostring(vim.version()))
   else
-    vim.health.error('Neovim 0.10 or newer is needed.')
+    vim.health.error('Neovim 0.10 or later is required.')
   end
   local cmd = check_server()
   check_connection()

@@ -1,9 +1,8 @@
--- The plugin's highlight groups. Each is a link that a colour scheme or a person may set
--- to something else.
+-- The plugin's highlight groups. Each is a link that a color scheme or the user can override.
 
 local M = {}
 
----@type table<string, string> group to what it is like
+---@type table<string, string> group to the group it links to
 M.links = {
   XcshUser = 'Title',
   XcshAssistant = 'Function',

@@ -1,5 +1,5 @@
--- What was said before, here and in the terminal programs. The server keeps it; here it is
--- recalled and searched.
+-- The prompt history, shared with the terminal programs. The server stores it; this file recalls
+-- and searches prompts.
 
 local client = require('xcsh.client')
 local text = require('xcsh.text')
@@ -8,11 +8,11 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----How many prompts are asked for: as many as a person goes through with a key.
+---The number of prompts to request: as many as a user would step through with a key.
 local most = 200
 
----The newest prompts of a folder's history, the newest last. The callback is called with
----none where there is no history: recalling is a convenience.
+---Gets the newest prompts of a folder's history, newest last. Without a history, the callback gets
+---an empty list, because recall is only a convenience.
 ---@param cwd string
 ---@param callback fun(prompts: string[])
 function M.recent(cwd, callback)
@@ -31,7 +31,7 @@ local function line_in(cwd)
   return function(past)
     local parts = { text.one_line(past.prompt, 200) }
     if past.unanswered == true then
-      parts[#parts + 1] = 'never answered'
+      parts[#parts + 1] = 'unanswered'
     end
     local where = wire.str(past.cwd)
     if where ~= '' and where ~= cwd then
@@ -41,35 +41,45 @@ local function line_in(cwd)
   end
 end
 
----Lets the person choose among what was said, and puts it into the prompt of the chat.
----@param query string words that are looked for; "" offers the newest
+---@param cwd string
+---@param prompts xcsh.PastPrompt[]
+local function offer(cwd, prompts)
+  require('xcsh.pickers').pick({
+    prompt = 'Prompt History',
+    kind = 'xcsh.prompt',
+    items = prompts,
+    format = line_in(cwd),
+    preview = function(past, show)
+      show(text.lines(past.prompt))
+    end,
+    actions = {},
+    on_choice = function(past)
+      if past then
+        local chat = require('xcsh.chat').open(cwd)
+        require('xcsh.chat.input').set(chat, past.prompt)
+      end
+    end,
+  })
+end
+
+---Lets the user select an earlier prompt, and puts it into the chat's prompt.
+---@param query string words to search for; "" offers the newest prompts
 function M.choose(query)
   local cwd = require('xcsh.config').root()
+  local intent = require('xcsh.intent').begin()
   client.execute('xcsh.history', { cwd = cwd, query = query, limit = most }, function(err, result)
+    intent:finish()
     if err then
       return view.error(err)
     end
     local prompts = wire.tbl(result.prompts)
     if #prompts == 0 then
       local problem = wire.str(result.problem)
-      return view.notify(problem ~= '' and problem or 'Nothing was found.')
+      return view.notify(problem ~= '' and problem or 'No matching prompts.')
     end
-    require('xcsh.pickers').pick({
-      prompt = 'Prompt History',
-      kind = 'xcsh.prompt',
-      items = prompts,
-      format = line_in(cwd),
-      preview = function(past, show)
-        show(text.lines(past.prompt))
-      end,
-      actions = {},
-      on_choice = function(past)
-        if past then
-          local chat = require('xcsh.chat').open(cwd)
-          require('xcsh.chat.input').set(chat, past.prompt)
-        end
-      end,
-    })
+    intent:show(cwd, 'Prompt History', function()
+      offer(cwd, prompts)
+    end)
   end)
 end
 

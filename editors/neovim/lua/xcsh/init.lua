@@ -1,9 +1,8 @@
--- The plugin's API for people's own mappings and scripts. :Xcsh and its relatives
--- need none of it.
+-- The plugin's API for users' mappings and scripts. :Xcsh and the other commands do not need it.
 
 local M = {}
 
----Optional: without it the defaults hold.
+---Optional: the defaults apply without it.
 ---@param options? xcsh.Config
 function M.setup(options)
   require('xcsh.config').set(options)
@@ -20,7 +19,7 @@ function M.execute(name, args, callback)
   require('xcsh.client').execute(name, args or {}, callback or function() end)
 end
 
----What goes on in a directory, for a statusline: "" when nothing does.
+---Returns the activity in a directory, for a statusline: "" if there is none.
 ---
 ---    set statusline+=%{v:lua.require'xcsh'.status()}
 ---
@@ -30,13 +29,13 @@ function M.status(cwd)
   return require('xcsh.turns').status(cwd or require('xcsh.config').root())
 end
 
----The same and, while nothing goes on, what is asked: for lualine and the like. "" as long
----as the plugin has done nothing in the directory.
+---Like status, but returns the last model if there is no activity: for lualine and similar plugins.
+---"" until the plugin is used in the directory.
 ---@param cwd? string default: the current directory
 ---@return string
 function M.statusline(cwd)
   local turns = package.loaded['xcsh.turns']
-  -- lualine calls its components with more than nothing.
+  -- lualine passes extra arguments to its components.
   local root = type(cwd) == 'string' and cwd or require('xcsh.config').root()
   return turns and turns.statusline(root) or ''
 end
@@ -47,20 +46,20 @@ function M.chat(cwd)
   require('xcsh.chat').open(cwd)
 end
 
----Shows the chat, or hides it.
+---Shows or hides the chat.
 ---@param cwd? string default: the current directory
 function M.toggle(cwd)
   require('xcsh.chat').toggle(cwd)
 end
 
----Asks for a change of lines of the current buffer, which is shown before it is made.
----Without lines: those of the selection, else that of the cursor.
+---Requests a change to lines of the current buffer, and shows it for review. Without a range, it
+---uses the selection, else the line at the cursor.
 ---@param options? { instruction?: string, first?: integer, last?: integer }
 function M.inline(options)
   require('xcsh.inline').start(options or {})
 end
 
----Ends the server; the next command starts a new one.
+---Stops the server; the next command starts a new one.
 function M.stop()
   require('xcsh.client').stop()
 end

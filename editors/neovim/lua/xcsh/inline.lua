@@ -1,10 +1,13 @@
--- A change of some lines, asked for in the text itself: the lines go to the model, and
--- what it wants to change is shown before it is made.
+-- Inline changes: the lines go to the model, and the user reviews the changes that it requests or
+-- has made. A mark and a message announce a change; :XcshReview opens it.
 
+local applied = require('xcsh.applied')
 local approvals = require('xcsh.approvals')
 local client = require('xcsh.client')
+local decide = require('xcsh.decide')
 local text = require('xcsh.text')
 local view = require('xcsh.view')
+local waiting = require('xcsh.waiting')
 local wire = require('xcsh.wire')
 
 local M = {}
@@ -14,91 +17,25 @@ local namespace = vim.api.nvim_create_namespace('xcsh_inline')
 ---The tools whose calls are reviewed as changes.
 local changing = { edit = true, write = true }
 
----What the model is told beside the person's words.
+---The instruction to the model, which wraps the user's request.
 local instruction = table.concat({
   'Change %s of %s, which are attached, with the edit tool, in as few calls as possible. The',
-  'person reviews each edit before it is made; one that is refused is not wanted in another',
-  'form either. Leave all other lines as they are, and say afterwards in one sentence what was',
-  'changed. This is wanted:',
+  'user reviews each edit before it is made. Do not propose a rejected edit again in another',
+  'form. Leave all other lines unchanged, and afterwards describe the change in one sentence.',
+  'The request:',
   '',
   '%s',
 }, '\n')
 
----@class xcsh.Review
----@field window integer
----@field decide fun(accept: boolean)
-
----How many turns run that were begun here.
+---The number of running turns that were started here.
 local running = 0
 
----Whether a turn runs whose text says so itself.
+---Reports whether a turn started here is running, which shows its own progress.
 function M.busy()
   return running > 0
 end
 
----The review that is on the screen.
----@type xcsh.Review?
-local reviewing
-
----Shows a change and tells what the person says about it. Closing the window is a no.
----@param title string
----@param diff string
----@param decided fun(accept: boolean)
----@return fun() close takes it off the screen without a word
-function M.review(title, diff, decided)
-  if reviewing then
-    reviewing.decide(false)
-  end
-  require('xcsh.highlights').define()
-  local lines = text.whole((diff:gsub('\n$', '')))
-  vim.cmd.stopinsert()
-  local bufnr, window = view.float(title, lines, 'a accept · d reject')
-  vim.bo[bufnr].filetype = 'diff'
-  require('xcsh.diff').colour(bufnr)
-  local done = false
-  local mine
-  local function finish(accept)
-    if done then
-      return
-    end
-    done = true
-    if reviewing == mine then
-      reviewing = nil
-    end
-    if vim.api.nvim_win_is_valid(window) then
-      vim.api.nvim_win_close(window, true)
-    end
-    if accept ~= nil then
-      decided(accept)
-    end
-  end
-  mine = { window = window, decide = finish }
-  reviewing = mine
-  for _, lhs in ipairs({ 'a', '<CR>', 'y' }) do
-    vim.keymap.set('n', lhs, function()
-      finish(true)
-    end, { buffer = bufnr, nowait = true, desc = 'xcsh: accept the change' })
-  end
-  for _, lhs in ipairs({ 'd', 'n' }) do
-    vim.keymap.set('n', lhs, function()
-      finish(false)
-    end, { buffer = bufnr, nowait = true, desc = 'xcsh: reject the change' })
-  end
-  vim.api.nvim_create_autocmd('WinClosed', {
-    pattern = tostring(window),
-    once = true,
-    callback = function()
-      vim.schedule(function()
-        finish(false)
-      end)
-    end,
-  })
-  return function()
-    finish(nil)
-  end
-end
-
----The lines that are meant, from 1.
+---Returns the requested lines, from 1.
 ---@param options { first?: integer, last?: integer }
 ---@return integer first, integer last
 local function lines_of(options)
@@ -113,54 +50,39 @@ local function lines_of(options)
   return math.min(first, last), math.max(first, last)
 end
 
----Says at the lines that something goes on with them.
+---@class xcsh.Mark a sign and a note at a line
+---@field clear fun()
+---@field where fun(): integer?, integer?
+
+---Puts a note at a line. It moves with the line and does not map any key.
 ---@param bufnr integer
----@param first integer
----@param wish string
----@return fun() clear
-local function mark(bufnr, first, wish)
-  local id = vim.api.nvim_buf_set_extmark(bufnr, namespace, first - 1, 0, {
-    virt_text = { { ' … xcsh: ' .. text.one_line(wish, 60), 'XcshNote' } },
+---@param row integer from 1; the last line if there is no such line
+---@param note string
+---@param group string
+---@param sign? string
+---@return xcsh.Mark
+local function mark(bufnr, row, note, group, sign)
+  require('xcsh.highlights').define()
+  row = math.min(math.max(row, 1), vim.api.nvim_buf_line_count(bufnr))
+  local id = vim.api.nvim_buf_set_extmark(bufnr, namespace, row - 1, 0, {
+    virt_text = { { ' ' .. note, group } },
     virt_text_pos = 'eol',
+    sign_text = sign,
+    sign_hl_group = sign and group or nil,
   })
-  return function()
-    if vim.api.nvim_buf_is_valid(bufnr) then
-      vim.api.nvim_buf_del_extmark(bufnr, namespace, id)
-    end
-  end
-end
-
----@param lines string[]
-local function joined(lines)
-  return table.concat(lines, '\n') .. '\n'
-end
-
----A mode that allows edits lets them be made unasked: then they are reviewed afterwards.
----@param bufnr integer
----@param name string
----@param before string[]
----@param answer string
-local function afterwards(bufnr, name, before, answer)
-  if not vim.api.nvim_buf_is_valid(bufnr) then
-    return
-  end
-  local after = vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
-  if vim.deep_equal(before, after) then
-    local said = text.one_line(answer, 300)
-    return view.notify(said ~= '' and said or 'xcsh made no change.')
-  end
-  local compare = vim.text and vim.text.diff or vim.diff
-  local diff = compare(joined(before), joined(after), { ctxlen = 3 })
-  M.review(name .. ' was changed', diff --[[@as string]], function(accept)
-    if accept then
-      return
-    end
-    if not vim.deep_equal(after, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)) then
-      local changed = '%s was changed meanwhile; undo the change in its window.'
-      return view.notify(changed:format(name), vim.log.levels.WARN)
-    end
-    vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, before)
-  end)
+  return {
+    clear = function()
+      if vim.api.nvim_buf_is_valid(bufnr) then
+        vim.api.nvim_buf_del_extmark(bufnr, namespace, id)
+      end
+    end,
+    where = function()
+      if vim.api.nvim_buf_is_valid(bufnr) then
+        local at = vim.api.nvim_buf_get_extmark_by_id(bufnr, namespace, id, {})
+        return bufnr, at[1] and at[1] + 1
+      end
+    end,
+  }
 end
 
 ---@class xcsh.Inline
@@ -171,31 +93,143 @@ end
 ---@field first integer
 ---@field last integer
 
----Runs one turn. Changes of the file come to the review, everything else where it always
----does.
+---@param accept fun()
+---@param reject fun()
+---@return xcsh.DecisionKey[]
+local function keys(accept, reject)
+  return {
+    { lhs = { 'a' }, does = 'accept', run = accept },
+    { lhs = { 'd' }, does = 'reject', run = reject },
+  }
+end
+
+---Announces a change that the model requests. It is made when the user accepts it.
+---@param what xcsh.Inline
+---@param entry xcsh.WaitingApproval
+---@param tracker xcsh.Tracker
+local function propose(what, entry, tracker)
+  local diff = wire.str(entry.params.diff)
+  local row = tonumber(diff:match('\n@@ %-(%d+)') or diff:match('^@@ %-(%d+)')) or what.first
+  local note =
+    mark(what.bufnr, row, '… change proposed by xcsh · :XcshReview', 'XcshApproval', '▸')
+  local window ---@type xcsh.DecisionWindow?
+  local forget = waiting.add({
+    kind = 'change',
+    cwd = what.cwd,
+    says = approvals.summary(entry.params),
+    where = note.where,
+    answers = true,
+    open = function()
+      if window and window:focus() then
+        return
+      end
+      local lines = approvals.question(entry.params)
+      lines[#lines + 1] = ''
+      vim.list_extend(lines, text.whole((diff:gsub('\n$', ''))))
+      window = decide.open({
+        title = what.name,
+        lines = lines,
+        keys = keys(function()
+          entry.settle('once')
+        end, function()
+          entry.settle('deny')
+        end),
+      })
+    end,
+  })
+  table.insert(entry.gone, function(decision)
+    note.clear()
+    forget()
+    if window then
+      window:expire()
+    end
+    if decision ~= 'deny' then
+      tracker.expected = tracker.expected + 1
+    end
+  end)
+end
+
+---@param lines string[]
+---@param touched xcsh.Located[]
+local function add_touched(lines, touched)
+  for _, at in ipairs(touched) do
+    local line = 'You have edited line %d since, so it is kept. It was before the change:'
+    vim.list_extend(lines, { '', line:format(at.first + 1) })
+    for _, old in ipairs(at.hunk.old) do
+      vim.list_extend(lines, text.whole('-' .. old:gsub('\n', '\0')))
+    end
+  end
+end
+
+---Undoes a change, and shows the parts that could not be undone.
+---@param what xcsh.Inline
+---@param tracker xcsh.Tracker
+local function undo(what, tracker)
+  if not vim.api.nvim_buf_is_loaded(what.bufnr) then
+    return
+  end
+  local undone, touched = tracker:reject()
+  if #touched > 0 then
+    local said = '%d of %d changes undone in %s. The others were edited since and are kept.'
+    view.notify(said:format(undone, undone + #touched, what.name), vim.log.levels.WARN)
+  end
+end
+
+---Announces changes that the approval mode allowed without asking. Only these are shown, and undone
+---if the user rejects them.
+---@param what xcsh.Inline
+---@param tracker xcsh.Tracker
+local function afterwards(what, tracker)
+  local found = tracker:located()
+  local at = found.whole[1] or found.touched[1]
+  if not at then
+    return tracker:forget()
+  end
+  local note =
+    mark(what.bufnr, at.first + 1, '… changed by xcsh · :XcshReview', 'XcshApproval', '▸')
+  local window ---@type xcsh.DecisionWindow?
+  local forget
+  local function done()
+    note.clear()
+    forget()
+    tracker:forget()
+  end
+  forget = waiting.add({
+    kind = 'change',
+    cwd = what.cwd,
+    says = what.name .. ' was changed by xcsh.',
+    where = note.where,
+    open = function()
+      if window and window:focus() then
+        return
+      end
+      local now = vim.api.nvim_buf_is_loaded(what.bufnr) and tracker:located()
+      if not now or #now.whole + #now.touched == 0 then
+        done()
+        return view.notify('The change has already been undone.')
+      end
+      local lines = #now.whole > 0 and text.whole((tracker:diff():gsub('\n$', ''))) or {}
+      add_touched(lines, now.touched)
+      window = decide.open({
+        title = what.name .. ' was changed',
+        lines = lines,
+        keys = keys(done, function()
+          undo(what, tracker)
+          done()
+        end),
+      })
+    end,
+  })
+end
+
 ---@param what xcsh.Inline
 ---@param wish string
-local function ask(what, wish)
-  local before = vim.api.nvim_buf_get_lines(what.bufnr, 0, -1, false)
-  local reviewed = 0
-  local stop = approvals.review(function(params, settle)
-    local path = wire.texts(params.paths)[1]
-    local diff = wire.str(params.diff)
-    if params.cwd ~= what.cwd or not changing[params.tool] or path ~= what.path or diff == '' then
-      return false
-    end
-    reviewed = reviewed + 1
-    M.review(what.name, diff, function(accept)
-      settle(accept and 'once' or 'deny')
-    end)
-    return true
-  end)
-  local clear = mark(what.bufnr, what.first, wish)
-  running = running + 1
+---@return table
+local function arguments(what, wish)
   local lines = what.first == what.last and 'line ' .. what.first
     or ('lines %d to %d'):format(what.first, what.last)
-  local ends = #(before[what.last] or '')
-  client.execute('xcsh.prompt', {
+  local last = vim.api.nvim_buf_get_lines(what.bufnr, what.last - 1, what.last, false)[1] or ''
+  return {
     cwd = what.cwd,
     text = instruction:format(lines, what.name, wish),
     attachments = {
@@ -203,18 +237,46 @@ local function ask(what, wish)
         uri = vim.uri_from_fname(what.path),
         range = {
           start = { line = what.first - 1, character = 0 },
-          ['end'] = { line = what.last - 1, character = math.max(ends, 1) },
+          ['end'] = { line = what.last - 1, character = math.max(#last, 1) },
         },
       },
     },
-  }, function(err, result)
+  }
+end
+
+---Runs one turn. Changes to the file go to the review, all other approvals to their usual place.
+---@param what xcsh.Inline
+---@param wish string
+local function ask(what, wish)
+  local tracker = applied.track(what.bufnr)
+  local proposed = 0
+  local stop = approvals.review(function(entry)
+    local params = entry.params
+    local path = wire.texts(params.paths)[1]
+    local diff = wire.str(params.diff)
+    if params.cwd ~= what.cwd or not changing[params.tool] or path ~= what.path or diff == '' then
+      return false
+    end
+    proposed = proposed + 1
+    propose(what, entry, tracker)
+    return true
+  end)
+  local note = mark(what.bufnr, what.first, '… xcsh: ' .. text.one_line(wish, 60), 'XcshNote')
+  running = running + 1
+  client.execute('xcsh.prompt', arguments(what, wish), function(err, result)
     running = running - 1
     stop()
-    clear()
+    note.clear()
+    tracker:stop()
+    local made = #tracker.hunks > 0 and vim.api.nvim_buf_is_loaded(what.bufnr)
     if err then
       view.error(err)
-    elseif reviewed == 0 then
-      afterwards(what.bufnr, what.name, before, wire.text_of(result.message))
+    elseif proposed == 0 and not made then
+      local said = text.one_line(wire.text_of(result.message), 300)
+      view.notify(said ~= '' and said or 'xcsh made no changes.')
+    end
+    if made then
+      afterwards(what, tracker)
     end
   end)
 end
@@ -224,13 +286,13 @@ end
 local function place(bufnr)
   local path = vim.api.nvim_buf_get_name(bufnr)
   if vim.bo[bufnr].buftype ~= '' or path == '' then
-    view.error({ message = 'Open a file to ask for a change of it.' })
+    view.error({ message = 'Open a file to change it with xcsh.' })
     return nil
   end
   local cwd = require('xcsh.config').root()
   local root = cwd:gsub('/*$', '/')
   if not vim.startswith(path, root) then
-    view.error({ message = ('%s is not in the directory %s.'):format(path, cwd) })
+    view.error({ message = ('%s is not in %s.'):format(path, cwd) })
     return nil
   end
   return { cwd = cwd, path = path, name = path:sub(#root + 1) }
@@ -253,7 +315,7 @@ function M.start(options)
   vim.ui.input({ prompt = prompt }, function(wish)
     wish = vim.trim(wish or '')
     if wish == '' then
-      return view.notify('Nothing entered')
+      return view.notify('Nothing entered.')
     end
     ask(what, wish)
   end)

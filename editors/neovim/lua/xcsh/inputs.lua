@@ -1,24 +1,24 @@
--- Asks the person for what a command lacks: one function per kind of input, none
--- per command. All of them go through vim.ui, which people replace.
+-- Asks the user for missing arguments: one function per kind of input, none per command. All of
+-- them use vim.ui, which users can replace.
 
 local client = require('xcsh.client')
 
 local M = {}
 
----What is said when the person closes the question.
+---The message when the user cancels.
 ---@type table<xcsh.Input, string>
 M.cancelled = {
-  session = 'No session selected',
-  entry = 'No entry selected',
-  path = 'No file chosen',
-  text = 'Nothing entered',
-  model = 'No model selected',
+  session = 'No session selected.',
+  entry = 'No message selected.',
+  path = 'No file selected.',
+  text = 'Nothing entered.',
+  model = 'No model selected.',
 }
 
 ---@class xcsh.Question
 ---@field spec xcsh.Command
----@field args table<string, any> what is known so far
----@field choices? any[] what to choose from, when the server said so
+---@field args table<string, any> the arguments so far
+---@field choices? any[] the choices, if the server sent some
 
 ---@alias xcsh.Answer fun(err: xcsh.Error?, value: any)
 
@@ -36,19 +36,35 @@ local function ask_session(question, answer)
     cwd = question.args.cwd,
     scope = question.args.scope,
     sessions = question.choices,
-    -- A list that is asked for in passing offers nothing but its items.
+    -- A list that only fills in an argument has no actions.
     actions = question.spec.name == 'xcsh.resume',
   }, answer)
+end
+
+---Fetches the choices, and offers them if the user is still waiting.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+---@param name string
+---@param args table<string, any>
+---@param offer fun(result: any)
+local function fetch(question, answer, name, args, offer)
+  local intent = require('xcsh.intent').begin()
+  client.execute(name, args, function(err, result)
+    intent:finish()
+    if err then
+      return answer(err)
+    end
+    intent:show(question.args.cwd, question.spec.title, function()
+      offer(result)
+    end)
+  end)
 end
 
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_entry(question, answer)
   local args = { cwd = question.args.cwd, source = question.args.source }
-  client.execute('xcsh.tree', args, function(err, result)
-    if err then
-      return answer(err)
-    end
+  fetch(question, answer, 'xcsh.tree', args, function(result)
     vim.ui.select(result.nodes, {
       prompt = question.spec.title,
       kind = 'xcsh.entry',
@@ -62,6 +78,7 @@ end
 ---@param node xcsh.TreeNode
 function M.entry_line(node)
   local role = type(node.role) == 'string' and node.role or node.type
+  role = role:gsub('(%l)(%u)', '%1 %2'):gsub('_', ' '):lower()
   local label = type(node.label) == 'string' and (' [%s]'):format(node.label) or ''
   return ('%s: %s%s'):format(role, node.preview, label)
 end
@@ -73,19 +90,17 @@ function M.model_line(model)
     parts[#parts + 1] = model.name
   end
   if not model.available then
-    parts[#parts + 1] = 'no key'
+    parts[#parts + 1] = 'API key needed'
   end
   return table.concat(parts, ' · ')
 end
 
----The server lists the models that can be used now first.
+---Asks for a model. The server lists the available models first.
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_model(question, answer)
-  client.execute('xcsh.models', { cwd = question.args.cwd }, function(err, result)
-    if err then
-      return answer(err)
-    end
+  local args = { cwd = question.args.cwd }
+  fetch(question, answer, 'xcsh.models', args, function(result)
     vim.ui.select(result.models, {
       prompt = question.spec.title,
       kind = 'xcsh.model',
@@ -96,7 +111,7 @@ local function ask_model(question, answer)
   end)
 end
 
----One of a few words that the server named.
+---Asks for one of the values that the server listed.
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_choice(question, answer)
@@ -113,7 +128,8 @@ local function ask_line(completion)
   ---@param question xcsh.Question
   ---@param answer xcsh.Answer
   return function(question, answer)
-    vim.ui.input({ prompt = question.spec.title .. ' ', completion = completion }, function(text)
+    local prompt = question.spec.title:gsub('…$', '') .. ': '
+    vim.ui.input({ prompt = prompt, completion = completion }, function(text)
       answer(nil, text ~= '' and text or nil)
     end)
   end
@@ -128,7 +144,7 @@ local kinds = {
   model = ask_model,
 }
 
----Asks for one input; the answer's value is nil when the person closed the question.
+---Asks for one input; the answer's value is nil if the user closed the question.
 ---@param kind xcsh.Input
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer

@@ -1,9 +1,9 @@
--- The terminal that Neovim runs in, named as the terminal programs name theirs, so that
--- what is begun here goes on there.
+-- Identifies the terminal that Neovim runs in, like the terminal programs do, so that they can
+-- continue a session used here.
 
 local M = {}
 
----What names a terminal that has no device, in the order of preference.
+---Variables that identify a terminal without a device, in order of preference.
 local variables = {
   { 'KITTY_WINDOW_ID', 'kitty-' },
   { 'TMUX_PANE', 'tmux-' },
@@ -11,16 +11,16 @@ local variables = {
   { 'WT_SESSION', 'wt-' },
 }
 
----The process that draws on the terminal. It is not this one: Neovim's screen is a client
----of the editor, and nil when there is none or it is no terminal.
+---Returns the process that draws on the terminal. That is not this process: Neovim's UI is a client
+---of the editor. Returns nil if there is no UI, or it is not a terminal.
 ---@return integer? pid
 local function screen()
   for _, ui in ipairs(vim.api.nvim_list_uis()) do
     if ui.stdout_tty then
       local info = ui.chan and ui.chan > 0 and vim.api.nvim_get_chan_info(ui.chan) or {}
       local pid = tonumber(vim.tbl_get(info, 'client', 'attributes', 'pid'))
-      -- 0.10 does not say which process it is. That at the other end of the standard
-      -- streams is the one that started this one; any other may be anywhere.
+      -- 0.10 does not report that process. A UI connected through the standard streams is the
+      -- parent process; any other one can be anywhere.
       return pid or info.stream == 'stdio' and vim.uv.os_getppid() or nil
     end
   end
@@ -46,8 +46,8 @@ local function spelled(id)
   return (id:gsub('[/\\%c]', '-'):gsub('%.%.', '--'))
 end
 
----The id of the terminal; nil when Neovim runs in none, as without a screen or in a
----program with windows of its own.
+---Returns the id of the terminal; nil if Neovim does not run in one, for example headless or in a
+---GUI.
 ---@return string?
 function M.id()
   local pid = screen()

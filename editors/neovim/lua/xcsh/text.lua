@@ -1,12 +1,12 @@
--- Texts of strangers as lines of a buffer: nothing in them may act on the terminal, on
--- the editor, or on how what is around them is read.
+-- Converts untrusted text to lines of a buffer: nothing in it may affect the terminal, the editor,
+-- or the interpretation of the surrounding text.
 
 local M = {}
 
----A longer line slows down every redraw; it is cut, and says so.
+---Longer lines slow down every redraw; they are truncated, with a note.
 M.max_line = 4000 -- bytes
 
----Characters that turn the direction of text around, so that it reads as something else.
+---Characters that change the text direction, so that the text can read as something else.
 local bidi = {
   ['\226\128\142'] = '<200e>',
   ['\226\128\143'] = '<200f>',
@@ -21,14 +21,15 @@ local bidi = {
   ['\226\129\169'] = '<2069>',
 }
 
----A control character as the picture of it.
+---Returns the visible symbol of a control character.
 ---@param char string
-local function picture(char)
+local function symbol(char)
   local code = char:byte()
   return code == 0x7f and '␡' or vim.fn.nr2char(0x2400 + code)
 end
 
----The beginning of a text, at most so many bytes, never a part of a character.
+---Returns at most the given number of bytes from the start of a text, without splitting a
+---character.
 ---@param text string
 ---@param bytes integer
 function M.head(text, bytes)
@@ -41,12 +42,12 @@ function M.head(text, bytes)
   return text:sub(1, bytes)
 end
 
----A line in which nothing acts on anything.
+---Replaces control and direction characters in a line.
 ---@param line string
 ---@return string
 local function harmless(line)
   if line:find('[%z\1-\8\10-\31\127]') then
-    line = line:gsub('[%z\1-\8\10-\31\127]', picture)
+    line = line:gsub('[%z\1-\8\10-\31\127]', symbol)
   end
   if line:find('\194[\128-\159]') then
     line = line:gsub('\194[\128-\159]', '·')
@@ -57,7 +58,7 @@ local function harmless(line)
   return line
 end
 
----One line, fit to be shown.
+---Returns one line, safe to show.
 ---@param line string without a line break
 ---@return string
 function M.line(line)
@@ -68,8 +69,8 @@ function M.line(line)
   return harmless(line)
 end
 
----All of a text in lines, for a person who is to say yes to it: long lines are broken
----instead of cut.
+---Returns a complete text as lines, for a user who has to approve it: long lines are wrapped
+---instead of truncated.
 ---@param text string
 ---@return string[]
 function M.whole(text)
@@ -84,12 +85,12 @@ function M.whole(text)
   return lines
 end
 
----A text on one line, without its middle where it is long: the end of a command matters
----as much as its beginning.
+---Returns a text on one line, without its middle if it is long: the end of a command matters as
+---much as its beginning.
 ---@param text string
 ---@param max integer bytes
 ---@return string
----@return boolean all whether nothing was left out
+---@return boolean all whether the text is complete
 function M.clip(text, max)
   text = text:gsub('%s+', ' ')
   if #text <= max then
@@ -104,7 +105,7 @@ function M.clip(text, max)
   return harmless(('%s… %d bytes …%s'):format(head, left, text:sub(from))), false
 end
 
----A text in lines, fit to be shown.
+---Returns a text as lines, safe to show.
 ---@param text string
 ---@return string[]
 function M.lines(text)
@@ -115,7 +116,7 @@ function M.lines(text)
   return lines
 end
 
----A text on one line.
+---Returns a text on one line.
 ---@param text string
 ---@param max? integer bytes
 ---@return string
@@ -125,7 +126,39 @@ function M.one_line(text, max)
   return M.line(short) .. (#short < #text and '…' or '')
 end
 
----A fence that nothing in the lines can close.
+---Returns a text that fits on one screen line.
+---@param text string
+---@param cells integer
+---@param more string appended to a truncated text
+---@return string line
+---@return boolean fits
+function M.fit(text, cells, more)
+  local line = harmless((vim.trim(text):gsub('%s*\n%s*', ' ')))
+  if vim.api.nvim_strwidth(line) <= cells then
+    return line, not text:find('\n', 1, true)
+  end
+  local room = math.max(cells - vim.api.nvim_strwidth(more), 1)
+  return vim.fn.strcharpart(line, 0, room):gsub('%s+$', '') .. more, false
+end
+
+---Splits a line into pieces of at most that many screen cells.
+---@param line string
+---@param cells integer
+---@return string[]
+function M.pieces(line, cells)
+  local pieces = {}
+  repeat
+    local count = math.max(cells, 1)
+    while count > 1 and vim.api.nvim_strwidth(vim.fn.strcharpart(line, 0, count)) > cells do
+      count = count - 1
+    end
+    pieces[#pieces + 1] = vim.fn.strcharpart(line, 0, count)
+    line = vim.fn.strcharpart(line, count)
+  until line == ''
+  return pieces
+end
+
+---Returns a fence that no line can close.
 ---@param lines string[]
 ---@return string
 function M.fence(lines)
@@ -138,7 +171,7 @@ function M.fence(lines)
   return ('`'):rep(longest + 1)
 end
 
----The fence of Markdown that is open behind the lines, so that it can be closed.
+---Returns the Markdown fence that is still open after the lines, so that it can be closed.
 ---@param lines string[]
 ---@return string?
 function M.open_fence(lines)

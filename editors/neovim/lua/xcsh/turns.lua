@@ -1,12 +1,13 @@
--- What goes on in each directory, told by the server's events: shown in the command line,
--- and in the statusline of those who put it there.
+-- The activity in each directory, from the server's events: shown on the command line, and in the
+-- statusline of users who include it.
 
 local M = {}
 
 ---@class xcsh.Turn
----@field turn? boolean a turn runs
+---@field turn? boolean a turn is running
 ---@field doing? string
----@field model? string what answered last
+---@field asking? boolean an approval is pending
+---@field model? string the model of the last answer
 
 ---@type table<string, xcsh.Turn>
 local known = {}
@@ -22,6 +23,13 @@ function M.status(cwd)
 end
 
 ---@param cwd string
+local function waiting(cwd)
+  local room = package.loaded['xcsh.waiting']
+  local count = room and room.count(cwd) or 0
+  return count > 0 and (' · %d pending, :XcshReview'):format(count) or ''
+end
+
+---@param cwd string
 ---@return string
 function M.statusline(cwd)
   local state = known[cwd]
@@ -30,7 +38,7 @@ function M.statusline(cwd)
   elseif state.doing then
     return M.status(cwd)
   end
-  return state.model and 'xcsh: ' .. state.model or 'xcsh'
+  return (state.model and 'xcsh: ' .. state.model or 'xcsh') .. waiting(cwd)
 end
 
 ---@param name 'XcshTurnStart'|'XcshTurnEnd'
@@ -47,7 +55,7 @@ local function tell(name, params)
   })
 end
 
----What an event says about what goes on; nil when it says nothing.
+---The activity that an event indicates; nil if none.
 ---@type table<string, fun(state: xcsh.Turn, event: table): string?>
 local meaning = {
   agent_start = function(state)
@@ -65,8 +73,9 @@ local meaning = {
     return 'thinking'
   end,
   approvals_changed = function(state, event)
-    if type(event.approvals) == 'table' and #event.approvals > 0 then
-      return 'waiting for your answer'
+    state.asking = type(event.approvals) == 'table' and #event.approvals > 0
+    if state.asking then
+      return 'waiting for approval'
     end
     return state.turn and 'working' or ''
   end,
@@ -88,7 +97,7 @@ local meaning = {
     return state.turn and 'thinking' or ''
   end,
   auto_retry_start = function()
-    return 'trying again'
+    return 'retrying'
   end,
 }
 
@@ -97,15 +106,17 @@ local function show(cwd)
   vim.cmd.redrawstatus({ bang = true })
   local chat, inline = package.loaded['xcsh.chat'], package.loaded['xcsh.inline']
   if chat and chat.visible(cwd) or inline and inline.busy() then
-    return -- they say so themselves
+    return -- they show it themselves
   end
-  -- A command line that is being typed in is not written over.
-  if cwd == require('xcsh.config').root() and not vim.api.nvim_get_mode().mode:find('^[cr]') then
-    vim.api.nvim_echo({ { M.status(cwd) } }, false, {})
+  -- The command line must not overwrite the user's typing or the announcement of a question.
+  local quiet = (known[cwd] or {}).asking or vim.api.nvim_get_mode().mode ~= 'n'
+  if cwd == require('xcsh.config').root() and not quiet then
+    local text = require('xcsh.text')
+    vim.api.nvim_echo({ { (text.fit(M.status(cwd), vim.v.echospace, '…')) } }, false, {})
   end
 end
 
----Takes in an event of the server.
+---Handles an event of the server.
 ---@param params xcsh.Event
 function M.follow(params)
   local kind = params.event.type
@@ -130,7 +141,7 @@ function M.follow(params)
   end
 end
 
----Forgets everything: the server has ended.
+---Clears everything, because the server has exited.
 function M.forget()
   if next(known) then
     known = {}

@@ -1,6 +1,6 @@
 ---@meta
--- The shapes that cross module borders, for the Lua language server. Nothing here
--- runs. Those of the wire are in wire_gen.lua.
+-- The types that modules share, for the Lua language server. This file is never executed. Protocol
+-- types are in wire_gen.lua.
 
 ---@class (exact) xcsh.Config
 ---@field cmd? string|string[] the server; default: g:xcsh_ls_cmd, then xcsh-ls on PATH
@@ -23,12 +23,12 @@
 ---@field input xcsh.Input
 ---@field palette boolean
 ---@field readonly boolean
----@field arg string name of the argument that a word after the command fills
+---@field arg string name of the argument that text after the command sets
 
 ---@alias xcsh.Input xcsh.wire.InputKind
 
 ---@class xcsh.Error
----@field message string one sentence for a person
+---@field message string one sentence for the user
 ---@field code? integer
 ---@field data? { kind?: xcsh.wire.ErrorKind, input?: xcsh.Input, field?: string, choices?: any[] }
 

@@ -1,17 +1,48 @@
--- Shows results: a message, or a buffer that belongs to no file.
+-- Shows results: a message, or a buffer without a file.
 
 local inputs = require('xcsh.inputs')
 local wire = require('xcsh.wire')
 
 local M = {}
 
+---Reports whether vim.notify is Neovim's own, which writes to the command line. Later versions do
+---not reveal its source file.
+local function plain_notify()
+  local source = debug.getinfo(vim.notify, 'S').source
+  return source == '?' or source == '=?' or vim.startswith(source, '@vim/_')
+end
+
+---Adds a text to the message history. Each piece fits on the command line and replaces the one
+---before, so that none waits for a key.
+---@param message string
+local function record(message)
+  local text = require('xcsh.text')
+  for _, line in ipairs(text.whole(message)) do
+    for _, piece in ipairs(text.pieces(line, vim.v.echospace)) do
+      vim.cmd.redraw() -- clears the previous message
+      vim.api.nvim_echo({ { piece } }, true, {})
+    end
+  end
+end
+
+---Shows a message. The command line gets one line that fits: a longer one would wait for a key, and
+---take one that the user types for something else. The message history has the full text.
 ---@param message string
 ---@param level? integer
 function M.notify(message, level)
-  vim.notify(message, level or vim.log.levels.INFO, { title = 'xcsh' })
+  level = level or vim.log.levels.INFO
+  if plain_notify() then
+    local line, fits = require('xcsh.text').fit(message, vim.v.echospace, ' … (see :messages)')
+    if not fits then
+      record(message)
+    end
+    vim.cmd.redraw() -- clears the previous message, which would make this one wait, too
+    message = line
+  end
+  vim.notify(message, level, { title = 'xcsh' })
 end
 
----Closing a question is not an error.
+---Shows an error. Closing a question is not an error.
 ---@param err xcsh.Error
 function M.error(err)
   local kind = type(err.data) == 'table' and err.data.kind
@@ -19,8 +50,50 @@ function M.error(err)
   M.notify(err.message, level)
 end
 
----Opens a window on text. The same name is shown in the same buffer again. A line
----break inside a line, which Neovim would refuse, becomes a space.
+---The command whose result is being shown; nil if the user's own key shows it.
+---@type { intent: xcsh.Intent, cwd: string }?
+local presenting
+
+---@param bufnr integer
+local function focus(bufnr)
+  local window = vim.fn.bufwinid(bufnr)
+  if window == -1 then
+    vim.cmd.sbuffer(bufnr)
+  else
+    vim.api.nvim_set_current_win(window)
+  end
+end
+
+---Shows a buffer. The window takes the focus only while the user is waiting for it. The answer to a
+---turn never does, and if the user continued with other work meanwhile, no window opens.
+---@param bufnr integer
+---@param name string
+local function present(bufnr, name)
+  local intent = presenting and presenting.intent
+  if not intent or intent:waits() then
+    return focus(bufnr)
+  elseif vim.fn.bufwinid(bufnr) ~= -1 then
+    return
+  end
+  local direction = vim.o.splitbelow and 'below' or 'above'
+  if intent:idle() and pcall(vim.api.nvim_open_win, bufnr, false, { split = direction }) then
+    return
+  end
+  require('xcsh.waiting').add({
+    kind = 'result',
+    cwd = presenting.cwd,
+    says = ('xcsh %s is ready'):format(name),
+    once = true,
+    open = function()
+      if vim.api.nvim_buf_is_valid(bufnr) then
+        focus(bufnr)
+      end
+    end,
+  })
+end
+
+---Opens a window with text. The same name reuses its buffer. A line break inside a line, which
+---Neovim would reject, becomes a space.
 ---@param name string
 ---@param lines string[]
 ---@return integer bufnr
@@ -43,16 +116,23 @@ function M.scratch(name, lines)
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
   vim.bo[bufnr].modifiable = false
   vim.bo[bufnr].bufhidden = 'wipe'
-  local window = vim.fn.bufwinid(bufnr)
-  if window == -1 then
-    vim.cmd.sbuffer(bufnr)
-  else
-    vim.api.nvim_set_current_win(window)
-  end
+  present(bufnr, name)
   return bufnr
 end
 
----Opens a window above the others that q and <Esc> close.
+---Makes a floating window as high as its text, which can have wrapped lines, and centers it.
+---@param window integer
+local function fit_height(window)
+  local height = math.min(vim.api.nvim_win_text_height(window, {}).all, vim.o.lines - 6)
+  vim.api.nvim_win_set_config(window, {
+    relative = 'editor',
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - vim.api.nvim_win_get_width(window)) / 2),
+    height = height,
+  })
+end
+
+---Opens a floating window that q and <Esc> close.
 ---@param name string
 ---@param lines string[]
 ---@param footer? string
@@ -69,25 +149,26 @@ function M.float(name, lines, footer)
     width = math.max(width, vim.api.nvim_strwidth(line))
   end
   width = math.min(width + 2, vim.o.columns - 4)
-  local height = math.min(#lines, vim.o.lines - 6)
   local window = vim.api.nvim_open_win(bufnr, true, {
     relative = 'editor',
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    col = math.floor((vim.o.columns - width) / 2),
+    row = 0,
+    col = 0,
     width = width,
-    height = height,
+    height = 1,
     style = 'minimal',
     border = 'rounded',
     title = title,
     footer = footer,
   })
+  vim.wo[window].wrap, vim.wo[window].linebreak = true, true
+  fit_height(window)
   for _, lhs in ipairs({ 'q', '<Esc>' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', { buffer = bufnr, nowait = true })
   end
   return bufnr, window
 end
 
----What to call the session a command went to: its title, what it is about, its id.
+---Returns a name for the session of a command: its title, its summary, or its id.
 ---@param result { session: xcsh.State, summary?: { structured: { name: string } } }
 local function title(result)
   local about = result.summary and result.summary.structured.name
@@ -105,12 +186,12 @@ end
 local function switched(verb, done, result)
   if not done then
     local by = type(result.cancelledBy) == 'string' and (' by ' .. result.cancelledBy) or ''
-    return M.notify(('The switch was cancelled%s.'):format(by), vim.log.levels.WARN)
+    return M.notify(('Canceled%s.'):format(by), vim.log.levels.WARN)
   end
   M.notify(('%s "%s".'):format(verb, title(result)))
 end
 
----A prompt that was gone back before is there to be edited.
+---Makes a prompt available for editing after going back to before it.
 ---@param text any
 ---@param cwd string
 local function prompt(text, cwd)
@@ -121,7 +202,7 @@ local function prompt(text, cwd)
   end
 end
 
----The sessions as a buffer with keys for what can be done with them.
+---Shows the sessions in a buffer with keys for actions on them.
 ---@param sessions xcsh.SessionInfo[]
 ---@param cwd string
 local function list(sessions, cwd)
@@ -152,7 +233,7 @@ local function list(sessions, cwd)
   end
 end
 
----Parents come before their children, and an only child stays at its parent's depth,
+---Renders the tree. Parents come before their children, and an only child keeps its parent's depth,
 ---so that a conversation without branches is a straight column.
 ---@param nodes xcsh.TreeNode[]
 ---@param leaf any
@@ -173,7 +254,7 @@ local function tree(nodes, leaf)
   M.scratch('tree', lines)
 end
 
----The text of an answer, without its thoughts and tool calls.
+---Returns the text of an answer, without thinking and tool calls.
 ---@param message any
 ---@return string
 local function text_of(message)
@@ -186,7 +267,7 @@ local function text_of(message)
   return table.concat(parts, '\n')
 end
 
----Messages that were taken back are there to be sent again.
+---Makes withdrawn messages available for sending again.
 ---@param texts string[]
 local function unanswered(texts)
   if #texts > 0 then
@@ -198,14 +279,14 @@ end
 local function chosen(result)
   local model = result.model
   local name = type(model) == 'table' and (model.provider .. '/' .. model.id) or 'no model'
-  M.notify(('The session asks %s, thinking: %s.'):format(name, result.thinkingLevel))
+  M.notify(('Model: %s. Thinking level: %s.'):format(name, result.thinkingLevel))
 end
 
 local function queued(result)
-  M.notify(('%d messages wait for the turn that runs.'):format(result.queued))
+  M.notify(('Queued messages: %d.'):format(result.queued))
 end
 
----How many files of an import became of each kind, and why some did not.
+---Describes the result of an import: the number of files per outcome, and the reasons for failures.
 local function imported(result)
   local counts, lines = {}, {}
   for _, file in ipairs(wire.tbl(result.files)) do
@@ -214,7 +295,7 @@ local function imported(result)
       lines[#lines + 1] = wire.str(file.reason)
     end
   end
-  local said = ('Imported: %d. There already: %d.'):format(
+  local said = ('Imported: %d. Already imported: %d.'):format(
     (counts.imported or 0) + (counts.updated or 0),
     counts.skipped or 0
   )
@@ -225,24 +306,26 @@ local function imported(result)
   end
 end
 
----A purge that was carried out, or else its plan.
+---Describes a completed purge, or its plan.
 local function purged(result)
   if type(result.trashed) == 'table' then
-    return M.notify(('%d sessions went to the trash.'):format(#result.trashed))
+    local count = #result.trashed
+    local unit = count == 1 and 'session' or 'sessions'
+    return M.notify(('Moved %d %s to the trash.'):format(count, unit))
   end
   local lines = {}
   for _, item in ipairs(wire.tbl(result.plan)) do
     lines[#lines + 1] = require('xcsh.text').one_line(('%s  %s'):format(item.lastUsed, item.name))
   end
   if #lines == 0 then
-    return M.notify('No session has to go.')
+    return M.notify('No sessions to clean up.')
   end
-  table.insert(lines, 1, 'These sessions would go to the trash; nothing was moved:')
+  table.insert(lines, 1, 'These sessions would be moved to the trash (nothing has been moved):')
   M.scratch('purge', lines)
 end
 
----What each command shows when it is done; the others show their result as data.
----@type table<string, fun(result: any, bang: boolean, cwd: string)>
+---How to show the result of each command; the others show it as data.
+---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
   ['xcsh.new'] = function(result)
     switched('Started', result.created, result)
@@ -251,8 +334,10 @@ local shown = {
     local verb = type(result.forkedFrom) == 'string' and 'Forked into' or 'Resumed'
     switched(verb, result.switched, result)
     if result.switched and type(result.repairs) == 'table' and #result.repairs > 0 then
-      local text = '%d problems were found in the session; :Xcsh doctor lists them.'
-      M.notify(text:format(#result.repairs), vim.log.levels.WARN)
+      local found = #result.repairs == 1 and '1 problem was found'
+        or ('%d problems were found'):format(#result.repairs)
+      local text = '%s in the session file. Use :XcshDoctor for details.'
+      M.notify(text:format(found), vim.log.levels.WARN)
     end
   end,
   ['xcsh.fork'] = function(result)
@@ -260,7 +345,7 @@ local shown = {
     prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.export'] = function(result)
-    M.notify('Exported to: ' .. result.path)
+    M.notify('Exported to ' .. result.path)
   end,
   ['xcsh.dump'] = function(result, bang)
     if result.empty then
@@ -269,14 +354,14 @@ local shown = {
     if bang then
       local register = require('xcsh.config').register()
       vim.fn.setreg(register, result.text)
-      M.notify(('The session was copied to register %s.'):format(register))
+      M.notify(('Copied the session to register %s.'):format(register))
     end
     local bufnr = M.scratch('dump', vim.split(result.text, '\n'))
     vim.bo[bufnr].filetype = 'markdown'
   end,
   ['xcsh.list'] = function(result, _, cwd)
     if #result.sessions == 0 then
-      return M.notify('No sessions found')
+      return M.notify('No sessions found.')
     end
     list(result.sessions, cwd)
   end,
@@ -284,35 +369,35 @@ local shown = {
     tree(result.nodes, result.leafId)
   end,
   ['xcsh.branch'] = function(result)
-    M.notify(('Continuing "%s" from there.'):format(title(result)))
+    M.notify(('Continuing "%s" from the selected message.'):format(title(result)))
     prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.rename'] = function(result)
-    M.notify(('The session is now called "%s".'):format(result.title))
+    M.notify(('Renamed to "%s".'):format(result.title))
   end,
   ['xcsh.describe'] = function(result)
-    M.notify(result.description == '' and 'The description is gone.' or 'The session is described.')
+    M.notify(result.description == '' and 'Description removed.' or 'Description saved.')
   end,
   ['xcsh.save'] = function(result)
     M.notify(
-      ('"%s" is saved: %s'):format(result.title ~= '' and result.title or result.slug, result.path)
+      ('Saved "%s" to %s'):format(result.title ~= '' and result.title or result.slug, result.path)
     )
   end,
   ['xcsh.import'] = imported,
   ['xcsh.purge'] = purged,
   ['xcsh.delete'] = function(result)
-    local text = 'The session is in the trash; ":Xcsh undelete trashed=%s" takes it back.'
+    local text = 'Moved the session to the trash. To restore it: ":Xcsh undelete trashed=%s"'
     M.notify(text:format((result.trashed:gsub(' ', '\\ '))))
   end,
   ['xcsh.undelete'] = function(result)
-    M.notify('The session is back: ' .. result.path)
+    M.notify('Session restored: ' .. result.path)
   end,
   ['xcsh.move'] = function(result)
-    M.notify(('"%s" is now a session of %s.'):format(title(result), result.session.cwd))
+    M.notify(('Moved "%s" to %s.'):format(title(result), result.session.cwd))
   end,
   ['xcsh.transcript'] = function(result)
     if type(result.path) == 'string' then
-      M.notify('Written to: ' .. result.path)
+      M.notify('Wrote ' .. result.path)
     end
   end,
   ['xcsh.share'] = function(result)
@@ -322,10 +407,10 @@ local shown = {
         said[#said + 1] = text
       end
     end
-    M.notify(#said > 0 and table.concat(said, '\n') or 'The session was shared.')
+    M.notify(#said > 0 and table.concat(said, '\n') or 'Session shared.')
   end,
-  ['xcsh.label'] = function()
-    M.notify('The entry was labelled.')
+  ['xcsh.label'] = function(_, _, _, args)
+    M.notify(wire.str(args.label) ~= '' and 'Label saved.' or 'Label removed.')
   end,
   ['xcsh.doctor'] = function(result)
     if #result.problems == 0 then
@@ -341,14 +426,14 @@ local shown = {
 shown['xcsh.continue'] = shown['xcsh.resume']
 shown['xcsh.prompt'] = function(result, _, cwd)
   if result.queued then
-    return M.notify('The message waits for the turn that runs.')
+    return M.notify('Queued. It will be sent when the current turn ends.')
   end
   if result.stopReason == 'aborted' then
     return M.notify('The turn was stopped.', vim.log.levels.WARN)
   end
   local chat = package.loaded['xcsh.chat']
   if chat and chat.visible(cwd) then
-    return -- it is on the screen
+    return -- it is already visible
   end
   local bufnr = M.scratch('answer', vim.split(text_of(result.message), '\n'))
   vim.bo[bufnr].filetype = 'markdown'
@@ -356,11 +441,11 @@ end
 shown['xcsh.steer'] = queued
 shown['xcsh.followUp'] = queued
 shown['xcsh.abort'] = function(result)
-  M.notify(result.aborted and 'Stopped.' or 'Nothing runs.')
+  M.notify(result.aborted and 'Stopped.' or 'Nothing is running.')
   unanswered(result.unanswered)
 end
 shown['xcsh.compact'] = function(result)
-  M.notify(('%d tokens were summarised.'):format(result.tokensBefore))
+  M.notify(('Compacted %d tokens.'):format(result.tokensBefore))
 end
 shown['xcsh.models'] = function(result)
   M.scratch('models', vim.tbl_map(inputs.model_line, result.models))
@@ -368,10 +453,10 @@ end
 shown['xcsh.setModel'] = chosen
 shown['xcsh.setThinking'] = chosen
 shown['xcsh.setApproval'] = function(result)
-  M.notify(('The approval mode is %s.'):format(result.mode))
+  M.notify(('Approval mode: %s.'):format(result.mode))
 end
 shown['xcsh.approve'] = function(result)
-  M.notify(('The tool call was answered: %s.'):format(result.decision))
+  M.notify(('Tool call answered: %s.'):format(result.decision))
 end
 shown['xcsh.bash'] = function(result)
   local lines = { '$ ' .. result.command }
@@ -384,18 +469,34 @@ shown['xcsh.bash'] = function(result)
   M.scratch('bash', lines)
 end
 
----Shows what a command answered.
 ---@param name string
 ---@param result any
 ---@param bang boolean
----@param cwd string the directory it was about
-function M.result(name, result, bang, cwd)
+---@param cwd string
+---@param args table<string, any>
+local function show_result(name, result, bang, cwd, args)
   local show = shown[name]
   if show then
-    return show(result, bang, cwd)
+    return show(result, bang, cwd, args)
   end
   local bufnr = M.scratch(name:gsub('^xcsh%.', ''), vim.split(vim.inspect(result), '\n'))
   vim.bo[bufnr].syntax = 'lua'
+end
+
+---Shows the result of a command.
+---@param name string
+---@param result any
+---@param bang boolean
+---@param cwd string the directory of the command
+---@param intent? xcsh.Intent of the user's command; nil if the user waits for its result
+---@param args? table<string, any> the arguments of the command
+function M.result(name, result, bang, cwd, intent, args)
+  presenting = intent and { intent = intent, cwd = cwd }
+  local ok, problem = pcall(show_result, name, result, bang, cwd, args or {})
+  presenting = nil
+  if not ok then
+    error(problem, 0)
+  end
 end
 
 return M

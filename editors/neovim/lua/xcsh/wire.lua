@@ -1,5 +1,5 @@
--- What comes over the wire, whatever it is: a member that is missing, null or of another
--- type reads as one that is empty. 0.10 drops null members, later versions keep vim.NIL.
+-- Reads values received from the server, without trusting their shape: a member that is missing,
+-- null or of another type is read as empty. 0.10 drops null members, later versions keep vim.NIL.
 
 local M = {}
 
@@ -21,7 +21,7 @@ function M.tbl(value)
   return type(value) == 'table' and value or {}
 end
 
----The texts of a list.
+---Returns the strings of a list.
 ---@param value any
 ---@return string[]
 function M.texts(value)
@@ -30,7 +30,7 @@ function M.texts(value)
   end, M.tbl(value))
 end
 
----The text of a message or of a tool's result, without thoughts and calls.
+---Returns the text of a message or of a tool's result, without thinking and tool calls.
 ---@param message any
 ---@return string
 function M.text_of(message)

@@ -17,14 +17,14 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
 ---@field entryId? string
----@field assistantMessageEvent? xcsh.wire.AnswerUpdate|nil
+---@field assistantMessageEvent? xcsh.wire.AnswerUpdate
 ---@field toolCallId? string
 ---@field toolName? string
 ---@field args? any
@@ -35,14 +35,14 @@
 ---@field mode? string
 ---@field steering? string[]|nil
 ---@field followUp? string[]|nil
----@field model? xcsh.wire.ModelRef|nil
+---@field model? xcsh.wire.ModelRef
 ---@field role? string
 ---@field thinkingLevel? xcsh.wire.ThinkingLevel
 ---@field attempt? integer
 ---@field maxAttempts? integer
 ---@field delayMs? integer
 ---@field reason? string
----@field success? boolean|nil
+---@field success? boolean
 ---@field compactionReason? string
 ---@field aborted? boolean
 ---@field willRetry? boolean
@@ -50,94 +50,105 @@
 ---@field kind? string
 
 ---@class xcsh.wire.NewArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field title? string Display name.
----@field parentSession? string The session this one continues: an id or a path, stored as it is.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field title? string The title of the new session.
+---@field parentSession? string The session that this one continues: an ID or a path, stored unchanged.
 
 ---@class xcsh.wire.NewResult
 ---@field created boolean
----@field cancelledBy? string Who said no, when created is false.
+---@field cancelledBy? string The hook that prevented it, if created is false.
 ---@field session xcsh.wire.SessionState
 
 ---@class xcsh.wire.ResumeArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field target? string The session: an id, an id prefix, a file name, a title, a slug, a path or a file: URI. Absent: ask.
----@field scope? string Where to look: folder or all. Absent: the folder first, then everywhere.
----@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Absent: ask.
----@field create? boolean Make a new session at the target, when that is a path where nothing is.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field target? string The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user.
+---@field scope? string Where to search: folder or all. Default: the folder first, then all folders.
+---@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Default: ask.
+---@field create? boolean If the target is a path to a missing file, create a new session there.
 
 ---@class xcsh.wire.ResumeResult
 ---@field switched boolean
----@field cancelledBy? string Who said no, when switched is false.
+---@field cancelledBy? string The hook that prevented it, if switched is false.
 ---@field forkedFrom? string The session of another project that was copied into this one.
 ---@field session xcsh.wire.SessionState
----@field summary xcsh.wire.ResumeSummary What the conversation was about, for the person; a model never sees it.
----@field repairs xcsh.wire.Problem[]|nil What is wrong with the file and was worked around.
+---@field summary xcsh.wire.ResumeSummary A summary of the conversation for the user. Models do not see it.
+---@field repairs xcsh.wire.Problem[]|nil Problems of the file, which were worked around.
 
 ---@class xcsh.wire.FolderArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 
 ---@class xcsh.wire.ForkArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field entryId? string Copy only the path to this entry. Absent: the whole session.
----@field position? string before: up to the entry, which must be a prompt, whose text comes back to be edited. at: the entry included. Absent: at.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field entryId? string Copy only the path to this entry. Default: the whole session.
+---@field position? string at: include the entry. before: stop before the entry, which must be a prompt; its text is returned for editing. Default: at.
 
 ---@class xcsh.wire.ForkResult
 ---@field forked boolean
----@field cancelledBy? string Who said no, when forked is false.
+---@field cancelledBy? string The hook that prevented it, if forked is false.
 ---@field session xcsh.wire.SessionState
----@field editorText? string|nil The prompt that was forked before.
+---@field editorText? string|nil The text of the prompt at entryId, with position before.
 
 ---@class xcsh.wire.ExportArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field path? string The file to write, or an existing directory. Absent: a name after the session, in the working directory.
----@field format? string html, markdown, jsonl or agentBase. Absent: by the path's ending, else html.
----@field redact? boolean Replace what looks like a password, key or token. What looks like any other word stays.
----@field theme? string How a page begins: auto (as the reader's system), light or dark. Absent: auto.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field path? string The file to write, or an existing directory. Default: a file named after the session, in the working directory.
+---@field format? string html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html.
+---@field redact? boolean Replace text that looks like a password, key or token. Secrets that look like other words are not found.
+---@field doubtful? string With redact: keep or replace text that may be a secret. Default: keep, and list it in the result.
+---@field theme? string The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto.
 ---@field overwrite? boolean Replace an existing file.
----@field open? boolean Show the file to the person.
----@field includeTool? boolean For agentBase: keep what tools answered.
----@field registerInIndex? boolean For agentBase: put the session into index.json beside it, so that agent-base lists it.
+---@field open? boolean Open the file.
+---@field includeTool? boolean For agentBase: include tool results.
+---@field registerInIndex? boolean For agentBase: add the session to the index.json in the same directory, so that agent-base lists it.
 
 ---@class xcsh.wire.ExportResult
 ---@field path string
 ---@field bytes integer
----@field redacted? table<string, integer> How many secrets of each kind were replaced. Absent: none was asked for or found, and the file holds whatever the session does.
----@field losses? table<string, integer> For agentBase: how much of each kind has no place there and was left out.
----@field note? string What the person should know.
+---@field redacted? table<string, integer> The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session.
+---@field replaced? xcsh.wire.Replaced[]|nil Where secrets were replaced, by kind.
+---@field doubtful? xcsh.wire.Doubt[]|nil Text that may be a secret and was kept. Review it before you share the file.
+---@field losses? table<string, integer> For agentBase: the number of omitted items by kind, because the format cannot represent them.
+---@field note? string A message for the user.
 
----@class xcsh.wire.SubjectArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@class xcsh.wire.DumpArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field raw? boolean Keep control, bidirectional and invisible characters instead of escaping them as \u001b.
 
 ---@class xcsh.wire.DumpResult
 ---@field text string
----@field empty boolean The session has no messages; text says so.
+---@field empty boolean True if the session has no messages; text then contains a notice.
 
 ---@class xcsh.wire.ShareArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field redact? boolean|nil Replace what looks like a password, key or token. Absent: true, because the page leaves this machine.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field redact? boolean|nil Replace text that looks like a password, key or token. Default: true.
+---@field doubtful? string With redact: ask, keep or replace text that may be a secret. Default: ask before anything is uploaded.
 
 ---@class xcsh.wire.ShareResult
----@field url? string Where the page is, as a share script said it. Only http and https are opened.
----@field previewUrl? string Shows the page of a gist as a browser would.
----@field message? string What the person should know.
----@field via string custom: by a share script. gist: by gh.
----@field redacted? table<string, integer> How many secrets of each kind were replaced. Absent: none was to be looked for or none was found.
+---@field url? string The address of the page, as the share script printed it. Only http and https addresses are opened.
+---@field previewUrl? string An address that renders the page of a gist.
+---@field message? string A message for the user.
+---@field via string custom: a share script. gist: gh.
+---@field redacted? table<string, integer> The number of replaced secrets by kind. Absent: redact was false, or no secret was found.
+---@field replaced? xcsh.wire.Replaced[]|nil Where secrets were replaced, by kind.
+---@field doubtful? xcsh.wire.Doubt[]|nil Text that may be a secret and was kept, as requested.
+
+---@class xcsh.wire.SubjectArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 
 ---@class xcsh.wire.TranscriptResult
----@field path? string The file that was written; absent when the client shows the conversation without one.
+---@field path? string The file that was written; absent if the client shows a virtual document.
 
 ---@class xcsh.wire.ListArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field scope? string folder or all. Absent: folder.
----@field query? string Words that must all be found, in titles, prompts, answers, ids or paths.
----@field limit? integer How many at most. Absent: all.
----@field cursor? string nextCursor of the page before.
----@field includeEmpty? boolean Also sessions without messages.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field scope? string folder or all. Default: folder.
+---@field query? string Words that a session must all contain, in its title, prompts, answers, ID or path.
+---@field limit? integer The maximum number. Default: all.
+---@field cursor? string The nextCursor of the previous page.
+---@field includeEmpty? boolean Include sessions without messages.
 
 ---@class xcsh.wire.ListResult
 ---@field sessions xcsh.wire.SessionInfo[]|nil
@@ -145,16 +156,16 @@
 ---@field problems xcsh.wire.Problem[]|nil Files and directories that could not be read.
 
 ---@class xcsh.wire.RecentArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field limit? integer|nil How many at most. Absent: 3.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field limit? integer|nil The maximum number. Default: 3.
 
 ---@class xcsh.wire.RecentResult
 ---@field sessions xcsh.wire.RecentInfo[]|nil
 
 ---@class xcsh.wire.ResolveArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field target string An id, an id prefix, a file name, a title, a slug, a path or a file: URI.
----@field scope? string folder or all. Absent: the folder first, then everywhere.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field target string An ID, an ID prefix, a file name, a title, a slug, a path or a file: URI.
+---@field scope? string folder or all. Default: the folder first, then all folders.
 
 ---@class xcsh.wire.Resolution
 ---@field matches xcsh.wire.SessionInfo[]|nil
@@ -179,12 +190,12 @@
 ---@field live boolean
 ---@field lockedBy? string
 ---@field origin string
----@field description? string What a person said the session is about.
----@field provider? string Of the model that was last chosen or answered, on the active branch.
----@field model? string The model that was last chosen or answered, on the active branch.
----@field createdAt string When the session was begun, as its header says.
----@field lastActivityAt string Time of the last entry, whatever the time of the file.
----@field messageCount integer Messages on the active branch; a list counts those of all branches.
+---@field description? string The user's description of the session.
+---@field provider? string The provider of the last selected or answering model on the active branch.
+---@field model? string The last selected or answering model on the active branch.
+---@field createdAt string The creation time in the session's header.
+---@field lastActivityAt string The time of the last entry, not of the file.
+---@field messageCount integer The number of messages on the active branch; lists count all branches.
 ---@field counts table<string, integer> Messages by role, on the active branch.
 
 ---@class xcsh.wire.ExistsResult
@@ -194,17 +205,17 @@
 ---@class xcsh.wire.SessionState
 ---@field cwd string Working directory of the session.
 ---@field sessionId string
----@field file string|nil The session's file, which need not exist yet; null for a session in memory.
+---@field file string|nil The session's file, which may not exist yet; null for an in-memory session.
 ---@field title? string
----@field leafId string|nil The entry that the next one will follow; null before the first.
+---@field leafId string|nil The id of the leaf, which is the parent of the next entry; null before the first entry.
 ---@field persistent boolean
 ---@field messageCount integer Messages in the current context.
 ---@field isStreaming boolean
 ---@field isCompacting boolean
----@field model xcsh.wire.ModelRef|nil The model in use; null when none is chosen.
+---@field model xcsh.wire.ModelRef|nil The model in use; null if none is chosen.
 ---@field models table<string, string> Model per role, as provider/id.
 ---@field thinkingLevel string
----@field approvalMode xcsh.wire.ApprovalMode What needs the person's word in this folder: read-only, ask, auto-edit or yolo.
+---@field approvalMode xcsh.wire.ApprovalMode The approval mode of this folder: read-only, ask, auto-edit or yolo.
 ---@field mode string
 ---@field modeData? any
 ---@field queued xcsh.wire.Queued
@@ -212,74 +223,74 @@
 ---@field parentSession? string The session this one was made from: an id or a path.
 ---@field terminalId? string
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
----@field unsaved? string What keeps the session from being saved.
+---@field unsaved? string The reason why the session cannot be saved.
 
 ---@class xcsh.wire.ContextArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field leafId? string|nil Up to which entry. Absent or unknown: the newest. null: an empty context.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field leafId? string|nil The last entry of the context. Default, and if unknown: the newest entry. null: an empty context.
 
 ---@class xcsh.wire.ContextResult
 ---@field header any The session's first line.
 ---@field file string|nil
----@field leafId string|nil The entry the context ends with.
+---@field leafId string|nil The last entry of the context.
 ---@field context xcsh.wire.SessionContext
 ---@field problems xcsh.wire.Problem[]|nil
 
 ---@class xcsh.wire.EntriesArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field since? string Only the entries behind this one.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field since? string Only the entries after this one.
 
 ---@class xcsh.wire.EntriesResult
 ---@field header any
----@field entries any[]|nil As they are in the file, or as the current format has them if the file is older.
+---@field entries any[]|nil As they are in the file; those of an older version are converted to the current format.
 
 ---@class xcsh.wire.TreeResult
 ---@field leafId string|nil
 ---@field nodes xcsh.wire.TreeNode[]|nil Parents before children, children by time.
 
 ---@class xcsh.wire.BranchArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field entryId? string|nil The entry to go to; null for before the first.
----@field summary? string What is left behind, in words; it is stored at the new place and shown to the model.
----@field summarize? boolean Let the model write the summary.
----@field instructions? string What the model's summary should look at in particular.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field entryId? string|nil The entry to go to; null to go before the first entry.
+---@field summary? string A summary of the abandoned branch. It is stored on the new branch, and the model sees it.
+---@field summarize? boolean Ask the model to write the summary.
+---@field instructions? string What the model's summary should focus on.
 
 ---@class xcsh.wire.BranchResult
 ---@field session xcsh.wire.SessionState
----@field editorText? string|nil The prompt that was gone back before.
+---@field editorText? string|nil The text of the prompt, if the entry is one.
 
 ---@class xcsh.wire.LabelArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field entryId string The entry to label.
----@field label? string|nil The label; null or absent takes it away.
+---@field label? string|nil The label; null or absent removes it.
 
 ---@class xcsh.wire.LabelResult
 ---@field entryId string
 
 ---@class xcsh.wire.RenameArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 ---@field title string The new title.
 
 ---@class xcsh.wire.RenameResult
 ---@field title string
 
 ---@class xcsh.wire.DescribeArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field text? string|nil What the session is about; an empty text takes the description away. Absent: ask.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field text? string|nil The new description; an empty text removes it. Default: ask the user.
 
 ---@class xcsh.wire.DescribeResult
 ---@field description string
 
 ---@class xcsh.wire.SaveArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field title? string|nil The new title. Absent: it stays.
----@field description? string|nil What the session is about; an empty text takes the description away. Absent: it stays.
----@field onConflict? string When another session of the folder has the title: fail, suffix (a number behind the title) or takeOver (a number behind the other's). Absent: fail.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field title? string|nil The new title. Default: unchanged.
+---@field description? string|nil The new description; an empty text removes it. Default: unchanged.
+---@field onConflict? string What to do if another session of the folder has the title: fail, suffix (append a number) or takeOver (append a number to the other session's title). Default: fail.
 
 ---@class xcsh.wire.SaveResult
 ---@field id string
@@ -288,97 +299,97 @@
 ---@field title string
 ---@field description string
 ---@field saved boolean
----@field renamed? xcsh.wire.Named[]|nil The sessions that the title was taken from, by takeOver.
+---@field renamed? xcsh.wire.Named[]|nil The sessions that takeOver renamed.
 
 ---@class xcsh.wire.DeleteArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: ask.
----@field confirm? boolean|nil Must be true: deleting is never a slip. Absent: the person is asked.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: ask the user.
+---@field confirm? boolean|nil Must be true to delete the session. Default: ask the user.
 
 ---@class xcsh.wire.DeleteResult
----@field trashed string What xcsh.undelete takes.
+---@field trashed string The argument for xcsh.undelete.
 
 ---@class xcsh.wire.UndeleteArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field trashed string What xcsh.delete answered.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field trashed string The value of trashed that xcsh.delete returned.
 
 ---@class xcsh.wire.UndeleteResult
 ---@field path string
 
 ---@class xcsh.wire.MoveArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field to string The directory that the session is to belong to: an absolute path or a file: URI.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field to string The new directory of the session: an absolute path or a file: URI.
 
 ---@class xcsh.wire.MoveResult
 ---@field session xcsh.wire.SessionState The moved session.
 
 ---@class xcsh.wire.PurgeArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field keep? integer|nil How many sessions of each folder stay, those used last; protected ones stay beyond it. Absent: 50.
----@field scope? string folder or all. Absent: folder.
----@field dryRun? boolean|nil true: only say what would go. Absent: true, unless planToken is there.
----@field planToken? string planToken of the answer whose plan is to be carried out.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field keep? integer|nil How many of the most recently used sessions of each folder to keep; protected sessions do not count. Default: 50.
+---@field scope? string folder or all. Default: folder.
+---@field dryRun? boolean|nil true: only return the plan. Default: true without planToken.
+---@field planToken? string The planToken of the plan to carry out.
 
 ---@class xcsh.wire.PurgeResult
----@field plan? xcsh.wire.PurgeItem[]|nil The sessions that would go, the one used last first.
----@field protected? xcsh.wire.PurgeItem[]|nil The sessions that never go, whatever keep is.
----@field planToken? string What carries this plan out.
----@field trashed? xcsh.wire.PurgedSession[]|nil The sessions that went, in the order of the plan.
----@field failed? xcsh.wire.PurgeFailure[]|nil The sessions of the plan that stay, and why.
+---@field plan? xcsh.wire.PurgeItem[]|nil The sessions to move to the trash, the most recently used first.
+---@field protected? xcsh.wire.PurgeItem[]|nil The sessions that are never purged, whatever the value of keep.
+---@field planToken? string Pass it to xcsh.purge to carry out this plan.
+---@field trashed? xcsh.wire.PurgedSession[]|nil The sessions that were moved to the trash, in the order of the plan.
+---@field failed? xcsh.wire.PurgeFailure[]|nil The sessions that could not be moved, with the reason.
 
 ---@class xcsh.wire.DoctorResult
 ---@field problems xcsh.wire.Problem[]|nil
 
 ---@class xcsh.wire.PromptArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field text string What to say.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of files, to show the model with the text.
----@field streamingBehavior? string What to do while a turn runs: steer or followUp. Absent: refuse.
+---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of files, to send with the text.
+---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 
 ---@class xcsh.wire.PromptResult
----@field stopReason? string Why the last answer ended: stop, length, aborted …
----@field usage xcsh.wire.TurnUsage Sum over the answers of the turn.
----@field message? xcsh.wire.StoredMessage The last answer, as stored.
----@field queued? boolean The text waits for the turn that runs; the rest is empty.
+---@field stopReason? string Why the last answer ended: stop, length, aborted and others.
+---@field usage xcsh.wire.TurnUsage The sum over all answers of the turn.
+---@field message? xcsh.wire.StoredMessage The last answer, as stored in the session.
+---@field queued? boolean The message was queued for the running turn; the other fields are empty.
 
----@class xcsh.wire.SayArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field text string What to say.
+---@class xcsh.wire.MessageArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
 
 ---@class xcsh.wire.HistoryArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field query? string Words that must all be found, each where a word begins with it. Absent: all prompts.
----@field limit? integer|nil How many at most: 0 to 1000. Absent: 100.
----@field scope? string folder or all. Absent: all, as in the terminal programs.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field query? string Words that a prompt must all contain, each at the beginning of a word. Default: all prompts.
+---@field limit? integer|nil The maximum number, 0 to 1000. Default: 100.
+---@field scope? string folder or all. Default: all, as in the terminal programs.
 
 ---@class xcsh.wire.HistoryResult
 ---@field prompts xcsh.wire.PastPrompt[]|nil
----@field problem? string Why prompts are missing: a sentence about the database.
+---@field problem? string Why prompts are missing: an error of the database.
 
 ---@class xcsh.wire.ForgetArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field ids? integer[]|nil Entries, by the ids that xcsh.history gives. At most 1000 together with prompts.
----@field prompts? string[]|nil Texts: every entry that is exactly one of them.
----@field all? boolean Everything, of every program and folder.
----@field confirm? boolean|nil Must be true with all. Absent: the person is asked.
----@field compact? boolean Leave no trace of the texts in the database's files and make them smaller. Other programs wait meanwhile.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field ids? integer[]|nil The IDs of entries, from xcsh.history. At most 1000 IDs and prompts together.
+---@field prompts? string[]|nil Texts: remove every entry that equals one of them.
+---@field all? boolean Remove all prompts of every program and folder.
+---@field confirm? boolean|nil Must be true with all. Default: ask the user.
+---@field compact? boolean Also erase the texts from the database's free space and shrink its files. Other programs wait meanwhile.
 
 ---@class xcsh.wire.ForgetResult
----@field forgotten integer How many entries are gone.
+---@field forgotten integer The number of removed entries.
 
 ---@class xcsh.wire.AbortResult
 ---@field aborted boolean
----@field unanswered string[]|nil Queued messages that are given back.
+---@field unanswered string[]|nil The queued messages, which were not sent.
 
 ---@class xcsh.wire.CompactArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field instructions? string What the summary should look at in particular.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field instructions? string What the summary should focus on.
 
 ---@class xcsh.wire.Compaction
 ---@field summary string
@@ -389,58 +400,66 @@
 ---@field models xcsh.wire.ModelItem[]|nil
 
 ---@class xcsh.wire.SetModelArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field model string provider/id
----@field role? string What the model is used for; absent: default.
+---@field role? string The role that the model is for. Default: default.
 
 ---@class xcsh.wire.ChoiceResult
 ---@field model xcsh.wire.ModelRef|nil
 ---@field thinkingLevel xcsh.wire.ThinkingLevel
 
 ---@class xcsh.wire.SetThinkingArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field level string off, minimal, low, medium, high, xhigh or max.
 
 ---@class xcsh.wire.ApproveArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field id string Of the tool call.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
 
 ---@class xcsh.wire.ApproveResult
 ---@field decision xcsh.wire.ApprovalDecision
 
 ---@class xcsh.wire.SetApprovalArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field mode xcsh.wire.ApprovalMode read-only, ask, auto-edit or yolo.
 
 ---@class xcsh.wire.ApprovalResult
 ---@field mode xcsh.wire.ApprovalMode
 
+---@class xcsh.wire.SetModeArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field mode string plan or none.
+
+---@class xcsh.wire.SetModeResult
+---@field mode string
+---@field changed boolean False if the session was already in this mode.
+
 ---@class xcsh.wire.BashArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field command string A command line for the shell.
----@field excludeFromContext? boolean Record it without ever showing it to a model.
+---@field excludeFromContext? boolean Record it, but never send it to a model.
 
 ---@class xcsh.wire.BashResult
 ---@field role string
 ---@field command string
 ---@field output string
----@field exitCode? integer|nil Absent when the command was stopped.
+---@field exitCode? integer|nil Absent if the command was stopped.
 ---@field cancelled boolean
 ---@field truncated boolean
----@field fullOutputPath? string A file with all of a long output.
----@field meta? xcsh.wire.OutputMeta|nil What of a long output is shown.
----@field timestamp integer Milliseconds since 1970.
+---@field fullOutputPath? string A file with the whole output, if it was truncated.
+---@field meta? xcsh.wire.OutputMeta|nil Which part of a long output is included.
+---@field timestamp integer Milliseconds since the Unix epoch.
 ---@field excludeFromContext? boolean
 
 ---@class xcsh.wire.Snapshot
 ---@field state xcsh.wire.SessionState
 ---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
----@field partial? xcsh.wire.StoredMessage The answer that is being written, as far as it came.
+---@field partial? xcsh.wire.StoredMessage The answer being written, so far.
 ---@field tools xcsh.wire.ToolActivity[]|nil The tool calls of the running turn.
----@field retry? xcsh.wire.Retry|nil The request that is about to be made again; absent while none is.
+---@field retry? xcsh.wire.Retry|nil The request that will be retried; absent if there is none.
 ---@field queues xcsh.wire.Queues
----@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls that wait for permission.
+---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
@@ -450,43 +469,43 @@
 ---@field messages table<string, integer> Messages by role.
 ---@field toolCalls table<string, integer> Tool calls by tool.
 ---@field usage xcsh.wire.SessionUsage Tokens, and cost in US dollars as recorded.
----@field contextUsage xcsh.wire.ContextUsage How full the model's window is.
+---@field contextUsage xcsh.wire.ContextUsage Usage of the model's context window.
 
 ---@class xcsh.wire.ArtifactsArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field query? string What an output is about. With words that fit the tool or its argument only those outputs are listed, the best first.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field query? string Words to find in the tool's name or its argument; the best matches are listed first. Without a match, all outputs are listed.
 
 ---@class xcsh.wire.ArtifactsResult
----@field artifacts xcsh.wire.ArtifactInfo[]|nil In the order of their numbers, then by name; with a query the best first.
+---@field artifacts xcsh.wire.ArtifactInfo[]|nil By number, then by name; with a query, the best match first.
 
 ---@class xcsh.wire.ArtifactArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field source? string The session: an id, an id prefix, a file name, a title, a path or a file: URI. Absent: the folder's live session.
----@field id string An id or name of xcsh.artifacts, or an address artifact://….
----@field offset? integer Where to begin, in bytes. Absent: 0.
----@field limit? integer How many bytes at most, 1 to 1048576. Absent: 65536. A character is never cut, and a line only if it is longer.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field id string An ID or name from xcsh.artifacts, or an artifact:// address.
+---@field offset? integer The offset of the first byte. Default: 0.
+---@field limit? integer The maximum number of bytes, 1 to 1048576. Default: 65536. Characters are never split; lines are split only if they are longer.
 
 ---@class xcsh.wire.ArtifactResult
 ---@field id string
 ---@field name string
 ---@field text string
----@field bytes integer The size of all of it.
----@field offset integer Where the text begins, in bytes.
----@field nextOffset? integer|nil Where to read on; absent at the end.
----@field binary? boolean The file holds bytes here that are no text; the text has U+FFFD in their place.
+---@field bytes integer The size of the whole output.
+---@field offset integer The offset of the text, in bytes.
+---@field nextOffset? integer|nil The offset of the next part; absent at the end.
+---@field binary? boolean This part contains bytes that are not text; they are replaced by U+FFFD.
 
 ---@class xcsh.wire.ImportArgs
----@field cwd? string Working directory: an absolute path or a file: URI. Absent: the only workspace folder.
----@field paths? string[]|nil Files to import: .jsonl is a session of xcsh, pi or omp, anything else one of agent-base. Directories are imported as dir is.
----@field dir? string A directory of agent-base, of which every session is imported, or one file. Absent, and no paths: the directory that agent-base uses.
----@field dryRun? boolean Change nothing, only say what would become of each file.
----@field resume? boolean Make the session the folder's live one. Only for one file.
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field paths? string[]|nil Files to import: .jsonl files are sessions of xcsh, pi or omp, all others are agent-base sessions. A directory is treated like dir.
+---@field dir? string A directory of agent-base sessions, all of which are imported, or one file. Default, without paths: agent-base's own directory.
+---@field dryRun? boolean Change nothing; only report what would happen to each file.
+---@field resume? boolean Make the imported session the folder's live session. Only for a single file.
 
 ---@class xcsh.wire.ImportResult
 ---@field files xcsh.wire.ImportedFile[]|nil
----@field lastSessionId? string The session that agent-base would resume, by its own id. Of which folder it is, it does not say.
----@field resumed? xcsh.wire.ResumeResult|nil Which session the folder is in now. Absent: that was not asked for.
+---@field lastSessionId? string The session that agent-base would resume, by agent-base's ID. Its folder is unknown.
+---@field resumed? xcsh.wire.ResumeResult|nil The folder's live session after resume. Absent without resume.
 
 ---@class xcsh.wire.EventParams
 ---@field cwd string
@@ -537,6 +556,10 @@
 ---@field diff? string
 ---@field paths? string[]|nil
 ---@field outside? string[]|nil
+---@field protected? string[]|nil
+---@field unsandboxed? boolean
+---@field blocked? string[]|nil
+---@field changed? boolean
 ---@field rules? xcsh.wire.ApprovalRule[]|nil
 
 ---@class xcsh.wire.ApproveAnswer
@@ -583,6 +606,18 @@
 ---@field entryId? string
 ---@field message string
 ---@field lost? boolean
+
+---@class xcsh.wire.Replaced
+---@field kind string
+---@field count integer
+---@field where string[]|nil Ids of the entries, or: header, title, system prompt, tools, labels. At most 50.
+
+---@class xcsh.wire.Doubt
+---@field kind string
+---@field preview string The beginning and the end of the passage.
+---@field before? string At most 24 characters in front of the passage.
+---@field count integer
+---@field where string[]|nil
 
 ---@class xcsh.wire.SessionInfo
 ---@field path string
@@ -640,7 +675,7 @@
 
 ---@class xcsh.wire.TreeNode
 ---@field id string
----@field parentId string|nil null for a root, also when the recorded parent is not in the file.
+---@field parentId string|nil null for a root, and if the recorded parent is not in the file.
 ---@field type string
 ---@field role? string
 ---@field label? string
@@ -663,8 +698,8 @@
 
 ---@class xcsh.wire.PurgedSession
 ---@field id string
----@field path string Where it was.
----@field trashed string What xcsh.undelete takes.
+---@field path string Its previous path.
+---@field trashed string The argument for xcsh.undelete.
 
 ---@class xcsh.wire.PurgeFailure
 ---@field id string
@@ -673,12 +708,12 @@
 ---@field message string
 
 ---@class xcsh.wire.PromptImage
----@field data string The bytes, base64.
+---@field data string The bytes in base64.
 ---@field mimeType string image/png, image/jpeg, image/gif or image/webp.
 
 ---@class xcsh.wire.Attachment
 ---@field uri string A file: URI or a path, relative to cwd.
----@field range? xcsh.wire.AttachmentRange|nil Whole lines from start to end. Absent: the whole file.
+---@field range? xcsh.wire.AttachmentRange|nil The lines from start to end. Default: the whole file.
 
 ---@class xcsh.wire.TurnUsage
 ---@field input integer
@@ -702,8 +737,8 @@
 ---@field contextWindow integer In tokens.
 ---@field reasoning boolean
 ---@field thinkingLevels xcsh.wire.ThinkingLevel[]|nil
----@field cost xcsh.wire.ModelCost|nil US dollars for a million tokens; null when unknown.
----@field available boolean It can be used now: there is a key, or none is needed.
+---@field cost xcsh.wire.ModelCost|nil In US dollars per million tokens; null if unknown.
+---@field available boolean True if it is ready to use: an API key is set or none is needed.
 
 ---@class xcsh.wire.OutputMeta
 ---@field truncation xcsh.wire.TruncationMeta
@@ -717,13 +752,13 @@
 ---@field toolName string
 ---@field args? any
 ---@field partialResult? any
----@field ended? boolean The call is over, and partialResult is its result.
+---@field ended? boolean The call has ended; partialResult is its result.
 ---@field isError? boolean
 
 ---@class xcsh.wire.Retry
 ---@field attempt integer
 ---@field maxAttempts integer
----@field delayMs integer How long after the failure.
+---@field delayMs integer Delay after the failure, in milliseconds.
 ---@field reason? string
 ---@field errorMessage? string
 
@@ -736,8 +771,12 @@
 ---@field tool string
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
+---@field unsandboxed? boolean
+---@field changed? boolean
+---@field blocked? string[]|nil
 ---@field rules xcsh.wire.ApprovalRule[]|nil
 ---@field outside? string[]|nil
+---@field protected? string[]|nil
 ---@field shown boolean
 
 ---@class xcsh.wire.ContextUsage
@@ -746,28 +785,31 @@
 ---@field percent? number
 
 ---@class xcsh.wire.ArtifactInfo
----@field id string What xcsh.artifact takes: the number at the beginning of the name, else the name.
+---@field id string The argument for xcsh.artifact: the number at the beginning of the name, or else the name.
 ---@field name string
----@field tool? string Which tool wrote it, when that is known.
----@field description? string The tool and its first argument, when the session tells.
----@field entryId? string The result in the session that names it.
+---@field tool? string The tool that wrote it, if known.
+---@field description? string The tool and its first argument, if the session contains the call.
+---@field entryId? string The tool result that refers to it.
 ---@field bytes integer
 ---@field modified string
----@field score? integer How many words of the query fit.
+---@field score? integer How many words of the query match.
 
 ---@class xcsh.wire.ImportedFile
 ---@field path string
----@field status string imported, updated (an earlier import of the conversation has other content and stays), skipped (it is there already) or failed.
+---@field status string imported, updated (imported again because the conversation has changed; the earlier import is kept), skipped (already imported) or failed.
 ---@field reason? string Why it was skipped or failed.
----@field session? string The id of the session that was made or found.
----@field file? string That session's file, which xcsh.resume takes as its target.
+---@field session? string The ID of the new or existing session.
+---@field file? string That session's file, a target for xcsh.resume.
 
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
+---@field command? string[]|nil
 ---@field words? string[]|nil
 ---@field exact? boolean
 ---@field line? string
+---@field outside? boolean
 ---@field tool? string
+---@field text? string The calls that the rule allows, described for users.
 
 ---@class xcsh.wire.ContentBlock
 ---@field type string
@@ -786,13 +828,13 @@
 
 ---@class xcsh.wire.SummaryFacts
 ---@field id string
----@field name string The title, else the beginning of the first prompt.
+---@field name string The title, or else the beginning of the first prompt.
 ---@field title? string
----@field description? string What a person said the session is about.
+---@field description? string The user's description of the session.
 ---@field created string
----@field lastActivity string Time of the last entry, whatever the time of the file.
+---@field lastActivity string The time of the last entry, not of the file.
 ---@field provider? string
----@field model? string The model that was last chosen or answered, on the active branch.
+---@field model? string The last selected or answering model on the active branch.
 ---@field counts table<string, integer> Messages by role, on the active branch.
 ---@field firstTopic? string The beginning of the first prompt, on one line.
 
@@ -823,7 +865,7 @@
 ---@field outputBytes integer
 ---@field maxBytes integer
 ---@field shownRange xcsh.wire.LineRange
----@field artifactId? string Of all of the output, for xcsh.artifact.
+---@field artifactId? string Id of the complete output, for xcsh.artifact.
 
 ---@class xcsh.wire.ToolPreview
 ---@field title? string

@@ -1,5 +1,5 @@
-// node picture.mjs SCREEN.ansi OUT.png: a screen as "tmux capture-pane -e" gives it, as a
-// picture. Chromium draws it.
+// node picture.mjs SCREEN.ansi OUT.png: converts a screen from "tmux capture-pane -e" to an image.
+// Chromium draws it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ function html(lines) {
       .map((part) => {
         const sgr = /^\x1b\[([\d;:]*)m$/.exec(part);
         if (!sgr) return part === '' ? '' : `<span style="${css(style)}">${safe(part)}</span>`;
-        // 4:3 is a kind of underline; the colons of colours separate like semicolons.
+        // 4:3 is a kind of underline; the colons of colors separate like semicolons.
         const numbers = sgr[1]
           .replace(/\b4:\d/g, '4')
           .split(/[;:]/)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# picture.sh NVIM SERVER: makes docs/images/neovim-chat.png of a screen of the tests. Needs
-# Chromium and pngquant.
+# picture.sh NVIM SERVER: creates docs/images/neovim-chat.png from a screen of the tests.
+# Requires Chromium and pngquant.
 set -euo pipefail
 screen=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 images=$screen/../../../../docs/images

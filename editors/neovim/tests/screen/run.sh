@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # run.sh NVIM SERVER [-update]
 #
-#   PICTURES  directory into which every screen is put with its colours, for picture.mjs
+#   PICTURES  directory for every screen with its colors, for picture.mjs
 #
-# Drives a real Neovim in tmux with keys and compares what a person would see with
-# golden/*.txt; -update writes those. A screen is looked at until it is the expected one,
-# for at most ten seconds. Prints "ok N name" or "not ok N name" per screen; the last line
+# Drives a real Neovim in tmux with keys and compares the screen with
+# golden/*.txt; -update writes them. Waits at most ten seconds for the expected screen. Prints "ok N name" or "not ok N name" per screen; the last line
 # is "N passed, N failed".
 set -uo pipefail
 
@@ -57,7 +56,7 @@ done
 
 # look: the screen without what differs from run to run.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
@@ -112,7 +111,7 @@ expect answered
 
 # What the tool said is folded; Enter opens it.
 keys Escape C-w k
-keys '/I look' Enter jj Enter
+keys '/read the' Enter jj Enter
 expect opened
 
 # A tool call that waits, and its change.
@@ -120,8 +119,15 @@ keys G i C-u 'change it' C-s
 expect asking
 keys Escape C-w k a
 expect allowed
+keys ':XcshLabel begin' Enter
+expect entries
+keys 3 Enter
+expect labeled
+keys '?'
+expect keys
+keys q
 
-# The session of this terminal is the one that "xcsh --continue" here would go on with.
+# The session of this terminal is the one that "xcsh --continue" here would continue.
 # Neovim 0.10 does not know in which terminal a screen is that it did not start itself.
 number=$((number + 1))
 tty=$("${tmux[@]}" display-message -p '#{pane_tty}')
@@ -135,11 +141,34 @@ else
   echo "not ok $number the breadcrumb is that of the terminal: $tty," "$work"/home/.xcsh/agent/terminal-sessions/*
 fi
 
-# A change of a line in the text, reviewed in a window of its own.
+# A change of a line in the text: a mark and a message, while the user types elsewhere in it.
 keys q ':1XcshInline in German' Enter
 expect inline
+# Typed characters go to the text; only the user's own command opens the change.
+keys Go 'a yes, 1' Enter d Escape ':XcshReview' Enter
+expect review
+# The server refuses an edit of a text that has changed since it was shown.
+[ "$("$nvim" --server "$work/nvim.sock" --remote-expr 'v:lua.Synced()')" = synced ]
 keys a
 expect accepted
+
+# A permission for a turn without a chat. Its message fits on one line, so it takes no key.
+keys ':XcshPrompt build it' Enter A ' and'
+expect typing
+keys ' 1' Enter 'ay' Escape
+expect waiting
+keys ':XcshApprovals' Enter
+expect permission
+keys d
+expect denied
+
+# The list of sessions, and a question.
+keys ':XcshResume' Enter
+expect resume
+keys q Enter ':XcshRename' Enter
+expect rename
+keys 'About a file' Enter
+expect renamed
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,22 +1,22 @@
 import type { ApproveAnswer, ApproveParams } from '../wire.gen';
 import type { Decision } from './messages';
 
-/** The part of a cancellation token that is needed here. */
+/** The subset of a cancellation token that is used here. */
 interface Token {
   readonly isCancellationRequested: boolean;
   onCancellationRequested(listener: () => void): { dispose(): void };
 }
 
-/** Takes a request for itself, and answers it; undefined leaves it to the others. */
+/** Takes over a request and answers it; undefined leaves it to the other reviewers. */
 export type Reviewer = (params: ApproveParams, token: Token) => Promise<Decision> | undefined;
 
-/** Where questions are shown. */
+/** Shows questions to the user. */
 export interface Desk {
-  /** Shows it in the panel; false when that is not on the screen, or shows another folder. */
+  /** Shows the question in the panel; false if the panel is hidden or shows another folder. */
   show(params: ApproveParams): boolean;
-  /** Shows it beside the panel. Undefined: the person closed it without a word. */
+  /** Shows it outside the panel. Resolves to undefined if the user closes it without an answer. */
   notify(params: ApproveParams): PromiseLike<Decision | undefined>;
-  /** How many wait. */
+  /** Reports the number of pending requests. */
   waiting(count: number): void;
 }
 
@@ -26,8 +26,8 @@ interface Waiting {
 }
 
 /**
- * Brings each request for permission to one place: to whoever reviews changes now, to the
- * panel, or to a notification. Whoever answers first is heard; a notification that is
+ * Routes each permission request to one place: to the active reviewer of changes, to the
+ * panel, or to a notification. The first answer counts; a notification that is
  * closed leaves the question in the panel.
  */
 export class Approvals {
@@ -36,7 +36,7 @@ export class Approvals {
 
   constructor(private readonly desk: Desk) {}
 
-  /** Asks about a request. It settles when somebody decided, or when the server does not ask any more. */
+  /** Asks the user about a request. Settles when it is decided or the server withdraws it. */
   ask(params: ApproveParams, token: Token): Promise<ApproveAnswer> {
     return new Promise((resolve) => {
       const key = keyOf(params.cwd, params.id);
@@ -49,7 +49,7 @@ export class Approvals {
         this.desk.waiting(this.#waiting.size);
         resolve({ decision });
       };
-      // It was answered elsewhere: what is said now does not matter.
+      // It was answered elsewhere, so this answer does not matter.
       const cancelled = token.onCancellationRequested(() => settle('deny'));
       this.#waiting.set(key, { params, settle });
       this.desk.waiting(this.#waiting.size);
@@ -70,19 +70,19 @@ export class Approvals {
     }
   }
 
-  /** Answers a request; false when none with this id waits. */
+  /** Answers a request; false if no request with this id is pending. */
   decide(cwd: string, id: string, decision: Decision): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
     waiting?.settle(decision);
     return waiting !== undefined;
   }
 
-  /** The requests of a folder that wait, for a panel that just came. */
+  /** Returns the pending requests of a folder, for a new panel. */
   of(cwd: string): ApproveParams[] {
     return [...this.#waiting.values()].map((w) => w.params).filter((p) => p.cwd === cwd);
   }
 
-  /** Lets somebody take requests, the newest first, until the returned function is called. */
+  /** Registers a reviewer, newest first. The returned function removes it. */
   review(reviewer: Reviewer): () => void {
     this.#reviewers.push(reviewer);
     return () => {

@@ -1,29 +1,29 @@
 import { allowedCommands, type CallError, type JsonObject, type ToPage } from './messages';
 import type { CommandName } from '../wire.gen';
 
-/** Something that can be told to stop. It is what VS Code calls a CancellationTokenSource. */
+/** A cancellation source, like VS Code's CancellationTokenSource. */
 export interface Stop<Token> {
   readonly token: Token;
   cancel(): void;
   dispose(): void;
 }
 
-/** What the calls of a page work with. */
+/** Services for the calls of a page. */
 export interface CallHost<Token> {
-  /** The directory of the folder that the page shows; undefined is none. */
+  /** The directory of the folder that the page shows; undefined if none. */
   cwd(): string | undefined;
   run(command: CommandName, args: JsonObject, token: Token): Promise<unknown>;
   stop(): Stop<Token>;
   post(m: ToPage): void;
-  /** Makes of an error what a page is told. */
+  /** Converts an error to the form that is sent to the page. */
   failure(error: unknown): CallError;
 }
 
 const refused = (message: string): CallError => ({ message, kind: 'denied' });
 
 /**
- * Runs the commands that a page calls: those on the list only, about the page's own folder
- * only. Every call is answered once, unless the page is gone by then.
+ * Runs the commands that a page calls: only listed commands, and only for the page's own folder.
+ * Every call is answered once, unless the page has been closed by then.
  */
 export class Calls<Token> {
   readonly #running = new Map<number, Stop<Token>>();
@@ -58,7 +58,7 @@ export class Calls<Token> {
 
   #answer(id: number, result: unknown, error?: CallError, stop?: Stop<Token>): void {
     if (stop && this.#running.get(id) !== stop) {
-      return; // of a page that is gone, whose numbers another one uses again
+      return; // the call is from a closed page, whose numbers a new page uses again
     }
     this.host.post(error ? { kind: 'answer', id, error } : { kind: 'answer', id, result: result ?? null });
   }
@@ -67,7 +67,7 @@ export class Calls<Token> {
     this.#running.get(id)?.cancel();
   }
 
-  /** Forgets the calls of a page that is gone. What they began goes on: a turn does not end with its panel. */
+  /** Drops the calls of a closed page. They are not canceled: a turn does not end with its panel. */
   forget(): void {
     this.#running.clear();
   }

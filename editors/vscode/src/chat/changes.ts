@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { resolvePath } from './files';
 import { sidesOf } from './patch';
 
-/** The scheme of documents that are one side of a change. */
+/** The scheme of documents that contain one side of a change. */
 export const changeScheme = 'xcshls-change';
 
 const maxTexts = 40;
@@ -17,7 +17,7 @@ export function registerChanges(): vscode.Disposable {
   });
 }
 
-/** The address of a read-only document with a text, named as the file. */
+/** Returns the URI of a read-only document with a text and the name of the file. */
 export function changeUri(file: string, text: string): vscode.Uri {
   const key = String(++serial);
   texts.set(key, text);
@@ -30,7 +30,7 @@ export function changeUri(file: string, text: string): vscode.Uri {
   return vscode.Uri.from({ scheme: changeScheme, path: '/' + path.basename(file), query: key });
 }
 
-/** The text of a file as the editor has it, else as the disk has it; undefined when there is none. */
+/** Returns the text of a file, from the editor if it is open, else from disk; undefined if there is none. */
 export async function currentText(file: string): Promise<string | undefined> {
   try {
     return (await vscode.workspace.openTextDocument(vscode.Uri.file(file))).getText();
@@ -39,17 +39,17 @@ export async function currentText(file: string): Promise<string | undefined> {
   }
 }
 
-/** Shows a change in a diff editor, be it made already or not. */
+/** Shows a change in a diff editor, whether or not it has been applied. */
 export async function openChange(cwd: string, name: string, patch: string): Promise<void> {
   const file = resolvePath(cwd, name);
   const sides = sidesOf(file === undefined ? undefined : await currentText(file), patch);
   if (!sides || file === undefined) {
-    void vscode.window.showWarningMessage(vscode.l10n.t('There is no change of {0} to show.', name));
+    void vscode.window.showWarningMessage(vscode.l10n.t('No change to show for {0}.', name));
     return;
   }
   const title = sides.whole
-    ? vscode.l10n.t('{0} (change by xcsh)', path.basename(file))
-    : vscode.l10n.t('{0} (parts changed by xcsh)', path.basename(file));
+    ? vscode.l10n.t('{0} (changed by xcsh)', path.basename(file))
+    : vscode.l10n.t('{0} (changed by xcsh, excerpts)', path.basename(file));
   await vscode.commands.executeCommand(
     'vscode.diff',
     changeUri(file, sides.before),

@@ -11,7 +11,7 @@ const maxListed = 20_000;
 const listedForMs = 10_000;
 const ignored = '**/{node_modules,.git,.hg,.svn,dist,out,build,target,.venv,__pycache__}/**';
 
-/** A file as the person sees it and as the server takes it. */
+/** Returns a file as an attachment, with its label and its URI. */
 export function attachmentOf(uri: vscode.Uri, folder: LocalFolder | undefined, range?: vscode.Range): Attachment {
   const relative = folder ? path.relative(folder.cwd, uri.fsPath) : uri.fsPath;
   const name = relative.startsWith('..') ? path.basename(uri.fsPath) : relative.split(path.sep).join('/');
@@ -23,7 +23,7 @@ function placesOf(range: vscode.Range): NonNullable<Attachment['range']> {
   return { start: place(range.start), end: place(range.end) };
 }
 
-/** The file of the editor that the person is or was in, with what is selected there. */
+/** Returns the file of the active or last active editor, with its selection. */
 export function editorFile(
   editor: vscode.TextEditor | undefined,
   folder: LocalFolder | undefined,
@@ -38,7 +38,7 @@ export function editorFile(
   return attachmentOf(editor.document.uri, folder, editor.selection);
 }
 
-/** Lets the person choose files to attach. */
+/** Lets the user select files to attach. */
 export async function pickFiles(folder: LocalFolder | undefined): Promise<Attachment[]> {
   const picked = await vscode.window.showOpenDialog({
     canSelectMany: true,
@@ -48,7 +48,7 @@ export async function pickFiles(folder: LocalFolder | undefined): Promise<Attach
   return (picked ?? []).map((uri) => attachmentOf(uri, folder));
 }
 
-/** Finds files of a folder by a part of their path. The list is read again when it is old. */
+/** Finds files of a folder by a part of their path. A stale list is read again. */
 export class FileFinder {
   #listed: { cwd: string; at: number; paths: Promise<string[]> } | undefined;
 
@@ -73,20 +73,20 @@ export class FileFinder {
   }
 }
 
-/** The place that a path in a text means; undefined for one on another machine. */
+/** Resolves a path that a text mentions; undefined if it is on another machine. */
 export function resolvePath(cwd: string, text: string): string | undefined {
   const home = text === '~' || text.startsWith('~/') ? path.join(os.homedir(), text.slice(1)) : text;
   const file = path.resolve(cwd, home);
   return /^[\\/]{2}/.test(text) || /^[\\/]{2}/.test(file) ? undefined : file;
 }
 
-/** Opens a file that the conversation names, at a line counted from 1. */
+/** Opens a file that the conversation mentions, at a line counted from 1. */
 export async function openFile(cwd: string, text: string, line?: number): Promise<void> {
   const file = resolvePath(cwd, text);
   const uri = file === undefined ? undefined : vscode.Uri.file(file);
   const stat = uri && (await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined));
   if (!uri || !stat) {
-    void vscode.window.showWarningMessage(vscode.l10n.t('There is no file {0}.', text));
+    void vscode.window.showWarningMessage(vscode.l10n.t("Couldn't find {0}.", text));
     return;
   }
   if (stat.type & vscode.FileType.Directory) {

@@ -1,4 +1,4 @@
-/** Where the page's own files are, and the source that VS Code serves them from. */
+/** The location of the page's own files, and the source from which VS Code serves them. */
 export interface PageFiles {
   readonly script: string;
   readonly style: string;
@@ -10,8 +10,8 @@ export interface PageFiles {
 const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /**
- * The page of the panel. Its policy lets it run its one script, use its own style sheet and
- * font, and show pictures that are in it; nothing else, and nothing from anywhere.
+ * Returns the HTML of the panel. Its policy allows its single script, its own style sheet and font,
+ * and embedded images; nothing else can be loaded.
  */
 export function pageHtml(files: PageFiles): string {
   const policy = [

@@ -11,8 +11,9 @@ import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { ChatPanel } from './panel';
 import { visible } from './visible';
+import { scopeOf, warningsOf } from './warnings';
 
-/** Sets up the chat panel, the inline chat, and where permissions are asked for. */
+/** Sets up the chat panel, the inline chat, and the permission prompts. */
 export function activateChat(host: Host, context: vscode.ExtensionContext): vscode.Disposable {
   const panel: ChatPanel = new ChatPanel(host, context, () => approvals);
   const approvals: Approvals = new Approvals({
@@ -44,7 +45,7 @@ function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {
   ];
 }
 
-/** The folder that a call is about: the one it names, else the live one. */
+/** Returns the folder of a call: the named one, else the live one. */
 function cwdOf(host: Host, args: unknown): string | undefined {
   const given = (args ?? {}) as { cwd?: unknown };
   return typeof given.cwd === 'string' ? given.cwd : host.liveFolder?.cwd;
@@ -52,7 +53,7 @@ function cwdOf(host: Host, args: unknown): string | undefined {
 
 const folderArgs = (host: Host): { cwd: string }[] => (host.liveFolder ? [{ cwd: host.liveFolder.cwd }] : []);
 
-/** Attaches the selection of the editor, or the file that a menu is about. */
+/** Attaches the editor's selection, or the file that a menu was opened on. */
 async function attach(host: Host, panel: ChatPanel, chosen: unknown): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   const uri = chosen instanceof vscode.Uri ? chosen : editor?.document.uri;
@@ -64,7 +65,7 @@ async function attach(host: Host, panel: ChatPanel, chosen: unknown): Promise<vo
   await panel.attach([attachmentOf(uri, folder, range)], folder?.cwd);
 }
 
-/** Takes something that was said before into the composer. */
+/** Lets the user select an earlier prompt and puts it into the composer. */
 async function recall(host: Host, panel: ChatPanel, args: unknown): Promise<void> {
   const cwd = cwdOf(host, args);
   const text = cwd === undefined ? undefined : await pickPrompt(host, cwd);
@@ -73,19 +74,19 @@ async function recall(host: Host, panel: ChatPanel, args: unknown): Promise<void
   }
 }
 
-/** Summarises the older part of the conversation, which cannot be taken back in this session. */
+/** Summarizes the older part of the conversation, which cannot be undone in this session. */
 async function compact(host: Host, args: unknown): Promise<void> {
   const cwd = cwdOf(host, args);
   if (cwd === undefined) {
     return;
   }
-  const yes = vscode.l10n.t('Summarise');
+  const yes = vscode.l10n.t('Compact');
   const detail = vscode.l10n.t(
-    'The model goes on with a summary of the older part. The session file keeps everything.',
+    'The model continues with a summary of the earlier messages. The session file keeps all messages.',
   );
   if (
     (await vscode.window.showInformationMessage(
-      vscode.l10n.t('Summarise the older part of the conversation?'),
+      vscode.l10n.t('Compact the conversation?'),
       { modal: true, detail },
       yes,
     )) === yes
@@ -99,28 +100,43 @@ interface Choice extends vscode.MessageItem {
   readonly shows?: 'panel' | 'change';
 }
 
-/** Asks in a notification, for when the panel is not on the screen. */
-async function notify(panel: ChatPanel, params: ApproveParams): Promise<Decision | undefined> {
-  const what = params.title || vscode.l10n.t('use {0}', params.tool);
-  const outside = params.outside?.length
-    ? '\n' + vscode.l10n.t('Outside of the folder: {0}', params.outside.join(', '))
-    : '';
+/** Longer scopes are not offered in a notification, which might not show all of them. In characters. */
+const maxNotified = 400;
+
+/** Converts "Edit a.go" to "edit a.go", for use inside a sentence. */
+function uncapitalized(title: string): string {
+  return /^[A-Z][a-z]/.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title;
+}
+
+/** Returns the text of a notification and its buttons. */
+function question(params: ApproveParams): { text: string; choices: Choice[] } {
+  const what = params.title ? uncapitalized(params.title) : vscode.l10n.t('use {0}', params.tool);
+  const scope = scopeOf(params);
+  const parts = [vscode.l10n.t('Allow xcsh to {0}?', what), ...warningsOf(params)];
+  if (scope) {
+    parts.push(vscode.l10n.t('“Allow for This Session” applies to: {0}', scope));
+  }
+  const text = visible(parts.join('\n'));
+  const whole = text.length <= maxNotified;
   const choices: Choice[] = [
-    { title: vscode.l10n.t('Allow'), decision: 'once' },
-    ...(params.rules?.length ? [{ title: vscode.l10n.t('Allow for This Session'), decision: 'session' as const }] : []),
+    ...(whole ? [{ title: vscode.l10n.t('Allow'), decision: 'once' as const }] : []),
+    ...(whole && scope ? [{ title: vscode.l10n.t('Allow for This Session'), decision: 'session' as const }] : []),
     { title: vscode.l10n.t('Deny'), decision: 'deny' },
-    params.diff
+    params.diff && whole
       ? { title: vscode.l10n.t('Show Change'), shows: 'change' }
       : { title: vscode.l10n.t('Show in Chat'), shows: 'panel' },
   ];
+  return { text: whole ? text : text.slice(0, maxNotified) + '…', choices };
+}
+
+/** Asks in a notification, for when the panel is hidden. It does not take the focus. */
+async function notify(panel: ChatPanel, params: ApproveParams): Promise<Decision | undefined> {
+  const { text, choices } = question(params);
   for (;;) {
-    const chosen = await vscode.window.showWarningMessage(
-      visible(vscode.l10n.t('xcsh wants to: {0}', what) + outside),
-      ...choices,
-    );
+    const chosen = await vscode.window.showWarningMessage(text, ...choices);
     if (chosen?.shows === 'change') {
       await openChange(params.cwd, params.paths?.[0] ?? '', params.diff ?? '');
-      continue; // the question stays
+      continue; // the question remains open
     }
     if (chosen?.shows === 'panel') {
       await panel.focus(params.cwd);

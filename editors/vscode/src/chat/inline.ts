@@ -5,17 +5,16 @@ import { innermost } from '../folders';
 import type { Host, LocalFolder } from '../host';
 import type { ApproveParams } from '../wire.gen';
 import type { Approvals } from './approvals';
-import { changeUri, currentText } from './changes';
+import { Applied } from './applied';
 import { attachmentOf } from './files';
 import { instruction } from './instruction';
 import type { Decision } from './messages';
 import type { ChatPanel } from './panel';
 import { patched } from './patch';
+import { Reviews, type Token } from './review';
+import { warningsOf } from './warnings';
 
-/** The context key that shows Accept and Reject in the title of the diff editor. */
-const reviewingKey = 'xcshLs.reviewing';
-
-/** What a light bulb or a keybinding may bring along. */
+/** Arguments that a light bulb or a keybinding can pass. */
 interface Preset {
   readonly uri?: vscode.Uri;
   readonly range?: vscode.Range;
@@ -26,13 +25,13 @@ interface Preset {
 const changing = new Set(['edit', 'write']);
 
 /**
- * Asks the model for a change of what is selected. The change is shown before it is made;
- * only when the person accepts it does the server put it into the open document, as one
- * edit that can be undone.
+ * Asks the model to change the selection. The change is announced, and shown when the user opens
+ * it. Only after the user accepts it does the server apply it to the open document, as one edit
+ * that can be undone.
  */
 export class InlineChat implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
-  #decide: ((accept: boolean) => void) | undefined;
+  readonly #reviews = new Reviews();
 
   constructor(
     private readonly host: Host,
@@ -41,8 +40,9 @@ export class InlineChat implements vscode.Disposable {
   ) {
     this.#subscriptions = [
       vscode.commands.registerCommand('xcshLs.inlineChat', (preset?: Preset) => this.#start(preset ?? {})),
-      vscode.commands.registerCommand('xcshLs.inlineChat.accept', () => this.#decide?.(true)),
-      vscode.commands.registerCommand('xcshLs.inlineChat.reject', () => this.#decide?.(false)),
+      vscode.commands.registerCommand('xcshLs.inlineChat.review', () => this.#reviews.open()),
+      vscode.commands.registerCommand('xcshLs.inlineChat.accept', () => this.#reviews.answer(true)),
+      vscode.commands.registerCommand('xcshLs.inlineChat.reject', () => this.#reviews.answer(false)),
       vscode.languages.registerCodeActionsProvider({ scheme: 'file' }, new LightBulb(host), {
         providedCodeActionKinds: LightBulb.kinds,
       }),
@@ -53,12 +53,14 @@ export class InlineChat implements vscode.Disposable {
     const editor = vscode.window.activeTextEditor;
     const document = preset.uri ? await vscode.workspace.openTextDocument(preset.uri) : editor?.document;
     if (document?.uri.scheme !== 'file') {
-      void vscode.window.showInformationMessage(vscode.l10n.t('Open a file of a folder to ask for a change of it.'));
+      void vscode.window.showInformationMessage(
+        vscode.l10n.t('Open a file in a workspace folder to change it with xcsh.'),
+      );
       return;
     }
     const folder = innermost(this.host.folders, document.uri.fsPath);
     if (!folder) {
-      void vscode.window.showInformationMessage(vscode.l10n.t('The file is in no folder of this window.'));
+      void vscode.window.showInformationMessage(vscode.l10n.t('This file is not in a folder of this workspace.'));
       return;
     }
     const range = wholeLines(document, preset.range ?? (editor?.document === document ? editor.selection : undefined));
@@ -69,8 +71,8 @@ export class InlineChat implements vscode.Disposable {
         range.end.line + 1,
         path.basename(document.fileName),
       ),
-      prompt: vscode.l10n.t('The change is shown before it is made.'),
-      placeHolder: vscode.l10n.t('What is to be different?'),
+      prompt: vscode.l10n.t('You review the change before it is applied.'),
+      placeHolder: vscode.l10n.t('Describe the change'),
       value: preset.wish ?? '',
       ignoreFocusOut: true,
     });
@@ -79,9 +81,9 @@ export class InlineChat implements vscode.Disposable {
     }
   }
 
-  /** Runs one turn. Changes of the file come to the review, everything else where it always does. */
+  /** Runs one turn. Changes to the file go to the review, all other approvals to their usual place. */
   async #ask(folder: LocalFolder, document: vscode.TextDocument, range: vscode.Range, wish: string): Promise<void> {
-    const before = document.getText();
+    const edits = new DocumentEdits(this.host, document);
     let reviewed = 0;
     const stop = this.approvals.review((params, token) => {
       if (
@@ -93,7 +95,7 @@ export class InlineChat implements vscode.Disposable {
         return undefined;
       }
       reviewed++;
-      return this.#review(params, token);
+      return this.#propose(params, document, range.start.line, edits, token);
     });
     const args = {
       cwd: folder.cwd,
@@ -109,117 +111,152 @@ export class InlineChat implements vscode.Disposable {
       const result = await vscode.window.withProgress(options, (_progress, token) =>
         this.host.request('xcsh.prompt', args, token),
       );
-      if (reviewed === 0) {
-        await this.#afterwards(folder, document, before, textOf(result.message));
+      if (reviewed === 0 && edits.made === 0) {
+        void this.#tellAnswer(folder, textOf(result.message));
       }
     } catch (error) {
       await this.host.showError(error, { command: 'xcsh.prompt', args });
     } finally {
       stop();
     }
+    await this.#afterwards(document, edits);
   }
 
-  /** Shows a change that is not made yet, and waits for the person. */
-  async #review(
+  async #tellAnswer(folder: LocalFolder, answer: string): Promise<void> {
+    const show = vscode.l10n.t('Open Chat');
+    const text = answer ? answer.slice(0, 300) : vscode.l10n.t('xcsh made no changes.');
+    if ((await vscode.window.showInformationMessage(text, show)) === show) {
+      await this.panel.focus(folder.cwd);
+    }
+  }
+
+  /** Announces a proposed change, and waits for the user's review. */
+  async #propose(
     params: ApproveParams,
-    token: { readonly isCancellationRequested: boolean; onCancellationRequested(f: () => void): { dispose(): void } },
+    document: vscode.TextDocument,
+    line: number,
+    edits: DocumentEdits,
+    token: Token,
   ): Promise<Decision> {
-    const file = params.paths?.[0] ?? '';
-    const now = (await currentText(file)) ?? '';
-    const then = patched(now, params.diff ?? '');
-    if (then === undefined || token.isCancellationRequested) {
-      return 'deny'; // the file is another one than the change was made for
+    const diff = params.diff ?? '';
+    const accepted = await this.#reviews.decide(
+      {
+        document,
+        line: lineOf(diff) ?? line,
+        announcement: vscode.l10n.t('xcsh wants to change {0}.', path.basename(document.fileName)),
+        sides: () => {
+          const then = patched(document.getText(), diff);
+          // Undefined: the file no longer matches the change.
+          return then === undefined ? undefined : [document.getText(), then];
+        },
+        notes: warningsOf(params),
+      },
+      token,
+    );
+    if (accepted) {
+      edits.skip();
     }
-    return (await this.#shown(vscode.Uri.file(file), changeUri(file, then), token)) ? 'once' : 'deny';
+    return accepted ? 'once' : 'deny';
   }
 
-  /** A mode that allows edits lets them be made unasked: then they are reviewed after the fact. */
-  async #afterwards(folder: LocalFolder, document: vscode.TextDocument, before: string, answer: string): Promise<void> {
-    const after = document.getText();
-    if (after === before) {
-      const show = vscode.l10n.t('Open Chat');
-      const text = answer ? answer.slice(0, 300) : vscode.l10n.t('xcsh made no change.');
-      if ((await vscode.window.showInformationMessage(text, show)) === show) {
-        await this.panel.focus(folder.cwd);
-      }
-      return;
+  /** If the mode allows edits without asking, they are reviewed after the fact. */
+  async #afterwards(document: vscode.TextDocument, edits: DocumentEdits): Promise<void> {
+    const { applied } = edits;
+    const first = applied.first;
+    if (first === undefined) {
+      return edits.dispose();
     }
-    if (await this.#shown(changeUri(document.fileName, before), document.uri)) {
-      return;
-    }
-    if (document.getText() !== after) {
-      void vscode.window.showWarningMessage(
-        vscode.l10n.t('{0} was changed meanwhile; undo the change in its editor.', path.basename(document.fileName)),
-      );
-      return;
-    }
-    const edit = new vscode.WorkspaceEdit();
-    edit.replace(document.uri, new vscode.Range(document.positionAt(0), document.positionAt(after.length)), before);
-    await vscode.workspace.applyEdit(edit);
-  }
-
-  /** Shows two sides and says whether the person accepted. Closing the diff is a no. */
-  async #shown(
-    left: vscode.Uri,
-    right: vscode.Uri,
-    token?: { onCancellationRequested(f: () => void): { dispose(): void } },
-  ): Promise<boolean> {
-    this.#decide?.(false); // an older review that nobody answered
-    const name = path.basename(right.path);
-    let done = (_accept: boolean): void => undefined;
-    const decided = new Promise<boolean>((resolve) => {
-      done = resolve;
-    });
-    this.#decide = done;
-    const watching = [
-      vscode.window.tabGroups.onDidChangeTabs((e) => e.closed.some((tab) => isDiff(tab, left, right)) && done(false)),
-      ...(token ? [token.onCancellationRequested(() => done(false))] : []),
-    ];
+    const name = path.basename(document.fileName);
     try {
-      await vscode.commands.executeCommand('setContext', reviewingKey, true);
-      await vscode.commands.executeCommand('vscode.diff', left, right, vscode.l10n.t('{0} (proposed by xcsh)', name), {
-        preview: true,
+      const accepted = await this.#reviews.decide({
+        document,
+        line: document.positionAt(first).line,
+        announcement: vscode.l10n.t('xcsh changed {0}.', name),
+        sides: () => [applied.without, applied.text],
+        notes: [],
       });
-      const [accept, reject] = [vscode.l10n.t('Accept'), vscode.l10n.t('Reject')];
-      void vscode.window
-        .showInformationMessage(vscode.l10n.t('Accept the change of {0}?', name), accept, reject)
-        .then((a) => a && done(a === accept));
-      return await decided;
+      if (!accepted) {
+        await undo(document, applied, name);
+      }
     } finally {
-      for (const w of watching) {
-        w.dispose();
-      }
-      if (this.#decide === done) {
-        this.#decide = undefined;
-        await vscode.commands.executeCommand('setContext', reviewingKey, false);
-      }
-      await closeDiff(left, right);
+      edits.dispose();
     }
   }
 
   dispose(): void {
-    this.#decide?.(false);
+    this.#reviews.dispose();
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 }
 
-function isDiff(tab: vscode.Tab, left: vscode.Uri, right: vscode.Uri): boolean {
-  const { input } = tab;
-  return (
-    input instanceof vscode.TabInputTextDiff &&
-    input.original.toString() === left.toString() &&
-    input.modified.toString() === right.toString()
-  );
-}
+/** Tracks the server's edits in one document. */
+class DocumentEdits implements vscode.Disposable {
+  readonly applied: Applied;
+  made = 0;
+  #skip = 0;
+  readonly #subscription: vscode.Disposable;
 
-async function closeDiff(left: vscode.Uri, right: vscode.Uri): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((g) => g.tabs).filter((tab) => isDiff(tab, left, right));
-  if (tabs.length > 0) {
-    await vscode.window.tabGroups.close(tabs, true);
+  constructor(host: Host, document: vscode.TextDocument) {
+    this.applied = new Applied(document.getText());
+    const uri = document.uri.toString();
+    this.#subscription = vscode.Disposable.from(
+      host.watchEdits((texts) => {
+        const found = [...texts].find(([other]) => vscode.Uri.parse(other).toString() === uri)?.[1];
+        if (!found || this.#skip-- > 0) {
+          this.#skip = Math.max(this.#skip, 0);
+          return () => undefined;
+        }
+        this.#skip = 0;
+        this.made++;
+        return this.applied.expect(found);
+      }),
+      vscode.workspace.onDidChangeTextDocument((e) => {
+        if (e.document === document) {
+          this.applied.changed(
+            e.contentChanges.map((c) => ({ offset: c.rangeOffset, length: c.rangeLength, text: c.text })),
+          );
+        }
+      }),
+    );
+  }
+
+  /** Excludes the next edit, which the user has already reviewed. */
+  skip(): void {
+    this.#skip++;
+  }
+
+  dispose(): void {
+    this.#subscription.dispose();
   }
 }
 
-/** The lines that a selection touches; without one, the line of the cursor. */
+/** Undoes the server's changes at their current positions. The user's later changes are kept. */
+async function undo(document: vscode.TextDocument, applied: Applied, name: string): Promise<void> {
+  const { touched } = applied.counts;
+  const edit = new vscode.WorkspaceEdit();
+  for (const { offset, length, text } of applied.undo()) {
+    const range = new vscode.Range(document.positionAt(offset), document.positionAt(offset + length));
+    edit.replace(document.uri, range, text);
+  }
+  const undone = edit.size === 0 || (await vscode.workspace.applyEdit(edit));
+  if (!undone) {
+    void vscode.window.showWarningMessage(
+      vscode.l10n.t("Couldn't reject the change: {0} has been edited since. Undo the change in the editor.", name),
+    );
+  } else if (touched > 0) {
+    void vscode.window.showWarningMessage(
+      vscode.l10n.t('Some parts of the change to {0} were edited later and have been kept.', name),
+    );
+  }
+}
+
+/** Returns the document line, from 0, at which a diff begins. */
+function lineOf(diff: string): number | undefined {
+  const line = /^@@ -(\d+)/m.exec(diff)?.[1];
+  return line === undefined ? undefined : Math.max(0, Number(line) - 1);
+}
+
+/** Returns the lines that a selection touches; without a selection, the line of the cursor. */
 function wholeLines(document: vscode.TextDocument, selection: vscode.Range | undefined): vscode.Range {
   const start = selection?.start.line ?? 0;
   const endsBefore = selection && !selection.isEmpty && selection.end.character === 0 && selection.end.line > start;
@@ -238,7 +275,7 @@ function textOf(message: unknown): string {
     .trim();
 }
 
-/** Offers a change of what is selected, and of what a diagnostic is about. */
+/** Offers to change the selection, or the range of a diagnostic. */
 class LightBulb implements vscode.CodeActionProvider {
   static readonly kinds = [vscode.CodeActionKind.RefactorRewrite, vscode.CodeActionKind.QuickFix];
 
@@ -258,7 +295,7 @@ class LightBulb implements vscode.CodeActionProvider {
       return a;
     };
     const fixes = context.diagnostics.slice(0, 3).map((d) => {
-      const title = vscode.l10n.t('Review a fix by xcsh: {0}', d.message.split('\n')[0]?.slice(0, 60) ?? '');
+      const title = vscode.l10n.t('Fix with xcsh and Review: {0}', d.message.split('\n')[0]?.slice(0, 60) ?? '');
       const fix = action(title, vscode.CodeActionKind.QuickFix, {
         uri: document.uri,
         range: d.range,

@@ -1,6 +1,6 @@
-// What the chat page and the extension say to each other. Both sides check what they get with
-// the functions of this file: the page shows text that a model wrote, so that the extension
-// trusts it with no more than is listed here.
+// The messages between the chat page and the extension. Both sides validate them with the functions
+// of this file: the page shows text that a model wrote, so the extension grants it only the
+// operations listed here.
 
 /** The commands that the page may run; each gets the `cwd` of the panel's folder from the extension. */
 export const allowedCommands: readonly string[] = [
@@ -22,7 +22,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.tree',
 ];
 
-/** Commands with questions of their own, which the extension asks in the window. */
+/** Commands that need additional input, which the extension requests in the window. */
 export const windowCommands = [
   'new',
   'resume',
@@ -38,7 +38,7 @@ export const windowCommands = [
 ] as const;
 export type WindowCommand = (typeof windowCommands)[number];
 
-/** Where a fork ends: before a prompt, which is given back, or with an entry. */
+/** Where a fork ends: before a prompt, which is returned for editing, or after an entry. */
 export const forkPositions = ['before', 'at'] as const;
 export type ForkPosition = (typeof forkPositions)[number];
 
@@ -48,13 +48,13 @@ export type Decision = (typeof decisions)[number];
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: unknown };
 
-/** A place in a text, as LSP has it: both numbers from 0. */
+/** A position in a text, as in LSP: both numbers from 0. */
 export interface Position {
   line: number;
   character: number;
 }
 
-/** A file, or a part of one, that goes with a prompt. `name` is what the person sees. */
+/** A file, or a part of one, that is attached to a prompt. `name` is its label. */
 export interface Attachment {
   uri: string;
   name: string;
@@ -67,17 +67,17 @@ export interface ChatFolder {
   name: string;
 }
 
-/** The server, as far as a person cares. */
+/** The state of the server that the user sees. */
 export type ServerState = 'starting' | 'running' | 'stopped';
 
-/** A failure of a call. `kind` is one of those of the wire protocol. */
+/** A failed call. `kind` is one of the wire protocol's kinds. */
 export interface CallError {
   message: string;
   kind: string;
   data?: JsonObject;
 }
 
-/** A message of the page. Numbers name calls, and are never used twice by one page. */
+/** A message from the page. Numbers identify calls and are never reused by a page. */
 export type FromPage =
   | { kind: 'ready' }
   | { kind: 'call'; id: number; command: string; args: JsonObject }
@@ -97,7 +97,7 @@ export type FromPage =
   | { kind: 'focused'; on: boolean }
   | { kind: 'keep'; kept: JsonObject };
 
-/** What a page is told when it says that it is ready, and when the folder became another one. */
+/** Sent to a page when it is ready, and when the folder changes. */
 export interface Init {
   kind: 'init';
   server: ServerState;
@@ -105,8 +105,8 @@ export interface Init {
   cwd: string | null;
   commands: string[];
   trusted: boolean;
-  texts: { [english: string]: string }; // in the language of the window; none when that is English
-  kept: JsonObject | null; // what an older page said was to be kept
+  texts: { [english: string]: string }; // in the language of the window; empty for English
+  kept: JsonObject | null; // the state that an earlier page saved
 }
 
 /** A message to the page. */
@@ -122,7 +122,7 @@ export type ToPage =
   | { kind: 'compose'; text: string; send: boolean }
   | { kind: 'focus' };
 
-const maxText = 32 << 20; // UTF-16 units; pictures go through here
+const maxText = 32 << 20; // UTF-16 units; images are included
 const maxPath = 8192;
 
 export function isObject(v: unknown): v is JsonObject {
@@ -153,7 +153,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   keep: (m) => isObject(m['kept']),
 };
 
-/** Returns the message when it is one of a page, else undefined. */
+/** Returns the message if it is a valid message from a page, else undefined. */
 export function fromPage(m: unknown): FromPage | undefined {
   if (!isObject(m) || typeof m['kind'] !== 'string' || !Object.hasOwn(pageChecks, m['kind'])) return undefined;
   return pageChecks[m['kind'] as FromPage['kind']](m) ? (m as unknown as FromPage) : undefined;
@@ -198,7 +198,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   focus: () => true,
 };
 
-/** Returns the message when it is one to a page, else undefined. */
+/** Returns the message if it is a valid message to a page, else undefined. */
 export function toPage(m: unknown): ToPage | undefined {
   if (!isObject(m) || typeof m['kind'] !== 'string' || !Object.hasOwn(hostChecks, m['kind'])) return undefined;
   return hostChecks[m['kind'] as ToPage['kind']](m) ? (m as unknown as ToPage) : undefined;

@@ -26,11 +26,11 @@ import { Restorer } from './restore';
 
 export const chatView = 'xcshLs.chat';
 
-/** Where the draft is kept. VS Code keeps it in the page's own state too, but in a browser not over a reload. */
+/** The key of the saved draft. VS Code also saves it in the page's own state, but in a browser not across a reload. */
 const keptKey = 'xcshLs.chat.kept';
 const keepAfterMs = 300;
 
-/** The commands of the window that the page may start, with the folder as their argument. */
+/** The window commands that the page can start, with the folder as their argument. */
 const windowCommandNames: Record<WindowCommand, string> = {
   new: 'xcsh.new',
   resume: 'xcsh.resume',
@@ -59,9 +59,9 @@ function serverState(status: ServerStatus): { state: ServerState; message?: stri
 }
 
 /**
- * The chat panel's side in the extension. The page is a thin client of the server: it is
- * told everything about its folder, and may run the commands of a list. It can go away and
- * come back at any time.
+ * The extension's side of the chat panel. The page is a thin client of the server: it receives all
+ * data about its folder, and can run the commands of a list. It can disappear and come back at any
+ * time.
  */
 export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
   #view: vscode.WebviewView | undefined;
@@ -99,8 +99,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     );
     this.#subscriptions = [
       vscode.window.registerWebviewViewProvider(chatView, this),
-      host.onNotification('xcsh/event', (params) => this.#told('event', params)),
-      host.onNotification('xcsh/sessionChanged', (params) => this.#told('session', params)),
+      host.onNotification('xcsh/event', (params) => this.#forward('event', params)),
+      host.onNotification('xcsh/sessionChanged', (params) => this.#forward('session', params)),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
       host.onDidChangeFolders(() => this.#foldersChanged()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
@@ -118,7 +118,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const gone = [
       webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
       view.onDidChangeVisibility(() => {
-        // A hidden page is gone; it says that it is ready when it comes back.
+        // A hidden page is unloaded; it reports when it is ready again.
         if (!view.visible) {
           this.#pageGone();
         }
@@ -140,12 +140,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     });
   }
 
-  /** The page is there, on the screen, and shows the folder. */
+  /** Reports whether the page is visible and shows the folder. */
   shows(cwd: string): boolean {
     return this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
   }
 
-  /** Shows a question in the page; false when the page cannot. */
+  /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
     if (!this.shows(params.cwd)) {
       return false;
@@ -154,17 +154,23 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return true;
   }
 
-  /** Shows on the view how many questions wait. */
+  /** Shows the number of pending questions as a badge on the view. */
   badge(count: number): void {
     if (this.#view) {
       this.#view.badge =
         count > 0
-          ? { value: count, tooltip: vscode.l10n.t('{0} tool calls wait for your permission', count) }
+          ? {
+              value: count,
+              tooltip:
+                count === 1
+                  ? vscode.l10n.t('1 action needs your approval')
+                  : vscode.l10n.t('{0} actions need your approval', count),
+            }
           : undefined;
     }
   }
 
-  /** Brings the panel to the front, of a folder if one is given. */
+  /** Shows the panel and gives it the focus, for a folder if one is given. */
   async focus(cwd?: string): Promise<void> {
     if (cwd !== undefined) {
       this.#use(cwd);
@@ -173,7 +179,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     this.#post({ kind: 'focus' });
   }
 
-  /** Brings the panel to the front for a folder; false when that is none of the window's. */
+  /** Shows the panel for a folder; false if the folder is not in this window. */
   async reveal(cwd: string): Promise<boolean> {
     const known = this.host.folders.some((f) => f.cwd === cwd);
     if (known) {
@@ -182,14 +188,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return known;
   }
 
-  /** Puts files into the composer, when there is one if there is none yet. */
+  /** Attaches files to the prompt in the composer, as soon as the page is ready. */
   async attach(attachments: Attachment[], cwd?: string): Promise<void> {
     this.#toAttach.push(...attachments);
     await this.focus(cwd);
     this.#deliver();
   }
 
-  /** Puts a text into the composer, and sends it if it is to be. */
+  /** Puts a text into the composer, and optionally sends it. */
   async compose(cwd: string, text: string, send = false): Promise<boolean> {
     if (!this.host.folders.some((f) => f.cwd === cwd)) {
       return false;
@@ -219,7 +225,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
-  /** Tells key bindings whether keys go to the page. The editor itself knows it of no webview in a view. */
+  /** Sets the context key for the focus of the page. VS Code has none for webview views. */
   #focused(on: boolean): void {
     void vscode.commands.executeCommand('setContext', 'xcshLs.chatFocus', on);
   }
@@ -240,13 +246,13 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       return;
     }
     try {
-      await this.#obey(m);
+      await this.#handle(m);
     } catch (error) {
       await this.host.showError(error);
     }
   }
 
-  async #obey(m: FromPage): Promise<void> {
+  async #handle(m: FromPage): Promise<void> {
     const cwd = this.#folder?.cwd ?? '';
     switch (m.kind) {
       case 'ready':
@@ -317,7 +323,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return snapshot;
   }
 
-  /** Tells a page that just came, or that shows another folder, where it is. */
+  /** Sends the initial state to a new page, or to one that shows another folder. */
   #begin(): void {
     const { state, message } = serverState(this.host.status);
     const starts = state === 'stopped' && this.host.status.kind === 'stopped';
@@ -341,20 +347,20 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#post({ kind: 'approve', request: params });
     }
     if (this.#ready && starts && this.#folder) {
-      // What becomes of it is told as a change of the status.
+      // A status change reports the outcome.
       void this.host
         .ready()
         .catch((error: unknown) => this.host.output.info(`the chat has no server: ${String(error)}`));
     }
   }
 
-  /** Runs a command that asks in the window. */
+  /** Runs a command that prompts in the window. */
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = command === 'restart' || command === 'log' ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
   }
 
-  /** Writes what a page wants to be kept, once it pauses. */
+  /** Saves the page's state once it stops changing. */
   #keep(kept: JsonObject): void {
     this.#kept = kept;
     clearTimeout(this.#keeping);
@@ -366,7 +372,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     void this.context.workspaceState.update(keptKey, this.#kept);
   }
 
-  #told(kind: 'event' | 'session', params: { cwd: string }): void {
+  #forward(kind: 'event' | 'session', params: { cwd: string }): void {
     if (params.cwd === this.#folder?.cwd) {
       this.#post({ kind, params });
     }
@@ -399,7 +405,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #showEditor(): void {
     const editor = vscode.window.activeTextEditor;
     if (editor && editor.document.uri.scheme !== 'file') {
-      return; // an output or a diff says nothing about what the person works on
+      return; // an output or a diff is not a file that the user is working on
     }
     this.#post({ kind: 'editor', file: editorFile(editor, this.#folder) ?? null });
   }

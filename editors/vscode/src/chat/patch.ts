@@ -1,6 +1,6 @@
 import { applyPatch, parsePatch, reversePatch, type StructuredPatch } from 'diff';
 
-/** The two sides of a change. `whole` is false when only the changed parts are known. */
+/** The two sides of a change. `whole` is false if only the changed parts are known. */
 export interface Sides {
   readonly before: string;
   readonly after: string;
@@ -15,14 +15,14 @@ function parsed(patch: string): StructuredPatch | undefined {
   }
 }
 
-/** The text with a change made, undefined when the change is not one of this text. */
+/** Returns the text with a change applied; undefined if the change does not apply to it. */
 export function patched(text: string, patch: string): string | undefined {
   const change = parsed(patch);
   const out = change && applyPatch(text, change, { fuzzFactor: 0, autoConvertLineEndings: true });
   return out === false ? undefined : out;
 }
 
-/** Both sides of a change of a file with this text, be it made already or not. */
+/** Returns both sides of a change to a file with this text, whether or not it has been applied. */
 export function sidesOf(text: string | undefined, patch: string): Sides | undefined {
   const change = parsed(patch);
   if (!change) {
@@ -41,7 +41,7 @@ export function sidesOf(text: string | undefined, patch: string): Sides | undefi
   return partsOf(change);
 }
 
-/** The lines that a change names, of each side. */
+/** Returns the lines of a change, for each side. */
 function partsOf(change: StructuredPatch): Sides {
   const side = (other: string): string =>
     change.hunks

@@ -1,4 +1,4 @@
-/** How well a path answers a query: more is better, 0 is not at all. The letters must come in their order. */
+/** Scores how well a path matches a query: higher is better, 0 is no match. The letters must occur in order. */
 export function score(query: string, path: string): number {
   if (query === '') {
     return 1;
@@ -35,7 +35,7 @@ function scattered(wanted: string, text: string): number {
   return Math.max(1, 200 - gaps);
 }
 
-/** The best of the paths, best first; of equals the shorter one. */
+/** Returns the best matches, best first; among equal scores, the shorter path wins. */
 export function best(query: string, paths: readonly string[], count: number): string[] {
   return paths
     .map((path) => ({ path, score: score(query, path) }))

@@ -1,6 +1,6 @@
 import type { CommandMap } from '../wire.gen';
 
-/** What is kept of a folder over restarts of the server and of the window. */
+/** Storage that persists across restarts of the server and of the window. */
 export interface Memory {
   get(key: string): string | undefined;
   update(key: string, value: string | undefined): PromiseLike<void>;
@@ -12,8 +12,8 @@ type Run = <C extends 'xcsh.state' | 'xcsh.resume'>(
 ) => Promise<CommandMap[C]['result']>;
 
 /**
- * Brings a folder's conversation back after the server was started again, which begins with
- * a fresh session. A session that somebody chose meanwhile is left alone.
+ * Restores a folder's conversation after the server was restarted, because the new server begins
+ * with an empty session. A session that the user chose meanwhile is not replaced.
  */
 export class Restorer {
   readonly #done = new Map<string, Promise<void>>();
@@ -24,19 +24,19 @@ export class Restorer {
     private readonly log: (text: string) => void,
   ) {}
 
-  /** The server is another one: every folder has to be looked at again. */
+  /** Handles a new server process: every folder has to be restored again. */
   restarted(): void {
     this.#done.clear();
   }
 
-  /** Remembers which session a folder shows. */
+  /** Records which session a folder shows. */
   async remember(cwd: string, file: string | null): Promise<void> {
     if (file !== null && this.memory.get(keyOf(cwd)) !== file) {
       await this.memory.update(keyOf(cwd), file);
     }
   }
 
-  /** Makes the folder's remembered session the live one, once for each server. It does not reject. */
+  /** Resumes the folder's recorded session, once per server process. It does not reject. */
   restore(cwd: string): Promise<void> {
     let done = this.#done.get(cwd);
     if (!done) {
@@ -61,7 +61,7 @@ export class Restorer {
       await this.run('xcsh.resume', { cwd, target: file, onOtherProject: 'fail' });
     } catch (error) {
       await this.memory.update(keyOf(cwd), undefined);
-      // A session without an answer has no file: there is nothing to bring back.
+      // A session without an answer has no file, so there is nothing to restore.
       if ((error as { kind?: unknown }).kind !== 'notFound') {
         throw error;
       }

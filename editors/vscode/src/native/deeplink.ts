@@ -1,12 +1,12 @@
 import * as path from 'node:path';
 
-/** What a link of the form vscode://xcsh-ls.xcsh-ls/… asks for. */
+/** The request of a link of the form vscode://xcsh-ls.xcsh-ls/…. */
 export type DeepLink =
   | { readonly kind: 'resume'; readonly id: string }
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'wrong' };
 
-/** Reads a link. Anybody can make one, so that nothing in it is believed. */
+/** Parses a link. Anyone can create one, so its content is untrusted. */
 export function deepLink(uriPath: string, query: string, platform: NodeJS.Platform = process.platform): DeepLink {
   const parameters = new URLSearchParams(query);
   switch (uriPath) {
@@ -17,7 +17,8 @@ export function deepLink(uriPath: string, query: string, platform: NodeJS.Platfo
     case '/open': {
       const file = parameters.get('path') ?? '';
       const at = platform === 'win32' ? path.win32 : path.posix;
-      // Two slashes in front name another machine on Windows, which opening would talk to.
+      // On Windows, a leading double slash names another machine, and opening the file would
+      // contact it.
       const local = at.isAbsolute(file) && !/^[\\/]{2}/.test(file) && !file.includes('\0');
       return local && file.endsWith('.jsonl') ? { kind: 'open', path: at.normalize(file) } : { kind: 'wrong' };
     }

@@ -8,34 +8,34 @@ const t = vscode.l10n.t;
 
 const command = 'go install github.com/xcsh-ls/xcsh-ls/cmd/xcsh-ls@latest';
 
-/** Shows how to get the server, and what was found so far. */
+/** Shows how to install the server, and the result of the search so far. */
 export async function showInstallHelp(host: Host, server: Server): Promise<void> {
   const located = server.locate();
   const found =
     located.kind === 'found'
       ? t('The extension uses `{0}`.', located.path)
       : located.kind === 'wrongSetting'
-        ? t('The setting `xcshLs.server.path` names `{0}`, which cannot be run.', located.path)
-        : t('There is none in the extension and none on `PATH`.');
+        ? t('The setting `xcshLs.server.path` is `{0}`, which is not an executable file.', located.path)
+        : t('The extension does not include a server for this platform, and there is none on `PATH`.');
   const text = [
-    `# ${t('The server xcsh-ls')}`,
+    `# ${t('The xcsh-ls server')}`,
     '',
-    t('Sessions are read and written by a program of its own, `xcsh-ls`, that runs beside the editor.'),
+    t('The server, `xcsh-ls`, is a separate program that reads and writes sessions.'),
     '',
     found,
     '',
-    `## ${t('Install it')}`,
+    `## ${t('Install the server')}`,
     '',
-    t('With Go 1.26 or newer:'),
+    t('With Go 1.26 or later:'),
     '',
     '```sh',
     command,
     '```',
     '',
-    t('or, in a clone of the project, `make build`, which writes `bin/xcsh-ls`.'),
+    t('Or, in a clone of the repository, run `make build`, which writes `bin/xcsh-ls`.'),
     '',
     t(
-      'Where `go install` puts programs is looked at, too. For any other place set `xcshLs.server.path` to the absolute path of the program.',
+      'The extension also looks in the directory that `go install` uses. For any other location, set `xcshLs.server.path` to the absolute path of the program.',
     ),
     '',
     t('Then run the command *xcsh: Restart Server*.'),

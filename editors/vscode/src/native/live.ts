@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Host } from '../host';
 import type { SessionEvent, SessionState } from '../wire.gen';
 
-/** The events behind which the state of a session is another one. */
+/** The events that change the state of a session. */
 const telling: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
   'agent_start',
   'agent_end',
@@ -26,7 +26,7 @@ export class LiveStates implements vscode.Disposable {
     this.#subscriptions = [
       this.#changed,
       host.onNotification('xcsh/sessionChanged', ({ cwd }) => void this.#read(cwd)),
-      // A title may have changed, by a command of ours or by another program.
+      // A title can change, by a command of this extension or by another program.
       host.onNotification('xcsh/sessionsChanged', () =>
         [...this.#states.keys()].forEach((cwd) => void this.#read(cwd)),
       ),
@@ -45,7 +45,7 @@ export class LiveStates implements vscode.Disposable {
     ];
   }
 
-  /** undefined: nothing was opened in this folder yet. */
+  /** Returns the state; undefined if no session has been opened in this folder. */
   of(cwd: string): SessionState | undefined {
     return this.#states.get(cwd);
   }

@@ -10,7 +10,7 @@ interface MenuItem extends vscode.QuickPickItem {
   readonly command?: string;
 }
 
-/** What can be done with the session of the folder; the status bar opens it. */
+/** Shows the actions for the folder's session. The status bar opens this menu. */
 export async function showMenu(window: Window, states: LiveStates, terminals: Terminals): Promise<void> {
   const folder = window.liveFolder;
   const state = folder && states.of(folder.cwd);
@@ -32,7 +32,7 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
     items.push(
       separator(t('This session')),
       item('repo-forked', t('Fork'), 'xcsh.fork'),
-      item('history', t('Go Back to a Prompt…'), 'xcsh.branch'),
+      item('history', t('Go to Message…'), 'xcsh.branch'),
       item('edit', t('Rename…'), 'xcsh.rename', state.title),
       item(
         'hubot',
@@ -40,13 +40,13 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
         'xcsh.setModel',
         state.model ? `${state.model.provider}/${state.model.id}` : t('none'),
       ),
-      item('lightbulb', t('Thinking…'), 'xcsh.setThinking', state.thinkingLevel),
-      item('shield', t('Approval…'), 'xcsh.setApproval'),
+      item('lightbulb', t('Thinking Level…'), 'xcsh.setThinking', state.thinkingLevel),
+      item('shield', t('Permissions…'), 'xcsh.setApproval'),
     );
   }
   if (state) {
     items.push(
-      separator(t('Take along')),
+      separator(t('Export')),
       item('open-preview', t('Transcript'), 'xcsh.transcript'),
       item('export', t('Export…'), 'xcsh.export'),
       item('clippy', t('Dump as Text'), 'xcsh.dump'),

@@ -2,11 +2,11 @@ import type { DoctorResult, SessionStats } from '../wire.gen';
 
 type Translate = (text: string, ...values: (string | number | boolean)[]) => string;
 
-/** What is wrong with a session file, as Markdown. */
+/** Returns the problems of a session file, as Markdown. */
 export function doctorReport(result: DoctorResult, t: Translate): string {
   const problems = result.problems ?? [];
   if (problems.length === 0) {
-    return `# ${t('Session Check')}\n\n${t('Nothing is wrong with this session file.')}\n`;
+    return `# ${t('Session Check')}\n\n${t('No problems found in this session file.')}\n`;
   }
   const lines = problems.map((p) => {
     const where = p.line ? t('Line {0}', p.line) : (p.entryId ?? '');
@@ -15,16 +15,16 @@ export function doctorReport(result: DoctorResult, t: Translate): string {
   return [
     `# ${t('Session Check')}`,
     '',
-    t('The bytes of the file stay as they are, whatever is wrong with them.'),
+    t('Checking does not change the file.'),
     '',
-    `| ${t('Where')} | ${t('Kind')} | ${t('What')} | ${t('Lost to readers')} |`,
+    `| ${t('Location')} | ${t('Kind')} | ${t('Problem')} | ${t('Content lost')} |`,
     '|---|---|---|---|',
     ...lines,
     '',
   ].join('\n');
 }
 
-/** The figures of a session, as Markdown. */
+/** Returns the statistics of a session, as Markdown. */
 export function statsReport(stats: SessionStats, t: Translate): string {
   const { usage, contextUsage } = stats;
   const count = (n: number): string => n.toLocaleString('en-US');
@@ -32,33 +32,52 @@ export function statsReport(stats: SessionStats, t: Translate): string {
     rows.length === 0
       ? []
       : [`| ${heading} | |`, '|---|---:|', ...rows.map(([name, value]) => `| ${cell(name)} | ${value} |`), ''];
-  const counts = (of: Record<string, number>): (readonly [string, string])[] =>
+  const counts = (of: Record<string, number>, name = (key: string) => key): (readonly [string, string])[] =>
     Object.entries(of)
       .sort(([, a], [, b]) => b - a)
-      .map(([name, n]) => [name, count(n)] as const);
+      .map(([key, n]) => [name(key), count(n)] as const);
   return [
     `# ${t('Session Statistics')}`,
     '',
-    ...table(t('Messages'), counts(stats.messages)),
+    ...table(
+      t('Messages'),
+      counts(stats.messages, (role) => roleName(role, t)),
+    ),
     ...table(t('Tool calls'), counts(stats.toolCalls)),
     ...table(t('Tokens'), [
-      [t('Read'), count(usage.input)],
-      [t('Written'), count(usage.output)],
-      [t('From the cache'), count(usage.cacheRead)],
-      [t('Into the cache'), count(usage.cacheWrite)],
-      [t('All'), count(usage.totalTokens)],
-      [t('Cost in US dollars'), usage.cost.toFixed(4)],
+      [t('Input'), count(usage.input)],
+      [t('Output'), count(usage.output)],
+      [t('Cache reads'), count(usage.cacheRead)],
+      [t('Cache writes'), count(usage.cacheWrite)],
+      [t('Total'), count(usage.totalTokens)],
+      [t('Cost (USD)'), usage.cost.toFixed(4)],
     ]),
     ...table(t('Context'), [
-      [t('Tokens now'), count(contextUsage.tokens)],
+      [t('Tokens in context'), count(contextUsage.tokens)],
       ...(contextUsage.contextWindow
         ? ([
-            [t('Window of the model'), count(contextUsage.contextWindow)],
-            [t('Full to'), `${(contextUsage.percent ?? 0).toFixed(1)} %`],
+            [t('Context window'), count(contextUsage.contextWindow)],
+            [t('Context used'), `${(contextUsage.percent ?? 0).toFixed(1)}%`],
           ] as const)
         : []),
     ]),
   ].join('\n');
+}
+
+/** The name of a message role; unknown roles keep the name that the session file uses. */
+function roleName(role: string, t: Translate): string {
+  switch (role) {
+    case 'user':
+      return t('User');
+    case 'assistant':
+      return t('Assistant');
+    case 'toolResult':
+      return t('Tool results');
+    case 'bashExecution':
+      return t('User commands');
+    default:
+      return role;
+  }
 }
 
 function cell(text: string): string {

@@ -5,10 +5,10 @@ import type { Host } from '../host';
 /** The scheme of documents that show the result of a command. */
 export const reportScheme = 'xcshls-report';
 
-/** How many reports are kept, so that their tabs survive being hidden. */
+/** The number of reports that are kept, so that hidden tabs can be shown again. */
 const maxReports = 20;
 
-/** The texts of report documents, by the path of their address. */
+/** The texts of report documents, by the path of their URI. */
 const texts = new Map<string, string>();
 let serial = 0;
 
@@ -18,7 +18,7 @@ export function registerReports(): vscode.Disposable {
   });
 }
 
-/** Shows a Markdown text, rendered; nothing has to be saved when it is closed. */
+/** Shows a rendered Markdown text, which can be closed without a prompt to save. */
 export async function showReport(host: Pick<Host, 'output'>, title: string, markdown: string): Promise<void> {
   const key = String(++serial);
   texts.set(key, markdown);
@@ -32,7 +32,7 @@ export async function showReport(host: Pick<Host, 'output'>, title: string, mark
   try {
     await vscode.commands.executeCommand('markdown.showPreview', uri);
   } catch (error) {
-    // The built-in Markdown extension can be switched off.
+    // The built-in Markdown extension can be disabled.
     host.output.info(`no preview: ${String(error)}`);
     await vscode.window.showTextDocument(uri, { preview: true });
   }

@@ -47,7 +47,7 @@ export class Status implements vscode.Disposable {
       this.#item.tooltip = status.message;
     } else if (status.kind === 'starting') {
       this.#item.text = '$(loading~spin) xcsh';
-      this.#item.tooltip = t('The server xcsh-ls starts');
+      this.#item.tooltip = t('Starting the xcsh-ls server');
     } else if (state) {
       this.#item.text = statusText(state);
       this.#item.tooltip = statusTooltip(state);
@@ -81,16 +81,16 @@ function statusTooltip(state: SessionState): vscode.MarkdownString {
     [
       'comment',
       t(
-        '{0} messages, {1} tokens, {2} US dollars',
+        '{0} messages, {1} tokens, ${2}',
         state.messageCount,
         shortCount(state.usage.totalTokens),
         state.usage.cost.toFixed(2),
       ),
     ],
-    ['file', state.file ?? t('in memory only')],
+    ['file', state.file ?? t('not saved')],
   ];
   if (state.isStreaming) {
-    lines.unshift(['loading~spin', t('The model is at work')]);
+    lines.unshift(['loading~spin', t('The agent is running')]);
   }
   if (state.unsaved) {
     lines.unshift(['warning', t('Not saved: {0}', state.unsaved)]);

@@ -8,15 +8,15 @@ import { settings, type Window } from '../window';
 
 const t = vscode.l10n.t;
 
-/** A session that went on in a terminal, and where it comes back to. */
+/** A session that was continued in a terminal, and the folder that it returns to. */
 interface Handed {
   readonly cwd: string;
   readonly path: string;
 }
 
 /**
- * The terminals that sessions went on in. When one closes, the session that was live
- * here before becomes live again.
+ * The terminals in which sessions were continued. When one closes, its session becomes live here
+ * again.
  */
 export class Terminals implements vscode.Disposable {
   readonly #handed = new Map<vscode.Terminal, Handed>();
@@ -34,13 +34,13 @@ export class Terminals implements vscode.Disposable {
     this.announce();
   }
 
-  /** The terminal program, if it is there. */
+  /** Returns the path of the terminal program, if it is installed. */
   program(): string | undefined {
     const name = ownSettings(settings).terminalProgram;
     return name === '' ? undefined : findProgram(name);
   }
 
-  /** Tells menus whether there is a program to continue sessions with. */
+  /** Sets the context key for "a terminal program is available". */
   announce(): void {
     void vscode.commands.executeCommand('setContext', 'xcshLs.terminalProgram', this.program() !== undefined);
   }
@@ -69,13 +69,13 @@ export class Terminals implements vscode.Disposable {
     try {
       const state = await this.window.request('xcsh.state', { cwd: handed.cwd });
       if (state.messageCount > 0) {
-        // Something else was begun here meanwhile, which is not to be left unasked.
+        // Another conversation was started here meanwhile, which must not be left without asking.
         return;
       }
       const { switched, session } = await this.window.request('xcsh.resume', args);
       if (switched) {
         vscode.window.setStatusBarMessage(
-          `$(check) ${t('Back from the terminal: {0}', session.title ?? session.sessionId)}`,
+          `$(check) ${t('Session returned from terminal: {0}', session.title ?? session.sessionId)}`,
           5000,
         );
       }
@@ -90,8 +90,8 @@ export class Terminals implements vscode.Disposable {
 }
 
 /**
- * Goes on with a session in a terminal. If it is live here, the folder is left for a new
- * session first, so that only one program writes to the file.
+ * Continues a session in a terminal. If it is live here, the folder first switches to a new
+ * session, so that only one program writes to the file.
  */
 export async function continueInTerminal(
   window: Window,
@@ -104,7 +104,7 @@ export async function continueInTerminal(
     const open = t('Open Settings');
     const answer = await vscode.window.showWarningMessage(
       t(
-        'The program {0} was not found; it is what sessions are continued with.',
+        "Couldn't find {0}, the program that continues sessions in a terminal.",
         ownSettings(settings).terminalProgram || '""',
       ),
       open,
@@ -122,7 +122,7 @@ export async function continueInTerminal(
       if (state.file === info.path) {
         const { created, cancelledBy } = await window.request('xcsh.new', { cwd: folder });
         if (!created) {
-          void vscode.window.showWarningMessage(t('{0} did not allow it.', cancelledBy ?? '?'));
+          void vscode.window.showWarningMessage(t('Canceled by {0}.', cancelledBy ?? '?'));
           return;
         }
         back = { cwd: folder, path: info.path };
@@ -135,7 +135,7 @@ export async function continueInTerminal(
   terminals.open(program, { id: info.id, name: info.name, cwd: info.cwd || folder || path.dirname(info.path) }, back);
 }
 
-/** Goes on with the live session of the folder in a terminal. */
+/** Continues the live session of the folder in a terminal. */
 export async function continueLive(window: Window, terminals: Terminals): Promise<void> {
   const cwd = (await window.chooseFolder())?.cwd;
   if (cwd === undefined) {
@@ -148,7 +148,7 @@ export async function continueLive(window: Window, terminals: Terminals): Promis
     const [info] = matches ?? [];
     if (!info) {
       void vscode.window.showInformationMessage(
-        t('The session of this folder is not a file yet; it becomes one with the first answer.'),
+        t('This session has not been saved yet. It is saved with the first answer.'),
       );
       return;
     }

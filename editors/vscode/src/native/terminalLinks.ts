@@ -11,9 +11,9 @@ interface Link extends vscode.TerminalLink {
   readonly target: string;
 }
 
-const maxAsked = 4; // ids of a line that the server is asked about
+const maxAsked = 4; // maximum number of ids per line to look up on the server
 
-/** Makes links of the sessions that programs name in a terminal. A click resumes the session here. */
+/** Links the session names in a terminal's output. A click resumes the session here. */
 export function registerTerminalLinks(window: Window): vscode.Disposable {
   const provider: vscode.TerminalLinkProvider<Link> = {
     provideTerminalLinks: async ({ line }, token) => {
@@ -24,7 +24,7 @@ export function registerTerminalLinks(window: Window): vscode.Disposable {
         ({ start, length, target }) => ({
           startIndex: start,
           length,
-          tooltip: t('Resume the session {0}', target),
+          tooltip: t('Resume session {0}', target),
           target,
         }),
       );
@@ -34,7 +34,10 @@ export function registerTerminalLinks(window: Window): vscode.Disposable {
   return vscode.window.registerTerminalLinkProvider(provider);
 }
 
-/** Looking at a terminal starts no server, so without one nothing is known. */
+/**
+ * Reports whether the server knows the session. Terminal output does not start a server, so without
+ * one the result is false.
+ */
 async function isSession(window: Window, source: string, token: vscode.CancellationToken): Promise<boolean> {
   const cwd = window.liveFolder?.cwd;
   if (window.status.kind !== 'running' || cwd === undefined) {

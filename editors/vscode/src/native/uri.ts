@@ -6,14 +6,14 @@ import { deepLink } from './deeplink';
 
 const t = vscode.l10n.t;
 
-/** Opens vscode://xcsh-ls.xcsh-ls/resume?id=… and /open?path=…, after the person said yes. */
+/** Opens vscode://xcsh-ls.xcsh-ls/resume?id=… and /open?path=…, after a confirmation. */
 export function registerUriHandler(window: Window): vscode.Disposable {
   return vscode.window.registerUriHandler({
     handleUri: async (uri) => {
       const link = deepLink(uri.path, uri.query);
       switch (link.kind) {
         case 'wrong':
-          void vscode.window.showWarningMessage(t('This link does not name a session: {0}', uri.toString()));
+          void vscode.window.showWarningMessage(t('This link does not identify a session: {0}', uri.toString()));
           return;
         case 'resume': {
           const cwd = (await window.chooseFolder())?.cwd;
@@ -21,8 +21,8 @@ export function registerUriHandler(window: Window): vscode.Disposable {
           if (
             cwd &&
             (await confirmed(
-              t('Resume the session {0}?', link.id),
-              t('A link asked for it. The session of {0} is left for it.', cwd),
+              t('Resume session {0}?', link.id),
+              t('A link requested this. The current session in {0} will be closed.', cwd),
               yes,
             ))
           ) {

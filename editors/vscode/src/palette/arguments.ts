@@ -9,6 +9,7 @@ import {
   pickApproval,
   pickDirectory,
   pickEntry,
+  pickMode,
   pickModel,
   pickThinking,
 } from './choices';
@@ -21,26 +22,27 @@ import { settings } from '../window';
 const t = vscode.l10n.t;
 
 /**
- * The arguments of a command, on the way to be complete. name is what the session is
- * called, where that is known; it is not sent.
+ * The arguments of a command while they are being completed. name is the name of the session, if
+ * known; it is not sent.
  */
 export type Args = Record<string, unknown> & { cwd: string; name?: unknown };
 
-/** Asks for what a command lacks. False: the person closed a question. */
+/** Asks for the missing arguments of a command. Returns false if the user cancels. */
 type Asker = (window: Window, args: Args) => Promise<boolean>;
 
-/** Commands that need more than one answer, or another question than their input says. */
+/** Commands that need more than one answer, or a different question than their input kind. */
 export const askers: Partial<Record<CommandName, Asker>> = {
   'xcsh.resume': async (window, args) => {
-    // What to do about another project is asked by us, with more ways than yes and no.
+    // The extension asks about sessions of another project itself, with more options than yes and
+    // no.
     args['onOtherProject'] ??= 'fail';
     if (args['target'] !== undefined) {
       return true;
     }
     const info = await pickSession(window, {
       cwd: args.cwd,
-      title: t('Resume a Session'),
-      placeholder: t('Which session? Type to search in titles, prompts and answers.'),
+      title: t('Resume Session'),
+      placeholder: t('Select a session. Type to search titles, prompts, and answers.'),
       all: args['scope'] === 'all',
     });
     if (info && isElsewhere(info, args.cwd)) {
@@ -52,15 +54,15 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     if (args['source'] === undefined) {
       const info = await pickSession(window, {
         cwd: args.cwd,
-        title: t('Delete a Session'),
-        placeholder: t('Which session? It goes to the trash.'),
+        title: t('Delete Session'),
+        placeholder: t('Select a session to move to the trash'),
       });
       if (!put(args, 'source', info?.path)) {
         return false;
       }
       args['name'] = info?.name;
     }
-    // The trash gives back what was a slip, so nothing is asked.
+    // Delete moves the session to the trash, which allows undo, so no confirmation is needed.
     return put(args, 'confirm', true);
   },
   'xcsh.export': async (window, args) => {
@@ -71,7 +73,7 @@ export const askers: Partial<Record<CommandName, Asker>> = {
       if (!put(args, 'path', path)) {
         return false;
       }
-      // The dialog has asked about a file that exists.
+      // The dialog has already asked about an existing file.
       args['overwrite'] = true;
     }
     if (ownSettings(settings).redactExports) {
@@ -81,17 +83,17 @@ export const askers: Partial<Record<CommandName, Asker>> = {
   },
   'xcsh.branch': async (window, args) =>
     args['entryId'] !== undefined ||
-    put(args, 'entryId', await pickEntry(window, args.cwd, t('Go back to which prompt?'))),
+    put(args, 'entryId', await pickEntry(window, args.cwd, t('Select a message to go back to'))),
   'xcsh.label': async (window, args) => {
     if (
       args['entryId'] === undefined &&
-      !put(args, 'entryId', await pickEntry(window, args.cwd, t('Label which prompt?')))
+      !put(args, 'entryId', await pickEntry(window, args.cwd, t('Select a message to label')))
     ) {
       return false;
     }
     if (args['label'] === undefined) {
       const label = await vscode.window.showInputBox({
-        prompt: t('The label; empty takes it away'),
+        prompt: t('Label (leave empty to remove it)'),
         ignoreFocusOut: true,
       });
       if (label === undefined) {
@@ -103,22 +105,22 @@ export const askers: Partial<Record<CommandName, Asker>> = {
   },
   'xcsh.share': async () => {
     const share = t('Share');
-    const question = t('Share the session? Whoever has the link can read all of it.');
-    return (await vscode.window.showWarningMessage(question, { modal: true }, share)) === share;
+    const detail = t('Anyone with the link can read all of it.');
+    return (await vscode.window.showWarningMessage(t('Share this session?'), { modal: true, detail }, share)) === share;
   },
   'xcsh.rename': async (window, args) => {
     if (args['title'] !== undefined) {
       return true;
     }
     const value = typeof args['name'] === 'string' ? args['name'] : await nameOf(window, args);
-    return put(args, 'title', await askText(t('The new title of the session'), { value }));
+    return put(args, 'title', await askText(t('New title'), { value }));
   },
   'xcsh.save': async (window, args) => {
     if (args['title'] !== undefined || args['source'] !== undefined) {
       return true;
     }
     const value = await nameOf(window, args);
-    const prompt = t('The title of the session; empty leaves it as it is');
+    const prompt = t('Title (leave empty to keep the current one)');
     const title = await vscode.window.showInputBox({ prompt, value, ignoreFocusOut: true });
     if (title?.trim() && title !== value) {
       args['title'] = title;
@@ -139,28 +141,29 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     args['model'] !== undefined || put(args, 'model', await pickModel(window, args.cwd)),
   'xcsh.setThinking': async (window, args) =>
     args['level'] !== undefined || put(args, 'level', await pickThinking(window, args.cwd)),
+  'xcsh.setMode': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickMode()),
   'xcsh.setApproval': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickApproval()),
   'xcsh.prompt': async (window, args) => {
     if (args['text'] !== undefined) {
       return true;
     }
-    if (!put(args, 'text', await askText(t('What do you want to ask?')))) {
+    if (!put(args, 'text', await askText(t('Ask xcsh')))) {
       return false;
     }
-    // Whoever asks wants to read the answer. Calls of other extensions leave the window as it is.
+    // The user wants to read the answer. Calls by other extensions do not change the window.
     await window.reveal(args.cwd);
     return true;
   },
   'xcsh.steer': async (_window, args) =>
-    args['text'] !== undefined || put(args, 'text', await askText(t('What should the turn that runs know?'))),
+    args['text'] !== undefined || put(args, 'text', await askText(t('Message to send to the running turn'))),
   'xcsh.followUp': async (_window, args) =>
-    args['text'] !== undefined || put(args, 'text', await askText(t('What comes next, once the turn is over?'))),
+    args['text'] !== undefined || put(args, 'text', await askText(t('Message to send when the current turn ends'))),
   'xcsh.bash': async (_window, args) =>
     args['command'] !== undefined ||
-    put(args, 'command', await askText(t('A command line to run in the folder'), { placeHolder: 'go test ./...' })),
+    put(args, 'command', await askText(t('Command to run in this folder'), { placeHolder: 'go test ./...' })),
 };
 
-/** Asks for one argument that the server says it needs. False: the person closed the question. */
+/** Asks for the argument named by an argumentNeeded error. Returns false if the user cancels. */
 export async function askNeeded(
   window: Window,
   args: Args,
@@ -192,18 +195,18 @@ export async function askNeeded(
   }
 }
 
-/** Lets the person choose among the sessions that a name fits. */
+/** Lets the user select one of the sessions that match a name. */
 export async function askWhich(window: Window, args: Args, field: string, candidates: unknown): Promise<boolean> {
   const info = await pickSession(window, {
     cwd: args.cwd,
-    title: t('Several Sessions Match'),
-    placeholder: t('Which one is meant?'),
+    title: t('Multiple Sessions Match'),
+    placeholder: t('Select a session'),
     candidates: sessionsOf(candidates) ?? [],
   });
   return put(args, field, info?.path);
 }
 
-/** What an error names as sessions; a candidate has less than a session of a list. */
+/** Returns the choices of an error as sessions; a candidate has fewer members than a listed session. */
 function sessionsOf(choices: unknown): SessionInfo[] | undefined {
   if (!Array.isArray(choices)) {
     return undefined;
@@ -228,7 +231,7 @@ function sessionsOf(choices: unknown): SessionInfo[] | undefined {
   }));
 }
 
-/** The name of the session that the arguments mean, for a proposal. */
+/** Returns the name of the session in the arguments, for a proposed name. */
 async function nameOf(window: Window, args: Args): Promise<string> {
   if (typeof args['source'] === 'string') {
     const { matches } = await window.request('xcsh.resolve', { cwd: args.cwd, target: args['source'] });
@@ -238,7 +241,7 @@ async function nameOf(window: Window, args: Args): Promise<string> {
   return state.title ?? '';
 }
 
-/** Sets an argument to the answer; false when there is none. */
+/** Sets an argument to the answer; returns false if there is none. */
 function put(args: Args, field: string, answer: unknown): boolean {
   if (answer === undefined) {
     return false;

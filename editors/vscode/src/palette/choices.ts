@@ -9,7 +9,7 @@ import { entryLines, modelGroups, oneLine, shortCount } from './items';
 
 const t = vscode.l10n.t;
 
-/** Asks for a text. undefined: the person closed the question; an empty text is none. */
+/** Shows an input box. Returns undefined if the user cancels or enters nothing. */
 export async function askText(
   prompt: string,
   options: { value?: string; placeHolder?: string } = {},
@@ -18,35 +18,43 @@ export async function askText(
   return text?.trim() ? text : undefined;
 }
 
-/** Lets the person choose an entry of the live session: a prompt, or with the button anything. */
+/** Lets the user select an entry of the live session: one of their messages, or any entry if the button is on. */
 export async function pickEntry(window: Window, cwd: string, title: string): Promise<string | undefined> {
-  const { leafId, nodes } = await window.request('xcsh.tree', { cwd });
   const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { id?: string }>();
   pick.title = title;
   let everything = false;
+  let tree: Awaited<ReturnType<typeof window.request<'xcsh.tree'>>> | undefined;
   const load = (): void => {
-    const lines = entryLines(nodes ?? [], leafId, everything);
+    if (!tree) {
+      return;
+    }
+    const lines = entryLines(tree.nodes ?? [], tree.leafId, everything);
     pick.items = lines.map(({ node, depth, current }) => ({
       label: `${'\u2003'.repeat(depth)}$(${entryIcon(node.role, node.type)}) ${oneLine(node.preview) || node.type}`,
-      description: [node.label && `$(tag) ${node.label}`, current ? '' : t('another branch'), timeOf(node.timestamp)]
+      description: [node.label && `$(tag) ${node.label}`, current ? '' : t('on another branch'), timeOf(node.timestamp)]
         .filter(Boolean)
         .join(' · '),
       id: node.id,
     }));
-    // The newest is what one goes back from most often.
+    // Users most often go back from the newest entry.
     const last = pick.items[pick.items.length - 1];
     pick.activeItems = last ? [last] : [];
-    pick.placeholder = lines.length > 0 ? t('Type to narrow the list') : t('There is nothing in this session yet.');
+    pick.placeholder = lines.length > 0 ? t('Type to narrow the list') : t('This session is empty.');
     pick.buttons = [
       everything
-        ? { iconPath: new vscode.ThemeIcon('comment'), tooltip: t('Only Prompts') }
-        : { iconPath: new vscode.ThemeIcon('list-tree'), tooltip: t('All Entries') },
+        ? { iconPath: new vscode.ThemeIcon('comment'), tooltip: t('Show Messages Only') }
+        : { iconPath: new vscode.ThemeIcon('list-tree'), tooltip: t('Show All Entries') },
     ];
   };
   pick.matchOnDescription = true;
-  load();
+  pick.busy = true;
   try {
-    return await new Promise((resolve) => {
+    return await new Promise((resolve, reject) => {
+      window.request('xcsh.tree', { cwd }).then((found) => {
+        tree = found;
+        pick.busy = false;
+        load();
+      }, reject);
       pick.onDidTriggerButton(() => {
         everything = !everything;
         load();
@@ -85,40 +93,58 @@ function timeOf(timestamp: string): string {
     : at.toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
 }
 
-/** Lets the person choose a model: provider/id. */
+// These lists open immediately and are filled when the server answers: a list that opened later
+// would take keys that the user types meanwhile.
+
+/** Lets the user select a model. Returns it as provider/id. */
 export async function pickModel(window: Window, cwd: string): Promise<string | undefined> {
+  const picked = await vscode.window.showQuickPick(modelItems(window, cwd), {
+    placeHolder: t('Select a model'),
+    matchOnDescription: true,
+  });
+  return picked?.ref;
+}
+
+type RefItem = vscode.QuickPickItem & { ref: string };
+
+async function modelItems(window: Window, cwd: string): Promise<RefItem[]> {
   const [{ models }, state] = await Promise.all([
     window.request('xcsh.models', { cwd }),
     window.request('xcsh.state', { cwd }),
   ]);
   const { available, unavailable } = modelGroups(models ?? []);
   const current = state.model && `${state.model.provider}/${state.model.id}`;
-  const item = (model: ModelItem): vscode.QuickPickItem & { ref: string } => {
+  const item = (model: ModelItem): RefItem => {
     const ref = `${model.provider}/${model.id}`;
     return {
       label: (ref === current ? '$(check) ' : '') + model.name,
       description: ref,
       detail: [
         model.contextWindow > 0 ? t('{0} tokens', shortCount(model.contextWindow)) : '',
-        model.reasoning ? t('thinks') : '',
-        model.cost ? t('${0} in, ${1} out for a million tokens', model.cost.input, model.cost.output) : '',
+        model.reasoning ? t('Reasoning') : '',
+        model.cost ? t('${0} in / ${1} out per 1M tokens', model.cost.input, model.cost.output) : '',
       ]
         .filter(Boolean)
         .join(' · '),
       ref,
     };
   };
-  const group = (label: string, of: ModelItem[]): (vscode.QuickPickItem & { ref: string })[] =>
+  const group = (label: string, of: ModelItem[]): RefItem[] =>
     of.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator, ref: '' }, ...of.map(item)];
-  const picked = await vscode.window.showQuickPick(
-    [...group(t('Can be used now'), available), ...group(t('Without a key'), unavailable)],
-    { placeHolder: t('Which model?'), matchOnDescription: true },
-  );
-  return picked?.ref;
+  return [...group(t('Ready to use'), available), ...group(t('API key needed'), unavailable)];
 }
 
-/** Lets the person choose how much the model thinks, of what the model can. */
+/** Lets the user select one of the model's thinking levels. */
 export async function pickThinking(window: Window, cwd: string): Promise<ThinkingLevel | undefined> {
+  const picked = await vscode.window.showQuickPick(thinkingItems(window, cwd), {
+    placeHolder: t('Select a thinking level'),
+  });
+  return picked?.level;
+}
+
+type LevelItem = vscode.QuickPickItem & { level: ThinkingLevel };
+
+async function thinkingItems(window: Window, cwd: string): Promise<LevelItem[]> {
   const [{ models }, state] = await Promise.all([
     window.request('xcsh.models', { cwd }),
     window.request('xcsh.state', { cwd }),
@@ -126,29 +152,62 @@ export async function pickThinking(window: Window, cwd: string): Promise<Thinkin
   const model = (models ?? []).find((m) => m.provider === state.model?.provider && m.id === state.model.id);
   const all: ThinkingLevel[] = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
   const levels = model?.thinkingLevels ?? all;
-  const picked = await vscode.window.showQuickPick(
-    levels.map((level) => ({ label: (level === state.thinkingLevel ? '$(check) ' : '') + level, level })),
-    { placeHolder: t('How much may the model think?') },
-  );
-  return picked?.level;
+  return levels.map((level) => ({
+    label: (level === state.thinkingLevel ? '$(check) ' : '') + levelName(level),
+    description: idUnlessNamed(level, levelName(level)),
+    level,
+  }));
 }
 
-/** Lets the person choose what tools may do without asking. */
+/** The identifier of a choice, as settings use it, unless its label is the same word. */
+const idUnlessNamed = (id: string, label: string): string => (id === label.toLowerCase() ? '' : id);
+
+/** The label of a thinking level; the panel uses the same words. */
+function levelName(level: ThinkingLevel): string {
+  const names: Record<ThinkingLevel, string> = {
+    off: t('Off'),
+    minimal: t('Minimal'),
+    low: t('Low'),
+    medium: t('Medium'),
+    high: t('High'),
+    xhigh: t('Extra high'),
+    max: t('Maximum'),
+  };
+  return names[level];
+}
+
+/** Lets the user select an approval mode. */
 export async function pickApproval(): Promise<ApprovalMode | undefined> {
-  const modes: { mode: ApprovalMode; detail: string }[] = [
-    { mode: 'read-only', detail: t('Nothing is changed and nobody is asked') },
-    { mode: 'ask', detail: t('Every change and every command is asked about') },
-    { mode: 'auto-edit', detail: t('Files of the folder may be changed, commands are asked about') },
-    { mode: 'yolo', detail: t('Everything is allowed') },
+  const modes: { mode: ApprovalMode; label: string; detail: string }[] = [
+    { mode: 'read-only', label: t('Read-only'), detail: t('Read files only; no edits or commands') },
+    { mode: 'ask', label: t('Ask first'), detail: t('Ask before every edit and command') },
+    {
+      mode: 'auto-edit',
+      label: t('Auto-edit'),
+      detail: t('Edit files in the workspace without asking; ask before commands'),
+    },
+    { mode: 'yolo', label: t('Full access'), detail: t('Allow every edit and command without asking') },
   ];
   const picked = await vscode.window.showQuickPick(
-    modes.map(({ mode, detail }) => ({ label: mode, detail, mode })),
-    { placeHolder: t('What may tools do without asking?') },
+    modes.map(({ mode, label, detail }) => ({ label, description: idUnlessNamed(mode, label), detail, mode })),
+    { placeHolder: t('Select a permission level') },
   );
   return picked?.mode;
 }
 
-/** Lets the person choose a directory: one of the window's folders or any other. */
+/** Lets the user turn plan mode on or off. */
+export async function pickMode(): Promise<string | undefined> {
+  const picked = await vscode.window.showQuickPick(
+    [
+      { label: t('Plan mode'), detail: t('Read files and write a plan, without making changes'), mode: 'plan' },
+      { label: t('No mode'), detail: t('Make changes, as far as the permissions allow'), mode: 'none' },
+    ],
+    { placeHolder: t('Select a session mode') },
+  );
+  return picked?.mode;
+}
+
+/** Lets the user select a directory: a workspace folder or any other. */
 export async function pickDirectory(window: Window, except: string): Promise<string | undefined> {
   const others = window.folders.filter((folder) => folder.cwd !== except);
   if (others.length > 0) {
@@ -161,7 +220,7 @@ export async function pickDirectory(window: Window, except: string): Promise<str
         })),
         { label: t('Another Folder…'), description: '', cwd: '' },
       ],
-      { placeHolder: t('Move the session to which folder?') },
+      { placeHolder: t('Select a folder to move the session to') },
     );
     if (picked === undefined || picked.cwd !== '') {
       return picked?.cwd;
@@ -178,7 +237,7 @@ export async function pickDirectory(window: Window, except: string): Promise<str
 
 const lastExportDir = 'xcshLs.lastExportDir';
 
-/** Asks where to write a file, beginning where the last one went. */
+/** Asks where to save a file, starting in the directory of the last one. */
 export async function askSavePath(
   window: Window,
   cwd: string,
@@ -193,15 +252,19 @@ export async function askSavePath(
   return target?.fsPath;
 }
 
-/** Asks what to import: the arguments of the command that say so. undefined: the person closed the question. */
+/** Lets the user select what to import. Returns the arguments of the command, or undefined if the user cancels. */
 export async function askImport(): Promise<{ paths?: string[]; dir?: string } | undefined> {
   const picked = await vscode.window.showQuickPick(
     [
-      { label: t('What agent-base has'), detail: t('All sessions where that program keeps them'), from: 'default' },
-      { label: t('Files…'), detail: t('Sessions of agent-base (.json), xcsh, pi or omp (.jsonl)'), from: 'files' },
-      { label: t('A folder…'), detail: t('All sessions of agent-base in it'), from: 'folder' },
+      {
+        label: t('agent-base'),
+        detail: t('Import all sessions from the default agent-base location'),
+        from: 'default',
+      },
+      { label: t('Files…'), detail: t('Sessions from agent-base (.json), xcsh, pi, or omp (.jsonl)'), from: 'files' },
+      { label: t('Folder…'), detail: t('Import all agent-base sessions in a folder'), from: 'folder' },
     ],
-    { placeHolder: t('Import what? It is copied; where it comes from stays as it is.') },
+    { placeHolder: t('Select sessions to import (copies; the originals are not changed)') },
   );
   if (!picked || picked.from === 'default') {
     return picked && {};

@@ -4,18 +4,18 @@ import * as vscode from 'vscode';
 import { sameDirectory, shortPath } from '../folders';
 import type { SessionInfo } from '../wire.gen';
 
-/** The session belongs to another folder than the one that it is wanted in. */
+/** Reports whether the session belongs to another folder than the one in which it is requested. */
 export function isElsewhere(info: SessionInfo, cwd: string): boolean {
   return info.cwd !== '' && !sameDirectory(info.cwd, cwd);
 }
 
 /**
- * Asks what to do about a session of another folder, and does it unless it is to be
- * opened in place, which is left to the caller.
+ * Asks how to continue with a session of another folder, and does it. Opening the session in place
+ * is left to the caller.
  */
 export async function askElsewhere(info: SessionInfo, cwd: string): Promise<'open' | undefined> {
   const fork = vscode.l10n.t('Fork Here');
-  const folder = vscode.l10n.t('Open That Folder');
+  const folder = vscode.l10n.t('Open Its Folder');
   const open = vscode.l10n.t('Open in Place');
   const home = os.homedir();
   const answer = await vscode.window.showInformationMessage(
@@ -23,7 +23,7 @@ export async function askElsewhere(info: SessionInfo, cwd: string): Promise<'ope
     {
       modal: true,
       detail: vscode.l10n.t(
-        'It was made in {0}.\n\nFork Here copies it into {1}; the original stays as it is. Open in Place goes on in the original file.',
+        'It was created in {0}.\n\nFork Here copies it to {1}; the original is not changed. Open in Place continues the original file.',
         shortPath(info.cwd, home),
         shortPath(cwd, home),
       ),

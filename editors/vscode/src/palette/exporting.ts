@@ -1,6 +1,6 @@
 const endings: Record<string, string> = { html: 'html', markdown: 'md', jsonl: 'jsonl' };
 
-/** A file name made of a session's name, with the ending of the format. */
+/** Returns a file name made from a session's name, with the format's extension. */
 export function exportName(name: string, format: string): string {
   const safe = name
     .normalize('NFC')
@@ -12,7 +12,7 @@ export function exportName(name: string, format: string): string {
   return `${safe || 'session'}.${endings[format] ?? 'html'}`;
 }
 
-/** The formats of a save dialog, the wanted one first; its ending says which is written. */
+/** Returns the formats of a save dialog, the requested one first; the chosen extension determines the format. */
 export function exportFilters(format: string, t: (text: string) => string): Record<string, string[]> {
   const names: Record<string, string> = { html: t('Web page'), markdown: 'Markdown', jsonl: t('Session file') };
   const order = [format, ...Object.keys(endings).filter((other) => other !== format)];

@@ -13,12 +13,12 @@ interface PromptItem extends vscode.QuickPickItem {
   readonly prompt?: PastPrompt;
 }
 
-/** Lets the person choose among what was said before, here and in the terminal programs. */
+/** Lets the user select an earlier prompt, from the editor or a terminal program. */
 export function pickPrompt(host: Host, cwd: string): Promise<string | undefined> {
   let here = false;
   return pickSearched<PromptItem, string>({
     title: t('Prompt History'),
-    placeholder: t('What was said before? Type to search; the beginning of each word is enough.'),
+    placeholder: t('Select an earlier prompt. Type to search by the start of each word.'),
     find: async (query, token) => {
       const args = { cwd, scope: here ? 'folder' : 'all', query, limit: maxShown };
       const { prompts, problem } = await host.request('xcsh.history', args, token);
@@ -27,8 +27,8 @@ export function pickPrompt(host: Host, cwd: string): Promise<string | undefined>
     chosen: (item) => item.prompt?.prompt,
     button: () =>
       here
-        ? { iconPath: new vscode.ThemeIcon('globe'), tooltip: t('Prompts of All Folders') }
-        : { iconPath: new vscode.ThemeIcon('folder'), tooltip: t('Only Prompts of This Folder') },
+        ? { iconPath: new vscode.ThemeIcon('globe'), tooltip: t('Show Prompts from All Folders') }
+        : { iconPath: new vscode.ThemeIcon('folder'), tooltip: t('Show Prompts from This Folder Only') },
     pressed: () => (here = !here),
     failed: (error) => host.showError(error),
   });
@@ -38,17 +38,17 @@ function itemsOf(prompts: readonly PastPrompt[], problem: string | undefined, cw
   const items: PromptItem[] = prompts.map((prompt) => ({
     label: oneLine(prompt.prompt),
     description: [
-      ...(prompt.unanswered ? [t('never answered')] : []),
+      ...(prompt.unanswered ? [t('unanswered')] : []),
       ...(prompt.cwd && prompt.cwd !== cwd ? [shortPath(prompt.cwd, os.homedir())] : []),
     ].join(' · '),
-    // The words may be anywhere in a prompt of many lines.
+    // The words can be anywhere in a multi-line prompt.
     alwaysShow: true,
     prompt,
   }));
   if (problem) {
     items.push({ label: `$(warning) ${problem}`, alwaysShow: true });
   } else if (items.length === 0) {
-    items.push({ label: t('Nothing was found'), alwaysShow: true });
+    items.push({ label: t('No matching results'), alwaysShow: true });
   }
   return items;
 }

@@ -1,7 +1,7 @@
 import type { ModelItem, SessionInfo, TreeNode } from '../wire.gen';
 import { sameDirectory } from '../folders';
 
-/** The words that lists use; the window gives them in its language. */
+/** The words that lists use, in the language of the window. */
 export interface Words {
   live: string;
   fork: string;
@@ -12,7 +12,7 @@ export interface Words {
   inMemory: string;
 }
 
-/** What is worth knowing of a session beside its name, most important first. */
+/** Returns the notable properties of a session other than its name, most important first. */
 export function badges(info: SessionInfo, words: Words): string[] {
   const found: string[] = [];
   if (info.live) {
@@ -36,7 +36,7 @@ export function badges(info: SessionInfo, words: Words): string[] {
   return found;
 }
 
-/** The icon of a session in lists, a codicon. */
+/** Returns the icon of a session in lists, a codicon. */
 export function sessionIcon(info: SessionInfo): string {
   if (info.damagedLines > 0) {
     return 'warning';
@@ -50,12 +50,12 @@ export function sessionIcon(info: SessionInfo): string {
   return info.parentSession ? 'repo-forked' : 'comment';
 }
 
-/** What stands behind a session's name: when, what is special, and how much; the end may be cut off. */
+/** Returns the text after a session's name: time, badges and size. Its end can be truncated. */
 export function sessionDescription(info: SessionInfo, words: Words): string {
   return [info.timeAgo, ...badges(info, words), words.messages(info.messageCount)].join(' · ');
 }
 
-/** The first thing that was said, on one line, unless the name says it already. */
+/** Returns the first prompt on one line, unless it equals the name. */
 export function sessionDetail(info: SessionInfo): string | undefined {
   const first = oneLine(info.firstMessage);
   return first === '' ||
@@ -69,7 +69,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Sessions of this folder, and the others, each in their order. */
+/** Splits sessions into those of this folder and the others, each in their order. */
 export function partition(
   infos: readonly SessionInfo[],
   cwd: string,
@@ -85,14 +85,14 @@ export function partition(
 /** One line of the list of entries. */
 export interface EntryLine {
   readonly node: TreeNode;
-  /** How many forks of the tree lie above it. */
+  /** The number of forks above it in the tree. */
   readonly depth: number;
   readonly current: boolean;
 }
 
 /**
- * The entries that a person may want to go to: prompts, or with everything set all that
- * is shown, in the order of the tree. Depth grows where the conversation branches.
+ * Returns the entries that a user can go to, in tree order: prompts, or all visible entries with
+ * everything set. Depth increases where the conversation branches.
  */
 export function entryLines(nodes: readonly TreeNode[], leafId: string | null, everything: boolean): EntryLine[] {
   const children = new Map<string | null, number>();
@@ -122,12 +122,12 @@ function pathTo(nodes: readonly TreeNode[], leafId: string | null): Set<string> 
   return path;
 }
 
-/** Models that can be used now first, each group by service. */
+/** Splits models into available and unavailable ones, each in the given order. */
 export function modelGroups(models: readonly ModelItem[]): { available: ModelItem[]; unavailable: ModelItem[] } {
   return { available: models.filter((m) => m.available), unavailable: models.filter((m) => !m.available) };
 }
 
-/** A number of tokens as people write it: 200k, 1M. */
+/** Formats a number of tokens in short form: 200k, 1M. */
 export function shortCount(n: number): string {
   for (const [unit, size] of [
     ['M', 1e6],

@@ -19,7 +19,7 @@ type Presenter<C extends CommandName> = (
   result: CommandMap[C]['result'],
 ) => Promise<void> | void;
 
-/** How long a short word stays in the status bar, in milliseconds. */
+/** How long a short message stays in the status bar, in milliseconds. */
 const briefMs = 5000;
 
 const presenters: { [C in CommandName]?: Presenter<C> } = {
@@ -41,10 +41,10 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     await giveBack(window, args.cwd, result.editorText);
   },
   'xcsh.branch': (window, args, result) => giveBack(window, args.cwd, result.editorText),
-  'xcsh.label': (_window, args) => brief(args['label'] === null ? t('Label taken away') : t('Labelled')),
+  'xcsh.label': (_window, args) => brief(args['label'] === null ? t('Label removed') : t('Label saved')),
   'xcsh.rename': (_window, _args, result) => brief(t('Renamed to {0}', result.title)),
   'xcsh.describe': (_window, _args, result) =>
-    brief(result.description === '' ? t('Description taken away') : t('Described')),
+    brief(result.description === '' ? t('Description removed') : t('Description saved')),
   'xcsh.save': (_window, _args, result) => brief(t('Saved: {0}', result.title || result.slug)),
   'xcsh.import': (_window, args, result) => imported(args, result),
   'xcsh.move': (_window, _args, result) => brief(t('Moved to {0}', result.session.cwd)),
@@ -54,7 +54,7 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     const answer = await vscode.window.showInformationMessage(t('"{0}" was moved to the trash.', name), undo);
     if (answer === undo) {
       await window.request('xcsh.undelete', { cwd: args.cwd, trashed: result.trashed });
-      brief(t('The session is back'));
+      brief(t('Session restored'));
     }
   },
   'xcsh.export': async (_window, _args, result) => {
@@ -63,7 +63,7 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     const replaced = Object.values(result.redacted ?? {}).reduce((sum, n) => sum + n, 0);
     const message =
       replaced > 0
-        ? t('Exported to {0}; {1} secrets were replaced.', result.path, replaced)
+        ? t('Exported to {0}; secrets redacted: {1}.', result.path, replaced)
         : t('Exported to {0}', result.path);
     const answer = await vscode.window.showInformationMessage(message, open, reveal);
     const uri = vscode.Uri.file(result.path);
@@ -79,26 +79,29 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.stats': async (window, _args, result) => showReport(window, t('Session Statistics'), statsReport(result, t)),
   'xcsh.prompt': async (window, args, result) => {
     if (result.queued) {
-      brief(t('It is said when the turn comes to it'));
+      brief(t('Queued. It will be sent when the current turn ends.'));
       return;
     }
     if (window.shows(args.cwd)) {
-      return; // the answer is there
+      return; // the panel shows the answer
     }
     const said = textOf(result.message?.content);
     const transcript = t('Show Transcript');
-    const answer = await vscode.window.showInformationMessage(shortened(said) || t('The turn is over.'), transcript);
+    const answer = await vscode.window.showInformationMessage(
+      shortened(said) || t('The turn is complete.'),
+      transcript,
+    );
     if (answer === transcript) {
       await window.request('xcsh.transcript', { cwd: args.cwd });
     }
   },
-  'xcsh.steer': () => brief(t('It is said after the tool calls that run')),
-  'xcsh.followUp': () => brief(t('It is said when the turn is over')),
-  'xcsh.abort': (_window, _args, result) => brief(result.aborted ? t('Stopped') : t('Nothing was running')),
+  'xcsh.steer': () => brief(t('Queued. It will be sent after the running tool calls.')),
+  'xcsh.followUp': () => brief(t('Queued. It will be sent when the current turn ends.')),
+  'xcsh.abort': (_window, _args, result) => brief(result.aborted ? t('Stopped') : t('Nothing is running')),
   'xcsh.compact': (_window, _args, result) => brief(t('Compacted {0} tokens', result.tokensBefore)),
   'xcsh.setModel': (_window, _args, result) => brief(t('Model: {0}', result.model?.id ?? t('none'))),
   'xcsh.setThinking': (_window, _args, result) => brief(t('Thinking: {0}', result.thinkingLevel)),
-  'xcsh.setApproval': (_window, _args, result) => brief(t('Approval: {0}', result.mode)),
+  'xcsh.setApproval': (_window, _args, result) => brief(t('Permissions: {0}', result.mode)),
   'xcsh.bash': async (window, _args, result) => {
     const show = t('Show Output');
     const message = result.cancelled
@@ -111,7 +114,7 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   },
 };
 
-/** Shows what came of a command, as far as there is anything to show. */
+/** Shows the result of a command, if there is anything to show. */
 export async function present<C extends CommandName>(
   window: Window,
   command: C,
@@ -121,7 +124,10 @@ export async function present<C extends CommandName>(
   await (presenters[command] as Presenter<C> | undefined)?.(window, args, result);
 }
 
-/** Shows a page in the browser. One on another machine the browser cannot reach: an editor shows its text. */
+/**
+ * Shows a page in the browser. If the page is on a remote machine, the browser cannot reach it, and
+ * an editor shows its source.
+ */
 async function openExported(uri: vscode.Uri): Promise<void> {
   const here = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
   if (here && uri.path.endsWith('.html') && (await vscode.env.openExternal(uri))) {
@@ -138,11 +144,11 @@ async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resu
   const name = nameOf(result.session);
   const repairs = result.repairs?.length ?? 0;
   if (repairs > 0) {
-    const check = t('Check File');
+    const check = t('Check Session');
     const message =
       repairs === 1
-        ? t('{0} was resumed; one oddity in its file was worked around.', name)
-        : t('{0} was resumed; {1} oddities in its file were worked around.', name, repairs);
+        ? t('Resumed {0}; 1 problem in its file was worked around.', name)
+        : t('Resumed {0}; {1} problems in its file were worked around.', name, repairs);
     if ((await vscode.window.showInformationMessage(message, check)) === check) {
       await vscode.commands.executeCommand('xcsh.doctor', { cwd: args.cwd });
     }
@@ -151,30 +157,30 @@ async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resu
   brief(result.forkedFrom ? t('Forked into this folder: {0}', name) : t('Resumed: {0}', name));
 }
 
-/** A hook, or a person somewhere else, said no. */
+/** Shows that a hook or another client canceled the operation. */
 function refused(done: boolean, by: string | undefined): boolean {
   if (!done) {
-    void vscode.window.showWarningMessage(by ? t('{0} did not allow it.', by) : t('It was not allowed.'));
+    void vscode.window.showWarningMessage(by ? t('Canceled by {0}.', by) : t('The operation was canceled.'));
   }
   return !done;
 }
 
-/** A prompt that was gone back before is there to be edited, or at least not lost. */
+/** Makes a prompt available for editing after going back to before it. */
 async function giveBack(window: Window, cwd: string, text: string | null | undefined): Promise<void> {
   if (!text || (await window.compose(cwd, text))) {
     return;
   }
-  const edit = t('Edit and Ask');
+  const edit = t('Edit and Resend');
   const copy = t('Copy');
   const answer = await vscode.window.showInformationMessage(
-    t('The prompt that was gone back before: {0}', shortened(text)),
+    t('Went back to before this message: {0}', shortened(text)),
     edit,
     copy,
   );
   if (answer === edit) {
     const edited = await vscode.window.showInputBox({
       value: text,
-      prompt: t('What do you want to ask?'),
+      prompt: t('Ask xcsh'),
       ignoreFocusOut: true,
     });
     if (edited?.trim()) {
@@ -195,7 +201,7 @@ async function dumped(window: Window, args: Args, result: CommandMap['xcsh.dump'
       return;
     case 'clipboard':
       await vscode.env.clipboard.writeText(result.text);
-      brief(t('The text of the session is in the clipboard'));
+      brief(t('Copied the session as text'));
       return;
     case 'editor': {
       const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: result.text });
@@ -220,11 +226,11 @@ async function dumpTarget(): Promise<string | undefined> {
   }
   const picked = await vscode.window.showQuickPick(
     [
-      { label: `$(clippy) ${t('To the clipboard')}`, to: 'clipboard' },
-      { label: `$(new-file) ${t('To a new editor')}`, to: 'editor' },
-      { label: `$(save) ${t('To a file')}`, to: 'file' },
+      { label: `$(clippy) ${t('Clipboard')}`, to: 'clipboard' },
+      { label: `$(new-file) ${t('New editor')}`, to: 'editor' },
+      { label: `$(save) ${t('File')}`, to: 'file' },
     ],
-    { placeHolder: t('Where should the text of the session go?') },
+    { placeHolder: t('Select where to dump the session') },
   );
   return picked?.to;
 }
@@ -233,7 +239,7 @@ async function shared(result: CommandMap['xcsh.share']['result']): Promise<void>
   const url = [result.previewUrl, result.url].find((link) => /^https?:/i.test(link ?? ''));
   const open = t('Open');
   const copy = t('Copy Link');
-  const message = result.message ?? (url ? t('Shared: {0}', url) : t('Shared'));
+  const message = result.message ?? (url ? t('Shared: {0}', url) : t('Session shared'));
   const answer = await vscode.window.showInformationMessage(message, ...(url ? [open, copy] : []));
   if (url && answer === open) {
     await vscode.env.openExternal(vscode.Uri.parse(url, true));
@@ -242,7 +248,7 @@ async function shared(result: CommandMap['xcsh.share']['result']): Promise<void>
   }
 }
 
-/** What the server asked for by itself it has told of. */
+/** Shows the result of an import. If the server asked for the files itself, it has already shown the result. */
 async function imported(args: Args, result: CommandMap['xcsh.import']['result']): Promise<void> {
   if (args['paths'] === undefined && args['dir'] === undefined) {
     return;
@@ -253,11 +259,11 @@ async function imported(args: Args, result: CommandMap['xcsh.import']['result'])
   const there = files.length - done.length - failed.length;
   const message =
     done.length === 1
-      ? t('1 session was imported; {0} were there already.', there)
-      : t('{0} sessions were imported; {1} were there already.', done.length, there);
+      ? t('Imported 1 session; {0} already imported.', there)
+      : t('Imported {0} sessions; {1} already imported.', done.length, there);
   if (failed.length > 0) {
     const reason = failed[0]?.reason ?? '';
-    void vscode.window.showWarningMessage(`${message} ${t('{0} could not be: {1}', failed.length, reason)}`);
+    void vscode.window.showWarningMessage(`${message} ${t('{0} failed: {1}', failed.length, reason)}`);
     return;
   }
   const resume = t('Resume');

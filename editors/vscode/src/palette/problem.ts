@@ -5,13 +5,13 @@ import { toServerError, type ServerError } from '../server/errors';
 import type { CommandName } from '../wire.gen';
 import { handlingOf, type Handling, type Remedy } from './remedies';
 
-/** The command that an error came from, so that it can be tried again in another way. */
+/** The command that caused an error, so that it can be retried in another way. */
 export interface About {
   readonly command: CommandName;
   readonly args: Record<string, unknown>;
 }
 
-/** Shows an error once, with what can be done about it, and does what the person chooses. */
+/** Shows an error with its remedies, and runs the selected one. */
 export async function showProblem(window: Window, problem: unknown, about?: About): Promise<void> {
   const error = toServerError(problem);
   window.output.warn(`${about?.command ?? 'xcsh'}: ${error.kind}: ${error.message}`);
@@ -48,13 +48,13 @@ function label(remedy: Remedy): string {
     case 'forkHere':
       return vscode.l10n.t('Fork Here');
     case 'openThatFolder':
-      return vscode.l10n.t('Open That Folder');
+      return vscode.l10n.t('Open Its Folder');
     case 'openInPlace':
       return vscode.l10n.t('Open in Place');
     case 'checkFile':
-      return vscode.l10n.t('Check File');
+      return vscode.l10n.t('Check Session');
     case 'install':
-      return vscode.l10n.t('How to Install');
+      return vscode.l10n.t('Show Instructions');
     case 'settings':
       return vscode.l10n.t('Open Settings');
     case 'log':
@@ -68,13 +68,13 @@ function label(remedy: Remedy): string {
     case 'stopTurn':
       return vscode.l10n.t('Stop');
     case 'waitForTurn':
-      return vscode.l10n.t('Send When Done');
+      return vscode.l10n.t('Queue Message');
     case 'overwrite':
       return vscode.l10n.t('Overwrite');
     case 'addNumber':
-      return vscode.l10n.t('Add a Number');
+      return vscode.l10n.t('Add Number to Name');
     case 'takeTitle':
-      return vscode.l10n.t('Take the Title');
+      return vscode.l10n.t('Use This Title');
   }
 }
 

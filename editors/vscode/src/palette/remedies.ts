@@ -1,7 +1,7 @@
 import type { ServerError } from '../server/errors';
 import type { CommandName } from '../wire.gen';
 
-/** Something that can be done about an error, offered as a button. */
+/** A remedy for an error, offered as a button. */
 export type Remedy =
   | 'forkHere'
   | 'openThatFolder'
@@ -19,14 +19,14 @@ export type Remedy =
   | 'addNumber'
   | 'takeTitle';
 
-/** How an error is shown: its buttons, and whether the person has to answer first. */
+/** How an error is shown: its buttons, and whether it is modal. */
 export interface Handling {
   readonly remedies: readonly Remedy[];
   readonly modal: boolean;
   readonly severity: 'info' | 'warning' | 'error';
 }
 
-/** What to do about an error of a command. undefined: the person cancelled, nothing is said. */
+/** The remedies for an error of a command, or undefined if the user canceled and nothing is shown. */
 export function handlingOf(error: ServerError, command?: CommandName): Handling | undefined {
   switch (error.kind) {
     case 'cancelled':
@@ -38,8 +38,8 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
     case 'newerVersion':
       return warning(['forkHere']);
     case 'busy':
-      // Only a prompt of ours can be put behind the turn that runs; a session that
-      // another program holds has a process.
+      // Only a prompt of this extension can be queued behind the current turn; if another program
+      // holds the session, the error has its process id.
       if (error.data['pid'] !== undefined) {
         return warning([]);
       }

@@ -7,12 +7,12 @@ import type { Window } from '../window';
 import { askers, askNeeded, askWhich, type Args } from './arguments';
 import { present } from './outcomes';
 
-/** How often a command may come back with a question. */
+/** The maximum number of follow-up questions for a command. */
 const maxQuestions = 5;
 
-/** Commands that may take long: they show progress, and the person can stop them. */
+/** Long-running commands: they show progress and can be canceled. */
 const slow: Partial<Record<CommandName, () => string>> = {
-  'xcsh.prompt': () => vscode.l10n.t('Asking…'),
+  'xcsh.prompt': () => vscode.l10n.t('Waiting for an answer…'),
   'xcsh.bash': () => vscode.l10n.t('Running…'),
   'xcsh.compact': () => vscode.l10n.t('Compacting the conversation…'),
   'xcsh.export': () => vscode.l10n.t('Exporting…'),
@@ -20,8 +20,8 @@ const slow: Partial<Record<CommandName, () => string>> = {
 };
 
 /**
- * Registers every command of the server in VS Code. They work before the server runs,
- * which the first of them starts.
+ * Registers all server commands in VS Code. They work before the server is running; the first one
+ * starts it.
  */
 export function registerServerCommands(window: Window): vscode.Disposable {
   const registered: vscode.Disposable[] = [];
@@ -31,7 +31,7 @@ export function registerServerCommands(window: Window): vscode.Disposable {
         vscode.commands.registerCommand(name, (given?: unknown) => runCommand(window, name as CommandName, given)),
       );
     } catch (error) {
-      // Another extension was there first; everything else must work all the same.
+      // Another extension has already registered the command; everything else must still work.
       window.output.warn(`${name} is taken: ${String(error)}`);
     }
   }
@@ -39,8 +39,8 @@ export function registerServerCommands(window: Window): vscode.Disposable {
 }
 
 /**
- * Runs a command for a person: asks for what it lacks, shows what came of it, shows an
- * error once. Gives the result, or undefined when there is none.
+ * Runs a command for the user: asks for missing arguments, shows the result, and shows an error
+ * once. Returns the result, or undefined if there is none.
  */
 export async function runCommand<C extends CommandName>(
   window: Window,
@@ -68,7 +68,7 @@ export async function runCommand<C extends CommandName>(
   }
 }
 
-/** Menus hand over what was clicked on, which is no argument of ours. */
+/** Menus pass the clicked item, which is not one of the command's arguments. */
 function argumentsOf(given: unknown): Record<string, unknown> {
   const plain = typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === Object.prototype;
   return plain ? { ...(given as object) } : {};
@@ -78,7 +78,7 @@ function directoryOf(cwd: string): string {
   return cwd.startsWith('file:') ? vscode.Uri.parse(cwd).fsPath : cwd;
 }
 
-/** Calls the command again and again until it needs no further answer. */
+/** Repeats the command until it needs no further answer. */
 async function untilAnswered<C extends CommandName>(
   window: Window,
   command: C,
@@ -115,14 +115,14 @@ async function untilAnswered<C extends CommandName>(
 }
 
 /** How long a command may take before progress is shown, in milliseconds. */
-const patienceMs = 400;
+const pendingDelayMs = 400;
 
 async function withProgress<R>(command: CommandName, run: (token: vscode.CancellationToken) => Promise<R>): Promise<R> {
   const source = new vscode.CancellationTokenSource();
   const result = run(source.token);
   try {
     const title = slow[command];
-    if (title && (await isPending(result, patienceMs))) {
+    if (title && (await isPending(result, pendingDelayMs))) {
       await vscode.window.withProgress(
         { location: vscode.ProgressLocation.Notification, title: title(), cancellable: true },
         (_progress, token) => {
@@ -137,7 +137,7 @@ async function withProgress<R>(command: CommandName, run: (token: vscode.Cancell
   }
 }
 
-/** Waits for a promise, not longer than that; whether it is still open then. */
+/** Waits for a promise, but no longer than ms; returns whether it is still pending. */
 async function isPending(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<true>((resolve) => (timer = setTimeout(() => resolve(true), ms)));

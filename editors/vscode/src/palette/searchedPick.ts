@@ -1,32 +1,32 @@
 import * as vscode from 'vscode';
 
-/** How long the person may pause in typing before a search begins, in milliseconds. */
+/** The pause in typing after which a search starts, in milliseconds. */
 const typingPauseMs = 150;
 
 /** How many items a list shows at most; typing narrows it. */
 export const maxShown = 200;
 
-/** A list to choose from that the server searches while the person types. */
+/** A quick pick that the server searches while the user types. */
 export interface Search<I extends vscode.QuickPickItem, R> {
   readonly title: string;
   readonly placeholder: string;
-  /** The items for what was typed, in the order in which they are shown. */
+  /** Returns the items for the typed text, in display order. */
   find(query: string, token: vscode.CancellationToken): Promise<I[]>;
-  /** What choosing an item gives; undefined keeps the list open. */
+  /** Returns the result for a selected item; undefined keeps the list open. */
   chosen(item: I): R | undefined;
-  /** The button above the list, which changes what is searched. */
+  /** The button above the list, which changes the scope of the search. */
   button?(): vscode.QuickInputButton;
-  /** The button was pressed; the items are asked for anew afterwards. */
+  /** Called when the button is pressed; the items are reloaded afterwards. */
   pressed?(): void;
-  /** A button of an item was pressed. */
+  /** Called when a button of an item is pressed. */
   act?(button: vscode.QuickInputButton, item: I, hide: () => void): void;
-  /** Calls the listener when the items should be asked for anew. */
+  /** Calls the listener when the items should be reloaded. */
   follow?(reload: () => void): vscode.Disposable;
-  /** The items could not be had. */
+  /** Called when the items could not be loaded. */
   failed(error: unknown): Promise<void>;
 }
 
-/** Shows the list; undefined: the person closed it. */
+/** Shows the list. Returns undefined if the user closes it. */
 export function pickSearched<I extends vscode.QuickPickItem, R>(search: Search<I, R>): Promise<R | undefined> {
   return new SearchedPick(search).show();
 }
@@ -45,7 +45,7 @@ class SearchedPick<I extends vscode.QuickPickItem, R> {
     pick.placeholder = search.placeholder;
     pick.matchOnDescription = true;
     pick.matchOnDetail = true;
-    // The server has the order; the list would sort by the place of the match.
+    // The server sorts the items; the list would sort them by the position of the match.
     (pick as { sortByLabel?: boolean }).sortByLabel = false;
     this.#showButton();
     const subscriptions: vscode.Disposable[] = [pick];
@@ -100,7 +100,7 @@ class SearchedPick<I extends vscode.QuickPickItem, R> {
         this.#pick.busy = false;
       }
     } catch (error) {
-      // A newer search has taken the place of this one.
+      // A newer search has replaced this one.
       if (!running.token.isCancellationRequested) {
         this.#pick.hide();
         await this.search.failed(error);

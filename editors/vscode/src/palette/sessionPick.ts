@@ -19,9 +19,9 @@ export interface SessionQuestion {
   readonly cwd: string;
   readonly title: string;
   readonly placeholder: string;
-  /** Begin with the sessions of every folder. */
+  /** Initially show the sessions of all folders. */
   readonly all?: boolean;
-  /** What to choose from instead of all sessions. */
+  /** The sessions to choose from, instead of all sessions. */
   readonly candidates?: readonly SessionInfo[];
 }
 
@@ -29,7 +29,7 @@ type Action = 'preview' | 'fork' | 'export' | 'delete';
 
 type ActionButton = vscode.QuickInputButton & { readonly action: Action };
 
-/** Commands of the buttons; they work on the session while the list stays. */
+/** Commands of the buttons; they act on the session while the list stays open. */
 const actionCommands: Record<Action, string> = {
   preview: 'xcshLs.sessions.transcript',
   fork: 'xcshLs.sessions.fork',
@@ -37,7 +37,7 @@ const actionCommands: Record<Action, string> = {
   delete: 'xcshLs.sessions.delete',
 };
 
-/** Lets the person choose a session; what is typed is searched for by the server. */
+/** Lets the user select a session. The server searches for the typed text. */
 export function pickSession(window: Window, question: SessionQuestion): Promise<SessionInfo | undefined> {
   const { cwd, candidates } = question;
   let all = question.all ?? false;
@@ -45,8 +45,8 @@ export function pickSession(window: Window, question: SessionQuestion): Promise<
   const scopes = {
     button: () =>
       all
-        ? { iconPath: new vscode.ThemeIcon('folder'), tooltip: t('Only Sessions of This Folder') }
-        : { iconPath: new vscode.ThemeIcon('globe'), tooltip: t('Sessions of All Folders') },
+        ? { iconPath: new vscode.ThemeIcon('folder'), tooltip: t('Show Sessions from This Folder Only') }
+        : { iconPath: new vscode.ThemeIcon('globe'), tooltip: t('Show Sessions from All Folders') },
     pressed: () => (all = !all),
   };
   return pickSearched<SessionItem, SessionInfo>({
@@ -69,7 +69,7 @@ export function pickSession(window: Window, question: SessionQuestion): Promise<
       }
       void vscode.commands.executeCommand(actionCommands[action], { info: item.info, cwd });
     },
-    // What another program writes meanwhile belongs into the list, too.
+    // Sessions that another program writes meanwhile must be listed, too.
     follow: (reload) => window.onNotification('xcsh/sessionsChanged', reload),
     failed: (error) => window.showError(error),
   });
@@ -104,8 +104,8 @@ function itemsOf(infos: readonly SessionInfo[], shown: Shown): SessionItem[] {
   }
   if (items.length === 0) {
     items.push({
-      label: shown.searched ? t('Nothing was found') : t('No sessions found'),
-      detail: shown.all ? '' : t('The globe above looks in all folders.'),
+      label: shown.searched ? t('No matching results') : t('No sessions found'),
+      detail: shown.all ? '' : t('Select the globe icon to search all folders.'),
       alwaysShow: true,
     });
   }
@@ -121,7 +121,7 @@ function itemOf(info: SessionInfo, shown: Shown): SessionItem {
     label: `$(${sessionIcon(info)}) ${info.name}`,
     description: sessionDescription(info, words),
     detail: details.filter((text) => text !== undefined).join(' — ') || undefined,
-    // It was found by what was said in it, which the list does not show.
+    // The match can be in a message of the session, which the list does not show.
     alwaysShow: shown.searched,
     buttons: [...shown.buttons],
     info,

@@ -1,7 +1,7 @@
-/** What to do after the server ended by itself. */
+/** The decision after the server exited unexpectedly. */
 export type Verdict = { readonly restart: true; readonly delayMs: number } | { readonly restart: false };
 
-/** How many ends within how long are a loop. */
+/** The number of exits within a period that count as a crash loop. */
 export const maxCrashes = 5;
 export const crashWindowMs = 3 * 60 * 1000;
 
@@ -9,8 +9,8 @@ const firstDelayMs = 250;
 const maxDelayMs = 10_000;
 
 /**
- * Decides about restarts: each waits longer than the one before, and after the fifth end
- * in three minutes there is none until a person asks for it. Times are in milliseconds.
+ * Decides about restarts: each delay is longer than the previous one, and after the fifth exit in
+ * three minutes the server stays stopped until the user restarts it. Times are in milliseconds.
  */
 export class Backoff {
   #crashes: number[] = [];
@@ -24,7 +24,7 @@ export class Backoff {
     return { restart: true, delayMs: Math.min(firstDelayMs * 4 ** (n - 1), maxDelayMs) };
   }
 
-  /** A person asked for a start: what was before does not count any more. */
+  /** Clears the record of earlier exits, because the user requested a start. */
   forget(): void {
     this.#crashes = [];
   }

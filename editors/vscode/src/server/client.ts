@@ -11,6 +11,7 @@ import {
   type DynamicFeature,
   type LanguageClientOptions,
   type StaticFeature,
+  type WorkspaceEdit,
 } from 'vscode-languageclient/node';
 
 import { serverSettings, type SettingsReader } from '../settings';
@@ -19,7 +20,7 @@ import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
 import { introduction, type Introduction } from './version';
 
-/** What a connection tells the one who made it. */
+/** Callbacks of a connection. */
 export interface ConnectionEvents {
   notification<M extends keyof NotificationMap>(method: M, params: NotificationMap[M]): void;
   /** Answers a permission request; undefined leaves it to the server's message box. */
@@ -27,19 +28,21 @@ export interface ConnectionEvents {
     params: RequestMap['xcsh/approve']['params'],
     token: vscode.CancellationToken,
   ): Thenable<RequestMap['xcsh/approve']['result'] | undefined>;
-  /** The server ended without being told to. */
+  /** Called before the server changes documents. Returns a function to call after the edit. */
+  editing(edit: WorkspaceEdit): () => void;
+  /** The server exited unexpectedly. */
   ended(): void;
 }
 
 const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionsChanged'] as const;
 
 /**
- * The library registers every command of the server in VS Code while the server runs.
- * Ours are registered once and for all, whether it runs or not, so that the palette can
- * start it and say what is wrong when it cannot; so the library must leave that.
+ * Without this override, the library would register the server's commands in VS Code only while the
+ * server is running. The extension registers its commands permanently, so that the palette can
+ * start the server and show why it cannot start.
  */
 class Client extends LanguageClient {
-  /** What is wrong is said once, by the extension. */
+  /** Does not show a message: the extension shows each error once. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
@@ -51,7 +54,7 @@ class Client extends LanguageClient {
   }
 }
 
-/** One process of the server and the connection to it. It is started once and ends once. */
+/** One server process and the connection to it. It is started once and stopped once. */
 export class Connection {
   readonly #client: Client;
   #stopping = false;
@@ -64,11 +67,12 @@ export class Connection {
     logLevel: string,
     events: ConnectionEvents,
   ) {
+    const current = () => serverSettings(settings, vscode.workspace.isTrusted);
     const options: LanguageClientOptions = {
       documentSelector,
       outputChannel: output,
-      initializationOptions: serverSettings(settings),
-      // What is wrong is said by the one who asked for the start.
+      initializationOptions: current(),
+      // The caller that requested the start shows the error.
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
@@ -79,13 +83,23 @@ export class Connection {
         ...documents.middleware,
         workspace: {
           configuration: (params, token, next) =>
-            params.items.every((item) => item.section === 'xcshLs')
-              ? params.items.map(() => serverSettings(settings))
-              : next(params, token),
+            params.items.every((item) => item.section === 'xcshLs') ? params.items.map(current) : next(params, token),
+          handleApplyEdit: async (params, next) => {
+            const over = events.editing(params.edit);
+            try {
+              return await next(params, new vscode.CancellationTokenSource().token);
+            } finally {
+              over();
+            }
+          },
+        },
+        // A document that the server opens must not take the focus while the user is typing.
+        window: {
+          showDocument: (params, token, next) => next({ ...params, takeFocus: false }, token),
         },
       },
     };
-    // The home directory: a program must not find its libraries in somebody's workspace.
+    // The home directory: the program must not load libraries from a workspace.
     const run = { command: program, args: ['--stdio', '--log-level', logLevel], options: { cwd: os.homedir() } };
     this.#client = new Client('xcshLs', 'xcsh-ls', run, options);
     documents.attach(this.#client);
@@ -104,7 +118,7 @@ export class Connection {
     });
   }
 
-  /** Starts the process. Rejects when it cannot be run or does not answer as a server. */
+  /** Starts the process. Rejects if it cannot be run or does not respond like the server. */
   async start(): Promise<Introduction> {
     await this.#client.start();
     return introduction(this.#client.initializeResult);
@@ -118,18 +132,18 @@ export class Connection {
     return this.#client.sendRequest(ExecuteCommandRequest.type, { command, arguments: [args] }, token);
   }
 
-  /** Tells the server to read its settings again. */
+  /** Notifies the server that its settings, or the trust in the workspace, changed. */
   async settingsChanged(): Promise<void> {
     await this.#client.sendNotification('workspace/didChangeConfiguration', { settings: null });
   }
 
-  /** Ends the process; one that does not answer is killed. */
+  /** Stops the process; if it does not respond, it is killed. */
   async stop(): Promise<void> {
     this.#stopping = true;
     try {
       await this.#client.dispose(3000);
     } catch {
-      // It was not running, or did not end in time and is killed by the library.
+      // It was not running, or did not exit in time and is killed by the library.
     }
   }
 }

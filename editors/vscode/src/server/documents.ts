@@ -2,49 +2,48 @@ import * as vscode from 'vscode';
 import type { LanguageClientOptions, Middleware } from 'vscode-languageclient/node';
 import { DidOpenTextDocumentNotification, type BaseLanguageClient } from 'vscode-languageclient/node';
 
-/** Every file; which of them the server is told of is decided one by one. */
+/** Selects every file. Which of them are sent to the server is decided for each file. */
 export const documentSelector: LanguageClientOptions['documentSelector'] = [{ scheme: 'file' }];
 
 /**
- * Keeps the server to the documents that are its business: those of the workspace
- * folders, whose unsaved text the tools must see, and session files. Settings and other
- * files that happen to be open stay here.
+ * Limits the documents that the server receives: those of the workspace folders, whose unsaved text
+ * the tools must see, and session files. Settings and other open files are not sent.
  */
 export class Documents implements vscode.Disposable {
-  readonly #told = new Set<string>();
+  readonly #announced = new Set<string>();
   readonly #subscription: vscode.Disposable;
   #client: BaseLanguageClient | undefined;
 
   constructor() {
-    // A folder that is added may have had open documents all along.
+    // An added folder can have documents that are already open.
     this.#subscription = vscode.workspace.onDidChangeWorkspaceFolders(() => this.#tellOfMore());
   }
 
-  /** The client that the documents are told to from now on; it knows of none yet. */
+  /** Sets the client that receives document notifications from now on. It has received none yet. */
   attach(client: BaseLanguageClient): void {
-    this.#told.clear();
+    this.#announced.clear();
     this.#client = client;
   }
 
   readonly middleware: Middleware = {
     didOpen: async (document, next) => {
       if (concerns(document)) {
-        this.#told.add(document.uri.toString());
+        this.#announced.add(document.uri.toString());
         await next(document);
       }
     },
     didChange: async (event, next) => {
-      if (this.#told.has(event.document.uri.toString())) {
+      if (this.#announced.has(event.document.uri.toString())) {
         await next(event);
       }
     },
     didSave: async (document, next) => {
-      if (this.#told.has(document.uri.toString())) {
+      if (this.#announced.has(document.uri.toString())) {
         await next(document);
       }
     },
     didClose: async (document, next) => {
-      if (this.#told.delete(document.uri.toString())) {
+      if (this.#announced.delete(document.uri.toString())) {
         await next(document);
       }
     },
@@ -66,8 +65,8 @@ export class Documents implements vscode.Disposable {
     }
     for (const document of vscode.workspace.textDocuments) {
       const uri = document.uri.toString();
-      if (document.uri.scheme === 'file' && concerns(document) && !this.#told.has(uri)) {
-        this.#told.add(uri);
+      if (document.uri.scheme === 'file' && concerns(document) && !this.#announced.has(uri)) {
+        this.#announced.add(uri);
         void client.sendNotification(
           DidOpenTextDocumentNotification.type,
           client.code2ProtocolConverter.asOpenTextDocumentParams(document),

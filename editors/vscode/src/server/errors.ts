@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../wire.gen';
 
-/** What went wrong with a command, as the server says it: one sentence for a person. */
+/** An error of a command, with the server's message for the user. */
 export class ServerError extends Error {
   constructor(
     message: string,
@@ -11,7 +11,7 @@ export class ServerError extends Error {
     this.name = 'ServerError';
   }
 
-  /** A member of the data that is a text, else undefined. */
+  /** Returns a member of the data if it is a string, else undefined. */
   text(member: string): string | undefined {
     const value = this.data[member];
     return typeof value === 'string' ? value : undefined;
@@ -20,11 +20,11 @@ export class ServerError extends Error {
 
 const requestCancelled = -32800;
 
-/** The codes that the client library gives when a connection ends: those of JSON-RPC's reserved range that it uses. */
+/** The codes that the client library uses when a connection ends, in JSON-RPC's reserved range. */
 const firstOfConnection = -32099;
 const lastOfConnection = -32096;
 
-/** The ServerError that a rejected request stands for. */
+/** Converts the error of a rejected request to a ServerError. */
 export function toServerError(error: unknown): ServerError {
   if (error instanceof ServerError) {
     return error;
@@ -41,7 +41,7 @@ export function toServerError(error: unknown): ServerError {
 }
 
 /**
- * Whether a request failed because there was nobody to answer: the process may be gone a
+ * Reports whether a request failed because no server was running: the process may have exited a
  * moment before the client notices.
  */
 export function isOfConnection(error: unknown): boolean {
@@ -49,5 +49,5 @@ export function isOfConnection(error: unknown): boolean {
   if (typeof code === 'number') {
     return code >= firstOfConnection && code <= lastOfConnection;
   }
-  return toServerError(error).kind === 'unknown'; // of a stream
+  return toServerError(error).kind === 'unknown'; // an error of a stream
 }

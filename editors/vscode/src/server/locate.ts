@@ -2,14 +2,14 @@ import { accessSync, chmodSync, constants, statSync } from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 
-/** Where programs are looked for; a test brings its own. */
+/** The environment in which programs are searched; tests provide their own. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
-  /** It is a file that may be run. */
+  /** Reports whether it is an executable file. */
   executable(file: string): boolean;
-  /** Makes a file that came with the extension executable; archives may have lost that. */
+  /** Makes a file of the extension executable; archives can lose the permission. */
   makeExecutable(file: string): void;
   exists(file: string): boolean;
 }
@@ -32,11 +32,11 @@ export const thisMachine: Machine = {
 
 export type Located =
   | { readonly kind: 'found'; readonly path: string; readonly from: 'settings' | 'extension' | 'path' }
-  /** The setting names something that cannot be run. Nothing else is tried: the person chose. */
+  /** The setting names a file that cannot be run. No other location is tried, because it was set explicitly. */
   | { readonly kind: 'wrongSetting'; readonly path: string }
   | { readonly kind: 'missing' };
 
-/** Looks for the server: where the setting says, in the extension, on PATH, where "go install" puts it. */
+/** Finds the server: at the configured path, in the extension, on PATH, or in the directory of "go install". */
 export function locateServer(setting: string, extensionDir: string, machine: Machine = thisMachine): Located {
   const at = pathOf(machine);
   if (setting !== '') {
@@ -55,7 +55,7 @@ export function locateServer(setting: string, extensionDir: string, machine: Mac
   return found ? { kind: 'found', path: found, from: 'path' } : { kind: 'missing' };
 }
 
-/** The file that a shell would run for a program's name, or where Go puts programs. */
+/** Returns the file that a shell would run for a program's name, or a file in the directory of "go install". */
 export function findProgram(name: string, machine: Machine = thisMachine): string | undefined {
   const at = pathOf(machine);
   if (at.isAbsolute(name)) {
@@ -65,7 +65,7 @@ export function findProgram(name: string, machine: Machine = thisMachine): strin
   const goPath = env['GOPATH']?.split(at.delimiter)[0] ?? at.join(home, 'go');
   const dirs = [...(env['PATH'] ?? env['Path'] ?? '').split(at.delimiter), env['GOBIN'] ?? at.join(goPath, 'bin')];
   for (const dir of dirs) {
-    // An empty or relative entry means the current directory, which may be anybody's.
+    // An empty or relative entry means the current directory, whose content is untrusted.
     if (at.isAbsolute(dir)) {
       const found = runnable(at.join(dir, name), machine);
       if (found) {

@@ -4,7 +4,7 @@ export interface LogRecord {
   readonly text: string;
 }
 
-/** Reads a line of the server's log: one JSON object, or whatever a dying program wrote. */
+/** Parses a line of the server's log: a JSON object, or arbitrary output of a crashing program. */
 export function logRecord(line: string): LogRecord {
   let record: unknown;
   try {

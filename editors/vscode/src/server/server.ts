@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { WorkspaceEdit } from 'vscode-languageclient/node';
 
 import { ownSettings, type SettingsReader } from '../settings';
 import type { CommandMap, CommandName, NotificationMap, RequestMap } from '../wire.gen';
@@ -16,8 +17,8 @@ type Approve = (
 ) => Thenable<RequestMap['xcsh/approve']['result'] | undefined>;
 
 /**
- * The one server of this window: started when something needs it, restarted when it ends
- * by itself, given up when it keeps ending.
+ * The single server of this window: started on demand, restarted when it exits unexpectedly, given
+ * up when it keeps exiting.
  */
 export class Server implements vscode.Disposable {
   #status: ServerStatus = { kind: 'stopped' };
@@ -28,10 +29,13 @@ export class Server implements vscode.Disposable {
   #connection: Connection | undefined;
   #starting: Promise<Connection> | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
-  #proved: string | undefined; // the program that ran in this window
+  #proved: string | undefined; // the verified path of the program in this window
   #disposed = false;
 
   readonly onDidChangeStatus = this.#statusChanged.event;
+
+  /** Called before each edit by the server; the returned function is called after it. */
+  editing: (edit: WorkspaceEdit) => () => void = () => () => undefined;
 
   /** Answers permission requests. */
   approve: Approve = () => Promise.resolve(undefined);
@@ -46,7 +50,7 @@ export class Server implements vscode.Disposable {
     return this.#status;
   }
 
-  /** Where the server's program is, by the settings as they are now. */
+  /** Locates the server's program, according to the current settings. */
   locate(): Located {
     return locateServer(ownSettings(this.settings).serverPath, this.extensionDir);
   }
@@ -62,7 +66,7 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  /** Runs a command, on a server that is started for it if need be. */
+  /** Runs a command. Starts the server if necessary. */
   async request<C extends CommandName>(
     command: C,
     args: CommandMap[C]['args'],
@@ -73,13 +77,13 @@ export class Server implements vscode.Disposable {
       return (await connection.executeCommand(command, args, token)) as CommandMap[C]['result'];
     } catch (error) {
       if (connection !== this.#connection || !connection.running || isOfConnection(error)) {
-        throw new ServerError(vscode.l10n.t('The server xcsh-ls ended while it was at work.'), 'noServer');
+        throw new ServerError(vscode.l10n.t('The xcsh-ls server stopped unexpectedly.'), 'noServer');
       }
       throw toServerError(error);
     }
   }
 
-  /** The running server; starts it if need be. One that was given up stays so until restart. */
+  /** Returns the running server; starts it if necessary. A server that was given up must be restarted explicitly. */
   async ready(): Promise<Connection> {
     if (this.#connection?.running) {
       return this.#connection;
@@ -92,7 +96,7 @@ export class Server implements vscode.Disposable {
     return this.#starting;
   }
 
-  /** Ends the server and starts another, whatever went wrong before. */
+  /** Stops the server and starts a new one, regardless of earlier failures. */
   async restart(): Promise<void> {
     await this.stop();
     this.#backoff.forget();
@@ -100,7 +104,7 @@ export class Server implements vscode.Disposable {
     await this.ready();
   }
 
-  /** Ends the server; the next command starts it again. */
+  /** Stops the server; the next command starts it again. */
   async stop(): Promise<void> {
     clearTimeout(this.#restartTimer);
     await this.#starting?.catch(() => undefined);
@@ -110,8 +114,11 @@ export class Server implements vscode.Disposable {
     this.#setStatus({ kind: 'stopped' });
   }
 
-  /** The section xcshLs changed. */
+  /** Handles a change in the section xcshLs, or of the trust in the workspace. Requests sent later find it in force. */
   async settingsChanged(): Promise<void> {
+    if (this.#starting) {
+      await this.#starting.catch(() => undefined); // it may have read the settings already
+    }
     if (this.#connection?.running) {
       await this.#connection.settingsChanged();
     }
@@ -130,6 +137,7 @@ export class Server implements vscode.Disposable {
       {
         notification: (method, params) => this.#notified.fire({ method, params }),
         approve: (params, token) => this.approve(params, token),
+        editing: (edit) => this.editing(edit),
         ended: () => this.#ended(connection),
       },
     );
@@ -138,7 +146,7 @@ export class Server implements vscode.Disposable {
       if (mismatch) {
         throw new ServerError(
           vscode.l10n.t(
-            'it speaks version {0} of the protocol and this extension version {1}. Update the older of the two.',
+            'it uses protocol version {0}, and this extension uses version {1}. Update the older of the two.',
             mismatch.theirs ?? '?',
             mismatch.ours,
           ),
@@ -146,7 +154,7 @@ export class Server implements vscode.Disposable {
         );
       }
       if (!connection.running) {
-        throw new Error(vscode.l10n.t('it ended at once.'));
+        throw new Error(vscode.l10n.t('it exited immediately.'));
       }
       this.#connection = connection;
       this.#proved = program;
@@ -158,32 +166,30 @@ export class Server implements vscode.Disposable {
       const reason = error instanceof Error ? error.message : String(error);
       this.output.error(`${program}: ${reason}`);
       if (program === this.#proved && !(error instanceof ServerError)) {
-        this.#crashed(); // it is the right one, and something ended it while it started
-        throw new ServerError(vscode.l10n.t('The server xcsh-ls ended while it was at work.'), 'noServer');
+        this.#crashed(); // it is the right program, but it exited during startup
+        throw new ServerError(vscode.l10n.t('The xcsh-ls server stopped unexpectedly.'), 'noServer');
       }
-      throw this.#giveUp(vscode.l10n.t('The server {0} cannot be used: {1}', program, reason));
+      throw this.#giveUp(vscode.l10n.t("Couldn't use the server {0}: {1}", program, reason));
     }
   }
 
-  /** The path of the program, once it has proved to be the server. */
+  /** Returns the path of the program, after verifying that it is the server. */
   async #program(): Promise<string> {
     const located = this.locate();
     switch (located.kind) {
       case 'found':
         break;
       case 'missing':
-        throw this.#lacks(vscode.l10n.t('The server xcsh-ls was not found.'));
+        throw this.#lacks(vscode.l10n.t("Couldn't find the xcsh-ls server."));
       case 'wrongSetting':
-        throw this.#lacks(
-          vscode.l10n.t('{0}, the server in the setting xcshLs.server.path, cannot be run.', located.path),
-        );
+        throw this.#lacks(vscode.l10n.t("Couldn't run {0} (setting xcshLs.server.path).", located.path));
     }
     if (located.from !== 'extension') {
       try {
         await probeVersion(located.path);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        throw this.#lacks(vscode.l10n.t('{0} is not the server xcsh-ls: {1}', located.path, reason));
+        throw this.#lacks(vscode.l10n.t('{0} is not the xcsh-ls server: {1}', located.path, reason));
       }
     }
     return located.path;
@@ -207,14 +213,14 @@ export class Server implements vscode.Disposable {
     this.#crashed();
   }
 
-  /** Starts the server again after a while, unless it keeps ending. */
+  /** Restarts the server after a delay, unless it keeps exiting. */
   #crashed(): void {
     if (this.#disposed) {
       return;
     }
     const verdict = this.#backoff.crashed(Date.now());
     if (!verdict.restart) {
-      const { message } = this.#giveUp(vscode.l10n.t('The server xcsh-ls ended five times within three minutes.'));
+      const { message } = this.#giveUp(vscode.l10n.t('The xcsh-ls server stopped five times within three minutes.'));
       void this.#offerRestart(message);
       return;
     }
@@ -244,7 +250,7 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  /** Ends the server with the window. */
+  /** Stops the server with the window. */
   async shutdown(): Promise<void> {
     this.dispose();
     await this.#connection?.stop();

@@ -1,10 +1,10 @@
-/** Where the server stands. */
+/** The status of the server. */
 export type ServerStatus =
-  /** Not needed yet, or stopped by the person. */
+  /** Not needed yet, or stopped by the user. */
   | { readonly kind: 'stopped' }
   | { readonly kind: 'starting' }
   | { readonly kind: 'running'; readonly version: string }
-  /** There is no program to run. */
+  /** The program was not found. */
   | { readonly kind: 'missing'; readonly message: string }
-  /** It ended too often, or it is of a version that this extension cannot talk to. */
+  /** It exited too often, or its version is incompatible with this extension. */
   | { readonly kind: 'failed'; readonly message: string };

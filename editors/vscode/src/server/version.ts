@@ -2,41 +2,36 @@ import { execFile } from 'node:child_process';
 
 import { wireVersion } from '../wire.gen';
 
-/** How long a program may take to say its version, in milliseconds. */
-const patienceMs = 5000;
+/** The timeout for a program to print its version, in milliseconds. */
+const timeoutMs = 5000;
 
 /**
- * Asks a program for its version: "0.3.1" for "xcsh-ls 0.3.1". Rejects with a short
- * reason when it does not answer as the server does.
+ * Asks a program for its version: "0.3.1" for "xcsh-ls 0.3.1". Rejects with a short reason if it
+ * does not respond like the server.
  */
 export function probeVersion(program: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      program,
-      ['version'],
-      { timeout: patienceMs, windowsHide: true },
-      (error, stdout, stderr) => {
-        const version = versionIn(stdout);
-        if (version !== undefined) {
-          resolve(version);
-        } else {
-          const said = (stderr.trim() || stdout.trim() || error?.message || 'it said nothing').split('\n')[0] ?? '';
-          reject(new Error(said));
-        }
-      },
-    );
+    const child = execFile(program, ['version'], { timeout: timeoutMs, windowsHide: true }, (error, stdout, stderr) => {
+      const version = versionIn(stdout);
+      if (version !== undefined) {
+        resolve(version);
+      } else {
+        const output = (stderr.trim() || stdout.trim() || error?.message || 'no output').split('\n')[0] ?? '';
+        reject(new Error(output));
+      }
+    });
     child.stdin?.end();
   });
 }
 
-export function versionIn(said: string): string | undefined {
-  return /^xcsh-ls (\S+)/.exec(said)?.[1];
+export function versionIn(output: string): string | undefined {
+  return /^xcsh-ls (\S+)/.exec(output)?.[1];
 }
 
-/** What an initialize result says of the server. */
+/** The server's description in an initialize result. */
 export interface Introduction {
   readonly version: string;
-  /** It speaks another version of the custom methods than this extension. */
+  /** Set if the server uses another version of the custom methods than this extension. */
   readonly mismatch?: { readonly theirs: number | undefined; readonly ours: number };
 }
 

@@ -7,13 +7,13 @@ import type { CommandName, SessionInfo } from '../wire.gen';
 import type { Window } from '../window';
 import type { SessionsView } from './view';
 
-/** What the actions are about: a line of the view, or of a picker. */
+/** The subject of an action: a line of the view, or of a picker. */
 export interface Subject {
   readonly info: SessionInfo;
   readonly cwd?: string;
 }
 
-/** Registers what can be done with one session, and with the view. */
+/** Registers the actions on a session, and on the view. */
 export function registerSessionActions(window: Window, view: SessionsView, terminals: Terminals): vscode.Disposable {
   const register = (name: string, run: (subject: Subject) => unknown): vscode.Disposable =>
     vscode.commands.registerCommand(`xcshLs.sessions.${name}`, async (given?: unknown) => {
@@ -52,7 +52,7 @@ export function registerSessionActions(window: Window, view: SessionsView, termi
   );
 }
 
-/** Makes a session the live one of its folder, or asks what to do with it here. */
+/** Resumes a session in its folder, or asks what to do with it here. */
 async function resume(window: Window, subject: Subject): Promise<void> {
   const cwd = subject.cwd ?? (await window.chooseFolder())?.cwd;
   if (cwd === undefined) {

@@ -7,17 +7,17 @@ import type { Host, LocalFolder } from '../host';
 import type { ListResult } from '../wire.gen';
 import { byFolder, folderTree, searchTree, type FolderSessions, type Node } from './model';
 
-/** How many sessions of a folder are shown before the person asks for more. */
+/** The number of sessions of a folder that are shown before the user loads more. */
 export const pageSize = 100;
 
 export interface Wanted {
   readonly all: boolean;
   readonly query: string;
-  /** How many sessions of a folder are wanted, where that is more than a page. */
+  /** The number of sessions to load for a folder, if more than one page. */
   readonly limits: ReadonlyMap<string, number>;
 }
 
-/** Asks the server for what the view shows. */
+/** Loads the tree of the view from the server. */
 export async function loadTree(host: Host, wanted: Wanted, token: vscode.CancellationToken): Promise<Node[]> {
   const folders = host.folders;
   const cwds = folders.map((folder) => folder.cwd);
@@ -34,7 +34,7 @@ export async function loadTree(host: Host, wanted: Wanted, token: vscode.Cancell
   if (wanted.all) {
     const { sessions, nextCursor } = await listAll(host, wanted, token);
     const groups = byFolder(sessions ?? [], folders, (cwd) => (cwd === '' ? '?' : shortPath(cwd, os.homedir())));
-    // With everything in one list, "more" is about the list.
+    // If there is only one list, "more" applies to that list.
     const nodes = folderTree(groups.length === 1 ? [...groups, { cwd: '', name: '', sessions: [] }] : groups, cwds);
     return nextCursor === undefined ? nodes : [...nodes, { kind: 'more', id: 'more:', cwd: '' }];
   }
@@ -66,7 +66,7 @@ function listEach(
 }
 
 function listAll(host: Host, wanted: Wanted, token: vscode.CancellationToken): Promise<ListResult> {
-  // All sessions are wanted, whichever directory one asks in.
+  // The list covers all sessions, regardless of the directory.
   const cwd = host.liveFolder?.cwd ?? path.resolve(os.homedir());
   return host.request(
     'xcsh.list',

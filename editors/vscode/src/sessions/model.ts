@@ -1,12 +1,12 @@
 import { sameDirectory } from '../folders';
 import type { SessionInfo } from '../wire.gen';
 
-/** A folder and the sessions that are known of it. */
+/** A folder and its loaded sessions. */
 export interface FolderSessions {
   readonly cwd: string;
   readonly name: string;
   readonly sessions: readonly SessionInfo[];
-  /** There are more, which a list with this cursor gives. */
+  /** The cursor for the next page; there are more sessions if it is set. */
   readonly nextCursor?: string;
 }
 
@@ -21,7 +21,7 @@ export interface FolderNode {
 export interface DayNode {
   readonly kind: 'day';
   readonly id: string;
-  /** Midnight of the day, in the time zone of the machine. */
+  /** Midnight of the day, in the local time zone. */
   readonly day: Date;
   readonly children: readonly Node[];
 }
@@ -30,7 +30,7 @@ export interface SessionNode {
   readonly kind: 'session';
   readonly id: string;
   readonly info: SessionInfo;
-  /** The folder of the window that it belongs to; undefined: it belongs to none. */
+  /** The window's folder that it belongs to; undefined if none. */
   readonly cwd: string | undefined;
   readonly children: readonly SessionNode[];
 }
@@ -43,7 +43,7 @@ export interface MoreNode {
 
 export type Node = FolderNode | DayNode | SessionNode | MoreNode;
 
-/** The tree of several folders; that of a single one begins with its days. */
+/** Returns the tree of several folders; the tree of a single one begins with its days. */
 export function folderTree(folders: readonly FolderSessions[], windowFolders: readonly string[]): Node[] {
   const [only] = folders;
   if (folders.length === 1 && only) {
@@ -68,12 +68,12 @@ function folderContent(folder: FolderSessions, windowFolders: readonly string[])
   return content;
 }
 
-/** What a search found, in the order of the server: the best first, without groups. */
+/** Returns search results in the server's order, best first, without groups. */
 export function searchTree(sessions: readonly SessionInfo[], windowFolders: readonly string[]): Node[] {
   return sessions.map((info) => sessionNode(info, [], windowFolders));
 }
 
-/** Sorts sessions of many folders by folder: those of the window first, then by the newest session. */
+/** Groups sessions by folder: the window's folders first, then by the newest session. */
 export function byFolder(
   sessions: readonly SessionInfo[],
   windowFolders: readonly { readonly cwd: string; readonly name: string }[],
@@ -92,7 +92,7 @@ export function byFolder(
   }));
 }
 
-/** Puts forks below what they were forked from, where that is among the sessions. */
+/** Puts forks below their parents, if those are among the sessions. */
 export function lineage(sessions: readonly SessionInfo[], windowFolders: readonly string[]): SessionNode[] {
   const named = new Map(sessions.flatMap((info) => [[info.id, info] as const, [info.path, info] as const]));
   const parents = new Map<SessionInfo, SessionInfo>();
@@ -109,7 +109,7 @@ export function lineage(sessions: readonly SessionInfo[], windowFolders: readonl
   return sessions.filter((info) => !parents.has(info)).map(build);
 }
 
-/** Files can claim to be each other's parents. */
+/** Detects cycles, because files can claim to be each other's parents. */
 function leadsTo(parents: ReadonlyMap<SessionInfo, SessionInfo>, from: SessionInfo, to: SessionInfo): boolean {
   for (let at: SessionInfo | undefined = from; at; at = parents.get(at)) {
     if (at === to) {
@@ -124,7 +124,7 @@ function sessionNode(info: SessionInfo, children: SessionNode[], windowFolders: 
   return { kind: 'session', id: `session:${info.path}`, info, cwd, children };
 }
 
-/** Groups by the day on which a session or a fork of it was last written. */
+/** Groups sessions by the day on which they or a fork of them were last written. */
 function days(cwd: string, nodes: readonly SessionNode[]): DayNode[] {
   const groups = new Map<number, SessionNode[]>();
   for (const node of nodes) {
@@ -146,13 +146,13 @@ export function midnight(at: Date): Date {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate());
 }
 
-/** How many days lie between two times: 0 for the same day, 1 for yesterday. */
+/** Returns the number of days between two times: 0 for the same day, 1 for yesterday. */
 export function daysBetween(earlier: Date, later: Date): number {
   // Rounded, because a day has 23 or 25 hours when the clocks change.
   return Math.round((midnight(later).getTime() - midnight(earlier).getTime()) / 86_400_000);
 }
 
-/** What menus ask of a session: "session here live". */
+/** Returns the context value for menus: "session here live". */
 export function contextValue(node: SessionNode): string {
   return [
     'session',

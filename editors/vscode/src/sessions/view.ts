@@ -13,10 +13,10 @@ import { contextValue, daysBetween, type Node, type SessionNode } from './model'
 
 const t = vscode.l10n.t;
 
-/** How long changes are gathered before the list is read again, in milliseconds. */
+/** How long changes are collected before the list is reloaded, in milliseconds. */
 const quietMs = 200;
 
-/** The view of sessions: read when it is shown, and again when the server says so. */
+/** The view of sessions: loaded when it is shown, and reloaded when the server reports changes. */
 export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly #view: vscode.TreeView<Node>;
@@ -26,7 +26,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   #query = '';
   #quiet: NodeJS.Timeout | undefined;
   #loading: vscode.CancellationTokenSource | undefined;
-  #nodes: readonly Node[] | undefined; // what is shown; undefined is read when the view asks
+  #nodes: readonly Node[] | undefined; // the displayed nodes; undefined until the view requests them
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -39,7 +39,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       window.onNotification('xcsh/sessionChanged', () => this.refresh()),
       window.onDidChangeStatus((status) => {
         void setContext('server', status.kind);
-        // A server that comes back may see other files; one that is gone shows nothing.
+        // A restarted server can see other files; without a server, the view is empty.
         this.refresh();
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
@@ -49,15 +49,15 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     void setContext('searching', false);
   }
 
-  /** Reads the list again, soon. */
+  /** Reloads the list after a short delay. */
   refresh(): void {
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => void this.#reload(), quietMs);
   }
 
   /**
-   * Reads the list and then shows it, if it is another one: while the editor asks for lines
-   * it knows none, and what is clicked on meanwhile does nothing.
+   * Loads the list first and then shows it if it has changed: while the editor requests lines, it
+   * has none, and clicks have no effect.
    */
   async #reload(): Promise<void> {
     const { visible } = this.#view;
@@ -80,7 +80,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   async search(): Promise<void> {
     const query = await vscode.window.showInputBox({
       value: this.#query,
-      prompt: t('Words that must all be found, in titles, prompts, answers, ids or paths'),
+      prompt: t('Search titles, prompts, answers, IDs, and paths. All words must match.'),
       placeHolder: t('Search sessions'),
     });
     if (query !== undefined) {
@@ -88,7 +88,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     }
   }
 
-  /** Shows what fits a query; an empty one shows all. */
+  /** Shows the sessions that match a query; an empty query shows all. */
   async find(query: string): Promise<void> {
     this.#query = query;
     this.#showQuery();
@@ -97,9 +97,9 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     await vscode.commands.executeCommand('xcshLs.sessions.focus');
   }
 
-  /** Says above the list what is searched, in place of what went wrong before. */
+  /** Shows the query above the list, in place of an earlier error. */
   #showQuery(): void {
-    this.#view.message = this.#query === '' ? undefined : t('Sessions with “{0}”', this.#query);
+    this.#view.message = this.#query === '' ? undefined : t('Sessions matching “{0}”', this.#query);
   }
 
   more(cwd: string): Promise<void> {
@@ -115,12 +115,12 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     return [...this.#nodes];
   }
 
-  /** Asks the server; undefined when a newer question took the place of this one. */
+  /** Loads the tree; undefined if a newer request replaced this one. */
   async #load(): Promise<Node[] | undefined> {
     this.#loading?.cancel();
     const { status, folders } = this.window;
     if (status.kind === 'missing' || status.kind === 'failed' || (folders.length === 0 && !this.#all)) {
-      this.#showQuery(); // else what is said above hides what is to be done
+      this.#showQuery(); // an old message would hide the instructions
       return [];
     }
     const loading = (this.#loading = new vscode.CancellationTokenSource());
@@ -135,7 +135,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       if (loading.token.isCancellationRequested) {
         return undefined;
       }
-      // The welcome text says what is wrong with the server.
+      // The welcome text describes problems with the server.
       if (problem.kind !== 'noServer' && problem.kind !== 'cancelled') {
         this.#view.message = problem.message;
       }
@@ -171,7 +171,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case 'session': {
         const { info } = node;
         const item = new vscode.TreeItem(info.name, node.children.length > 0 ? Expanded : None);
-        // A line that gets its first fork is another one to VS Code, which would show it folded else.
+        // When a line gets its first fork, it needs a new id, or VS Code would show it collapsed.
         item.id = node.children.length > 0 ? `${node.id}+` : node.id;
         item.description = sessionDescription(info, words);
         item.iconPath = new vscode.ThemeIcon(
@@ -197,7 +197,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     }
   }
 
-  /** Tooltips are made when they are looked at: a list may be long. */
+  /** Creates tooltips on demand, because the list can be long. */
   resolveTreeItem(item: vscode.TreeItem, node: Node): vscode.TreeItem {
     if (node.kind === 'session') {
       item.tooltip = tooltip(node);
@@ -252,14 +252,14 @@ function tooltipLines(info: SessionInfo): [icon: string, text: string][] {
     return Number.isNaN(at.getTime()) ? iso : at.toLocaleString(vscode.env.language);
   };
   const lines: [string, string][] = [
-    ['clock', t('Last written {0}', when(info.modified))],
-    ['history', t('Begun {0}', when(info.created))],
+    ['clock', t('Modified {0}', when(info.modified))],
+    ['history', t('Created {0}', when(info.created))],
     ['comment', `${words.messages(info.messageCount)}, ${size(info.size)}`],
     ['folder', info.cwd === '' ? t('no folder') : shortPath(info.cwd, os.homedir())],
     ['key', info.id],
   ];
   if (info.live) {
-    lines.push(['comment-discussion', t('Open in this window')]);
+    lines.push(['comment-discussion', t('Active in this window')]);
   } else if (info.lockedBy) {
     lines.push(['lock', words.runningIn(info.lockedBy)]);
   }

@@ -1,6 +1,6 @@
-// An editor to drive: code-server with the packaged extension, in a home directory of
-// its own, shown in headless Chromium. Nothing here sleeps: every step waits for what it
-// needs to see, in the page or on disk.
+// Drives an editor: code-server with the packaged extension, in a temporary home directory, shown
+// in headless Chromium. Nothing here sleeps: every step waits for a condition in the page or on
+// disk.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,10 @@ import { until } from './until.mjs';
 
 export { until };
 
-/** Settings that keep everything but the extension quiet. */
+/** The strings of package.json, including the command titles. */
+const titles = JSON.parse(readFileSync(new URL('../../package.nls.json', import.meta.url), 'utf8'));
+
+/** Settings that silence everything except the extension. */
 const quiet = {
   'workbench.startupEditor': 'none',
   'telemetry.telemetryLevel': 'off',
@@ -29,9 +32,9 @@ const quiet = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
 };
 
-/** An editor in a home directory of its own, and what a person does in it. */
+/** An editor in a temporary home directory, driven like by a user. */
 export class Editor extends Place {
-  /** options: see README.md. stage: where editors are shown. */
+  /** options: see README.md. stage: the Stage that shows editors. */
   constructor(name, options, stage) {
     const root = mkdtempSync(join(tmpdir(), 'xcsh-e2e-'));
     super(join(root, 'home'), join(root, 'work', options.folders?.[0] ?? 'proj'));
@@ -46,11 +49,11 @@ export class Editor extends Place {
   }
 
   /**
-   * Makes the place and starts code-server in it. It does not need the browser, so that it
-   * goes on while another scenario is in there.
+   * Creates the home directory and starts code-server in it. It does not need the browser, so that
+   * it can run while the browser shows another scenario.
    */
   async prepare() {
-    // Paths and programs are settings of the machine, which the editor reads from a place of its own.
+    // Paths and programs are machine settings, which the editor reads from a separate directory.
     const places = [join(this.user, 'User'), join(this.user, 'Machine')];
     for (const dir of [this.home, ...places, ...this.folders]) {
       mkdirSync(dir, { recursive: true });
@@ -100,7 +103,7 @@ export class Editor extends Place {
 
   #env() {
     const { home } = this;
-    // No key of whoever runs this reaches a model.
+    // API keys in the environment of the test run must not reach a model.
     const own = Object.entries(process.env).filter(([name]) => !/(KEY|TOKEN|SECRET)$/.test(name));
     return {
       ...Object.fromEntries(own),
@@ -112,13 +115,13 @@ export class Editor extends Place {
     };
   }
 
-  /** Where the extension was unpacked. */
+  /** Returns the directory of the unpacked extension. */
   extensionDir() {
     const name = readdirSync(this.extensions).find((entry) => entry.startsWith('xcsh-ls.'));
     return join(this.extensions, name);
   }
 
-  /** What the extension and the server wrote into their log. */
+  /** Returns the logs of the extension and the server. */
   logs() {
     const found = [];
     const walk = (dir) => {
@@ -145,7 +148,7 @@ export class Editor extends Place {
       server.kill();
       await gone;
     }
-    // Processes of the extension host end with the server, a moment later.
+    // The server exits shortly after the extension host.
     await until('the servers to end', () => this.serverPids().length === 0, 10_000).catch(() => {
       for (const pid of this.serverPids()) {
         process.kill(pid, 'SIGKILL');
@@ -154,7 +157,7 @@ export class Editor extends Place {
     rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The processes of xcsh-ls that belong to this editor. */
+  /** Returns the xcsh-ls processes that belong to this editor. */
   serverPids() {
     return readdirSync('/proc')
       .filter((pid) => {
@@ -174,15 +177,17 @@ export class Editor extends Place {
       .map(Number);
   }
 
-  // --- what a person does -------------------------------------------------------
+  // --- actions of the user -------------------------------------------------------
 
-  /** Runs a command of the palette by its title, "xcsh: Resume Session…". */
-  async palette(title) {
+  /** Runs a command from the palette: the extension's commands by id, others by title, "Developer: Open URL". */
+  async palette(command) {
     const { page } = this;
+    const own = titles[`command.${command}`];
+    const title = own ? `xcsh: ${own}` : command;
     const briefly = { timeout: 1500 };
     await until(`the command ${title}`, async () => {
-      // The list is made when it is opened, what is registered later is in the next one; and
-      // a window that is being set up takes the focus away, which closes it.
+      // The list is created when it is opened, so commands registered later appear only in the next
+      // one. A window that is still starting takes the focus away, which closes the list.
       try {
         await page.keyboard.press('F1');
         await page
@@ -191,7 +196,7 @@ export class Editor extends Place {
           .fill('>' + title, briefly);
         const row = page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
         await row.waitFor(briefly);
-        // A click that is given up may have been made: it has the time that it takes.
+        // A click that times out could still have happened, so it gets a long timeout.
         await row.click({ timeout: 8000 });
         return true;
       } catch {
@@ -201,14 +206,14 @@ export class Editor extends Place {
     });
   }
 
-  /** Escape would stop a turn when the focus is in the panel. */
+  /** Escape would stop a turn if the focus were in the panel. */
   async #closeQuickInput() {
     if (await this.input().isVisible()) {
       await this.page.keyboard.press('Escape');
     }
   }
 
-  /** The lines of the quick pick that is open. */
+  /** The lines of the open quick pick. */
   rows() {
     return this.page.locator('.quick-input-widget .quick-input-list .monaco-list-row');
   }
@@ -217,7 +222,7 @@ export class Editor extends Place {
     return this.rows().filter({ hasText: text }).first();
   }
 
-  /** The input of the quick pick or input box that is open. */
+  /** The input of the open quick pick or input box. */
   input() {
     return this.page.locator('.quick-input-widget .quick-input-box input');
   }
@@ -231,7 +236,7 @@ export class Editor extends Place {
     await this.row(text).click();
   }
 
-  /** Presses the button of the list of sessions that shows those of all folders. */
+  /** Presses the button of the session list that includes all folders. */
   async allFolders() {
     await this.page.mouse.move(1000, 700); // away from the input, whose tooltip would cover the button
     const buttons = ['titlebar', 'inline-action-bar'].map(
@@ -240,15 +245,15 @@ export class Editor extends Place {
     await this.page.locator(buttons.join(', ')).first().click();
   }
 
-  /** Types into the input box that is open, and confirms. */
+  /** Types into the open input box, and confirms. */
   async answer(text) {
-    // A list that was open before is the same element until the box takes its place.
+    // If a list was open before, it is the same element until the box replaces it.
     await this.page.locator('.quick-input-message', { hasText: "Press 'Enter' to confirm" }).waitFor();
     await this.input().fill(text);
     await this.input().press('Enter');
   }
 
-  /** Saves in the dialog for files, which first shows the proposed name. */
+  /** Saves in the file dialog, which first shows the proposed name. */
   async saveAs(path, proposed) {
     const { page } = this;
     await until('the dialog', async () =>
@@ -259,7 +264,7 @@ export class Editor extends Place {
       ).endsWith(proposed),
     );
     await this.input().fill(path);
-    // The dialog follows what is typed into the directory.
+    // The dialog follows the path typed into the directory.
     await until('the dialog to follow', async () => (await this.input().inputValue()) === path);
     await page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
   }
@@ -289,70 +294,70 @@ export class Editor extends Place {
     return box;
   }
 
-  /** Shows the container of the extension and gives the view of sessions. */
+  /** Shows the extension's container and returns the view of sessions. */
   async sessionsView() {
     await this.page.locator('.activitybar .action-label[aria-label^="xcsh"]').first().click();
     const view = this.page.locator('.pane').filter({ has: this.page.locator('.pane-header[aria-label^="Sessions"]') });
     await view.waitFor();
-    // The editor gives the focus to the page once that is there, and takes it from whatever has it.
+    // The editor moves the focus to the page once that has loaded, wherever the focus is.
     await this.chat.locator('#composer').waitFor();
     return view;
   }
 
-  /** A line of the view of sessions. */
+  /** Returns a line of the view of sessions. */
   treeRow(text) {
     return this.page.locator('.pane .monaco-list-row').filter({ hasText: text }).first();
   }
 
-  /** A button behind a line of the view. */
+  /** Clicks a button on a line of the view. */
   async inline(text, title) {
     const row = this.treeRow(text);
     await row.hover();
     await row.locator(`.action-label[aria-label^="${title}"]`).first().click();
   }
 
-  /** The content of the chat panel, which has to be opened before reports are. */
+  /** The content of the chat panel, which must be opened before any report. */
   get chat() {
     return this.page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
   }
 
-  /** The content of the report or help that was opened last. */
+  /** The content of the last opened report or help page. */
   get report() {
     return this.page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
   }
 
-  /** Opens the panel and waits until it can be used. */
+  /** Opens the panel and waits until it is ready. */
   async openChat() {
-    await this.palette('xcsh: Open Chat');
-    // Older messages are not drawn while they are out of sight.
+    await this.palette('xcshLs.chat.open');
+    // Older messages are not rendered while they are scrolled out of view.
     await this.chat.locator('.welcome, .message').first().waitFor({ state: 'attached' });
   }
 
-  /** Says something in the panel. */
+  /** Sends a prompt in the panel. */
   async say(text, key = 'Enter') {
     const composer = this.chat.locator('#composer');
     await composer.fill(text);
     await composer.press(key);
   }
 
-  /** Something that was said or answered in the panel. */
+  /** Returns the message with a text in the panel. */
   said(text) {
     return this.chat.locator('.conversation').getByText(text);
   }
 
-  /** Chooses the model that needs no key, in the panel. */
+  /** Selects the model that needs no API key, in the panel. */
   async useDemo() {
     await this.chat.getByRole('button', { name: /^Model: / }).click();
     await this.pick('offline/demo');
     await this.chat.getByRole('button', { name: 'Model: demo' }).waitFor();
   }
 
-  /** Waits until no turn runs. */
+  /** Waits until no turn is running. */
   async turnEnds() {
     await this.chat.locator('.stop').waitFor({ state: 'detached' });
   }
 
-  /** Puts the panel out of sight. */
+  /** Hides the panel. */
   async hideChat() {
     await this.page.keyboard.press('Control+Shift+E');
     await this.page.locator('.explorer-folders-view').first().waitFor();
@@ -377,7 +382,7 @@ export class Editor extends Place {
     await page.locator('.editor-instance .view-lines').first().waitFor();
   }
 
-  /** The text of the editor in front. */
+  /** Returns the text of the active editor. */
   async text() {
     const lines = this.page.locator('.editor-instance .view-lines').first();
     return (await lines.innerText()).replaceAll('\u00a0', ' ');
@@ -387,7 +392,7 @@ export class Editor extends Place {
     await this.page.locator('.statusbar-item').filter({ hasText: text }).first().waitFor();
   }
 
-  /** Drags the border of the side bar to a place, in pixels from the left. */
+  /** Drags the border of the side bar to a position, in pixels from the left. */
   async widen(x) {
     const { mouse } = this.page;
     const box = await this.page.locator('.part.sidebar').boundingBox();
@@ -402,7 +407,7 @@ export class Editor extends Place {
     await mouse.move(900, 600);
   }
 
-  /** Writes a picture, if they are wanted. */
+  /** Saves a screenshot, if screenshots are enabled. */
   async shot(name) {
     if (process.env.SCREENSHOTS) {
       await this.page.screenshot({

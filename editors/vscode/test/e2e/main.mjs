@@ -1,5 +1,5 @@
-// Runs the scenarios one after the other, each in an editor of its own, and says how
-// they went. Started by run.sh.
+// Runs the scenarios one after the other, each in a separate editor, and reports the results.
+// Started by run.sh.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ if (shots) {
   mkdirSync(shots, { recursive: true });
 }
 
-/** Makes an editor and starts it; what goes wrong is told when it is used. */
+/** Creates an editor and starts it; awaiting ready throws any error. */
 async function prepared(name) {
   const scenario = await import(join(dir, `${name}.mjs`));
   const editor = new Editor(name, scenario.options ?? {}, stage);
@@ -35,7 +35,7 @@ async function prepared(name) {
   return { name, scenario, editor, ready };
 }
 
-/** Runs a scenario to its end; gives what went wrong. */
+/** Runs a scenario to its end; returns its error. */
 async function played({ name, scenario, editor, ready }) {
   try {
     await ready;
@@ -61,7 +61,8 @@ try {
   for (const [i, name] of plan.entries()) {
     const began = Date.now();
     const now = await next;
-    // While one scenario runs the editor of the next starts, unless they would share variables.
+    // While a scenario is running, the editor of the next one starts, unless they would share
+    // variables.
     const ahead = plan[i + 1] !== undefined && plan[i + 1] !== name;
     next = ahead ? prepared(plan[i + 1]) : undefined;
     const failure = await played(now);

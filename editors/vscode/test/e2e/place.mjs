@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { until } from './until.mjs';
 
 export class Place {
-  /** home: the home directory; folder: the working directory of sessions that name none. */
+  /** home: the home directory; folder: the working directory of sessions without a directory of their own. */
   constructor(home, folder) {
     this.home = home;
     /** The first folder of the workspace. */
@@ -14,8 +14,8 @@ export class Place {
   }
 
   /**
-   * Writes a session file as a terminal program does, and gives its path.
-   * turns: [what was said, what was answered]. more: cwd, id, age in hours, parentSession.
+   * Writes a session file like a terminal program does, and returns its path. turns: [prompt,
+   * answer]. more: cwd, id, age in hours, parentSession.
    */
   session(program, title, turns, more = {}) {
     const cwd = more.cwd ?? this.folder;
@@ -66,7 +66,7 @@ export class Place {
 
   serial = 0;
 
-  /** Every session file below the home directory. */
+  /** Returns all session files below the home directory. */
   sessionFiles() {
     const found = [];
     const walk = (dir) => {
@@ -85,7 +85,7 @@ export class Place {
     return found;
   }
 
-  /** The first line of a session file that is being written, once it is whole. */
+  /** Returns the first line of a session file that is being written, once it is complete. */
   async header(file) {
     return JSON.parse((await until(`the beginning of ${file}`, () => /^.*\n/.exec(this.read(file))))[0]);
   }
@@ -94,7 +94,7 @@ export class Place {
     return readFileSync(file, 'utf8');
   }
 
-  /** Waits until a file is there and not empty. */
+  /** Waits until a file exists and is not empty. */
   async file(path) {
     await until(path, () => existsSync(path) && statSync(path).size > 0);
     return this.read(path);

@@ -1,10 +1,10 @@
-// A small project with some sessions, to be seen in pictures.
+// A small project with some sessions, for screenshots.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const source = `package parse
 
-// Next gives the token at the cursor.
+// Next returns the token at the cursor.
 func (p *Parser) Next() Token {
 	for p.at < len(p.text) {
 		r := p.text[p.at]
@@ -17,7 +17,7 @@ func (p *Parser) Next() Token {
 }
 `;
 
-/** Writes it, and returns what the model changes in it. */
+/** Writes the project, and returns the model's changes to it. */
 export function project(editor) {
   writeFileSync(join(editor.folder, 'parser.go'), source);
   const age = (hours) => ({ age: hours });

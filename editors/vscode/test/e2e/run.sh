@@ -13,7 +13,8 @@ root=$(cd "$here/../../../.." && pwd)
 
 tree=$("$here/setup.sh")
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# A server ends a moment after its editor, and until then it writes.
+trap 'for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; sleep 0.1; done' EXIT
 if [ "${1-}" = --pictures ]; then
   shift
   export PICTURES=1 SCREENSHOTS=$work/pictures

@@ -1,12 +1,12 @@
-// A model's service on this machine, that says what a scenario tells it to, as slowly.
+// A local model service with scripted answers and timing.
 import { createServer } from 'node:http';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Starts a service and writes the model local/ID into the editor's home directory.
- * answers: {text?, calls?: [{id, name, args}], held?: Promise} in the order of the requests;
- * with held, the end of the text comes when that is settled.
+ * Starts a service and writes the model local/ID into the editor's home directory. answers: {text?,
+ * calls?: [{id, name, args}], held?: Promise} in the order of the requests; with held, the end of
+ * the text is sent when the promise is settled.
  */
 export async function service(editor, answers, id = 'm') {
   const requests = [];

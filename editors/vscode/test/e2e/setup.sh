@@ -4,6 +4,8 @@
 # when there is none.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/retry.sh
+. "$here/../../../../scripts/retry.sh"
 tree=${XDG_CACHE_HOME:-$HOME/.cache}/xcsh-ls/vscode
 
 if ! command -v chromium >/dev/null; then
@@ -11,7 +13,10 @@ if ! command -v chromium >/dev/null; then
     echo 'Install the package chromium.' >&2
     exit 1
   fi
-  { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >&2
+  install_chromium() {
+    apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium
+  }
+  retry install_chromium >&2
 fi
 
 mkdir -p "$tree"
@@ -20,9 +25,9 @@ if ! cmp -s "$here/package-lock.json" "$tree/installed.json"; then
   # The scripts of code-server compile for minutes and need libraries; nothing here does.
   (
     cd "$tree"
-    npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+    retry npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
     cd node_modules/code-server/lib/vscode
-    npm install --no-audit --no-fund --ignore-scripts --omit=dev --loglevel=error
+    retry npm install --no-audit --no-fund --ignore-scripts --omit=dev --loglevel=error
     # Its terminals need a module that is not compiled for Linux; here it is.
     cp -R "$tree"/node_modules/@lydell/node-pty-linux-*/prebuilds/. node_modules/node-pty/prebuilds/
   ) >&2

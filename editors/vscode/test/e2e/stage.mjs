@@ -1,6 +1,6 @@
-// What all scenarios of a run share: the extension, installed once, and one Chromium.
-// Every editor is shown at the same address, so that what the browser has in its cache
-// serves all of them; whatever else it keeps is thrown away between two editors.
+// The state that all scenarios of a run share: the extension, installed once, and one Chromium.
+// Every editor is shown at the same address, so that all of them use the browser's cache; all other
+// browser data is deleted between two editors.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -26,7 +26,7 @@ export class Stage {
 
   constructor(root) {
     this.root = root;
-    /** The installed extension, to be copied for each editor. */
+    /** The installed extension, which is copied for each editor. */
     this.extensions = join(root, 'extensions');
   }
 
@@ -46,15 +46,14 @@ export class Stage {
     if (installed.status !== 0) {
       throw new Error(installed.stderr);
     }
-    const port = await freePort();
-    this.url = `http://127.0.0.1:${port}`;
     this.door = createServer((socket) => {
       const other = connect(this.#port, '127.0.0.1');
       socket.pipe(other).pipe(socket);
       socket.on('error', () => other.destroy());
       other.on('error', () => socket.destroy());
     });
-    await new Promise((resolve) => this.door.listen(port, '127.0.0.1', resolve));
+    await new Promise((resolve) => this.door.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${this.door.address().port}`;
     this.context = await chromium.launchPersistentContext(join(this.root, 'chromium'), {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       headless: true,
@@ -68,7 +67,7 @@ export class Stage {
     this.blank = this.context.pages()[0] ?? (await this.context.newPage());
   }
 
-  /** Gives a page in which the editor at a port is the only one that ever was. */
+  /** Returns a page in which the editor at a port has a fresh browser state. */
   async open(port) {
     this.#port = port;
     const tools = await this.context.newCDPSession(this.blank);

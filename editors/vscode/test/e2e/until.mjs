@@ -1,9 +1,9 @@
-/** How long anything may take to be seen, in milliseconds. The machine may be busy. */
+/** How long to wait for a condition, in milliseconds. The machine can be busy. */
 export const patience = 30_000;
 
 const oftenMs = 50;
 
-/** Calls probe until it gives something true, and gives that. */
+/** Calls probe until it returns a truthy value, and returns that. */
 export async function until(what, probe, timeout = patience) {
   const end = Date.now() + timeout;
   for (;;) {
@@ -12,7 +12,7 @@ export async function until(what, probe, timeout = patience) {
       return value;
     }
     if (Date.now() > end) {
-      throw new Error(`waited in vain for ${what}`);
+      throw new Error(`timed out waiting for ${what}`);
     }
     await new Promise((resolve) => setTimeout(resolve, oftenMs));
   }

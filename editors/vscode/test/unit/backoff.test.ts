@@ -13,7 +13,7 @@ test('each restart waits longer than the one before', () => {
   assert.deepEqual(delays, [250, 1000, 4000, 10_000]);
 });
 
-test('the fifth end within three minutes is the last', () => {
+test('the fifth exit within three minutes stops the restarts', () => {
   const backoff = new Backoff();
   for (let i = 1; i < maxCrashes; i++) {
     assert.equal(backoff.crashed(i * 1000).restart, true);
@@ -21,14 +21,14 @@ test('the fifth end within three minutes is the last', () => {
   assert.deepEqual(backoff.crashed(5000), { restart: false });
 });
 
-test('what is longer ago does not count', () => {
+test('older exits do not count', () => {
   const backoff = new Backoff();
   for (let i = 0; i < 20; i++) {
     assert.equal(backoff.crashed(i * (crashWindowMs / 3)).restart, true, `end ${i}`);
   }
 });
 
-test('a start that a person asked for begins from nothing', () => {
+test('a start by the user clears earlier exits', () => {
   const backoff = new Backoff();
   for (let i = 0; i < maxCrashes; i++) {
     backoff.crashed(i);

@@ -15,17 +15,17 @@ function machine(files: readonly string[], more: Partial<Machine> = {}): Machine
   };
 }
 
-test('the setting goes before everything else', () => {
+test('the setting takes priority', () => {
   const m = machine(['/x/xcsh-ls', '/ext/bin/xcsh-ls', '/usr/bin/xcsh-ls']);
   assert.deepEqual(locateServer('/x/xcsh-ls', '/ext', m), { kind: 'found', path: '/x/xcsh-ls', from: 'settings' });
 });
 
-test('a setting that names nothing is told, and nothing else is tried', () => {
+test('an invalid setting is reported, and nothing else is tried', () => {
   const m = machine(['/ext/bin/xcsh-ls']);
   assert.deepEqual(locateServer('/gone', '/ext', m), { kind: 'wrongSetting', path: '/gone' });
 });
 
-test('a tilde is the home directory', () => {
+test('a tilde expands to the home directory', () => {
   const m = machine(['/home/me/bin/xcsh-ls']);
   assert.deepEqual(locateServer('~/bin/xcsh-ls', '/ext', m), {
     kind: 'found',
@@ -34,7 +34,7 @@ test('a tilde is the home directory', () => {
   });
 });
 
-test('what comes with the extension goes before PATH, and is made executable', () => {
+test('the bundled server takes priority over PATH and is made executable', () => {
   const made: string[] = [];
   const m = machine(['/usr/bin/xcsh-ls'], {
     exists: (file) => file === '/ext/bin/xcsh-ls',
@@ -44,22 +44,22 @@ test('what comes with the extension goes before PATH, and is made executable', (
   assert.deepEqual(made, ['/ext/bin/xcsh-ls']);
 });
 
-test('PATH is searched in its order, without its relative entries', () => {
+test('PATH is searched in order, without relative entries', () => {
   const m = machine(['relative/xcsh-ls', 'xcsh-ls', '/opt/bin/xcsh-ls']);
   assert.deepEqual(locateServer('', '/ext', m), { kind: 'found', path: '/opt/bin/xcsh-ls', from: 'path' });
 });
 
-test('where go install puts programs is looked at, too', () => {
+test('the directory of go install is searched too', () => {
   assert.equal(findProgram('xcsh-ls', machine(['/home/me/go/bin/xcsh-ls'])), '/home/me/go/bin/xcsh-ls');
   const elsewhere = machine(['/go/one/bin/xcsh-ls'], { env: { PATH: '', GOPATH: '/go/one:/go/two' } });
   assert.equal(findProgram('xcsh-ls', elsewhere), '/go/one/bin/xcsh-ls');
 });
 
-test('nothing anywhere is missing', () => {
+test('without any server, the result is missing', () => {
   assert.deepEqual(locateServer('', '/ext', machine([])), { kind: 'missing' });
 });
 
-test('Windows adds endings', () => {
+test('on Windows, executable extensions are added', () => {
   const m = machine(['C:\\bin\\xcsh.cmd', 'C:\\ext\\bin\\xcsh-ls.exe'], {
     platform: 'win32',
     env: { Path: 'C:\\bin' },

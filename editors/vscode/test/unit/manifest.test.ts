@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { commands } from '../../src/commands.gen';
 import { activate } from '../../src/extension';
-import { ownSettings, serverSettings } from '../../src/settings';
+import { machineSettings, ownSettings, serverSettings } from '../../src/settings';
 // @ts-expect-error a script without types
 import recorder from './recorder.cjs';
 
@@ -21,7 +21,7 @@ interface Manifest {
     views: Record<string, { id: string; when?: string }[]>;
     viewsContainers: { activitybar: { id: string; icon: string }[] };
     viewsWelcome: { view: string; contents: string }[];
-    configuration: { properties: Record<string, { default: unknown }> };
+    configuration: { properties: Record<string, { default: unknown; scope: string }> };
     walkthroughs: {
       steps: { id: string; description: string; media: { markdown: string }; completionEvents: string[] }[];
     }[];
@@ -38,7 +38,7 @@ const texts = JSON.parse(readFileSync('package.nls.json', 'utf8')) as Record<str
 const { contributes } = manifest;
 const declared = contributes.commands.map((entry) => entry.command);
 
-/** What the code registers when it is activated. */
+/** The registrations that the code makes when it is activated. */
 const registered = (recorder as { registered: Record<'commands' | 'views' | 'settings', string[]> }).registered;
 const subscriptions: unknown[] = [];
 activate({
@@ -56,7 +56,7 @@ test('every declared command is registered', () => {
   );
 });
 
-test('every registered command is declared, or is one that only programs call', () => {
+test('every registered command is declared, or is called only by code', () => {
   const quiet = commands.filter((c) => !c.palette).map((c) => c.name);
   assert.deepEqual(
     registered.commands.filter((id) => !declared.includes(id) && !quiet.includes(id)),
@@ -69,7 +69,7 @@ test('no command is declared or registered twice', () => {
   assert.deepEqual(registered.commands, [...new Set(registered.commands)]);
 });
 
-test('menus name declared commands only, and each command says when the palette shows it', () => {
+test('menus name only declared commands, and each command has a condition for the palette', () => {
   const named = Object.values(contributes.menus).flatMap((entries) => entries.map((entry) => entry.command));
   assert.deepEqual(
     named.filter((id) => !declared.includes(id)),
@@ -88,7 +88,7 @@ test('links in texts run declared commands', () => {
   );
 });
 
-test('the views that are declared are those that are registered', () => {
+test('the declared views are registered, and no others', () => {
   const views = Object.values(contributes.views)
     .flat()
     .map((view) => view.id);
@@ -104,10 +104,10 @@ test('the views that are declared are those that are registered', () => {
   );
 });
 
-test('every setting that is read is declared, and the other way round', () => {
+test('every setting that is read is declared, and vice versa', () => {
   const read = new Set<string>();
   const reader = { get: (name: string) => void read.add(`xcshLs.${name}`) };
-  serverSettings(reader);
+  serverSettings(reader, true);
   ownSettings(reader);
   const known = Object.keys(contributes.configuration.properties);
   const shared = known.filter((key) => !key.startsWith('xcshLs.chat.'));
@@ -123,10 +123,30 @@ test('every setting that is read is declared, and the other way round', () => {
   );
 });
 
-test('every text of the manifest is there, and none is left over', () => {
+test('no folder setting controls programs, permissions, keys, or session directories', () => {
+  const { properties } = contributes.configuration;
+  const scoped = (scope: string): string[] => Object.keys(properties).filter((key) => properties[key]?.scope === scope);
+  assert.deepEqual(scoped('machine').sort(), machineSettings.map((name) => `xcshLs.${name}`).sort());
+  // With this scope, workspace settings apply.
+  assert.deepEqual(scoped('machine-overridable'), []);
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  assert.deepEqual(
+    [...machineSettings, 'model'].map((name) => `xcshLs.${name}`).filter((key) => !restricted.includes(key)),
+    [],
+  );
+  // A setting that names a program or a directory must have this scope, including future ones.
+  assert.deepEqual(
+    Object.keys(properties).filter(
+      (key) => /path|program|dir|roots|approval/i.test(key) && !scoped('machine').includes(key),
+    ),
+    [],
+  );
+});
+
+test('every text of the manifest is defined, and none is unused', () => {
   const used = [...text.matchAll(/"%([^%"]+)%"/g)].map(([, key]) => key ?? '');
   assert.deepEqual([...new Set(used)].sort(), Object.keys(texts).sort());
-  // What people read is translated, not written into the manifest.
+  // Text that users read is translated, not written into the manifest.
   for (const { title } of contributes.commands) {
     assert.match(title, /^%.+%$/);
   }
@@ -138,7 +158,7 @@ test('every text of the code can be translated', () => {
   assert.equal(check.status, 0);
 });
 
-test('files that are named exist', () => {
+test('referenced files exist', () => {
   const media = contributes.walkthroughs.flatMap((w) => w.steps.map((step) => step.media.markdown));
   const icons = contributes.viewsContainers.activitybar.map((container) => container.icon);
   assert.equal(media.length, 4);
@@ -148,7 +168,7 @@ test('files that are named exist', () => {
   );
 });
 
-test('steps of the walkthrough end with something that can happen', () => {
+test('completion events of the walkthrough can occur', () => {
   const events = contributes.walkthroughs.flatMap((w) => w.steps.flatMap((step) => step.completionEvents));
   const ids = events.filter((event) => event.startsWith('onCommand:')).map((event) => event.slice('onCommand:'.length));
   assert.ok(ids.length > 0);
@@ -158,7 +178,7 @@ test('steps of the walkthrough end with something that can happen', () => {
   );
 });
 
-test('the commands of the server and those of the extension can be told apart', () => {
+test("the server's and the extension's commands have different prefixes", () => {
   const names = commands.map((c) => c.name);
   for (const id of registered.commands) {
     assert.ok(id.startsWith('xcshLs.') || names.includes(id), id);

@@ -12,11 +12,11 @@ import { ServerError } from '../../src/server/errors';
 const same = (text: string, ...values: unknown[]): string =>
   text.replace(/\{(\d)\}/g, (_, n: string) => String(values[Number(n)]));
 
-test('what was cancelled is not told', () => {
+test('a canceled command shows no error', () => {
   assert.equal(handlingOf(new ServerError('', 'cancelled')), undefined);
 });
 
-test('a session of another project is asked about, with three ways', () => {
+test('a session of another project offers three choices', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'otherProject'), 'xcsh.resume'), {
     remedies: ['forkHere', 'openThatFolder', 'openInPlace'],
     modal: true,
@@ -24,21 +24,21 @@ test('a session of another project is asked about, with three ways', () => {
   });
 });
 
-test('a prompt that meets a turn can wait for it; a session that another process has cannot be taken', () => {
+test('a prompt during a turn can be queued; a session of another process cannot be taken over', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.prompt')?.remedies, ['waitForTurn', 'stopTurn']);
   assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.fork')?.remedies, ['stopTurn']);
   assert.deepEqual(handlingOf(new ServerError('', 'busy', { pid: 7 }), 'xcsh.resume')?.remedies, []);
 });
 
-test('a title that another session has can be taken, or get a number', () => {
+test('a duplicate title can be taken over or numbered', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'nameInUse'), 'xcsh.save')?.remedies, ['addNumber', 'takeTitle']);
 });
 
-test('an error that nobody foresaw points to the log', () => {
+test('an unexpected error points to the log', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
 });
 
-test('file names of exports have nothing that a file system refuses', () => {
+test('export file names contain no character that a file system rejects', () => {
   assert.equal(exportName('Fix: a/b <c>?', 'html'), 'Fix-a-b-c.html');
   assert.equal(exportName('...', 'markdown'), 'session.md');
   assert.equal(exportName('a long name…', 'jsonl'), 'a-long-name.jsonl');
@@ -46,7 +46,7 @@ test('file names of exports have nothing that a file system refuses', () => {
   assert.deepEqual(Object.values(exportFilters('markdown', same))[0], ['md']);
 });
 
-test('the innermost folder is meant, and only a real parent', () => {
+test('a file belongs to the innermost folder that contains it', () => {
   const folders = [{ cwd: '/work' }, { cwd: '/work/sub' }, { cwd: '/wor' }];
   assert.equal(innermost(folders, '/work/sub/x.ts')?.cwd, '/work/sub');
   assert.equal(innermost(folders, '/work/subx/x.ts')?.cwd, '/work');
@@ -55,7 +55,7 @@ test('the innermost folder is meant, and only a real parent', () => {
   assert.equal(shortPath('/home/me/x', '/home/me'), '~/x');
 });
 
-test('links are believed only as far as they must be', () => {
+test('links are validated', () => {
   assert.deepEqual(deepLink('/resume', 'id=01JD-abc'), { kind: 'resume', id: '01JD-abc' });
   assert.deepEqual(deepLink('/open', 'path=/a/b%20c.jsonl', 'linux'), { kind: 'open', path: '/a/b c.jsonl' });
   for (const [path, query] of [
@@ -72,7 +72,7 @@ test('links are believed only as far as they must be', () => {
   assert.deepEqual(deepLink('/open', 'path=\\\\host\\x.jsonl', 'win32'), { kind: 'wrong' });
 });
 
-test('a line of a terminal has links where it names sessions', () => {
+test('session IDs in terminal output are links', () => {
   const uuid = '019a9d4c-0a2b-7c3d-8e4f-5a6b7c8d9e0f';
   for (const [line, ...links] of [
     ['Resume this session with: xcsh --resume 15d7b73f', 'xcsh --resume 15d7b73f > 15d7b73f'],
@@ -97,21 +97,21 @@ test('a line of a terminal has links where it names sessions', () => {
   }
 });
 
-test('reports show every problem, and cells stay cells', () => {
+test('reports show every problem, with table cells escaped', () => {
   const report = doctorReport({ problems: [{ kind: 'badLine', line: 3, message: 'a | b\nc', lost: true }] }, same);
   assert.match(report, /\| Line 3 \| badLine \| a \\\| b c \| yes \|/);
-  assert.match(doctorReport({ problems: null }, same), /Nothing is wrong/);
+  assert.match(doctorReport({ problems: null }, same), /No problems found/);
   const stats = statsReport(
     {
       entries: 3,
-      messages: { user: 1, assistant: 2 },
+      messages: { user: 1, assistant: 2, custom: 1 },
       toolCalls: {},
       usage: { input: 12345, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 12346, cost: 0.5 },
       contextUsage: { tokens: 10 },
     },
     same,
   );
-  assert.match(stats, /\| assistant \| 2 \|\n\| user \| 1 \|/);
+  assert.match(stats, /\| Assistant \| 2 \|\n\| User \| 1 \|\n\| custom \| 1 \|/);
   assert.match(stats, /12,345/);
   assert.doesNotMatch(stats, /Tool calls/);
 });

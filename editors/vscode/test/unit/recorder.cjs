@@ -5,6 +5,9 @@ const path = require('node:path');
 
 const registered = { commands: [], views: [], settings: [] };
 
+/** The options of the language client, and the methods of the notifications that are sent to the server. */
+const server = { options: undefined, notifications: [] };
+
 const written = {
   'commands.registerCommand': (id) => void registered.commands.push(id),
   'window.createTreeView': (id) => void registered.views.push(id),
@@ -14,8 +17,11 @@ const written = {
       registered.settings.push(`${section}.${name}`);
       return otherwise;
     },
+    inspect: (name) => void registered.settings.push(`${section}.${name}`),
   }),
   'l10n.t': (text) => text,
+  'new LanguageClient': (_id, _name, _run, options) => void (server.options = options),
+  'new LanguageClient.sendNotification': (method) => void server.notifications.push(method),
 };
 
 /** What is looked into rather than called. */
@@ -43,16 +49,20 @@ function anything(name) {
     },
     set: () => true,
     apply: (_target, _self, args) => written[name]?.(...args) ?? anything(`${name}()`),
-    construct: () => anything(`new ${name}`),
+    construct: (_target, args) => {
+      written[`new ${name}`]?.(...args);
+      return anything(`new ${name}`);
+    },
   });
 }
 
 // An import asks which names there are: every word of the sources.
 const sources = fs.readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
 const used = sources.flatMap((file) => fs.readFileSync(path.join('src', file), 'utf8').match(/\b[a-z]\w*/gi) ?? []);
-const names = [...new Set([...used, 'registered'])];
+const own = { registered, server, values };
+const names = [...new Set([...used, ...Object.keys(own)])];
 
-const member = (key) => (key === 'registered' ? registered : key in values ? values[key] : anything(key));
+const member = (key) => own[key] ?? (key in values ? values[key] : anything(key));
 
 module.exports = new Proxy(
   {},

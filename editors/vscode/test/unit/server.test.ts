@@ -6,7 +6,7 @@ import { logRecord } from '../../src/server/log';
 import { introduction, probeVersion, versionIn } from '../../src/server/version';
 import { wireVersion } from '../../src/wire.gen';
 
-test('an error of the server keeps its kind, its sentence and its data', () => {
+test('a server error keeps its kind, message, and data', () => {
   const error = toServerError({
     code: -32803,
     message: 'Session "x" not found.',
@@ -18,14 +18,14 @@ test('an error of the server keeps its kind, its sentence and its data', () => {
   assert.equal(error.text('kind2'), undefined);
 });
 
-test('a cancelled request is that, also without data', () => {
+test('a canceled request is recognized without data', () => {
   assert.equal(toServerError({ code: -32800, message: 'Request cancelled' }).kind, 'cancelled');
   const canceled = new Error('Canceled');
   canceled.name = 'Canceled';
   assert.equal(toServerError(canceled).kind, 'cancelled');
 });
 
-test('anything else is an error with the words that there are', () => {
+test('any other value becomes an error with its message', () => {
   assert.equal(toServerError(new Error('boom')).message, 'boom');
   assert.equal(toServerError('boom').message, 'boom');
   assert.equal(toServerError(undefined).kind, 'unknown');
@@ -33,7 +33,7 @@ test('anything else is an error with the words that there are', () => {
   assert.equal(toServerError(own), own);
 });
 
-test('a request that nobody could answer is told from one that was refused', () => {
+test('a request without a server differs from one that failed', () => {
   const destroyed = Object.assign(new Error('Cannot call write after a stream was destroyed'), {
     code: 'ERR_STREAM_DESTROYED',
   });
@@ -45,7 +45,7 @@ test('a request that nobody could answer is told from one that was refused', () 
   assert.equal(isOfConnection(new ServerError('not trusted', 'untrusted')), false);
 });
 
-test('a record of the log has its level, its logger and its fields', () => {
+test('a log record has a level, a logger, and fields', () => {
   assert.deepEqual(
     logRecord(
       '{"level":"warn","ts":"2026-11-21T00:00:00Z","logger":"session","caller":"x.go:1","msg":"odd","path":"/x"}',
@@ -60,19 +60,19 @@ test('a record of the log has its level, its logger and its fields', () => {
   assert.deepEqual(logRecord('17'), { level: 'info', text: '17' });
 });
 
-test('a version is read from what the program says', () => {
+test("the version is parsed from the program's output", () => {
   assert.equal(versionIn('xcsh-ls 0.3.1\n'), '0.3.1');
   assert.equal(versionIn('xcsh-ls (devel)\n'), '(devel)');
   assert.equal(versionIn('gopls v0.20\n'), undefined);
 });
 
-test('another program is not taken for the server', async () => {
-  // Node takes the word for a script.
+test('another program is not accepted as the server', async () => {
+  // Node takes the argument for a script.
   await assert.rejects(probeVersion(process.execPath), /node/);
   await assert.rejects(probeVersion('/nothing/here'), /ENOENT/);
 });
 
-test('the versions of the wire must agree', () => {
+test('the protocol versions must match', () => {
   const result = (version: unknown) => ({
     serverInfo: { name: 'xcsh-ls', version: '1.2.3' },
     capabilities: { experimental: { xcsh: { wireVersion: version } } },

@@ -67,7 +67,7 @@ function drawn(nodes: readonly Node[], indent = ''): string[] {
   });
 }
 
-test('one folder begins with its days, the newest first', () => {
+test('a single folder is grouped by day, newest first', () => {
   const sessions = [
     info('new', { modified: '2026-11-21T12:00:00' }),
     info('old', { modified: '2026-11-03T12:00:00' }),
@@ -77,7 +77,7 @@ test('one folder begins with its days, the newest first', () => {
   assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  new', '  too', 'Tue Nov 03 2026', '  old', 'more']);
 });
 
-test('several folders come one by one, without those that have nothing', () => {
+test('several folders are listed separately, without empty ones', () => {
   const tree = folderTree(
     [
       { cwd: '/a', name: 'a', sessions: [info('x', { modified: '2026-11-21T12:00:00' })] },
@@ -88,7 +88,7 @@ test('several folders come one by one, without those that have nothing', () => {
   assert.deepEqual(drawn(tree), ['a', '  Sat Nov 21 2026', '    x']);
 });
 
-test('forks are below what they come from, by id or by path, and count for its day', () => {
+test('forks are listed below their parent, by ID or path, under its day', () => {
   const root = info('root', { modified: '2026-11-01T12:00:00' });
   const byId = info('by-id', { parentSession: 'root', modified: '2026-11-21T12:00:00' });
   const byPath = info('by-path', { parentSession: '/s/by-id.jsonl', modified: '2026-11-02T12:00:00' });
@@ -104,7 +104,7 @@ test('forks are below what they come from, by id or by path, and count for its d
   ]);
 });
 
-test('files that claim to be each other’s parents are all shown, once', () => {
+test('sessions with circular parents are shown once', () => {
   const circle = [
     info('a', { parentSession: 'b' }),
     info('b', { parentSession: 'c' }),
@@ -115,7 +115,7 @@ test('files that claim to be each other’s parents are all shown, once', () => 
   assert.deepEqual(ids.sort(), ['a', 'b', 'c', 'd']);
 });
 
-test('sessions of all folders: those of the window first, also when they have none', () => {
+test('sessions of all folders: those of the window first, even if empty', () => {
   const groups = byFolder(
     [info('x', { cwd: '/other' }), info('y', { cwd: '/work/' }), info('z', { cwd: '' })],
     [{ cwd: '/work', name: 'work' }],
@@ -131,24 +131,24 @@ test('sessions of all folders: those of the window first, also when they have no
   );
 });
 
-test('a search keeps the order of the server', () => {
+test("search results keep the server's order", () => {
   assert.deepEqual(drawn(searchTree([info('b'), info('a', { parentSession: 'b' })], [])), ['b', 'a']);
 });
 
-test('menus are told where a session belongs and who has it', () => {
+test('menu conditions depend on the folder and the owner of a session', () => {
   const [here] = searchTree([info('a', { live: true, lockedBy: 'pid 1' })], ['/work']);
   const [elsewhere] = searchTree([info('a', { lockedBy: 'pid 2' })], ['/home']);
   assert.equal(here?.kind === 'session' && contextValue(here), 'session here live');
   assert.equal(elsewhere?.kind === 'session' && contextValue(elsewhere), 'session elsewhere locked');
 });
 
-test('days are counted by the calendar', () => {
+test('sessions are grouped by calendar day', () => {
   assert.equal(daysBetween(new Date('2026-11-20T23:59:00'), new Date('2026-11-21T00:01:00')), 1);
   assert.equal(daysBetween(new Date('2026-11-21T00:01:00'), new Date('2026-11-21T23:59:00')), 0);
   assert.equal(daysBetween(new Date('2026-03-01T12:00:00'), new Date('2026-04-01T12:00:00')), 31);
 });
 
-test('badges say what is special, and nothing of the ordinary', () => {
+test('badges show only unusual states', () => {
   assert.deepEqual(badges(info('a'), words), []);
   assert.deepEqual(
     badges(
@@ -161,13 +161,13 @@ test('badges say what is special, and nothing of the ordinary', () => {
   assert.equal(sessionIcon(info('a', { damagedLines: 1, live: true })), 'warning');
 });
 
-test('the first prompt is not repeated behind a name that is made of it', () => {
+test('the first prompt is omitted if the name was generated from it', () => {
   assert.equal(sessionDetail(info('a', { name: 'fix the bug', firstMessage: 'fix the bug' })), undefined);
   assert.equal(sessionDetail(info('a', { name: 'Bug hunt', firstMessage: ' fix\nthe bug ' })), 'fix the bug');
   assert.equal(sessionDetail(info('a', { name: 'x', firstMessage: '' })), undefined);
 });
 
-test('sessions are parted by folder, in their order', () => {
+test('sessions are split by folder, in order', () => {
   const { here, elsewhere } = partition(
     [info('a', { cwd: '/x' }), info('b', { cwd: '/work/' }), info('c', { cwd: '' })],
     '/work',
@@ -175,7 +175,7 @@ test('sessions are parted by folder, in their order', () => {
   assert.deepEqual([here.map((i) => i.id), elsewhere.map((i) => i.id)], [['b', 'c'], ['a']]);
 });
 
-test('entries: prompts and labels, deeper behind each fork, the branch of the leaf marked', () => {
+test('entries: prompts and labels, indented at branches, with the current branch marked', () => {
   const node = (id: string, parentId: string | null, role?: string, label?: string): TreeNode => ({
     id,
     parentId,
@@ -205,6 +205,6 @@ test('entries: prompts and labels, deeper behind each fork, the branch of the le
   assert.equal(entryLines(nodes, null, true).length, 5);
 });
 
-test('numbers of tokens are short', () => {
+test('token counts are abbreviated', () => {
   assert.deepEqual([950, 1500, 200_000, 1_000_000, 1_250_000].map(shortCount), ['950', '1.5k', '200k', '1M', '1.3M']);
 });

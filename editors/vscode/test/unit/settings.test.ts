@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ownSettings, serverSettings, type SettingsReader } from '../../src/settings';
+import { machineSettings, ownSettings, serverSettings, userSettings, type SettingsReader } from '../../src/settings';
 
 const reader = (values: Record<string, unknown>): SettingsReader => ({ get: (name) => values[name] });
 
-test('what is not set is left to the server', () => {
+test('unset settings use the server defaults', () => {
   const empty = {
     agentDir: '',
     sessionDir: '',
@@ -17,10 +17,10 @@ test('what is not set is left to the server', () => {
     thinkingLevel: '',
     approval: '',
   };
-  assert.deepEqual(serverSettings(reader(empty)), { ui: { pick: true, hooks: true } });
+  assert.deepEqual(serverSettings(reader(empty), true), { restricted: false, ui: { pick: true, hooks: true } });
 });
 
-test('what is set goes to the server, and nothing of the extension', () => {
+test("the server's settings are sent, and the extension's are not", () => {
   const set = {
     model: 'offline/demo',
     approval: 'yolo',
@@ -31,18 +31,24 @@ test('what is set goes to the server, and nothing of the extension', () => {
     'server.path': '/x',
     'terminal.program': 'pi',
   };
-  assert.deepEqual(serverSettings(reader(set)), {
+  assert.deepEqual(serverSettings(reader(set), true), {
     model: 'offline/demo',
     approval: 'yolo',
     persist: false,
     showResumeSummary: false,
     roots: ['/a'],
     history: { enabled: false },
+    restricted: false,
     ui: { pick: true, hooks: true },
   });
 });
 
-test('a setting of the wrong type is the default', () => {
+test('only the trust in the workspace decides whether the server is restricted', () => {
+  assert.equal(serverSettings(reader({ restricted: false }), false).restricted, true);
+  assert.equal(serverSettings(reader({ restricted: true }), true).restricted, false);
+});
+
+test('a setting of the wrong type is ignored', () => {
   const own = ownSettings(
     reader({ 'server.path': 7, 'dump.to': 'moon', 'export.format': null, 'statusBar.visible': 'no' }),
   );
@@ -56,4 +62,40 @@ test('a setting of the wrong type is the default', () => {
     terminalProgram: 'xcsh',
     statusBar: true,
   });
+});
+
+test('folder values of machine-scoped settings are ignored', () => {
+  // The most specific value, which an editor that ignores the scope would return.
+  const folder: Record<string, unknown> = {
+    approval: 'yolo',
+    sandbox: 'off',
+    'server.path': './evil',
+    agentDir: '.evil',
+    sessionDir: '.evil',
+    roots: ['.evil'],
+    'terminal.program': './evil',
+    'server.logLevel': 'debug',
+    'export.redact': false,
+    model: 'offline/demo',
+  };
+  const settings = userSettings(() => ({
+    get: (name) => folder[name],
+    inspect: (name) => ({
+      defaultValue: name === 'approval' ? 'ask' : undefined,
+      globalValue: name === 'export.redact' ? true : undefined,
+      workspaceValue: folder[name],
+      workspaceFolderValue: folder[name],
+    }),
+  }));
+  assert.deepEqual(serverSettings(settings, true), {
+    approval: 'ask',
+    model: 'offline/demo',
+    restricted: false,
+    ui: { pick: true, hooks: true },
+  });
+  const own = ownSettings(settings);
+  assert.deepEqual([own.serverPath, own.logLevel, own.terminalProgram, own.redactExports], ['', 'info', 'xcsh', true]);
+  for (const name of machineSettings) {
+    assert.notDeepEqual(settings.get(name), folder[name]);
+  }
 });

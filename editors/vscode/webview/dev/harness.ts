@@ -1,5 +1,6 @@
-// Stands for the extension: plays a scene and answers the page. The address says what is shown:
-// index.html#scene=streaming&theme=dark, and with &texts=marked every text of the page is in ⟦brackets⟧.
+// Replaces the extension: plays a scene and answers the page. The address selects the scene:
+// index.html#scene=streaming&theme=dark; with &texts=marked, every text of the page is in
+// ⟦brackets⟧.
 
 import english from '../../l10n/bundle.l10n.json';
 import type { FromPage, ToPage } from '../../src/chat/messages';
@@ -25,13 +26,13 @@ const commands = [
 
 let then: void | (() => void);
 
-/** What tests look at and work with. */
+/** The interface for tests. */
 class Harness {
   readonly received: FromPage[] = [];
   readonly refused: unknown[] = [];
   session: PlayedSession;
   ready = false;
-  held = false; // answers to snapshots wait
+  held = false; // delayed answers to snapshot requests
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string }> = {};

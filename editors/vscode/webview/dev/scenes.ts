@@ -1,4 +1,4 @@
-// What the harness shows, by name.
+// The scenes of the harness, by name.
 
 import { answer, answering, call, grow, play, result, saying, text, thinking, user } from './script';
 import { hostile } from '../test/hostile';
@@ -32,7 +32,7 @@ const explained = `The parser reads **past the last token** when the source ends
 
 Two things to change:
 
-1. \`next()\` says that there may be no token. See [parse.ts](src/parse.ts:15).
+1. \`next()\` can return no token. See [parse.ts](src/parse.ts:15).
 2. The loop in \`tree\` stops when there is none.
 
 \`\`\`ts
@@ -58,14 +58,14 @@ const tests =
 const said = (t: string) =>
   user(`<file path="/home/you/calc/src/parse.ts" lines="12-24">\nfunction next(): Token {\n</file>\n\n${t}`);
 
-/** A whole conversation, as it is when it was read from a file. */
+/** Plays a complete conversation, as if read from a file. */
 function conversation(s: PlayedSession): void {
   s.record(said('Why does this crash on `(a`? Please fix it.'));
   s.record(
     answer(
       [
         thinking('The loop asks for `t.kind`.\n\nWhen the tokens are used up, **next** returns undefined.'),
-        text('I look at the parser and at its tests first.'),
+        text("I'll look at the parser and its tests first."),
         call('c1', 'read', { path: 'src/parse.ts' }),
         call('c2', 'grep', { pattern: 'next\\(\\)', path: 'src' }),
       ],
@@ -114,7 +114,7 @@ const longCode = Array.from(
     `func step${i}(in chan int, out chan<- int) { // stage ${i}\n\tfor v := range in {\n\t\tout <- v * ${i}\n\t}\n}\n`,
 ).join('\n');
 
-/** A scene plays what was before the page came, and returns what comes after it. */
+/** A scene plays the events before the page is opened, and returns the later ones. */
 export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> = {
   empty: (s) => {
     s.title = '';
@@ -124,7 +124,7 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   streaming: (s) => {
     conversation(s);
     s.emit({ type: 'agent_start' });
-    play(s, saying(user('Yes, please. And say it in the change log.')));
+    play(s, saying(user('Yes, please. Mention it in the changelog, too.')));
     s.emit({ type: 'turn_start' });
     s.emit({ type: 'message_start', message: answer([]) });
     play(s, grow(0, 'thinking', 'The documentation is in docs/grammar.md. A short section will do.'));
@@ -139,7 +139,7 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
     play(
       s,
       answering(
-        answer([text('I run them.'), call('d1', 'bash', { command: 'npm test -- --coverage --reporter=verbose' })], {
+        answer([text('Running them.'), call('d1', 'bash', { command: 'npm test -- --coverage --reporter=verbose' })], {
           stopReason: 'toolUse',
         }),
       ),
@@ -190,7 +190,7 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
       tool: 'bash',
       args: { command: 'git push --force origin main' },
       preview: { title: 'Run git push' },
-      rules: [{ words: ['git', 'push'] }],
+      rules: [{ words: ['git', 'push', '--force', 'origin', 'main'], exact: true }],
       outside: ['/home/you/.gitconfig'],
       shown: true,
     };
@@ -198,11 +198,11 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   },
   failure: (s) => {
     conversation(s);
-    play(s, saying(user('Go on')));
+    play(s, saying(user('Continue')));
     play(
       s,
       answering(
-        answer([text('I begin with')], {
+        answer([text("I'll start with")], {
           stopReason: 'error',
           errorMessage: 'Anthropic is overloaded (529). Nothing was changed.',
         }),
@@ -217,7 +217,7 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   retry: (s) => {
     conversation(s);
     s.emit({ type: 'agent_start' });
-    play(s, saying(user('Go on')));
+    play(s, saying(user('Continue')));
     return () =>
       s.emit({
         type: 'auto_retry_start',
@@ -251,7 +251,7 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
     s.record(result('z1', 'bash', 'sh: not found\n\nCommand exited with code 3', { isError: true }));
     s.record(answer([text('Then')], { stopReason: 'aborted', errorMessage: 'Request was aborted' }));
   },
-  /** Every text that a model, a tool or a file can bring is one that tries to get out of its place. */
+  /** Every text of a model, a tool or a file tries to break out of its element. */
   hostile: (s) => {
     hostile.forEach((bad, i) => {
       const id = bad + i;

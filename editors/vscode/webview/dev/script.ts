@@ -1,4 +1,4 @@
-// Pieces that scripted sessions are made of.
+// Building blocks of scripted sessions.
 
 import type { PlayedSession } from './session';
 
@@ -43,12 +43,12 @@ export const result = (id: string, name: string, t: string, more: object = {}) =
   ...more,
 });
 
-/** Cuts a text as a service streams it. */
+/** Splits a text like a provider streams it. */
 export function pieces(t: string): string[] {
   return t.match(/\S+\s*|\s+/g) ?? [];
 }
 
-/** The events of a text block that grows, without its end when `open`. */
+/** Yields the events of a growing text block, without its end if `open`. */
 export function* grow(index: number, kind: 'text' | 'thinking', t: string, open = false): Generator<AgentEvent> {
   for (const delta of pieces(t))
     yield { type: 'message_update', assistantMessageEvent: { type: `${kind}_delta`, contentIndex: index, delta } };
@@ -84,7 +84,7 @@ export function* growCall(index: number, block: ReturnType<typeof call>): Genera
   };
 }
 
-/** All events of one answer. */
+/** Yields all events of one answer. */
 export function* answering(message: { [key: string]: unknown }): Generator<AgentEvent> {
   yield { type: 'message_start', message: { ...message, content: [] } };
   for (const [i, b] of (message['content'] as { type: string; text?: string; thinking?: string }[]).entries()) {

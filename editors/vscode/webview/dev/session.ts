@@ -1,5 +1,5 @@
-// A session that a script plays: it keeps what the server would, numbers what it tells, and gives
-// snapshots of any moment.
+// A session played by a script: it keeps the same state as the server, numbers its notifications,
+// and returns snapshots at any time.
 
 import type { AgentEvent } from './script';
 
@@ -37,14 +37,14 @@ export class PlayedSession {
     private readonly tell: (t: Told) => void,
   ) {}
 
-  /** A message that is in the session before the page comes. */
+  /** Adds a message to the session before the page is opened. */
   record(message: Json): string {
     const entryId = 'e' + String(++this.entries).padStart(7, '0');
     this.messages.push({ entryId, message, parentId: this.messages.at(-1)?.entryId ?? null });
     return entryId;
   }
 
-  /** Tells an event. A message that ends without an entry gets one. */
+  /** Sends an event. A message that ends without an entry gets one. */
   emit(event: AgentEvent): void {
     const e: Json = { ...event };
     if (e['type'] === 'message_end' && !e['entryId']) e['entryId'] = this.record(e['message'] as Json);

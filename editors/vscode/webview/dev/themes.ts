@@ -1,4 +1,5 @@
-// The variables that VS Code gives a page, for its standard themes: those that the page uses.
+// The variables that VS Code provides to a page, for its standard themes, limited to those that the
+// page uses.
 
 type Theme = Record<string, string>;
 
@@ -239,7 +240,7 @@ const themes: Record<string, [bodyClass: string, colours: Theme]> = {
   'hc-light': ['vscode-high-contrast vscode-high-contrast-light', highContrastLight],
 };
 
-/** Sets the theme as VS Code does: variables on the root, a class on the body. */
+/** Sets the theme like VS Code does: variables on the root, a class on the body. */
 export function setTheme(name: string): void {
   const [bodyClass, colours] = themes[name] ?? themes['dark']!;
   const root = document.documentElement;

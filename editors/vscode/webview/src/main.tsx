@@ -1,4 +1,5 @@
-// Starts the page in a webview. Nothing is sent to it before it says that it is ready.
+// Starts the page in a webview. The extension sends nothing to it before it reports that it is
+// ready.
 
 import { render } from 'preact';
 import type { FromPage } from '../../src/chat/messages';

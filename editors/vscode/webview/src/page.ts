@@ -1,4 +1,4 @@
-// What a person does on the page. It keeps what only the page knows, and turns deeds into calls.
+// The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
 import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
 import { setTexts, t } from './l10n';
@@ -6,19 +6,19 @@ import { alternatives, newestBelow } from './state/branches';
 import type { Alternatives } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
 import type { Kept } from './state/draft';
-import { saidOf } from './state/said';
+import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { list, obj, str, texts } from './state/wire';
 import type { TreeNode } from './state/wire';
 
-/** A picture that goes with the next prompt. */
+/** An image attached to the next prompt. */
 export interface Picture {
   key: string;
   mimeType: string;
   data: string;
 }
 
-/** What the page is besides the session. It is never changed in place. */
+/** The state of the page apart from the session. It is never modified in place. */
 export interface Ui {
   init: Init | null;
   kept: Kept;
@@ -27,11 +27,11 @@ export interface Ui {
   editorFile: Attachment | null;
   branches: ReadonlyMap<string, Alternatives>;
   recalled: readonly string[]; // earlier prompts of other sessions
-  focus: number; // grows when the composer is to have the focus
+  focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
 }
 
-/** The window that the page is in. */
+/** The page's environment. */
 export interface Surroundings {
   post(m: FromPage): void;
   load(): unknown;
@@ -46,9 +46,9 @@ export class Page {
   ui: Ui;
   private readonly watchers = new Set<() => void>();
   private tree: readonly TreeNode[] = [];
-  private treeOf = ''; // session and leaf that the tree was read at
+  private treeOf = ''; // session and leaf of the last loaded tree
   private pictureCount = 0;
-  private hasty: 'steer' | 'followUp' | undefined; // how to say what is in the composer, once that can be decided
+  private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
 
   constructor(private readonly around: Surroundings) {
     this.store = new Store((m) => around.post(m));
@@ -63,7 +63,7 @@ export class Page {
       focus: 0,
       spoken: '',
     };
-    this.store.listener = { init: (m) => this.began(m), message: (m) => this.told(m) };
+    this.store.listener = { init: (m) => this.began(m), message: (m) => this.received(m) };
     this.store.subscribe(() => this.followed());
   }
 
@@ -79,14 +79,14 @@ export class Page {
     for (const f of this.watchers) f();
   }
 
-  /** Changes what outlives the page. */
+  /** Changes the state that persists when the page is closed. */
   keep(change: Partial<Kept>): void {
     const kept = { ...this.ui.kept, ...change };
     this.set({ kept });
     this.save();
   }
 
-  /** Scroll positions are kept without drawing anything. */
+  /** Saves scroll positions without rendering. */
   keepScroll(scroll: number | null): void {
     if (this.ui.kept.scroll === scroll) return;
     this.ui.kept.scroll = scroll;
@@ -97,16 +97,16 @@ export class Page {
     const { kept } = this.ui;
     kept.at = Math.max(Date.now(), kept.at + 1);
     this.around.save(kept);
-    if (this.ui.init) this.around.post({ kind: 'keep', kept: { ...kept } }); // before, the extension knows more than the page
+    if (this.ui.init) this.around.post({ kind: 'keep', kept: { ...kept } }); // until then, the extension's state is newer
   }
 
-  // What the extension says.
+  // Messages from the extension.
 
   private began(init: Init): void {
-    setTexts(init.texts); // before anything is drawn
-    // Both stores may be late: what was kept last is the newer.
-    const told = keptOf(init.kept);
-    const kept = told.at > this.ui.kept.at ? told : this.ui.kept;
+    setTexts(init.texts); // before anything is rendered
+    // Both stores may be stale: the newer one wins.
+    const restored = keptOf(init.kept);
+    const kept = restored.at > this.ui.kept.at ? restored : this.ui.kept;
     const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
     this.treeOf = '';
     this.set({
@@ -119,7 +119,7 @@ export class Page {
     if (init.commands.includes('xcsh.history')) void this.readHistory();
   }
 
-  private told(m: ToPage): void {
+  private received(m: ToPage): void {
     switch (m.kind) {
       case 'attach':
         return this.attach(m.attachments);
@@ -146,13 +146,13 @@ export class Page {
           .toReversed(),
       });
     } catch {
-      // recall then knows this session's prompts only
+      // recall is then limited to the prompts of this session
     }
   }
 
-  /** Follows the session: the tree is read when the conversation stands still at another place. */
+  /** Follows the session: loads the tree when the conversation is idle at another entry. */
   private followed(): void {
-    this.sayNow();
+    this.sendDeferred();
     const { view, sync } = this.store.state;
     if (!sync.live || view.running || !view.session) return;
     const at = `${view.session.sessionId} ${view.session.leafId} ${view.items.length}`;
@@ -170,34 +170,34 @@ export class Page {
       this.tree = nodes;
       this.set({ branches: alternatives(nodes) });
     } catch {
-      // without it the conversation has no other branches to go to
+      // without the tree the page offers no other branches
     }
   }
 
-  /** What was sent and never reached the session comes back, unless something else is being written. */
+  /** Restores a prompt that never reached the session, unless the user is writing another one. */
   private giveBack(): void {
     const { sent, text } = this.ui.kept;
     const said = this.store.state.view.items.findLast((i) => i.message.role === 'user');
     const arrived =
-      sent !== null && said !== undefined && saidOf(said.message.content).text.trim() === sent.text.trim();
+      sent !== null && said !== undefined && userMessageOf(said.message.content).text.trim() === sent.text.trim();
     if (sent && !arrived && text.trim() === '')
       this.keep({ text: sent.text, attachments: sent.attachments, sent: null });
     else this.keep({ sent: null });
   }
 
-  // What the person does.
+  // Actions of the user.
 
-  /** Says what is in the composer: to the turn that runs, after it, or as a new prompt. */
+  /** Sends the composer's text: to the running turn, queued after it, or as a new prompt. */
   async say(how: 'steer' | 'followUp' = 'steer'): Promise<void> {
     const { kept, pictures } = this.ui;
     const { view, sync } = this.store.state;
     const text = kept.text.trim();
     const open = this.ui.sending && !view.running;
     if (open || (!sync.live && sync.server !== 'stopped')) {
-      this.hasty = how;
+      this.deferred = how;
       return;
     }
-    this.hasty = undefined;
+    this.deferred = undefined;
     if ((text === '' && pictures.length === 0 && kept.attachments.length === 0) || sync.server === 'stopped') return;
     if (text.startsWith('!') && pictures.length + kept.attachments.length === 0 && kept.editing === '')
       return this.shell(text);
@@ -218,20 +218,20 @@ export class Page {
       this.refused(e, outgoing, pictures, kept.editing, this.runs() > began);
     } finally {
       this.set({ sending: false });
-      this.sayNow();
+      this.sendDeferred();
     }
   }
 
-  /** Says what was to be said while it was open whether a turn runs, or which session is shown. */
-  private sayNow(): void {
-    const { hasty } = this;
+  /** Sends the deferred prompt once the session and its running state are known. */
+  private sendDeferred(): void {
+    const { deferred } = this;
     const { view, sync } = this.store.state;
     if (sync.failed !== '' || sync.server === 'stopped')
-      this.hasty = undefined; // who knows when it is shown
-    else if (hasty !== undefined && sync.live && (view.running || !this.ui.sending)) void this.say(hasty);
+      this.deferred = undefined; // it could be sent much later, which the user would not expect
+    else if (deferred !== undefined && sync.live && (view.running || !this.ui.sending)) void this.say(deferred);
   }
 
-  /** How many prompts there are: more than before means that one was accepted. */
+  /** The number of user messages, which grows when a prompt is accepted. */
   private runs(): number {
     return this.store.state.view.items.filter((i) => i.message.role === 'user').length;
   }
@@ -244,14 +244,14 @@ export class Page {
     accepted: boolean,
   ): void {
     if (e instanceof Failure && e.kind === 'cancelled') return this.keep({ sent: null });
-    if (this.store.state.sync.server !== 'running') return; // it comes back with the next server
+    if (this.store.state.sync.server !== 'running') return; // it is restored with the next server
     if (!accepted && this.ui.kept.text.trim() === '') {
       this.keep({ text: outgoing.text, attachments: outgoing.attachments, editing, sent: null });
       this.set({ pictures });
     } else {
       this.keep({ sent: null });
     }
-    // A failure of the model's service is in the conversation, where its answer would be.
+    // The conversation shows a provider error in place of the answer.
     if (!(accepted && e instanceof Failure && e.kind === 'provider')) this.failed(e);
   }
 
@@ -263,7 +263,7 @@ export class Page {
     await this.try('xcsh.bash', hidden ? { command, excludeFromContext: true } : { command });
   }
 
-  /** Stops what runs. What waited for it goes back to the composer. */
+  /** Stops the running operation. Queued messages go back to the composer. */
   async stop(): Promise<void> {
     const result = obj(await this.try('xcsh.abort'));
     const unanswered = texts(result.unanswered);
@@ -272,11 +272,11 @@ export class Page {
     this.set({ focus: this.ui.focus + 1 });
   }
 
-  /** Takes an earlier prompt into the composer; nothing happens to the session until it is sent. */
+  /** Puts an earlier prompt into the composer; the session does not change until it is sent. */
   edit(entryId: string): void {
     const item = this.store.state.view.items.find((i) => i.entryId === entryId);
     if (!item || this.store.state.view.running) return;
-    const said = saidOf(item.message.content);
+    const said = userMessageOf(item.message.content);
     const attachments = said.files.map((f): Attachment => ({
       uri: f.path,
       name: f.path.split(/[\\/]/).at(-1) ?? f.path,
@@ -293,7 +293,7 @@ export class Page {
     this.set({ focus: this.ui.focus + 1 });
   }
 
-  /** Says the last prompt again, in place of an answer that failed. */
+  /** Sends the last prompt again, replacing a failed answer. */
   async retry(): Promise<void> {
     const item = this.store.state.view.items.findLast((i) => i.message.role === 'user');
     if (!item?.entryId) return;
@@ -303,7 +303,7 @@ export class Page {
     if (draft.text && !this.ui.kept.text) this.keep({ text: draft.text, attachments: draft.attachments });
   }
 
-  /** Goes to another way that the conversation went at a prompt. */
+  /** Switches to another branch that starts at a prompt. */
   async switchBranch(entryId: string, by: -1 | 1): Promise<void> {
     const a = this.ui.branches.get(entryId);
     const to = a?.ids[a.at + by];
@@ -327,12 +327,12 @@ export class Page {
     this.keep({ attachments: this.ui.kept.attachments.filter((b) => b !== a) });
   }
 
-  /** Takes a picture that was pasted or dropped. */
+  /** Adds an image that was pasted or dropped. */
   addPicture(mimeType: string, data: string): void {
     if (this.ui.pictures.length >= maxPictures)
-      return this.notice('warning', t('At most {0} pictures go with one prompt.', maxPictures));
+      return this.notice('warning', t('You can attach up to {0} images to a message.', maxPictures));
     if (data.length > (maxPictureBytes * 4) / 3)
-      return this.notice('warning', t('A picture of more than {0} MB cannot be attached.', maxPictureBytes >> 20));
+      return this.notice('warning', t("Couldn't attach the image: it is larger than {0} MB.", maxPictureBytes >> 20));
     this.set({ pictures: [...this.ui.pictures, { key: 'p' + ++this.pictureCount, mimeType, data }] });
   }
 
@@ -361,7 +361,7 @@ export class Page {
     this.store.dispatch({ type: 'notice', tone, text });
   }
 
-  /** Runs a command and tells about a failure. */
+  /** Runs a command and shows a notice if it fails. */
   async try(command: string, args: JsonObject = {}): Promise<unknown> {
     try {
       return await this.store.call(command, args);
@@ -379,7 +379,7 @@ export class Page {
 
 export const attachmentKey = (a: Attachment) => a.uri + (a.range ? `:${a.range.start.line}-${a.range.end.line}` : '');
 
-/** What the person sees of an attachment. */
+/** The label of an attachment. */
 export function attachmentLabel(a: Attachment): string {
   if (!a.range) return a.name;
   const from = a.range.start.line + 1;

@@ -1,2 +1,2 @@
-// Style sheets are bundled, and give nothing to import.
+// Style sheets are bundled, and export nothing.
 declare module '*.css';

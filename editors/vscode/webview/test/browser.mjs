@@ -27,7 +27,7 @@ await esbuild.build({
 });
 const run = spawnSync(
   process.execPath,
-  // One after the other: some of them look at the clock.
+  // Sequentially, because some tests measure time.
   ['--test', '--test-reporter=tap', '--test-concurrency=1', ...process.argv.slice(2)].concat(
     tests.map((name) => path.join(built, `${name}.mjs`)),
   ),

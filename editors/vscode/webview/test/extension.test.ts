@@ -13,7 +13,7 @@ import { Restorer } from '../../src/chat/restore';
 import { commands } from '../../src/commands.gen';
 import type { ApproveParams } from '../../src/wire.gen';
 
-test('the list of commands names those that there are, and none that deletes or moves', () => {
+test('the list of allowed commands has only existing ones, and none that deletes or moves sessions', () => {
   const names = commands.map((c) => c.name);
   assert.deepEqual(
     allowedCommands.filter((c) => !names.includes(c) && c !== 'xcsh.history'),
@@ -23,7 +23,7 @@ test('the list of commands names those that there are, and none that deletes or 
     assert.equal(allowedCommands.includes(c), false, c);
 });
 
-test('messages of a wrong shape are none', () => {
+test('malformed messages are ignored', () => {
   const wrong = [
     null,
     1,
@@ -99,7 +99,7 @@ function calling(cwd: string | undefined = '/w') {
   return { posted, runs, calls };
 }
 
-test("a call runs in the panel's folder, whatever folder it names", async () => {
+test("a call always runs in the panel's folder", async () => {
   const { posted, runs, calls } = calling();
   const done = calls.call(1, 'xcsh.prompt', { text: 'hi', cwd: '/elsewhere' });
   assert.deepEqual(runs[0]!.args, { text: 'hi', cwd: '/w' });
@@ -108,7 +108,7 @@ test("a call runs in the panel's folder, whatever folder it names", async () => 
   assert.deepEqual(posted, [{ kind: 'answer', id: 1, result: { stopReason: 'stop' } }]);
 });
 
-test('commands that are not on the list are refused without being run', async () => {
+test('commands that are not on the list are rejected without running', async () => {
   const { posted, runs, calls } = calling();
   await calls.call(1, 'xcsh.delete', { source: 'x', confirm: true });
   await calls.call(2, 'constructor', {});
@@ -119,7 +119,7 @@ test('commands that are not on the list are refused without being run', async ()
   );
 });
 
-test('a call can be cancelled, and fails in its own words', async () => {
+test('a call can be canceled, and reports its own error', async () => {
   const { posted, runs, calls } = calling();
   const done = calls.call(1, 'xcsh.prompt', { text: 'hi' });
   calls.cancel(1);
@@ -130,7 +130,7 @@ test('a call can be cancelled, and fails in its own words', async () => {
   assert.deepEqual(posted, [{ kind: 'answer', id: 1, error: { message: 'stopped', kind: 'unknown' } }]);
 });
 
-test('an answer for a page that is gone does not reach the next one, whose calls have the same numbers', async () => {
+test('a response for a closed page does not reach the next page, which reuses its call numbers', async () => {
   const { posted, runs, calls } = calling();
   const old = calls.call(1, 'xcsh.prompt', { text: 'old' });
   calls.forget();
@@ -176,7 +176,7 @@ function desk(panel: boolean) {
   return { log, approvals: new Approvals(d), answer: (x: Decision | undefined) => answer(x) };
 }
 
-test('a question goes to the panel when that is there, else to a notification', async () => {
+test('a request is shown in the panel if it is visible, or else in a notification', async () => {
   const shown = desk(true);
   const asked = shown.approvals.ask(request('a'), token());
   assert.deepEqual(shown.log, ['waiting 1', 'show a']);
@@ -185,13 +185,13 @@ test('a question goes to the panel when that is there, else to a notification', 
   assert.equal(shown.approvals.decide('/w', 'a', 'deny'), false, 'it is answered once');
 
   const hidden = desk(false);
-  const told = hidden.approvals.ask(request('b'), token());
+  const second = hidden.approvals.ask(request('b'), token());
   assert.deepEqual(hidden.log, ['waiting 1', 'show b', 'notify b']);
   hidden.answer('deny');
-  assert.deepEqual(await told, { decision: 'deny' });
+  assert.deepEqual(await second, { decision: 'deny' });
 });
 
-test('a notification that is closed leaves the question to the panel', async () => {
+test('closing a notification leaves the request pending in the panel', async () => {
   const { approvals, answer } = desk(false);
   const asked = approvals.ask(request('a'), token());
   answer(undefined);
@@ -205,7 +205,7 @@ test('a notification that is closed leaves the question to the panel', async () 
   assert.deepEqual(await asked, { decision: 'once' });
 });
 
-test('a question that was answered elsewhere is gone, and a late answer means nothing', async () => {
+test('a request answered elsewhere is withdrawn, and a late answer is ignored', async () => {
   const { approvals, answer, log } = desk(false);
   const t = token();
   const asked = approvals.ask(request('a'), t);
@@ -217,7 +217,7 @@ test('a question that was answered elsewhere is gone, and a late answer means no
   assert.equal(log.at(-1), 'waiting 0');
 });
 
-test('whoever reviews takes what is for him; a review that fails is a no', async () => {
+test('a reviewer takes its own requests; a review that fails denies', async () => {
   const { approvals, log } = desk(true);
   const stop = approvals.review((p) =>
     p.id === 'mine'
@@ -239,7 +239,7 @@ test('whoever reviews takes what is for him; a review that fails is a no', async
   assert.ok(log.includes('show mine'));
 });
 
-test("the page's policy lets nothing in but its own script, style and font", () => {
+test("the page's policy allows only its own script, style sheet, and font", () => {
   const html = pageHtml({
     script: 'https://r/chat.js',
     style: 'https://r/chat.css',
@@ -256,7 +256,7 @@ test("the page's policy lets nothing in but its own script, style and font", () 
   assert.equal(html.match(/<script/g)!.length, 1);
 });
 
-test('a change is made or taken back only where it fits', () => {
+test('a change is applied or undone only if the text matches', () => {
   const patch = '--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three\n';
   assert.equal(patched('one\ntwo\nthree\n', patch), 'one\nzwei\nthree\n');
   assert.equal(patched('one\r\ntwo\r\nthree\r\n', patch), 'one\r\nzwei\r\nthree\r\n');
@@ -279,7 +279,7 @@ test('a change is made or taken back only where it fits', () => {
   assert.equal(sidesOf(undefined, 'no diff'), undefined);
 });
 
-test('files are found by their names first, then by their paths, then by letters in order', () => {
+test('file names rank before paths, and paths before scattered letters', () => {
   const paths = ['src/parse/index.ts', 'src/parse.ts', 'docs/parser.md', 'src/a/p/a/r/s/e', 'other.go'];
   assert.deepEqual(best('parse', paths, 3), ['src/parse.ts', 'docs/parser.md', 'src/parse/index.ts']);
   assert.deepEqual(best('PARSE.TS', paths, 9), ['src/parse.ts', 'src/parse/index.ts']);
@@ -307,7 +307,7 @@ function restoring(
   return { restorer: new Restorer(store, run as never, (t) => log.push(t)), ran, memory, log };
 }
 
-test('a fresh session gives way to the one that was shown, once for each server', async () => {
+test('a new session is replaced by the last one shown, once for each server', async () => {
   const { restorer, ran } = restoring({ file: '/new', messageCount: 0 }, '/old');
   await Promise.all([restorer.restore('/w'), restorer.restore('/w')]);
   assert.deepEqual(ran, ['xcsh.state', 'xcsh.resume /old']);
@@ -316,7 +316,7 @@ test('a fresh session gives way to the one that was shown, once for each server'
   assert.equal(ran.length, 4);
 });
 
-test('a session in which something was said already stays', async () => {
+test('a session with messages is not replaced', async () => {
   for (const state of [
     { file: '/x', messageCount: 2 },
     { file: '/old', messageCount: 0 },
@@ -331,7 +331,7 @@ test('a session in which something was said already stays', async () => {
   assert.deepEqual(nothing.ran, []);
 });
 
-test('a session whose file is not there is forgotten quietly, any other failure is told', async () => {
+test('a missing session file is ignored, any other failure is reported', async () => {
   const gone = restoring({ file: '/new', messageCount: 0 }, '/old', { kind: 'notFound' });
   await gone.restorer.restore('/w');
   assert.deepEqual([gone.memory.size, gone.log.length], [0, 0]);

@@ -1,4 +1,4 @@
-/** Ways out of the place that a text has in a page. */
+/** Texts that try to break out of their element in a page. */
 export const hostile: readonly string[] = [
   '<script>hit()</script>',
   '"><img src=x onerror=hit()>',

@@ -17,8 +17,8 @@ const init: Init = {
   kept: null,
 };
 
-/** A page that finds something kept in its own state and something in the extension's. */
-function opened(own: Partial<Kept> | undefined, told: Partial<Kept> | null) {
+/** Opens a page with saved state of its own and in the extension. */
+function opened(own: Partial<Kept> | undefined, stored: Partial<Kept> | null) {
   const posted: FromPage[] = [];
   const saved: Kept[] = [];
   const page = new Page({
@@ -26,11 +26,11 @@ function opened(own: Partial<Kept> | undefined, told: Partial<Kept> | null) {
     load: () => own && { ...nothingKept, cwd: '/w', ...own },
     save: (kept) => saved.push({ ...kept }),
   });
-  page.store.receive({ ...init, kept: told && { ...nothingKept, cwd: '/w', ...told } });
+  page.store.receive({ ...init, kept: stored && { ...nothingKept, cwd: '/w', ...stored } });
   return { page, posted, saved };
 }
 
-test('of two drafts the one that was kept last is shown', () => {
+test('the newest of two drafts is shown', () => {
   assert.equal(opened({ at: 5, text: 'older' }, { at: 9, text: 'newer' }).page.ui.kept.text, 'newer');
   assert.equal(opened({ at: 9, text: 'newer' }, { at: 5, text: 'older' }).page.ui.kept.text, 'newer');
   assert.equal(opened({ at: 9, text: '' }, { at: 5, text: 'sent already' }).page.ui.kept.text, '');
@@ -45,13 +45,13 @@ test('a draft of another folder is not shown', () => {
   assert.equal(opened({ at: 5, text: 'there', cwd: '/other' }, null).page.ui.kept.text, '');
 });
 
-test('what is kept is newer than all that was kept before, whatever the clock says', () => {
+test('a kept state is always newer than earlier ones, regardless of the clock', () => {
   const future = Date.now() + 1e9;
   const { page, posted, saved } = opened({ at: future, text: 'a' }, null);
   page.keep({ text: 'ab' });
   assert.ok(saved.at(-1)!.at > future);
-  const told = posted.findLast((m) => m.kind === 'keep');
-  assert.deepEqual([told?.kept['text'], Number(told?.kept['at']) > future], ['ab', true]);
+  const last = posted.findLast((m) => m.kind === 'keep');
+  assert.deepEqual([last?.kept['text'], Number(last?.kept['at']) > future], ['ab', true]);
 });
 
 const snapshot = (isStreaming: boolean, seq: number) => ({
@@ -64,7 +64,7 @@ const snapshot = (isStreaming: boolean, seq: number) => ({
   seq,
 });
 
-/** A page that is live, and what it called. */
+/** Opens a live page, and records its calls. */
 function live() {
   const { page, posted } = opened(undefined, null);
   const calls = (command: string) => posted.filter((m) => m.kind === 'call').filter((m) => m.command === command);
@@ -77,7 +77,7 @@ function live() {
   return { page, calls, answer, tell };
 }
 
-test('what is sent before the last prompt is answered is said as soon as it can be', async () => {
+test('a message before the last prompt is accepted is sent as soon as possible', async () => {
   const { page, calls, answer, tell } = live();
   page.store.receive({ kind: 'server', state: 'running' });
   await answer('xcsh.snapshot', snapshot(false, 1));
@@ -85,7 +85,7 @@ test('what is sent before the last prompt is answered is said as soon as it can 
   void page.say();
   assert.equal(calls('xcsh.prompt').length, 1);
 
-  // The turn is over, and the answer of its command is still under way.
+  // The turn has ended, but the result of its command is still pending.
   tell(2, { type: 'agent_start' });
   tell(3, { type: 'agent_end' });
   page.keep({ text: 'second' });
@@ -95,7 +95,7 @@ test('what is sent before the last prompt is answered is said as soon as it can 
   await answer('xcsh.prompt', {});
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'second' });
 
-  // The turn has not begun: once it does the text steers it.
+  // The turn has not started: once it does, the text steers it.
   page.keep({ text: 'third' });
   void page.say('followUp');
   assert.equal(calls('xcsh.prompt').length, 2);
@@ -105,7 +105,7 @@ test('what is sent before the last prompt is answered is said as soon as it can 
   assert.equal(page.ui.kept.text, '');
 });
 
-test('what is sent before the session is shown is said once it is, and not long after', async () => {
+test('a message before the session is shown is sent once it is, and not much later', async () => {
   const { page, calls, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });
   page.keep({ text: 'early' });
@@ -116,7 +116,8 @@ test('what is sent before the session is shown is said once it is, and not long 
   assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'early' });
   await answer('xcsh.prompt', {});
 
-  // The server ends and does not come back by itself: whoever starts it says it again.
+  // The server exits and is not restarted automatically: the user sends the prompt again after
+  // starting it.
   page.store.receive({ kind: 'server', state: 'starting' });
   page.keep({ text: 'late' });
   void page.say();

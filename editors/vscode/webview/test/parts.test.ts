@@ -6,8 +6,9 @@ import { alternatives, newestBelow } from '../src/state/branches';
 import { keptOf, nothingKept } from '../src/state/draft';
 import { recall, step } from '../src/state/history';
 import { complete, mentionAt } from '../src/state/mention';
-import { fileLabel, relativeTo, saidOf } from '../src/state/said';
+import { fileLabel, relativeTo, userMessageOf } from '../src/state/userMessage';
 import type { TreeNode } from '../src/state/wire';
+import { approvalOfRequest } from '../src/state/wire';
 import { costText, describe, ruleText, tokenText } from '../src/view/describe';
 import { outputText } from '../src/view/output';
 import { visible } from '../../src/chat/visible';
@@ -28,7 +29,7 @@ test('a unified diff becomes numbered rows', () => {
   assert.deepEqual(rowsOfPatch('nothing of a diff').rows, []);
 });
 
-test("a call's change is that of its result, else of its arguments", () => {
+test("a call's change comes from its result, or else from its arguments", () => {
   assert.equal(patchOfCall({}, { details: { patch: '@@ -1 +1 @@\n-a\n+b' } }), '@@ -1 +1 @@\n-a\n+b');
   const rows = rowsOfPatch(patchOfCall({ edits: [{ oldText: 'a\nb', newText: 'a\nc' }] }, {})).rows;
   assert.deepEqual(
@@ -46,7 +47,7 @@ test("edits are found under every program's names", () => {
   assert.deepEqual(editsOf({ edits: '{broken' }), []);
 });
 
-test('texts too long to compare are shown whole', () => {
+test('texts too long to compare are shown completely', () => {
   const rows = rowsOfPatch(patchOfTexts('a\n'.repeat(150_000), 'b\n')).rows;
   assert.equal(rows.length, 150_001);
 });
@@ -60,7 +61,7 @@ const node = (id: string, parentId: string | null, type: string, role: string, t
   timestamp,
 });
 
-test("prompts at one place are each other's alternatives, whatever settings lie between", () => {
+test('prompts with the same parent are alternatives, ignoring settings entries between them', () => {
   const nodes = [
     node('m', null, 'model_change', '', '0'),
     node('u1', 'm', 'message', 'user', '1'),
@@ -81,15 +82,15 @@ test("prompts at one place are each other's alternatives, whatever settings lie 
   assert.equal(newestBelow(nodes, 'gone'), 'gone');
 });
 
-test('the files before a prompt are told from its text', () => {
-  const said = saidOf(
+test('attached files are separated from the text of a prompt', () => {
+  const said = userMessageOf(
     '<file path="/w/a b.ts" lines="2-5">\nx\n</file>\n\n<file path="/w/c">\n</file>\n\nwhat <file path="/x"> is this?',
   );
   assert.deepEqual(said, {
     files: [{ path: '/w/a b.ts', from: 2, to: 5 }, { path: '/w/c' }],
     text: 'what <file path="/x"> is this?',
   });
-  assert.deepEqual(saidOf([{ type: 'text', text: 'plain' }, { type: 'image' }]), { files: [], text: 'plain' });
+  assert.deepEqual(userMessageOf([{ type: 'text', text: 'plain' }, { type: 'image' }]), { files: [], text: 'plain' });
   assert.deepEqual(said.files.map(fileLabel), ['a b.ts:2–5', 'c']);
   assert.deepEqual(
     [relativeTo('/w', '/w/a'), relativeTo('/w', '/wx/a'), relativeTo('C:\\w', 'C:\\w\\a')],
@@ -97,7 +98,7 @@ test('the files before a prompt are told from its text', () => {
   );
 });
 
-test('recall goes through earlier prompts and comes back to what was written', () => {
+test('recall steps through earlier prompts and back to the draft', () => {
   const r = recall(['one', 'two', 'two', ' '], 'draft');
   const up = step(r, -1)!;
   assert.equal(up.text, 'two');
@@ -107,7 +108,7 @@ test('recall goes through earlier prompts and comes back to what was written', (
   assert.equal(step(step(top.recall, 1)!.recall, 1)!.text, 'draft');
 });
 
-test('a mention is what is written behind an @ at the beginning of a word', () => {
+test('a mention is the text after an @ at the start of a word', () => {
   assert.deepEqual(mentionAt('see @src/a', 10), { from: 4, query: 'src/a' });
   assert.deepEqual(mentionAt('@', 1), { from: 0, query: '' });
   assert.equal(mentionAt('me@example', 10), undefined);
@@ -118,7 +119,7 @@ test('a mention is what is written behind an @ at the beginning of a word', () =
   });
 });
 
-test('whatever an older page kept can be read', () => {
+test('state kept by an older page can be read', () => {
   assert.deepEqual(keptOf(undefined), nothingKept);
   assert.deepEqual(
     keptOf({ text: 1, attachments: [{}], folds: { a: true, b: 1 }, sent: { text: 'x' }, scroll: 'no' }),
@@ -126,7 +127,7 @@ test('whatever an older page kept can be read', () => {
   );
 });
 
-test('calls are told in a few words', () => {
+test('calls have short descriptions', () => {
   const words = (name: string, args: object) => {
     const d = describe({ type: 'toolCall', name, arguments: args as Record<string, unknown> }, '/w');
     return `${d.verb} ${d.what}`.trim();
@@ -137,11 +138,13 @@ test('calls are told in a few words', () => {
   assert.equal(words('ls', {}), 'List .');
   assert.equal(words('mcp__thing', { n: 1, about: 'weather' }), 'mcp__thing weather');
   assert.equal(words('constructor', {}), 'constructor');
-  assert.equal(ruleText({ words: ['go', 'test'] }), 'go test …');
-  assert.equal(ruleText({ edit: true }), 'changing files of this folder');
+  assert.equal(ruleText({ words: ['go', 'test'], exact: true, text: 'go test (exactly)' }), 'go test (exactly)');
+  assert.equal(ruleText({ words: ['go', 'test'], exact: true }), 'go test');
+  assert.equal(ruleText({ words: ['go', 'test'] }), 'similar calls');
+  assert.equal(ruleText({ edit: true }), 'edits to files in this folder, except protected files');
 });
 
-test('numbers are short', () => {
+test('numbers are abbreviated', () => {
   assert.deepEqual([0, 999, 1000, 12_345, 99_960, 200_000, 1_500_000].map(tokenText), [
     '0',
     '999',
@@ -154,7 +157,7 @@ test('numbers are short', () => {
   assert.deepEqual([0, 0.001, 0.5, 12.345, 1234].map(costText), ['', '<$0.01', '$0.50', '$12.35', '$1234']);
 });
 
-test('what a program paints for a terminal is shown plain', () => {
+test('terminal escape sequences are removed', () => {
   assert.equal(
     outputText({
       content: [{ type: 'text', text: '\u001b[1;32mok\u001b[0m \u001b]8;;http://x\u0007link\u001b]8;;\u0007' }],
@@ -163,8 +166,21 @@ test('what a program paints for a terminal is shown plain', () => {
   );
 });
 
-test('what makes a text look like another one is shown as what it is', () => {
+test('deceptive characters are made visible', () => {
   assert.equal(visible('rm \u202egpj.x\u202c a\u200bb\r'), 'rm ⟨U+202E⟩gpj.x⟨U+202C⟩ a⟨U+200B⟩b⟨U+000D⟩');
   assert.equal(visible('plain\ttext\nהיא 日本 é'), 'plain\ttext\nהיא 日本 é');
   assert.match(describe({ type: 'toolCall', name: 'bash', arguments: { command: 'a\u202eb' } }, '/w').what, /U\+202E/);
+});
+
+test('optional members of server messages can be missing', () => {
+  const found = approvalOfRequest({
+    id: 'a',
+    tool: 'bash',
+    protected: ['.envrc', 7],
+    unsandboxed: true,
+    blocked: ['x'],
+  });
+  assert.deepEqual([found.protected, found.unsandboxed, found.blocked], [['.envrc'], true, ['x']]);
+  const bare = approvalOfRequest({ id: 'a', tool: 'bash', unsandboxed: 'yes' });
+  assert.deepEqual([bare.protected, bare.unsandboxed, bare.blocked], [[], false, []]);
 });

@@ -1,5 +1,5 @@
-// What a real server said to a client, with snapshots that were taken meanwhile: `after` is how many
-// notifications had come before the snapshot's answer.
+// Messages of a real server to a client, with snapshots taken meanwhile: `after` is the number of
+// notifications before the snapshot's answer.
 
 import abort from './fixtures/abort.json';
 import approval from './fixtures/approval.json';
@@ -26,7 +26,7 @@ interface Recorded {
 
 function recordingOf(name: string, r: Recorded): Recording {
   const log: Numbered[] = [];
-  const counts = [0]; // of notifications of a session before each one of the file
+  const counts = [0]; // notifications of a session before each one of the file
   for (const { method, params } of r.log) {
     const n =
       method === 'xcsh/event'

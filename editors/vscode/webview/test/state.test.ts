@@ -16,9 +16,9 @@ import { random } from './random';
 const began = reduce(initialState, { type: 'folder', server: 'running' });
 const joinedWith = (s: ChatState, snapshot: Snapshot, ask = 1): ChatState =>
   reduce(reduce(s, { type: 'asked', ask }), { type: 'snapshot', ask, snapshot });
-const told = (s: ChatState, n: Numbered): ChatState => reduce(s, { type: 'notification', n });
+const notified = (s: ChatState, n: Numbered): ChatState => reduce(s, { type: 'notification', n });
 
-/** What must be the same whichever way the page got there. Keys, notices and estimates are the page's own. */
+/** The part of the state that must not depend on its history. Keys, notices and estimates are local to the page. */
 function shown({ view }: ChatState): unknown {
   const { items, running, compacting, queues, approvals, todos, retry, session } = view;
   return JSON.parse(
@@ -47,13 +47,13 @@ function shown({ view }: ChatState): unknown {
   );
 }
 
-/** A snapshot has a call's arguments when they are whole; the pieces are told by events only. */
+/** A snapshot has a call's arguments only once they are complete; only events contain the pieces. */
 function withoutPieces(message: { content?: unknown }): unknown {
   if (!Array.isArray(message.content)) return message;
   return { ...message, content: message.content.map((b: object) => ({ ...b, partialJson: undefined })) };
 }
 
-/** The page, with a server that answers for a snapshot with what it was at some moment. */
+/** The page, with a server that answers a snapshot request with its state at some earlier time. */
 class Client {
   state = began;
   asked = 0;
@@ -80,7 +80,7 @@ class Client {
 
 for (const { name, log, snapshots } of recordings) {
   test(`${name}: events alone lead to what every snapshot says`, () => {
-    // It joins at the first session's beginning, as a panel that was open all the time.
+    // It joins at the start of the first session, like a panel that was open all the time.
     const client = new Client();
     client.reload();
     let at = 0;
@@ -103,7 +103,7 @@ for (const { name, log, snapshots } of recordings) {
       const next = random(seed);
       let taken: { snapshot: Snapshot; due: number } | undefined;
       for (let at = 0; at <= log.length; at++) {
-        // A snapshot is made at its moment and comes at any later one.
+        // A snapshot is taken at one time and arrives at any later one.
         for (const s of snapshots)
           if (s.after === at && client.waits && !taken)
             taken = { snapshot: s.snapshot, due: at + (at === log.length ? 0 : Math.floor(next() * 12)) };
@@ -116,12 +116,13 @@ for (const { name, log, snapshots } of recordings) {
           client.reload();
           taken = undefined;
         }
-        if (next() < 0.05) continue; // it does not arrive
+        if (next() < 0.05) continue; // it is lost
         client.do({ type: 'notification', n: log[at]! });
-        if (next() < 0.1) client.do({ type: 'notification', n: log[Math.floor(next() * (at + 1))]! }); // it comes again
+        if (next() < 0.1) client.do({ type: 'notification', n: log[Math.floor(next() * (at + 1))]! }); // it is repeated
       }
       for (let tries = 0; client.waits && tries < 3; tries++) client.answer(last.snapshot);
-      // What did not arrive at the very end is missed with the next notification; the panel asks when it comes back.
+      // A loss at the very end is detected with the next notification; the panel requests a
+      // snapshot when it comes back.
       if (client.state.sync.seq < last.snapshot.seq || client.state.sync.sessionId !== last.snapshot.state.sessionId) {
         client.reload();
         client.answer(last.snapshot);
@@ -132,7 +133,7 @@ for (const { name, log, snapshots } of recordings) {
   });
 }
 
-/** A session with something of everything, and a snapshot of each of its moments. */
+/** A session with every kind of event, and a snapshot at each step. */
 function everyMoment(): { log: Numbered[]; snapshots: Snapshot[] } {
   const log: Numbered[] = [];
   const snapshots: Snapshot[] = [];
@@ -198,16 +199,16 @@ function everyMoment(): { log: Numbered[]; snapshots: Snapshot[] } {
   return { log, snapshots };
 }
 
-test('a page that joins at any moment, with a snapshot of any moment, shows the same at the end', () => {
+test('a page that joins at any time, with any snapshot, reaches the same state', () => {
   const { log, snapshots } = everyMoment();
   const expected = shown(joinedWith(began, snapshots.at(-1)!));
   for (let from = 0; from <= log.length; from++) {
     for (let taken = from; taken <= log.length; taken += 3) {
       for (const due of [taken, Math.min(taken + 5, log.length), log.length]) {
         let s = reduce(began, { type: 'asked', ask: 1 });
-        for (let at = from; at < due; at++) s = told(s, log[at]!);
+        for (let at = from; at < due; at++) s = notified(s, log[at]!);
         s = reduce(s, { type: 'snapshot', ask: 1, snapshot: snapshots[taken]! });
-        for (let at = due; at < log.length; at++) s = told(s, log[at]!);
+        for (let at = due; at < log.length; at++) s = notified(s, log[at]!);
         assert.equal(s.sync.live, true, `${from} ${taken} ${due}`);
         assert.deepEqual(shown(s), expected, `${from} ${taken} ${due}`);
       }
@@ -215,35 +216,35 @@ test('a page that joins at any moment, with a snapshot of any moment, shows the 
   }
 });
 
-test('a message that is in the snapshot already does not come twice', () => {
+test('a message in the snapshot is not added twice', () => {
   const { log, snapshots } = everyMoment();
   const end = log.findIndex((n) => n.of === 'event' && n.event.type === 'message_end');
-  // Messages are read after the events: one may be there whose event is still to come.
+  // Messages are read after the events: one can be present before its event arrives.
   const early = { ...snapshots[end + 1]!, seq: snapshots[end]!.seq };
-  const s = told(joinedWith(began, early), log[end]!);
+  const s = notified(joinedWith(began, early), log[end]!);
   assert.equal(s.view.items.filter((i) => i.message.role === 'user').length, 1);
 });
 
-test('a gap and an unknown session ask for a snapshot, a duplicate does not', () => {
+test('a gap or an unknown session requests a snapshot, a duplicate does not', () => {
   const { log, snapshots } = everyMoment();
   const at10 = joinedWith(began, snapshots[10]!);
-  assert.equal(wantsSnapshot(told(at10, log[11]!)), true);
-  assert.equal(told(at10, log[9]!), at10);
-  assert.equal(wantsSnapshot(told(at10, { ...log[0]!, sessionId: 'other' })), true);
+  assert.equal(wantsSnapshot(notified(at10, log[11]!)), true);
+  assert.equal(notified(at10, log[9]!), at10);
+  assert.equal(wantsSnapshot(notified(at10, { ...log[0]!, sessionId: 'other' })), true);
 });
 
-test('what comes late of a session that was left changes nothing', () => {
+test('late events of an earlier session change nothing', () => {
   const { log, snapshots } = everyMoment();
   const other = structuredClone(snapshots[0]!);
   other.state.sessionId = 'other';
   let s = joinedWith(began, snapshots[10]!);
-  s = told(s, { of: 'session', cwd: '/w', sessionId: 'other', seq: 0, reason: 'new' });
+  s = notified(s, { of: 'session', cwd: '/w', sessionId: 'other', seq: 0, reason: 'new' });
   assert.equal(wantsSnapshot(s), true);
   s = joinedWith(s, other, 2);
-  assert.equal(told(s, log[10]!), s);
+  assert.equal(notified(s, log[10]!), s);
 });
 
-test('an answer that is in the snapshot already is not counted twice', () => {
+test('an answer in the snapshot is not counted twice', () => {
   const { snapshots } = everyMoment();
   const early = structuredClone(snapshots.at(-1)!);
   const last = early.messages!.at(-1)!;
@@ -251,12 +252,12 @@ test('an answer that is in the snapshot already is not counted twice', () => {
   const usage = { input: 5, output: 4, cacheRead: 0, cacheWrite: 0, totalTokens: 9, cost: { total: 1 } };
   const event = { type: 'message_end', message: { ...last.message, usage }, entryId: last.entryId };
   const n = numbered('event', { cwd: '/w', sessionId: 's', seq: early.seq + 1, event })!;
-  const s = told(joinedWith(began, early), n);
+  const s = notified(joinedWith(began, early), n);
   assert.equal(s.view.session?.usage.totalTokens, 9);
   assert.equal(s.view.items.length, joinedWith(began, early).view.items.length);
 });
 
-test('a snapshot from before a move to another branch is asked for again', () => {
+test('a snapshot older than a branch switch is requested again', () => {
   const { snapshots } = everyMoment();
   const at5 = reduce(reduce(began, { type: 'asked', ask: 1 }), {
     type: 'notification',
@@ -267,16 +268,16 @@ test('a snapshot from before a move to another branch is asked for again', () =>
   assert.equal(joinedWith(early, snapshots[6]!, 2).sync.live, true);
 });
 
-test('a snapshot from before a change of session is asked for again', () => {
+test('a snapshot older than a session switch is requested again', () => {
   const { snapshots } = everyMoment();
   let s = reduce(began, { type: 'asked', ask: 1 });
-  s = told(s, { of: 'session', cwd: '/w', sessionId: 'next', seq: 1, reason: 'resume' });
+  s = notified(s, { of: 'session', cwd: '/w', sessionId: 'next', seq: 1, reason: 'resume' });
   s = reduce(s, { type: 'snapshot', ask: 1, snapshot: snapshots[3]! });
   assert.equal(s.sync.live, false);
   assert.equal(wantsSnapshot(s), true);
 });
 
-test('a server that ends takes with it what ran, and one that starts numbers anew', () => {
+test('a server exit ends the running turn, and the next server numbers from 1', () => {
   const { log, snapshots } = everyMoment();
   const running = joinedWith(began, snapshots[12]!);
   assert.equal(running.view.running, true);
@@ -287,13 +288,13 @@ test('a server that ends takes with it what ran, and one that starts numbers ane
     false,
   );
   assert.equal(stopped.view.items.length > 0, true, 'what was said stays on the screen');
-  assert.equal(told(stopped, log[13]!), stopped);
+  assert.equal(notified(stopped, log[13]!), stopped);
   const again = reduce(stopped, { type: 'server', state: 'running', message: '' });
   assert.equal(wantsSnapshot(again), true);
   const fresh = { ...snapshots.at(-1)!, seq: 1 };
   const back = joinedWith(again, fresh, 7);
   assert.equal(back.sync.seq, 1);
-  assert.equal(told(back, { ...log[0]!, seq: 2 }).sync.seq, 2);
+  assert.equal(notified(back, { ...log[0]!, seq: 2 }).sync.seq, 2);
 });
 
 test('messages keep their keys and unchanged ones stay the same object', () => {
@@ -302,7 +303,7 @@ test('messages keep their keys and unchanged ones stay the same object', () => {
   const keys = new Map<string, string>();
   for (const n of log) {
     const before = s.view.items;
-    s = told(s, n);
+    s = notified(s, n);
     for (const item of s.view.items) {
       if (!item.entryId) continue;
       assert.equal(keys.get(item.entryId) ?? item.key, item.key);
@@ -319,7 +320,7 @@ test('messages keep their keys and unchanged ones stay the same object', () => {
 test('a call without a result is stopped when the run ends', () => {
   const { log, snapshots } = everyMoment();
   const until = log.findIndex((n) => n.of === 'event' && n.event.type === 'tool_execution_update');
-  const s = told(joinedWith(began, snapshots[until]!), {
+  const s = notified(joinedWith(began, snapshots[until]!), {
     of: 'event',
     cwd: '/w',
     sessionId: 's',
@@ -333,7 +334,7 @@ test('a call without a result is stopped when the run ends', () => {
   );
 });
 
-test('events that are not understood change nothing', () => {
+test('unknown events change nothing', () => {
   const { snapshots } = everyMoment();
   const s = joinedWith(began, snapshots[4]!);
   const odd = [
@@ -347,29 +348,29 @@ test('events that are not understood change nothing', () => {
   odd.forEach((event, i) => {
     const n = numbered('event', { cwd: '/w', sessionId: 's', seq: s.sync.seq + 1, event });
     assert.ok(n, String(i));
-    assert.equal(told(s, n).view.items.length, s.view.items.length);
+    assert.equal(notified(s, n).view.items.length, s.view.items.length);
   });
   assert.equal(numbered('event', { sessionId: 1, seq: 2 }), undefined);
   assert.equal(numbered('session', { sessionId: 's', seq: -0.5, reason: 'new' }), undefined);
 });
 
-test('events and snapshots say the same of every moment', () => {
+test('events and snapshots lead to the same state', () => {
   const { log, snapshots } = everyMoment();
   let s = joinedWith(began, snapshots[0]!);
   log.forEach((n, i) => {
-    s = told(s, n);
+    s = notified(s, n);
     assert.deepEqual(shown(s), shown(joinedWith(began, snapshots[i + 1]!)), `after ${i + 1}`);
   });
 });
 
-/** The moment after the last event of a type, in a session with something of everything. */
+/** The state after the last event of a type, in a session with every kind of event. */
 function after(type: string): ChatState {
   const { log, snapshots } = everyMoment();
   const at = log.findLastIndex((n) => n.of === 'event' && n.event.type === type);
   return joinedWith(began, snapshots[at + 1]!);
 }
 
-test('a page that comes late knows what may be done unasked, what ended and what is tried again', () => {
+test('a page that joins late shows the approval mode, completed calls, and the retry', () => {
   const ended = after('tool_execution_end').view;
   assert.equal(ended.session?.approvalMode, 'auto-edit');
   assert.deepEqual(Object.fromEntries(Object.entries(ended.items.at(-1)!.calls).map(([id, c]) => [id, c.status])), {
@@ -386,7 +387,7 @@ test('a page that comes late knows what may be done unasked, what ended and what
   assert.equal(after('agent_end').view.retry, null);
 });
 
-test('a command of the person is in its place without a new snapshot', () => {
+test('a shell command of the user appears in its place without a new snapshot', () => {
   const { log, snapshots } = everyMoment();
   const s = joinedWith(began, snapshots.at(-1)!);
   const seq = log.length;
@@ -399,7 +400,7 @@ test('a command of the person is in its place without a new snapshot', () => {
     truncated: false,
     timestamp: 1,
   };
-  const running = told(
+  const running = notified(
     s,
     numbered('event', {
       cwd: '/w',
@@ -410,7 +411,7 @@ test('a command of the person is in its place without a new snapshot', () => {
   );
   assert.equal(running.view.bash, 'a');
   const ended = (entryId?: string) =>
-    told(
+    notified(
       running,
       numbered('event', {
         cwd: '/w',

@@ -1,4 +1,4 @@
-// Finds words in the sources of the page that a person would see and that no translation reaches.
+// Finds user-visible words in the sources of the page that are not translated.
 
 import { createRequire as requiring } from 'node:module';
 import path from 'node:path';
@@ -10,7 +10,7 @@ const ts = requiring(path.resolve('package.json'))('typescript') as typeof TypeS
 type Node = TypeScript.Node;
 type Call = TypeScript.CallExpression;
 
-/** Attributes of elements, and properties of the page's own components, that are read by people. */
+/** Attributes of elements, and properties of the page's own components, that users read. */
 const readAttributes = ['alt', 'aria-label', 'aria-description', 'aria-roledescription', 'aria-valuetext'].concat([
   'label',
   'placeholder',
@@ -18,11 +18,11 @@ const readAttributes = ['alt', 'aria-label', 'aria-description', 'aria-roledescr
   'title',
 ]);
 
-/** Attributes of which no word is ever shown. */
+/** Attributes whose values are never shown. */
 const quietAttributes = ['class', 'd', 'transform', 'viewBox'];
 
 const letters = /\p{L}/u;
-/** What names in a program do not look like: several words, or a capital letter in front. */
+/** Matches texts unlike a program's identifiers: several words, or an initial capital letter. */
 const sentence = /^\p{Lu}|\p{L}[,.;:]?\s+\p{L}/u;
 
 function parsed(name: string, source: string): TypeScript.SourceFile {
@@ -45,7 +45,7 @@ function place(node: Node): string {
 const isTranslation = (node: Node): node is Call =>
   ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 't';
 
-/** The words that a node of a program brings by itself; "" is none. */
+/** Returns the words that a node itself contains, "" if none. */
 function wordsOf(node: Node): string {
   const own =
     ts.isStringLiteralLike(node) ||
@@ -55,7 +55,7 @@ function wordsOf(node: Node): string {
   return own && letters.test(node.text) ? node.text.trim() : '';
 }
 
-/** Whether a value is one of those that its parent may have as its own. */
+/** Reports whether a value can become the value of its parent. */
 function goesThrough(node: Node, parent: Node): boolean {
   if (ts.isConditionalExpression(parent)) return node !== parent.condition;
   if (ts.isBinaryExpression(parent)) return !isComparison(parent);
@@ -71,7 +71,7 @@ function isComparison(node: TypeScript.BinaryExpression): boolean {
   return signs.includes(node.operatorToken.kind as (typeof signs)[number]);
 }
 
-/** Whether the value of a node is drawn where people read. */
+/** Reports whether the value of a node is rendered as readable text. */
 function isDrawn(node: Node): boolean {
   if (ts.isJsxText(node)) return true;
   let value = node;
@@ -81,7 +81,7 @@ function isDrawn(node: Node): boolean {
   return ts.isJsxExpression(value.parent);
 }
 
-/** Whether a text is for the program, however it is worded. */
+/** Reports whether a text is only for the program, whatever its wording. */
 function isQuiet(node: Node): boolean {
   for (let at = node; at.parent; at = at.parent) {
     const { parent } = at;
@@ -96,7 +96,7 @@ function isQuiet(node: Node): boolean {
   return false;
 }
 
-/** Texts of a source that are drawn, or look as if they were, without going through t. */
+/** Returns the texts of a source that are rendered, or look like it, without a call of t. */
 export function untranslated(name: string, source: string): string[] {
   return [...below(parsed(name, source))]
     .filter((node) => wordsOf(node) !== '' && !isTranslation(node.parent))
@@ -113,7 +113,7 @@ function faultOf(call: Call): string | undefined {
   return 'is translated before the translations are there';
 }
 
-/** Calls of t that cannot do what they are there for. */
+/** Returns the calls of t that cannot work. */
 export function misused(name: string, source: string): string[] {
   return [...below(parsed(name, source))].filter(isTranslation).flatMap((call) => {
     const fault = faultOf(call);

@@ -1,4 +1,4 @@
--- The branches of a conversation, walked at its prompts.
+-- Navigation between the branches of a conversation, at its prompts.
 
 local client = require('xcsh.client')
 local inputs = require('xcsh.inputs')
@@ -14,7 +14,7 @@ local function prompt_here(chat)
   local row = vim.api.nvim_win_get_cursor(0)[1]
   local item = render.prompt_at(chat.bufnr, row)
   if not item or item.entryId == '' then
-    view.notify('There is no prompt here.')
+    view.notify('No message here.')
     return nil
   end
   return item
@@ -37,7 +37,7 @@ local function index(nodes)
   return tree
 end
 
----The first message of a branch: what it is called by.
+---Returns the first message of a branch, which serves as its name.
 ---@param tree xcsh.chat.Tree
 ---@param node xcsh.TreeNode
 local function first_message(tree, node)
@@ -47,7 +47,7 @@ local function first_message(tree, node)
   return node
 end
 
----The newest end of a branch.
+---Returns the newest leaf of a branch.
 ---@param tree xcsh.chat.Tree
 ---@param node xcsh.TreeNode
 local function newest_leaf(tree, node)
@@ -59,7 +59,7 @@ local function newest_leaf(tree, node)
   return node
 end
 
----The branches that begin where a prompt does, its own among them.
+---Returns the branches that begin at a prompt, including the current one.
 ---@param nodes xcsh.TreeNode[]
 ---@param entry_id string
 ---@return { node: xcsh.TreeNode, leaf: xcsh.TreeNode, current: boolean }[]
@@ -67,8 +67,8 @@ function M.alternatives(nodes, entry_id)
   local tree = index(nodes)
   local found = {}
   local node = tree.nodes[entry_id]
-  -- Between a prompt and the message before it there may be other entries, such as the
-  -- choice of a model; a branch may begin at any of them.
+  -- Other entries, such as a model change, can lie between a prompt and the message before it; a
+  -- branch can begin at any of them.
   while node do
     for _, other in ipairs(tree.children[wire.str(node.parentId)] or {}) do
       if other ~= node then
@@ -98,37 +98,47 @@ local function go(chat, args)
   end)
 end
 
----Offers the other branches that begin at the prompt below the cursor.
+---@param chat xcsh.chat.Chat
+---@param found { node: xcsh.TreeNode, leaf: xcsh.TreeNode }[]
+local function offer(chat, found)
+  vim.ui.select(found, {
+    prompt = 'Go to branch',
+    kind = 'xcsh.branch',
+    format_item = function(branch)
+      return inputs.entry_line(branch.node)
+    end,
+  }, function(branch)
+    if branch then
+      go(chat, { entryId = branch.leaf.id })
+    end
+  end)
+end
+
+---Offers the other branches that begin at the prompt at the cursor.
 ---@param chat xcsh.chat.Chat
 function M.switch(chat)
   local item = prompt_here(chat)
   if not item then
     return
   end
+  local intent = require('xcsh.intent').begin()
   client.execute('xcsh.tree', { cwd = chat.cwd }, function(err, result)
+    intent:finish()
     if err then
       return view.error(err)
     end
     local found = M.alternatives(wire.tbl(result.nodes), item.entryId)
     if #found == 0 then
-      return view.notify('No other branch begins here.')
+      return view.notify('No other branch starts here.')
     end
-    vim.ui.select(found, {
-      prompt = 'Go to branch',
-      kind = 'xcsh.branch',
-      format_item = function(branch)
-        return inputs.entry_line(branch.node)
-      end,
-    }, function(branch)
-      if branch then
-        go(chat, { entryId = branch.leaf.id })
-      end
+    intent:show(chat.cwd, 'Go to branch', function()
+      offer(chat, found)
     end)
   end)
 end
 
----Goes back before the prompt below the cursor and puts it into the prompt window, to be
----sent again in other words. What came after it stays, as a branch of its own.
+---Goes back to before the prompt at the cursor and puts it into the prompt window for editing.
+---Later messages are kept as another branch.
 ---@param chat xcsh.chat.Chat
 function M.edit(chat)
   local item = prompt_here(chat)
@@ -138,7 +148,7 @@ function M.edit(chat)
   end
 end
 
----Goes on in a copy of the session that ends before the prompt below the cursor.
+---Forks the session before the prompt at the cursor and continues in the copy.
 ---@param chat xcsh.chat.Chat
 function M.fork(chat)
   local item = prompt_here(chat)
@@ -152,7 +162,7 @@ function M.fork(chat)
       return view.error(err)
     end
     if not result.forked then
-      return view.notify('The fork was cancelled.', vim.log.levels.WARN)
+      return view.notify('The fork was canceled.', vim.log.levels.WARN)
     end
     if type(result.editorText) == 'string' then
       require('xcsh.chat').edit(chat.cwd, result.editorText)

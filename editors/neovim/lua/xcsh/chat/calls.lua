@@ -1,5 +1,5 @@
--- A tool call on the page: one line that says what is called and how that went, folded
--- below it what was asked and answered, and, while it waits, the question to the person.
+-- A tool call on the page: a line with the call and its status, and, folded below it, its
+-- arguments, its result and, while it is pending, the approval prompt.
 
 local approvals = require('xcsh.approvals')
 local text = require('xcsh.text')
@@ -7,7 +7,7 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----More of an output than this is not read here.
+---Longer output is truncated here.
 local max_output = 400 -- lines
 
 local signs = {
@@ -19,7 +19,7 @@ local signs = {
   stopped = { '■', 'XcshMeta' },
 }
 
----The arguments of a call that say most of it, in the order of preference.
+---The most informative arguments of a call, in order of preference.
 local telling = { 'path', 'file', 'file_path', 'command', 'pattern', 'query', 'url', 'title' }
 
 ---@param block table
@@ -31,7 +31,7 @@ local function subject(block)
       return text.one_line(args[name], 120)
     end
   end
-  -- The arguments are still being written.
+  -- The arguments are still being streamed.
   local path = wire.str(block.partialJson):match('"path"%s*:%s*"([^"\\]+)"')
   return path and text.one_line(path, 120) or ''
 end
@@ -43,7 +43,7 @@ local function shortened(lines, max)
     return lines
   end
   local kept = vim.list_slice(lines, 1, max)
-  kept[#kept + 1] = ('… %d more lines; :XcshDump shows them.'):format(#lines - max)
+  kept[#kept + 1] = ('… %d more lines (:XcshDump shows all)'):format(#lines - max)
   return kept
 end
 
@@ -79,7 +79,7 @@ local function arguments(page, block)
 end
 
 ---@param page xcsh.chat.Page
----@param prompt table what waits for the person's word
+---@param prompt table the pending approval
 local function question(page, prompt)
   local preview = wire.tbl(prompt.preview)
   local params = {
@@ -87,6 +87,10 @@ local function question(page, prompt)
     tool = wire.str(prompt.tool),
     args = prompt.args,
     outside = prompt.outside,
+    protected = prompt.protected,
+    changed = prompt.changed,
+    unsandboxed = prompt.unsandboxed,
+    blocked = prompt.blocked,
     rules = prompt.rules,
   }
   local first = #page.lines + 1
@@ -125,7 +129,7 @@ function M.add(page, block, call)
   end
 end
 
----A result whose call is not in the context any more.
+---Adds a result whose call is no longer in the context.
 ---@param page xcsh.chat.Page
 ---@param message table
 function M.orphan(page, message)

@@ -1,4 +1,4 @@
--- What a chat shows, as pages: one for each message, and one for what goes on below them.
+-- Renders a chat as pages: one for each message, and one for the status below them.
 
 local calls = require('xcsh.chat.calls')
 local page = require('xcsh.chat.page')
@@ -7,7 +7,7 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----Text as its writer laid it out. A fence that is left open would swallow what follows.
+---Adds text as written. An unclosed fence would swallow the following lines.
 ---@param to xcsh.chat.Page
 ---@param said string
 local function markdown(to, said)
@@ -39,7 +39,7 @@ local function short(count)
   return ('%d'):format(count)
 end
 
----What an answer used, for the right margin.
+---Returns the usage of an answer, for the right margin.
 ---@param message table
 local function used(message)
   local usage, parts = wire.tbl(message.usage), {}
@@ -63,10 +63,10 @@ local function heading(to, title, group, message)
   to:add('')
 end
 
----A file as the server puts it before a prompt.
+---A file as the server prepends it to a prompt.
 local attachment = '^<file path="([^"\n]*)"([^>\n]*)>\n(.-)</file>\n*(.*)$'
 
----Files that were shown to the model with the prompt, each folded.
+---Adds the files attached to a prompt, each folded.
 ---@param to xcsh.chat.Page
 ---@param said string
 ---@return string rest
@@ -121,7 +121,7 @@ local function thinking(to, block, is_live)
   if said == '' then
     return
   end
-  to:fold(is_live and '∴ Thinking' or '∴ Thought', 'XcshThinking', function()
+  to:fold(is_live and '∴ Thinking' or '∴ Thought process', 'XcshThinking', function()
     to:add_all(text.lines(said), 'XcshThinking')
   end)
   to:add('')
@@ -184,8 +184,8 @@ local roles = {
     calls.orphan(to, item.message)
   end,
   bashExecution = command,
-  compactionSummary = summary('What was said before, summarised'),
-  branchSummary = summary('What was said on another branch, summarised'),
+  compactionSummary = summary('Earlier messages (summarized)'),
+  branchSummary = summary('Another branch (summarized)'),
 }
 
 ---@param item xcsh.chat.Item
@@ -236,27 +236,27 @@ end
 ---@return string?
 local function doing(s)
   if not s.sync.running then
-    return '■ The server does not run; R or the next message starts it again.'
+    return '■ The server is not running. Press R or send a message to start it.'
   elseif s.sync.failed ~= '' then
-    return '✗ ' .. text.one_line(s.sync.failed, 400) .. ' R tries again.'
+    return '✗ ' .. text.one_line(s.sync.failed, 400) .. ' Press R to try again.'
   elseif #s.approvals > 0 then
-    return nil -- the question is on the screen
+    return nil -- the question is visible
   elseif s.retry then
     local retry = '… Attempt %d of %d: %s'
     return retry:format(s.retry.attempt, s.retry.maxAttempts, text.one_line(s.retry.message))
   elseif s.compacting then
-    return '… Summarising the older part'
+    return '… Compacting the conversation'
   elseif s.running then
     return '… Working'
   elseif #s.items == 0 and s.sync.live then
-    return 'Nothing was said yet. Write below; ? lists the keys.'
+    return 'No messages yet. Type below; press ? to list the keys.'
   elseif not s.sync.live and #s.items == 0 then
-    return '… Reading the session'
+    return '… Loading the session'
   end
 end
 
----What goes on below the conversation. Its last line is empty, so that a cursor there
----is at the end.
+---Renders the status below the conversation. Its last line is empty, so that a cursor there is at
+---the end.
 ---@param s xcsh.chat.State
 ---@return xcsh.chat.Page
 function M.tail(s)
@@ -272,8 +272,8 @@ function M.tail(s)
     end
     to:add(mark .. text.one_line(notice.text, 1000), group)
   end
-  queue(to, 'steering', s.queues.steering)
-  queue(to, 'follow-up', s.queues.followUp)
+  queue(to, 'Sending next', s.queues.steering)
+  queue(to, 'Queued', s.queues.followUp)
   local now = doing(s)
   if now then
     to:add(now, 'XcshNote')

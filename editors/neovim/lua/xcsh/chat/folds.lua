@@ -1,10 +1,10 @@
--- Folds of a conversation: thoughts and what tools said, closed until they are opened.
--- They are made by hand, because Neovim does not ask 'foldexpr' while somebody types.
+-- Folds of a conversation: thinking and tool output, closed by default. They are manual, because
+-- Neovim does not evaluate 'foldexpr' in Insert mode.
 
 local M = {}
 
----Which folds are open, by item and number. Asked before lines are set, which takes the
----folds there away.
+---The open folds, by item and number. Must be read before lines are set, because that removes their
+---folds.
 ---@alias xcsh.chat.Opened table<any, table<integer, boolean>>
 
 ---@param window integer
@@ -28,7 +28,7 @@ local function opened_in(window, sections, from)
   end)
 end
 
----What is open in each window that shows the buffer.
+---Returns the open folds in each window that shows the buffer.
 ---@param bufnr integer
 ---@param sections xcsh.chat.Section[]
 ---@param from integer the first section that changes
@@ -43,10 +43,10 @@ end
 
 ---@param first integer
 ---@param last integer
----@param again boolean there may be what was left of an older fold
+---@param again boolean there may be remnants of an older fold
 local function fold(first, last, again)
   if vim.fn.foldclosed(first) == first and vim.fn.foldclosedend(first) == last then
-    return -- it was not touched
+    return -- unchanged
   end
   local command = ('silent! keepjumps %d,%dfold'):format(first, last)
   vim.cmd(command)
@@ -56,7 +56,31 @@ local function fold(first, last, again)
   end
 end
 
----Makes the folds of all sections from one on.
+---Deletes the folds that hide lines outside of all sections' folds. Neovim 0.10 moves a fold below
+---its lines when its last line is replaced by several lines.
+---@param sections xcsh.chat.Section[]
+---@param from integer
+local function delete_misplaced(sections, from)
+  local row = sections[from] and sections[from].start or 1
+  local function delete_before(stop)
+    while row < stop do
+      if vim.fn.foldlevel(row) > 0 then
+        vim.cmd(('silent! keepjumps %dnormal! zD'):format(row))
+      end
+      row = row + 1
+    end
+  end
+  for i = from, #sections do
+    local section = sections[i]
+    for _, range in ipairs(section.page.folds) do
+      delete_before(section.start + range.first - 1)
+      row = math.max(row, section.start + range.last)
+    end
+  end
+  delete_before(vim.api.nvim_buf_line_count(0) + 1)
+end
+
+---Makes the folds of all sections starting with the given one.
 ---@param window integer
 ---@param sections xcsh.chat.Section[]
 ---@param from integer
@@ -64,9 +88,12 @@ end
 function M.make(window, sections, from, opened)
   vim.api.nvim_win_call(window, function()
     if vim.wo.foldmethod ~= 'manual' then
-      return -- the person folds in another way
+      return -- the user changed the fold method
     end
     local view = vim.fn.winsaveview()
+    if opened then
+      delete_misplaced(sections, from)
+    end
     for i = from, #sections do
       local section = sections[i]
       local known = opened and opened[section.item or ''] or {}

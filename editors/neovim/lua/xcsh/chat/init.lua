@@ -2,6 +2,7 @@
 -- It begins with a snapshot and follows the server's events.
 
 local approvals = require('xcsh.approvals')
+local approve = require('xcsh.chat.approve')
 local client = require('xcsh.client')
 local render = require('xcsh.chat.render')
 local state = require('xcsh.chat.state')
@@ -12,14 +13,14 @@ local M = {}
 
 ---@class xcsh.chat.Chat
 ---@field cwd string
----@field bufnr integer the conversation
+---@field bufnr integer the buffer of the conversation
 ---@field input integer the buffer of the prompt
 ---@field state xcsh.chat.State
 ---@field asked integer requests for a snapshot so far
----@field pending boolean it is about to be drawn
+---@field pending boolean a redraw is scheduled
 ---@field lost boolean the server ended since the last snapshot
----@field attached xcsh.chat.Attachment[] what goes with the next message
----@field waiting fun(problem: string?)[] to be called once the session is shown, or cannot be
+---@field attached xcsh.chat.Attachment[] attached to the next message
+---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
 
 ---@type table<string, xcsh.chat.Chat>
 local chats = {}
@@ -33,7 +34,7 @@ function M.get(cwd)
   end
 end
 
----The chat whose conversation or prompt a buffer is.
+---Returns the chat to which a conversation or prompt buffer belongs.
 ---@param bufnr integer
 ---@return xcsh.chat.Chat?
 function M.of_buffer(bufnr)
@@ -44,7 +45,7 @@ function M.of_buffer(bufnr)
   end
 end
 
----Draws what changed, once for all that happened in this turn of the event loop.
+---Redraws the changed parts, once for all changes in this turn of the event loop.
 ---@param chat xcsh.chat.Chat
 local function redraw(chat)
   if chat.pending then
@@ -54,6 +55,7 @@ local function redraw(chat)
   vim.schedule(function()
     chat.pending = false
     render.update(chat.bufnr, chat.state)
+    approve.drawn(chat)
     require('xcsh.chat.input').hint(chat)
     windows.refresh(chat)
   end)
@@ -77,8 +79,8 @@ local function reduce(chat, action)
   end
 end
 
----Calls back once the chat follows its session: what is said before that might reach
----another one. It begins anew where it does not.
+---Calls back once the chat follows its session: a message sent earlier could reach another session.
+---Requests a snapshot if none is pending.
 ---@param chat xcsh.chat.Chat
 ---@param callback fun(problem: string?)
 function M.when_live(chat, callback)
@@ -92,8 +94,8 @@ function M.when_live(chat, callback)
   end
 end
 
----Makes the session live again that was shown when the server ended, unless something
----else was begun meanwhile.
+---Resumes the session that was shown when the server exited, unless another conversation was
+---started meanwhile.
 ---@param chat xcsh.chat.Chat
 ---@param go_on fun()
 local function restore(chat, go_on)
@@ -121,7 +123,7 @@ local function restore(chat, go_on)
   end)
 end
 
----Asks for a snapshot. It starts the server where that does not run.
+---Requests a snapshot. Starts the server if it is not running.
 ---@param chat xcsh.chat.Chat
 function M.sync(chat)
   chat.asked = chat.asked + 1
@@ -139,7 +141,7 @@ function M.sync(chat)
   redraw(chat)
 end
 
----Begins anew with a snapshot, whatever went wrong before.
+---Requests a snapshot again, also after a failure.
 ---@param chat xcsh.chat.Chat
 function M.again(chat)
   chat.state.sync.running = true
@@ -170,10 +172,12 @@ local function create(cwd)
   chat.input = require('xcsh.chat.input').create(cwd)
   chats[cwd] = chat
   require('xcsh.chat.keys').set(chat)
+  approve.watch(chat)
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = chat.bufnr,
     callback = function()
       render.forget(chat.bufnr)
+      approve.forget(chat.bufnr)
       if chats[cwd] == chat then
         chats[cwd] = nil
       end
@@ -199,14 +203,14 @@ function M.open(cwd)
   return chat
 end
 
----Whether the conversation of a folder is on the screen.
+---Reports whether the conversation of a folder is visible.
 ---@param cwd string
 function M.visible(cwd)
   local chat = M.get(cwd)
   return chat ~= nil and #vim.fn.win_findbuf(chat.bufnr) > 0
 end
 
----Hides the chat; it goes on following the session.
+---Hides the chat, which continues to follow the session.
 ---@param cwd? string
 function M.hide(cwd)
   local chat = M.get(cwd)
@@ -225,8 +229,8 @@ function M.toggle(cwd)
   end
 end
 
----Puts a text into the prompt of a folder, in place of what is there, which undo brings
----back. False when the chat is not on the screen.
+---Replaces the prompt of a folder with a text; undo restores the previous content. Returns false if
+---the chat is not visible.
 ---@param cwd string
 ---@param text string
 function M.edit(cwd, text)

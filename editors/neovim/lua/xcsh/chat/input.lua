@@ -1,4 +1,4 @@
--- The prompt of a chat: a buffer to write in, with what was said before at hand.
+-- The prompt of a chat: a buffer with the prompt history.
 
 local client = require('xcsh.client')
 local wire = require('xcsh.wire')
@@ -7,15 +7,15 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace('xcsh_prompt')
 
----What was sent from here, by folder, the newest last.
+---Prompts sent from here, by folder, newest last.
 ---@type table<string, string[]>
 local sent = {}
 
----What was said before this chat began, also to other programs, the newest last.
+---Prompts from before this chat, including other programs, newest last.
 ---@type table<integer, string[]>
-local remembered = {}
+local earlier = {}
 
----Where each prompt is in its history: nil is the text that is being written.
+---The history position of each prompt; nil is the draft.
 ---@type table<integer, { at: integer, draft: string }?>
 local browsing = {}
 
@@ -38,7 +38,7 @@ function M.create(cwd)
     end,
   })
   require('xcsh.history').recent(cwd, function(prompts)
-    remembered[bufnr] = prompts
+    earlier[bufnr] = prompts
   end)
   return bufnr
 end
@@ -49,7 +49,7 @@ function M.text(chat)
   return table.concat(vim.api.nvim_buf_get_lines(chat.input, 0, -1, false), '\n')
 end
 
----Replaces what is written. One change, so that undo brings it back.
+---Replaces the text in one change, so that one undo restores it.
 ---@param chat xcsh.chat.Chat
 ---@param text string
 function M.set(chat, text)
@@ -60,7 +60,7 @@ function M.set(chat, text)
   end
 end
 
----An empty prompt says what it is for.
+---Shows a hint in an empty prompt.
 ---@param chat xcsh.chat.Chat
 function M.hint(chat)
   if not vim.api.nvim_buf_is_valid(chat.input) then
@@ -68,8 +68,7 @@ function M.hint(chat)
   end
   vim.api.nvim_buf_clear_namespace(chat.input, namespace, 0, -1)
   if M.text(chat) == '' then
-    local hint = chat.state.running and 'Say something to the turn that runs'
-      or 'Ask, or tell what to do'
+    local hint = chat.state.running and 'Add to the running task…' or 'Ask anything'
     vim.api.nvim_buf_set_extmark(chat.input, namespace, 0, 0, {
       virt_text = { { hint, 'XcshHint' } },
       virt_text_pos = 'overlay',
@@ -77,7 +76,7 @@ function M.hint(chat)
   end
 end
 
----What was said before: in other sessions, in this one, and from here. The newest is last.
+---Returns earlier prompts: of other sessions, of this one, and from here, newest last.
 ---@param chat xcsh.chat.Chat
 ---@return string[]
 local function history(chat)
@@ -98,14 +97,14 @@ local function history(chat)
       put(vim.trim(wire.text_of(items[i].message)))
     end
   end
-  local before = remembered[chat.input] or {}
+  local before = earlier[chat.input] or {}
   for i = #before, 1, -1 do
     put(before[i])
   end
   return all
 end
 
----Steps through what was said before. False when there is nothing further.
+---Steps through earlier prompts. Returns false at either end.
 ---@param chat xcsh.chat.Chat
 ---@param step -1|1
 function M.browse(chat, step)
@@ -120,7 +119,7 @@ function M.browse(chat, step)
   return true
 end
 
----What the server gives back is there to be sent again, behind what is being written.
+---Inserts returned messages before the draft.
 ---@param chat xcsh.chat.Chat
 ---@param texts string[]
 function M.give_back(chat, texts)
@@ -130,19 +129,19 @@ function M.give_back(chat, texts)
   end
 end
 
----@class xcsh.chat.Attachment lines of a file
+---@class xcsh.chat.Attachment a range of lines of a file
 ---@field uri string
 ---@field range { start: table, end: table }
 ---@field label string
 
----Lines of the current buffer, to go with a message.
+---Returns lines of the current buffer as an attachment.
 ---@param first integer
 ---@param last integer
 ---@return xcsh.chat.Attachment?
 function M.lines(first, last)
   local path = vim.api.nvim_buf_get_name(0)
   if vim.bo.buftype ~= '' or path == '' then
-    require('xcsh.view').error({ message = 'Only lines of a file can be shown to the model.' })
+    require('xcsh.view').error({ message = 'Only lines of a file can be attached.' })
     return nil
   end
   local ends = #vim.fn.getline(last)
@@ -156,7 +155,7 @@ function M.lines(first, last)
   }
 end
 
----Keeps lines for the next message.
+---Attaches lines to the next message.
 ---@param chat xcsh.chat.Chat
 ---@param lines xcsh.chat.Attachment
 function M.attach(chat, lines)
@@ -183,7 +182,7 @@ local function send(chat, text, behavior)
     if kind ~= 'cancelled' then
       require('xcsh.chat').notice(chat, err.message, true)
     end
-    -- What never reached the session must not be lost.
+    -- A message that never reached the session must not be lost.
     local items = chat.state.items
     for i = #items, math.max(1, #items - 20), -1 do
       if items[i].message.role == 'user' and wire.text_of(items[i].message) == text then
@@ -196,15 +195,15 @@ local function send(chat, text, behavior)
   end)
 end
 
----Says something to the model. While a turn runs it is told at once, or when it would be
----over.
+---Sends a message to the model. While a turn is running, it steers the turn or is queued until the
+---turn ends.
 ---@param chat xcsh.chat.Chat
 ---@param text string
 ---@param behavior 'steer'|'followUp'
 function M.say(chat, text, behavior)
   sent[chat.cwd] = sent[chat.cwd] or {}
   table.insert(sent[chat.cwd], text)
-  -- Whoever writes wants to see what comes of it.
+  -- The user wants to see the answer.
   for _, window in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(chat.bufnr), 0 })
   end
@@ -217,7 +216,7 @@ function M.say(chat, text, behavior)
   end)
 end
 
----Sends what is written.
+---Sends the draft.
 ---@param chat xcsh.chat.Chat
 ---@param behavior 'steer'|'followUp'
 function M.send(chat, behavior)
@@ -229,7 +228,7 @@ function M.send(chat, behavior)
   end
 end
 
----Stops the turn. What waited for it comes back into the prompt.
+---Stops the turn. Queued messages are put back into the prompt.
 ---@param chat xcsh.chat.Chat
 function M.abort(chat)
   client.execute('xcsh.abort', { cwd = chat.cwd }, function(err, result)

@@ -1,5 +1,4 @@
--- The conversation as a list: messages in their order, results of tools with the calls
--- they belong to.
+-- The conversation as a list: messages in order, with tool results attached to their calls.
 
 local wire = require('xcsh.wire')
 
@@ -7,16 +6,16 @@ local M = {}
 
 ---@class xcsh.chat.Call
 ---@field status 'waiting'|'asking'|'running'|'done'|'failed'|'stopped'
----@field output? table the result, or what there is of it
----@field entryId? string of the result's entry; nil while there is none
----@field approval? table what waits for the person's word
+---@field output? table the result, possibly partial
+---@field entryId? string entry of the result; nil before it exists
+---@field approval? table the pending approval of the call
 
 ---@class xcsh.chat.Item one message
----@field entryId string "" while it has none
----@field message table as stored, or as far as it came
----@field live boolean it is being written
+---@field entryId string "" before it has one
+---@field message table as stored, or as received so far
+---@field live boolean still streaming
 ---@field calls table<string, xcsh.chat.Call>
----@field rev integer grows with every change of how it looks
+---@field rev integer increases with every visible change
 
 ---@param message any
 ---@return string[]
@@ -45,7 +44,7 @@ function M.new(entry_id, message, is_live)
   return item
 end
 
----Gives an item another message. Its calls keep what is known of them.
+---Replaces the message of an item. The state of its calls is kept.
 ---@param item xcsh.chat.Item
 ---@param message table
 function M.set_message(item, message)
@@ -56,7 +55,7 @@ function M.set_message(item, message)
   end
 end
 
----The newest answer with the call. Services use the same ids again.
+---Returns the newest answer with the call. Providers reuse ids.
 ---@param list xcsh.chat.Item[]
 ---@param id string
 ---@return xcsh.chat.Item?
@@ -90,8 +89,8 @@ end
 
 ---@param list xcsh.chat.Item[]
 ---@param entry_id string
-local function has_entry(list, entry_id)
-  -- What comes twice comes soon after the first time.
+function M.has_entry(list, entry_id)
+  -- Duplicates follow soon after the original.
   for i = #list, math.max(1, #list - 200), -1 do
     if list[i].entryId == entry_id then
       return true
@@ -100,7 +99,7 @@ local function has_entry(list, entry_id)
   return false
 end
 
----Puts a message that is in the session behind the others, unless it is there already.
+---Appends a message of the session, unless it is already in the list.
 ---@param list xcsh.chat.Item[]
 ---@param entry_id string
 ---@param message table
@@ -109,12 +108,12 @@ function M.add(list, entry_id, message)
   if item then
     answered(item.calls[message.toolCallId], message, entry_id)
     item.rev = item.rev + 1
-  elseif entry_id == '' or not has_entry(list, entry_id) then
+  elseif entry_id == '' or not M.has_entry(list, entry_id) then
     list[#list + 1] = M.new(entry_id, message)
   end
 end
 
----Takes away an answer that was not finished.
+---Removes an unfinished answer.
 ---@param list xcsh.chat.Item[]
 function M.drop_live(list)
   while list[#list] and list[#list].live do
@@ -122,7 +121,7 @@ function M.drop_live(list)
   end
 end
 
----The message that is being written is in the session now.
+---Marks the streaming message as stored in the session.
 ---@param list xcsh.chat.Item[]
 ---@param entry_id string
 ---@param message table
@@ -131,7 +130,7 @@ function M.finish(list, entry_id, message)
   if not (last and last.live and message.role == 'assistant') then
     return M.add(list, entry_id, message)
   end
-  if entry_id ~= '' and has_entry(list, entry_id) then
+  if entry_id ~= '' and M.has_entry(list, entry_id) then
     list[#list] = nil
     return
   end
@@ -139,7 +138,7 @@ function M.finish(list, entry_id, message)
   last.entryId, last.live = entry_id, false
 end
 
----Whether an old item shows what a new one does, so that it can stay.
+---Reports whether an old item looks the same as a new one, so that it can be kept.
 ---@param old xcsh.chat.Item?
 ---@param new xcsh.chat.Item
 local function same(old, new)
@@ -155,7 +154,16 @@ local function same(old, new)
   return true
 end
 
----The items of a snapshot. Those that were shown already are the same tables.
+---Returns the status of a tool call without a result in the session.
+---@param tool table
+local function tool_status(tool)
+  if tool.ended ~= true then
+    return 'running'
+  end
+  return tool.isError == true and 'failed' or 'done'
+end
+
+---Returns the items of a snapshot. Unchanged items are the same tables as before.
 ---@param snapshot table
 ---@param was xcsh.chat.Item[]
 ---@return xcsh.chat.Item[]
@@ -180,20 +188,24 @@ function M.of_snapshot(snapshot, was)
       list[i] = was[i]
     end
   end
-  if type(snapshot.partial) == 'table' then
-    list[#list + 1] = M.new('', snapshot.partial, true)
-  end
+  -- The tools of a snapshot belong to completed answers.
   for _, tool in ipairs(wire.tbl(snapshot.tools)) do
     M.with_call(list, wire.str(tool.toolCallId), function(call)
       if not call.entryId then
-        call.status, call.output = 'running', wire.tbl(tool.partialResult)
+        call.status = tool_status(tool)
+        if type(tool.partialResult) == 'table' then
+          call.output = tool.partialResult
+        end
       end
     end)
+  end
+  if type(snapshot.partial) == 'table' then
+    list[#list + 1] = M.new('', snapshot.partial, true)
   end
   return list
 end
 
----Calls that have no result will not get one.
+---Marks the calls without a result as stopped.
 ---@param list xcsh.chat.Item[]
 function M.stop(list)
   for _, item in ipairs(list) do
@@ -205,13 +217,13 @@ function M.stop(list)
   end
 end
 
----Marks the calls that wait for permission, and no others. Returns what waits now.
+---Marks exactly the calls with a pending approval. Returns the pending approvals.
 ---@param list xcsh.chat.Item[]
 ---@param before table[]
 ---@param now table[]
 ---@return table[]
 function M.approve(list, before, now)
-  -- The id of a prompt is that of its call, with "#2" and so on where it comes again.
+  -- The id of a prompt is the id of its call, with a suffix such as "#2" if the id is repeated.
   local function call_id(prompt)
     return (wire.str(prompt.id):gsub('#%d+$', ''))
   end
@@ -235,7 +247,19 @@ end
 
 local todo_states = { pending = true, in_progress = true, completed = true, abandoned = true }
 
----The plan that a model keeps.
+---Returns the first argument that is a non-empty string.
+---@param ... any
+local function first_text(...)
+  for i = 1, select('#', ...) do
+    local text = wire.str((select(i, ...)))
+    if text ~= '' then
+      return text
+    end
+  end
+  return ''
+end
+
+---Returns the model's plan: the details of a successful todo_write.
 ---@param phases any
 ---@return { name: string, todos: { text: string, status: string }[] }[]
 function M.todos(phases)
@@ -243,13 +267,12 @@ function M.todos(phases)
     phase = wire.tbl(phase)
     local todos = vim.tbl_map(function(task)
       task = wire.tbl(task)
-      local said = wire.str(task.content)
       return {
-        text = said ~= '' and said or wire.str(task.title),
+        text = first_text(task.content, task.title, task.text),
         status = todo_states[task.status] and task.status or 'pending',
       }
-    end, wire.tbl(phase.tasks))
-    return { name = wire.str(phase.name), todos = todos }
+    end, wire.tbl(phase.tasks or phase.todos))
+    return { name = first_text(phase.name, phase.title), todos = todos }
   end, wire.tbl(phases))
 end
 

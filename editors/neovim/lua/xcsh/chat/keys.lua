@@ -1,4 +1,4 @@
--- The keys of a chat, in one table: they are set from it, and ? shows it.
+-- The keys of a chat, in one table that both the mappings and the help window of ? use.
 
 local approve = require('xcsh.chat.approve')
 local branch = require('xcsh.chat.branch')
@@ -42,14 +42,14 @@ local function send(behavior)
   end
 end
 
----Stops what runs. When nothing does, the key means what it does anywhere.
+---Stops the running operation. If there is none, the key has its usual meaning.
 local function stop(chat)
   if chat.state.running or chat.state.compacting or chat.state.bash then
     input.abort(chat)
   elseif vim.api.nvim_get_mode().mode:find('^i') then
     vim.cmd.stopinsert()
   else
-    require('xcsh.view').notify('Nothing runs.')
+    require('xcsh.view').notify('Nothing is running.')
   end
 end
 
@@ -68,42 +68,47 @@ end
 
 ---@type xcsh.chat.Key[]
 M.conversation = {
-  { modes = { 'n' }, lhs = 'a', does = 'allow the tool call that waits', run = answer('once') },
+  { modes = { 'n' }, lhs = 'a', does = 'allow the pending tool call', run = answer('once') },
   {
     modes = { 'n' },
     lhs = 's',
-    does = 'allow it and what is like it for this session',
+    does = 'allow it and similar calls for this session',
     run = answer('session'),
   },
   { modes = { 'n' }, lhs = 'd', does = 'deny it', run = answer('deny') },
-  { modes = { 'n' }, lhs = '[[', does = 'to the prompt before', run = jump(-1) },
-  { modes = { 'n' }, lhs = ']]', does = 'to the next prompt', run = jump(1) },
-  { modes = { 'n' }, lhs = 'b', does = 'other branches at this prompt', run = branch.switch },
+  { modes = { 'n' }, lhs = '[[', does = 'go to the previous message', run = jump(-1) },
+  { modes = { 'n' }, lhs = ']]', does = 'go to the next message', run = jump(1) },
+  {
+    modes = { 'n' },
+    lhs = 'b',
+    does = 'switch to another branch at this message',
+    run = branch.switch,
+  },
   {
     modes = { 'n' },
     lhs = 'e',
-    does = 'go back before this prompt and edit it',
+    does = 'edit this message on a new branch',
     run = branch.edit,
   },
   {
     modes = { 'n' },
     lhs = 'F',
-    does = 'go on in a copy from before this prompt',
+    does = 'fork the session before this message',
     run = branch.fork,
   },
-  { modes = { 'n' }, lhs = 'gf', does = 'open the file below the cursor', run = paths.open },
+  { modes = { 'n' }, lhs = 'gf', does = 'open the file under the cursor', run = paths.open },
   {
     modes = { 'n' },
     lhs = '<CR>',
-    does = 'open the file below the cursor, or the fold',
+    does = 'open the file under the cursor, or toggle the fold',
     run = paths.enter,
   },
-  { modes = { 'n' }, lhs = 'i', does = 'write', run = write },
-  { modes = { 'n' }, lhs = '<C-c>', does = 'stop the turn', run = stop },
+  { modes = { 'n' }, lhs = 'i', does = 'write a message', run = write },
+  { modes = { 'n' }, lhs = '<C-c>', does = 'stop the running turn', run = stop },
   {
     modes = { 'n' },
     lhs = 'R',
-    does = 'read the session again',
+    does = 'reload the session',
     run = function(chat)
       require('xcsh.chat').again(chat)
     end,
@@ -117,36 +122,36 @@ M.prompt = {
   {
     modes = { 'n' },
     lhs = '<CR>',
-    does = 'send, or steer the turn that runs',
+    does = 'send, or add to the running turn',
     run = send('steer'),
   },
   {
     modes = { 'n', 'i' },
     lhs = '<C-s>',
-    does = 'send, or steer the turn that runs',
+    does = 'send, or add to the running turn',
     run = send('steer'),
   },
   {
     modes = { 'n', 'i' },
     lhs = '<C-f>',
-    does = 'send, or say it when the turn is over',
+    does = 'send, or queue until the turn ends',
     run = send('followUp'),
   },
   {
     modes = { 'n' },
     lhs = 'g/',
-    does = 'choose among what was said before',
+    does = 'search the prompt history',
     run = function()
       require('xcsh.history').choose('')
     end,
   },
-  { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the turn', run = stop },
+  { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the running turn', run = stop },
   { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },
   { modes = { 'n' }, lhs = 'g?', does = 'show the keys', run = help },
 }
 
----Up in the first line and down in the last step through what was said before; anywhere
----else they move the cursor.
+---Up in the first line and down in the last line recall earlier prompts; elsewhere they move the
+---cursor.
 ---@param chat xcsh.chat.Chat
 ---@param lhs string
 ---@param step -1|1
@@ -157,7 +162,7 @@ local function history_key(chat, lhs, step)
     if row ~= edge or not input.browse(chat, step) then
       vim.api.nvim_feedkeys(vim.keycode(lhs), 'n', false)
     end
-  end, { buffer = chat.input, desc = 'xcsh: what was said before' })
+  end, { buffer = chat.input, desc = 'xcsh: earlier prompts' })
 end
 
 ---@param bufnr integer
@@ -179,7 +184,7 @@ function M.set(chat)
   history_key(chat, '<Down>', 1)
 end
 
----Shows the keys in a window above the others.
+---Shows the keys in a floating window.
 function M.help()
   local lines = { 'In the conversation', '' }
   for _, key in ipairs(M.conversation) do
@@ -189,8 +194,8 @@ function M.help()
   for _, key in ipairs(M.prompt) do
     lines[#lines + 1] = ('  %-7s %s'):format(key.lhs, key.does)
   end
-  lines[#lines + 1] = '  <Up>    what was said before, from the first line'
-  lines[#lines + 1] = '  <Down>  and back, from the last line'
+  lines[#lines + 1] = '  <Up>    previous prompt (from the first line)'
+  lines[#lines + 1] = '  <Down>  next prompt (from the last line)'
   require('xcsh.view').float('keys', lines)
 end
 

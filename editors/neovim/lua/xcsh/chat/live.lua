@@ -1,4 +1,4 @@
--- One event of the server, applied to what a chat shows.
+-- Applies one event of the server to the state of a chat.
 
 local items = require('xcsh.chat.items')
 local wire = require('xcsh.wire')
@@ -19,13 +19,13 @@ function M.notice(s, text, is_error)
   end
 end
 
----Adds a piece to an answer.
+---Appends a streamed piece to an answer.
 ---@param content table[]
 ---@param update table
 local function extend(content, update)
   local at = wire.num(update.contentIndex) + 1
   if at > #content + 1000 then
-    return -- not of a service that counts
+    return -- an implausible index
   end
   while #content < at do
     content[#content + 1] = { type = '' }
@@ -44,8 +44,9 @@ local function extend(content, update)
   end
 end
 
+---Adds the usage of an answer to that of the session.
 ---@param s xcsh.chat.State
----@param message table an answer
+---@param message table
 local function count(s, message)
   local usage, sum = wire.tbl(message.usage), s.session and wire.tbl(s.session.usage) or {}
   sum.totalTokens = wire.num(sum.totalTokens) + wire.num(usage.totalTokens)
@@ -60,10 +61,17 @@ end
 ---@param s xcsh.chat.State
 ---@param event table
 local function message_end(s, event)
-  local message = wire.tbl(event.message)
-  items.finish(s.items, wire.str(event.entryId), message)
+  local message, entry_id = wire.tbl(event.message), wire.str(event.entryId)
+  -- A snapshot can contain an entry before its event arrives, and later entries.
+  local known = entry_id ~= '' and items.has_entry(s.items, entry_id)
+  items.finish(s.items, entry_id, message)
+  if s.session and entry_id ~= '' and not known then
+    s.session.leafId = entry_id
+  end
   if message.role == 'assistant' then
-    count(s, message)
+    if not known then
+      count(s, message)
+    end
   elseif message.toolName == 'todo_write' and message.isError ~= true then
     s.todos = items.todos(wire.tbl(message.details).phases)
   end
@@ -76,10 +84,10 @@ local function agent_end(s, event)
   items.stop(s.items)
   s.running, s.retry = false, nil
   s.queues = { steering = {}, followUp = {} }
-  -- A failed answer says itself what was wrong; a run that ended before one is told here.
+  -- A failed answer contains its error. If the run ended before an answer, a notice shows it.
   local last = s.items[#s.items]
-  local told = last and wire.str(last.message.errorMessage) ~= ''
-  if event.stopReason ~= 'aborted' and not told then
+  local reported = last and wire.str(last.message.errorMessage) ~= ''
+  if event.stopReason ~= 'aborted' and not reported then
     M.notice(s, wire.str(event.errorMessage), true)
   end
 end
@@ -87,6 +95,16 @@ end
 ---@param s xcsh.chat.State
 local function started(s)
   s.running, s.retry = true, nil
+end
+
+---Returns the retry of an event or of a snapshot.
+---@param value table
+function M.retry(value)
+  return {
+    attempt = wire.num(value.attempt),
+    maxAttempts = wire.num(value.maxAttempts),
+    message = wire.str(value.errorMessage),
+  }
 end
 
 ---@type table<string, fun(s: xcsh.chat.State, event: table)>
@@ -160,12 +178,13 @@ local apply = {
       s.session.approvalMode = wire.str(event.mode)
     end
   end,
+  mode_changed = function(s, event)
+    if s.session and type(event.mode) == 'string' then
+      s.session.mode = event.mode
+    end
+  end,
   auto_retry_start = function(s, event)
-    s.retry = {
-      attempt = wire.num(event.attempt),
-      maxAttempts = wire.num(event.maxAttempts),
-      message = wire.str(event.errorMessage),
-    }
+    s.retry = M.retry(event)
   end,
   auto_retry_end = function(s)
     s.retry = nil
@@ -189,6 +208,9 @@ local apply = {
     end
   end,
   persistence_error = function(s, event)
+    if s.session then
+      s.session.unsaved = wire.str(event.errorMessage)
+    end
     M.notice(s, wire.str(event.errorMessage), true)
   end,
   notice = function(s, event)
@@ -199,7 +221,7 @@ local apply = {
   end,
 }
 
----Applies an event. One that is not known changes nothing.
+---Applies an event. Unknown events are ignored.
 ---@param s xcsh.chat.State
 ---@param event table
 function M.apply(s, event)
@@ -209,7 +231,7 @@ function M.apply(s, event)
   end
 end
 
----Whether an event changes the conversation in a way that only a snapshot tells.
+---Reports whether an event changes the conversation in a way that requires a snapshot.
 ---@param event table
 function M.needs_snapshot(event)
   if event.type == 'bash_execution_end' then

@@ -1,5 +1,5 @@
--- Lines with what belongs to them: colours, folds, and what they are about. Rows count
--- from 1 within the page.
+-- Lines with their highlights, folds, and references to approvals. Rows count from 1 within the
+-- page.
 
 local Page = {}
 Page.__index = Page
@@ -8,7 +8,7 @@ Page.__index = Page
 ---@field lines string[]
 ---@field folds { first: integer, last: integer }[]
 ---@field marks { row: integer, col: integer, opts: vim.api.keyset.set_extmark }[]
----@field calls table<integer, string> the approval that a row is about
+---@field calls table<integer, string> the approval that a row belongs to
 local M = {}
 
 ---@return xcsh.chat.Page
@@ -42,7 +42,7 @@ function Page:add_all(lines, group)
   end
 end
 
----Adds a line and what is folded below it. Without any of that there is nothing to fold.
+---Adds a line with a folded body below it. An empty body gets no fold.
 ---@param head string
 ---@param group string
 ---@param body fun()
@@ -54,7 +54,7 @@ function Page:fold(head, group, body)
   end
 end
 
----Adds lines that are not to be read as Markdown.
+---Adds lines that must not be parsed as Markdown.
 ---@param lines string[]
 ---@param language? string
 function Page:fenced(lines, language)
@@ -74,7 +74,7 @@ function Page:fenced(lines, language)
   end
 end
 
----Adds what is shown at the right end of a row and is not part of the text.
+---Adds virtual text at the right end of a row.
 ---@param row integer
 ---@param text string
 function Page:aside(row, text)

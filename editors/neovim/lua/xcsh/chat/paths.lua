@@ -1,10 +1,11 @@
--- Files that a conversation names, opened beside it.
+-- Opens files that a conversation mentions, next to the chat.
 
 local view = require('xcsh.view')
 
 local M = {}
 
----The file below the cursor and its line: relative to the chat's folder, or absolute.
+---Returns the file at the cursor and its line; the path is relative to the chat's folder, or
+---absolute.
 ---@param chat xcsh.chat.Chat
 ---@return string? path, integer? line
 local function below_cursor(chat)
@@ -27,7 +28,7 @@ local function below_cursor(chat)
   end
 end
 
----A window for files: the last one that was used and shows no chat, else a new one.
+---Returns a window for files: the last used one that shows no chat, else a new one.
 local function go_to_window()
   local function is_free(window)
     local bufnr = vim.api.nvim_win_get_buf(window)
@@ -61,12 +62,12 @@ end
 function M.open(chat)
   local path, line = below_cursor(chat)
   if not path then
-    return view.notify('There is no file below the cursor.')
+    return view.notify('No file under the cursor.')
   end
   M.show(path, line)
 end
 
----Opens the file below the cursor, or opens and closes the fold there.
+---Opens the file at the cursor, or toggles the fold there.
 ---@param chat xcsh.chat.Chat
 function M.enter(chat)
   local path, line = below_cursor(chat)

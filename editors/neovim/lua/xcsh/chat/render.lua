@@ -1,5 +1,5 @@
--- Pages in a buffer. Only lines that differ are set, so that a text that grows moves
--- nothing on the screen, and folds and cursors stay where they are.
+-- Draws pages in a buffer. Only changed lines are set, so that growing text does not scroll the
+-- screen, and folds and cursors keep their positions.
 
 local draw = require('xcsh.chat.draw')
 local folds = require('xcsh.chat.folds')
@@ -14,7 +14,7 @@ local namespace = vim.api.nvim_create_namespace('xcsh_chat')
 ---@field page xcsh.chat.Page
 ---@field start integer first line, from 1
 
----What is in each chat buffer.
+---The sections of each chat buffer.
 ---@type table<integer, xcsh.chat.Section[]>
 local drawn = {}
 
@@ -29,8 +29,8 @@ local function gather(lines, sections, first, last)
   return lines
 end
 
----The sections of a state; those that look as before are the same tables. Where they
----start is numbered later.
+---Returns the sections of a state; unchanged ones are the same tables. Their start rows are set
+---later.
 ---@param s xcsh.chat.State
 ---@param was xcsh.chat.Section[]
 ---@return xcsh.chat.Section[]
@@ -72,7 +72,7 @@ local function decorate(bufnr, sections, first, last)
   end
 end
 
----Windows of a buffer whose cursor is at the end: they follow what is written.
+---Returns the windows of a buffer whose cursor is at the end: they scroll with new text.
 ---@param bufnr integer
 ---@return integer[]
 local function following(bufnr)
@@ -82,10 +82,10 @@ local function following(bufnr)
   end, vim.fn.win_findbuf(bufnr))
 end
 
----The part of the buffer that is not as it was: rows from 0, the end not included.
+---Compares old and new lines to find the changed part between their ends.
 ---@param old string[]
 ---@param new string[]
----@return integer prefix, integer suffix lines that are the same
+---@return integer prefix, integer suffix number of equal lines
 local function same_ends(old, new)
   local prefix, shorter = 0, math.min(#old, #new)
   while prefix < shorter and old[prefix + 1] == new[prefix + 1] do
@@ -111,8 +111,8 @@ function M.update(bufnr, s)
   while first <= #was and first <= #sections and was[first] == sections[first] do
     first = first + 1
   end
-  -- Below the first difference everything is compared as lines. What is the same there is
-  -- at most the tail of the list, and comparing is cheap.
+  -- Below the first difference all lines are compared. At most the tail of the list is equal there,
+  -- and the comparison is cheap.
   local row = first > 1 and sections[first - 1].start + #sections[first - 1].page.lines or 1
   local old = drawn[bufnr] and gather({}, was, first, #was)
     or vim.api.nvim_buf_get_lines(bufnr, 0, -1, false)
@@ -158,14 +158,14 @@ function M.section_at(bufnr, row)
   return sections[low], low
 end
 
----Makes the folds of a window that shows the buffer for the first time.
+---Makes the folds in a window that shows the buffer for the first time.
 ---@param bufnr integer
 ---@param window integer
 function M.fold_all(bufnr, window)
   folds.make(window, drawn[bufnr] or {}, 1)
 end
 
----The row of the next or previous prompt.
+---Returns the row of the next or previous prompt.
 ---@param bufnr integer
 ---@param row integer
 ---@param step 1|-1
@@ -186,7 +186,7 @@ function M.prompt_from(bufnr, row, step)
   end
 end
 
----The prompt that a row belongs to: that of its turn.
+---Returns the prompt of the turn that a row belongs to.
 ---@param bufnr integer
 ---@param row integer
 ---@return xcsh.chat.Item?
@@ -201,7 +201,7 @@ function M.prompt_at(bufnr, row)
   end
 end
 
----The approval that a row is about.
+---Returns the approval that a row belongs to.
 ---@param bufnr integer
 ---@param row integer
 ---@return string?
@@ -210,7 +210,7 @@ function M.approval_at(bufnr, row)
   return section and section.page.calls[row - section.start + 1]
 end
 
----The first row that is about an approval.
+---Returns the first row of an approval.
 ---@param bufnr integer
 ---@param id string
 ---@return integer?

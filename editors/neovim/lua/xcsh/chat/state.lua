@@ -1,10 +1,10 @@
--- What a chat shows, as a function of what the server told: this file calls nothing of
--- the editor. Notifications are numbered without gaps per session; one that was seen is
--- ignored, and whenever one is missing, or another session is live, a snapshot is asked
--- for and what came since is put behind it.
+-- The state of a chat as a function of the server's notifications; this file does not call the
+-- editor. Notifications are numbered without gaps per session. Duplicates are ignored. A gap or
+-- another live session requires a snapshot; notifications that arrive meanwhile are held and
+-- applied to the snapshot.
 --
--- A state is changed in place. An item that now looks different has a higher rev, so that
--- what draws it need not compare texts.
+-- States are modified in place. An item gets a higher rev with every visible change, so that
+-- rendering code need not compare texts.
 
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
@@ -13,15 +13,15 @@ local wire = require('xcsh.wire')
 local M = {}
 
 ---@class xcsh.chat.Sync how the state follows the server
----@field running boolean the server runs, or is taken to
----@field live boolean the state is that of event seq
----@field asked integer number of the request for a snapshot that is under way, or 0
----@field failed string why the last one did not come
+---@field running boolean the server is running, or assumed to be
+---@field live boolean the state is up to date with event seq
+---@field asked integer number of the pending snapshot request, or 0
+---@field failed string error of the last request
 ---@field sessionId string
 ---@field seq integer
----@field held table[] notifications that came while a snapshot was under way
----@field expect? { sessionId: string, seq: integer } what a snapshot must not be older than
----@field left table<string, boolean> sessions that were live before
+---@field held table[] notifications received while a snapshot was pending
+---@field expect? { sessionId: string, seq: integer } minimum version of the next snapshot
+---@field left table<string, boolean> sessions that were live earlier
 
 ---@class xcsh.chat.State
 ---@field sync xcsh.chat.Sync
@@ -34,7 +34,7 @@ local M = {}
 ---@field todos { name: string, todos: { text: string, status: string }[] }[]
 ---@field context { tokens: number, contextWindow: number, percent: number }
 ---@field retry? { attempt: number, maxAttempts: number, message: string }
----@field bash? string output of a command of the person so far
+---@field bash? string output so far of a shell command of the user
 ---@field notices { error: boolean, text: string }[]
 
 ---@return xcsh.chat.State
@@ -61,7 +61,7 @@ function M.new()
   }
 end
 
----Whether a snapshot is to be asked for now.
+---Reports whether a snapshot must be requested now.
 ---@param s xcsh.chat.State
 function M.wants_snapshot(s)
   local sync = s.sync
@@ -79,7 +79,7 @@ local function hold(s, n)
   end
 end
 
----What is shown is not what is any more.
+---Marks the state as stale, which requests a snapshot.
 ---@param s xcsh.chat.State
 ---@param n table
 local function lose(s, n)
@@ -134,13 +134,13 @@ local function view(s, snapshot)
   if not same then
     s.notices, s.bash = {}, nil
   end
+  s.retry = type(snapshot.retry) == 'table' and live.retry(snapshot.retry) or nil
   if not s.running then
-    s.retry = nil
     items.stop(s.items)
   end
 end
 
----Puts what was held behind a snapshot.
+---Applies held notifications to a snapshot.
 ---@param s xcsh.chat.State
 ---@param snapshot table
 local function join(s, snapshot)
@@ -149,7 +149,7 @@ local function join(s, snapshot)
   local id, seq = wire.str(wire.tbl(snapshot.state).sessionId), wire.num(snapshot.seq)
   local expect = sync.expect
   if expect and (expect.sessionId ~= id or expect.seq > seq) then
-    return -- it is older than what is known; another one is asked for
+    return -- it is outdated; another one is requested
   end
   if sync.sessionId ~= '' and sync.sessionId ~= id then
     sync.left[sync.sessionId] = true
@@ -166,7 +166,7 @@ local function join(s, snapshot)
   end
 end
 
----A server that starts again numbers from 1, and knows nothing of what the old one did.
+---Handles a restart: a new server numbers from 1 and knows nothing about the old one's work.
 ---@param s xcsh.chat.State
 ---@param running boolean
 local function server(s, running)

@@ -1,4 +1,4 @@
--- Where a chat is on the screen: the conversation at the side, the prompt below it.
+-- The windows of a chat: the conversation at the side, the prompt below it.
 
 local config = require('xcsh.config')
 local text = require('xcsh.text')
@@ -6,7 +6,7 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----Above this, colouring the text as Markdown would keep the editor busy.
+---Highlighting longer text as Markdown would block the editor.
 local max_coloured = 2 * 1024 * 1024 -- bytes
 
 ---@param cwd string
@@ -23,7 +23,7 @@ function M.conversation(cwd)
   return bufnr
 end
 
----Colours the conversation as Markdown, by what there is for that.
+---Highlights the conversation as Markdown, with the available highlighter.
 ---@param bufnr integer
 local function colour(bufnr)
   local size = vim.api.nvim_buf_get_offset(bufnr, vim.api.nvim_buf_line_count(bufnr))
@@ -43,7 +43,7 @@ local function colour(bufnr)
   end
 end
 
----Options of a window that shows a conversation.
+---Sets the options of a window that shows a conversation.
 ---@param window integer
 local function dress(window)
   local options = {
@@ -104,7 +104,7 @@ local function open_conversation(chat)
   return window
 end
 
----Shows both windows and puts the cursor into the prompt.
+---Shows both windows and moves the cursor to the prompt.
 ---@param chat xcsh.chat.Chat
 function M.show(chat)
   local conversation = open_conversation(chat)
@@ -153,7 +153,7 @@ function M.refresh(chat)
   end
 end
 
----What the bar above a conversation says: its title, what is asked, how full it is.
+---Returns the content of the bar above a conversation: title, model, modes, context usage and cost.
 ---@param chat xcsh.chat.Chat
 ---@return string
 function M.about(chat)
@@ -181,7 +181,7 @@ function M.about(chat)
   return table.concat(parts, ' · ')
 end
 
----What the bar of the window that is being drawn says.
+---Returns the winbar of the window that is being drawn.
 ---@param which? 'input'
 ---@return string
 function M.bar(which)
@@ -193,9 +193,9 @@ function M.bar(which)
     return M.about(chat)
   end
   if #chat.state.approvals > 0 then
-    return 'answer above: a, s or d'
+    return 'a allow · s allow for session · d deny'
   elseif chat.state.running then
-    return '<C-s> steer · <C-f> follow up · <C-c> stop'
+    return '<C-s> send now · <C-f> queue · <C-c> stop'
   end
   local labels = vim.tbl_map(function(lines)
     return '⎘ ' .. text.one_line(lines.label, 60) .. ' · '

@@ -1,5 +1,5 @@
--- fzf-lua. fzf knows texts only, so that each line begins with the number of its item,
--- which is not shown.
+-- fzf-lua. fzf handles only texts, so each line starts with the number of its item, which is
+-- hidden.
 
 local M = {}
 
@@ -46,7 +46,7 @@ local function previewer(pick)
   }
 end
 
----"<C-f>" as fzf writes it.
+---Converts a key such as "<C-f>" to fzf's notation.
 ---@param key string
 local function fzf_key(key)
   return key:gsub('^<C%-(.)>$', 'ctrl-%1'):gsub('^<M%-(.)>$', 'alt-%1'):lower()
@@ -90,7 +90,7 @@ function M.pick(pick)
       ['--no-multi'] = true,
       ['--header'] = table.concat(keys, ' · '),
     },
-    -- It is called in a coroutine of the plugin, in which nobody may be asked anything.
+    -- fzf-lua calls this in its own coroutine, which must not prompt the user.
     fn_selected = vim.schedule_wrap(function(selected, opts)
       if not selected or #selected == 0 then
         return close()

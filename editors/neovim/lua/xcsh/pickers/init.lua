@@ -1,5 +1,5 @@
--- Lists to choose from: vim.ui.select, or a picker plugin that can show what is chosen and
--- has keys for more than choosing.
+-- Lists to choose from: vim.ui.select, or a picker plugin that supports previews and additional
+-- keys.
 
 local M = {}
 
@@ -8,24 +8,24 @@ local M = {}
 ---@field does string
 ---@field run fun(item: any)
 
----@class xcsh.Pick what is to be chosen
+---@class xcsh.Pick a list to choose from
 ---@field prompt string
 ---@field kind string for vim.ui.select
 ---@field items any[]
 ---@field format fun(item: any): string
----@field preview? fun(item: any, show: fun(lines: string[])) shows an item, now or later
+---@field preview? fun(item: any, show: fun(lines: string[])) shows an item, immediately or later
 ---@field actions xcsh.PickerAction[]
----@field on_choice fun(item: any) called once, with nil when the list was closed
+---@field on_choice fun(item: any) called once, with nil if the list is closed
 
----The picker plugins, by what they are called in the settings: the module that there must
----be, and ours for it.
+---The picker plugins by their names in the settings: the module that must exist, and this plugin's
+---adapter for it.
 local backends = {
   { name = 'snacks', needs = 'snacks.picker', module = 'xcsh.pickers.snacks' },
   { name = 'telescope', needs = 'telescope', module = 'xcsh.pickers.telescope' },
   { name = 'fzf-lua', needs = 'fzf-lua', module = 'xcsh.pickers.fzf' },
 }
 
----The picker plugins that are installed.
+---Returns the installed picker plugins.
 ---@return string[]
 function M.found()
   local names = {}
@@ -37,7 +37,7 @@ function M.found()
   return names
 end
 
----The picker that is used: the one that is set, else the first that is installed.
+---Returns the picker to use: the configured one, else the first that is installed.
 ---@return string name
 ---@return { pick: fun(pick: xcsh.Pick) } backend
 function M.backend()
@@ -47,7 +47,7 @@ function M.backend()
       if pcall(require, backend.needs) then
         return backend.name, require(backend.module)
       elseif wanted == backend.name then
-        local text = 'The picker "%s" is not installed; vim.ui.select is used.'
+        local text = 'The picker "%s" is not installed. Using vim.ui.select.'
         require('xcsh.view').notify(text:format(wanted), vim.log.levels.WARN)
       end
     end
@@ -55,7 +55,7 @@ function M.backend()
   return 'select', require('xcsh.pickers.select')
 end
 
----Offers a list. Whatever the picker does, the choice is told once.
+---Offers a list. Whatever the picker does, on_choice is called once.
 ---@param pick xcsh.Pick
 function M.pick(pick)
   local done = false
@@ -80,7 +80,7 @@ function M.pick(pick)
   })
   local ok, problem = pcall(backend.pick, once)
   if not ok and name ~= 'select' then
-    -- It may be of another time than this Neovim.
+    -- The picker may not be compatible with this Neovim.
     local text = 'The picker "%s" failed: %s'
     require('xcsh.view').notify(text:format(name, problem), vim.log.levels.WARN)
     require('xcsh.pickers.select').pick(once)

@@ -1,4 +1,4 @@
--- vim.ui.select, which people replace. It knows neither previews nor keys.
+-- vim.ui.select, which users may replace. It has neither previews nor keys.
 
 local M = {}
 

@@ -1,4 +1,4 @@
--- Choosing a session, and what else can be done with one in a list.
+-- The session picker, with actions on the listed sessions.
 
 local client = require('xcsh.client')
 local pickers = require('xcsh.pickers')
@@ -8,7 +8,7 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----A session in one line, of what is known about it.
+---Returns a session as one line.
 ---@param session xcsh.SessionInfo
 ---@return string
 function M.line(session)
@@ -25,9 +25,9 @@ function M.line(session)
     parts[#parts + 1] = 'damaged'
   end
   if session.live == true then
-    parts[#parts + 1] = 'open here'
+    parts[#parts + 1] = 'active in this Neovim'
   elseif wire.str(session.lockedBy) ~= '' then
-    parts[#parts + 1] = 'open elsewhere'
+    parts[#parts + 1] = 'running in another program'
   end
   return table.concat(parts, ' · ')
 end
@@ -41,7 +41,7 @@ local function line_in(root)
   end
 end
 
----Shows the conversation of a session; nothing of it is changed.
+---Returns a function that previews the conversation of a session without changing it.
 ---@param root string
 local function preview(root)
   local known = {} ---@type table<string, string[]>
@@ -60,7 +60,7 @@ end
 ---@param root string
 ---@param go_on fun()
 local function delete(session, root, go_on)
-  vim.ui.select({ 'Delete', 'Keep' }, {
+  vim.ui.select({ 'Delete', 'Cancel' }, {
     prompt = ('Delete "%s"?'):format(text.one_line(session.name, 100)),
     kind = 'xcsh.choice',
   }, function(answer)
@@ -79,8 +79,8 @@ local function delete(session, root, go_on)
   end)
 end
 
----What can be done with a session beside choosing it. Those that stay in the list call
----again, which shows it anew.
+---Returns the actions on a session, apart from selecting it. Actions that keep the list open call
+---again, which reloads it.
 ---@param root string
 ---@param again fun(other_scope?: boolean)
 ---@return xcsh.PickerAction[]
@@ -106,16 +106,16 @@ function M.actions(root, again)
     },
     {
       key = '<C-y>',
-      does = 'copy id',
+      does = 'copy ID',
       run = function(session)
         local register = require('xcsh.config').register()
         vim.fn.setreg(register, session.id)
-        view.notify(('The id %s was copied to register %s.'):format(session.id, register))
+        view.notify(('Copied session ID %s to register %s.'):format(session.id, register))
       end,
     },
     {
       key = '<C-g>',
-      does = 'other projects',
+      does = 'all folders',
       run = function()
         again(true)
       end,
@@ -128,9 +128,9 @@ end
 ---@field cwd string
 ---@field scope? string
 ---@field sessions? xcsh.SessionInfo[] nil: those of the folder, or of all with scope "all"
----@field actions boolean whether more than choosing is offered
+---@field actions boolean whether the list offers actions
 
----Lets the person choose a session.
+---Lets the user select a session.
 ---@param question xcsh.SessionQuestion
 ---@param answer xcsh.Answer
 function M.choose(question, answer)
@@ -141,7 +141,7 @@ function M.choose(question, answer)
   ---@param ask fun(scope: string?)
   local function pick(sessions, scope, ask)
     if #sessions == 0 then
-      return answer({ message = 'No sessions found' })
+      return answer({ message = 'No sessions found.' })
     end
     local function again(other)
       local wide = scope == 'all'
@@ -164,15 +164,19 @@ function M.choose(question, answer)
   end
 
   local function ask(scope)
+    local intent = require('xcsh.intent').begin()
     client.execute('xcsh.list', { cwd = root, scope = scope }, function(err, result)
+      intent:finish()
       if err then
         return answer(err)
       end
-      pick(wire.tbl(result.sessions), scope, ask)
+      intent:show(root, question.prompt, function()
+        pick(wire.tbl(result.sessions), scope, ask)
+      end)
     end)
   end
 
-  -- A list that came with the question need not be asked for.
+  -- Sessions that came with the question need not be requested.
   if question.sessions then
     pick(question.sessions, question.scope, ask)
   else

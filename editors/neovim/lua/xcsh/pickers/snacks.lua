@@ -13,7 +13,7 @@ local function previewer(pick)
     ctx.preview:minimal()
     pick.preview(item, function(lines)
       local now = ctx.picker:current()
-      -- Another one may be looked at by now.
+      -- The user may have moved to another item meanwhile.
       if not ctx.picker.closed and now and now.item == item then
         ctx.preview:set_lines(lines)
         ctx.preview:highlight({ ft = 'markdown' })
@@ -36,7 +36,7 @@ function M.pick(pick)
       if not entry then
         return picker:close()
       end
-      -- Closing the list is also told, but later.
+      -- Closing the list is also reported, but later.
       vim.schedule(function()
         run(entry.item)
       end)

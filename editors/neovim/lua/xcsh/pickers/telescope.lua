@@ -32,7 +32,7 @@ function M.pick(pick)
   local function leave(bufnr, run)
     local entry = state.get_selected_entry()
     if entry then
-      -- Closing the list is also told, but later.
+      -- Closing the list is also reported, but later.
       local item = entry.value
       vim.schedule(function()
         run(item)

@@ -7,14 +7,14 @@ export const options = {
   sessions: project,
 };
 
-const answer = `The loop never moves past a space: \`continue\` skips the end of the body, where nothing moves the cursor either.
+const answer = `The loop never moved past a space: \`continue\` started the next iteration with the cursor unchanged.
 
 | Text | Before | After |
 |---|---|---|
 | \`a b\` | hangs | two tokens |
 | \`a\` | one token | one token |
 
-A test that would have found it:
+This test would have found it:
 
 \`\`\`go
 func TestSpaces(t *testing.T) {
@@ -25,15 +25,15 @@ func TestSpaces(t *testing.T) {
 }
 \`\`\`
 
-I can add it beside the others. It fails before the change and passes after it, and it takes no time at all to run, so that nothing speaks against it.`;
+I can add it next to the other tests. It fails without the change and passes with it. A second case for tabs and line breaks would be useful, too: the same loop skips them, and the grammar allows both between tokens. Should I also check the callers that read two tokens at a time?`;
 
 export default async function (editor) {
   const { page, chat } = editor;
   let release;
   const held = new Promise((resolve) => (release = resolve));
   const answers = [
-    { text: 'The cursor has to move past the space before the loop goes on.', calls: [call] },
-    { text: 'The parser gets past spaces now.' },
+    { text: 'The cursor must move past the space before the loop continues.', calls: [call] },
+    { text: 'The parser now skips spaces.' },
     { text: answer, held },
   ];
   const model = await service(editor, answers, 'local-model');
@@ -46,7 +46,7 @@ export default async function (editor) {
   await editor.shot('chat');
 
   await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
-  await editor.said('gets past spaces now').waitFor();
+  await editor.said('now skips spaces').waitFor();
   await editor.turnEnds();
   await page.locator('.pane-header[aria-label^="Sessions"]').click();
   await editor.say('Why did no test find it?');

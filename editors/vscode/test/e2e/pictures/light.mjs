@@ -10,7 +10,7 @@ export const options = {
 export default async function (editor) {
   const { page } = editor;
   const model = await service(editor, [{ text: 'One line is missing.', calls: [call] }], 'local-model');
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.waitForRow('Import the old corpus');
   await editor.allFolders();
   await editor.waitForRow('Release notes');
@@ -22,10 +22,12 @@ export default async function (editor) {
 
   await editor.openFile('parser.go');
   await page.locator('.view-line', { hasText: 'continue' }).click();
-  await editor.palette('xcsh: Change with xcsh…');
+  await editor.palette('xcshLs.inlineChat');
   await editor.answer('skip the space');
+  await editor.notified('xcsh wants to change parser.go.', 'Review');
   await page.locator('.monaco-diff-editor').getByText('p.at++').first().waitFor();
-  await editor.notification('Accept the change').waitFor();
+  await page.mouse.move(600, 650); // away from the buttons, which have tooltips
+  await editor.notification('Apply this change').waitFor();
   await editor.shot('inline');
   model.close();
 }

@@ -1,5 +1,5 @@
-// An edit of a file that is open and not saved lands in its buffer, beside what the person
-// wrote there, as one step that can be undone; the file is left alone.
+// An edit of an open file with unsaved changes goes to its buffer, next to the user's own text, as
+// one undo step; the file on disk is not changed.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,13 +23,13 @@ export default async function (editor) {
   await until('what was typed', async () => (await editor.text()).startsWith('mine one'));
   await page.locator('.tab.dirty', { hasText: 'a.txt' }).waitFor();
 
-  // Asked in the palette, answered in the panel.
-  await editor.palette('xcsh: Ask…');
+  // Requested from the palette, answered in the panel.
+  await editor.palette('xcsh.prompt');
   await editor.answer('edit a.txt: two => zwei');
   await editor.chat.locator('.approval .diff .added', { hasText: 'zwei' }).waitFor();
   await editor.shot('asked');
   await editor.chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
-  await editor.said('The tool edit answered').waitFor();
+  await editor.said('The tool edit returned').waitFor();
   await until('the change', async () => /^mine one\nzwei\nthree/.test(await editor.text()));
   assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'the buffer is changed, and not saved');
   await editor.shot('edited');

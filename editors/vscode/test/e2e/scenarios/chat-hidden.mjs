@@ -1,5 +1,5 @@
-// Permission is asked for in a notification while the panel is not on the screen; what waits
-// is in the panel too, and whoever answers first is heard.
+// While the panel is hidden, a notification asks for permission. Pending approvals are in the panel
+// too, and the first answer counts.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,20 +32,20 @@ export default async function (editor) {
   await editor.said('I change').waitFor();
   await editor.hideChat();
   release();
-  await editor.notification('xcsh wants to: Edit a.txt').waitFor();
+  await editor.notification('Allow xcsh to edit a.txt?').waitFor();
   assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'nothing is written before it is allowed');
   await editor.shot('asked');
-  await editor.notified('xcsh wants to: Edit a.txt', 'Allow');
+  await editor.notified('Allow xcsh to edit a.txt?', 'Allow');
   await until('the change', () => editor.read(file) === 'one\nzwei\nthree\n');
 
-  // What a notification asks waits in the panel too.
-  await editor.notification('xcsh wants to: Edit a.txt').waitFor();
+  // The approval of a notification is pending in the panel too.
+  await editor.notification('Allow xcsh to edit a.txt?').waitFor();
   await editor.openChat();
   await editor.chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
   await editor.shot('both');
   await editor.chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
   await editor.said('As you like.').waitFor();
   assert.equal(editor.read(file), 'one\nzwei\nthree\n');
-  assert.match(JSON.stringify(model.requests[2].messages), /did not allow/);
+  assert.match(JSON.stringify(model.requests[2].messages), /denied this/);
   model.close();
 }

@@ -1,5 +1,5 @@
-// A session whose every text tries to get out of its place, and a turn that is steered
-// and stopped: in the real editor, under its real policy.
+// A session whose texts all try to break out of their elements, and a turn that is steered and
+// stopped: in the real editor, under its real policy.
 import assert from 'node:assert/strict';
 
 export const options = {
@@ -30,7 +30,7 @@ export default async function (editor) {
   const { chat } = editor;
 
   await editor.openChat();
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.pick('Odd texts');
   await chat.locator('.message').first().waitFor();
   assert.equal(await chat.locator('.message').count(), 14);

@@ -1,6 +1,5 @@
-// While an answer is being written: the page goes away and comes back with all of it,
-// what is said meanwhile steers, Stop stops, and a server that ends takes nothing with it
-// that was said before.
+// While an answer is being streamed: the page is hidden and comes back with the full text, messages
+// steer the turn, Stop stops it, and a server that exits loses no earlier messages.
 import assert from 'node:assert/strict';
 
 import { until } from '../driver.mjs';
@@ -23,13 +22,13 @@ export default async function (editor) {
   await said.getByText('One two three').waitFor();
   await said.locator('article[aria-busy=true]').waitFor();
 
-  // Hidden in the middle, and back.
+  // Hidden during the turn, and shown again.
   await editor.hideChat();
   await editor.openChat();
   await said.getByText('One two three').waitFor();
   await editor.shot('middle');
 
-  // Steered and followed up, and both are asked.
+  // A steering and a follow-up message; both are sent to the model.
   answers.push({ text: 'As you say.' }, { text: 'And that too.' });
   await editor.say('rather so');
   await editor.say('then this', 'Alt+Enter');
@@ -41,7 +40,7 @@ export default async function (editor) {
   assert.deepEqual(await said.locator('.said').allInnerTexts(), ['begin', 'rather so', 'then this']);
   await chat.locator('.stop').waitFor({ state: 'detached' });
 
-  // Stopped, with what waited given back.
+  // Stopped; queued messages are put back into the composer.
   answers.push({ text, held: held() });
   await editor.say('again');
   await said.locator('article[aria-busy=true]').getByText('One two').waitFor();
@@ -53,7 +52,7 @@ export default async function (editor) {
   release();
   await composer.fill('');
 
-  // The server ends in the middle: what was said before is there, and the prompt comes back.
+  // The server exits during the turn: earlier messages are still there, and the prompt comes back.
   answers.push({ text, held: held() });
   await editor.say('a third time');
   await said.locator('article[aria-busy=true]').getByText('One two').waitFor();

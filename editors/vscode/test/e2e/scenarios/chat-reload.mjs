@@ -1,5 +1,5 @@
-// The window is reloaded while an answer is being written: the turn ends with its server,
-// what was said before is there, the prompt is not lost, and the conversation goes on.
+// The window is reloaded while an answer is being streamed: the turn ends with its server, earlier
+// messages are still there, the prompt is not lost, and the conversation continues.
 import assert from 'node:assert/strict';
 
 import { until } from '../driver.mjs';

@@ -1,5 +1,5 @@
-// The chat panel against the real server: ask, allow an edit, hide, reload, lose the
-// server; the conversation is there each time, and goes on.
+// The chat panel against the real server: ask, allow an edit, hide, reload, kill the server; the
+// conversation is restored each time, and can be continued.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ export default async function (editor) {
   await editor.openChat();
   await editor.shot('empty');
   await editor.say('what is in a.txt?');
-  await editor.said('The tool read answered with 3 lines.').waitFor();
+  await editor.said('The tool read returned 3 lines.').waitFor();
   assert.equal(await composer.inputValue(), '');
   await editor.shot('answered');
 
-  // An edit waits for a word, with its change in sight.
+  // An edit waits for approval, with its change visible.
   await editor.say('edit a.txt: two => zwei');
   await chat.locator('.approval .diff .added', { hasText: 'zwei' }).waitFor();
   assert.equal(
@@ -36,7 +36,7 @@ export default async function (editor) {
   );
   await editor.shot('approval');
   await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
-  await editor.said('The tool edit answered').waitFor();
+  await editor.said('The tool edit returned').waitFor();
   assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
   await editor.shot('edited');
 
@@ -62,7 +62,7 @@ export default async function (editor) {
   assert.equal(await composer.inputValue(), 'a draft');
   await editor.shot('reloaded');
 
-  // The server ends and comes back.
+  // The server is killed and restarts.
   const pid = await until('a server', () => editor.serverPids().find((p) => p !== before) ?? editor.serverPids()[0]);
   process.kill(pid, 'SIGKILL');
   await until('another server', () => editor.serverPids().some((p) => p !== pid));
@@ -72,7 +72,7 @@ export default async function (editor) {
   );
   await editor.say('list it');
   await until('the prompt in the file', async () => {
-    // What was said to the server that ended comes back, to be said again.
+    // A prompt that the killed server had received comes back, to be sent again.
     if ((await composer.inputValue()) === 'list it') await composer.press('Enter');
     return editor.read(editor.sessionFiles()[0]).includes('list it');
   });

@@ -1,5 +1,5 @@
-// A server that is killed comes back by itself, with the view and the commands working;
-// one that keeps ending is given up, and a person can start it again.
+// A server that is killed restarts automatically, with the view and the commands working; after
+// repeated exits it stays stopped until the user restarts it.
 import assert from 'node:assert/strict';
 
 import { until } from '../driver.mjs';
@@ -22,12 +22,12 @@ export default async function (editor) {
     assert.equal(editor.serverPids().length, 1, 'never two');
   }
   process.kill(pid, 'SIGKILL');
-  await editor.notification('ended five times within three minutes').waitFor();
+  await editor.notification('stopped five times within three minutes').waitFor();
   await editor.page.getByText('has stopped').first().waitFor();
   assert.deepEqual(editor.serverPids(), []);
   await editor.shot('given-up');
 
-  await editor.notified('ended five times within three minutes', 'Restart');
+  await editor.notified('stopped five times within three minutes', 'Restart');
   await editor.treeRow('Survivor').waitFor();
   assert.equal(editor.serverPids().length, 1);
 }

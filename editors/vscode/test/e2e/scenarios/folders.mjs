@@ -1,5 +1,5 @@
-// Two folders in one window share one server: the view has both, and a command asks
-// which is meant when the editor does not say.
+// Two folders in one window share one server: the view shows both, and a command asks for the
+// folder if the editor does not determine it.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export default async function (editor) {
   await editor.treeRow('Work in beta').waitFor();
   await editor.shot('view');
 
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.waitForRow('alpha');
   await editor.shot('which');
   await editor.pick('beta');
@@ -29,8 +29,8 @@ export default async function (editor) {
   await editor.status('Work in beta');
   assert.equal(editor.serverPids().length, 1);
 
-  // The folder of the active editor is meant without a question.
+  // The folder of the active editor is used without a question.
   await editor.openFile('b.txt');
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.waitForRow('Work in beta');
 }

@@ -1,5 +1,4 @@
-// A conversation goes on from an earlier message in a session of its own, and is exported
-// to a page that opens.
+// A conversation is forked at an earlier message, and exported to a page that opens.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
@@ -28,12 +27,12 @@ export default async function (editor) {
   const forked = (known) => until('the copy', () => editor.sessionFiles().find((file) => !known.includes(file)));
 
   await editor.openChat();
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.pick('Travels');
   await editor.said('To the mountains.').waitFor();
   const before = editor.read(original);
 
-  // After an answer: what came later is not in the copy.
+  // After an answer: the copy does not contain later messages.
   let known = editor.sessionFiles();
   await button('To the sea.', 'Fork after this answer');
   await editor.said('To the mountains.').waitFor({ state: 'detached' });
@@ -44,8 +43,8 @@ export default async function (editor) {
   assert.equal(await composer.inputValue(), '');
   await editor.shot('forked');
 
-  // Before a prompt: it comes back, to be said differently.
-  await editor.palette('xcsh: Resume Session…');
+  // Before a prompt: the prompt comes back for editing.
+  await editor.palette('xcsh.resume');
   await editor.pick('1h ago');
   await editor.said('To the mountains.').waitFor();
   known = editor.sessionFiles();
@@ -61,7 +60,7 @@ export default async function (editor) {
   assert.equal(editor.read(original), before, 'what was forked stays as it was');
 
   const target = join(editor.folder, 'out.html');
-  await editor.palette('xcsh: Export Session…');
+  await editor.palette('xcsh.export');
   await editor.saveAs(target, '.html');
   assert.match(await editor.file(target), /To the sea/);
   await editor.notified('Exported to', 'Open');

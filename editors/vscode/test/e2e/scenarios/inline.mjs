@@ -1,5 +1,5 @@
-// A change that is asked for in the editor is reviewed before it is made: rejected it
-// leaves no trace, accepted it is in the buffer, unsaved, and Undo takes it back.
+// A change requested in the editor is reviewed before it is applied: a rejected change leaves no
+// trace; an accepted one is in the buffer, unsaved, and Undo reverts it.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,23 +27,34 @@ export default async function (editor) {
   await editor.openFile('a.txt');
   await page.locator('.view-line', { hasText: 'two' }).click();
 
-  await editor.palette('xcsh: Change with xcsh…');
+  await editor.palette('xcshLs.inlineChat');
   await editor.answer('say it in German');
+  // The user keeps typing: the keys go to the text, and nothing opens.
+  await page.locator('.view-line', { hasText: 'three' }).click();
+  await page.keyboard.press('End');
+  await editor.notification('xcsh wants to change a.txt.').waitFor();
+  await page.keyboard.type(' mine a y');
+  await until('what was typed', async () => (await editor.text()).includes('three mine a y'));
+  assert.equal(await diff.count(), 0, 'the change waits to be opened');
+  for (let i = 0; i < ' mine a y'.length; i++) await page.keyboard.press('Backspace');
+  await editor.notified('xcsh wants to change a.txt.', 'Review');
   await diff.getByText('zwei').first().waitFor();
   await editor.shot('review');
   assert.match(JSON.stringify(model.requests[0].messages), /lines=\\{1,3}"2-2/, 'the selection goes with it');
-  await editor.notified('Accept the change of a.txt?', 'Reject');
+  await editor.notified('Apply this change to a.txt?', 'Reject');
   await diff.waitFor({ state: 'detached' });
   await until('the end of the turn', () => model.requests.length === 2);
-  assert.match(JSON.stringify(model.requests[1].messages), /did not allow/);
+  assert.match(JSON.stringify(model.requests[1].messages), /denied this/);
   assert.equal((await editor.text()).includes('zwei'), false);
 
   await page.locator('.view-line', { hasText: 'two' }).click();
-  await editor.palette('xcsh: Change with xcsh…');
+  await editor.palette('xcshLs.inlineChat');
   await editor.answer('say it in German');
+  await editor.notification('xcsh wants to change a.txt.').waitFor();
+  await editor.palette('xcshLs.inlineChat.review');
   await diff.getByText('zwei').first().waitFor();
   assert.equal(editor.read(file), 'one\ntwo\nthree\n');
-  await editor.palette('xcsh: Accept Change');
+  await editor.palette('xcshLs.inlineChat.accept');
   await diff.waitFor({ state: 'detached' });
   await until('the change', async () => (await editor.text()).includes('zwei'));
   assert.equal(editor.read(file), 'one\ntwo\nthree\n', 'it is in the buffer, and not saved');
@@ -53,7 +64,7 @@ export default async function (editor) {
   await page.keyboard.press('Control+Z');
   await until('the text before', async () => (await editor.text()).includes('two'));
 
-  // The light bulb offers the same for what is selected.
+  // The light bulb offers the same for the selection.
   model.answers.push({ text: 'Nothing to change.' });
   await page.locator('.view-line', { hasText: 'three' }).click();
   await page.keyboard.press('Home');

@@ -1,5 +1,5 @@
-// A link resumes a session or shows a transcript, after a question; one that names nothing
-// is refused.
+// A link resumes a session or shows a transcript, after a confirmation; a link to a missing session
+// is rejected.
 import assert from 'node:assert/strict';
 
 const id = '01a19656-0000-7000-8000-00000000bbbb';
@@ -17,16 +17,16 @@ export default async function (editor) {
   const follow = async (path) => {
     await editor.palette('Developer: Open URL');
     await editor.answer(`vscode://xcsh-ls.xcsh-ls/${path}`);
-    // VS Code asks first whether the extension may have it.
+    // VS Code first asks whether the extension may open the link.
     await editor.dialog('to open this URI', 'Open');
   };
 
   await follow(`resume?id=${id}`);
-  await editor.dialog('A link asked for it', 'Cancel');
+  await editor.dialog('A link requested this', 'Cancel');
   assert.deepEqual(editor.serverPids(), [], 'nothing happens before the answer');
   await follow(`resume?id=${id}`);
   await editor.shot('question');
-  await editor.dialog('A link asked for it', 'Resume');
+  await editor.dialog('A link requested this', 'Resume');
   await editor.status('Linked');
   assert.equal(editor.read(session), before);
 
@@ -39,5 +39,5 @@ export default async function (editor) {
     .waitFor();
 
   await follow('format?disk=c');
-  await editor.notification('This link does not name a session').waitFor();
+  await editor.notification('This link does not identify a session').waitFor();
 }

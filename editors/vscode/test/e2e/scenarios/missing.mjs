@@ -1,5 +1,5 @@
-// Without a server the view and the commands say how to get one; once there is one it is
-// taken without a reload.
+// Without a server, the view and the commands explain how to install one; once it is installed, it
+// is used without a reload.
 import { copyFileSync, chmodSync, mkdirSync, renameSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ export default async function (editor) {
   renameSync(bundled, aside);
 
   await editor.sessionsView();
-  await editor.page.getByText('The server xcsh-ls was not found.').first().waitFor();
+  await editor.page.getByText("Couldn't find the xcsh-ls server.").first().waitFor();
   await editor.shot('view');
-  await editor.palette('xcsh: Resume Session…');
-  await editor.notified('The server xcsh-ls was not found.', 'How to Install');
+  await editor.palette('xcsh.resume');
+  await editor.notified("Couldn't find the xcsh-ls server.", 'Show Instructions');
   await editor.page.locator('.tab').filter({ hasText: 'Install xcsh-ls' }).waitFor();
   await editor.report.getByText('go install github.com/xcsh-ls/xcsh-ls').waitFor();
   await editor.shot('help');
@@ -29,7 +29,7 @@ export default async function (editor) {
   mkdirSync(bin, { recursive: true });
   copyFileSync(aside, join(bin, 'xcsh-ls'));
   chmodSync(join(bin, 'xcsh-ls'), 0o755);
-  await editor.palette('xcsh: Restart Server');
+  await editor.palette('xcshLs.server.restart');
   await editor.treeRow('Waiting').waitFor();
   assert.equal(editor.serverPids().length, 1);
 }

@@ -1,6 +1,6 @@
-// Somebody who just installed the package, without settings and without any key: the
-// sessions of the folder are there, one is resumed, the model that needs no key answers,
-// the conversation is forked and exported.
+// A user who has just installed the package, without settings or an API key: the sessions of the
+// folder are listed, one is resumed, the offline model answers, the conversation is forked and
+// exported.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,23 +26,23 @@ export default async function (editor) {
   await editor.shot('resumed');
   assert.equal(editor.read(session), before, 'resuming changes nothing');
 
-  // Without a key the model of the session cannot answer; one that can is offered.
+  // Without an API key, the session's model cannot answer; another model is offered.
   await editor.useDemo();
   await editor.say('what is in README.md?');
-  await editor.said('The tool read answered').waitFor();
+  await editor.said('The tool read returned').waitFor();
   await editor.turnEnds();
-  await until('the file', () => editor.read(session).includes('The tool read answered'));
+  await until('the file', () => editor.read(session).includes('The tool read returned'));
   assert.ok(editor.read(session).startsWith(before), 'only appended to');
   await editor.shot('answered');
 
   const known = editor.sessionFiles();
-  await editor.palette('xcsh: Fork Session');
+  await editor.palette('xcsh.fork');
   const copy = await until('the copy', () => editor.sessionFiles().find((file) => !known.includes(file)));
   assert.equal((await editor.header(copy)).cwd, editor.folder);
   await editor.said('Because of a loop.').waitFor();
 
   const target = join(editor.folder, 'out.html');
-  await editor.palette('xcsh: Export Session…');
+  await editor.palette('xcsh.export');
   await editor.saveAs(target, '.html');
   const page = await editor.file(target);
   assert.match(page, /Because of a loop/);

@@ -1,5 +1,5 @@
-// Commands that ask for what they lack: model, prompt, going back to a prompt, label,
-// rename, dump, check and figures, with the offline model that needs no key.
+// Commands that ask for missing arguments: model, prompt, going back to a prompt, label, rename,
+// dump, check and statistics, with the offline model that needs no API key.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,16 +15,16 @@ export const options = {
 
 export default async function (editor) {
   const { page } = editor;
-  await editor.palette('xcsh: Ask…');
+  await editor.palette('xcsh.prompt');
   await editor.answer('what is in README.md?');
-  await editor.said('The tool read answered').waitFor();
+  await editor.said('The tool read returned').waitFor();
   await editor.turnEnds();
   const file = await until('the session file', () => editor.sessionFiles()[0]);
   assert.match(editor.read(file), /what is in README\.md\?/);
   assert.match(editor.read(file), /Albatross/);
   await editor.shot('answered');
 
-  await editor.palette('xcsh: Rename Session…');
+  await editor.palette('xcsh.rename');
   await editor.answer('About birds');
   await editor.page
     .locator('.statusbar-item')
@@ -33,34 +33,35 @@ export default async function (editor) {
     .waitFor();
   await until('the title on disk', () => editor.read(file).includes('About birds'));
 
-  await editor.palette('xcsh: Label Entry…');
+  await editor.palette('xcsh.label');
   await editor.pick('what is in README.md?');
   await editor.answer('begin');
   await until('the label on disk', () => /"type":"label".*"begin"|"label":"begin"/.test(editor.read(file)));
 
-  await editor.palette('xcsh: Choose Model…');
+  await editor.palette('xcsh.setModel');
   await editor.waitForRow('offline/demo');
   await editor.shot('models');
   await editor.pick('offline/demo');
 
-  await editor.palette('xcsh: Set Approval Mode…');
+  await editor.palette('xcsh.setApproval');
   await editor.waitForRow('auto-edit');
   await editor.shot('approval');
   await page.keyboard.press('Escape');
 
-  await editor.palette('xcsh: Dump Session as Text');
+  await editor.palette('xcsh.dump');
   await page.locator('.editor-instance').filter({ hasText: 'System Prompt' }).first().waitFor();
 
-  await editor.palette('xcsh: Session Statistics');
+  await editor.palette('xcsh.stats');
   await editor.report.getByText('Session Statistics').first().waitFor();
   await editor.shot('statistics');
-  await editor.palette('xcsh: Check Session');
-  await editor.report.getByText('Nothing is wrong with this session file.').first().waitFor();
+  await editor.palette('xcsh.doctor');
+  await editor.report.getByText('No problems found in this session file.').first().waitFor();
   await editor.shot('check');
 
-  // Going back to the prompt gives it back, to be edited; the old branch stays in the file.
+  // Going back to the prompt puts it into the composer for editing; the old branch stays in the
+  // file.
   const before = editor.read(file);
-  await editor.palette('xcsh: Go to Entry…');
+  await editor.palette('xcsh.branch');
   await editor.waitForRow('begin');
   await editor.shot('entries');
   await editor.pick('what is in README.md?');
@@ -72,7 +73,7 @@ export default async function (editor) {
   await editor.shot('gone-back');
   assert.ok(editor.read(file).startsWith(before), 'only appended to');
 
-  // What was said before, also to another program, is found again from where prompts are written.
+  // Earlier prompts, including those sent to another program, can be found in the prompt history.
   await composer.fill('');
   await composer.press('Control+r');
   await editor.waitForRow('what is in README.md?');

@@ -1,5 +1,5 @@
-// A session that another terminal program wrote is found, resumed and searched for from
-// the palette; one of another folder is only opened after a question.
+// A session written by another terminal program is listed, resumed and searched from the palette; a
+// session of another folder is opened only after a confirmation.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 
@@ -35,13 +35,13 @@ export default async function (editor) {
   const before = editor.read(mine);
   assert.deepEqual(editor.serverPids(), [], 'nothing runs before it is needed');
 
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.waitForRow('Fix the flaky test');
   await editor.waitForRow('rename the package');
   assert.equal(await editor.row('Elsewhere').count(), 0);
   await editor.shot('folder');
 
-  // What the list does not show is found by the server.
+  // The server also finds text that the list does not show.
   await editor.input().fill('albatross');
   await editor.row('Fix the flaky test').waitFor({ state: 'detached' });
   await editor.waitForRow('rename the package');
@@ -59,17 +59,17 @@ export default async function (editor) {
   await question.locator('.monaco-button', { hasText: 'Cancel' }).click();
   await question.waitFor({ state: 'hidden' });
 
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.pick('Fix the flaky test');
   await editor.status('Fix the flaky test');
   await editor.shot('resumed');
   assert.equal(editor.read(mine), before, 'resuming changes nothing');
   assert.equal(editor.serverPids().length, 1, 'one server for the window');
 
-  // Copied into this folder, the other session stays as it is.
+  // Copied into this folder; the original session is not changed.
   const elsewhere = editor.read(other);
   const files = editor.sessionFiles();
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.allFolders();
   await editor.pick('Elsewhere');
   await editor.dialog('belongs to another folder', 'Fork Here');

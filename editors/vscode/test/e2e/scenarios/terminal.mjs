@@ -1,5 +1,5 @@
-// The live session goes on in a terminal and comes back when the terminal closes; one that a terminal names is a
-// link away.
+// The live session continues in a terminal and returns when the terminal closes; a session named in
+// terminal output is a link.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,23 +12,23 @@ const program = (editor) => join(editor.root, 'bin/xcsh');
 export const options = {
   settings: (editor) => ({
     'xcshLs.terminal.program': program(editor),
-    'terminal.integrated.gpuAcceleration': 'off', // with it the lines are a picture
+    'terminal.integrated.gpuAcceleration': 'off', // with it, the lines are an image
   }),
   sessions(editor) {
     session = editor.session('pi', 'Travels', [['hello', 'Hello.']]);
     other = editor.session('pi', 'Errands', [['milk', 'Bought.']]);
     mkdirSync(join(editor.root, 'bin'), { recursive: true });
-    // Says how it was called, and ends when it is told to.
+    // Prints its arguments, and exits on request.
     writeFileSync(program(editor), `#!/bin/sh\necho "$PWD $*" > '${editor.root}/called'\nread line\n`);
     chmodSync(program(editor), 0o755);
   },
 };
 
 export default async function (editor) {
-  await editor.palette('xcsh: Resume Session…');
+  await editor.palette('xcsh.resume');
   await editor.pick('Travels');
   await editor.status('Travels');
-  await editor.palette('xcsh: Continue Session in Terminal');
+  await editor.palette('xcshLs.terminal.continue');
   const called = join(editor.root, 'called');
   await until('the program', () => existsSync(called) && readFileSync(called, 'utf8').includes('\n'));
   const { id } = await editor.header(session);
@@ -45,17 +45,17 @@ export default async function (editor) {
   await editor.page.locator('.xterm.focus').waitFor();
   const { id: named } = await editor.header(other);
   await editor.page.keyboard.type(`echo xcsh --resume ${named}\n`);
-  await followLink(editor.page, /^xcsh --resume/, `Resume the session ${named}`);
+  await followLink(editor.page, /^xcsh --resume/, `Resume session ${named}`);
   await editor.status('Errands');
 
   await editor.page.locator('.xterm').first().click();
   await editor.page.keyboard.type(`echo ${id}\n`);
-  await followLink(editor.page, new RegExp(`^${id}`), `Resume the session ${id}`);
+  await followLink(editor.page, new RegExp(`^${id}`), `Resume session ${id}`);
   await editor.status('Travels');
   await editor.shot('links');
 }
 
-/** Clicks, as the terminal wants it, on the link that a line begins with. */
+/** Clicks, in the way that the terminal expects, on the link at the start of a line. */
 async function followLink(page, line, tooltip) {
   const { x, y } = await page.locator('.xterm-rows > div', { hasText: line }).boundingBox();
   await page.mouse.move(x + 20, y + 8);

@@ -1,5 +1,4 @@
-// In a folder that is not trusted sessions can be looked at, and nothing is started,
-// resumed or changed.
+// In an untrusted folder, sessions can be viewed, but nothing is started, resumed or changed.
 import assert from 'node:assert/strict';
 
 export const options = {
@@ -22,10 +21,14 @@ export default async function (editor) {
   await page.locator('.editor-instance').filter({ hasText: 'I can be read.' }).first().waitFor();
   await editor.shot('transcript');
 
-  // The palette does not offer what changes something.
+  // The panel does not offer to resume a session.
+  await editor.chat.getByRole('heading', { name: 'Restricted Mode' }).waitFor();
+  assert.equal(await editor.chat.getByText('Resume an earlier session').count(), 0);
+
+  // The palette does not offer commands that make changes.
   await page.keyboard.press('F1');
   await editor.input().fill('>xcsh: ');
-  await editor.waitForRow('xcsh: Check Session');
+  await editor.waitForRow('xcsh: Check Session for Damage');
   assert.equal(await editor.row('xcsh: Resume Session').count(), 0);
   assert.equal(await editor.row('xcsh: Ask').count(), 0);
   await editor.shot('palette');

@@ -1,5 +1,5 @@
-// The view of sessions: days, forks, badges; what another program writes appears by
-// itself; rename, delete with undo, transcript and export from the lines.
+// The view of sessions: days, forks, badges; sessions that another program writes appear
+// automatically; rename, delete with undo, transcript and export from the lines.
 import assert from 'node:assert/strict';
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,12 +42,11 @@ export default async function (editor) {
   await editor.treeRow('1 damaged line').waitFor();
   await editor.shot('tree');
 
-  // Another program begins a session meanwhile.
+  // Another program starts a session meanwhile.
   editor.session('pi', 'Written just now', [['a new question', 'A new answer.']], { age: 0 });
   await editor.treeRow('Written just now').waitFor();
 
-  // The tooltip is made when it is looked at.
-  // The line moves while the list is read again.
+  // The tooltip is created on demand. The line moves when the list is reloaded.
   const tooltip = editor.page.locator('.monaco-hover').filter({ hasText: 'TestClock' }).first();
   await until('the tooltip', async () => {
     await editor.page.mouse.move(900, 600);
@@ -91,11 +90,11 @@ export default async function (editor) {
   const before = editor.read(flaky);
   await editor.inline('Fix the flaky test', 'Resume');
   await editor.status('Fix the flaky test');
-  await editor.treeRow('open here').waitFor();
+  await editor.treeRow('active').waitFor();
   assert.equal(editor.read(flaky), before);
   await editor.shot('live');
 
-  await editor.palette('xcsh: Search Sessions…');
+  await editor.palette('xcshLs.sessions.search');
   await editor.answer('Mondays');
   await editor.treeRow('Half written').waitFor({ state: 'detached' });
   await editor.treeRow('Fix the flaky test').waitFor();

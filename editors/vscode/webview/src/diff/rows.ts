@@ -1,4 +1,4 @@
-// A difference as rows: from a unified diff, or from two texts.
+// Rows of a diff: from a unified diff, or from two texts.
 
 import { structuredPatch } from 'diff';
 import { obj, str } from '../state/wire';
@@ -15,7 +15,7 @@ export interface Diff {
 
 const hunkHead = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
-/** Rows of a unified diff. Lines of no hunk, such as the names of the files, are left out. */
+/** Returns the rows of a unified diff. Lines outside of hunks, such as file names, are left out. */
 export function rowsOfPatch(patch: string): Diff {
   const out: Diff = { rows: [], added: 0, removed: 0 };
   let before = 0;
@@ -43,18 +43,26 @@ export function rowsOfPatch(patch: string): Diff {
   return out;
 }
 
-/** The longest texts that are compared, in UTF-16 units; of longer ones all of both is shown. */
+/** The maximum length of texts to compare, in UTF-16 units; longer ones are shown as removed and added. */
 const maxCompared = 200_000;
 
-/** A unified diff of two texts of which only a part of a file is known: its line numbers mean nothing. */
+/** The maximum number of differing lines; the time of a comparison grows with their square. */
+const maxEdits = 1000;
+
+/**
+ * Returns a unified diff of two texts that are parts of a file: line numbers count from the start
+ * of the part, and a missing line break at its end is ignored.
+ */
 export function patchOfTexts(before: string, after: string): string {
   if (before.length + after.length > maxCompared) return replacement(before, after);
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: 4000 });
+  const patch = structuredPatch('', '', ended(before), ended(after), '', '', { context: 3, maxEditLength: maxEdits });
   if (!patch) return replacement(before, after);
   return patch.hunks
     .map((h) => `@@ -${h.oldStart},${h.oldLines} +${h.newStart},${h.newLines} @@\n${h.lines.join('\n')}\n`)
     .join('');
 }
+
+const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
 function replacement(before: string, after: string): string {
   const marked = (sign: string, text: string) =>
@@ -67,7 +75,7 @@ function replacement(before: string, after: string): string {
   return ['@@ -1 +1 @@', ...marked('-', before), ...marked('+', after), ''].join('\n');
 }
 
-/** The {before, after} pairs in the arguments of a tool call, however its program names them. */
+/** Returns the edits in the arguments of a tool call, under any of the argument names that programs use. */
 export function editsOf(args: Obj): { path: string; before: string; after: string }[] {
   let edits: unknown = args.edits;
   if (typeof edits === 'string') {
@@ -79,15 +87,15 @@ export function editsOf(args: Obj): { path: string; before: string; after: strin
   }
   return [args, ...(Array.isArray(edits) ? edits : [edits])].map(obj).flatMap((e) => {
     const pick = (...names: string[]) => names.map((n) => e[n]).find((v): v is string => typeof v === 'string');
-    const before = pick('oldText', 'old_text', 'old_string', 'search');
-    const after = pick('newText', 'new_text', 'new_string', 'replace');
+    const before = pick('oldText', 'old_text', 'old_string', 'old', 'search');
+    const after = pick('newText', 'new_text', 'new_string', 'new', 'replace');
     return before === undefined || after === undefined
       ? []
       : [{ path: pick('path', 'file_path') ?? '', before, after }];
   });
 }
 
-/** The difference that a call made, of its result if that has one, else of its arguments; "" is none. */
+/** Returns the patch of a call: the one in its result, else the one in its arguments, else "". */
 export function patchOfCall(args: Obj, result: Obj): string {
   const details = obj(result.details);
   const recorded = str(details.patch);

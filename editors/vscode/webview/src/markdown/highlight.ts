@@ -1,7 +1,7 @@
-// Colours for code. Only the languages that people ask a coding agent about are in the page.
+// Syntax highlighting. Only the languages that are common in coding sessions are bundled.
 
-import hljs from 'highlight.js/lib/core';
-import type { LanguageFn } from 'highlight.js';
+import core from 'highlight.js/lib/core';
+import type { Emitter, LanguageFn } from 'highlight.js';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -55,18 +55,73 @@ const languages: Record<string, LanguageFn> = {
   xml,
   yaml,
 };
+
+/** A scope of highlight.js without its prefix, such as `title.function`, and the text that it covers; "" is none. */
+export type Span = readonly [scope: string, text: string];
+
+/** Collects spans instead of HTML. A text belongs to the innermost scope that has a color. */
+class SpanEmitter implements Emitter {
+  readonly spans: [string, string][] = [];
+  private readonly open: string[] = [];
+
+  addText(text: string): void {
+    if (text === '') return;
+    const scope = this.open.at(-1) ?? '';
+    const last = this.spans.at(-1);
+    if (last?.[0] === scope) last[1] += text;
+    else this.spans.push([scope, text]);
+  }
+
+  openNode(scope: string): void {
+    this.open.push(plain.test(scope) ? (this.open.at(-1) ?? '') : scope);
+  }
+
+  closeNode(): void {
+    this.open.pop();
+  }
+
+  startScope(scope: string): void {
+    this.openNode(scope);
+  }
+
+  endScope(): void {
+    this.closeNode();
+  }
+
+  __addSublanguage(emitter: SpanEmitter): void {
+    const outer = this.open.at(-1) ?? '';
+    for (const [scope, text] of emitter.spans) this.spans.push([scope || outer, text]);
+  }
+
+  finalize(): void {}
+
+  toHTML(): string {
+    return '';
+  }
+}
+
+/** Scopes without a color. */
+const plain = /^(?:class|code|formula|function|language:|link|operator|punctuation|selector-(?:attr|pseudo)$)/;
+
+const hljs = core.newInstance();
+hljs.configure({ __emitter: SpanEmitter as never });
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 hljs.registerAliases(['jsonc', 'json5', 'jsonl'], { languageName: 'json' });
 hljs.registerAliases(['shell', 'console', 'shellsession', 'fish'], { languageName: 'bash' });
 hljs.registerAliases(['vue', 'svelte'], { languageName: 'xml' });
 
-/** The longest code that is coloured, in UTF-16 units: colours take time and say little about more. */
+/** The maximum length of code to highlight, in UTF-16 units. */
 export const maxHighlighted = 60_000;
 
-/** Code as HTML with classes, or undefined when it stays plain. */
-export function highlight(code: string, language: string): string | undefined {
-  if (language === '' || code.length > maxHighlighted || !hljs.getLanguage(language)) return undefined;
-  return hljs.highlight(code, { language, ignoreIllegals: true }).value;
+/**
+ * Returns the spans of code; joined, their texts equal the code. Code that is too long or of an
+ * unknown language is one span.
+ */
+export function highlight(code: string, language: string): readonly Span[] {
+  if (language === '' || code.length > maxHighlighted || !hljs.getLanguage(language)) return [['', code]];
+  const result = hljs.highlight(code, { language, ignoreIllegals: true });
+  if (result.illegal || result.errorRaised) return [['', code]]; // its spans cover only the beginning
+  return (result._emitter as unknown as SpanEmitter).spans;
 }
 
 const byEnding: Record<string, string> = {
@@ -113,7 +168,7 @@ const byEnding: Record<string, string> = {
 };
 const byName: Record<string, string> = { dockerfile: 'dockerfile', makefile: 'makefile' };
 
-/** The language of a file by its name, "" when that says nothing. */
+/** Returns the language of a file by its name, "" if it is unknown. */
 export function languageOf(path: string): string {
   const name = path.split(/[\\/]/).at(-1)?.toLowerCase() ?? '';
   const ending = name.split('.').at(-1) ?? '';

@@ -1,5 +1,5 @@
-// Which pictures are shown: those that came in the session's own messages, of a type whose first
-// bytes they have. SVG is none of them, because it is a document.
+// Selects the images to show: those in the session's own messages whose first bytes match their
+// type. SVG is excluded, because it is a document.
 
 import { t } from '../l10n';
 import { str } from '../state/wire';
@@ -14,13 +14,13 @@ const beginnings: Record<string, RegExp> = {
 
 export const imageTypes = Object.keys(beginnings);
 
-/** A data: address, or the reason why the picture is not shown. */
+/** A data: URL, or the reason why the image is not shown. */
 export function pictureOf(block: Obj): { source: string } | { reason: string } {
   const type = str(block.mimeType);
   const data = str(block.data);
-  if (data === '') return { reason: t('A picture without data') };
-  if (!Object.hasOwn(beginnings, type)) return { reason: t('A picture of a type that is not shown') };
+  if (data === '') return { reason: t('Image without data') };
+  if (!Object.hasOwn(beginnings, type)) return { reason: t('Unsupported image type') };
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || !beginnings[type]!.test(data))
-    return { reason: t('A damaged picture') };
+    return { reason: t('Damaged image') };
   return { source: `data:${type};base64,${data}` };
 }

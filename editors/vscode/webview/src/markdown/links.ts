@@ -1,10 +1,10 @@
-// Where a link in a model's text may lead. Everything else is shown as text.
+// The allowed targets of links in a model's text. Other links are shown as text.
 
 export type Target = { kind: 'web'; url: string } | { kind: 'file'; path: string; line?: number };
 
 const schemes = /^[a-z][a-z0-9+.-]*:/i;
 
-/** The target of a link, undefined when it leads nowhere that is allowed. The extension checks again. */
+/** Returns the target of a link, or undefined if it is not allowed. The extension checks again. */
 export function targetOf(href: string): Target | undefined {
   const text = href.trim();
   if (text === '' || text.length > 4096 || /[\u0000-\u001f\u007f]/.test(text)) return undefined;
@@ -33,7 +33,7 @@ function fileTarget(text: string): Target | undefined {
   try {
     path = decodeURIComponent(path);
   } catch {
-    // a per cent sign that is none of an address
+    // an invalid percent escape
   }
   if (path === '' || /[\u0000-\u001f]/.test(path)) return undefined;
   const line = Number(m?.[2] ?? m?.[3] ?? 0);

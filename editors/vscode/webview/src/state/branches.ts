@@ -1,19 +1,19 @@
-// Which other ways the conversation went at a prompt, read off the session's tree.
+// Finds the other branches at each prompt in the session's tree.
 
 import type { TreeNode } from './wire';
 
-/** The prompts that were said at one place, in the order of time, and which of them is shown. */
+/** The prompts at one position, oldest first, and the index of the current one. */
 export interface Alternatives {
   ids: readonly string[];
   at: number;
 }
 
-// Between an answer and the next prompt there may be settings, labels and summaries of branches.
+// Settings, labels and branch summaries can lie between an answer and the next prompt.
 const anchors = new Set(['message', 'custom_message', 'compaction']);
 
-/** The alternatives of every prompt that has some, by its entry. */
+/** Returns the alternatives of every prompt that has some, by entry id. */
 export function alternatives(nodes: readonly TreeNode[]): Map<string, Alternatives> {
-  const anchorOf = new Map<string, string>(); // of an entry: the one that its next prompt follows
+  const anchorOf = new Map<string, string>(); // maps an entry to the one that its next prompt follows
   const said = new Map<string, string[]>();
   for (const node of nodes) {
     // parents come first
@@ -35,7 +35,7 @@ export function alternatives(nodes: readonly TreeNode[]): Map<string, Alternativ
   return out;
 }
 
-/** The newest entry below one, itself included: where its conversation was left. */
+/** Returns the newest entry below one, itself included: the last state of that conversation. */
 export function newestBelow(nodes: readonly TreeNode[], id: string): string {
   const below = new Set([id]);
   let newest = nodes.find((n) => n.id === id);

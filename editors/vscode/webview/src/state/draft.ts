@@ -1,20 +1,20 @@
-// What the page keeps over being hidden and reloaded: only what the server does not have.
+// The state that survives hiding and reloading the page: only data that the server does not have.
 
 import type { Attachment } from '../../../src/chat/messages';
 import { list, num, obj, str } from './wire';
 
-/** Something that was sent and is not in the session yet, so that it is not lost with the server. */
+/** A prompt that was sent but is not in the session yet; it is kept in case the server exits. */
 export interface Outgoing {
   text: string;
   attachments: Attachment[];
 }
 
 export interface Kept {
-  at: number; // when it was kept, in milliseconds since 1970; 0 is never
+  at: number; // when it was saved, in milliseconds since 1970; 0 is never
   cwd: string;
   text: string;
   attachments: Attachment[];
-  editing: string; // the entry that is said anew; "" is none
+  editing: string; // the message that is being edited; "" is none
   sent: Outgoing | null;
   folds: Record<string, boolean>;
   scroll: number | null; // distance from the end in pixels; null follows the end
@@ -33,7 +33,7 @@ export const nothingKept: Kept = {
 
 const maxFolds = 500;
 
-/** Reads what an older page kept, whatever it is. */
+/** Reads the state that an older page saved, without trusting its shape. */
 export function keptOf(v: unknown): Kept {
   const o = obj(v);
   const sent = obj(o.sent);

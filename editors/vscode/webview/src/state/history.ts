@@ -1,19 +1,19 @@
 // Recall of earlier prompts with the arrow keys, as in a shell.
 
-/** Where the person is in the list. `at` equal to the length is the text that is being written. */
+/** The position in the list. `at` equal to the length is the draft. */
 export interface Recall {
   prompts: readonly string[];
   at: number;
   draft: string;
 }
 
-/** Begins at the draft, with the prompts oldest first; what was said twice in a row is there once. */
+/** Starts at the draft, with the prompts oldest first; consecutive duplicates are removed. */
 export function recall(prompts: readonly string[], draft: string): Recall {
   const kept = prompts.filter((p, i) => p.trim() !== '' && p !== prompts[i - 1]);
   return { prompts: kept, at: kept.length, draft };
 }
 
-/** The next text in a direction, undefined when there is none. */
+/** Returns the next text in a direction, undefined if there is none. */
 export function step(r: Recall, by: -1 | 1): { recall: Recall; text: string } | undefined {
   const at = r.at + by;
   if (at < 0 || at > r.prompts.length) return undefined;

@@ -1,4 +1,4 @@
-// The conversation as a list: messages in their order, results of tools with the calls they belong to.
+// The conversation as a list: messages in order, with tool results attached to their calls.
 
 import type { ApprovalPrompt, Snapshot, StoredMessage } from './wire';
 import { blocks, list, obj, str } from './wire';
@@ -7,13 +7,13 @@ import type { Call, CallStatus, Item, Todo, TodoPhase } from './model';
 export const isAnswer = (m: StoredMessage) => m.role === 'assistant';
 export const isResult = (m: StoredMessage) => m.role === 'toolResult';
 
-/** A message, whatever was sent as one. */
+/** Reads a message from any value. */
 export function messageOf(v: unknown): StoredMessage {
   const o = obj(v);
   return { ...o, role: str(o.role) } as StoredMessage;
 }
 
-/** The ids of the calls in an answer. */
+/** Returns the ids of the calls in an answer. */
 export function callIds(m: StoredMessage): string[] {
   return blocks(m.content)
     .filter((b) => b.type === 'toolCall')
@@ -26,7 +26,7 @@ export function newItem(key: string, entryId: string, message: StoredMessage, li
   return { key, entryId, message, live, calls };
 }
 
-/** The same item with another message, whose calls keep what is known of them. */
+/** Returns the item with another message. The state of its calls is kept. */
 export function withMessage(item: Item, message: StoredMessage): Item {
   const next = newItem(item.key, item.entryId, message, item.live);
   const calls: Record<string, Call> = {};
@@ -34,12 +34,12 @@ export function withMessage(item: Item, message: StoredMessage): Item {
   return { ...next, calls };
 }
 
-/** Position of the newest answer with the call; -1 is none. Services use the same ids again. */
+/** Returns the index of the newest answer with the call, -1 if none. Providers reuse ids. */
 export function answerWith(items: readonly Item[], callId: string): number {
   return items.findLastIndex((item) => Object.hasOwn(item.calls, callId));
 }
 
-/** The items with another call in place of the newest that has the id. */
+/** Returns the items with the newest call of that id replaced. */
 export function withCall(items: readonly Item[], callId: string, change: (c: Call) => Call): readonly Item[] {
   const at = answerWith(items, callId);
   if (at < 0) return items;
@@ -47,7 +47,7 @@ export function withCall(items: readonly Item[], callId: string, change: (c: Cal
   return items.with(at, { ...item, calls: { ...item.calls, [callId]: change(item.calls[callId]!) } });
 }
 
-/** The items with a message that is in the session behind them, or the same items when it is there already. */
+/** Returns the items with a stored message appended, or the same items if they already contain it. */
 export function withEntry(
   items: readonly Item[],
   entryId: string,
@@ -60,12 +60,12 @@ export function withEntry(
       : [...items, newItem(key, entryId, message)];
   }
   const at = answerWith(items, str(message.toolCallId));
-  if (at < 0) return [...items, newItem(key, entryId, message)]; // its answer is not in the context any more
+  if (at < 0) return [...items, newItem(key, entryId, message)]; // its answer is no longer in the context
   const status: CallStatus = message.isError === true ? 'failed' : 'done';
   return withCall(items, str(message.toolCallId), () => ({ status, output: message, entryId }));
 }
 
-/** The items of a snapshot's messages. Built in place: there may be thousands. */
+/** Returns the items of a snapshot's messages. The list is built in place, because there can be thousands. */
 export function itemsOf(snapshot: Snapshot): Item[] {
   const items: Item[] = [];
   const owners = new Map<string, Item>();
@@ -84,7 +84,7 @@ export function itemsOf(snapshot: Snapshot): Item[] {
   return items;
 }
 
-/** The items with every call that has no result marked as one that will not get one. */
+/** Returns the items with every call that has no result marked as stopped. */
 export function withoutRunning(items: readonly Item[]): readonly Item[] {
   let out: Item[] | undefined;
   items.forEach((item, i) => {
@@ -100,10 +100,10 @@ export function withoutRunning(items: readonly Item[]): readonly Item[] {
   return out ?? items;
 }
 
-/** The id of the call that a prompt for permission is about: the same id may come several times in a session. */
+/** Returns the id of the call of an approval prompt: ids can repeat in a session. */
 export const callOfPrompt = (p: ApprovalPrompt) => p.id.replace(/#\d+$/, '');
 
-/** The items with the calls that wait for permission, and no others, marked so. */
+/** Returns the items with exactly the calls that have a pending approval marked so. */
 export function withApprovals(
   items: readonly Item[],
   before: readonly ApprovalPrompt[],
@@ -120,7 +120,7 @@ export function withApprovals(
 
 const todoStates = ['pending', 'in_progress', 'completed', 'abandoned'] as const;
 
-/** The plan of a successful todo_write. */
+/** Returns the plan of a successful todo_write. */
 export function todosOf(v: unknown): TodoPhase[] {
   return list(v)
     .map(obj)
@@ -135,7 +135,7 @@ export function todosOf(v: unknown): TodoPhase[] {
     }));
 }
 
-/** The plan that a message brings, undefined when it brings none. */
+/** Returns the plan in a message, undefined if it contains none. */
 export function planOf(m: StoredMessage): TodoPhase[] | undefined {
   if (!isResult(m) || m.toolName !== 'todo_write' || m.isError === true) return undefined;
   return todosOf(obj(m.details).phases);

@@ -1,4 +1,4 @@
-// One event of the agent, applied to what is shown.
+// Applies one event of the agent to the view.
 
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, list, num, obj, str, texts } from './wire';
@@ -61,19 +61,19 @@ const apply: Record<string, Apply> = {
   error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
 };
 
-/** The view after an event. What the page does not know changes nothing. */
+/** Returns the view after an event. Unknown events are ignored. */
 export function applyEvent(view: View, event: Obj): View {
   const type = str(event.type);
   return Object.hasOwn(apply, type) ? apply[type]!(view, event) : view;
 }
 
-/** Whether an event changes what a snapshot says in a way that only a new one tells. */
+/** Reports whether an event changes the session in a way that requires a snapshot. */
 export function needsSnapshot(event: Obj): boolean {
   if (event.type === 'bash_execution_end') return !str(event.entryId);
   return event.type === 'auto_compaction_end' && event.aborted !== true && !str(event.errorMessage);
 }
 
-/** A request that is made again, of an event or of a snapshot. */
+/** Returns the retry of an event or of a snapshot. */
 export function retryOf(v: unknown): Retry {
   const o = obj(v);
   return {
@@ -95,17 +95,17 @@ export function noticed(v: View, tone: Notice['tone'], text: string): View {
 function agentEnd(v: View, e: Obj): View {
   const items = withoutRunning(v.items.filter((item) => !item.live));
   const next: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
-  // A failed answer says itself what was wrong; a run that ended before one is told here.
+  // A failed answer contains its error. If the run ended before an answer, a notice shows the error.
   const last = items.at(-1);
-  const told = last && isAnswer(last.message) && str(last.message.errorMessage) !== '';
-  return str(e.errorMessage) && e.stopReason !== 'aborted' && !told
+  const reported = last && isAnswer(last.message) && str(last.message.errorMessage) !== '';
+  return str(e.errorMessage) && e.stopReason !== 'aborted' && !reported
     ? noticed(next, 'error', str(e.errorMessage))
     : next;
 }
 
 function messageStart(v: View, e: Obj): View {
   const message = messageOf(e.message);
-  if (!isAnswer(message)) return v; // others come whole with their end
+  if (!isAnswer(message)) return v; // other messages arrive complete with message_end
   const counter = v.counter + 1;
   const kept = v.items.filter((item) => !item.live);
   return { ...v, counter, retry: null, items: [...kept, newItem('m' + counter, '', message, true)] };
@@ -118,12 +118,12 @@ function messageUpdate(v: View, e: Obj): View {
   return { ...v, items: v.items.with(-1, withMessage(last, { ...last.message, content })) };
 }
 
-/** A block that is being written has the text of its arguments in `partialJson`. */
+/** A streaming block has the text of its arguments so far in `partialJson`. */
 type Growing = ContentBlock & { partialJson?: string };
 
 function extended(content: Growing[], u: Obj): Growing[] {
   const at = num(u.contentIndex);
-  if (at > content.length + 1000) return content; // not of a service that counts
+  if (at > content.length + 1000) return content; // an implausible index
   const out = [...content];
   while (out.length <= at) out.push({ type: '' });
   const b = out[at]!;
@@ -151,14 +151,16 @@ function messageEnd(v: View, e: Obj): View {
   }
   const plan = planOf(message);
   const next = { ...v, counter, items, todos: plan ?? v.todos };
-  return isAnswer(message) && !known ? counted(next, message, entryId) : withLeaf(next, entryId);
+  // A snapshot can contain an entry before its event arrives, and later entries.
+  if (known) return next;
+  return isAnswer(message) ? counted(next, message, entryId) : withLeaf(next, entryId);
 }
 
 function withLeaf(v: View, entryId: string): View {
   return v.session && entryId ? { ...v, session: { ...v.session, leafId: entryId } } : v;
 }
 
-/** The view with what an answer used. */
+/** Returns the view with the usage of an answer added. */
 function counted(v: View, message: StoredMessage, entryId: string): View {
   if (!v.session) return v;
   const u = obj(message.usage);

@@ -1,29 +1,29 @@
-// What the page shows, as plain data that is never changed in place: what stayed the same is the
-// same object, so that a view is drawn again only when its part is another one.
+// The state of the page, as plain data that is never modified in place: unchanged parts are the
+// same objects, so that a component is rendered again only if its part is a different object.
 
 import type { ServerState } from '../../../src/chat/messages';
 import type { ApprovalPrompt, ContextUsage, Numbered, SessionState, StoredMessage } from './wire';
 
-/** How far a tool call is. `stopped` is one that has no result and will not get one. */
+/** The status of a tool call. `stopped` means that it will not get a result. */
 export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped';
 
 /** A tool call of an answer. */
 export interface Call {
   status: CallStatus;
-  output?: unknown; // a result {content, details}, of a running call as far as it came
-  entryId?: string; // of the message with the result
+  output?: unknown; // a result {content, details}; partial while the call is running
+  entryId?: string; // entry of the message with the result
 }
 
-/** One message in the conversation. Results of tools are in `calls` of the answer that made them. */
+/** One message in the conversation. Tool results are in `calls` of the answer that made the calls. */
 export interface Item {
-  key: string; // stays the same while the message is on the page
+  key: string; // constant while the message is on the page
   entryId: string; // "" until it is in the session
   message: StoredMessage;
-  live: boolean; // it is being written
+  live: boolean; // still streaming
   calls: Readonly<Record<string, Call>>;
 }
 
-/** A notice is told by no snapshot: it is gone when the page is. */
+/** A notice is not part of any snapshot: it is lost with the page. */
 export interface Notice {
   key: string;
   tone: 'info' | 'warning' | 'error';
@@ -48,7 +48,7 @@ export interface TodoPhase {
   todos: Todo[];
 }
 
-/** What is known of the session and may be drawn. */
+/** The state of the session that can be shown. */
 export interface View {
   session: SessionState | null;
   items: readonly Item[];
@@ -59,23 +59,23 @@ export interface View {
   todos: readonly TodoPhase[];
   context: ContextUsage;
   retry: Retry | null;
-  bash: string | null; // output of a command of the person that runs
+  bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
-  counter: number; // for keys
+  counter: number; // generates keys
 }
 
-/** Where the page stands in the stream of notifications. */
+/** The position in the stream of notifications. */
 export interface Sync {
   server: ServerState;
   serverMessage: string;
-  live: boolean; // the view is everything up to seq of the session
-  asked: number; // number of the snapshot that is under way; 0 is none
-  failed: string; // why the last one did not come
+  live: boolean; // the view is up to date with seq
+  asked: number; // number of the pending snapshot request; 0 is none
+  failed: string; // error of the last request
   sessionId: string;
   seq: number;
-  expect: { sessionId: string; seq: number } | null; // a snapshot before this is too old
-  held: readonly Numbered[]; // what came since the snapshot was asked for
-  left: readonly string[]; // sessions that were left: what still comes of them is not shown
+  expect: { sessionId: string; seq: number } | null; // minimum version of the next snapshot
+  held: readonly Numbered[]; // notifications received since the snapshot was requested
+  left: readonly string[]; // previous sessions, whose late notifications are ignored
 }
 
 export interface ChatState {

@@ -1,6 +1,6 @@
-// The state of the page as a function of what happened. Notifications are numbered without gaps per
-// session: one that was seen is ignored, and whenever one is missing, or another session is live, a
-// snapshot is asked for and what came since is put behind it.
+// The state of the page as a function of its inputs. Notifications are numbered without gaps per
+// session. Duplicates are ignored. A gap or another live session requires a snapshot; notifications
+// that arrive meanwhile are held and applied to the snapshot.
 
 import type { ServerState } from '../../../src/chat/messages';
 import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
@@ -10,7 +10,7 @@ import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
 import type { CallStatus, ChatState, Notice, Sync, View } from './model';
 
-/** What can happen to the page. */
+/** The inputs of the state. */
 export type Action =
   | { type: 'folder'; server: ServerState } // another folder, or the first one
   | { type: 'server'; state: ServerState; message: string }
@@ -18,13 +18,13 @@ export type Action =
   | { type: 'asked'; ask: number }
   | { type: 'snapshot'; ask: number; snapshot: Snapshot }
   | { type: 'snapshotFailed'; ask: number; message: string }
-  | { type: 'again' } // the person wants the snapshot that did not come
+  | { type: 'again' } // the user retries a failed snapshot
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'notice'; tone: Notice['tone']; text: string }
   | { type: 'dismiss'; key: string };
 
-/** Whether a snapshot is to be asked for now. */
+/** Reports whether a snapshot must be requested now. */
 export function wantsSnapshot({ sync }: ChatState): boolean {
   return sync.server === 'running' && !sync.live && sync.asked === 0 && sync.failed === '';
 }
@@ -58,7 +58,7 @@ function viewed(
     case 'context':
       return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
     case 'approvalAsked': {
-      // The request and the event about it may come in any order.
+      // The request and the event about it can arrive in any order.
       const prompt = approvalOf(a.prompt);
       if (!prompt.id || view.approvals.some((p) => p.id === prompt.id)) return view;
       const approvals = [...view.approvals, prompt];
@@ -71,7 +71,7 @@ function viewed(
   }
 }
 
-/** A server that starts again numbers from 1, and knows nothing of what the old one did. */
+/** Handles a restart: a new server numbers from 1 and knows nothing about the old one's work. */
 function serverChanged(s: ChatState, server: ServerState, serverMessage: string): ChatState {
   if (server === s.sync.server) return { ...s, sync: { ...s.sync, serverMessage } };
   const sync: Sync = { ...initialState.sync, server, serverMessage, sessionId: s.sync.sessionId };
@@ -102,7 +102,7 @@ function notified(s: ChatState, n: Numbered): ChatState {
   return advanced(s, n);
 }
 
-/** The next notification of the session that is shown. */
+/** Applies the next notification of the current session. */
 function advanced(s: ChatState, n: Numbered): ChatState {
   const sync = { ...s.sync, seq: n.seq };
   if (n.of === 'session') return lost({ ...s, sync }, n);
@@ -111,12 +111,12 @@ function advanced(s: ChatState, n: Numbered): ChatState {
   return needsSnapshot(event) ? { ...next, sync: { ...sync, live: false } } : next;
 }
 
-/** The folder's session was closed. Another one, if there is, says that it starts. */
+/** Handles the end of the folder's session. If another one starts, it sends its own notification. */
 function ended(s: ChatState, same: boolean): ChatState {
   return same ? { ...s, view: { ...s.view, running: false } } : s;
 }
 
-/** What is shown is not what is any more. */
+/** Marks the state as stale, which requests a snapshot. */
 function lost(s: ChatState, n: Numbered): ChatState {
   return held({ ...s, sync: { ...s.sync, live: false, asked: 0, held: [] } }, n);
 }
@@ -127,7 +127,7 @@ function held(s: ChatState, n: Numbered): ChatState {
   return { ...s, sync: { ...s.sync, expect: { sessionId: n.sessionId, seq: n.seq } } };
 }
 
-/** Puts what was held behind a snapshot. */
+/** Applies held notifications to a snapshot. */
 function joined(s: ChatState, snapshot: Snapshot): ChatState {
   const { sessionId } = snapshot.state;
   const { expect, held: waiting } = s.sync;
@@ -146,12 +146,12 @@ function joined(s: ChatState, snapshot: Snapshot): ChatState {
     left: left.filter((id) => id !== sessionId),
   };
   let out: ChatState = { view: viewOf(snapshot, s.view), sync };
-  // What came of another session is of one that was left by then.
+  // Notifications of another session belong to a previous one.
   for (const n of waiting) if (n.sessionId === sessionId) out = notified(out, n);
   return out;
 }
 
-/** What a snapshot shows. Of the same session, the notices and the keys of messages stay. */
+/** Returns the view of a snapshot. For the same session, the notices and the keys of messages are kept. */
 function viewOf(snapshot: Snapshot, was: View): View {
   const { state } = snapshot;
   const same = was.session?.sessionId === state.sessionId;
@@ -189,13 +189,13 @@ type Item = View['items'][number];
 
 const liveKey = (was: View, same: boolean) => (same ? was.items.findLast((i) => i.live)?.key : undefined);
 
-/** How far a call of the running turn is whose result is not in the session yet. */
+/** Returns the status of a call of the running turn without a result in the session. */
 function statusOf(t: { ended?: boolean; isError?: boolean }): CallStatus {
   if (t.ended !== true) return 'running';
   return t.isError === true ? 'failed' : 'done';
 }
 
-/** Messages that are shown already keep their keys, so that nothing on the screen is built anew. */
+/** Keeps the keys of messages that are already shown, so that the page does not rebuild them. */
 function kept(items: Item[], was: readonly Item[]): Item[] {
   const keys = new Map(was.filter((i) => i.entryId).map((i) => [i.entryId, i.key]));
   return items.map((item) => {

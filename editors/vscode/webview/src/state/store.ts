@@ -1,4 +1,4 @@
-// Holds the state, takes the messages of the extension and asks for snapshots when they are needed.
+// Holds the state, handles the extension's messages and requests snapshots when necessary.
 
 import { toPage } from '../../../src/chat/messages';
 import type { CallError, FromPage, Init, JsonObject, ToPage } from '../../../src/chat/messages';
@@ -9,7 +9,7 @@ import { reduce, wantsSnapshot } from './reduce';
 import type { Action } from './reduce';
 import { approvalOfRequest, isSnapshot, num, numbered, obj } from './wire';
 
-/** A call that failed, as the wire has it. */
+/** A failed call, as reported by the server. */
 export class Failure extends Error {
   readonly kind: string;
   readonly data: JsonObject;
@@ -20,7 +20,7 @@ export class Failure extends Error {
   }
 }
 
-/** What the page is told that is not about the session. */
+/** Receives the messages that do not concern the session. */
 export interface Listener {
   init(m: Init): void;
   message(m: ToPage): void;
@@ -57,7 +57,7 @@ export class Store {
     return this.request((id) => ({ kind: 'call', id, command, args }));
   }
 
-  /** Asks the extension something that is answered like a command. */
+  /** Sends the extension a request that is answered like a command. */
   request(make: (id: number) => FromPage): Promise<unknown> {
     const id = this.next++;
     return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ export class Store {
     if (this.state !== before) for (const f of this.watchers) f();
   }
 
-  /** Takes a message of the extension; what is none is dropped. */
+  /** Handles a message from the extension; invalid messages are ignored. */
   receive(raw: unknown): void {
     const m = toPage(raw);
     if (!m) return;
@@ -111,21 +111,21 @@ export class Store {
   }
 
   private ask(): void {
-    const id = this.next; // of the call below, which is thereby the name of the snapshot
+    const id = this.next; // number of the call below, which also identifies the snapshot
     this.state = reduce(this.state, { type: 'asked', ask: id });
     this.call('xcsh.snapshot').then(
       (snapshot) =>
         this.dispatch(
           isSnapshot(snapshot)
             ? { type: 'snapshot', ask: id, snapshot }
-            : { type: 'snapshotFailed', ask: id, message: t("The server's answer was not understood.") },
+            : { type: 'snapshotFailed', ask: id, message: t('The server returned an invalid response.') },
         ),
       (e: unknown) =>
         this.dispatch({ type: 'snapshotFailed', ask: id, message: e instanceof Error ? e.message : String(e) }),
     );
   }
 
-  /** Events do not tell how full the context is. A failure leaves the estimate. */
+  /** Reads the context usage, which events do not contain. On failure the estimate is kept. */
   private async refreshContext(sessionId: string): Promise<void> {
     try {
       const usage = obj(obj(await this.call('xcsh.stats')).contextUsage);
@@ -139,7 +139,7 @@ export class Store {
         },
       });
     } catch {
-      // the number is one for the eye
+      // the number is only informative
     }
   }
 }

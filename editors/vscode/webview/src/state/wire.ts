@@ -1,8 +1,8 @@
-// How the page reads what came over the wire. The shapes are generated; but messages are as session
-// files have them, written by several programs, and so nothing inside them is taken for granted.
+// Reads values received from the server. Their types are generated, but messages are in the format
+// of session files, which several programs write, so nothing inside them is trusted.
 
 import type {
-  ApprovalPrompt,
+  ApprovalPrompt as Prompt,
   ApprovalRule,
   ContentBlock,
   EventParams,
@@ -12,7 +12,6 @@ import type {
 
 export type {
   ApprovalMode,
-  ApprovalPrompt,
   ApprovalRule,
   ContentBlock,
   ContextUsage,
@@ -32,13 +31,13 @@ export const num = (v: unknown): number => (typeof v === 'number' && Number.isFi
 export const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 export const texts = (v: unknown): string[] => list(v).filter((s): s is string => typeof s === 'string');
 
-/** The blocks of a message's content, which may also be a plain text. */
+/** Returns the blocks of a message's content, which can also be a string. */
 export function blocks(content: unknown): ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return list(content).map((b) => ({ ...obj(b), type: str(obj(b).type) }));
 }
 
-/** The text blocks of a content, put together. */
+/** Returns the text blocks of a content, concatenated. */
 export function plainText(content: unknown): string {
   return blocks(content)
     .filter((b) => b.type === 'text')
@@ -46,7 +45,14 @@ export function plainText(content: unknown): string {
     .join('\n');
 }
 
-/** A tool call that waits for the person's word, whatever of it is missing. */
+/** A pending approval of a tool call. The server can add warnings about the call. */
+export type ApprovalPrompt = Prompt & {
+  protected?: string[];
+  unsandboxed?: boolean;
+  blocked?: string[];
+};
+
+/** Reads an approval prompt; missing members are empty. */
 export function approvalOf(v: unknown): ApprovalPrompt {
   const o = obj(v);
   const preview = obj(o.preview);
@@ -58,16 +64,19 @@ export function approvalOf(v: unknown): ApprovalPrompt {
     preview: { title: str(preview.title), diff: str(preview.diff), paths: texts(preview.paths) },
     rules: list(o.rules).map((r) => obj(r) as ApprovalRule),
     outside: texts(o.outside),
+    protected: texts(o.protected),
+    unsandboxed: o.unsandboxed === true,
+    blocked: texts(o.blocked),
   };
 }
 
-/** The same of a request xcsh/approve, which has the members of the preview beside the others. */
+/** Reads the prompt of an xcsh/approve request, which has the preview's members at its top level. */
 export function approvalOfRequest(v: unknown): ApprovalPrompt {
   const { title, diff, paths, ...rest } = obj(v);
   return approvalOf({ ...rest, preview: { title, diff, paths } });
 }
 
-/** A notification about one session, in its place. */
+/** A notification about one session, with its number. */
 export type Numbered = ({ of: 'event' } & EventParams) | ({ of: 'session' } & SessionChangedParams);
 
 export function numbered(of: 'event' | 'session', v: unknown): Numbered | undefined {

@@ -1,4 +1,4 @@
-// The whole page, and the one place where links are followed.
+// The whole page, and the only code that follows links.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -12,7 +12,7 @@ import { Conversation } from './conversation';
 import { Status } from './status';
 import { PageContext, useChat, usePage, useUi } from './use';
 
-/** Tells a screen reader of an answer when it is finished, not of each piece of it. */
+/** Announces an answer to screen readers when it is complete, not piece by piece. */
 function Spoken(): JSX.Element {
   const page = usePage();
   const spoken = useUi((u) => u.spoken);
@@ -22,9 +22,9 @@ function Spoken(): JSX.Element {
     if (was.current && !running) {
       const last = page.store.state.view.items.at(-1);
       const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
-      page.speak(text ? `xcsh: ${text}` : t('xcsh is done'));
+      page.speak(text ? `xcsh: ${text}` : t('xcsh finished'));
     } else if (running && !was.current && page.store.state.view.approvals.length === 0) {
-      page.speak(t('xcsh works')); // a question that waits says more
+      page.speak(t('xcsh is working')); // a pending question is announced instead
     }
     was.current = running;
   }, [running, page]);
@@ -35,7 +35,7 @@ function Spoken(): JSX.Element {
   );
 }
 
-/** Follows a link by way of the extension; nothing ever leaves the page by itself. */
+/** Follows a link via the extension; the page itself never navigates. */
 function follow(page: Page, e: MouseEvent): void {
   const link = (e.target as Element | null)?.closest?.('a');
   if (!link) return;
@@ -46,7 +46,7 @@ function follow(page: Page, e: MouseEvent): void {
     page.store.send({ kind: 'openFile', path: target.path, ...(target.line ? { line: target.line } : {}) });
 }
 
-/** Everything on the page. Nothing is drawn before the texts of the page's language are there. */
+/** The content of the page. Nothing is rendered before the texts of the window's language have arrived. */
 function Parts(): JSX.Element | null {
   const begun = useUi((u) => u.init !== null);
   if (!begun) return null;

@@ -1,4 +1,4 @@
-// Tool calls that wait for the person's word, with what they would change.
+// Tool calls that need the user's approval, with the changes that they would make.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { rowsOfPatch } from '../diff/rows';
 import { t } from '../l10n';
 import type { ApprovalPrompt } from '../state/wire';
 import { obj, str } from '../state/wire';
-import { relativeTo } from '../state/said';
+import { relativeTo } from '../state/userMessage';
 import { Code } from './code';
 import { visible } from '../../../src/chat/visible';
 import { Icon, IconButton } from './controls';
@@ -25,19 +25,42 @@ function What({ prompt, path }: { prompt: ApprovalPrompt; path: string }): JSX.E
   ) : null;
 }
 
+/** Returns the warnings about a call, each as a sentence. */
+function warnings(prompt: ApprovalPrompt, cwd: string): string[] {
+  const all: string[] = [];
+  const paths = (found: string[]) => found.map((p) => relativeTo(cwd, p)).join(', ');
+  const blocked = prompt.blocked?.join(' | ') ?? '';
+  if (prompt.unsandboxed)
+    all.push(
+      blocked ? t('Runs once outside the sandbox. Blocked: {0}.', blocked) : t('Runs once outside the sandbox.'),
+    );
+  else if (blocked) all.push(t('Runs again with write and network access. Blocked: {0}.', blocked));
+  if (prompt.protected?.length) {
+    const files = paths(prompt.protected);
+    if (prompt.changed) all.push(t('Changed protected files: {0}.', files));
+    else if (str(obj(prompt.args).command)) all.push(t('Refers to protected files: {0}.', files));
+    else all.push(t('Changes protected files: {0}.', files));
+  }
+  if (prompt.outside?.length) all.push(t('Outside the workspace folder: {0}.', paths(prompt.outside)));
+  return all;
+}
+
 function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX.Element {
   const page = usePage();
   const d = describe({ type: 'toolCall', name: prompt.tool, arguments: obj(prompt.args) }, cwd);
   const path = prompt.preview.paths?.[0] ?? d.path;
   const diff = prompt.preview.diff ? rowsOfPatch(prompt.preview.diff) : undefined;
-  const rules = visible((prompt.rules ?? []).map(ruleText).join(', '));
-  const decide = (decision: Decision) => () => page.decide(prompt.id, decision);
+  const rules = visible((prompt.rules ?? []).map(ruleText).join('; '));
+  // The second click of a double click hits the next call's button, which is in the same position.
+  const decide = (decision: Decision) => (e: MouseEvent) => {
+    if (e.detail <= 1) page.decide(prompt.id, decision);
+  };
   return (
-    <section class="approval" role="group" aria-label={t('Permission: {0} {1}', d.verb, d.what)}>
+    <section class="approval" role="group" aria-label={t('Approval needed: {0} {1}', d.verb, d.what)}>
       <header>
         <Icon name="shield" />
         <span class="verb">{d.verb}</span>
-        {str(obj(prompt.args).command) ? <span>{t('a command')}</span> : <code class="what">{d.what}</code>}
+        {str(obj(prompt.args).command) ? <span>{t('command')}</span> : <code class="what">{d.what}</code>}
         {diff && <Counts added={diff.added} removed={diff.removed} />}
         {diff && path && (
           <IconButton
@@ -50,12 +73,12 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
       <div class="approval-what">
         <What prompt={prompt} path={path} />
       </div>
-      {prompt.outside && prompt.outside.length > 0 && (
-        <p class="warning">
+      {warnings(prompt, cwd).map((text) => (
+        <p class="warning" key={text}>
           <Icon name="warning" />
-          {t('Outside of the folder: {0}', visible(prompt.outside.map((p) => relativeTo(cwd, p)).join(', ')))}
+          {visible(text)}
         </p>
-      )}
+      ))}
       <footer>
         <button type="button" class="button" onClick={decide('once')}>
           {t('Allow')}
@@ -64,30 +87,26 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
           <button
             type="button"
             class="button secondary"
-            title={t('Allows in this session: {0}', rules)}
+            title={t('Allow for this session: {0}', rules)}
             onClick={decide('session')}
           >
-            {t('For this session')}
+            {t('Allow for this session')}
           </button>
         )}
         {rules && (
           <button
             type="button"
             class="button secondary"
-            title={t('Allows in this folder from now on: {0}', rules)}
+            title={t('Always allow in this folder: {0}', rules)}
             onClick={decide('workspace')}
           >
-            {t('Always')}
+            {t('Always allow')}
           </button>
         )}
         <button type="button" class="button secondary deny" onClick={decide('deny')}>
           {t('Deny')}
         </button>
-        {rules && (
-          <span class="rules" title={rules}>
-            {t('Session and Always also allow: {0}', rules)}
-          </span>
-        )}
+        {rules && <span class="rules">{t('“Allow for this session” and “Always allow” apply to: {0}', rules)}</span>}
       </footer>
     </section>
   );
@@ -98,10 +117,11 @@ export function Approvals(): JSX.Element | null {
   const approvals = useChat((s) => s.view.approvals);
   const cwd = useChat((s) => s.view.session?.cwd ?? '');
   const first = approvals[0];
-  const told = useRef('');
+  const announced = useRef('');
   useEffect(() => {
-    if (first && told.current !== first.id) page.speak(t('Permission needed: {0}', first.preview.title || first.tool));
-    told.current = first?.id ?? '';
+    if (first && announced.current !== first.id)
+      page.speak(t('Approval needed: {0}', first.preview.title || first.tool));
+    announced.current = first?.id ?? '';
   }, [first, page]);
   if (!first) return null;
   return (
@@ -109,7 +129,9 @@ export function Approvals(): JSX.Element | null {
       <Approval key={first.id} prompt={first} cwd={cwd} />
       {approvals.length > 1 && (
         <p class="quiet">
-          {approvals.length === 2 ? t('1 more waits behind it.') : t('{0} more wait behind it.', approvals.length - 1)}
+          {approvals.length === 2
+            ? t('1 more request is waiting.')
+            : t('{0} more requests are waiting.', approvals.length - 1)}
         </p>
       )}
     </div>

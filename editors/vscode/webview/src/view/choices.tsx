@@ -1,5 +1,5 @@
-// What the next prompt is asked with: folder, model, thinking, permission; and how full the model's
-// window is. The lists themselves are VS Code's own pickers.
+// The options of the next prompt: folder, model, thinking, permissions; and the context usage. The
+// lists are VS Code's own quick picks.
 
 import type { JSX } from 'preact';
 import type { WindowCommand } from '../../../src/chat/messages';
@@ -42,17 +42,39 @@ function Choice({
   );
 }
 
-/** How a mode of approval is shown. */
-function modeLook(mode: string): [icon: string, name: string] {
+/** The label of a thinking level; the quick pick uses the same words. */
+function levelName(level: string): string {
+  switch (level) {
+    case 'off':
+      return t('Off');
+    case 'minimal':
+      return t('Minimal');
+    case 'low':
+      return t('Low');
+    case 'medium':
+      return t('Medium');
+    case 'high':
+      return t('High');
+    case 'xhigh':
+      return t('Extra high');
+    case 'max':
+      return t('Maximum');
+    default:
+      return level;
+  }
+}
+
+/** The icon and label of an approval mode. */
+function modeLabel(mode: string): [icon: string, name: string] {
   switch (mode) {
     case 'read-only':
-      return ['eye', t('Read only')];
+      return ['eye', t('Read-only')];
     case 'ask':
-      return ['shield', t('Ask')];
+      return ['shield', t('Ask first')];
     case 'auto-edit':
-      return ['edit', t('Edits')];
+      return ['edit', t('Auto-edit')];
     case 'yolo':
-      return ['zap', t('Everything')];
+      return ['zap', t('Full access')];
     default:
       return ['shield', mode];
   }
@@ -80,20 +102,20 @@ function Folder(): JSX.Element | null {
 
 const around = 2 * Math.PI * 6;
 
-/** How full the model's window is, in words. */
+/** Describes the context usage in words. */
 function fullness({ tokens, contextWindow }: ContextUsage, percent: number): string {
   if (contextWindow) return t('{0} of {1} tokens ({2}%)', exact(tokens), exact(contextWindow), Math.round(percent));
   return tokens === 1 ? t('1 token') : t('{0} tokens', exact(tokens));
 }
 
-/** How full the model's window is, as a ring. */
+/** Shows the context usage as a ring. */
 function ContextRing(): JSX.Element | null {
   const page = usePage();
   const context = useChat((s) => s.view.context);
   const cost = useChat((s) => s.view.session?.usage.cost ?? 0);
   const percent = Math.min(100, num(context.percent));
   if (context.tokens === 0) return null;
-  const words = [fullness(context, percent), costText(cost) && t('{0} so far', costText(cost))]
+  const words = [fullness(context, percent), costText(cost) && t('{0} total', costText(cost))]
     .filter(Boolean)
     .join(', ');
   const tone = percent >= 90 ? 'full' : percent >= 75 ? 'filling' : '';
@@ -102,7 +124,7 @@ function ContextRing(): JSX.Element | null {
       type="button"
       class={`choice context ${tone}`}
       title={words}
-      aria-label={t('Context: {0}. Summarise the older part', words)}
+      aria-label={t('Context: {0}. Compact conversation', words)}
       onClick={() => page.store.send({ kind: 'window', command: 'compact' })}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -127,7 +149,7 @@ function ContextRing(): JSX.Element | null {
 export function Choices(): JSX.Element {
   const session = useChat((s) => s.view.session);
   const mode = str(session?.approvalMode);
-  const [icon, name] = modeLook(mode);
+  const [icon, name] = modeLabel(mode);
   const level = session?.thinkingLevel ?? 'off';
   return (
     <>
@@ -136,19 +158,19 @@ export function Choices(): JSX.Element {
         <Choice
           command="approval"
           icon={icon}
-          label={t('What tools may do without asking')}
+          label={t('Permissions')}
           value={name}
           danger={mode === 'yolo'}
           class="mode"
         />
       )}
-      {session && <Choice command="model" label={t('Model')} value={session.model?.id ?? t('Choose a model')} />}
+      {session && <Choice command="model" label={t('Model')} value={session.model?.id ?? t('Choose model')} />}
       {session && session.model && (
         <Choice
           command="thinking"
           icon={level === 'off' ? 'lightbulb-empty' : 'lightbulb'}
           label={t('Thinking')}
-          value={level}
+          value={levelName(level)}
           class="level"
         />
       )}

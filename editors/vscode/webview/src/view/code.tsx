@@ -1,14 +1,13 @@
-// A block of code: its language, its text in colours, buttons to copy it and to put it into the editor.
+// A block of code: its language, its highlighted text, and a button to copy it.
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import { useMemo } from 'preact/hooks';
 import { t } from '../l10n';
-import { clean } from '../markdown/clean';
-import { highlight } from '../markdown/highlight';
 import { CopyButton } from './controls';
+import { highlighted } from './nodes';
 
-/** Code that grows is coloured up to this length, in UTF-16 units; the rest waits for its end. */
+/** The maximum length of code that is highlighted while it is streamed, in UTF-16 units. */
 const maxLive = 12_000;
 
 export const Code = memo(function Code({
@@ -20,11 +19,10 @@ export const Code = memo(function Code({
   language: string;
   live: boolean;
 }): JSX.Element {
-  const html = useMemo(() => {
-    if (live && code.length > maxLive) return undefined;
-    const marked = highlight(code, language);
-    return marked === undefined ? undefined : clean(marked);
-  }, [code, language, live]);
+  const spans = useMemo(
+    () => (live && code.length > maxLive ? code : highlighted(code, language)),
+    [code, language, live],
+  );
   return (
     <figure class="code">
       <figcaption>
@@ -32,7 +30,7 @@ export const Code = memo(function Code({
         <CopyButton text={() => code} label={t('Copy code')} />
       </figcaption>
       <pre tabIndex={0} aria-label={language ? t('Code, {0}', language) : t('Code')}>
-        {html === undefined ? <code>{code}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
+        <code>{spans}</code>
       </pre>
     </figure>
   );

@@ -1,4 +1,4 @@
-// Where the person writes.
+// The composer: the prompt, its attachments, and its buttons.
 
 import type { JSX, TargetedClipboardEvent, TargetedDragEvent, TargetedEvent, TargetedKeyboardEvent } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { t } from '../l10n';
 import { recall, step } from '../state/history';
 import type { Recall } from '../state/history';
 import { complete, mentionAt } from '../state/mention';
-import { saidOf } from '../state/said';
+import { userMessageOf } from '../state/userMessage';
 import { imageTypes } from '../markdown/image';
 import { attachmentKey, attachmentLabel } from '../page';
 import { Choices } from './choices';
@@ -15,7 +15,7 @@ import { Icon, IconButton } from './controls';
 import { Suggestions, useSuggestions } from './suggestions';
 import { useChat, usePage, useUi } from './use';
 
-/** Reads pictures that were pasted or dropped. */
+/** Reads images that were pasted or dropped. */
 function takePictures(files: readonly File[], add: (mimeType: string, data: string) => void): boolean {
   const pictures = files.filter((f) => imageTypes.includes(f.type));
   for (const file of pictures) {
@@ -44,8 +44,8 @@ function Chips(): JSX.Element | null {
       ))}
       {pictures.map((p, i) => (
         <li key={p.key} class="chip picture">
-          <img src={`data:${p.mimeType};base64,${p.data}`} alt={t('Picture {0}', i + 1)} />
-          <IconButton icon="close" label={t('Remove picture {0}', i + 1)} onClick={() => page.removePicture(p.key)} />
+          <img src={`data:${p.mimeType};base64,${p.data}`} alt={t('Image {0}', i + 1)} />
+          <IconButton icon="close" label={t('Remove image {0}', i + 1)} onClick={() => page.removePicture(p.key)} />
         </li>
       ))}
       {offered && (
@@ -67,7 +67,7 @@ function Chips(): JSX.Element | null {
 
 const tallest = 240; // pixels
 
-/** The text field, as tall as its text. */
+/** Adjusts the height of the text field to its text. */
 function useTall(text: string): { current: HTMLTextAreaElement | null } {
   const ref = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => {
@@ -80,7 +80,7 @@ function useTall(text: string): { current: HTMLTextAreaElement | null } {
   return ref;
 }
 
-/** Earlier prompts with the arrow keys, at the edges of the text. */
+/** Recalls earlier prompts with the arrow keys, at the edges of the text. */
 function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => boolean; reset: () => void } {
   const page = usePage();
   const at = useRef<Recall | null>(null);
@@ -93,7 +93,7 @@ function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => 
     if (beyond.includes('\n') || (by > 0 && !at.current)) return false;
     const said = page.store.state.view.items
       .filter((i) => i.message.role === 'user')
-      .map((i) => saidOf(i.message.content).text);
+      .map((i) => userMessageOf(i.message.content).text);
     at.current ??= recall([...page.ui.recalled, ...said], el.value);
     const next = step(at.current, by);
     if (!next) return by < 0 && el.selectionStart > 0 ? false : true;
@@ -111,8 +111,8 @@ function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => 
 }
 
 function placeholder(running: boolean, editing: boolean): string {
-  if (editing) return t('Say it differently');
-  return running ? t('Steer what runs') : t('Ask, or @ a file');
+  if (editing) return t('Edit your message');
+  return running ? t('Add to the running task…') : t('Ask anything, @ to add a file');
 }
 
 export function Composer(): JSX.Element {
@@ -130,9 +130,10 @@ export function Composer(): JSX.Element {
   const mention = mentionAt(text, cursor);
   const suggestions = useSuggestions(mention?.query);
   const [dragging, setDragging] = useState(false);
-  const sends = running ? t('Steer (Enter)') : t('Send (Enter)');
+  const sends = running ? t('Send to the running task (Enter)') : t('Send (Enter)');
 
-  // With the text and not after it is painted: a person types on at what they see.
+  // In the same frame as the text, not after it is painted, because the user continues typing
+  // immediately.
   useLayoutEffect(() => area.current?.focus(), [focus, area]);
 
   const take = (a: Attachment) => {
@@ -199,8 +200,8 @@ export function Composer(): JSX.Element {
       {editing && (
         <div class="editing-note">
           <Icon name="edit" />
-          <span>{t('Says an earlier prompt anew, on a branch of its own')}</span>
-          <IconButton icon="close" label={t('Keep the conversation as it is')} onClick={() => page.cancelEdit()} />
+          <span>{t('Editing an earlier message. Sending starts a new branch.')}</span>
+          <IconButton icon="close" label={t('Cancel edit')} onClick={() => page.cancelEdit()} />
         </div>
       )}
       <Chips />
@@ -210,7 +211,7 @@ export function Composer(): JSX.Element {
           ref={area}
           rows={1}
           value={text}
-          placeholder={trusted ? placeholder(running, editing) : t('The folder is not trusted')}
+          placeholder={trusted ? placeholder(running, editing) : t('Restricted Mode: trust this folder to chat')}
           disabled={!trusted}
           aria-label={t('Message to xcsh')}
           aria-autocomplete="list"
@@ -234,7 +235,7 @@ export function Composer(): JSX.Element {
           {running && some && (
             <IconButton
               icon="debug-step-over"
-              label={t('Send after what runs (Alt+Enter)')}
+              label={t('Queue message (Alt+Enter)')}
               onClick={() => void page.say('followUp')}
             />
           )}

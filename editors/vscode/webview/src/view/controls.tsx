@@ -1,4 +1,4 @@
-// The small parts that everything is made of.
+// Small components that the others use.
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ interface ButtonProps {
   class?: string;
 }
 
-/** A button of one picture; the label is read out and shown under the pointer. */
+/** A button with only an icon; screen readers and the tooltip use the label. */
 export function IconButton({ icon, label, onClick, disabled, class: extra }: ButtonProps): JSX.Element {
   return (
     <button
@@ -33,7 +33,7 @@ export function IconButton({ icon, label, onClick, disabled, class: extra }: But
   );
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text, and confirms it for a moment. */
 export function CopyButton({ text, label }: { text: () => string; label: string }): JSX.Element {
   const page = usePage();
   const [done, setDone] = useState(false);
@@ -56,7 +56,7 @@ interface FoldProps {
   children: ComponentChildren;
 }
 
-/** A part that opens and closes. What is closed is not in the page at all. */
+/** A collapsible part. Its content is not in the page while it is closed. */
 export function Fold({ open, onToggle, summary, class: name, children }: FoldProps): JSX.Element {
   return (
     <div class={`fold ${name}${open ? ' open' : ''}`}>

@@ -1,6 +1,6 @@
-// The messages. Of a long conversation only the newest are drawn at first; the older ones are put
-// before them when the person goes there. Messages are drawn in groups, so that a piece of an answer
-// looks at one group and at nothing before it.
+// The messages. In a long conversation only the newest are rendered at first; older ones are added
+// above them when the user scrolls there. Messages are rendered in groups, so that a streamed piece
+// affects only one group.
 
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { memo } from 'preact/compat';
@@ -35,7 +35,7 @@ const Group = memo(function Group({
   );
 });
 
-/** The items in groups; a group of the same items is the same list as before. */
+/** Splits the items into groups; a group of the same items is the same list as before. */
 export function grouped(items: readonly Item[], before: readonly (readonly Item[])[]): (readonly Item[])[] {
   const out: (readonly Item[])[] = [];
   for (let i = 0; i < items.length; i += groupSize) {
@@ -52,7 +52,7 @@ function useGroups(items: readonly Item[]): (readonly Item[])[] {
   return ref.current;
 }
 
-/** Puts the focus on the next message in a direction. */
+/** Moves the focus to the next message in a direction. */
 function goTo(box: HTMLElement, by: -1 | 1): void {
   const all = [...box.querySelectorAll<HTMLElement>('article.message')];
   const now = document.activeElement?.closest<HTMLElement>('article.message');
@@ -75,7 +75,7 @@ export function Conversation(): JSX.Element {
 
   useEffect(() => setMore(drawnFirst), [session]);
 
-  // What is put before does not move what is looked at.
+  // Messages added above do not move the visible ones.
   useLayoutEffect(() => {
     const el = box.current;
     if (el && height.current > 0) el.scrollTop += el.scrollHeight - height.current;
@@ -149,10 +149,10 @@ export function Conversation(): JSX.Element {
           class="to-end"
           onClick={() => {
             toEnd();
-            page.speak(t('At the end of the conversation'));
+            page.speak(t('Jumped to the latest message'));
           }}
-          title={t('Go to the end')}
-          aria-label={t('Go to the end of the conversation')}
+          title={t('Jump to latest')}
+          aria-label={t('Jump to the latest message')}
         >
           <Icon name="arrow-down" />
         </button>
@@ -164,7 +164,7 @@ export function Conversation(): JSX.Element {
 const hasRunningCall = (item: Item | undefined) =>
   Object.values(item?.calls ?? {}).some((c) => c.status === 'running' || c.status === 'asking');
 
-/** A prompt that no answer came to, because the server ended or the person stopped it. */
+/** A prompt without an answer, because the server stopped or the user stopped the turn. */
 function Unanswered(): JSX.Element | null {
   const page = usePage();
   const alone = useChat((s) => s.sync.live && !s.view.running && s.view.items.at(-1)?.message.role === 'user');
@@ -173,7 +173,7 @@ function Unanswered(): JSX.Element | null {
   return (
     <p class="ended">
       <Icon name="info" />
-      {t('No answer came.')}
+      {t('No answer received.')}
       <button type="button" class="link" onClick={() => void page.retry()}>
         {t('Try again')}
       </button>

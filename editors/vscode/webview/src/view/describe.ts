@@ -1,7 +1,7 @@
-// A tool call in a few words.
+// Short descriptions of tool calls.
 
 import { t } from '../l10n';
-import { relativeTo } from '../state/said';
+import { relativeTo } from '../state/userMessage';
 import { visible } from '../../../src/chat/visible';
 import { obj, str } from '../state/wire';
 import type { ApprovalRule, ContentBlock } from '../state/wire';
@@ -9,9 +9,9 @@ import type { ApprovalRule, ContentBlock } from '../state/wire';
 export interface Described {
   icon: string;
   verb: string; // while it runs and after
-  what: string; // what it is about, set in a monospaced font
-  path: string; // the file to open; "" is none
-  line: number; // from 1; 0 is none
+  what: string; // its subject, set in a monospaced font
+  path: string; // the file to open, "" if none
+  line: number; // from 1; 0 if none
 }
 
 type Name = (args: { [key: string]: unknown }, cwd: string) => Partial<Described>;
@@ -19,7 +19,7 @@ type Name = (args: { [key: string]: unknown }, cwd: string) => Partial<Described
 const pathOf = (a: { [key: string]: unknown }) => str(a.path) || str(a.file_path) || str(a.filePath);
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-/** What is looked for, and where. */
+/** Describes a search: its pattern and location. */
 function sought(a: { [key: string]: unknown }, cwd: string): string {
   const [pattern, where] = [str(a.pattern), relativeTo(cwd, pathOf(a))];
   return oneLine(pattern && where ? t('{0} in {1}', pattern, where) : pattern || where);
@@ -62,7 +62,7 @@ const otherNames: Record<string, string> = {
   glob: 'find',
 };
 
-/** What a call does, in words. The longest text is cut: the whole is in the call's details. */
+/** Describes a call in words. The longest text is truncated; the call's details contain all of it. */
 export function describe(block: ContentBlock, cwd: string): Described {
   const args = obj(block.arguments);
   const name = str(block.name);
@@ -79,17 +79,18 @@ function firstText(args: { [key: string]: unknown }): string {
   return oneLine((text ?? '').slice(0, 300));
 }
 
-/** A rule for people. */
+/** Describes the scope of a rule: the server's exact words, or words built from its fields. */
 export function ruleText(r: ApprovalRule): string {
-  if (r.edit) return t('changing files of this folder');
-  if (r.words?.length) return r.words.join(' ') + (r.exact ? '' : ' …');
+  if (r.text) return r.text;
+  if (r.edit) return t('edits to files in this folder, except protected files');
+  if (r.exact && r.words?.length) return r.words.join(' ');
   if (r.line) return r.line;
-  return r.tool ? t('the tool {0}', r.tool) : t('calls like this');
+  return r.tool ? t('the {0} tool', r.tool) : t('similar calls');
 }
 
 const grouping = new Intl.NumberFormat('en');
 
-/** A number of tokens, short. */
+/** Formats a number of tokens in short form. */
 export function tokenText(n: number): string {
   if (n < 1000) return String(n);
   if (n < 99_950) return (n / 1000).toFixed(1).replace(/\.0$/, '') + 'k';
@@ -98,7 +99,7 @@ export function tokenText(n: number): string {
 
 export const exact = (n: number) => grouping.format(n);
 
-/** US dollars; small sums keep two digits that mean something. */
+/** Formats US dollars; small amounts keep two significant digits. */
 export function costText(dollars: number): string {
   if (dollars <= 0) return '';
   if (dollars < 0.01) return '<$0.01';

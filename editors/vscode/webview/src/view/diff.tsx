@@ -1,4 +1,4 @@
-// A difference in rows. What was added and removed is told by signs, not only by colours.
+// The rows of a diff. Signs mark added and removed lines, in addition to colors.
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
@@ -6,19 +6,19 @@ import { useMemo, useState } from 'preact/hooks';
 import { rowsOfPatch } from '../diff/rows';
 import type { Row } from '../diff/rows';
 import { t } from '../l10n';
-import { clean } from '../markdown/clean';
-import { highlight, languageOf } from '../markdown/highlight';
+import { languageOf } from '../markdown/highlight';
+import { highlighted } from './nodes';
 import { visible } from '../../../src/chat/visible';
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
-/** What a sign says to a screen reader. */
+/** Returns the text of a sign for screen readers. */
 function signName(kind: keyof typeof signs): string {
   if (kind === 'same') return '';
   return (kind === 'added' ? t('added:') : t('removed:')) + ' ';
 }
 
-/** How many rows are drawn at first. */
+/** The number of rows that are rendered at first. */
 const firstRows = 400;
 
 function Line({ row, language, numbers }: { row: Row; language: string; numbers: boolean }): JSX.Element {
@@ -30,7 +30,6 @@ function Line({ row, language, numbers }: { row: Row; language: string; numbers:
     );
   }
   const text = visible(row.text.replace(/\r$/, ''));
-  const marked = highlight(text, language);
   return (
     <tr class={row.kind}>
       {numbers && <td class="number">{row.before ?? ''}</td>}
@@ -39,16 +38,12 @@ function Line({ row, language, numbers }: { row: Row; language: string; numbers:
         <span aria-hidden="true">{signs[row.kind]}</span>
         <span class="unseen">{signName(row.kind)}</span>
       </td>
-      {marked === undefined ? (
-        <td class="text">{text}</td>
-      ) : (
-        <td class="text" dangerouslySetInnerHTML={{ __html: clean(marked) }} />
-      )}
+      <td class="text">{highlighted(text, language)}</td>
     </tr>
   );
 }
 
-/** Numbers are left out where only a part of the file is known. */
+/** Line numbers are omitted where only a part of the file is known. */
 export const DiffView = memo(function DiffView({
   patch,
   path,
@@ -64,7 +59,7 @@ export const DiffView = memo(function DiffView({
   const language = languageOf(path);
   const more = rows.length - shown.length;
   return (
-    <div class="diff" role="group" aria-label={path ? t('Changes in {0}', path) : t('Changes in a text')} tabIndex={0}>
+    <div class="diff" role="group" aria-label={path ? t('Changes in {0}', path) : t('Changes')} tabIndex={0}>
       <table role="presentation">
         <tbody>
           {shown.map((row, i) => (

@@ -1,17 +1,13 @@
-// Markdown that may still be growing. Each block is drawn by itself; those that are done stay as they are.
+// Markdown that can still be growing. Each block is rendered separately; final blocks are not
+// rendered again.
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
-import { useMemo, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { parse, nothing } from '../markdown/blocks';
 import type { Block, Parsed } from '../markdown/blocks';
-import { clean } from '../markdown/clean';
 import { Code } from './code';
-
-const Html = memo(function Html({ html }: { html: string }): JSX.Element {
-  const safe = useMemo(() => clean(html), [html]);
-  return <div class="html" dangerouslySetInnerHTML={{ __html: safe }} />;
-});
+import { Nodes } from './nodes';
 
 export const Markdown = memo(function Markdown({ text, live }: { text: string; live: boolean }): JSX.Element {
   const parsed = useRef<Parsed>(nothing);
@@ -24,7 +20,7 @@ export const Markdown = memo(function Markdown({ text, live }: { text: string; l
         b.kind === 'code' ? (
           <Code key={i} code={b.code} language={b.language} live={live && !b.closed && i === blocks.length - 1} />
         ) : (
-          <Html key={i} html={b.html} />
+          <Nodes key={i} nodes={b.nodes} />
         ),
       )}
     </div>

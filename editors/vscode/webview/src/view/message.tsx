@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
 import { t } from '../l10n';
-import { fileLabel, saidOf } from '../state/said';
+import { fileLabel, userMessageOf } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -44,7 +44,7 @@ function Branches({ entryId }: { entryId: string }): JSX.Element | null {
 
 function UserMessage({ item }: { item: Item }): JSX.Element {
   const page = usePage();
-  const said = saidOf(item.message.content);
+  const said = userMessageOf(item.message.content);
   const busy = useChat((s) => s.view.running || !s.sync.live);
   const editing = useUi((u) => u.kept.editing !== '' && u.kept.editing === item.entryId);
   return (
@@ -79,7 +79,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
           {item.entryId && (
             <IconButton
               icon="edit"
-              label={t('Edit and send again')}
+              label={t('Edit and resend')}
               disabled={busy}
               onClick={() => page.edit(item.entryId)}
             />
@@ -91,7 +91,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
   );
 }
 
-/** Goes on from here in a session of its own; this one stays as it is. */
+/** Forks the session here; the current one is not changed. */
 function ForkButton({
   item,
   label,
@@ -134,7 +134,7 @@ const Thinking = memo(function Thinking({
   const summary = (
     <>
       <Icon name="lightbulb" />
-      <span class={live ? 'verb shimmer' : 'verb'}>{live ? t('Thinking') : t('Thought')}</span>
+      <span class={live ? 'verb shimmer' : 'verb'}>{live ? t('Thinking') : t('Thought process')}</span>
       {!open && <span class="gist">{last}</span>}
     </>
   );
@@ -165,7 +165,7 @@ function AnswerBlock({
     case 'thinking':
       return str(block.thinking).trim() ? <Thinking text={str(block.thinking)} live={live} fold={fold} /> : null;
     case 'redactedThinking':
-      return <p class="quiet">{t('The service does not show what the model thought here.')}</p>;
+      return <p class="quiet">{t('The provider does not reveal this reasoning.')}</p>;
     case 'toolCall':
       return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
     case 'image':
@@ -191,14 +191,14 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
     return (
       <p class="ended">
         <Icon name="warning" />
-        {t("The answer was cut off at the model's limit.")}
+        {t("The answer reached the model's output limit.")}
       </p>
     );
   if (message.stopReason !== 'error' && error === '') return null;
   return (
-    <div class="failure" role="group" aria-label={t('The answer failed')}>
+    <div class="failure" role="group" aria-label={t('The request failed')}>
       <Icon name="error" />
-      <p>{error || t('The answer failed.')}</p>
+      <p>{error || t('The request failed.')}</p>
       {last && (
         <button type="button" class="button secondary" onClick={() => void page.retry()}>
           <Icon name="refresh" />
@@ -209,7 +209,7 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
   );
 }
 
-/** Small print of a finished answer. */
+/** Returns the small print of a finished answer. */
 function answerFacts(item: Item): string {
   const u = obj(item.message.usage);
   const out = num(u.output);
@@ -223,8 +223,8 @@ function usageTitle(item: Item): string {
   return [
     ...tokens(u.input, (n) => t('{0} in', n)),
     ...tokens(u.output, (n) => t('{0} out', n)),
-    ...tokens(u.cacheRead, (n) => t('{0} from the cache', n)),
-    ...tokens(u.cacheWrite, (n) => t('{0} into the cache', n)),
+    ...tokens(u.cacheRead, (n) => t('{0} cache reads', n)),
+    ...tokens(u.cacheWrite, (n) => t('{0} cache writes', n)),
   ].join(', ');
 }
 
@@ -287,7 +287,7 @@ function Execution({ item }: { item: Item }): JSX.Element {
     <>
       <Icon name="terminal" />
       <code class="what">{str(m['command']) || str(m['code'])}</code>
-      {m['excludeFromContext'] === true && <span class="tag">{t('not shown to the model')}</span>}
+      {m['excludeFromContext'] === true && <span class="tag">{t('hidden from the model')}</span>}
       {state && <span class="tag bad">{state}</span>}
     </>
   );
@@ -304,7 +304,7 @@ function Execution({ item }: { item: Item }): JSX.Element {
   );
 }
 
-/** The result of a call whose answer is not in the context any more. */
+/** Shows a result whose call is no longer in the context. */
 function LoneResult({ item }: { item: Item }): JSX.Element {
   const block: ContentBlock = {
     type: 'toolCall',
@@ -326,7 +326,7 @@ function Custom({ item }: { item: Item }): JSX.Element | null {
   if (item.message['display'] === false) return null;
   return (
     <div class="custom">
-      <p class="quiet">{str(item.message['customType']) || t('Message of an extension')}</p>
+      <p class="quiet">{str(item.message['customType']) || t('Extension message')}</p>
       <Markdown text={plainText(item.message.content)} live={false} />
     </div>
   );
@@ -335,10 +335,10 @@ function Custom({ item }: { item: Item }): JSX.Element | null {
 const names: Record<string, () => string> = {
   user: () => t('You'),
   assistant: () => 'xcsh',
-  toolResult: () => t('Result of a tool'),
+  toolResult: () => t('Tool result'),
   bashExecution: () => t('Your command'),
   pythonExecution: () => t('Your command'),
-  compactionSummary: () => t('Summary of the older conversation'),
+  compactionSummary: () => t('Summary of earlier messages'),
   branchSummary: () => t('Summary of another branch'),
 };
 
@@ -354,15 +354,15 @@ function body(item: Item, cwd: string): JSX.Element | null {
     case 'pythonExecution':
       return <Execution item={item} />;
     case 'compactionSummary':
-      return <Summary item={item} title={t('The older conversation, summarised')} />;
+      return <Summary item={item} title={t('Earlier messages (summarized)')} />;
     case 'branchSummary':
-      return <Summary item={item} title={t('Another branch, summarised')} />;
+      return <Summary item={item} title={t('Another branch (summarized)')} />;
     default:
       return <Custom item={item} />;
   }
 }
 
-/** A message is a stop for the keyboard: Alt with the arrow keys goes from one to the next. */
+/** A message is a keyboard stop: Alt with the arrow keys moves from one to the next. */
 export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
   const { role } = item.message;
   const name = Object.hasOwn(names, role) ? names[role] : undefined;

@@ -2,10 +2,10 @@
 
 import { blocks, obj, str } from '../state/wire';
 
-// Colours, movements of the cursor and links of a terminal.
+// Terminal sequences for colors, cursor movements and links.
 const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g;
 
-/** The text of a result, without what is meant for a terminal. */
+/** Returns the text of a result, without terminal sequences. */
 export function outputText(output: unknown): string {
   const texts = blocks(obj(output).content)
     .filter((b) => b.type === 'text')

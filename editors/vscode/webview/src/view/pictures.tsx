@@ -1,4 +1,4 @@
-// The pictures among the blocks of a message.
+// The images among the blocks of a message.
 
 import type { JSX } from 'preact';
 import { t } from '../l10n';
@@ -12,7 +12,7 @@ export function Pictures({ blocks }: { blocks: readonly ContentBlock[] }): JSX.E
     <div class="pictures">
       {pictures.map((p, i) =>
         'source' in p ? (
-          <img key={i} src={p.source} alt={t('Picture {0}', i + 1)} />
+          <img key={i} src={p.source} alt={t('Image {0}', i + 1)} />
         ) : (
           <p key={i} class="quiet">
             {p.reason}

@@ -1,4 +1,4 @@
-// Scrolling: at the end the page follows what is written, elsewhere nothing moves by itself.
+// Scrolling: at its end, the page follows new text; elsewhere, nothing moves automatically.
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { usePage } from './use';
@@ -14,7 +14,7 @@ export interface Scroll {
 
 const fromEnd = (el: HTMLElement) => el.scrollHeight - el.scrollTop - el.clientHeight;
 
-/** Keeps the box at its end while the person is there, and remembers where the person was. */
+/** Keeps the box scrolled to its end while the user is there, and saves the scroll position. */
 export function useScroll(drawn: boolean): Scroll {
   const page = usePage();
   const box = useRef<HTMLDivElement>(null);
@@ -33,7 +33,7 @@ export function useScroll(drawn: boolean): Scroll {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [follow, page]);
 
-  // Where the person was before the page went away.
+  // The scroll position before the page was unloaded.
   useLayoutEffect(() => {
     const el = box.current;
     if (drawn && el) el.scrollTop = el.scrollHeight - el.clientHeight - (page.ui.kept.scroll ?? 0);

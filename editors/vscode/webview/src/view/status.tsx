@@ -1,4 +1,4 @@
-// What stands between the conversation and the composer: the plan, the queue, and what went wrong.
+// The area between the conversation and the composer: the plan, the queue, and errors.
 
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -7,12 +7,12 @@ import type { Notice, Retry, Todo, TodoPhase } from '../state/model';
 import { Fold, Icon, IconButton } from './controls';
 import { useChat, useFold, usePage } from './use';
 
-/** How a task is shown. */
+/** The icon and words of a task status. */
 const todoLooks: Record<Todo['status'], () => [icon: string, words: string]> = {
-  pending: () => ['circle-large-outline', t('to do')],
+  pending: () => ['circle-large-outline', t('not started')],
   in_progress: () => ['sync', t('in progress')],
   completed: () => ['pass-filled', t('done')],
-  abandoned: () => ['circle-slash', t('given up')],
+  abandoned: () => ['circle-slash', t('abandoned')],
 };
 
 function Phase({ phase }: { phase: TodoPhase }): JSX.Element {
@@ -45,7 +45,7 @@ function Todos(): JSX.Element | null {
   const summary = (
     <>
       <Icon name="checklist" />
-      <span class="verb">{done === all.length ? t('Plan done') : t('Plan {0}/{1}', done, all.length)}</span>
+      <span class="verb">{done === all.length ? t('Plan complete') : t('Plan {0}/{1}', done, all.length)}</span>
       {!open && now && <span class="gist">{now.text}</span>}
     </>
   );
@@ -62,11 +62,11 @@ function Queue(): JSX.Element | null {
   const { steering, followUp } = useChat((s) => s.view.queues);
   if (steering.length + followUp.length === 0) return null;
   const rows: [string, string, string][] = [
-    ...steering.map((text): [string, string, string] => ['debug-step-into', t('Next'), text]),
-    ...followUp.map((text): [string, string, string] => ['debug-step-over', t('After'), text]),
+    ...steering.map((text): [string, string, string] => ['debug-step-into', t('Sending next'), text]),
+    ...followUp.map((text): [string, string, string] => ['debug-step-over', t('Queued'), text]),
   ];
   return (
-    <ul class="queue" aria-label={t('Waiting messages')}>
+    <ul class="queue" aria-label={t('Queued messages')}>
       {rows.map(([icon, when, text], i) => (
         <li key={i}>
           <Icon name={icon} />
@@ -92,7 +92,7 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     <div class="note warning" role="status">
       <Icon name="sync" spin />
       <p>
-        {retry.message || t("The model's service did not answer.")}{' '}
+        {retry.message || t('The model provider did not respond.')}{' '}
         <span class="quiet">
           {left > 0
             ? t('Attempt {0} of {1} in {2} s', retry.attempt, retry.maxAttempts, left)
@@ -134,14 +134,14 @@ function Connection(): JSX.Element | null {
   const unsaved = useChat((s) => s.view.session?.unsaved ?? '');
   if (server === 'stopped') {
     return (
-      <div class="note error" role="alert">
+      <div class="note error buttons" role="alert">
         <Icon name="debug-disconnect" />
         <p>{serverMessage || t('The server is not running.')}</p>
         <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'restart' })}>
-          {t('Start')}
+          {t('Restart')}
         </button>
         <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'log' })}>
-          {t('Log')}
+          {t('Show log')}
         </button>
       </div>
     );
@@ -161,7 +161,7 @@ function Connection(): JSX.Element | null {
     return (
       <div class="note" role="status">
         <Icon name="loading" spin />
-        <p>{t('The server starts…')}</p>
+        <p>{t('Starting the server…')}</p>
       </div>
     );
   return unsaved && live ? (
@@ -182,7 +182,7 @@ export function Status(): JSX.Element {
       {compacting && (
         <div class="note" role="status">
           <Icon name="loading" spin />
-          <p>{t('Summarising the older conversation…')}</p>
+          <p>{t('Compacting the conversation…')}</p>
         </div>
       )}
       {retry && <RetryNote retry={retry} />}

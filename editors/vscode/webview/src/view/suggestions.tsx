@@ -1,4 +1,4 @@
-// The files that an @ may stand for.
+// The file suggestions for an @ mention.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ interface Suggesting {
   key: (e: KeyboardEvent, take: (a: Attachment) => void) => boolean;
 }
 
-/** Asks for files while a mention is written; undefined is none. */
+/** Loads file suggestions while a mention is being typed; undefined if there are none. */
 export function useSuggestions(query: string | undefined): Suggesting {
   const page = usePage();
   const [list, setList] = useState<readonly Attachment[]>([]);

@@ -1,4 +1,4 @@
-// A tool call of the model: what it is about in one line, its output and its change below.
+// A tool call of the model: its description on one line, with its output and its change below.
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
@@ -17,23 +17,23 @@ import { outputText } from './output';
 import { Pictures } from './pictures';
 import { useFold, usePage } from './use';
 
-/** How the state of a call is shown. */
+/** The icon and words of a call status. */
 const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string }> = {
-  waiting: () => ({ icon: 'circle-outline', words: t('not started') }),
-  asking: () => ({ icon: 'question', words: t('waits for your permission') }),
+  waiting: () => ({ icon: 'circle-outline', words: t('pending') }),
+  asking: () => ({ icon: 'question', words: t('needs your approval') }),
   running: () => ({ icon: 'loading', spin: true, words: t('running') }),
   done: () => ({ icon: 'check', words: t('done') }),
   failed: () => ({ icon: 'error', words: t('failed') }),
   stopped: () => ({ icon: 'circle-slash', words: t('stopped') }),
 };
 
-/** A change of up to this many lines is open by itself. */
+/** A change with at most this many lines is open by default. */
 const openRows = 40;
-const shownOutput = 200_000; // UTF-16 units of the end of an output
+const shownOutput = 200_000; // UTF-16 units at the end of an output
 
-/** Whether the call is open by itself: while there is something to watch, and when a change is short. */
+/** Reports whether a call is open by default: while it is running, and if its change is short. */
 function openByItself(status: CallStatus, name: string, rows: number): boolean {
-  if (status === 'asking') return false; // the question about it shows the change
+  if (status === 'asking') return false; // the approval prompt shows the change
   if (rows > 0) return rows <= openRows;
   return status === 'running' && (name === 'bash' || name === 'Bash');
 }

@@ -1,4 +1,4 @@
-// Hooks: the stores of the page as state of a component, and the page itself.
+// Hooks: the page, and its stores as the state of a component.
 
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ export function usePage(): Page {
   return page;
 }
 
-/** A part of a store's value; the component is drawn again only when that part is another one. */
+/** Returns a part of a store's value; the component is rendered again only if that part is a different object. */
 function useStore<S, T>(subscribe: (f: () => void) => () => void, read: () => S, part: (s: S) => T): T {
   const [value, set] = useState(() => ({ now: part(read()) }));
   const shown = useRef(value.now);
@@ -25,7 +25,7 @@ function useStore<S, T>(subscribe: (f: () => void) => () => void, read: () => S,
       const now = select.current(read());
       if (now !== shown.current) set({ now });
     };
-    check(); // it may have changed since it was drawn
+    check(); // it can have changed since it was rendered
     return subscribe(check);
   }, [subscribe, read]);
   return shown.current;
@@ -41,7 +41,7 @@ export function useUi<T>(part: (u: Ui) => T): T {
   return useStore(page.subscribe, page.getUi, part);
 }
 
-/** Whether a fold is open: as the person left it, else as it is by itself. */
+/** Returns whether a fold is open: as the user left it, or else its default. */
 export function useFold(key: string, byItself: boolean): [boolean, (open: boolean) => void] {
   const page = usePage();
   const chosen = useUi((u) => u.kept.folds[key]);

@@ -1,4 +1,4 @@
-// What an empty conversation says.
+// The content of an empty conversation.
 
 import type { JSX } from 'preact';
 import { t } from '../l10n';
@@ -8,12 +8,12 @@ import { useChat, usePage, useUi } from './use';
 const mac = typeof navigator !== 'undefined' && /Mac/.test(navigator.platform);
 const alt = mac ? '⌥' : 'Alt+';
 
-/** Keys, and what they do. */
+/** Keys with their descriptions. */
 const hints = (): [string, string][] => [
   ['@', t('attach a file')],
-  ['!', t('run a command yourself')],
-  ['↑', t('bring back an earlier prompt')],
-  [alt + '↑', t('go through the messages')],
+  ['!', t('run a shell command')],
+  ['↑', t('recall an earlier prompt')],
+  [alt + '↑', t('move between messages')],
 ];
 
 export function Welcome(): JSX.Element | null {
@@ -27,16 +27,23 @@ export function Welcome(): JSX.Element | null {
       <div class="welcome">
         <Icon name="folder" />
         <h2>{t('No folder is open')}</h2>
-        <p>{t('Open a folder to talk about it.')}</p>
+        <p>{t('Open a folder to start a conversation.')}</p>
       </div>
     );
   if (!ready) return null;
+  if (!trusted)
+    return (
+      <div class="welcome">
+        <Icon name="shield" />
+        <h2>{t('Restricted Mode')}</h2>
+        <p>{t('You can read sessions. To run the agent, trust this folder.')}</p>
+      </div>
+    );
   return (
     <div class="welcome">
       <Icon name="comment-discussion" />
-      <h2>{t('Ask about this folder')}</h2>
-      {!trusted && <p>{t('The folder is not trusted, so nothing can be asked. Sessions can be read.')}</p>}
-      {trusted && model === null && (
+      <h2>{t('What do you want to do?')}</h2>
+      {model === null && (
         <p>
           <button type="button" class="button" onClick={() => page.store.send({ kind: 'window', command: 'model' })}>
             {t('Choose a Model')}

@@ -1,5 +1,5 @@
-// The page in another language: every text of its own comes in ⟦brackets⟧, and so what stands
-// outside of them is what the session said, or a text that no translation reaches.
+// The page in another language: its own texts are in ⟦brackets⟧, so that any text outside of them
+// is content of the session, or a text without a translation.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -11,7 +11,7 @@ import type { Tab } from './tab';
 
 after(stop);
 
-/** Where the page shows what people, models, tools, files and the server said. */
+/** The elements that show text of users, models, tools, files and the server. */
 const saidByOthers = [
   '.markdown .html',
   '.said',
@@ -37,10 +37,10 @@ const saidByOthers = [
   'kbd',
 ];
 
-/** Where an attribute names something of theirs: a path, the rules of a permission, the program itself. */
-const namesOfOthers = ['.chip[title]', '.rules[title]', '.message.assistant[aria-label=xcsh]'];
+/** The attributes that contain such text: a path, the program itself. */
+const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'];
 
-/** Texts, and attributes that are read, which have letters outside of the brackets. */
+/** Returns texts, and attributes that are read aloud, with letters outside of the brackets. */
 const unmarked = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const outside = (text) => {
@@ -63,13 +63,13 @@ const unmarked = (page: Page) =>
 const inLanguage = (scene: string, f: (t: Tab) => Promise<void>, more = '') =>
   inScene(scene, f, { more: `&texts=marked${more}` });
 
-/** Opens everything that is folded. */
+/** Opens all folds. */
 async function openAll(page: Page): Promise<void> {
   await page.evaluate("for (const b of document.querySelectorAll('.fold-head[aria-expanded=false]')) b.click()");
   await until(page, "!document.querySelector('.fold-head[aria-expanded=false]')");
 }
 
-/** What each scene is looked at for. */
+/** The element to wait for in each scene. */
 const shown = {
   empty: '.hints',
   conversation: '.facts',
@@ -84,7 +84,7 @@ const shown = {
   branches: '.branches',
 };
 
-test('every text of the page is in the language of the window', async () => {
+test('every text of the page is in the display language', async () => {
   for (const [scene, part] of Object.entries(shown)) {
     await inLanguage(scene, async ({ page }) => {
       await page.waitForSelector(part, { state: 'attached' });
@@ -96,28 +96,25 @@ test('every text of the page is in the language of the window', async () => {
   }
 });
 
-test('values stand in the translation, once', () =>
+test('values appear in the translation once', () =>
   inLanguage('command', async ({ page }) => {
-    await until(
-      page,
-      "document.querySelector('[aria-live=polite]').textContent === '⟦Permission needed: Run git push⟧'",
-    );
+    await until(page, "document.querySelector('[aria-live=polite]').textContent === '⟦Approval needed: Run git push⟧'");
     assert.equal(
       await page.getAttribute('.approval', 'aria-label'),
-      '⟦Permission: ⟦Run⟧ git push --force origin main⟧',
+      '⟦Approval needed: ⟦Run⟧ git push --force origin main⟧',
     );
-    assert.equal(await page.textContent('.approvals > .quiet'), '⟦1 more waits behind it.⟧');
-    assert.equal(await page.textContent('.approval .warning'), '⟦Outside of the folder: /home/you/.gitconfig⟧');
+    assert.equal(await page.textContent('.approvals > .quiet'), '⟦1 more request is waiting.⟧');
+    assert.equal(await page.textContent('.approval .warning'), '⟦Outside the workspace folder: /home/you/.gitconfig.⟧');
   }));
 
-test('what comes and goes is in the language of the window, too', () =>
+test('menus, suggestions, and notes are in the display language', () =>
   inLanguage('conversation', async ({ page }) => {
     await page.click('.message.assistant:last-of-type [aria-label="⟦Copy answer⟧"]');
     await until(page, "document.querySelector('[aria-live=polite]').textContent === '⟦Copied⟧'");
     assert.deepEqual(await unmarked(page), [], 'copied');
     await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
     await page.hover('.message.user .bubble');
-    await page.click('[aria-label="⟦Edit and send again⟧"]');
+    await page.click('[aria-label="⟦Edit and resend⟧"]');
     await page.waitForSelector('.editing-note');
     assert.deepEqual(await unmarked(page), [], 'said anew');
     await page.keyboard.press('Escape');
@@ -130,18 +127,18 @@ test('what comes and goes is in the language of the window, too', () =>
     assert.deepEqual(await unmarked(page), [], 'stopped');
   }));
 
-test('a folder that is not trusted is told of in the language of the window', () =>
+test('Restricted mode is shown in the display language', () =>
   inLanguage(
     'empty',
     async ({ page }) => {
       await page.waitForSelector('.welcome p');
-      assert.equal(await page.getAttribute('#composer', 'placeholder'), '⟦The folder is not trusted⟧');
+      assert.equal(await page.getAttribute('#composer', 'placeholder'), '⟦Restricted Mode: trust this folder to chat⟧');
       assert.deepEqual(await unmarked(page), []);
     },
     '&trusted=no',
   ));
 
-test('nothing is drawn in another language first', () =>
+test('nothing is rendered before the translations arrive', () =>
   inLanguage('conversation', async ({ page }) => {
     await page.addInitScript(`
       window.drawn = [];
@@ -154,5 +151,5 @@ test('nothing is drawn in another language first', () =>
     await page.waitForSelector('.message');
     const drawn = await page.evaluate<string[]>('window.drawn');
     assert.ok(drawn.length > 0);
-    assert.deepEqual([...new Set(drawn)], ['⟦Ask, or @ a file⟧']);
+    assert.deepEqual([...new Set(drawn)], ['⟦Ask anything, @ to add a file⟧']);
   }));

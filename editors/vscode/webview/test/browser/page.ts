@@ -10,11 +10,11 @@ after(stop);
 
 const composer = '#composer';
 
-/** Waits until the composer holds a text: the page draws a moment after a click. */
+/** Waits until the composer contains a text: the page is rendered shortly after a click. */
 const holds = (page: Page, text: string) =>
   until(page, `document.querySelector('${composer}').value === ${JSON.stringify(text)}`);
 
-test('every scene is drawn in every theme, wide and narrow, without a word of complaint', async () => {
+test('every scene is rendered in every theme, wide and narrow, without console messages', async () => {
   for (const scene of Object.keys(scenes)) {
     for (const [theme, width] of [
       ['dark', 300],
@@ -57,7 +57,7 @@ test('a prompt is sent, answered, announced and recalled', () =>
     );
   }));
 
-test('messages are stops for the keyboard, and the way back is the composer', () =>
+test('the keyboard moves between messages and back to the composer', () =>
   inScene('conversation', async ({ page }) => {
     await page.focus('.scroll');
     await page.keyboard.press('Alt+ArrowUp');
@@ -69,7 +69,7 @@ test('messages are stops for the keyboard, and the way back is the composer', ()
     assert.equal(await page.evaluate('document.activeElement.id'), 'composer');
   }));
 
-test('while a turn runs Enter steers, Alt+Enter waits, Escape stops', () =>
+test('during a turn Enter steers, Alt+Enter queues, and Escape stops', () =>
   inScene('streaming', async ({ page }) => {
     await page.focus(composer);
     await page.keyboard.type('rather so');
@@ -86,10 +86,10 @@ test('while a turn runs Enter steers, Alt+Enter waits, Escape stops', () =>
     await page.waitForSelector('.queue li:nth-child(2) >> text=then this');
     await page.keyboard.press('Escape');
     await until(page, "window.harness.received.some((m) => m.command === 'xcsh.abort')");
-    await until(page, "document.querySelector('#composer').value === 'rather so\\n\\nthen this'"); // given back
+    await until(page, "document.querySelector('#composer').value === 'rather so\\n\\nthen this'"); // put back
   }));
 
-test('stopping ends the turn and what it ran', () =>
+test('stopping ends the turn and its tool calls', () =>
   inScene('tool', async ({ page }) => {
     await page.waitForSelector('.call.running .output');
     await page.focus(composer);
@@ -98,19 +98,35 @@ test('stopping ends the turn and what it ran', () =>
     assert.deepEqual(await called(page), ['xcsh.abort']);
   }));
 
-test('a permission is given with its change in sight, and announced', () =>
+test('an approval is announced and shows its change', () =>
   inScene('approval', async ({ page }) => {
     await page.waitForSelector('.approval .diff .added');
     await until(
       page,
-      "document.querySelector('[aria-live=polite]').textContent.includes('Permission needed: Edit src/parse.ts')",
+      "document.querySelector('[aria-live=polite]').textContent.includes('Approval needed: Edit src/parse.ts')",
     );
-    await page.click(".approval button:text-is('For this session')");
+    await page.click(".approval button:text-is('Allow for this session')");
     await page.waitForSelector('.approval', { state: 'detached' });
     assert.deepEqual(await sent(page, 'decide'), [{ kind: 'decide', prompt: 'a1', decision: 'session' }]);
   }));
 
-test('a file is found by @ and goes with the prompt', () =>
+test('a narrow panel shows the whole scope of an approval', () =>
+  inScene(
+    'approval',
+    async ({ page }) => {
+      await page.waitForSelector('.approval .rules');
+      assert.equal(
+        await page.textContent('.approval .rules'),
+        '“Allow for this session” and “Always allow” apply to: edits to files in this folder, except protected files',
+      );
+      const hidden =
+        '(() => { const el = document.querySelector(".approval .rules"); return [el.scrollWidth - el.clientWidth, el.scrollHeight - el.clientHeight]; })()';
+      assert.deepEqual(await page.evaluate(hidden), [0, 0]);
+    },
+    { width: 280 },
+  ));
+
+test('@ finds a file and attaches it to the prompt', () =>
   inScene('empty', async ({ page }) => {
     await page.focus(composer);
     await page.keyboard.type('see @pars');
@@ -133,7 +149,7 @@ test('a file is found by @ and goes with the prompt', () =>
     );
   }));
 
-test('a picture is pasted, shown and sent', () =>
+test('an image is pasted, shown, and sent', () =>
   inScene('empty', async ({ page }) => {
     await page.evaluate(`{
       const bytes = Uint8Array.from(atob("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="), (c) => c.charCodeAt(0));
@@ -151,17 +167,17 @@ test('a picture is pasted, shown and sent', () =>
     assert.match(prompt.args.images[0]?.data ?? '', /^iVBORw/);
   }));
 
-test('an earlier prompt is said anew: nothing moves until it is sent', () =>
+test('editing an earlier message changes nothing until it is sent', () =>
   inScene('conversation', async ({ page }) => {
     await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
     await page.hover('.message.user .bubble');
-    await page.click(".message.user button[aria-label='Edit and send again']");
+    await page.click(".message.user button[aria-label='Edit and resend']");
     await holds(page, 'Why does this crash on `(a`? Please fix it.');
     assert.deepEqual(await called(page), []);
     assert.equal(await page.textContent('.composer .chip span:nth-child(2)'), 'parse.ts:12–24');
     await page.keyboard.press('Escape');
     await holds(page, '');
-    await page.click(".message.user button[aria-label='Edit and send again']");
+    await page.click(".message.user button[aria-label='Edit and resend']");
     await holds(page, 'Why does this crash on `(a`? Please fix it.');
     await page.keyboard.press('Enter');
     await until(page, "window.harness.received.some((m) => m.command === 'xcsh.prompt')");
@@ -172,7 +188,7 @@ test('an earlier prompt is said anew: nothing moves until it is sent', () =>
     assert.deepEqual(branch.args, { entryId: 'e0000001' });
   }));
 
-test('a prompt that is put back for another try has the keyboard as soon as it is seen', () =>
+test('a restored prompt has the keyboard focus as soon as it is visible', () =>
   inScene('conversation', async ({ page }) => {
     const late = await page.evaluate(`(async () => {
       const { port1, port2 } = new MessageChannel();
@@ -180,7 +196,7 @@ test('a prompt that is put back for another try has the keyboard as soon as it i
       const area = document.querySelector('${composer}');
       let late = 0;
       for (let round = 0; round < 10; round++) {
-        document.querySelector(".message.user button[aria-label='Edit and send again']").focus();
+        document.querySelector(".message.user button[aria-label='Edit and resend']").focus();
         document.activeElement.click();
         while (area.value === '') await task();
         if (document.activeElement !== area) late++;
@@ -192,7 +208,7 @@ test('a prompt that is put back for another try has the keyboard as soon as it i
     assert.equal(late, 0);
   }));
 
-test('another branch is a click away', () =>
+test('a click switches to another branch', () =>
   inScene('branches', async ({ page }) => {
     await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
     await page.waitForSelector('.branches >> text=2/2');
@@ -203,7 +219,7 @@ test('another branch is a click away', () =>
     assert.deepEqual(branch.args, { entryId: 'other' });
   }));
 
-test('a prompt that is refused comes back to be sent again', () =>
+test('a rejected prompt returns to the composer', () =>
   inScene('conversation', async ({ page }) => {
     await page.evaluate("window.harness.failing['xcsh.prompt'] = { message: 'No model is chosen.', kind: 'provider' }");
     await page.focus(composer);
@@ -215,14 +231,14 @@ test('a prompt that is refused comes back to be sent again', () =>
     await page.waitForSelector('.note.error', { state: 'detached' });
   }));
 
-test('a failed answer says why, and can be tried again', () =>
+test('a failed answer shows the reason and can be retried', () =>
   inScene('failure', async ({ page }) => {
     await page.click('.failure button');
     await until(page, "window.harness.received.some((m) => m.command === 'xcsh.prompt')");
     assert.deepEqual(await called(page), ['xcsh.branch', 'xcsh.prompt']);
   }));
 
-test('what is written, folded and looked at outlives the page', () =>
+test('the draft, folds, and scroll position survive a reload', () =>
   inScene('conversation', async ({ page }) => {
     await page.focus(composer);
     await page.keyboard.type('a draft');
@@ -240,13 +256,13 @@ test('what is written, folded and looked at outlives the page', () =>
     assert.ok(Math.abs(fromEnd - at) < 40, `${fromEnd} is not ${at}`);
   }));
 
-test('a server that ends is told of; with the next one the conversation goes on', () =>
+test('a stopped server is reported; the next one continues the conversation', () =>
   inScene('streaming', async ({ page }) => {
     await page.evaluate("window.harness.post({ kind: 'server', state: 'stopped', message: 'It ended five times.' })");
     await page.waitForSelector('.note.error >> text=It ended five times.');
     assert.equal(await page.isDisabled('.go'), true);
     assert.ok((await page.$$('.message')).length > 4, 'what was said stays');
-    await page.click('.note.error >> text=Start');
+    await page.click('.note.error >> text=Restart');
     assert.deepEqual(await sent(page, 'window'), [{ kind: 'window', command: 'restart' }]);
     await page.evaluate(
       "window.harness.post({ kind: 'server', state: 'starting' }); window.harness.post({ kind: 'server', state: 'running' })",
@@ -256,7 +272,7 @@ test('a server that ends is told of; with the next one the conversation goes on'
     await page.waitForSelector('.stop', { state: 'detached' });
   }));
 
-test('pieces of an answer change nothing but that answer, and the end stays in sight', () =>
+test('streaming an answer changes no other message and keeps the end visible', () =>
   inScene('streaming', async ({ page }) => {
     const result = await page.evaluate<{ outside: number; jumps: number; text: string }>(`(async () => {
       const frame = () => new Promise((r) => requestAnimationFrame(r));
@@ -279,7 +295,7 @@ test('pieces of an answer change nothing but that answer, and the end stays in s
     assert.deepEqual(result, { outside: 0, jumps: 0, text: ' word199' });
   }));
 
-test('a reader who scrolled up is left alone, and can go back to the end', () =>
+test('after scrolling up, the position is kept, and a button jumps to the end', () =>
   inScene('streaming', async ({ page }) => {
     await page.evaluate("document.querySelector('.scroll').scrollTop = 50");
     await page.waitForSelector('.to-end');
@@ -292,7 +308,7 @@ test('a reader who scrolled up is left alone, and can go back to the end', () =>
     await page.waitForSelector('.to-end', { state: 'detached' });
   }));
 
-test('5,000 messages are drawn from the end, older ones when they are looked for, and a piece costs little', () =>
+test('5,000 messages are rendered from the end, older ones on demand, and streaming stays fast', () =>
   inScene('long', async ({ page }) => {
     assert.match((await page.textContent('.message.assistant:last-of-type')) ?? '', /Message \d+/);
     const drawn = async () => (await page.$$('.message')).length;
@@ -322,7 +338,7 @@ test('5,000 messages are drawn from the end, older ones when they are looked for
     assert.ok(perPiece < 16, `${perPiece} ms`);
   }));
 
-test('in a low panel the question, its answers and the composer can all be reached', () =>
+test('in a low panel the approval, its buttons, and the composer can be reached', () =>
   inScene(
     'approval',
     async ({ page }) => {
@@ -335,7 +351,7 @@ test('in a low panel the question, its answers and the composer can all be reach
     { width: 300, height: 300 },
   ));
 
-test('hostile texts run nothing, load nothing and lead nowhere', () =>
+test('hostile texts run no script, load nothing, and contain no unsafe link', () =>
   inScene('hostile', async ({ page }) => {
     for (let i = 0; i < 40 && (await page.$('.older')); i++) {
       await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
@@ -358,7 +374,7 @@ test('hostile texts run nothing, load nothing and lead nowhere', () =>
     for (const { url } of await sent<{ url: string }>(page, 'openLink')) assert.match(url, /^https?:\/\//);
   }));
 
-test('every control has a name, and none is out of order', async () => {
+test('every control has a name, and the tab order is natural', async () => {
   for (const scene of ['empty', 'approval', 'tool', 'failure', 'branches', 'pictures']) {
     await inScene(scene, async ({ page }) => {
       const nameless = await page.evaluate<

@@ -1,4 +1,4 @@
-// A tab with the harness in it, which notes everything that a harmless page never does.
+// A tab with the harness, which records everything that a harmless page never does.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export interface Tab {
   noise: string[];
 }
 
-/** Opens a scene, lets f work with it, and fails when the page made any noise. */
+/** Opens a scene, calls f with it, and fails if the page reported any error. */
 export async function inScene(
   scene: string,
   f: (t: Tab) => Promise<void>,
@@ -70,7 +70,7 @@ export async function inScene(
   }
 }
 
-/** Waits until an expression is true in the page, whose policy forbids the browser's own way to wait for one. */
+/** Waits until an expression is true in the page, whose policy forbids the browser's own wait function. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadline = Date.now() + 30_000;
   while (!(await page.evaluate(`Boolean(${expression})`))) {
@@ -79,12 +79,12 @@ export async function until(page: Page, expression: string): Promise<void> {
   }
 }
 
-/** What the page sent of a kind. */
+/** Returns the page's messages of a kind. */
 export async function sent<T = { [key: string]: unknown }>(page: Page, kind: string): Promise<T[]> {
   return page.evaluate(`window.harness.received.filter((m) => m.kind === ${JSON.stringify(kind)})`);
 }
 
-/** The names of the commands that were called, without those that only ask. */
+/** Returns the names of the called commands, without read-only ones. */
 export async function called(page: Page): Promise<string[]> {
   const calls = await sent<{ command: string }>(page, 'call');
   return calls.map((c) => c.command).filter((c) => !['xcsh.snapshot', 'xcsh.tree', 'xcsh.stats'].includes(c));

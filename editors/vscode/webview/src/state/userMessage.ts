@@ -1,26 +1,26 @@
-// What a person said: the text without the files that the server put before it.
+// Parses a user message: the text without the attached files that the server prepended.
 
 import { plainText } from './wire';
 
-/** A file that went with a prompt; lines are counted from 1. */
-export interface SaidFile {
+/** A file attached to a prompt; lines are counted from 1. */
+export interface AttachedFile {
   path: string;
   from?: number;
   to?: number;
 }
 
-export interface Said {
-  files: SaidFile[];
+export interface UserMessage {
+  files: AttachedFile[];
   text: string;
 }
 
 const opening = /^<file path="([^"\n]*)"(?: lines="(\d+)-(\d+)")?>\n/;
 const closing = '\n</file>\n\n';
 
-/** Takes the attachments off the beginning of a prompt. */
-export function saidOf(content: unknown): Said {
+/** Separates the attachments from the text of a prompt. */
+export function userMessageOf(content: unknown): UserMessage {
   let text = plainText(content);
-  const files: SaidFile[] = [];
+  const files: AttachedFile[] = [];
   for (;;) {
     const m = opening.exec(text);
     const end = m ? text.indexOf(closing, m[0].length - 1) : -1;
@@ -33,7 +33,7 @@ export function saidOf(content: unknown): Said {
 /** The name of a file without its directories. */
 export const baseName = (path: string) => path.split(/[\\/]/).at(-1) || path;
 
-/** A path as seen from a folder. */
+/** Returns a path relative to a folder. */
 export function relativeTo(cwd: string, path: string): string {
   for (const separator of ['/', '\\']) {
     const root = cwd.endsWith(separator) ? cwd : cwd + separator;
@@ -42,7 +42,7 @@ export function relativeTo(cwd: string, path: string): string {
   return path;
 }
 
-export function fileLabel(f: SaidFile): string {
+export function fileLabel(f: AttachedFile): string {
   const name = baseName(f.path);
   if (f.from === undefined) return name;
   return f.from === f.to ? `${name}:${f.from}` : `${name}:${f.from}–${f.to}`;

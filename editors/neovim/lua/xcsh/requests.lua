@@ -1,0 +1,126 @@
+-- Handles the server's requests to the editor. Neovim's own handlers open lists and windows
+-- immediately, which take keys meant for other text; these handlers wait until the user opens them,
+-- unless the user is waiting for the result of a command.
+
+local applied = require('xcsh.applied')
+local intent = require('xcsh.intent')
+local text = require('xcsh.text')
+local waiting = require('xcsh.waiting')
+local wire = require('xcsh.wire')
+
+local M = {}
+
+---Opens an item now if the user is waiting for it, else on request.
+---@param item xcsh.WaitingItem
+local function show(item)
+  if intent.waits() then
+    return item.open()
+  end
+  waiting.add(item)
+end
+
+---@param document table
+---@return boolean stale
+local function is_stale(document)
+  local bufnr = vim.uri_to_bufnr(document.uri)
+  return (vim.lsp.util.buf_versions[bufnr] or 0) > document.version
+end
+
+---Returns the buffers that an edit changes.
+---@param edit table
+---@return integer[]
+local function buffers_of(edit)
+  local bufnrs = {}
+  for uri in pairs(edit.changes or {}) do
+    table.insert(bufnrs, vim.uri_to_bufnr(uri))
+  end
+  for _, change in ipairs(edit.documentChanges or {}) do
+    if change.textDocument then
+      table.insert(bufnrs, vim.uri_to_bufnr(change.textDocument.uri))
+    end
+  end
+  return bufnrs
+end
+
+---workspace/applyEdit: applies an edit, or returns the reason for a failure. Neovim drops an edit
+---of a document that has changed since the server read it, but still reports success.
+function M.apply_edit(_, params, ctx)
+  -- Later versions print the names of edits, which the user then has to confirm.
+  params.edit.changeAnnotations = nil
+  for _, change in ipairs(params.edit.documentChanges or {}) do
+    for _, edit in ipairs(change.edits or {}) do
+      edit.annotationId = nil
+    end
+    if change.textDocument and is_stale(change.textDocument) then
+      return { applied = false, failureReason = 'The document has changed since. Read it again.' }
+    end
+  end
+  -- Neovim's own handler prints the changes over the text that the user is reading.
+  local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
+  local ok, problem
+  applied.around(buffers_of(params.edit), function()
+    ok, problem = pcall(vim.lsp.util.apply_workspace_edit, params.edit, client.offset_encoding)
+  end)
+  return { applied = ok, failureReason = not ok and tostring(problem) or nil }
+end
+
+---window/showMessageRequest: a question with a few answers.
+function M.question(_, params)
+  local actions = wire.tbl(params.actions)
+  local message = text.one_line(wire.str(params.message), 1000)
+  if #actions == 0 then
+    require('xcsh.view').notify(message)
+    return vim.NIL
+  end
+  return waiting.await(function(answer)
+    show({
+      kind = 'question',
+      cwd = require('xcsh.config').root(),
+      says = message,
+      once = true,
+      open = function()
+        vim.ui.select(actions, {
+          prompt = table.concat(text.whole(wire.str(params.message)), '\n') .. ': ',
+          kind = 'xcsh.question',
+          format_item = function(action)
+            return text.one_line(wire.str(action.title))
+          end,
+        }, function(action)
+          answer(action or vim.NIL)
+        end)
+      end,
+    })
+  end)
+end
+
+---LSP's types of messages, as levels of vim.notify.
+local levels =
+  { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO, vim.log.levels.DEBUG }
+
+---window/showMessage
+function M.message(_, params)
+  require('xcsh.view').notify(wire.str(params.message), levels[wire.num(params.type)])
+end
+
+---window/showDocument: a file to edit, or a page for the browser.
+function M.document(_, params, ctx)
+  local external = params.external == true
+  local what = external and params.uri or vim.uri_to_fname(params.uri)
+  show({
+    kind = 'result',
+    cwd = require('xcsh.config').root(),
+    says = 'xcsh opened ' .. what,
+    once = true,
+    open = function()
+      if external then
+        return vim.ui.open(params.uri)
+      end
+      local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
+      local options = { reuse_win = true, focus = true }
+      vim.lsp.util.show_document({ uri = params.uri }, client.offset_encoding, options)
+    end,
+  })
+  return { success = true }
+end
+
+return M
