@@ -1,5 +1,5 @@
-# The image of a release: the program, certificates, and nothing to run commands with. It is
-# built by goreleaser from programs that are there already; docs/headless.md says how to use it.
+# The image of a release: the program and CA certificates, without a shell. goreleaser builds it
+# from the programs of the release; docs/headless.md describes its use.
 FROM gcr.io/distroless/static-debian12:nonroot
 ARG TARGETPLATFORM
 COPY ${TARGETPLATFORM}/xcsh-ls /usr/bin/xcsh-ls

@@ -1,5 +1,5 @@
-# Run "make" for the list of targets. Each is one or two commands that can also be
-# pasted into a shell; scripts/test.sh runs the checks without make.
+# Run "make" for the list of targets. Each is one or two commands that also work in
+# a shell; scripts/test.sh runs the checks without make.
 
 include scripts/versions.env
 
@@ -12,30 +12,42 @@ COUNT ?= 10
 NVIM ?= nvim
 
 .DEFAULT_GOAL := help
-.PHONY: help all build gen check-gen fmt lint lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
-	golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release-snapshot reproducible
+.PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
+	golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release release-snapshot reproducible
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 all: gen fmt lint test ## generate, format, lint, test
 
+quick: check-fmt check-gen words ## formatting, generated files, English, vet and the fast Go tests
+	go vet ./...
+	go test -short $$(go list ./... | grep -vE '/(attack|bench|cmd)(/|$$)')
+
 build: ## build bin/xcsh-ls
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/xcsh-ls ./cmd/xcsh-ls
 
-gen: ## write what is derived from the command table
+gen: ## write the files that are generated from the command table
 	go run ./commands/gen
 
-check-gen: ## fail when a generated file is stale
+check-gen: ## fail if a generated file is stale
 	go run ./commands/gen -check
+
+check-fmt: ## fail if a Go file is not formatted
+	@unformatted=$$(go run mvdan.cc/gofumpt@$(GOFUMPT_VERSION) -l $(GO_FILES); \
+		go run golang.org/x/tools/cmd/goimports@$(GOIMPORTS_VERSION) -local github.com/xcsh-ls/xcsh-ls -l $(GO_FILES)); \
+		if [ -n "$$unformatted" ]; then echo "run make fmt; not formatted:"; echo "$$unformatted"; exit 1; fi
 
 fmt: ## format Go (gofumpt, goimports) and Lua (stylua)
 	go run mvdan.cc/gofumpt@$(GOFUMPT_VERSION) -w $(GO_FILES)
 	go run golang.org/x/tools/cmd/goimports@$(GOIMPORTS_VERSION) -local github.com/xcsh-ls/xcsh-ls -w $(GO_FILES)
 	scripts/stylua.sh
 
-lint: ## run golangci-lint
+lint: words ## run golangci-lint and check the English
 	$(GOLANGCI_LINT) run ./...
+
+words: ## check the English of comments, texts and documentation
+	go run ./scripts/words
 
 lint-lua: ## run stylua --check and luacheck (Debian package lua-check)
 	scripts/stylua.sh --check
@@ -67,6 +79,12 @@ soak: ## kill writers and let them compete, 500 rounds
 benchcmp: ## compare bench/new.txt with bench/base.txt
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION) bench/base.txt bench/new.txt
 
+check-coverage: ## fail if docs/coverage.md is stale
+	go run ./scripts/coverage -check
+
+coverage: ## write docs/coverage.md from the annotations in tests
+	go run ./scripts/coverage
+
 cover: ## measure test coverage over all packages
 	go test -coverpkg=./... -coverprofile=coverage.out ./...
 	go tool cover -func=coverage.out | tail -n 1
@@ -78,27 +96,30 @@ golden: ## rewrite the golden files and show what changed
 nvim-test: build ## run the Neovim plugin's tests in NVIM (default nvim)
 	editors/neovim/tests/run.sh "$(NVIM)" "$(CURDIR)/bin/xcsh-ls"
 
-pictures: build ## make the pictures in docs/images again (needs Chromium, tmux, pngquant and NVIM)
+pictures: build ## recreate the images in docs/images (needs Chromium, tmux, pngquant and NVIM)
 	editors/vscode/test/e2e/run.sh --pictures
 	editors/neovim/tests/screen/picture.sh "$(NVIM)" "$(CURDIR)/bin/xcsh-ls"
 
 vsix: ## package the VS Code extension for every platform into dist/
 	scripts/vsix.sh
 
-release-snapshot: ## make all of a release but its image into dist/release
+release-snapshot: ## build a release, except its container image, in dist/release
 	scripts/release-snapshot.sh
 
-reproducible: ## fail when two builds are not the same bytes
+release: ## publish the release of the current tag, as a draft (needs Docker and GITHUB_TOKEN)
+	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION) release --clean
+
+reproducible: ## fail if two builds differ
 	scripts/reproducible.sh
 
 vet-cross: ## vet for Windows and macOS
 	GOOS=windows go vet ./...
 	GOOS=darwin go vet ./...
 
-check-deps: ## fail when the protocol libraries are not the pinned versions
+check-deps: ## fail if the protocol libraries are not the pinned versions
 	scripts/check-deps.sh
 
-vuln: ## look for known vulnerabilities in what is called
+vuln: ## search the called functions for known vulnerabilities
 	go run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
 
 demo: ## list, resume, fork, export and dump real sessions with the real server

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# install_test.sh: runs the feature's install.sh for real, below a directory of its own, with
-# an archive of the program built here and served from file:. Needs Go; no network, no
-# container. The last line says how many checks passed.
+# install_test.sh: runs the feature's install.sh in a temporary directory, with an archive of
+# the program that it builds and serves from a file: address. Requires Go, but no network and no
+# container. The last line has the number of passed checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 install=$PWD/devcontainer-feature/src/xcsh-ls/install.sh
@@ -24,7 +24,7 @@ aarch64 | arm64) arch=arm64 ;;
 *) fail "there is no release for $(uname -m)" ;;
 esac
 
-# release DIRECTORY VERSION: what a release has for this machine, as goreleaser makes it.
+# release DIRECTORY VERSION: creates the files of a release for this machine, as goreleaser does.
 release() {
   local stage=$work/stage-$2
   mkdir -p "$1" "$stage/completions"
@@ -36,7 +36,7 @@ release() {
   (cd "$1" && sha256sum ./*.tar.gz | sed 's|\./||' >checksums.txt)
 }
 
-# feature ROOT [NAME=VALUE...]: runs install.sh as the tools of dev containers do.
+# feature ROOT [NAME=VALUE...]: runs install.sh like the dev container tools.
 feature() {
   local root=$1
   shift

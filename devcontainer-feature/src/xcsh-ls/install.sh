@@ -1,9 +1,9 @@
 #!/bin/sh
-# install.sh: puts a release of xcsh-ls into the container that is being built.
+# install.sh: installs a release of xcsh-ls in a container during its build.
 #
-# The options of devcontainer-feature.json come as VERSION and SOURCE, the container's user
-# as _REMOTE_USER. PREFIX is the root directory to install below, for tests; "" is the system.
-# Nothing is installed unless the archive has the SHA-256 sum that checksums.txt names.
+# VERSION and SOURCE are the options of devcontainer-feature.json; _REMOTE_USER is the
+# container's user. PREFIX is the root directory of the installation, for tests; "" is the
+# system. Nothing is installed unless the archive's SHA-256 checksum is that in checksums.txt.
 set -eu
 
 version=${VERSION:-latest}
@@ -30,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 # download URL FILE
 download() {
   case $1 in
-  file://*) cp -- "${1#file://}" "$2" || die "there is no ${1#file://}" ;;
+  file://*) cp -- "${1#file://}" "$2" || die "${1#file://} does not exist" ;;
   *)
     if command -v curl >/dev/null 2>&1; then
       curl -fsSL --retry 3 -o "$2" "$1" || die "$1 cannot be downloaded"
@@ -41,7 +41,7 @@ download() {
       rm -rf /var/lib/apt/lists/*
       curl -fsSL --retry 3 -o "$2" "$1" || die "$1 cannot be downloaded"
     else
-      die "curl or wget is needed to download $1"
+      die "curl or wget is required to download $1"
     fi
     ;;
   esac
@@ -56,7 +56,7 @@ if [ -z "$source" ]; then
 fi
 download "$source/checksums.txt" "$work/checksums.txt"
 
-# The name of the archive has the version in it, which "latest" does not tell: the list does.
+# The archive's name contains the version. For "latest", only checksums.txt has it.
 ending=_linux_$arch.tar.gz
 if [ "$version" = latest ]; then
   archive=$(awk -v e="$ending" '{ n = length($2) - length(e) + 1 } n > 0 && substr($2, n) == e && $2 ~ /^xcsh-ls_/ { print $2 }' "$work/checksums.txt")
@@ -71,11 +71,11 @@ expected=$(awk -v a="$archive" '$2 == a { print $1 }' "$work/checksums.txt")
 
 download "$source/$archive" "$work/$archive"
 actual=$(sha256sum "$work/$archive" | cut -d ' ' -f 1)
-[ "$actual" = "$expected" ] || die "$archive is not the file that checksums.txt describes (SHA-256 $actual, not $expected); nothing was installed"
+[ "$actual" = "$expected" ] || die "the SHA-256 checksum of $archive is $actual, not $expected as in checksums.txt; nothing was installed"
 
 mkdir "$work/unpacked"
 tar -xzf "$work/$archive" -C "$work/unpacked" || die "$archive cannot be unpacked"
-[ -f "$work/unpacked/xcsh-ls" ] || die "$archive has no xcsh-ls in it"
+[ -f "$work/unpacked/xcsh-ls" ] || die "$archive does not contain xcsh-ls"
 
 # place MODE FILE DIRECTORY
 place() {
@@ -90,13 +90,13 @@ if [ -d "$work/unpacked/completions" ]; then
   place 644 "$work/unpacked/completions/xcsh-ls.fish" /usr/local/share/fish/vendor_completions.d
 fi
 
-# A volume that is empty takes its owner and mode from the directory it is mounted on, so the
-# user can write to it without being root. Conversations are nobody else's business.
+# An empty volume gets its owner and mode from the directory it is mounted on, so that the user
+# can write to it without root. Only the owner can read the conversations.
 state=$prefix/var/lib/xcsh-ls
 mkdir -p "$state/agent"
 chmod 700 "$state" "$state/agent"
 if [ "$(id -u)" -eq 0 ]; then
-  chown -R "$user" "$state" || die "there is no user $user to give $state to"
+  chown -R "$user" "$state" || die "the user $user does not exist"
 fi
 
 "$prefix/usr/local/bin/xcsh-ls" version
