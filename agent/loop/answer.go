@@ -132,6 +132,9 @@ func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error
 	}
 	if failure == nil && empty(*message) {
 		err := &provider.Error{Class: provider.Empty, Message: "the answer of " + req.Model.Ref().String() + " is empty"}
+		if message.StopReason == provider.StopLength {
+			err.Message += "; it reached the model's output limit"
+		}
 		failure, message.StopReason, message.ErrorMessage = err, provider.StopError, err.Error()
 	}
 	r.add(message.Usage)

@@ -112,6 +112,18 @@ func TestAnEmptyAnswerAfterAnotherFailureIsRequestedAgain(t *testing.T) {
 	})
 }
 
+// A model that thinks up to its output limit has another problem than one that says nothing.
+func TestAnEmptyAnswerAtTheOutputLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := &host{}
+		h.model.Script("m", providertest.Reply{Thinking: "hm", Stop: provider.StopLength})
+		out, _ := h.with(t, loop.Retry{})
+		require.EqualError(t, out.Err, "the answer of p/m is empty; it reached the model's output limit")
+		assert.Len(t, h.model.Requests(), 2)
+	})
+}
+
 // Retries that ended are not reported again by what happens later in the run.
 func TestRetriesEndOnce(t *testing.T) {
 	t.Parallel()
