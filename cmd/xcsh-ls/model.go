@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
@@ -50,7 +51,17 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
 	}
 	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
+	cfg.Retry = retries(s)
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
+}
+
+// retries returns the configured retries of failed requests.
+func retries(s lsp.Settings) loop.Retry {
+	r := loop.Retry{Limit: s.RetryLimit}
+	if s.Retries != nil {
+		r.Attempts, r.Disabled = *s.Retries, *s.Retries == 0
+	}
+	return r
 }
 
 // services returns the providers that implement the APIs of the models.

@@ -254,7 +254,7 @@ func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	_, ok := c.Find(t.Context(), ref)
 	assert.False(t, ok)
 	_, err := c.Key(t.Context(), m)
-	require.ErrorContains(t, err, "There is no API key for acme")
+	require.ErrorContains(t, err, "No API key for acme")
 	assert.Empty(t, c.KeyVariables())
 }
 

@@ -60,7 +60,7 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 	if onThisMachine(m.BaseURL) {
 		return "", nil
 	}
-	return "", fault.New(fault.Provider, "There is no API key for %s. Set %s, or add it to %s.",
+	return "", fault.New(fault.Provider, "No API key for %s. Set %s, or add it to %s.",
 		m.Provider, strings.Join(names, " or "), filepath.Join(c.AgentDirs[0], "auth.json")).
 		With("provider", m.Provider)
 }

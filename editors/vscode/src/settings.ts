@@ -27,6 +27,8 @@ export const machineSettings = [
   'server.logLevel',
   'approval',
   'sandbox',
+  'retries',
+  'retryLimit',
   'agentDir',
   'sessionDir',
   'roots',
@@ -62,6 +64,8 @@ export interface ServerSettings {
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
   sandbox?: 'on' | 'off';
+  retries?: number;
+  retryLimit?: number;
   history?: { enabled: false };
   showResumeSummary?: false;
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
@@ -76,6 +80,12 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
     const value = settings.get(key);
     if (typeof value === 'string' && value !== '') {
       found[key] = value;
+    }
+  }
+  for (const key of ['retries', 'retryLimit']) {
+    const value = settings.get(key);
+    if (value !== null && value !== undefined) {
+      found[key] = value; // the server checks it
     }
   }
   const roots = settings.get('roots');
