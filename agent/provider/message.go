@@ -89,6 +89,10 @@ type Usage struct {
 	Output      int       `json:"output"`
 	CacheRead   int       `json:"cacheRead"`
 	CacheWrite  int       `json:"cacheWrite"`
+
+	// CacheWriteLong is the part of CacheWrite that is cached for an hour, at a higher price.
+	CacheWriteLong int `json:"cacheWrite1h,omitzero"`
+
 	TotalTokens int       `json:"totalTokens"`
 	Cost        UsageCost `json:"cost"`
 }

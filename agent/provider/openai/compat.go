@@ -37,6 +37,10 @@ type compat struct {
 	ChatTemplateArgs            map[string]jsontext.Value `json:"chatTemplateArgs"`
 	ReasoningEffortMap          map[string]string         `json:"reasoningEffortMap"`
 
+	SupportsStrictMode              bool  `json:"supportsStrictMode"`
+	SupportsLongCacheRetention      *bool `json:"supportsLongCacheRetention"`
+	SupportsExplicitPromptCacheMode bool  `json:"supportsExplicitPromptCacheMode"`
+
 	SignsCalls bool `json:"-"` // Gemini: tool calls have a signature
 
 	ZaiToolStream        bool                      `json:"zaiToolStream"`
