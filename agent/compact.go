@@ -55,6 +55,7 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 		reason = "threshold"
 	}
 	_, err = h.s.compact(ctx, h.log, reason, "")
+	h.notes.forget()
 	if fault.Is(err, fault.InvalidArgument) { // nothing to compact
 		return false, nil
 	}

@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
-	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
 func write(t *testing.T, fs afero.Fs, path, content string) {
@@ -33,10 +31,10 @@ func TestTheNearestInstructionsComeLast(t *testing.T) {
 	write(t, fs, "/src/p/cmd/CLAUDE.md", "not used beside AGENTS.md")
 	write(t, fs, "/src/other/AGENTS.md", "not of this folder")
 	write(t, fs, "/AGENTS.md", "  \n")
-	b := system.Builder{Fs: fs, AgentDir: "/home/u/.xcsh/agent", OS: "linux", Tools: []tool.Tool{{Tool: provider.Tool{Name: "read", Description: "Read a file.\nMore."}}}}
+	b := system.Builder{Fs: fs, AgentDir: "/home/u/.xcsh/agent", OS: "linux", Shell: "bash"}
 	got := b.Prompt("/src/p/cmd")
 	var at []int
-	for _, s := range []string{"- read: Read a file.\n", "for all", "for the company", "for the project", "for the command", "Working directory: /src/p/cmd"} {
+	for _, s := range []string{"Guidelines:\n", "for all", "for the company", "for the project", "for the command", "Operating system: linux\nShell: bash\nWorking directory: /src/p/cmd"} {
 		i := strings.Index(got, s)
 		require.GreaterOrEqual(t, i, 0, s)
 		at = append(at, i)
@@ -125,4 +123,18 @@ func TestAnAgentDirThatMayNotBeUsed(t *testing.T) {
 	assert.Empty(t, b.Files("/w"))
 	usable = true
 	assert.Len(t, b.Files("/w"), 1)
+}
+
+// The rules that a user relies on without giving them.
+func TestGuidelines(t *testing.T) {
+	t.Parallel()
+	got := system.Builder{Fs: afero.NewMemMapFs(), AgentDir: "/a"}.Prompt("/w")
+	for _, rule := range []string{
+		"Before you report success, run the tests or the build",
+		"Do not commit, push or delete anything unless the user asks for it.",
+		"Read files with read rather than cat, and continue large files with offset.",
+		"Make independent reads in one answer.",
+	} {
+		assert.Contains(t, got, rule)
+	}
 }

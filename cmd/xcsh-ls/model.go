@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
+	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
@@ -46,10 +47,12 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{
-		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, Tools: cfg.Tools, OS: runtime.GOOS,
+		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, OS: runtime.GOOS, Shell: shell.Name(),
 		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
 	}
 	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
+	cfg.Notes = prompts.Below
+	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
 
