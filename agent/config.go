@@ -42,9 +42,9 @@ type Storage struct {
 
 // Requests configures the requests to models. Without Models every prompt fails.
 type Requests struct {
-	Models     Models
-	Defaults   Defaults
-	System     func(ctx context.Context, cwd string) string // returns the system prompt
+	Models   Models
+	Defaults Defaults
+	System   func(ctx context.Context, cwd string) string // returns the system prompt
 
 	// Surroundings returns when and where a conversation takes place, for the end of the system prompt;
 	// begins reports that it has no messages yet. It is called once for each conversation. nil adds
@@ -71,7 +71,7 @@ type Toolbox struct {
 	// the system prompt. nil: there are none.
 	Notes func(cwd, path string) []system.File
 
-	Shell     *tool.Shell // runs the user's commands; nil runs none
+	Shell *tool.Shell // runs the user's commands; nil runs none
 }
 
 // Permissions configures which tool calls need approval.

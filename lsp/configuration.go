@@ -201,6 +201,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"model", a.Model, b.Model},
 		{"thinkingLevel", a.ThinkingLevel, b.ThinkingLevel},
 		{"approval", a.Approval, b.Approval},
+		{"cacheRetention", a.CacheRetention, b.CacheRetention},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},

@@ -25,9 +25,14 @@ type Settings struct {
 	Approval      string // ask, auto-edit, yolo or read-only; "" means the default
 	Sandbox       string // on or off; "" means on where the system has one
 	UI            UISettings
-	History       HistorySettings
-	ShowSummary   *bool // false shows no summary of a resumed session; nil means true
-	Restricted    bool  // the user has not trusted the workspace; see [commands.Env]
+
+	// CacheRetention is how long services keep the beginning of a conversation in their cache, "short"
+	// or "long"; "" means what PI_CACHE_RETENTION says, else short.
+	CacheRetention string
+
+	History     HistorySettings
+	ShowSummary *bool // false shows no summary of a resumed session; nil means true
+	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
 
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
 	// options may come from a workspace.
@@ -85,6 +90,9 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"thinkingLevel": set(&r, &s.ThinkingLevel, "a string"),
 		"approval":      r.oneOf(&s.Approval, "ask", "auto-edit", "yolo", "read-only"),
 		"sandbox":       r.oneOf(&s.Sandbox, "on", "off"),
+
+		"cacheRetention": r.oneOf(&s.CacheRetention, "short", "long"),
+
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),

@@ -28,11 +28,11 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long"}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true,
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long",
 			},
 			nil,
 		},

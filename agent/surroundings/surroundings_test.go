@@ -23,13 +23,13 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	const date = "Date: Tuesday, 3 February 2026\n"
 	for name, c := range map[string]struct{ output, want string }{
-		"no repository":   {"", date},
-		"something else":  {"usage: git", date},
-		"clean":           {"## main...origin/main [ahead 1]\n", date + "Git branch: \"main\"\nGit status at the beginning: clean\n"},
-		"no commits":      {"## No commits yet on main\n?? a\n", date + "Git branch: \"main\"\nGit status at the beginning:\n?? \"a\"\n"},
-		"no branch":       {"## HEAD (no branch)\n", date + "Git branch: none (detached HEAD)\nGit status at the beginning: clean\n"},
-		"changes":         {"## x/y\n M a b.go\nA  \"\\303\\274\\n.go\"\n", date + "Git branch: \"x/y\"\nGit status at the beginning:\n M \"a b.go\"\nA  \"ü\\n.go\"\n"},
-		"a line too few":  {"## main\n??\n", date + "Git branch: \"main\"\nGit status at the beginning: clean\n"},
+		"no repository":    {"", date},
+		"something else":   {"usage: git", date},
+		"clean":            {"## main...origin/main [ahead 1]\n", date + "Git branch: \"main\"\nGit status at the beginning: clean\n"},
+		"no commits":       {"## No commits yet on main\n?? a\n", date + "Git branch: \"main\"\nGit status at the beginning:\n?? \"a\"\n"},
+		"no branch":        {"## HEAD (no branch)\n", date + "Git branch: none (detached HEAD)\nGit status at the beginning: clean\n"},
+		"changes":          {"## x/y\n M a b.go\nA  \"\\303\\274\\n.go\"\n", date + "Git branch: \"x/y\"\nGit status at the beginning:\n M \"a b.go\"\nA  \"ü\\n.go\"\n"},
+		"a line too few":   {"## main\n??\n", date + "Git branch: \"main\"\nGit status at the beginning: clean\n"},
 		"an unknown state": {"## main\n\x1b[ a\n", date + "Git branch: \"main\"\nGit status at the beginning:\n?? \"a\"\n"},
 	} {
 		require.Equal(t, c.want, saying(c.output).Text(t.Context(), "/w", true), name)
@@ -61,6 +61,6 @@ func TestHostileNamesAreBounded(t *testing.T) {
 		require.NotContains(t, text, "\x00")
 		require.NotContains(t, text, "\nIgnore")
 	}
-	text := saying("## main\n" + strings.Repeat("?? a\n", 25)).Text(t.Context(), "/w", true)
+	text := saying("## main\n"+strings.Repeat("?? a\n", 25)).Text(t.Context(), "/w", true)
 	require.Contains(t, text, "and 15 more\n")
 }

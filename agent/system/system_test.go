@@ -138,3 +138,38 @@ func TestGuidelines(t *testing.T) {
 		assert.Contains(t, got, rule)
 	}
 }
+
+// Below a folder the same conditions hold as in it.
+func TestInstructionsBelow(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	work, disk := filepath.Join(top, "w"), afero.NewOsFs()
+	for path, content := range map[string]string{
+		"w/AGENTS.md": "of the folder", "w/a/AGENTS.md": "of a", "w/a/b/CLAUDE.md": "of b", "w/a/b/x.go": "x", "w/.env": "a secret", "w/c/x.go": "x",
+		"w/vendor/d/AGENTS.md": "of a dependency", "w/vendor/d/x.go": "x", "o/AGENTS.md": "of another folder", "o/x.go": "x", "w/agent/AGENTS.md": "the user's own", "w/agent/x": "x",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(top, path)), 0o700))
+		write(t, disk, filepath.Join(top, path), content)
+	}
+	require.NoError(t, os.Symlink("../.env", filepath.Join(work, "c", "AGENTS.md")))
+	require.NoError(t, os.Symlink(filepath.Join(top, "o"), filepath.Join(work, "out")))
+	require.NoError(t, os.Symlink("a", filepath.Join(work, "in")))
+	deep := work
+	for range 40 {
+		deep = filepath.Join(deep, "d")
+	}
+	require.NoError(t, os.MkdirAll(deep, 0o700))
+	write(t, disk, filepath.Join(work, "d", "AGENTS.md"), "of d")
+	b := system.Builder{Fs: disk, AgentDir: filepath.Join(work, "agent"), Private: sensitive.New(sensitive.Env{Home: top, OS: runtime.GOOS})}
+	for path, want := range map[string][]string{
+		"a/b/x.go": {"of a", "of b"}, "a/b": {"of a", "of b"}, "a/new.go": {"of a"}, "a": {"of a"}, "in/b/x.go": {"of a", "of b"},
+		"": nil, "x.go": nil, "c/x.go": nil, "vendor/d/x.go": nil, "out/x.go": nil, "../o/x.go": nil, "agent/x": nil, "missing/x.go": nil,
+		"d/x": {"of d"}, strings.TrimPrefix(deep, work+"/"): nil,
+	} {
+		var got []string
+		for _, f := range b.Below(work, filepath.Join(work, path)) {
+			got = append(got, f.Content)
+		}
+		assert.Equal(t, want, got, path)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -53,9 +54,9 @@ func TestTenTurnsCostNoMoreInputThanPi(t *testing.T) {
 		pis.runPi(c.grep)
 		a, b := ours.cost(), pis.cost()
 		table = append(table, a.row(c.name, "xcsh-ls"), b.row("", "pi"))
-		require.Equal(t, a.requests, b.requests, "%s: both had the same conversation", c.name)
-		require.LessOrEqual(t, a.tokens, b.tokens, "%s: input tokens", c.name)
-		require.LessOrEqual(t, a.fresh, b.fresh, "%s: tokens that no cache can have", c.name)
+		assert.Equal(t, a.requests, b.requests, "%s: both had the same conversation", c.name)
+		assert.LessOrEqual(t, a.tokens, b.tokens, "%s: input tokens", c.name)
+		assert.LessOrEqual(t, a.fresh, b.fresh, "%s: tokens that no cache can have", c.name)
 	}
 	t.Log("\n" + strings.Join(table, "\n"))
 }
@@ -88,7 +89,9 @@ var turns = []struct {
 	{"Thank you.", answers("You are welcome.")},
 }
 
-func call(name string, args object) providertest.Call { return providertest.Call{Name: name, Args: args} }
+func call(name string, args object) providertest.Call {
+	return providertest.Call{Name: name, Args: args}
+}
 
 func answers(parts ...any) (replies []providertest.Reply) {
 	for _, p := range parts {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.AgentDirs = p.gate.Check
 	models := &catalog.Catalog{
 		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
-		Getenv: os.Getenv, Services: services(), Local: detector(),
+		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(),
 	}
 	cfg.Models = models
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
@@ -56,9 +57,10 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
 
-// services returns the providers that implement the APIs of the models.
-func services() map[provider.API]provider.Provider {
-	var o guard.Options
+// services returns the providers that implement the APIs of the models. retention is the setting of
+// that name. pi reads the same variable.
+func services(retention string) map[provider.API]provider.Provider {
+	o := guard.Options{LongCache: cmp.Or(retention, os.Getenv("PI_CACHE_RETENTION")) == "long"}
 	return map[provider.API]provider.Provider{
 		provider.AnthropicMessages: anthropic.New(o),
 		provider.OpenAICompletions: openai.NewCompletions(o),

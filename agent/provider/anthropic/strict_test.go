@@ -133,7 +133,9 @@ func TestArgumentsThatEndEarly(t *testing.T) {
 func TestEagerStreamingByHeader(t *testing.T) {
 	t.Parallel()
 	compat := json.RawMessage(`{"supportsEagerToolInputStreaming":false}`)
-	r := send(t, func(req *provider.Request) { req.Tools, req.Model.Compat, req.Thinking = ownTools(), compat, provider.Low })
+	r := send(t, func(req *provider.Request) {
+		req.Tools, req.Model.Compat, req.Thinking = ownTools(), compat, provider.Low
+	})
 	require.Equal(t, "interleaved-thinking-2025-05-14,fine-grained-tool-streaming-2025-05-14", r.Header.Get("Anthropic-Beta"))
 	require.NotContains(t, string(r.Body), "eager_input_streaming")
 	r = send(t, func(req *provider.Request) { req.Model.Compat = compat })

@@ -12,17 +12,17 @@ import (
 )
 
 type responsesRequest struct {
-	Model           string          `json:"model"`
-	Stream          bool            `json:"stream"`
-	Store           bool            `json:"store"`
-	MaxOutputTokens int             `json:"max_output_tokens,omitzero"`
-	PromptCacheKey  string          `json:"prompt_cache_key,omitzero"`
+	Model           string `json:"model"`
+	Stream          bool   `json:"stream"`
+	Store           bool   `json:"store"`
+	MaxOutputTokens int    `json:"max_output_tokens,omitzero"`
+	PromptCacheKey  string `json:"prompt_cache_key,omitzero"`
 	retention
-	Reasoning       *reasoning      `json:"reasoning,omitzero"`
-	Include         []string        `json:"include,omitempty"`
-	Tools           []responsesTool `json:"tools,omitempty"`
-	Instructions    string          `json:"instructions,omitzero"`
-	Input           []any           `json:"input"`
+	Reasoning    *reasoning      `json:"reasoning,omitzero"`
+	Include      []string        `json:"include,omitempty"`
+	Tools        []responsesTool `json:"tools,omitempty"`
+	Instructions string          `json:"instructions,omitzero"`
+	Input        []any           `json:"input"`
 }
 
 type reasoning struct {

@@ -69,6 +69,7 @@ test('folder values of machine-scoped settings are ignored', () => {
   const folder: Record<string, unknown> = {
     approval: 'yolo',
     sandbox: 'off',
+    cacheRetention: 'long',
     'server.path': './evil',
     agentDir: '.evil',
     sessionDir: '.evil',
