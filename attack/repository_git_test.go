@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
 // prompts returns the system prompts of all requests.
@@ -17,6 +19,23 @@ func (v *victim) prompts() (all []string) {
 		all = append(all, r.System)
 	}
 	return all
+}
+
+// askWithBranch runs a turn and returns the system prompts of its requests. It repeats a turn whose prompt
+// has no branch: on a busy machine git may take too long.
+func (v *victim) askWithBranch(flags []string, calls ...[]providertest.Call) (prompts []string) {
+	v.t.Helper()
+	for range 5 {
+		before := len(v.Requests())
+		v.does(calls...)
+		o := v.ask(flags...)
+		require.Equal(v.t, 0, o.code, o.stderr)
+		if prompts = v.prompts()[before:]; strings.Contains(prompts[0], "Git branch") {
+			return prompts
+		}
+	}
+	require.Fail(v.t, "the prompt has no branch", prompts[0])
+	return nil
 }
 
 // The model knows the branch and the changes at the beginning, and every request begins alike.
@@ -30,70 +49,80 @@ func TestTheBeginningHasBranchAndChanges(t *testing.T) {
 	v.git("commit", "-qm", "first")
 	v.write(v.path("old.txt"), "new\n")
 	v.write(v.path("new.txt"), "new\n")
-	v.does(call("write", map[string]any{"path": "third.txt", "content": "x"}), call("read", map[string]any{"path": "third.txt"}))
-	o := v.ask("--approval", "yolo")
-	require.Equal(t, 0, o.code, o.stderr)
-	prompts := v.prompts()
+	write := call("write", map[string]any{"path": "third.txt", "content": "x"})
+	prompts := v.askWithBranch([]string{"--approval", "yolo"}, write, call("read", map[string]any{"path": "third.txt"}))
 	require.Len(t, prompts, 3)
 	assert.Contains(t, prompts[0], "Git branch: \"topic\"\nGit status at the beginning:\n M \"old.txt\"\n?? \"new.txt\"\n")
 	assert.Contains(t, prompts[0], "\nDate: "+time.Now().Format("Monday, 2 January 2006")+"\n")
 	assert.Equal(t, prompts[0], prompts[1])
 	assert.Equal(t, prompts[0], prompts[2])
 
-	v.does()
-	require.Equal(t, 0, v.ask("--continue").code)
-	later := v.prompts()[3]
-	assert.Contains(t, later, "Git branch: \"topic\"\n")
-	assert.NotContains(t, later, "Git status", "a conversation that continues knows the changes from its tools")
+	later := v.askWithBranch([]string{"--continue"})
+	assert.NotContains(t, later[0], "Git status", "a conversation that continues knows the changes from its tools")
 }
 
-// The settings of a repository name programs, and git would run them for its status.
-func TestTheStatusRunsNothingOfTheRepository(t *testing.T) {
-	t.Parallel()
-	v := newVictim(t)
+// repository makes the folder a repository with a changed file, which git has to look at, and returns a
+// program that leaves a trace.
+func (v *victim) repository() (pwn string) {
+	v.t.Helper()
 	v.git("init", "-q", "-b", "main")
 	v.write(v.path("a.txt"), "old\n")
+	v.write(v.path(".gitattributes"), "* filter=x diff=x\n")
 	v.git("add", ".")
 	v.git("commit", "-qm", "first")
-	pwn := v.path("pwn.sh")
-	v.write(pwn, "#!/bin/sh\ntouch "+v.path("pwned")+" "+filepath.Join(v.home, "pwned")+" "+filepath.Join(v.outside, "pwned")+"\ncat\n")
-	require.NoError(t, os.Chmod(pwn, 0o700))
-	config := v.read(v.path(".git/config"))
-	for key, value := range map[string]string{
-		"core.fsmonitor": pwn, "core.pager": pwn, "core.editor": pwn, "core.sshCommand": pwn, "diff.external": pwn, "alias.status": "!" + pwn,
-		"filter.x.clean": pwn, "filter.x.process": pwn, "core.hooksPath": v.work, "core.gitProxy": pwn, "core.alternateRefsCommand": pwn,
+	v.write(v.path("a.txt"), "new\n")
+	pwn = filepath.Join(v.outside, "pwn.sh")
+	v.write(pwn, "#!/bin/sh\ntouch "+filepath.Join(v.outside, "pwned")+"\ncat\n")
+	require.NoError(v.t, os.Chmod(pwn, 0o700))
+	return pwn
+}
+
+// The settings of a repository name programs, and git would run some of them for its status.
+func TestTheStatusRunsNothingOfTheRepository(t *testing.T) {
+	t.Parallel()
+	newVictim(t).needsSandbox()
+	for key, shown := range map[string]bool{
+		"core.fsmonitor": true, "core.pager": true, "core.sshCommand": true, "diff.external": true, "alias.status": true, "core.hooksPath": true,
+		"core.alternateRefsCommand": true, "filter.x.clean": false, "filter.x.process": false, "include.path": false,
 	} {
-		section, name, _ := strings.Cut(key, ".")
-		if middle, last, found := strings.Cut(name, "."); found {
-			section, name = section+` "`+middle+`"`, last
-		}
-		config += "[" + section + "]\n\t" + name + " = " + value + "\n"
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			value := v.repository()
+			switch key {
+			case "alias.status":
+				value = "!" + value
+			case "core.hooksPath":
+				require.NoError(t, os.Rename(value, filepath.Join(v.outside, "post-index-change")))
+				value = v.outside
+			case "include.path":
+				v.write(v.path(".git/more"), "[filter \"x\"]\n\tclean = "+value+"\n")
+				value = "more"
+			}
+			v.git("config", key, value)
+			if shown {
+				prompt := v.askWithBranch([]string{"--approval", "yolo"})[0]
+				assert.Contains(t, prompt, "Git branch: \"main\"\nGit status at the beginning:\n M \"a.txt\"\n")
+			} else {
+				v.does()
+				require.Equal(t, 0, v.ask("--approval", "yolo").code)
+				assert.NotContains(t, v.prompts()[0], "Git branch")
+			}
+			assert.NoFileExists(t, filepath.Join(v.outside, "pwned"))
+			if key == "filter.x.clean" || key == "include.path" || key == "core.fsmonitor" {
+				v.git("status")
+				assert.FileExists(t, filepath.Join(v.outside, "pwned"), "git itself runs it")
+			}
+		})
 	}
-	v.write(v.path(".git/config"), config)
-	v.write(v.path(".gitattributes"), "* filter=x diff=x\n")
-	v.write(v.path("a.txt"), "new\n") // git has to look at it
-	v.does()
-	for _, approval := range []string{"read-only", "ask", "yolo"} {
-		require.Equal(t, 0, v.ask("--approval", approval).code)
-	}
-	for _, dir := range []string{v.work, v.home, v.outside} {
-		assert.NoFileExists(t, filepath.Join(dir, "pwned"))
-	}
-	v.git("status")
-	assert.FileExists(t, v.path("pwned"), "outside the sandbox they run")
 }
 
 // A repository on which git hangs delays the first request by seconds at most.
 func TestAStatusThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
-	v.git("init", "-q", "-b", "main")
-	v.write(v.path("a.txt"), "old\n")
-	v.git("add", ".")
-	v.git("commit", "-qm", "first")
-	v.write(v.path(".git/config"), v.read(v.path(".git/config"))+"[filter \"x\"]\n\tclean = \"trap '' TERM; sleep 1000\"\n")
-	v.write(v.path(".gitattributes"), "* filter=x\n")
-	v.write(v.path("a.txt"), "new\n")
+	v.repository()
+	v.write(filepath.Join(v.home, ".gitconfig"), "[filter \"x\"]\n\tclean = \"trap '' TERM; sleep 1000\"\n") // the user's own
 	v.does()
 	started := time.Now()
 	o := v.ask()

@@ -47,14 +47,17 @@ func (p Probe) Text(ctx context.Context, dir string, begins bool) string {
 	return text
 }
 
-// command prints the branch and the changes of the working directory. git starts no other program for
-// it but those that the repository's attributes name, which the sandbox restricts. Renames are not
-// looked for, because that takes long.
-var command = "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=true -c color.ui=false " +
-	"status --porcelain=v1 --branch --no-renames --no-ahead-behind --untracked-files=normal --ignore-submodules=all -- . 2>/dev/null | head -c " + outputLimit
-
-// outputLimit is one byte more than is read, which shows that there is more.
-var outputLimit = strconv.Itoa(maxOutput + 1)
+// command prints the branch and the changes of the working directory. Renames are not looked for, because
+// that takes long. For a status git starts programs that its settings name, so those are overridden, and
+// a repository that names filters of its own has no status: their names are not known in advance. Missing
+// objects are not fetched, for which settings name programs, too.
+var command = `export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1
+filters=$(git config --show-scope --name-only --get-regexp '^filter\.' 2>/dev/null)
+case $? in 0|1) ;; *) exit 1 ;; esac
+printf '%s\n' "$filters" | grep -Eq '^(local|worktree)' && exit 1
+git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=true -c color.ui=false ` +
+	`status --porcelain=v1 --branch --no-renames --no-ahead-behind --untracked-files=normal --ignore-submodules=all -- . 2>/dev/null | head -c ` +
+	strconv.Itoa(maxOutput+1) // one byte more than is used shows that there is more
 
 // status is the output of the command.
 type status struct {

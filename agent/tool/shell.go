@@ -197,10 +197,11 @@ func (s Shell) Name() string {
 }
 
 // peekTime is how long a command of Peek may take.
-const peekTime = time.Second
+const peekTime = 2 * time.Second
 
-// Peek runs a command line that only reads in the strict sandbox, in the directory dir, for at most a
-// second. ok is false if it failed, if it took too long, if its output is too long for a result, or if there is no sandbox.
+// Peek runs a command line that only reads in the strict sandbox, in the directory dir, for at most two
+// seconds. ok is false if it failed or took too long, if its output is too long for a result, or if
+// there is no sandbox.
 func (s Shell) Peek(ctx context.Context, dir, line string) (output string, ok bool) {
 	if s.options.Sandbox == nil {
 		return "", false
