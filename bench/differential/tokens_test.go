@@ -40,16 +40,16 @@ func TestTenTurnsCostNoMoreInputThanPi(t *testing.T) {
 		name   string
 		api    provider.API
 		compat object
-		grep   bool // pi has its grep, which is off by default
+		grep   bool // searches use the tool grep, which pi has only on request
 	}{
 		{name: "Anthropic Messages", api: provider.AnthropicMessages},
 		{name: "the same, strict tools", api: provider.AnthropicMessages, compat: object{"supportsStrictTools": true}},
-		{name: "the same, pi with grep", api: provider.AnthropicMessages, grep: true},
+		{name: "the same, with grep", api: provider.AnthropicMessages, grep: true},
 		{name: "Chat Completions", api: provider.OpenAICompletions},
 		{name: "Responses", api: provider.OpenAIResponses},
 		{name: "the same, strict tools", api: provider.OpenAIResponses, compat: object{"supportsStrictMode": true}},
 	} {
-		ours, pis := newTalk(t, c.api, c.compat), newTalk(t, c.api, c.compat)
+		ours, pis := newTalk(t, c.api, c.compat, c.grep), newTalk(t, c.api, c.compat, c.grep)
 		ours.runOurs(program)
 		pis.runPi(c.grep)
 		a, b := ours.cost(), pis.cost()
@@ -105,13 +105,30 @@ func answers(parts ...any) (replies []providertest.Reply) {
 	return replies
 }
 
-func newTalk(t *testing.T, api provider.API, compat object) *talk {
+// searched replaces a command that searches by a call of grep.
+func searched(command providertest.Call) []providertest.Call {
+	line, _ := command.Args.(object)["command"].(string)
+	switch line {
+	case "grep -n Fields *.go":
+		return []providertest.Call{call("grep", object{"pattern": "Fields", "glob": "*.go"})}
+	case "grep -rn Count .":
+		return []providertest.Call{call("grep", object{"pattern": "Count"})}
+	}
+	return []providertest.Call{command}
+}
+
+func newTalk(t *testing.T, api provider.API, compat object, grep bool) *talk {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	w := &talk{t: t, Server: providertest.New(t), home: filepath.Join(dir, "home"), work: filepath.Join(dir, "words")}
 	for _, turn := range turns {
-		w.Script("m", turn.answers...)
+		for _, a := range turn.answers {
+			if grep && len(a.ToolCalls) > 0 && a.ToolCalls[0].Name == "bash" {
+				a.ToolCalls = searched(a.ToolCalls[0])
+			}
+			w.Script("m", a)
+		}
 	}
 	model := object{"id": "m", "name": "m", "reasoning": false, "input": []string{"text"}, "contextWindow": 200_000, "maxTokens": 8192}
 	if compat != nil {
@@ -289,7 +306,7 @@ func TestTheBeginningOfAConversationStaysTheSame(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "xcsh-ls")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/xcsh-ls").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	w := newTalk(t, provider.AnthropicMessages, nil)
+	w := newTalk(t, provider.AnthropicMessages, nil, true)
 	w.runOurs(program)
 	var all []string
 	for _, r := range w.Requests() {
