@@ -154,7 +154,7 @@ func TestNotesOfATurnAreBounded(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{}
 	var replies []providertest.Reply
-	for _, dir := range strings.SplitSeq("abcdefghij", "") {
+	for dir := range strings.SplitSeq("abcdefghij", "") {
 		files["/w/"+dir+"/AGENTS.md"] = strings.Repeat(dir, 200<<10)
 		files["/w/"+dir+"/x"] = "x"
 		replies = append(replies, calling("read", dir+"/x"))
