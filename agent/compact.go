@@ -186,7 +186,7 @@ func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Questi
 	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
 	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
 		service, req, err := h.Request(ctx)
-		req.System, req.Messages, req.Tools, req.Size = q.System, []provider.Message{prompt}, nil, 0
+		req.System, req.Messages, req.Tools, req.Size, req.OneOff = q.System, []provider.Message{prompt}, nil, 0, true
 		return service, req, err
 	})
 	if err != nil {

@@ -39,6 +39,9 @@ func (s *Session) orient(ctx context.Context, log *session.Log) {
 	text, known := s.around.known(header)
 	if !known {
 		text = s.m.cfg.Surroundings(ctx, s.cwd, len(c.Messages) == 0) // one turn at a time is here
+		if ctx.Err() != nil {
+			return // it may be incomplete, and no request follows
+		}
 	}
 	s.around.set(header.ID, log, text)
 }

@@ -107,6 +107,9 @@ func build(req provider.Request) request {
 	for _, m := range provider.Prepare(req.Messages, req.Model) {
 		r.add(m)
 	}
+	if req.OneOff {
+		return r
+	}
 	mark := &cacheControl{Type: "ephemeral"}
 	if long := c.SupportsLongCacheRetention; req.LongCache && (long == nil && own || long != nil && *long) {
 		mark.TTL = "1h"

@@ -143,3 +143,10 @@ func TestEagerStreamingByHeader(t *testing.T) {
 	r = send(t, func(req *provider.Request) { req.Tools = ownTools() })
 	require.Empty(t, r.Header.Get("Anthropic-Beta"))
 }
+
+// Writing to the cache costs more than reading without it.
+func TestAQuestionOutsideOfAConversationIsNotCached(t *testing.T) {
+	t.Parallel()
+	r := send(t, func(req *provider.Request) { req.System, req.OneOff, req.LongCache = "Summarize.", true, true })
+	require.NotContains(t, string(r.Body), "cache_control")
+}

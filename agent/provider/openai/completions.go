@@ -150,7 +150,7 @@ func buildCompletions(req provider.Request, c compat) completionsRequest {
 		}})
 	}
 	r.Messages = chatMessages(req, c)
-	if c.CacheControlFormat == "anthropic" {
+	if c.CacheControlFormat == "anthropic" && !req.OneOff {
 		r.cache(req.LongCache && c.SupportsLongCacheRetention != nil && *c.SupportsLongCacheRetention)
 	}
 	return r

@@ -29,7 +29,7 @@ func retain(req provider.Request, c compat) (r retention) {
 		supported = *c.SupportsLongCacheRetention
 	}
 	switch {
-	case !req.LongCache || !supported || c.CacheControlFormat != "":
+	case !req.LongCache || req.OneOff || !supported || c.CacheControlFormat != "":
 	case c.SupportsExplicitPromptCacheMode:
 		r.PromptCacheOptions = &cacheOptions{"30m"}
 	case c.SupportsLongCacheRetention != nil || keeps(req.Model.ID):

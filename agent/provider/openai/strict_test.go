@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,13 @@ func TestOwnToolsAreEnforcedWhereTheCatalogueSaysSo(t *testing.T) {
 		_, m = send(t, api, func(req *provider.Request) { req.Tools = ownTools() })
 		require.NotContains(t, string(m["tools"]), `"null"`, "a service of which nothing is known")
 		require.NotContains(t, string(m["tools"]), `"strict":true`)
+	}
+	for id, enforced := range map[string]bool{"openai/gpt-5": true, "google/gemini-3": false, "anthropic/claude-opus-5": false} {
+		m := body(t, provider.OpenAICompletions, false, func(req *provider.Request) {
+			req.Tools, req.Model.Provider, req.Model.Compat = ownTools(), "openrouter", json.RawMessage(`{"supportsStrictMode":true}`)
+			req.Model.ID = id
+		})
+		require.Equal(t, enforced, strings.Contains(string(m["tools"]), `"strict":true`), "OpenRouter, %s", id)
 	}
 	known := map[string]bool{}
 	for _, m := range catalog.Embedded().Models {
