@@ -203,6 +203,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"approval", a.Approval, b.Approval},
 		{"retries", a.Retries, b.Retries},
 		{"retryLimit", a.RetryLimit, b.RetryLimit},
+		{"cacheRetention", a.CacheRetention, b.CacheRetention},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},

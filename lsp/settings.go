@@ -29,9 +29,14 @@ type Settings struct {
 	Retries       *int          // of a failed request to a model; nil means the default
 	RetryLimit    time.Duration // the longest wait before one; 0 means the default
 	UI            UISettings
-	History       HistorySettings
-	ShowSummary   *bool // false shows no summary of a resumed session; nil means true
-	Restricted    bool  // the user has not trusted the workspace; see [commands.Env]
+
+	// CacheRetention is how long services keep the beginning of a conversation in their cache, "short"
+	// or "long"; "auto" and "" mean what PI_CACHE_RETENTION says, else short.
+	CacheRetention string
+
+	History     HistorySettings
+	ShowSummary *bool // false shows no summary of a resumed session; nil means true
+	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
 
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
 	// options may come from a workspace.
@@ -100,6 +105,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
 			s.RetryLimit = time.Duration(n) * time.Second
 		}),
+		"cacheRetention": r.oneOf(&s.CacheRetention, "auto", "short", "long"),
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),

@@ -185,6 +185,7 @@ func (r *Run) add(u *provider.Usage) {
 	sum.Output += u.Output
 	sum.CacheRead += u.CacheRead
 	sum.CacheWrite += u.CacheWrite
+	sum.CacheWriteLong += u.CacheWriteLong
 	sum.TotalTokens += u.TotalTokens
 	sum.Cost.Input += u.Cost.Input
 	sum.Cost.Output += u.Cost.Output

@@ -178,10 +178,14 @@ func (m Model) Price(u Usage) (cost UsageCost, known bool) {
 			p.Input, p.Output, p.CacheRead, p.CacheWrite = t.Input, t.Output, t.CacheRead, t.CacheWrite
 		}
 	}
-	const million = 1e6
+	const (
+		million   = 1e6
+		longWrite = 2 // what an hour in the cache costs, as a multiple of the price of input
+	)
 	cost = UsageCost{
 		Input: float64(u.Input) * p.Input / million, Output: float64(u.Output) * p.Output / million,
-		CacheRead: float64(u.CacheRead) * p.CacheRead / million, CacheWrite: float64(u.CacheWrite) * p.CacheWrite / million,
+		CacheRead:  float64(u.CacheRead) * p.CacheRead / million,
+		CacheWrite: (float64(u.CacheWrite-u.CacheWriteLong)*p.CacheWrite + float64(u.CacheWriteLong)*longWrite*p.Input) / million,
 	}
 	cost.Total = cost.Input + cost.Output + cost.CacheRead + cost.CacheWrite
 	return cost, true

@@ -15,6 +15,8 @@ type Options struct {
 	Transport http.RoundTripper // nil: one that is shared by all clients
 	Idle      time.Duration     // silence that ends a request, also before the first byte; 0: DefaultIdle; < 0: none
 
+	LongCache bool // set LongCache in every request
+
 	AfterFunc func(time.Duration, func()) Timer // nil: time.AfterFunc
 	Now       func() time.Time                  // nil: time.Now
 }

@@ -23,6 +23,10 @@ type Call struct {
 	URL    string
 	Header http.Header
 	Body   []byte
+
+	// Instead returns another form of the request for a service that refused this one, and whether
+	// there is one. nil: there is none.
+	Instead func(cause *provider.Error) (Call, bool)
 }
 
 // Decoder reads the events of one answer in a wire format.
@@ -48,6 +52,7 @@ func Stream(ctx context.Context, req provider.Request, o Options, begin Begin) i
 	return func(yield func(provider.Event) bool) {
 		req := req
 		req.Key = strings.TrimSpace(req.Key) // a line end gets into it easily
+		req.LongCache = req.LongCache || o.LongCache
 		a := answer.New(req.Model, o.now(), yield)
 		x := &exchange{req: req, options: o, secrets: secrets(req)}
 		if err := x.run(ctx, a, begin); err != nil {
@@ -84,19 +89,35 @@ func (x *exchange) run(parent context.Context, a *answer.Answer, begin Begin) *p
 	}
 	w := newWatch(x.options, cancel)
 	defer w.stop()
+	for {
+		failure, refused := x.exchange(ctx, call, decoder, a, w)
+		if !refused || call.Instead == nil {
+			return failure
+		}
+		instead, ok := call.Instead(failure)
+		if !ok {
+			return failure
+		}
+		instead.Instead, call, x.id = nil, instead, "" // one other form is enough
+	}
+}
+
+// exchange makes the call and reads the answer. refused reports that the service answered with a
+// failure instead.
+func (x *exchange) exchange(ctx context.Context, call Call, decoder Decoder, a *answer.Answer, w *watch) (failure *provider.Error, refused bool) {
 	resp, err := x.send(ctx, call, w)
 	if err != nil {
-		return x.broken(ctx, err)
+		return x.broken(ctx, err), false
 	}
 	defer resp.Body.Close()
 	body := watched{resp.Body, w}
 	if failure := x.check(resp, body); failure != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
-			return x.broken(ctx, cause)
+			return x.broken(ctx, cause), false
 		}
-		return failure
+		return failure, true
 	}
-	return x.read(ctx, newEventReader(body), decoder, a)
+	return x.read(ctx, newEventReader(body), decoder, a), false
 }
 
 // read hands the events to the decoder until the answer is complete.

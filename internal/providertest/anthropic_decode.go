@@ -26,6 +26,12 @@ func decodeAnthropic(body []byte, h http.Header) (Request, error) {
 		req.System += p.Text
 	}
 	for _, t := range in.Tools {
+		if t.Strict != nil && *t.Strict {
+			req.strict = true
+			if err := checkStrict(t.Name, t.InputSchema, false); err != nil {
+				return req, err
+			}
+		}
 		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: t.Description, Parameters: t.InputSchema})
 	}
 	for i, m := range in.Messages {

@@ -26,6 +26,12 @@ func decodeCompletions(body []byte, _ http.Header) (Request, error) {
 		if t.Type != "function" || !toolName.MatchString(t.Function.Name) {
 			return req, invalid("Invalid 'tools[%d].function.name': string does not match pattern.", i)
 		}
+		if t.Function.Strict {
+			req.strict = true
+			if err := checkStrict(t.Function.Name, t.Function.Parameters, true); err != nil {
+				return req, err
+			}
+		}
 		req.Tools = append(req.Tools, provider.Tool{
 			Name: t.Function.Name, Description: t.Function.Description, Parameters: t.Function.Parameters,
 		})

@@ -15,6 +15,7 @@ type Limits struct {
 	Signed bool // tool calls have Gemini's signature, that of the reply or the one for calls of other models
 
 	NoImages bool // every image is rejected
+	NoStrict bool // every strict tool is rejected
 }
 
 // Limit enforces limits for the model with this id. Replies without a usage then report the real
@@ -32,6 +33,8 @@ func (l Limits) check(f *format, req Request) *refusal {
 	switch {
 	case l.NoImages && req.hasImages():
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")
+	case l.NoStrict && req.strict:
+		return invalid("The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.")
 	case l.Signed && !signed(req):
 		return invalid("Function call is missing a thought_signature in functionCall parts.")
 	case l.Output > 0 && req.MaxTokens > l.Output:

@@ -29,6 +29,7 @@ export const machineSettings = [
   'sandbox',
   'retries',
   'retryLimit',
+  'cacheRetention',
   'agentDir',
   'sessionDir',
   'roots',
@@ -52,7 +53,7 @@ export function userSettings(section: () => Section): SettingsReader {
 }
 
 /** The keys that the server also reads from its section. The others are used only by the extension. */
-const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox'] as const;
+const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox', 'cacheRetention'] as const;
 
 /** The section xcshLs in the server's format. Unset values are omitted, so that the server's defaults apply. */
 export interface ServerSettings {
@@ -66,6 +67,7 @@ export interface ServerSettings {
   sandbox?: 'on' | 'off';
   retries?: number;
   retryLimit?: number;
+  cacheRetention?: 'auto' | 'short' | 'long';
   history?: { enabled: false };
   showResumeSummary?: false;
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */

@@ -1273,6 +1273,7 @@ export interface TurnUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
+  cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
 }

@@ -720,6 +720,7 @@
 ---@field output integer
 ---@field cacheRead integer
 ---@field cacheWrite integer
+---@field cacheWrite1h? integer
 ---@field totalTokens integer
 ---@field cost xcsh.wire.UsageCost
 

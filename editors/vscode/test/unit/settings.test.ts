@@ -77,6 +77,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     sandbox: 'off',
     retries: 100,
     retryLimit: 3600,
+    cacheRetention: 'long',
     'server.path': './evil',
     agentDir: '.evil',
     sessionDir: '.evil',
