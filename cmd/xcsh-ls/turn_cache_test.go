@@ -35,6 +35,7 @@ func TestCacheRetention(t *testing.T) {
 		"the variable, another value":   {"", "short", false},
 		"the option":                    {"long", "", true},
 		"the option overrides the rest": {"short", "long", false},
+		"auto":                          {"auto", "long", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
