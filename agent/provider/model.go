@@ -11,10 +11,12 @@ type API string
 
 // The wire formats that are spoken here.
 const (
-	AnthropicMessages API = "anthropic-messages"
-	OpenAICompletions API = "openai-completions"
-	OpenAIResponses   API = "openai-responses"
-	Scripted          API = "scripted" // the offline model
+	AnthropicMessages  API = "anthropic-messages"
+	OpenAICompletions  API = "openai-completions"
+	OpenAIResponses    API = "openai-responses"
+	AzureResponses     API = "azure-openai-responses" // Responses of a customer's own resource
+	GoogleGenerativeAI API = "google-generative-ai"
+	Scripted           API = "scripted" // the offline model
 )
 
 // Model is one entry of the catalogue. Its JSON is that of pi's models.json, so that a user's own

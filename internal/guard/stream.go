@@ -178,7 +178,9 @@ func (x *exchange) check(resp *http.Response, body io.Reader) *provider.Error {
 			return x.fail(provider.Protocol, "status "+resp.Status+" with "+shown)
 		}
 		failure := x.explain(problem)
-		failure.RetryAfter = retryAfter(resp.Header, x.options.now())
+		if delay := retryAfter(resp.Header, x.options.now()); delay > 0 {
+			failure.RetryAfter = delay
+		}
 		return failure
 	}
 }

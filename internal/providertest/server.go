@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -61,6 +62,8 @@ func (s *Server) URL(api provider.API) string {
 	switch api {
 	case provider.OpenAICompletions, provider.OpenAIResponses:
 		return s.http.URL + "/v1"
+	case provider.GoogleGenerativeAI:
+		return s.http.URL + "/v1beta"
 	default:
 		return s.http.URL
 	}
@@ -90,7 +93,7 @@ func (s *Server) Requests() []Request {
 type format struct {
 	api    provider.API
 	path   string
-	decode func(body []byte, h http.Header) (Request, error) // the error may be a *refusal
+	decode func(r *http.Request, body []byte) (Request, error) // the error may be a *refusal
 	frames func(r Reply, m made) []frame
 	refuse func(refusal) any   // the body of an error answer
 	within func(refusal) frame // an error in the middle of a stream
@@ -124,7 +127,7 @@ func (r *refusal) Error() string { return r.message }
 
 type object = map[string]any
 
-var formats = []*format{anthropicFormat, completionsFormat, responsesFormat}
+var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, geminiFormat}
 
 const hidden = "(hidden)"
 
@@ -136,8 +139,9 @@ func (s *Server) serve(f *format, w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	req, err := f.decode(body, r.Header)
-	admitted := s.Key == "" || r.Header.Get("X-Api-Key") == s.Key || r.Header.Get("Authorization") == "Bearer "+s.Key
+	req, err := f.decode(r, body)
+	given := []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.Header.Get("Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
+	admitted := s.Key == "" || slices.Contains(given, s.Key)
 	ended := make(chan struct{})
 	defer close(ended)
 	m := s.record(f, &req, body, r.Header, ended)
