@@ -62,6 +62,8 @@ func (s *Server) URL(api provider.API) string {
 	switch api {
 	case provider.OpenAICompletions, provider.OpenAIResponses:
 		return s.http.URL + "/v1"
+	case provider.AzureResponses:
+		return s.http.URL + "/openai/v1"
 	case provider.GoogleGenerativeAI:
 		return s.http.URL + "/v1beta"
 	default:
@@ -127,7 +129,7 @@ func (r *refusal) Error() string { return r.message }
 
 type object = map[string]any
 
-var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, geminiFormat}
+var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat}
 
 const hidden = "(hidden)"
 
