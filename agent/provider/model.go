@@ -16,6 +16,7 @@ const (
 	OpenAIResponses    API = "openai-responses"
 	AzureResponses     API = "azure-openai-responses" // Responses of a customer's own resource
 	GoogleGenerativeAI API = "google-generative-ai"
+	GoogleVertex       API = "google-vertex" // the same at a project of Google Cloud
 	Scripted           API = "scripted" // the offline model
 )
 
@@ -87,6 +88,9 @@ func ParseRef(s string) (r Ref, ok bool) {
 
 // TakesImages reports whether the model can be shown images.
 func (m Model) TakesImages() bool { return slices.Contains(m.Input, "image") }
+
+// signsTexts reports whether the model may sign a text, even an empty one.
+func (m Model) signsTexts() bool { return m.API == GoogleGenerativeAI || m.API == GoogleVertex }
 
 // Window is the context window in tokens.
 func (m Model) Window() int {

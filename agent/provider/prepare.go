@@ -92,7 +92,7 @@ func (p *preparation) answer(msg Message) {
 			continue
 		}
 		// Gemini signs an empty text when nothing follows its thinking, and wants the signature back.
-		if !empty(b) || b.TextSignature != "" && p.model.API == GoogleGenerativeAI {
+		if !empty(b) || b.TextSignature != "" && p.model.signsTexts() {
 			t.message.Content = append(t.message.Content, b)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
@@ -57,10 +58,13 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 func services() map[provider.API]provider.Provider {
 	var o guard.Options
 	return map[provider.API]provider.Provider{
-		provider.AnthropicMessages: anthropic.New(o),
-		provider.OpenAICompletions: openai.NewCompletions(o),
-		provider.OpenAIResponses:   openai.NewResponses(o),
-		provider.Scripted:          offline.Provider{Now: time.Now},
+		provider.AnthropicMessages:  anthropic.New(o),
+		provider.OpenAICompletions:  openai.NewCompletions(o),
+		provider.OpenAIResponses:    openai.NewResponses(o),
+		provider.AzureResponses:     openai.NewAzure(o, os.Getenv),
+		provider.GoogleGenerativeAI: gemini.New(o),
+		provider.GoogleVertex:       gemini.NewVertex(o, os.Getenv),
+		provider.Scripted:           offline.Provider{Now: time.Now},
 	}
 }
 

@@ -79,6 +79,9 @@ func (x *exchange) run(parent context.Context, a *answer.Answer, begin Begin) *p
 		return x.broken(ctx, ctx.Err())
 	}
 	call, decoder, err := begin(x.req, a)
+	if own, ok := errors.AsType[*provider.Error](err); ok {
+		return own
+	}
 	if err != nil {
 		return x.fail(provider.InvalidRequest, err.Error())
 	}

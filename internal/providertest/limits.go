@@ -50,7 +50,7 @@ func (l Limits) check(f *format, req Request) *refusal {
 func signed(req Request) bool {
 	for _, m := range req.Messages {
 		for i, call := range m.ToolCalls() {
-			if i > 0 && req.API == provider.GoogleGenerativeAI {
+			if i > 0 && google(req.API) {
 				break // of parallel calls it signs the first one
 			}
 			if call.ThoughtSignature == "" {

@@ -91,7 +91,7 @@ func (s suite) complete(t *testing.T) {
 	assert.Equal(t, now.UnixMilli(), m.Timestamp)
 	u := *m.Usage
 	written := 10
-	if s.api == provider.GoogleGenerativeAI {
+	if google(s.api) {
 		written = 0 // it does not say what it writes to its cache
 	}
 	assert.Equal(t, []int{110 - written, 20, 40, written, 170}, []int{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.TotalTokens})
@@ -167,7 +167,7 @@ func (s suite) conversation(t *testing.T) {
 func (s suite) arguments(t *testing.T) {
 	k := s.kit(t)
 	for _, raw := range []string{`{"a":`, `[1]`, `{"a":1,"a":2}`, `"text"`} {
-		if s.api == provider.GoogleGenerativeAI && !json.Valid([]byte(raw)) {
+		if google(s.api) && !json.Valid([]byte(raw)) {
 			continue // there they are not a text
 		}
 		k.Script("m", Reply{ToolCalls: []Call{{Name: "read", Args: json.RawMessage(raw)}}})
@@ -201,7 +201,7 @@ func (s suite) fault(t *testing.T, f Fault) {
 		assert.Empty(t, o.Message.Content)
 	case f.where() == inText:
 		assert.Equal(t, "01234567", o.Message.PlainText())
-	case f == EndsInCall && s.api != provider.GoogleGenerativeAI: // there calls come whole
+	case f == EndsInCall && !google(s.api): // there calls come whole
 		c := o.Message.ToolCalls()
 		require.Len(t, c, 1)
 		assert.Equal(t, "{}", string(c[0].Arguments))
@@ -211,7 +211,7 @@ func (s suite) fault(t *testing.T, f Fault) {
 		want := map[provider.API]refusal{
 			provider.AnthropicMessages: anthropicFormat.faults[f],
 			provider.OpenAICompletions: openAIFaults[f], provider.OpenAIResponses: openAIFaults[f],
-			provider.AzureResponses: openAIFaults[f], provider.GoogleGenerativeAI: geminiFormat.faults[f],
+			provider.AzureResponses: openAIFaults[f], provider.GoogleGenerativeAI: geminiFormat.faults[f], provider.GoogleVertex: geminiFormat.faults[f],
 		}[s.api]
 		assert.Equal(t, want.status, o.Err.Status)
 		assert.Contains(t, o.Err.Message, want.message)

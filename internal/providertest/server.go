@@ -129,7 +129,7 @@ func (r *refusal) Error() string { return r.message }
 
 type object = map[string]any
 
-var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat}
+var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat, vertexFormat, vertexKeyFormat}
 
 const hidden = "(hidden)"
 

@@ -28,23 +28,24 @@ func (c *Client) Stream(ctx context.Context, req provider.Request) iter.Seq[prov
 }
 
 func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
-	body, err := guard.Encode(build(req))
-	if err != nil {
-		return guard.Call{}, nil, err
+	base := req.Model.BaseURL
+	if base == "" {
+		base = defaultBaseURL
 	}
 	h := http.Header{}
 	if req.Key != "" {
 		h.Set("X-Goog-Api-Key", req.Key) // not in the address, which proxies record
 	}
-	return guard.Call{URL: address(req.Model), Header: h, Body: body}, &decoder{answer: a}, nil
+	return call(req, a, base, h)
 }
 
-// address returns the URL of the model's streams. The base URL includes the version of the API.
-func address(m provider.Model) string {
-	base := m.BaseURL
-	if base == "" {
-		base = defaultBaseURL
+// call returns a request for a stream of the model. base includes the version of the API.
+func call(req provider.Request, a *answer.Answer, base string, h http.Header) (guard.Call, guard.Decoder, error) {
+	body, err := guard.Encode(build(req))
+	if err != nil {
+		return guard.Call{}, nil, err
 	}
 	// An id can come from a session file. Escaped, it can't name another resource of the service.
-	return strings.TrimRight(base, "/") + "/models/" + url.PathEscape(m.ID) + ":streamGenerateContent?alt=sse"
+	address := strings.TrimRight(base, "/") + "/models/" + url.PathEscape(req.Model.ID) + ":streamGenerateContent?alt=sse"
+	return guard.Call{URL: address, Header: h, Body: body}, &decoder{answer: a}, nil
 }
