@@ -46,7 +46,7 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 	hosted, _ := c.Services[m.API].(provider.Hosted)
 	if hosted != nil {
 		if _, err := hosted.Address(m); err != nil {
-			return "", err
+			return "", fault.New(fault.Provider, "%w", err).With("provider", m.Provider)
 		}
 	}
 	for _, dir := range c.dirs() {
