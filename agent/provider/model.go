@@ -17,6 +17,7 @@ const (
 	AzureResponses     API = "azure-openai-responses" // Responses of a customer's own resource
 	GoogleGenerativeAI API = "google-generative-ai"
 	GoogleVertex       API = "google-vertex" // the same at a project of Google Cloud
+	BedrockConverse    API = "bedrock-converse-stream"
 	Scripted           API = "scripted" // the offline model
 )
 

@@ -14,6 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
@@ -64,6 +65,7 @@ func services() map[provider.API]provider.Provider {
 		provider.AzureResponses:     openai.NewAzure(o, os.Getenv),
 		provider.GoogleGenerativeAI: gemini.New(o),
 		provider.GoogleVertex:       gemini.NewVertex(o, os.Getenv),
+		provider.BedrockConverse:    bedrock.New(o, os.Getenv),
 		provider.Scripted:           offline.Provider{Now: time.Now},
 	}
 }

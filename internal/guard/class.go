@@ -38,7 +38,7 @@ func (p *Problem) class(status int) provider.Class {
 	switch {
 	case status == http.StatusTooManyRequests && p.details.passing():
 		return provider.RateLimit // Google's text is about a quota, too
-	case status == http.StatusRequestEntityTooLarge, !limited && status < 500 && overflowWords.MatchString(text):
+	case status == http.StatusRequestEntityTooLarge, !limited && status < 500 && status != http.StatusTooManyRequests && overflowWords.MatchString(text):
 		return provider.ContextOverflow
 	case status == http.StatusPaymentRequired, status < 500 && quotaWords.MatchString(text):
 		return provider.Quota

@@ -50,6 +50,7 @@ func TestClasses(t *testing.T) {
 		{200, `{"error":{"type":"rate_limit_error","message":"slow"}}`, provider.RateLimit},
 		{200, `{"error":{"code":429,"message":"upstream"}}`, provider.RateLimit},
 
+		{429, `{"message":"Too many tokens, please wait before trying again."}`, provider.RateLimit},
 		{429, google(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.07s"}`), provider.RateLimit},
 		{429, google(`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"9s"}`), provider.Quota},
 		{429, google(`"not an object",{"retryDelay":7},{"retryDelay":"soon"}`), provider.Quota},

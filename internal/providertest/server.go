@@ -100,6 +100,10 @@ type format struct {
 	refuse func(refusal) any   // the body of an error answer
 	within func(refusal) frame // an error in the middle of a stream
 	faults map[Fault]refusal
+
+	// Of formats whose answers are not server-sent events.
+	media string
+	frame func(name string, data []byte) []byte
 }
 
 // made holds the values that the server makes up for an answer.
@@ -129,7 +133,7 @@ func (r *refusal) Error() string { return r.message }
 
 type object = map[string]any
 
-var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat, vertexFormat, vertexKeyFormat}
+var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat, vertexFormat, vertexKeyFormat, bedrockFormat}
 
 const hidden = "(hidden)"
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -37,7 +38,7 @@ func open(t *testing.T, f files, env map[string]string) *catalog.Catalog {
 		Services: map[provider.API]provider.Provider{
 			provider.AnthropicMessages: service, provider.OpenAICompletions: service, provider.OpenAIResponses: service, provider.Scripted: service,
 			provider.GoogleGenerativeAI: service, provider.AzureResponses: openai.NewAzure(guard.Options{}, getenv),
-			provider.GoogleVertex: gemini.NewVertex(guard.Options{}, getenv),
+			provider.GoogleVertex: gemini.NewVertex(guard.Options{}, getenv), provider.BedrockConverse: bedrock.New(guard.Options{}, getenv),
 		},
 	}
 }
@@ -65,7 +66,7 @@ func TestEmbeddedModels(t *testing.T) {
 		require.Equal(t, m.API == provider.AzureResponses, m.BaseURL == "", m.ID)
 		require.Contains(t, []provider.API{
 			provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses,
-			provider.AzureResponses, provider.GoogleGenerativeAI, provider.GoogleVertex,
+			provider.AzureResponses, provider.GoogleGenerativeAI, provider.GoogleVertex, provider.BedrockConverse,
 		}, m.API)
 		require.Positive(t, m.ContextWindow, m.ID)
 		require.False(t, seen[m.Ref()], m.Ref())

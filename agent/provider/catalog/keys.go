@@ -16,6 +16,7 @@ import (
 // variables are the names under which keys are kept in the environment, by provider. Of
 // any other provider it is its name in capitals with _API_KEY.
 var variables = map[string][]string{
+	"amazon-bedrock":        {"AWS_BEARER_TOKEN_BEDROCK"},
 	"anthropic":             {"ANTHROPIC_API_KEY"},
 	"azure":                 {"AZURE_OPENAI_API_KEY"},
 	"google":                {"GEMINI_API_KEY", "GOOGLE_API_KEY"},

@@ -99,7 +99,7 @@ func read(dir string) ([]provider.Model, error) {
 // customer's own.
 func askable(m provider.Model) bool {
 	switch m.API {
-	case provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses, provider.GoogleGenerativeAI:
+	case provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses, provider.GoogleGenerativeAI, provider.BedrockConverse:
 		return m.BaseURL != ""
 	case provider.AzureResponses, provider.GoogleVertex:
 		return true

@@ -1,0 +1,29 @@
+package bedrock_test
+
+import (
+	"testing"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
+	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+)
+
+// account sets the credentials of the environment, which Amazon's library reads.
+func account(t *testing.T) {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", providertest.AmazonKey)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", providertest.AmazonSecret)
+	t.Setenv("AWS_SESSION_TOKEN", "the-session")
+	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+}
+
+type variables map[string]string
+
+func (v variables) get(name string) string { return v[name] }
+
+func TestConformance(t *testing.T) {
+	account(t)
+	providertest.Run(t, provider.BedrockConverse, func(o guard.Options) provider.Provider { return bedrock.New(o, variables{}.get) })
+}
