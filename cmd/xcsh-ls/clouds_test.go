@@ -158,3 +158,25 @@ func TestRunAtGoogleCloud(t *testing.T) {
 	require.Equal(t, "Done.\n", stdout)
 	require.NotContains(t, m.read(m.sessionFile()), m.Key)
 }
+
+// Requests to Amazon are signed with the credentials of the environment. The fake service checks them.
+func TestRunAtAmazon(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.BedrockConverse)
+	m.Key = ""
+	const claude = "anthropic.claude-opus-4-5-20251101-v1:0"
+	m.Script(claude, providertest.Reply{Thinking: "hm", ToolCalls: calls("ls", nil)}, providertest.Reply{Text: "Done."})
+	at := "AWS_ENDPOINT_URL_BEDROCK_RUNTIME=" + m.URL(provider.BedrockConverse)
+	signed := []string{at, "AWS_REGION=eu-west-3", "AWS_ACCESS_KEY_ID=" + providertest.AmazonKey, "AWS_SECRET_ACCESS_KEY=" + providertest.AmazonSecret}
+	code, stdout, stderr := m.with(signed, "run", "--model", "amazon-bedrock/"+claude, "hello")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "Done.\n", stdout)
+	require.Contains(t, string(m.Requests()[1].Body), `"signature"`, "thinking goes back")
+
+	code, _, stderr = m.with(append(signed, "AWS_SECRET_ACCESS_KEY=another"), "run", "--continue", "hello")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "amazon-bedrock rejected the API key")
+	code, _, stderr = m.with([]string{at}, "run", "--continue", "hello")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "AWS_BEARER_TOKEN_BEDROCK")
+}
