@@ -34,17 +34,17 @@ func signedByAmazon(r *http.Request, body []byte) error {
 	for i, segment := range path {
 		path[i] = strings.ReplaceAll(url.QueryEscape(segment), "+", "%20")
 	}
-	canonical := r.Method + "\n" + strings.Join(path, "/") + "\n" + r.URL.RawQuery + "\n"
+	canonical := []string{r.Method, strings.Join(path, "/"), r.URL.RawQuery}
 	for name := range strings.SplitSeq(signed, ";") {
 		value := r.Header.Get(name)
 		if name == "host" {
 			value = r.Host
 		}
-		canonical += name + ":" + strings.TrimSpace(value) + "\n"
+		canonical = append(canonical, name+":"+strings.TrimSpace(value))
 	}
-	canonical += "\n" + signed + "\n" + sum(body)
+	canonical = append(canonical, "", signed, sum(body))
 	scope := day + "/" + region + "/bedrock/aws4_request"
-	text := "AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + scope + "\n" + sum([]byte(canonical))
+	text := "AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + scope + "\n" + sum([]byte(strings.Join(canonical, "\n")))
 	key := []byte("AWS4" + AmazonSecret)
 	for _, part := range []string{day, region, "bedrock", "aws4_request", text} {
 		h := hmac.New(sha256.New, key)

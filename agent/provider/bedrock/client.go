@@ -31,7 +31,7 @@ func New(o guard.Options, getenv func(string) string) *Client {
 }
 
 var (
-	regionName = regexp.MustCompile(`^[a-z]{2}[a-z0-9-]{3,30}$`)
+	regionName = regexp.MustCompile(`^[a-z]{2}[a-z0-9-]+$`)
 	standard   = regexp.MustCompile(`^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$`)
 	arn        = regexp.MustCompile(`^arn:aws(?:-[a-z-]+)?:bedrock:([a-z0-9-]+):`)
 )
@@ -103,6 +103,8 @@ func (c *Client) regionOf(base string) string {
 
 // trusted reports whether requests to an address may be signed. It can come from a file, and a signed
 // request shows the conversation to whoever gets it.
+//
+// Differs: pi signs requests to any address.
 func (c *Client) trusted(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {

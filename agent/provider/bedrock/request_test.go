@@ -2,6 +2,7 @@ package bedrock_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,12 +91,14 @@ func TestThinking(t *testing.T) {
 		fields    string
 		maxTokens string
 	}{
-		"off":              {opus, provider.Off, nil, nil, ``, `{"maxTokens":32000}`},
-		"a budget":         {opus, provider.Medium, nil, nil, `{"thinking":{"type":"enabled","budget_tokens":8192,"display":"summarized"},"anthropic_beta":["interleaved-thinking-2025-05-14"]}`, `{"maxTokens":32000}`},
-		"a short answer":   {opus, provider.Low, nil, func(r *provider.Request) { r.MaxTokens = 500 }, `{"thinking":{"type":"enabled","budget_tokens":1524,"display":"summarized"},"anthropic_beta":["interleaved-thinking-2025-05-14"]}`, `{"maxTokens":2548}`},
-		"a tiny model":     {opus, provider.High, nil, func(r *provider.Request) { r.Model.MaxTokens = 2000 }, ``, `{"maxTokens":2000}`},
-		"adaptive":         {"anthropic.claude-opus-4-6-v1", provider.Minimal, nil, nil, `{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}}`, `{"maxTokens":32000}`},
-		"a named level":    {"anthropic.claude-fable-5", provider.XHigh, nil, func(r *provider.Request) { r.Model.ThinkingLevelMap = map[provider.Level]*string{provider.XHigh: &extra} }, `{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"extra"}}`, `{"maxTokens":32000}`},
+		"off":            {opus, provider.Off, nil, nil, ``, `{"maxTokens":32000}`},
+		"a budget":       {opus, provider.Medium, nil, nil, `{"thinking":{"type":"enabled","budget_tokens":8192,"display":"summarized"},"anthropic_beta":["interleaved-thinking-2025-05-14"]}`, `{"maxTokens":32000}`},
+		"a short answer": {opus, provider.Low, nil, func(r *provider.Request) { r.MaxTokens = 500 }, `{"thinking":{"type":"enabled","budget_tokens":1524,"display":"summarized"},"anthropic_beta":["interleaved-thinking-2025-05-14"]}`, `{"maxTokens":2548}`},
+		"a tiny model":   {opus, provider.High, nil, func(r *provider.Request) { r.Model.MaxTokens = 2000 }, ``, `{"maxTokens":2000}`},
+		"adaptive":       {"anthropic.claude-opus-4-6-v1", provider.Minimal, nil, nil, `{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}}`, `{"maxTokens":32000}`},
+		"a named level": {"anthropic.claude-fable-5", provider.XHigh, nil, func(r *provider.Request) {
+			r.Model.ThinkingLevelMap = map[provider.Level]*string{provider.XHigh: &extra}
+		}, `{"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"extra"}}`, `{"maxTokens":32000}`},
 		"a government":     {"anthropic.claude-opus-4-6-v1", provider.High, variables{"AWS_REGION": "us-gov-west-1"}, nil, `{"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}}`, `{"maxTokens":32000}`},
 		"GPT":              {"openai.gpt-6", provider.Minimal, nil, nil, `{"reasoning":{"effort":"low"}}`, `{"maxTokens":32000}`},
 		"an open GPT":      {"openai.gpt-oss-120b-1:0", provider.Max, nil, nil, `{"reasoning_effort":"high"}`, `{"maxTokens":32000}`},
@@ -134,9 +137,7 @@ func TestAddresses(t *testing.T) {
 	keys := variables{"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
 	with := func(name, value string) variables {
 		v := variables{name: value}
-		for k, s := range keys {
-			v[k] = s
-		}
+		maps.Copy(v, keys)
 		return v
 	}
 	for _, c := range []struct {

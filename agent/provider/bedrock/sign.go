@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"sync"
 
@@ -70,8 +71,6 @@ func (s *signer) sign(ctx context.Context, call *guard.Call, region string, o gu
 	if err := v4.NewSigner().SignHTTP(ctx, found, req, hex.EncodeToString(sum[:]), "bedrock", region, o.Clock()); err != nil {
 		return err
 	}
-	for name, values := range req.Header {
-		call.Header[name] = values
-	}
+	maps.Copy(call.Header, req.Header)
 	return nil
 }

@@ -77,6 +77,7 @@ func (c *conversation) answer(m provider.Message) []part {
 			if c.signs {
 				p.FunctionCall.ID = b.ID
 			}
+			// Differs: pi sends such calls unsigned, and the service refuses the conversation.
 			if c.signs && !called && p.ThoughtSignature == "" {
 				p.ThoughtSignature = unsigned // only the first of parallel calls has one
 			}

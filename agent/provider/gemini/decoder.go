@@ -188,6 +188,7 @@ func (d *decoder) End() error {
 	case "MISSING_THOUGHT_SIGNATURE":
 		return d.failed(400, "a tool call in the conversation has no signature")
 	default:
+		// Differs: in pi, a reason that it does not know makes the answer a failure.
 		d.answer.StoppedFor(d.reason)
 	}
 	return nil

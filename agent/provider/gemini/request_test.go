@@ -2,6 +2,7 @@ package gemini_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -209,7 +210,7 @@ func TestSignaturesGoBackToTheirModel(t *testing.T) {
 	} {
 		other := req
 		change(&other.Model)
-		other.Messages = append(other.Messages[:len(other.Messages):len(other.Messages)], userMessage("You, too?"))
+		other.Messages = append(slices.Clip(other.Messages), userMessage("You, too?"))
 		s.Script(other.Model.ID, providertest.Reply{Text: "ok"})
 		o := providertest.Collect(t, gemini.New(guard.Options{}).Stream(t.Context(), other))
 		require.Nil(t, o.Err, "%v", o.Err)

@@ -19,6 +19,7 @@ type budgets struct {
 	tokens map[provider.Level]int
 }
 
+// Differs: pi sends no budget at all to 2.5 Pro without thinking, which the service refuses.
 var families = []budgets{
 	{"2.5-pro", 128, map[provider.Level]int{provider.Minimal: 128, provider.Low: 2048, provider.Medium: 8192, provider.High: 32768}},
 	{"2.5-flash-lite", 0, map[provider.Level]int{provider.Minimal: 512, provider.Low: 2048, provider.Medium: 8192, provider.High: 24576}},

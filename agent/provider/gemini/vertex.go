@@ -33,8 +33,8 @@ func NewVertex(o guard.Options, getenv func(string) string) *Vertex {
 }
 
 var (
-	projectID = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]{0,62}$`) // with the domain of older projects
-	region    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+	projectID = regexp.MustCompile(`^[a-z0-9][a-z0-9.:-]*$`) // with the domain of older projects
+	region    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 )
 
 // place returns the project and region of the environment.
@@ -71,6 +71,8 @@ func (v *Vertex) Address(m provider.Model) (string, error) {
 
 // trusted reports whether tokens may be sent to an address. A token is good for the whole account,
 // and an address can come from a file.
+//
+// Differs: pi sends them to any address.
 func trusted(base string) bool {
 	u, err := url.Parse(strings.ReplaceAll(base, "{location}", "global"))
 	if err != nil {

@@ -38,9 +38,11 @@ func (c *Azure) Stream(ctx context.Context, req provider.Request) iter.Seq[provi
 // Ambient is always false: the only credentials are keys.
 func (c *Azure) Ambient(provider.Model) bool { return false }
 
-var resourceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9-]{0,62}$`)
+var resourceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9-]*$`)
 
 // Address returns the address of the customer's resource. The environment takes precedence over m.
+//
+// Differs: pi sends the key to an address without encryption, too.
 func (c *Azure) Address(m provider.Model) (string, error) {
 	base := strings.TrimSpace(c.getenv("AZURE_OPENAI_BASE_URL"))
 	if name := strings.TrimSpace(c.getenv("AZURE_OPENAI_RESOURCE_NAME")); base == "" && name != "" {
