@@ -145,7 +145,7 @@ func (c Call) gemini(first bool) object {
 // signCall is the signature of a call, whatever the spelling of its arguments.
 func signCall(name string, args json.RawMessage) string {
 	var v any
-	_ = json.Unmarshal(args, &v) // what is not JSON can't come back
+	_ = json.Unmarshal(args, &v) // text that is not JSON can't come back
 	canonical, _ := json.Marshal(v)
 	return sign("call " + name + string(canonical))
 }

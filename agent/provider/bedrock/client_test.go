@@ -1,7 +1,11 @@
 package bedrock_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
@@ -15,8 +19,10 @@ func account(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", providertest.AmazonKey)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", providertest.AmazonSecret)
 	t.Setenv("AWS_SESSION_TOKEN", "the-session")
-	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+	t.Setenv("AWS_CONFIG_FILE", empty)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", empty)
 }
 
 type variables map[string]string

@@ -139,10 +139,12 @@ func TestOtherHostsGetNoSignedRequest(t *testing.T) {
 	require.Contains(t, s.last.Header.Get("Authorization"), "/eu-west-1/bedrock/aws4_request")
 
 	// The region of a profile takes precedence over that of the catalogue.
-	config := filepath.Join(t.TempDir(), "config")
+	dir := t.TempDir()
+	config, empty := filepath.Join(dir, "config"), filepath.Join(dir, "empty")
+	writeFile(t, empty, "")
 	writeFile(t, config, "[profile work]\nregion = ap-south-1\naws_access_key_id = c\naws_secret_access_key = d\n")
 	t.Setenv("AWS_CONFIG_FILE", config)
-	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", empty)
 	t.Setenv("AWS_PROFILE", "work")
 	t.Setenv("AWS_ACCESS_KEY_ID", "") // keys take precedence over a profile
 	s, err = ask("https://bedrock-runtime.us-east-1.amazonaws.com", map[string]string{"AWS_PROFILE": "work"})

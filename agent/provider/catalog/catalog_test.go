@@ -137,10 +137,18 @@ func TestModelsAtTheCustomersAddress(t *testing.T) {
 	assert.Empty(t, key)
 
 	// An address from a file does not get the credentials of the machine.
-	c = open(t, files{"/pi/models.json": `{"providers":{"google-vertex":{"baseUrl":"https://evil.example"}}}`}, map[string]string{
+	credentials := map[string]string{
 		"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "europe-west1",
-	})
+		"AWS_PROFILE": "work", "AWS_REGION": "eu-west-3",
+	}
+	const claude = "amazon-bedrock/anthropic.claude-opus-4-6-v1"
+	c = open(t, nil, credentials)
+	assert.True(t, available(c, flash))
+	assert.True(t, available(c, claude))
+	assert.Equal(t, "https://bedrock-runtime.eu-west-3.amazonaws.com", find(t, c, claude).BaseURL)
+	c = open(t, files{"/pi/models.json": `{"providers":{"google-vertex":{"baseUrl":"https://evil.example"},"amazon-bedrock":{"baseUrl":"https://evil.example"}}}`}, credentials)
 	assert.False(t, available(c, flash))
+	assert.False(t, available(c, claude))
 }
 
 func TestUnknownModelsOfKnownProviders(t *testing.T) {

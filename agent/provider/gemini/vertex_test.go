@@ -144,7 +144,7 @@ func TestVertexWithCredentials(t *testing.T) {
 	require.Nil(t, w.last, "a token went to another host")
 }
 
-// Each way in which there is no token is an error that tells the user what to do.
+// Each way in which there is no token is an error with advice for the user.
 func TestVertexWithoutAToken(t *testing.T) {
 	failed := func(ctx context.Context, env variables) *provider.Error {
 		t.Helper()
