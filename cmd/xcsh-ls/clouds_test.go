@@ -133,10 +133,9 @@ func TestRunAtGoogleCloud(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.GoogleVertex)
 	m.at("google-vertex", "")
-	m.Key = "ya29.a-very-secret-token"
 	tokens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"access_token":"` + m.Key + `","token_type":"Bearer","expires_in":3600}`))
+		_, _ = w.Write([]byte(`{"access_token":"` + fakeKey + `","token_type":"Bearer","expires_in":3600}`))
 	}))
 	t.Cleanup(tokens.Close)
 	secret, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -156,14 +155,13 @@ func TestRunAtGoogleCloud(t *testing.T) {
 	}, "run", "--model", "google-vertex/"+pro31, "hello")
 	require.Zero(t, code, stderr)
 	require.Equal(t, "Done.\n", stdout)
-	require.NotContains(t, m.read(m.sessionFile()), m.Key)
+	require.NotContains(t, m.read(m.sessionFile()), fakeKey)
 }
 
 // Requests to Amazon are signed with the credentials of the environment. The fake service checks them.
 func TestRunAtAmazon(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.BedrockConverse)
-	m.Key = ""
 	const claude = "anthropic.claude-opus-4-5-20251101-v1:0"
 	m.Script(claude, providertest.Reply{Thinking: "hm", ToolCalls: calls("ls", nil)}, providertest.Reply{Text: "Done."})
 	at := "AWS_ENDPOINT_URL_BEDROCK_RUNTIME=" + m.URL(provider.BedrockConverse)

@@ -146,8 +146,7 @@ func (s *Server) serve(f *format, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req, err := f.decode(r, body)
-	given := []string{r.Header.Get("X-Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.Header.Get("Api-Key"), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
-	admitted := s.Key == "" || slices.Contains(given, s.Key)
+	admitted := s.admits(r.Header)
 	ended := make(chan struct{})
 	defer close(ended)
 	m := s.record(f, &req, body, r.Header, ended)
@@ -181,6 +180,13 @@ func (s *Server) serve(f *format, w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.play(f, reply, m, w, r)
+}
+
+// admits reports whether a request has the key. Signatures are checked by the format that has them.
+func (s *Server) admits(h http.Header) bool {
+	authorization := h.Get("Authorization")
+	given := []string{h.Get("X-Api-Key"), h.Get("X-Goog-Api-Key"), h.Get("Api-Key"), strings.TrimPrefix(authorization, "Bearer ")}
+	return s.Key == "" || strings.HasPrefix(authorization, "AWS4-") || slices.Contains(given, s.Key)
 }
 
 // record keeps the request, without credentials.

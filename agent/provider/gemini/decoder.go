@@ -72,7 +72,7 @@ func (d *decoder) Event(in guard.Event) (complete bool, err error) {
 	}
 	d.use(c.Usage)
 	d.answer.Start()
-	if c.Feedback.BlockReason != "" {
+	if c.Feedback.BlockReason != "" && c.Feedback.BlockReason != "BLOCKED_REASON_UNSPECIFIED" {
 		d.reason, d.why = c.Feedback.BlockReason, c.Feedback.Message
 		return false, d.refused()
 	}

@@ -137,6 +137,8 @@ func TestBlockedPrompts(t *testing.T) {
 	o = read(t, `{"promptFeedback":{"blockReason":"OTHER","blockReasonMessage":"not here"}}`)
 	require.Equal(t, provider.Refused, o.Err.Class)
 	require.Contains(t, o.Err.Message, "not here")
+	o = read(t, `{"promptFeedback":{"blockReason":"BLOCKED_REASON_UNSPECIFIED"}}`, parts(`{"text":"ok"}`), stop)
+	require.Nil(t, o.Err)
 }
 
 func TestErrorsWithinAStream(t *testing.T) {

@@ -75,7 +75,7 @@ func build(req provider.Request) request {
 	if len(req.Tools) > 0 {
 		set := toolset{}
 		for _, t := range req.Tools {
-			set.Declarations = append(set.Declarations, declaration(t))
+			set.Declarations = append(set.Declarations, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 		}
 		r.Tools = []toolset{set}
 	}
