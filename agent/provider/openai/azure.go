@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -89,22 +91,29 @@ func (c *Azure) begin(req provider.Request, a *answer.Answer) (guard.Call, guard
 	if err != nil {
 		return guard.Call{}, nil, err
 	}
-	r := buildResponses(req)
-	r.Model = c.deployment(req.Model.ID)
-	body, err := guard.Encode(r)
+	out, decoder, err := beginResponses(req, a)
 	if err != nil {
 		return guard.Call{}, nil, err
+	}
+	if name := c.deployment(req.Model.ID); name != req.Model.ID {
+		word, err := guard.Encode(name)
+		if err != nil {
+			return guard.Call{}, nil, err
+		}
+		if out.Body, err = merge(out.Body, map[string]jsontext.Value{"model": word}); err != nil {
+			return guard.Call{}, nil, err
+		}
 	}
 	version := c.getenv("AZURE_OPENAI_API_VERSION")
 	if version == "" {
 		version = "v1"
 	}
-	h := http.Header{}
+	out.Header = http.Header{}
 	if req.Key != "" {
-		h.Set("Api-Key", req.Key)
+		out.Header.Set("Api-Key", req.Key)
 	}
-	address := base + "/responses?" + url.Values{"api-version": {version}}.Encode()
-	return guard.Call{URL: address, Header: h, Body: body}, &responsesDecoder{answer: a}, nil
+	out.URL = base + "/responses?" + url.Values{"api-version": {version}}.Encode()
+	return out, decoder, nil
 }
 
 // deployment returns the name under which the customer deployed the model.
