@@ -11,10 +11,14 @@ type API string
 
 // The wire formats that are spoken here.
 const (
-	AnthropicMessages API = "anthropic-messages"
-	OpenAICompletions API = "openai-completions"
-	OpenAIResponses   API = "openai-responses"
-	Scripted          API = "scripted" // the offline model
+	AnthropicMessages  API = "anthropic-messages"
+	OpenAICompletions  API = "openai-completions"
+	OpenAIResponses    API = "openai-responses"
+	AzureResponses     API = "azure-openai-responses" // Responses of a customer's own resource
+	GoogleGenerativeAI API = "google-generative-ai"
+	GoogleVertex       API = "google-vertex" // the same at a project of Google Cloud
+	BedrockConverse    API = "bedrock-converse-stream"
+	Scripted           API = "scripted" // the offline model
 )
 
 // Model is one entry of the catalogue. Its JSON is that of pi's models.json, so that a user's own
@@ -85,6 +89,9 @@ func ParseRef(s string) (r Ref, ok bool) {
 
 // TakesImages reports whether the model can be shown images.
 func (m Model) TakesImages() bool { return slices.Contains(m.Input, "image") }
+
+// signsTexts reports whether the model may sign a text, even an empty one.
+func (m Model) signsTexts() bool { return m.API == GoogleGenerativeAI || m.API == GoogleVertex }
 
 // Window is the context window in tokens.
 func (m Model) Window() int {

@@ -15,7 +15,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
@@ -72,10 +74,14 @@ func retries(s lsp.Settings) loop.Retry {
 func services(retention string) map[provider.API]provider.Provider {
 	o := guard.Options{LongCache: retention == "long" || retention != "short" && os.Getenv("PI_CACHE_RETENTION") == "long"}
 	return map[provider.API]provider.Provider{
-		provider.AnthropicMessages: anthropic.New(o),
-		provider.OpenAICompletions: openai.NewCompletions(o),
-		provider.OpenAIResponses:   openai.NewResponses(o),
-		provider.Scripted:          offline.Provider{Now: time.Now},
+		provider.AnthropicMessages:  anthropic.New(o),
+		provider.OpenAICompletions:  openai.NewCompletions(o),
+		provider.OpenAIResponses:    openai.NewResponses(o),
+		provider.AzureResponses:     openai.NewAzure(o, os.Getenv),
+		provider.GoogleGenerativeAI: gemini.New(o),
+		provider.GoogleVertex:       gemini.NewVertex(o, os.Getenv),
+		provider.BedrockConverse:    bedrock.New(o, os.Getenv),
+		provider.Scripted:           offline.Provider{Now: time.Now},
 	}
 }
 

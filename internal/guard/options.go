@@ -41,6 +41,9 @@ func (o Options) afterFunc(d time.Duration, f func()) Timer {
 	return time.AfterFunc(d, f)
 }
 
+// Clock returns the time of a request, for clients that sign it.
+func (o Options) Clock() time.Time { return o.now() }
+
 func (o Options) now() time.Time {
 	if o.Now != nil {
 		return o.Now()

@@ -8,7 +8,7 @@ import (
 )
 
 // decodeCompletions reads a request and refuses it for the same reasons as the service.
-func decodeCompletions(body []byte, _ http.Header) (Request, error) {
+func decodeCompletions(_ *http.Request, body []byte) (Request, error) {
 	var in completionsRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err

@@ -52,7 +52,10 @@ func (l Limits) check(f *format, req Request) *refusal {
 // signed reports whether every tool call of the request has a signature.
 func signed(req Request) bool {
 	for _, m := range req.Messages {
-		for _, call := range m.ToolCalls() {
+		for i, call := range m.ToolCalls() {
+			if i > 0 && google(req.API) {
+				break // of parallel calls it signs the first one
+			}
 			if call.ThoughtSignature == "" {
 				return false
 			}

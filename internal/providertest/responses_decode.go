@@ -41,7 +41,7 @@ type responsesTool struct {
 }
 
 // decodeResponses reads a request and refuses it for the same reasons as the service.
-func decodeResponses(body []byte, _ http.Header) (Request, error) {
+func decodeResponses(_ *http.Request, body []byte) (Request, error) {
 	var in responsesRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err

@@ -16,10 +16,14 @@ import (
 )
 
 func client(api provider.API, o guard.Options) provider.Provider {
-	if api == provider.OpenAIResponses {
+	switch api {
+	case provider.OpenAIResponses:
 		return openai.NewResponses(o)
+	case provider.AzureResponses:
+		return openai.NewAzure(o, func(string) string { return "" })
+	default:
+		return openai.NewCompletions(o)
 	}
-	return openai.NewCompletions(o)
 }
 
 // send returns the request of the client, as the service reads it.
