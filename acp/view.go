@@ -28,6 +28,7 @@ type view struct {
 	order    []string       // the keys of calls, in order of arrival
 	used     map[string]int // how many tool calls had this id; services reuse ids
 	written  *writtenFile   // by the running tool
+	foreign  string         // the first entry of another program's branch that was reported
 	compacts int            // the number of compactions
 	cost     float64        // of the session so far, in US dollars
 	priced   bool           // a cost was sent to the client
@@ -177,6 +178,11 @@ func (v *view) otherEventLocked(e event.Event) {
 		v.noticeLocked("warning", fmt.Sprintf("%s Retrying in %d s (%d of %d).", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts), updateThoughtChunk)
 	case event.NotSaved:
 		v.noticeLocked("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
+	case event.ForeignBranch:
+		if e.BranchID != "" && e.BranchID != v.foreign { // once, not for each line of a growing branch
+			v.noticeLocked("info", e.Text+" To continue there, use /branch follow. To continue here, use /branch stay.", updateAgentChunk)
+		}
+		v.foreign = e.BranchID
 	case event.Notice:
 		v.noticeLocked("info", e.Text, updateAgentChunk)
 	case event.CompactionStart:

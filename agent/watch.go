@@ -151,5 +151,6 @@ func (s *Session) refresh() {
 	}
 	if changed {
 		s.changed(ReasonTree, log.Path())
+		s.reportForeign()
 	}
 }
