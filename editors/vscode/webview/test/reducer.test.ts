@@ -85,6 +85,7 @@ function normal({ view, sync }: ChatState): unknown {
       contextTokens: view.context.tokens,
       retry: retry && { attempt: retry.attempt, maxAttempts: retry.maxAttempts, message: retry.message },
       bash: view.bash,
+      foreign: view.foreign,
       notices: view.notices.map((n) => ({ error: n.tone === 'error', text: n.text })),
       session: session && {
         leafId: session.leafId,

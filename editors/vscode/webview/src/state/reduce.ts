@@ -5,7 +5,7 @@
 import type { ServerState } from '../../../src/chat/messages';
 import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
 import { itemsOf, messageOf, newItem, todosOf, withApprovals, withCall, withoutRunning } from './items';
-import { approvalOf, num, obj, str, texts } from './wire';
+import { approvalOf, foreignOf, num, obj, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
 import type { CallStatus, ChatState, Notice, Sync, View } from './model';
@@ -85,6 +85,7 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       retry: null,
       bash: null,
       approvals: [],
+      foreign: null,
       items: withoutRunning(view.items.filter((i) => !i.live)),
     },
     sync,
@@ -181,6 +182,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],
     bash: same ? was.bash : null,
+    foreign: foreignOf(snapshot.foreignBranch),
     retry: snapshot.retry ? retryOf(snapshot.retry) : null,
   };
 }
