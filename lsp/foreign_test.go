@@ -73,7 +73,7 @@ func TestAMessageBoxAsksAboutAnotherProgramsBranch(t *testing.T) {
 	}
 }
 
-// A question that nobody answers blocks nothing. It is asked once for a branch, however often that
+// An unanswered question blocks nothing. It is asked once for a branch, however often that
 // grows and whether or not the user closed it, and withdrawn when it is settled.
 func TestAnUnansweredQuestionAboutABranchBlocksNothing(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ func (b *branches) act() {
 	}
 }
 
-// weTalk appends a question and an answer, in half of the cases as a turn does, which follows nobody.
+// weTalk appends a question and an answer, in half of the cases as a turn does, which follows no program.
 // pi may write in between.
 func (b *branches) weTalk() {
 	b.t.Helper()
