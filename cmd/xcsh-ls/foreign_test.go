@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/spf13/afero"
@@ -91,5 +90,5 @@ func TestPlainEditorsAreAskedAboutPisBranch(t *testing.T) {
 	require.NotContains(t, contextOf(t, ed), "my question")
 	_, err := ed.Exec("xcsh.prompt", lsptest.Fields{"text": "after pi"})
 	require.Nil(t, err)
-	require.True(t, strings.Contains(textOf(t, fs, sharedFile), `"parentId":"f0000002"`), "the next entry continues pi's branch")
+	require.Contains(t, textOf(t, fs, sharedFile), `"parentId":"f0000002"`, "the next entry continues pi's branch")
 }
