@@ -248,7 +248,7 @@ case("another program's branch is announced once if the chat is hidden", functio
   theirs(chat, 'f0000003', 'f0000001', 'more of the same')
   theirs(chat, 'e0000001', chat.state.items[1].entryId, 'elsewhere')
   theirs(chat, 'e0000002', 'e0000001', 'elsewhere again')
-  harness.message('^Another program continued on another branch %(elsewhere.*:Xcsh chooseBranch%.$')
+  harness.message('^Another program continued on another branch %(elsewhere.*:XcshChooseBranch%.$')
   wait('the newest line', function()
     return chat.state.foreign and chat.state.foreign.entryId == 'e0000002'
   end)

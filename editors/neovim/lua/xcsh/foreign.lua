@@ -53,7 +53,7 @@ function M.follow(cwd, event)
   announced[cwd] = foreign and foreign.branchId
   local chat = package.loaded['xcsh.chat']
   if foreign and foreign.branchId ~= before and not (chat and chat.visible(cwd)) then
-    view.notify(M.line(foreign) .. ' Decide with :Xcsh chooseBranch.')
+    view.notify(M.line(foreign) .. ' Decide with :XcshChooseBranch.')
   end
 end
 
