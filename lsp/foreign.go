@@ -67,9 +67,14 @@ func (s *server) questionBranch(run agent.RunEvent, e event.ForeignBranch) {
 		if s.config.hooks() {
 			return // it has shown the event
 		}
-		q := commands.BranchQuestion(e)
-		switch i, err := (clientUI{s}).Ask(ctx, q); {
-		case err != nil:
+		i := commands.Unasked
+		if !s.config.restricted() { // there every choice would be refused
+			var err error
+			if i, err = (clientUI{s}).Ask(ctx, commands.BranchQuestion(e)); err != nil {
+				return
+			}
+		}
+		switch {
 		case i == commands.Unasked:
 			s.showMessage(commands.LevelInfo, e.Text)
 		case i >= 0:

@@ -122,4 +122,10 @@ func TestWhoIsAskedAboutABranch(t *testing.T) {
 	plain.WaitRequest("window/showMessageRequest").Fail(-32601, "no such method")
 	require.JSONEq(t, `{"type":3,"message":"pi continued on another branch."}`, string(plain.WaitNotification("window/showMessage")))
 	require.Zero(t, requests(ed))
+
+	// In a workspace that the user has not trusted every choice would be refused.
+	f, untrusted, _ := branching(t, lsptest.Fields{"initializationOptions": lsptest.Fields{"restricted": true}})
+	f.branch("/w", "b1", 1)
+	require.JSONEq(t, `{"type":3,"message":"pi continued on another branch."}`, string(untrusted.WaitNotification("window/showMessage")))
+	require.Zero(t, requests(untrusted))
 }
