@@ -50,9 +50,9 @@ func TestAHostileWriterBesideAnOpenSession(t *testing.T) {
 	// The watch begins on a goroutine of its own.
 	require.Eventually(t, func() bool { write(20); return len(question()) > 0 }, deadline, 50*time.Millisecond)
 	write(500)
-	raw, wrong := ed.Exec("xcsh.rename", lsptest.Fields{"title": "mine"}) // reads all of it
+	_, wrong = ed.Exec("xcsh.rename", lsptest.Fields{"title": "mine"}) // reads all of it
 	require.Nil(t, wrong, "%v", wrong)
-	raw, wrong = ed.Exec("xcsh.snapshot", nil)
+	raw, wrong := ed.Exec("xcsh.snapshot", nil)
 	require.Nil(t, wrong, "%v", wrong)
 	var snapshot struct {
 		ForeignBranch struct {

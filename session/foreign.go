@@ -70,8 +70,12 @@ func (l *Log) ForeignBranch() (b foreign.Branch, ok bool) {
 	if l.foreign == "" || !ok {
 		return b, false
 	}
+	// Settings below it belong to the branch: the other program continues below those.
+	if i, ok := l.doc.tree.newestBelow(end, end+1); ok && l.doc.tree.id(i) != "" {
+		end = i
+	}
 	branch := l.doc.tree.apart(end, l.leaf)
-	b = foreign.Branch{End: l.foreign, Entries: len(branch), Program: l.writerOf(branch)}
+	b = foreign.Branch{End: l.doc.tree.id(end), Entries: len(branch), Program: l.writerOf(branch)}
 	for _, i := range branch {
 		if id := l.doc.tree.id(i); id != "" {
 			b.Start = id

@@ -119,6 +119,23 @@ func TestSettingsOfAnotherProgramMoveNothing(t *testing.T) {
 	require.Equal(t, others.Branch{Start: "f0000001", End: "f0000003", Entries: 3, Prompt: "[2Jred", Program: "pi"}, b)
 }
 
+// A branch ends with its settings, because the other program continues below them.
+func TestFollowingABranchThatEndsWithASetting(t *testing.T) {
+	t.Parallel()
+	l, path, fork := asked(t)
+	foreign(t, path, st.User("f0000001", fork, "theirs"),
+		`{"type":"label","id":"f0000002","parentId":"f0000001","timestamp":"2026-01-01T00:00:02.000Z","targetId":"`+fork+`","label":"x"}`)
+	refresh(t, l)
+	b, ok := l.ForeignBranch()
+	require.True(t, ok)
+	require.Equal(t, others.Branch{Start: "f0000001", End: "f0000002", Entries: 2, Prompt: "theirs"}, b)
+	require.NoError(t, l.Branch(b.End))
+	foreign(t, path, st.Assistant("f0000003", "f0000002", "their answer"))
+	refresh(t, l)
+	require.Equal(t, "f0000003", l.LeafID())
+	requireNoForeign(t, l)
+}
+
 // A leaf that the user moved back stays there, even if the branch that it left grows.
 func TestAChosenLeafFollowsNothing(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ type Log struct {
 	leaf    int           // index of the leaf entry, -1 before the first
 	chosen  bool          // the leaf was moved above existing entries, so that it follows no program
 	holds   int           // calls of Hold that are not released; meanwhile the leaf follows no program
-	foreign string        // the end of another program's branch that the leaf did not follow, "" for none
+	foreign string        // the newest message of another program's branch that the leaf did not follow, "" for none
 	pending bool          // there is no file yet
 	unsaved []int         // entries that are not in the file
 	ours    []int         // entries this Log wrote, to notice when another program loses them

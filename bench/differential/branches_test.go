@@ -28,20 +28,29 @@ type line struct {
 	ID, ParentID, Type string
 }
 
-// account reads the lines that pi appended and moves the expected leaf along.
+// account reads the lines that pi appended and moves the expected leaf to the newest one below it.
 func (b *branches) account() {
 	b.t.Helper()
 	content := b.read(b.file)
+	parents, order := map[string]string{}, []string{}
 	for raw := range strings.Lines(string(content[b.seen:])) {
 		var l line
 		require.NoError(b.t, json.Unmarshal([]byte(raw), &l))
-		if l.ParentID == b.leaf {
-			b.leaf = l.ID
+		parents[l.ID], order = l.ParentID, append(order, l.ID)
+	}
+	b.seen = len(content)
+	leaf := b.leaf
+	for _, id := range order {
+		top := id
+		for parents[top] != "" {
+			top = parents[top]
+		}
+		if top == leaf {
+			b.leaf = id
 		} else {
 			b.asides++
 		}
 	}
-	b.seen = len(content)
 }
 
 // act lets one of the writers do something while the other has the session open.

@@ -9,7 +9,7 @@ const MaxPrompt = 120
 // does not descend from the leaf.
 type Branch struct {
 	Start   string // the first entry that the own branch lacks; the branch keeps it while it grows
-	End     string // the newest entry of the conversation
+	End     string // its newest entry
 	Entries int    // from Start to End
 	Prompt  string // the first line of the newest prompt on it, "" if there is none
 	Program string // the program that wrote it: "pi" or "omp", "" if that is unknown
