@@ -27,6 +27,7 @@ type view struct {
 	order    []string       // the keys of calls, in order of arrival
 	used     map[string]int // how many tool calls had this id; services reuse ids
 	written  *writtenFile   // by the running tool
+	foreign  string         // the first entry of another program's branch that was reported
 	compacts int            // the number of compactions
 	retries  string         // the id of the message about the retries of the current request; "" if there is none
 	cost     float64        // of the session so far, in US dollars
@@ -179,6 +180,11 @@ func (v *view) otherEventLocked(e event.Event) {
 		v.retries = ""
 	case event.NotSaved:
 		v.noticeLocked("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
+	case event.ForeignBranch:
+		if e.BranchID != "" && e.BranchID != v.foreign { // once, not for each line of a growing branch
+			v.noticeLocked("info", e.Text+" To continue there, use /branch follow. To continue here, use /branch stay.", updateAgentChunk)
+		}
+		v.foreign = e.BranchID
 	case event.Notice:
 		v.noticeLocked("info", e.Text, updateAgentChunk)
 	case event.CompactionStart:

@@ -31,6 +31,7 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	if !was && h.log.OnDisk() {
 		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
 		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})
+		h.s.m.watcher.watch(h.s.cwd)
 	}
 	return id, err
 }

@@ -33,6 +33,8 @@ type Session struct {
 
 	planShown atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
 
+	reporting sync.Mutex // held while another program's branch is read and published; taken before mu
+
 	publishing sync.Mutex // held while the pending approvals are read and published
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
 
@@ -46,6 +48,7 @@ type Session struct {
 	events     *emitter              // of the session that log is
 	rejected   rejectedImages        // left out of requests
 	offers     []history.Entry       // see Offers
+	foreign    branchReports         // other programs' branches, as published
 }
 
 // Cwd returns the working directory, cleaned.
@@ -123,6 +126,7 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
+	defer s.reportForeign() // f may have read other programs' lines, or moved the leaf
 	return f()
 }
 

@@ -49,6 +49,13 @@ func (c *configuration) restricted() bool {
 	return c.settings.Restricted
 }
 
+// hooks reports whether the client has an interface of its own for sessions.
+func (c *configuration) hooks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.UI.Hooks
+}
+
 // envForCommand returns the Env for a command of the client. In a restricted workspace, it first
 // waits until the changes of the configuration that arrived before the command are applied: with
 // one of them, the client may report that the user trusts the workspace.

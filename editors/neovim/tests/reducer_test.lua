@@ -100,6 +100,7 @@ local function normal(s)
       message = retry.message,
     },
     bash = s.bash,
+    foreign = s.foreign,
     notices = s.notices,
     session = s.session and normal_session(s.session),
     items = vim.tbl_map(normal_item, s.items),

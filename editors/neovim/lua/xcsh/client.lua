@@ -130,6 +130,8 @@ local handlers = {
   ['xcsh/event'] = function(err, params)
     if params.event.type == 'approvals_changed' then
       approvals.follow(params.cwd, params.event.approvals)
+    elseif params.event.type == 'foreign_branch' then
+      require('xcsh.foreign').follow(params.cwd, params.event)
     end
     tell_listeners('notification', params)
     -- Users' autocommands run last, because they may fail.

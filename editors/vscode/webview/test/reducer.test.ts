@@ -90,6 +90,7 @@ function normal({ view, sync }: ChatState): unknown {
         message: retry.message,
       },
       bash: view.bash,
+      foreign: view.foreign,
       notices: view.notices.map((n) => ({ error: n.tone === 'error', text: n.text })),
       session: session && {
         leafId: session.leafId,

@@ -1,6 +1,7 @@
 -- Renders a chat as pages: one for each message, and one for the status below them.
 
 local calls = require('xcsh.chat.calls')
+local foreign = require('xcsh.foreign')
 local page = require('xcsh.chat.page')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
@@ -276,6 +277,9 @@ function M.tail(s)
       mark, group = '✗ ', 'XcshError'
     end
     to:add(mark .. text.one_line(notice.text, 1000), group)
+  end
+  if s.foreign then
+    to:add('⎇ ' .. foreign.line(s.foreign) .. ' Press B to decide.', 'XcshNote')
   end
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)

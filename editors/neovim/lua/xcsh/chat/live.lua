@@ -1,5 +1,6 @@
 -- Applies one event of the server to the state of a chat.
 
+local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local wire = require('xcsh.wire')
 
@@ -219,6 +220,9 @@ local apply = {
       s.session.unsaved = wire.str(event.errorMessage)
     end
     M.notice(s, wire.str(event.errorMessage), true)
+  end,
+  foreign_branch = function(s, event)
+    s.foreign = foreign.of(event)
   end,
   notice = function(s, event)
     M.notice(s, wire.str(event.text))

@@ -1,7 +1,7 @@
 // Applies one event of the agent to the view.
 
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
-import { approvalOf, blocks, list, num, obj, str, texts } from './wire';
+import { approvalOf, blocks, foreignOf, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
 import {
   isAnswer,
@@ -59,6 +59,7 @@ const apply: Record<string, Apply> = {
     const next = v.session ? { ...v, session: { ...v.session, unsaved: text } } : v;
     return noticed(next, 'error', text);
   },
+  foreign_branch: (v, e) => ({ ...v, foreign: foreignOf(e) }),
   notice: (v, e) => noticed(v, 'info', str(e.text)),
   error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
 };

@@ -2,7 +2,7 @@
 // same objects, so that a component is rendered again only if its part is a different object.
 
 import type { ServerState } from '../../../src/chat/messages';
-import type { ApprovalPrompt, ContextUsage, Numbered, SessionState, StoredMessage } from './wire';
+import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, SessionState, StoredMessage } from './wire';
 
 /** The status of a tool call. `stopped` means that it will not get a result. */
 export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped';
@@ -60,6 +60,7 @@ export interface View {
   todos: readonly TodoPhase[];
   context: ContextUsage;
   retry: Retry | null;
+  foreign: ForeignBranch | null; // another program continued there
   bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
   counter: number; // generates keys
@@ -94,6 +95,7 @@ export const emptyView: View = {
   todos: [],
   context: { tokens: 0 },
   retry: null,
+  foreign: null,
   bash: null,
   notices: [],
   counter: 0,

@@ -15,7 +15,7 @@ import {
   withoutRetried,
   withoutRunning,
 } from './items';
-import { approvalOf, num, obj, str, texts } from './wire';
+import { approvalOf, foreignOf, num, obj, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
 import type { CallStatus, ChatState, Notice, Sync, View } from './model';
@@ -95,6 +95,7 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       retry: null,
       bash: null,
       approvals: [],
+      foreign: null,
       items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
     },
     sync,
@@ -192,6 +193,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],
     bash: same ? was.bash : null,
+    foreign: foreignOf(snapshot.foreignBranch),
     retry: snapshot.retry ? retryOf(snapshot.retry) : null,
   };
 }

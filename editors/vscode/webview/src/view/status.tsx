@@ -4,6 +4,9 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../l10n';
 import type { Notice, Retry, Todo, TodoPhase } from '../state/model';
+import { visible } from '../../../src/chat/visible';
+import type { BranchChoice } from '../state/wire';
+import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
 import { useChat, useFold, usePage } from './use';
 
@@ -130,6 +133,35 @@ function Notices(): JSX.Element {
   );
 }
 
+function Foreign(): JSX.Element | null {
+  const page = usePage();
+  const foreign = useChat((s) => s.view.foreign);
+  const running = useChat((s) => s.view.running);
+  if (!foreign) return null;
+  const choice = (value: BranchChoice, label: string, title: string) => (
+    <button
+      type="button"
+      class="link"
+      title={title}
+      disabled={running && value !== 'stay'} // the server refuses to move the leaf of a running turn
+      onClick={() => void page.chooseBranch(value)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="note info buttons foreign" role="status">
+      <Icon name="git-branch" />
+      <p>
+        {foreignText(foreign)} {foreign.prompt && <span class="quiet">{visible(foreign.prompt)}</span>}
+      </p>
+      {choice('follow', t('Follow'), t('Continue on the other branch'))}
+      {choice('stay', t('Stay'), t('Continue on your branch'))}
+      {choice('fork', t('Fork'), t('Continue your branch in a new session'))}
+    </div>
+  );
+}
+
 function Connection(): JSX.Element | null {
   const page = usePage();
   const { server, serverMessage, failed, live } = useChat((s) => s.sync);
@@ -180,6 +212,7 @@ export function Status(): JSX.Element {
   return (
     <div class="status">
       <Notices />
+      <Foreign />
       <Connection />
       {compacting && (
         <div class="note" role="status">
