@@ -53,7 +53,7 @@ var bans = []ban{
 		why: "a lock knows a path and a process, not the format of the file that it protects",
 	},
 	{
-		in: []string{"session/internal/disk"}, what: []string{""}, but: []string{"session/internal/disk", "internal/fault", "internal/sessiontest"},
+		in: []string{"session/internal/disk"}, what: []string{""}, but: []string{"session/internal/disk", "internal/durable", "internal/fault", "internal/sessiontest"},
 		why: "every session package writes files through it, so it can use none of them",
 	},
 	{

@@ -50,7 +50,7 @@ func account(t *testing.T, serve http.HandlerFunc) {
 
 func token(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`{"access_token":"ya29.a-very-secret-token","token_type":"Bearer","expires_in":3600}`))
+	_, _ = w.Write([]byte(`{"access_token":"token-of-google","token_type":"Bearer","expires_in":3600}`))
 }
 
 func TestVertexConformance(t *testing.T) {
@@ -135,7 +135,7 @@ func TestVertexWithCredentials(t *testing.T) {
 	}
 	require.Equal(t, "https://europe-west1-aiplatform.googleapis.com/v1/projects/example.com:p-1/locations/europe-west1"+
 		"/publishers/google/models/"+newest+":streamGenerateContent?alt=sse", w.last.URL.String())
-	require.Equal(t, "Bearer ya29.a-very-secret-token", w.last.Header.Get("Authorization"))
+	require.Equal(t, "Bearer token-of-google", w.last.Header.Get("Authorization"))
 	require.Equal(t, int32(1), asked.Load())
 
 	w.last = nil
