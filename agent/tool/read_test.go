@@ -163,9 +163,9 @@ func TestToolsHaveAStableOrderAndSchemas(t *testing.T) {
 		require.Contains(t, string(tl.Parameters), `"type":"object"`)
 		require.NotContains(t, string(tl.Parameters), `"null"`)
 	}
-	require.Equal(t, []string{"read", "bash", "edit", "write", "grep", "find", "ls"}, names)
+	require.Equal(t, []string{"read", "bash", "edit", "write", "grep", "find", "ls", "process"}, names)
 	require.Equal(t, map[string]bool{
-		"read": false, "bash": true, "edit": true, "write": true, "grep": false, "find": false, "ls": false,
+		"read": false, "bash": true, "edit": true, "write": true, "grep": false, "find": false, "ls": false, "process": false,
 	}, changes)
 	again := tool.All(tool.Options{})
 	for i, tl := range tool.All(tool.Options{}) {

@@ -1,0 +1,19 @@
+//go:build unix && !linux
+
+package procgroup
+
+import "syscall"
+
+// adoptOrphans does nothing: this system gives orphans to its first process.
+func adoptOrphans() error { return nil }
+
+// endGroup ends the processes that are left in the group of this process.
+func endGroup() { signalAll(syscall.SIGTERM) }
+
+// signalAll signals the group of this process. SIGKILL ends this process too, and SIGSTOP would stop
+// it.
+func signalAll(s syscall.Signal) {
+	if s != syscall.SIGSTOP {
+		_ = syscall.Kill(0, s) // the error is that no process is left
+	}
+}
