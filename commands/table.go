@@ -43,6 +43,7 @@ var Default = NewTable(
 	setApproval,
 	setMode,
 	bash,
+	stopBackground,
 	snapshot,
 	stats,
 	artifacts,

@@ -66,6 +66,7 @@ export interface CommandMap {
   'xcsh.setApproval': { args: SetApprovalArgs; result: ApprovalResult };
   'xcsh.setMode': { args: SetModeArgs; result: SetModeResult };
   'xcsh.bash': { args: BashArgs; result: BashResult };
+  'xcsh.stopBackground': { args: StopBackgroundArgs; result: StopBackgroundResult };
   'xcsh.snapshot': { args: FolderArgs; result: Snapshot };
   'xcsh.stats': { args: SubjectArgs; result: SessionStats };
   'xcsh.artifacts': { args: ArtifactsArgs; result: ArtifactsResult };
@@ -923,6 +924,17 @@ export interface BashResult {
   excludeFromContext?: boolean;
 }
 
+export interface StopBackgroundArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The ID of the command. */
+  id: string;
+}
+
+export interface StopBackgroundResult {
+  id: string;
+}
+
 export interface Snapshot {
   state: SessionState;
   /** The current context, as stored, oldest first. */
@@ -936,6 +948,8 @@ export interface Snapshot {
   queues: Queues;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
+  /** Commands that run in the background. */
+  background: Info[] | null;
   /** The plan of the newest successful todo_write on the branch. */
   todos?: unknown;
   contextUsage: ContextUsage;
@@ -1348,6 +1362,14 @@ export interface ApprovalPrompt {
   shown: boolean;
 }
 
+export interface Info {
+  id: string;
+  /** The command line. */
+  command: string;
+  /** Unix time in milliseconds. */
+  startedAt: number;
+}
+
 export interface ContextUsage {
   /** Estimated tokens of the context. */
   tokens: number;
@@ -1390,6 +1412,7 @@ export interface ApprovalRule {
   exact?: boolean;
   line?: string;
   outside?: boolean;
+  background?: boolean;
   tool?: string;
   /** The calls that the rule allows, described for users. */
   text?: string;

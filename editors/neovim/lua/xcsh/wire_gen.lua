@@ -452,6 +452,13 @@
 ---@field timestamp integer Milliseconds since the Unix epoch.
 ---@field excludeFromContext? boolean
 
+---@class xcsh.wire.StopBackgroundArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field id string The ID of the command.
+
+---@class xcsh.wire.StopBackgroundResult
+---@field id string
+
 ---@class xcsh.wire.Snapshot
 ---@field state xcsh.wire.SessionState
 ---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
@@ -460,6 +467,7 @@
 ---@field retry? xcsh.wire.Retry|nil The request that will be retried; absent if there is none.
 ---@field queues xcsh.wire.Queues
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
+---@field background xcsh.wire.Info[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
@@ -779,6 +787,11 @@
 ---@field protected? string[]|nil
 ---@field shown boolean
 
+---@class xcsh.wire.Info
+---@field id string
+---@field command string The command line.
+---@field startedAt integer Unix time in milliseconds.
+
 ---@class xcsh.wire.ContextUsage
 ---@field tokens integer Estimated tokens of the context.
 ---@field contextWindow? integer
@@ -808,6 +821,7 @@
 ---@field exact? boolean
 ---@field line? string
 ---@field outside? boolean
+---@field background? boolean
 ---@field tool? string
 ---@field text? string The calls that the rule allows, described for users.
 
