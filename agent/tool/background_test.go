@@ -25,11 +25,13 @@ import (
 // aMoment is the time until a command counts as started in tests.
 const aMoment = 50 * time.Millisecond
 
+var leashed = tool.Options{Leash: []string{os.Args[0], leashArg}}
+
 // backgroundWorld has tools whose commands can run in the background.
 func backgroundWorld(t *testing.T) *world {
 	t.Helper()
 	w := diskWorld(t, tool.Options{}, nil)
-	w.tools["bash"] = tool.NewBash(tool.Options{}, aMoment)
+	w.tools["bash"] = tool.NewBash(leashed, aMoment)
 	b := tool.NewBackground(func() {}, func(string) {})
 	w.env.Background = b
 	t.Cleanup(func() { require.NoError(t, b.StopAll(context.Background())) })
@@ -74,7 +76,7 @@ func TestBackgroundCommand(t *testing.T) {
 func TestACommandThatFailsAtOnceIsAnOrdinaryResult(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)
-	w.tools["bash"] = tool.NewBash(tool.Options{}, time.Minute)
+	w.tools["bash"] = tool.NewBash(leashed, time.Minute)
 	r, err := w.call("bash", `{"command":"echo no such script; exit 2","background":true}`)
 	require.NoError(t, err)
 	require.True(t, r.IsError)
@@ -127,7 +129,7 @@ func TestBackgroundArguments(t *testing.T) {
 func TestAStoppedCallLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)
-	bash := tool.NewBash(tool.Options{}, time.Hour)
+	bash := tool.NewBash(leashed, time.Hour)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		for len(w.env.Background.Running()) == 0 {
@@ -159,7 +161,7 @@ func (w *world) guarded(keep tool.Keeping) {
 	box := &sandbox.Box{
 		Launcher: []string{"sh", "-c", `shift 2; exec "$@"`, "sh"}, OS: "linux", Temp: w.t.TempDir(), Getenv: func(string) string { return "" },
 	}
-	w.tools["bash"] = tool.NewBash(tool.Options{Sandbox: box}, aMoment)
+	w.tools["bash"] = tool.NewBash(tool.Options{Sandbox: box, Leash: leashed.Leash}, aMoment)
 }
 
 // Changes that the user does not want are undone while the command runs, and the model is told.

@@ -24,7 +24,7 @@ var readDoc string
 
 type readArgs struct {
 	Path   string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
-	Offset int    `json:"offset,omitzero" jsonschema:"Number of the first line to read; the first line of a file is 1."`
+	Offset int    `json:"offset,omitzero" jsonschema:"Number of the first line to read, from 1."`
 	Limit  int    `json:"limit,omitzero" jsonschema:"Number of lines to read."`
 }
 
@@ -49,9 +49,14 @@ func newRead(o Options) Tool {
 				return Result{}, err
 			case imageType(content) != "":
 				return imageResult(a.Path, content), nil
+			case isPDF(content):
+				return o.pdfResult(ctx, env, a, content)
 			case bytes.IndexByte(content, 0) >= 0:
 				return Result{}, fault.New(fault.InvalidArgument,
-					"%s is a binary file (%s). read shows text and images; use bash (file, strings, xxd) to inspect it.", a.Path, sizeText(int64(len(content))))
+					"%s is a binary file (%s). read shows text, images, PDF files and notebooks; use bash (file, strings, xxd) to inspect it.", a.Path, sizeText(int64(len(content))))
+			}
+			if r, ok, err := notebookResult(a, content); ok {
+				return r, err
 			}
 			return textResult(a, content)
 		},
