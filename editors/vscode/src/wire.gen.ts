@@ -949,7 +949,7 @@ export interface Snapshot {
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
   /** Commands that run in the background. */
-  background: Info[] | null;
+  background: BackgroundCommand[] | null;
   /** The plan of the newest successful todo_write on the branch. */
   todos?: unknown;
   contextUsage: ContextUsage;
@@ -1362,7 +1362,7 @@ export interface ApprovalPrompt {
   shown: boolean;
 }
 
-export interface Info {
+export interface BackgroundCommand {
   id: string;
   /** The command line. */
   command: string;

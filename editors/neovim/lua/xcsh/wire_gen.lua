@@ -467,7 +467,7 @@
 ---@field retry? xcsh.wire.Retry|nil The request that will be retried; absent if there is none.
 ---@field queues xcsh.wire.Queues
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
----@field background xcsh.wire.Info[]|nil Commands that run in the background.
+---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
@@ -787,7 +787,7 @@
 ---@field protected? string[]|nil
 ---@field shown boolean
 
----@class xcsh.wire.Info
+---@class xcsh.wire.BackgroundCommand
 ---@field id string
 ---@field command string The command line.
 ---@field startedAt integer Unix time in milliseconds.

@@ -19,6 +19,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.snapshot',
   'xcsh.stats',
   'xcsh.steer',
+  'xcsh.stopBackground',
   'xcsh.tree',
 ];
 

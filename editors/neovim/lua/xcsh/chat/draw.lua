@@ -272,6 +272,10 @@ function M.tail(s)
     end
     to:add(mark .. text.one_line(notice.text, 1000), group)
   end
+  for _, running in ipairs(s.background) do
+    local line = '» Running in the background: %s (stop with :XcshStopBackground)'
+    to:add(line:format(text.one_line(running.command)), 'XcshQueue')
+  end
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)
   local now = doing(s)
