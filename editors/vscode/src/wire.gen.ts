@@ -224,6 +224,11 @@ export interface BashExecutionEndEvent {
   entryId?: string;
 }
 
+export interface BackgroundChangedEvent {
+  type: 'background_changed';
+  running?: BackgroundCommand[];
+}
+
 export interface PersistenceErrorEvent {
   type: 'persistence_error';
   errorMessage?: string;
@@ -265,6 +270,7 @@ export type SessionEvent =
   | AutoCompactionEndEvent
   | BashExecutionUpdateEvent
   | BashExecutionEndEvent
+  | BackgroundChangedEvent
   | PersistenceErrorEvent
   | NoticeEvent
   | ErrorEvent;
@@ -1112,6 +1118,14 @@ export interface ModelRef {
   id: string;
 }
 
+export interface BackgroundCommand {
+  id: string;
+  /** The command line. */
+  command: string;
+  /** Unix time in milliseconds. */
+  startedAt: number;
+}
+
 export interface Message {
   role: string;
   content: ContentBlock[] | null;
@@ -1360,14 +1374,6 @@ export interface ApprovalPrompt {
   outside?: string[];
   protected?: string[];
   shown: boolean;
-}
-
-export interface BackgroundCommand {
-  id: string;
-  /** The command line. */
-  command: string;
-  /** Unix time in milliseconds. */
-  startedAt: number;
 }
 
 export interface ContextUsage {

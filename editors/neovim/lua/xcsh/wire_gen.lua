@@ -17,7 +17,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -47,6 +47,7 @@
 ---@field aborted? boolean
 ---@field willRetry? boolean
 ---@field text? string
+---@field running? xcsh.wire.BackgroundCommand[]|nil
 ---@field kind? string
 
 ---@class xcsh.wire.NewArgs
@@ -604,6 +605,11 @@
 ---@field provider string
 ---@field id string
 
+---@class xcsh.wire.BackgroundCommand
+---@field id string
+---@field command string The command line.
+---@field startedAt integer Unix time in milliseconds.
+
 ---@class xcsh.wire.ResumeSummary
 ---@field text string
 ---@field structured xcsh.wire.SummaryFacts
@@ -786,11 +792,6 @@
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field shown boolean
-
----@class xcsh.wire.BackgroundCommand
----@field id string
----@field command string The command line.
----@field startedAt integer Unix time in milliseconds.
 
 ---@class xcsh.wire.ContextUsage
 ---@field tokens integer Estimated tokens of the context.
