@@ -57,7 +57,7 @@ func newBackgroundWorld(t *testing.T, m *models, o ...option) (*world, *agent.Se
 
 // The next request, of the same turn or a later one, ends with a message about the end of a command. The messages
 // before it stay the same.
-func TestTheModelIsToldThatABackgroundCommandEnded(t *testing.T) {
+func TestTheModelIsNotifiedThatABackgroundCommandEnded(t *testing.T) {
 	t.Parallel()
 	m := scripted(inBackground(t, "echo $$ >pid; read x <pipe; echo crashed; exit 4"), providertest.Reply{Text: "Started."}, providertest.Reply{Text: "I see."}, providertest.Reply{Text: "Yes."})
 	w, s := newBackgroundWorld(t, m)
@@ -74,10 +74,10 @@ func TestTheModelIsToldThatABackgroundCommandEnded(t *testing.T) {
 	prompt(t, s, "sure?")
 	requests := m.Requests()
 	require.Len(t, requests, 4)
-	before, told, after := requests[1].Messages, requests[2].Messages, requests[3].Messages
-	require.Equal(t, before, told[:len(before)])
-	require.Equal(t, told, after[:len(told)], "it is told once, and stays")
-	last := told[len(told)-1].PlainText()
+	before, noted, after := requests[1].Messages, requests[2].Messages, requests[3].Messages
+	require.Equal(t, before, noted[:len(before)])
+	require.Equal(t, noted, after[:len(noted)], "it is notified once, and this stays")
+	last := noted[len(noted)-1].PlainText()
 	require.Contains(t, last, "A background command has ended.\ncrashed\n\n[bg-")
 	require.Contains(t, last, " exited with code 4: ")
 	content, err := afero.ReadFile(w.fs, s.File())

@@ -65,7 +65,7 @@ type command struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when it has ended
 	ending *Ending       // set before done is closed; guarded by the group's mu
-	told   bool          // the model knows that it has ended; guarded by the group's mu
+	known  bool          // the model knows that it has ended; guarded by the group's mu
 }
 
 // Run is the work of a command: it writes the output to out and returns when the command has ended,
@@ -193,7 +193,7 @@ func (g *Group) Read(ctx context.Context, id string, wait time.Duration) (State,
 func (g *Group) read(c *command) State {
 	g.mu.Lock()
 	s := State{Info: c.info, Ending: c.ending}
-	c.told = c.ending != nil
+	c.known = c.ending != nil
 	g.mu.Unlock()
 	// After the state: of a command that has ended, this is all of its output.
 	s.Output, s.Dropped = c.out.take()
@@ -239,13 +239,13 @@ func (g *Group) StopAll(ctx context.Context) error {
 	return nil
 }
 
-// Ended returns the commands that have ended since the model was told last, with their unread
-// output, and marks them as told.
+// Ended returns the commands of whose end the model does not know yet, with their unread output. It
+// knows afterwards.
 func (g *Group) Ended() (states []State) {
 	g.mu.Lock()
 	var news []*command
 	for _, c := range g.commands {
-		if c.ending != nil && !c.told {
+		if c.ending != nil && !c.known {
 			news = append(news, c)
 		}
 	}

@@ -67,11 +67,11 @@ func TestACommandContinuesAfterItsCall(t *testing.T) {
 		states := g.Ended()
 		require.Len(t, states, 1)
 		require.Equal(t, 7, states[0].Ending.Code)
-		require.Empty(t, g.Ended(), "the model is told once")
+		require.Empty(t, g.Ended(), "the model is notified once")
 	})
 }
 
-// The model is not told again what it has read itself.
+// The model is not notified of what it has read itself.
 func TestAnEndThatWasReadIsNoNews(t *testing.T) {
 	t.Parallel()
 	g := &background.Group{}

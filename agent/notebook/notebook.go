@@ -37,10 +37,10 @@ type document struct {
 }
 
 type cell struct {
-	Type           string         `json:"cell_type"`
-	Source         text           `json:"source"`
-	Input          text           `json:"input"` // format 3
-	Outputs        []output       `json:"outputs"`
+	Type    string   `json:"cell_type"`
+	Source  text     `json:"source"`
+	Input   text     `json:"input"` // format 3
+	Outputs []output `json:"outputs"`
 }
 
 type output struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
@@ -43,7 +44,7 @@ var errFailed = errors.New("its text could not be extracted within the limits of
 func Read(ctx context.Context, p Process, content []byte, first, count int) (t Text, err error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(p.Time, maxTime))
 	defer cancel()
-	argv := append(p.Argv[:len(p.Argv):len(p.Argv)], fmt.Sprint(first), fmt.Sprint(count))
+	argv := append(slices.Clip(p.Argv), fmt.Sprint(first), fmt.Sprint(count))
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir, cmd.Stdin = p.Env, p.Dir, bytes.NewReader(content)
 	procgroup.Own(cmd)

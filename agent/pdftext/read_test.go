@@ -123,19 +123,19 @@ func TestHostileFiles(t *testing.T) {
 		content []byte
 		err     string
 	}{
-		"empty":                  {nil, "damaged"},
-		"no PDF":                 {[]byte("hello"), "damaged"},
-		"only a mark":            {[]byte("%PDF-1.7\n"), "damaged"},
-		"no pages":               {file("<</Type/Catalog>>"), "damaged"},
-		"a million pages":        {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 1000000>>"), ""},
-		"pages in a circle":      {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R]/Count 5>>"), "limits"},
-		"a parent in a circle":   {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Parent 2 0 R/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>", stream("", "BT ET")), "limits"},
-		"a form in itself":       {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</XObject<</X 4 0 R>>>>>>", stream("/Subtype/Form", "/X Do /X Do /X Do /X Do")), ""},
-		"too much text":          {pages(simpleFont(), long+strings.Repeat("("+strings.Repeat("x", 1000)+") Tj ", 5000)+"ET"), ""},
-		"many states":            {pages(simpleFont(), strings.Repeat("q ", 1e6)), ""},
-		"deep arrays":            {pages(simpleFont(), strings.Repeat("[", 1e6)), ""},
-		"many widths":            {pages(`<</Type/Font/Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</W[0 2000000000 5]>>]/ToUnicode 5 0 R>>`, long+"<0001> Tj ET"), ""},
-		"an encrypted one":       {bytes.Replace(pages(simpleFont(), "BT ET"), []byte("/Root 1 0 R"), []byte("/Root 1 0 R/Encrypt<</Filter/Standard/V 2/R 3/O(12345678901234567890123456789012)/U(12345678901234567890123456789012)/P -1/Length 128>>/ID[(a)(b)]"), 1), ""},
+		"empty":                   {nil, "damaged"},
+		"no PDF":                  {[]byte("hello"), "damaged"},
+		"only a mark":             {[]byte("%PDF-1.7\n"), "damaged"},
+		"no pages":                {file("<</Type/Catalog>>"), "damaged"},
+		"a million pages":         {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[]/Count 1000000>>"), ""},
+		"pages in a circle":       {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[2 0 R]/Count 5>>"), "limits"},
+		"a parent in a circle":    {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Parent 2 0 R/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R>>", stream("", "BT ET")), "limits"},
+		"a form in itself":        {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</XObject<</X 4 0 R>>>>>>", stream("/Subtype/Form", "/X Do /X Do /X Do /X Do")), ""},
+		"too much text":           {pages(simpleFont(), long+strings.Repeat("("+strings.Repeat("x", 1000)+") Tj ", 5000)+"ET"), ""},
+		"many states":             {pages(simpleFont(), strings.Repeat("q ", 1e6)), ""},
+		"deep arrays":             {pages(simpleFont(), strings.Repeat("[", 1e6)), ""},
+		"many widths":             {pages(`<</Type/Font/Subtype/Type0/Encoding/Identity-H/DescendantFonts[<</W[0 2000000000 5]>>]/ToUnicode 5 0 R>>`, long+"<0001> Tj ET"), ""},
+		"an encrypted one":        {bytes.Replace(pages(simpleFont(), "BT ET"), []byte("/Root 1 0 R"), []byte("/Root 1 0 R/Encrypt<</Filter/Standard/V 2/R 3/O(12345678901234567890123456789012)/U(12345678901234567890123456789012)/P -1/Length 128>>/ID[(a)(b)]"), 1), ""},
 		"a length beyond the end": {file("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R]/Count 1>>", "<</Type/Page/Contents 4 0 R>>", "<</Length 99999999>>\nstream\nx\nendstream"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

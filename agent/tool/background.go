@@ -49,7 +49,7 @@ func (b *Background) StopAll(ctx context.Context) error {
 	return nil
 }
 
-// Notes returns what the model has not been told yet about background commands: those that have
+// Notes returns what the model does not know yet about background commands: those that have
 // ended, and their changes that were undone.
 func (b *Background) Notes() (notes []string) {
 	for _, s := range b.commands.Ended() {
@@ -176,7 +176,9 @@ func (s Shell) startHeld(ctx context.Context, cmd Command) (*process, sandbox.Po
 func (p *process) release() {
 	if p.leash != nil {
 		_ = p.leash.Close()
-		return
+		if p.cmd.ProcessState.Exited() {
+			return // by itself, so nothing is left
+		}
 	}
 	procgroup.Kill(p.cmd.Process)
 }

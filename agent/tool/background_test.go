@@ -84,7 +84,7 @@ func TestACommandThatFailsAtOnceIsAnOrdinaryResult(t *testing.T) {
 	require.Empty(t, w.env.Background.Notes())
 }
 
-func TestTheModelIsToldOnceOfAnEnd(t *testing.T) {
+func TestTheModelIsNotifiedOnceOfAnEnd(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)
 	goOn := w.pipe("pipe")
@@ -131,12 +131,7 @@ func TestAStoppedCallLeavesNothingBehind(t *testing.T) {
 	w := backgroundWorld(t)
 	bash := tool.NewBash(leashed, time.Hour)
 	ctx, stop := context.WithCancel(t.Context())
-	go func() {
-		for len(w.env.Background.Running()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
-		stop()
-	}()
+	w.env.Background = tool.NewBackground(stop, func(string) {})
 	_, err := bash.Run(ctx, w.env, []byte(`{"command":"sleep 1000","background":true}`))
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, w.env.Background.Running())
@@ -164,7 +159,7 @@ func (w *world) guarded(keep tool.Keeping) {
 	w.tools["bash"] = tool.NewBash(tool.Options{Sandbox: box, Leash: leashed.Leash}, aMoment)
 }
 
-// Changes that the user does not want are undone while the command runs, and the model is told.
+// Changes that the user does not want are undone while the command runs, and the model is notified.
 func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)

@@ -83,6 +83,8 @@ func newBashOf(shell Shell) Tool {
 }
 
 // The default timeouts of commands.
+//
+// Differs: pi has none. A command that waits for ever would keep the turn waiting until the user looks.
 const (
 	defaultTimeout = 5 * time.Minute
 	strictTimeout  = 2 * time.Minute // without approval

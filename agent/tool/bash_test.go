@@ -47,6 +47,18 @@ func TestBash(t *testing.T) {
 	}
 }
 
+// A command that runs for ever ends, and the result says what to do about it.
+func TestTheDefaultTimeLimits(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "5m0s 2m0s", fmt.Sprint(tool.DefaultTimeout, " ", tool.StrictTimeout))
+	w := diskWorld(t, tool.Options{}, nil)
+	r, err := w.call("bash", `{"command":"exec sleep 100","timeout":0.05}`)
+	require.NoError(t, err)
+	require.True(t, r.IsError)
+	require.Equal(t, "(no output)\n\nCommand timed out after 0.05 seconds\n\n[Set a longer timeout, or background for a command that does not end by itself.]", text(r))
+	require.Contains(t, string(w.tools["bash"].Parameters), "Time limit in seconds (default: 300).")
+}
+
 func TestBashFailures(t *testing.T) {
 	t.Parallel()
 	w := diskWorld(t, tool.Options{}, nil)

@@ -5,6 +5,12 @@ import (
 	"time"
 )
 
+// The default time limits.
+const (
+	DefaultTimeout = defaultTimeout
+	StrictTimeout  = strictTimeout
+)
+
 // WithCompareEvery makes a guard compare protected files at another interval.
 func (b *Background) WithCompareEvery(d time.Duration) *Background {
 	b.guard.every = d

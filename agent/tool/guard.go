@@ -2,13 +2,14 @@ package tool
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tamper"
@@ -22,8 +23,8 @@ const compareEvery = 3 * time.Second
 //
 // A foreground command's changes are undone at once, and made again if the user wants to keep them.
 // Background commands run for hours, in which the user changes such files too: here the user is asked
-// first, and changes are undone if the answer is no. If nobody can answer any more because the session
-// ends, they are undone and a copy is left in the temporary directory.
+// first, and changes are undone if the answer is no. If the session ends before the answer, they are
+// undone and a copy is left in the temporary directory.
 type guard struct {
 	report func(text string)
 	every  time.Duration
@@ -239,13 +240,14 @@ func pathsOf(changes []tamper.Change) []string {
 func saveUndone(changes []tamper.Change) string {
 	what := "Protected files changed while a background command was running, and nobody could approve the changes, so they were undone: " +
 		strings.Join(pathsOf(changes), ", ") + "."
-	dir, err := os.MkdirTemp("", "xcsh-ls-undone-")
+	disk := afero.NewOsFs()
+	dir, err := afero.TempDir(disk, "", "xcsh-ls-undone-")
 	if err != nil {
 		return what
 	}
 	for i, c := range changes {
 		if content, ok := c.Content(); ok {
-			_ = os.WriteFile(filepath.Join(dir, strconv.Itoa(i)+"-"+filepath.Base(c.Path)), content, 0o600) // best effort
+			_ = afero.WriteFile(disk, filepath.Join(dir, strconv.Itoa(i)+"-"+filepath.Base(c.Path)), content, 0o600) // best effort
 		}
 	}
 	return what + " Copies are in " + dir + "."

@@ -8,8 +8,16 @@ import (
 
 // perlForms are forms of Perl's regular expressions that RE2 does not have, by how they begin.
 var perlForms = []struct{ begins, name string }{
-	{"(?=", "a lookahead"}, {"(?!", "a lookahead"}, {"(?<=", "a lookbehind"}, {"(?<!", "a lookbehind"},
-	{"(?>", "an atomic group"}, {"(?R", "a recursion"}, {"(?(", "a condition"}, {"(?P=", "a backreference"}, {`\k`, "a backreference"}, {`\g`, "a backreference"},
+	{"(?=", "a lookahead"},
+	{"(?!", "a lookahead"},
+	{"(?<=", "a lookbehind"},
+	{"(?<!", "a lookbehind"},
+	{"(?>", "an atomic group"},
+	{"(?R", "a recursion"},
+	{"(?(", "a condition"},
+	{"(?P=", "a backreference"},
+	{`\k`, "a backreference"},
+	{`\g`, "a backreference"},
 }
 
 // unsupported returns the part of a pattern that is valid in Perl but not in RE2. ok is false if the pattern

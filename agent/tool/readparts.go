@@ -56,6 +56,8 @@ func (p parts) result(a readArgs) (Result, error) {
 }
 
 // notebookResult is the result for a notebook. ok is false for another file, whose text is shown.
+//
+// Differs: pi shows the JSON, with its escapes, metadata and images.
 func notebookResult(a readArgs, content []byte) (r Result, ok bool, err error) {
 	if !strings.EqualFold(filepath.Ext(a.Path), ".ipynb") {
 		return Result{}, false, nil
@@ -81,6 +83,8 @@ func isPDF(content []byte) bool {
 }
 
 // pdfResult is the result for a PDF file, whose text another process extracts.
+//
+// Differs: pi shows the bytes as text.
 func (o Options) pdfResult(ctx context.Context, env Env, a readArgs, content []byte) (Result, error) {
 	if len(o.PDF) == 0 {
 		return Result{}, fault.New(fault.InvalidArgument, "%s is a PDF file, whose text cannot be extracted here. Use bash: pdftotext %s -", a.Path, shellQuote(a.Path))

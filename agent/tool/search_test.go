@@ -281,7 +281,7 @@ func TestLsShowsLinksToDirectoriesAsDirectories(t *testing.T) {
 	require.Equal(t, "broken\nd/\nlink/", w.ok("ls", `{}`))
 }
 
-// A pattern of another syntax is no typing error: the model is told which syntax this is, and what to do instead.
+// A pattern of another syntax is no typing error: the error names the syntax and another way.
 func TestPatternsOfPerlAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -39,6 +39,7 @@ func Leash(argv []string, held io.Reader) (code int, err error) {
 	}
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with held
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	bind(cmd)
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}

@@ -3,6 +3,8 @@ package procgroup
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -14,6 +16,13 @@ func adoptOrphans() error {
 		return os.NewSyscallError("prctl", errno)
 	}
 	return nil
+}
+
+// bind ends the program if this process is killed, by the program for example. The signal comes when the
+// thread ends that started the program, so the calling goroutine keeps its thread.
+func bind(cmd *exec.Cmd) {
+	runtime.LockOSThread()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
 // endGroup does nothing: a process that was left in the group is a descendant, and was waited for.
@@ -29,7 +38,7 @@ func signalAll(s syscall.Signal) {
 // descendants returns the descendants of a process.
 func descendants(of int) (pids []int) {
 	children := map[int][]int{}
-	entries, _ := os.ReadDir("/proc") // without it there are none to find
+	entries, _ := os.ReadDir("/proc") //nolint:forbidigo // the kernel's; without it there are none to find
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
@@ -53,7 +62,7 @@ func descendants(of int) (pids []int) {
 
 // parentOf returns the parent of a process.
 func parentOf(pid int) (parent int, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") //nolint:forbidigo // the kernel's
 	if err != nil {
 		return 0, false
 	}

@@ -2,10 +2,16 @@
 
 package procgroup
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
 
 // adoptOrphans does nothing: this system gives orphans to its first process.
 func adoptOrphans() error { return nil }
+
+// bind does nothing: this system has no such signal.
+func bind(*exec.Cmd) {}
 
 // endGroup ends the processes that are left in the group of this process.
 func endGroup() { signalAll(syscall.SIGTERM) }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -116,7 +117,19 @@ func TestTheEndOfTheLeashEndsAllDescendants(t *testing.T) {
 	}
 }
 
-// A hundred processes that start each other anew do not outrun the end of the leash.
+// A program that kills its leash ends itself.
+func TestAProgramCannotCutItsLeash(t *testing.T) {
+	t.Parallel()
+	h := hold(t, `echo $$; kill -9 $PPID; while :; do sleep 1000; done`)
+	pid, err := strconv.Atoi(h.line(t))
+	require.NoError(t, err)
+	require.Error(t, h.Wait())
+	procgroup.Kill(h.Process) // what the owner of the leash does then
+	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, 30*time.Second, time.Millisecond)
+	_ = h.leash.Close()
+}
+
+// Fifty processes that start each other again do not outrun the end of the leash.
 func TestTheEndOfTheLeashEndsProcessesThatMultiply(t *testing.T) {
 	t.Parallel()
 	h := hold(t, `
