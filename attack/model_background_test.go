@@ -98,6 +98,32 @@ func TestNothingOutlivesTheServer(t *testing.T) {
 	}
 }
 
+// The user can stop what the model leaves running, by its id or from a list.
+func TestTheUserStopsBackgroundCommands(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t)
+	_, ed := v.background("yolo", "echo $$ >> pids; exec sleep 300", "echo $$ >> pids; exec sleep 301")
+	raw, failure := ed.Exec("xcsh.snapshot", nil)
+	require.Nil(t, failure)
+	var snapshot struct {
+		Background []struct{ ID, Command string }
+	}
+	require.NoError(t, json.Unmarshal(raw, &snapshot))
+	require.Len(t, snapshot.Background, 2)
+	_, failure = ed.Exec("xcsh.stopBackground", lsptest.Fields{"id": snapshot.Background[0].ID})
+	require.Nil(t, failure)
+	stop := ed.BeginExec("xcsh.stopBackground", nil)
+	ed.AnswerQuestion("Select a background command to stop", "echo $$ >> pids; exec sleep 301 · "+snapshot.Background[1].ID)
+	raw, failure = stop.Wait()
+	require.Nil(t, failure)
+	require.JSONEq(t, `{"id":"`+snapshot.Background[1].ID+`"}`, string(raw))
+	for _, pid := range v.pids() {
+		require.True(t, gone(pid))
+	}
+	_, failure = ed.Exec("xcsh.stopBackground", lsptest.Fields{"id": snapshot.Background[0].ID + "x"})
+	require.Equal(t, "notFound", failure.Kind())
+}
+
 // An approval for the background is none for other rights, however long the command waits.
 func TestABackgroundCommandStaysInTheSandbox(t *testing.T) {
 	t.Parallel()

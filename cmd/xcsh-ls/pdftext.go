@@ -14,7 +14,7 @@ import (
 func pdfTextCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "pdf-text FIRST COUNT", Hidden: true, DisableFlagsInUseLine: true,
-		Short: "Write the text of some pages of the PDF file on standard input",
+		Short: "Print the text of some pages of a PDF file",
 		Args:  takes(2, 2, "FIRST and COUNT"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			first, err := strconv.Atoi(args[0])
