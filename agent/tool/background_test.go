@@ -176,7 +176,8 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 		}
 	})
 	goOn := w.pipe("pipe")
-	w.begin("read x <pipe; echo hostile >.vscode/tasks.json; read x <pipe; echo hostile >.envrc; read x <pipe; mkdir .husky; echo hostile >.husky/pre-commit; exec sleep 1000")
+	// A file appears whole: the comparison could also see it while it is written.
+	w.begin("put() { echo hostile >new; mv new $1; }; read x <pipe; put .vscode/tasks.json; read x <pipe; put .envrc; mkdir -p .husky; read x <pipe; put .husky/pre-commit; exec sleep 1000")
 	goOn()
 	require.Equal(t, []string{w.path(".vscode/tasks.json")}, <-asked)
 	assert.FileExists(t, w.path(".vscode/tasks.json"), "it could be the user's own change")
