@@ -140,7 +140,7 @@ func TestAStoppedCallLeavesNothingBehind(t *testing.T) {
 func TestBackgroundCommandsLeaveNoGoroutines(t *testing.T) { //nolint:paralleltest // it looks at all goroutines
 	end := leaktest.Begin(t)
 	w := backgroundWorld(t)
-	w.guarded(func(context.Context, []string) error { return nil })
+	w.guarded(aMoment, func(context.Context, []string) error { return nil })
 	for range 5 {
 		w.begin("yes")
 	}
@@ -149,14 +149,14 @@ func TestBackgroundCommandsLeaveNoGoroutines(t *testing.T) { //nolint:parallelte
 }
 
 // guarded gives commands the permission for the sandbox, whose launcher restricts nothing here.
-func (w *world) guarded(keep tool.Keeping) {
+func (w *world) guarded(settle time.Duration, keep tool.Keeping) {
 	w.env.Background.WithCompareEvery(time.Millisecond)
 	w.env.Permission.Keep = keep
 	w.env.Permission.Level = sandbox.Standard
 	box := &sandbox.Box{
 		Launcher: []string{"sh", "-c", `shift 2; exec "$@"`, "sh"}, OS: "linux", Temp: w.t.TempDir(), Getenv: func(string) string { return "" },
 	}
-	w.tools["bash"] = tool.NewBash(tool.Options{Sandbox: box, Leash: leashed.Leash}, aMoment)
+	w.tools["bash"] = tool.NewBash(tool.Options{Sandbox: box, Leash: leashed.Leash}, settle)
 }
 
 // Changes that the user does not want are undone while the command runs, and the model is notified.
@@ -166,7 +166,7 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 	w.write(".vscode/settings.json", "{}\n")
 	asked := make(chan []string, 10)
 	answer := make(chan error)
-	w.guarded(func(ctx context.Context, paths []string) error {
+	w.guarded(aMoment, func(ctx context.Context, paths []string) error {
 		asked <- paths
 		select {
 		case err := <-answer:
@@ -201,13 +201,29 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 	assert.Equal(t, "{}\n", w.read(".vscode/settings.json"))
 }
 
+// A change at the very end of a command is not missed.
+func TestTheLastChangeOfABackgroundCommandIsUndone(t *testing.T) {
+	t.Parallel()
+	w := backgroundWorld(t)
+	w.guarded(time.Minute, func(context.Context, []string) error { return errors.New("no") })
+	for range 5 {
+		r, err := w.call("bash", `{"command":"echo hostile >.envrc","background":true}`)
+		require.NoError(t, err)
+		require.NotContains(t, text(r), "Running in the background")
+		require.Eventually(t, func() bool {
+			_, err := os.Stat(w.path(".envrc"))
+			return errors.Is(err, os.ErrNotExist)
+		}, 30*time.Second, time.Millisecond)
+	}
+}
+
 // What the user approves otherwise is no change by the background command.
 func TestApprovedChangesAreNotAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)
 	w.write(".envrc", "old\n")
 	var background, foreground atomic.Int32
-	w.guarded(func(context.Context, []string) error { background.Add(1); return nil })
+	w.guarded(aMoment, func(context.Context, []string) error { background.Add(1); return nil })
 	w.begin("exec sleep 1000")
 	w.ok("write", `{"path":".vscode/settings.json","content":"{}"}`)
 	w.ok("edit", `{"path":".envrc","edits":[{"oldText":"old","newText":"new"}]}`)

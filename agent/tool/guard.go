@@ -88,18 +88,26 @@ func (g *guard) watch(ctx context.Context, ended chan<- struct{}, poke <-chan st
 		case <-closing:
 			closing = nil
 		}
+		idle := g.idle() // before the comparison, which is then the last one
 		g.check(ctx, true)
-		if g.finish() {
+		if idle && g.finish() {
 			return
 		}
 	}
 }
 
-// finish ends the watch if no command is running.
+// idle reports whether no command is running.
+func (g *guard) idle() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.running == 0
+}
+
+// finish ends the watch unless another command has started, or a question is still open.
 func (g *guard) finish() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.running > 0 {
+	if g.running > 0 || g.asking {
 		return false
 	}
 	_ = g.snapshot.Close()
