@@ -45,6 +45,9 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	if pace := h.s.m.cfg.Pace; pace != nil {
 		pace(ctx)
 	}
+	if err := h.noteBackground(); err != nil {
+		return nil, provider.Request{}, err
+	}
 	c, _, err := h.log.Context()
 	if err != nil {
 		return nil, provider.Request{}, err
@@ -81,6 +84,7 @@ func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	}
 	return byName, tool.Env{
 		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
+		Background: h.s.background,
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
 		},

@@ -105,6 +105,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
 	s.ops <- struct{}{}
 	m.addGate(s)
+	s.addBackground()
 	m.sessions[cwd] = s
 	return s, true, nil
 }

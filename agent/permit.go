@@ -15,6 +15,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -138,9 +139,13 @@ func (h *host) keepChanges(ctx context.Context, r approval.Request, paths []stri
 			names[i] = filepath.ToSlash(rel)
 		}
 	}
+	title := "Keep this command's changes: "
+	if rawjson.Truthy(rawjson.Get(r.Args, "background")) {
+		title = "Keep changes made while this command was running in the background: "
+	}
 	_, err := h.s.gate.Ask(ctx, approval.Request{
 		ID: r.ID, Tool: r.Tool, Args: r.Args, Changed: true,
-		Preview: tool.Preview{Title: "Keep this command's changes: " + strings.Join(names, ", "), Paths: paths},
+		Preview: tool.Preview{Title: title + strings.Join(names, ", "), Paths: paths},
 	})
 	return err
 }

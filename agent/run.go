@@ -190,14 +190,17 @@ func (r *run) wait(ctx context.Context) {
 	}
 }
 
-// stop aborts the current run and the user's commands, and waits until it has ended and is recorded.
+// stop aborts the current run, the user's commands and those in the background, and waits until they
+// have ended and are recorded.
 // The caller has the session's operations, so that nothing begins meanwhile.
 func (s *Session) stop(ctx context.Context) error {
 	if err := s.stopCommands(ctx); err != nil {
 		return err
 	}
-	_, _, err := s.Abort(ctx)
-	return err
+	if _, _, err := s.Abort(ctx); err != nil {
+		return err
+	}
+	return s.background.StopAll(ctx)
 }
 
 // isRunning reports whether a turn or a compaction is running.

@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -35,8 +36,10 @@ type Session struct {
 
 	reporting sync.Mutex // held while another program's branch is read and published; taken before mu
 
-	publishing sync.Mutex // held while the pending approvals are read and published
+	publishing sync.Mutex // held while the pending approvals or the background commands are read and published
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
+
+	background *tool.Background
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -15,17 +16,18 @@ import (
 // up to Seq are in it; one with a higher number may be too, if it brought a message whose entry is
 // in Messages.
 type Snapshot struct {
-	State     State             `json:"state"`
-	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
-	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
-	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
-	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that is being retried; absent if there is none."`
-	Queues    Queues            `json:"queues"`
-	Foreign   *ForeignBranch    `json:"foreignBranch,omitempty" jsonschema:"The branch on which another program continued, if the user has not decided about it."`
-	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
-	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
-	Context   ContextUsage      `json:"contextUsage"`
-	Seq       uint64            `json:"seq"`
+	State      State             `json:"state"`
+	Messages   []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
+	Partial    json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
+	Tools      []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
+	Retry      *Retry            `json:"retry,omitempty" jsonschema:"The request that is being retried; absent if there is none."`
+	Queues     Queues            `json:"queues"`
+	Foreign    *ForeignBranch    `json:"foreignBranch,omitempty" jsonschema:"The branch on which another program continued, if the user has not decided about it."`
+	Approvals  []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
+	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
+	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
+	Context    ContextUsage      `json:"contextUsage"`
+	Seq        uint64            `json:"seq"`
 }
 
 // SnapshotMessage is one message of the context and the entry it comes from.
@@ -81,7 +83,7 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, e
 	if err != nil {
 		return Snapshot{}, err
 	}
-	snap := Snapshot{State: state, Messages: make([]SnapshotMessage, len(c.Messages)), Todos: todos(c.Messages), Approvals: s.gate.Pending()}
+	snap := Snapshot{State: state, Messages: make([]SnapshotMessage, len(c.Messages)), Todos: todos(c.Messages), Approvals: s.gate.Pending(), Background: s.background.Running()}
 	for i, m := range c.Messages {
 		snap.Messages[i] = SnapshotMessage{EntryID: c.EntryIDs[i], Message: m}
 	}

@@ -44,6 +44,7 @@ var Default = NewTable(
 	setApproval,
 	setMode,
 	bash,
+	stopBackground,
 	snapshot,
 	stats,
 	artifacts,

@@ -7,7 +7,9 @@ import (
 
 // lineRule reports whether a rule is about this very line.
 func (p policy) lineRule(l line, outside bool) bool {
-	return slices.ContainsFunc(p.rules, func(r Rule) bool { return r.valid() && r.Line != "" && r.Line == l.text && r.Outside == outside })
+	return slices.ContainsFunc(p.rules, func(r Rule) bool {
+		return r.valid() && r.Line != "" && r.Line == l.text && r.Outside == outside && r.Background == l.background
+	})
 }
 
 // scene returns where the programs of a line run. It is not ok when that may be outside of the
@@ -89,9 +91,9 @@ func (p policy) suggest(l line) []Rule {
 	if !printable(l.text) || len(l.text) > maxLine {
 		return nil // an unseen command gets no lasting rule
 	}
-	this := []Rule{{Line: l.text}}
+	this := []Rule{{Line: l.text, Background: l.background}}
 	s, ok := p.scene(l)
-	if !ok || l.opaque {
+	if !ok || l.opaque || l.background {
 		return this
 	}
 	var rules []Rule

@@ -15,6 +15,8 @@ type line struct {
 	writes []string // files that output is redirected to
 	dirs   []string // directories that it changes to
 	opaque bool     // it may have unknown effects
+
+	background bool // it continues after its call
 }
 
 // call is one program with its arguments.

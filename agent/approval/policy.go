@@ -57,6 +57,8 @@ func (p policy) command(r Request) (level sandbox.Level, allowed bool, err error
 		return level, true, nil
 	case !ok:
 		return level, false, nil
+	case l.background: // also one that only reads: it would do so for ever
+		return level, p.lineRule(l, false), nil
 	case p.sandbox && len(r.Blocked) == 0 && p.reads(l):
 		return sandbox.Strict, true, nil
 	default:
@@ -101,7 +103,7 @@ func (p policy) prompt(r Request) Prompt {
 		q.Rules = []Rule{{Tool: r.Tool}}
 	case ok && r.Unsandboxed:
 		if printable(l.text) && len(l.text) <= maxLine {
-			q.Rules = []Rule{{Line: l.text, Outside: true}}
+			q.Rules = []Rule{{Line: l.text, Outside: true, Background: l.background}}
 		}
 	case ok:
 		q.Rules = p.suggest(l)
@@ -118,9 +120,13 @@ func bashLine(args json.RawMessage) (line, bool) {
 	var a struct {
 		Command string  `json:"command"`
 		Timeout float64 `json:"timeout"`
+
+		Background bool `json:"background"`
 	}
 	if err := jsonv2.Unmarshal(bytes.TrimSpace(args), &a, jsonv2.RejectUnknownMembers(true)); err != nil || a.Command == "" {
 		return line{}, false
 	}
-	return parse(a.Command), true
+	l := parse(a.Command)
+	l.background = a.Background
+	return l, true
 }

@@ -31,6 +31,9 @@ type Rule struct {
 	// Outside allows the line to run outside of the sandbox, and nothing else.
 	Outside bool `json:"outside,omitzero"`
 
+	// Background allows the line to run in the background, and nothing else.
+	Background bool `json:"background,omitzero"`
+
 	// Tool allows a tool that is not one of our tools, with any arguments.
 	Tool string `json:"tool,omitempty"`
 
@@ -43,8 +46,12 @@ func (r Rule) String() string {
 	switch {
 	case r.Edit:
 		return "edits to files in this folder, except protected files"
+	case r.Outside && r.Background:
+		return r.Line + " (exactly, in the background, outside the sandbox)"
 	case r.Outside:
 		return r.Line + " (exactly, outside the sandbox)"
+	case r.Background:
+		return r.Line + " (exactly, in the background)"
 	case r.Line != "":
 		return r.Line + " (exactly)"
 	case r.Tool != "":
@@ -119,7 +126,7 @@ func named(words []string) *entry {
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Outside == o.Outside &&
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Outside == o.Outside && r.Background == o.Background &&
 		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
 }
 
@@ -132,7 +139,7 @@ func (r Rule) valid() bool {
 			parts++
 		}
 	}
-	return parts == 1 && (!r.Outside || r.Line != "") && (!r.Exact || len(r.Words) > 0)
+	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0)
 }
 
 // allows reports whether the rule covers one program of a command line.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
@@ -84,6 +85,8 @@ func wireEvents() []event.Event {
 		event.CompactionEnd{},
 		event.CompactionEnd{Reason: "overflow", WillRetry: true, Result: raw},
 		event.CompactionEnd{Reason: "threshold", Aborted: true, ErrorMessage: special},
+		event.BackgroundChanged{},
+		event.BackgroundChanged{Running: []background.Info{{ID: "bg-a", Command: special, StartedAt: 1}}},
 		event.BashUpdate{},
 		event.BashUpdate{Text: special},
 		event.BashEnd{Message: raw},

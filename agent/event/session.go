@@ -3,6 +3,7 @@ package event
 import (
 	"encoding/json"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
@@ -48,6 +49,11 @@ type (
 		WillRetry    bool            `json:"willRetry,omitempty"` // the request that was too long is repeated
 	}
 
+	// BackgroundChanged lists all commands that run in the background, also when none are left.
+	BackgroundChanged struct {
+		Running []background.Info `json:"running,omitempty"`
+	}
+
 	// BashUpdate is the output of the user's shell command so far.
 	BashUpdate struct {
 		Text string `json:"text,omitempty"`
@@ -91,6 +97,7 @@ func (ApprovalModeChanged) sealed()  {}
 func (ModeChanged) sealed()          {}
 func (CompactionStart) sealed()      {}
 func (CompactionEnd) sealed()        {}
+func (BackgroundChanged) sealed()    {}
 func (BashUpdate) sealed()           {}
 func (BashEnd) sealed()              {}
 func (ForeignBranch) sealed()        {}
@@ -117,6 +124,9 @@ func (CompactionStart) Type() string { return "auto_compaction_start" }
 
 // Type returns "auto_compaction_end".
 func (CompactionEnd) Type() string { return "auto_compaction_end" }
+
+// Type returns "background_changed".
+func (BackgroundChanged) Type() string { return "background_changed" }
 
 // Type returns "bash_execution_update".
 func (BashUpdate) Type() string { return "bash_execution_update" }
@@ -172,6 +182,12 @@ func (e CompactionStart) MarshalJSON() ([]byte, error) {
 // MarshalJSON implements [json.Marshaler].
 func (e CompactionEnd) MarshalJSON() ([]byte, error) {
 	type members CompactionEnd
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e BackgroundChanged) MarshalJSON() ([]byte, error) {
+	type members BackgroundChanged
 	return encode(e.Type(), members(e))
 }
 

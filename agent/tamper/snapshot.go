@@ -128,6 +128,21 @@ func (a area) changes() (changes []Change) {
 	return changes
 }
 
+// Accept makes changes part of the snapshot.
+func (s *Snapshot) Accept(changes []Change) {
+	for _, c := range changes {
+		if c.How == "deleted" {
+			delete(c.in.files, c.name)
+		} else {
+			c.in.files[c.name] = c.is
+		}
+	}
+}
+
+// Content returns the new content of a changed file. ok is false if it is missing, not a regular file or
+// too large.
+func (c Change) Content() (content []byte, ok bool) { return c.is.content, c.is.readable() }
+
 // Undo restores the changed files, including changes that were beyond the limits before others were
 // undone. It returns the paths that it could not restore; those have new contents or none.
 func (s *Snapshot) Undo(changes []Change) (left []string) {

@@ -25,7 +25,9 @@ var bashDoc string
 
 type bashArgs struct {
 	Command string  `json:"command"`
-	Timeout float64 `json:"timeout,omitzero" jsonschema:"In seconds. Default: 1800."`
+	Timeout float64 `json:"timeout,omitzero" jsonschema:"In seconds. Default: 300."`
+
+	Background bool `json:"background,omitzero" jsonschema:"Go on after the call, such as a server."`
 }
 
 // bashDetails are pi's, and Meta is that of xcsh and oh-my-pi.
@@ -35,8 +37,9 @@ type bashDetails struct {
 	Meta           json.RawMessage `json:"meta,omitempty"`
 }
 
-func newBash(o Options) Tool {
-	shell := NewShell(o)
+func newBash(o Options) Tool { return newBashOf(NewShell(o)) }
+
+func newBashOf(shell Shell) Tool {
 	t := define(definition[bashArgs]{
 		name: "bash", doc: bashDoc, changes: true,
 		accept: acceptBash,
@@ -46,19 +49,27 @@ func newBash(o Options) Tool {
 				return badArgument("command", "bash needs a command.")
 			case a.Timeout < 0 || a.Timeout > math.MaxInt32:
 				return badArgument("timeout", "bash: timeout must be a number of seconds above 0.")
+			case a.Background && a.Timeout > 0:
+				return badArgument("timeout", "bash: a background command has no timeout; stop it with process.")
 			}
 			return nil
 		},
 		preview: func(_ context.Context, _ Env, a bashArgs) (Preview, error) {
+			if a.Background {
+				return Preview{Title: "Run in the background: " + a.Command}, nil
+			}
 			return Preview{Title: "Run " + a.Command}, nil
 		},
 		run: func(ctx context.Context, env Env, a bashArgs) (Result, error) {
+			if a.Background {
+				return runBackground(ctx, shell, a.Command, env)
+			}
 			var update func(Output)
 			if env.Update != nil {
 				update = func(o Output) { env.Update(o.result("")) }
 			}
 			cmd := Command{Line: a.Command, Cwd: env.Cwd, Timeout: time.Duration(a.Timeout * float64(time.Second)), Keep: env.Keep}
-			out, err := runPermitted(ctx, shell, cmd, env.Permission, update)
+			out, err := runPermitted(ctx, shell, cmd, env, update)
 			if err != nil {
 				return Result{}, err
 			}
@@ -72,14 +83,17 @@ func newBash(o Options) Tool {
 }
 
 // The default timeouts of commands.
+//
+// Differs: pi has none. A command that waits for ever would keep the turn waiting until the user looks.
 const (
-	defaultTimeout = 30 * time.Minute
+	defaultTimeout = 5 * time.Minute
 	strictTimeout  = 2 * time.Minute // without approval
 )
 
 // runPermitted runs a command with its permission. A command that failed because of the sandbox is
 // run again with more rights if the user agrees.
-func runPermitted(ctx context.Context, shell Shell, cmd Command, p Permission, update func(Output)) (Output, error) {
+func runPermitted(ctx context.Context, shell Shell, cmd Command, env Env, update func(Output)) (Output, error) {
+	p := env.Permission
 	for {
 		once := cmd
 		once.Level = p.Level
@@ -89,7 +103,7 @@ func runPermitted(ctx context.Context, shell Shell, cmd Command, p Permission, u
 		if p.Level == sandbox.Strict {
 			once.Timeout = min(once.Timeout, strictTimeout)
 		}
-		out, err := runGuarded(ctx, shell, once, p, update)
+		out, err := runGuarded(ctx, shell, once, p, env.Background, update)
 		if err != nil || len(out.Blocked) == 0 || p.Widen == nil {
 			return out, err
 		}
@@ -107,12 +121,20 @@ func runPermitted(ctx context.Context, shell Shell, cmd Command, p Permission, u
 
 // runGuarded runs a command. Its changes to the folder's protected files are undone unless the user
 // wants to keep them.
-func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, update func(Output)) (Output, error) {
+func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, b *Background, update func(Output)) (Output, error) {
 	if p.Level != sandbox.Standard || p.Keep == nil {
 		return shell.Run(ctx, cmd, update)
 	}
 	if err := shell.checkCwd(cmd.Cwd); err != nil {
 		return Output{}, err
+	}
+	var kept []string
+	if b != nil {
+		done, err := b.guard.foreground(ctx)
+		if err != nil {
+			return Output{}, err
+		}
+		defer func() { done(kept) }()
 	}
 	before, err := tamper.NewSnapshot(cmd.Cwd, sandbox.GitDirs(cmd.Cwd)...)
 	if err != nil { // a command could have closed a directory of git for the next one
@@ -124,17 +146,14 @@ func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, upd
 	if len(changes) == 0 {
 		return out, err
 	}
-	paths := make([]string, len(changes))
-	for i, c := range changes {
-		paths[i] = c.Path
-	}
+	paths := pathsOf(changes)
 	// Undone first: other programs obey these files at once, and the answer may take hours.
 	left := before.Undo(changes)
 	if p.Keep(ctx, paths) != nil {
 		out.undone, out.left = changes, left
 		return out, err
 	}
-	out.lost = before.Redo(changes)
+	out.lost, kept = before.Redo(changes), paths
 	return out, err
 }
 
@@ -142,13 +161,9 @@ func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, upd
 // of the command line, so that the permission prompt shows them.
 func acceptBash(args arguments) error {
 	args.drop("description", "head", "tail") // the output is cut here in any case
-	for name, instead := range map[string]string{
-		"async": "commands run to completion; to leave one running, append & and redirect its output",
-		"pty":   "commands have no terminal",
-	} {
-		if err := args.refuse("bash", name, instead); err != nil {
-			return err
-		}
+	args.rename("background", "async", "run_in_background")
+	if err := args.refuse("bash", "pty", "commands have no terminal"); err != nil {
+		return err
 	}
 	var before []string
 	if dir, ok := args.text("cwd"); ok && dir != "" {
@@ -212,7 +227,7 @@ func (o Output) result(none string) Result {
 	case o.Cancelled:
 		notes = append(notes, "Command aborted")
 	case o.TimedOut:
-		notes = append(notes, fmt.Sprintf("Command timed out after %g seconds", o.timeout.Seconds()))
+		notes = append(notes, fmt.Sprintf("Command timed out after %g seconds", o.timeout.Seconds()), o.timeoutNote())
 	case o.ExitCode != nil && *o.ExitCode != 0:
 		notes = append(notes, fmt.Sprintf("Command exited with code %d", *o.ExitCode))
 	}
@@ -226,7 +241,7 @@ func (o Output) result(none string) Result {
 		notes = append(notes, o.blockedNote())
 	}
 	if o.Background {
-		notes = append(notes, "[A process started by the command is still running in the background. Its further output is lost, and writing it may end the process; redirect the output to a file to keep it running.]")
+		notes = append(notes, "[A process started by the command is still running. Its further output is lost, and writing it may end the process; use background instead.]")
 	}
 	if len(notes) > 0 {
 		text = strings.Join(append([]string{strings.TrimSuffix(text, "\n")}, notes...), "\n\n")
@@ -238,11 +253,22 @@ func (o Output) result(none string) Result {
 	return r
 }
 
+// notAllowed is for a command that the user did not want to run outside the sandbox.
+const notAllowed = "The user did not allow it to run with more rights. Do not try to work around the sandbox; explain what is needed and why."
+
+// timeoutNote explains what to do after a timeout. A command without approval has a fixed limit.
+func (o Output) timeoutNote() string {
+	if o.fixed {
+		return "[This is the limit of a command that runs without approval. Make it faster, for example by searching fewer files.]"
+	}
+	return "[Set a longer timeout, or background for a command that does not end by itself.]"
+}
+
 // blockedNote explains a failure that the sandbox caused.
 func (o Output) blockedNote() string {
 	note := "[The sandbox blocked this command: " + strings.Join(o.Blocked, " | ") + "."
 	if o.refused {
-		note += " The user did not allow it to run with more rights. Do not try to work around the sandbox; explain what is needed and why."
+		note += " " + notAllowed
 	}
 	return note + "]"
 }

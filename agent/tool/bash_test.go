@@ -47,6 +47,18 @@ func TestBash(t *testing.T) {
 	}
 }
 
+// A command that runs for ever ends, and the result says what to do about it.
+func TestTheDefaultTimeLimits(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "5m0s 2m0s", fmt.Sprint(tool.DefaultTimeout, " ", tool.StrictTimeout))
+	w := diskWorld(t, tool.Options{}, nil)
+	r, err := w.call("bash", `{"command":"exec sleep 100","timeout":0.05}`)
+	require.NoError(t, err)
+	require.True(t, r.IsError)
+	require.Equal(t, "(no output)\n\nCommand timed out after 0.05 seconds\n\n[Set a longer timeout, or background for a command that does not end by itself.]", text(r))
+	require.Contains(t, string(w.tools["bash"].Parameters), "Time limit in seconds (default: 300).")
+}
+
 func TestBashFailures(t *testing.T) {
 	t.Parallel()
 	w := diskWorld(t, tool.Options{}, nil)
@@ -63,7 +75,7 @@ func TestBashFailures(t *testing.T) {
 	}
 	require.Equal(t, "bash needs a command.", w.refused("bash", `{"command":" \n"}`))
 	require.Equal(t, "bash: timeout must be a number of seconds above 0.", w.refused("bash", `{"command":"ls","timeout":-1}`))
-	require.Contains(t, w.refused("bash", `{"command":"ls","async":true}`), "commands run to completion")
+	require.Contains(t, w.refused("bash", `{"command":"ls","pty":true}`), "commands have no terminal")
 	require.Contains(t, w.refused("bash", `{"command":"ls","env":{"a b":"c"}}`), "not a valid variable name")
 
 	require.NoError(t, os.Remove(w.env.Cwd))
@@ -267,7 +279,7 @@ func TestACommandMayTidyUp(t *testing.T) {
 	r, err := w.call("bash", `{"command":"trap 'echo tidied; exit 0' TERM; echo begun; sleep 1000 & wait","timeout":0.2}`)
 	require.NoError(t, err)
 	require.True(t, r.IsError)
-	require.Equal(t, "begun\ntidied\n\nCommand timed out after 0.2 seconds", text(r))
+	require.Equal(t, "begun\ntidied\n\nCommand timed out after 0.2 seconds\n\n[Set a longer timeout, or background for a command that does not end by itself.]", text(r))
 }
 
 func TestACancelledCommandDoesNotBegin(t *testing.T) {
@@ -287,7 +299,7 @@ func TestSomethingInTheBackgroundIsNotWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.IsError)
 	pid, note, _ := strings.Cut(text(r), "\n")
-	require.Contains(t, note, "is still running in the background")
+	require.Contains(t, note, "is still running. Its further output is lost")
 	var n int
 	_, err = fmt.Sscan(pid, &n)
 	require.NoError(t, err)

@@ -60,6 +60,7 @@ func newEdit(o Options) Tool {
 			if err != nil {
 				return Result{}, err
 			}
+			defer env.Background.approved(ctx, e.path)()
 			saved, err := env.Files.WriteFile(ctx, "Edit "+a.Path, e.path, e.was, e.content)
 			if err != nil {
 				return Result{}, err

@@ -35,6 +35,16 @@ type Options struct {
 	// rights, which takes [sandbox.Outside] as their level.
 	Sandbox *sandbox.Box
 
+	// PDF is a program and its first arguments that calls [pdftext.Main]: "xcsh-ls", "pdf-text". nil means that read
+	// shows no PDF files.
+	PDF []string
+
+	// Leash is a program and its first arguments that takes a command line and calls
+	// [procgroup.Leash] with its standard input: "xcsh-ls", "leash", "--". It ends the processes of a
+	// background command, even if this process is killed. Without it only the command's process group
+	// is ended, by this process.
+	Leash []string
+
 	// Ripgrep is the program that grep uses; "" means rg. A missing program
 	// means that files are searched here.
 	Ripgrep string
@@ -61,6 +71,6 @@ func (o Options) withDefaults() Options {
 func All(o Options) []Tool {
 	o = o.withDefaults()
 	return []Tool{
-		newRead(o), newBash(o), newEdit(o), newWrite(o), newGrep(o), newFind(o), newLs(o),
+		newRead(o), newBash(o), newEdit(o), newWrite(o), newGrep(o), newFind(o), newLs(o), newProcess(),
 	}
 }

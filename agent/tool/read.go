@@ -49,9 +49,14 @@ func newRead(o Options) Tool {
 				return Result{}, err
 			case imageType(content) != "":
 				return imageResult(a.Path, content), nil
+			case isPDF(content):
+				return o.pdfResult(ctx, env, a, content)
 			case bytes.IndexByte(content, 0) >= 0:
 				return Result{}, fault.New(fault.InvalidArgument,
-					"%s is a binary file (%s). read shows text and images; use bash (file, strings, xxd) to inspect it.", a.Path, sizeText(int64(len(content))))
+					"%s is a binary file (%s). read shows text, images, PDF files and notebooks; use bash (file, strings, xxd) to inspect it.", a.Path, sizeText(int64(len(content))))
+			}
+			if r, ok, err := notebookResult(a, content); ok {
+				return r, err
 			}
 			return textResult(a, content)
 		},

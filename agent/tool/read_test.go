@@ -91,7 +91,7 @@ func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ name, args, want string }{
 		{"a missing file", `{"path":"nope"}`, "File not found: /w/nope"},
 		{"a directory", `{"path":"dir"}`, "/w/dir is a directory; use ls to list it."},
-		{"a binary file", `{"path":"bin"}`, "bin is a binary file (6B). read shows text and images; use bash (file, strings, xxd) to inspect it."},
+		{"a binary file", `{"path":"bin"}`, "bin is a binary file (6B). read shows text, images, PDF files and notebooks; use bash (file, strings, xxd) to inspect it."},
 		{"a line beyond the end", `{"path":"five","offset":6}`, "Offset 6 is beyond the end of five, which has 5 lines."},
 		{"a line of an empty file", `{"path":"empty","offset":2}`, "Offset 2 is beyond the end of empty, which has 0 lines."},
 		{"a negative line", `{"path":"five","offset":-1}`, "read: offset and limit must be at least 1."},
@@ -163,9 +163,9 @@ func TestToolsHaveAStableOrderAndSchemas(t *testing.T) {
 		require.Contains(t, string(tl.Parameters), `"type":"object"`)
 		require.NotContains(t, string(tl.Parameters), `"null"`)
 	}
-	require.Equal(t, []string{"read", "bash", "edit", "write", "grep", "find", "ls"}, names)
+	require.Equal(t, []string{"read", "bash", "edit", "write", "grep", "find", "ls", "process"}, names)
 	require.Equal(t, map[string]bool{
-		"read": false, "bash": true, "edit": true, "write": true, "grep": false, "find": false, "ls": false,
+		"read": false, "bash": true, "edit": true, "write": true, "grep": false, "find": false, "ls": false, "process": false,
 	}, changes)
 	again := tool.All(tool.Options{})
 	for i, tl := range tool.All(tool.Options{}) {

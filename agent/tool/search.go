@@ -3,7 +3,6 @@ package tool
 import (
 	"bytes"
 	"context"
-	"errors"
 	"regexp"
 	"regexp/syntax"
 	"runtime"
@@ -37,9 +36,9 @@ func compile(a grepArgs) (pattern, error) {
 		flags |= syntax.FoldCase
 	}
 	parsed, err := syntax.Parse(text, flags)
-	if cause, ok := errors.AsType[*syntax.Error](err); ok && (cause.Code == syntax.ErrInvalidPerlOp || cause.Code == syntax.ErrInvalidEscape) {
-		return pattern{}, badArgument("pattern", "grep: the pattern has %q, which RE2 does not support: it has no lookaround and no backreferences. "+
-			"Search for a simpler pattern, or run `grep -P` or `rg -P` with bash.", cause.Expr)
+	if name, form, ok := unsupported(text, err); ok {
+		return pattern{}, badArgument("pattern", "grep: the pattern has %s (%s), which RE2 does not support. "+
+			"Search for a simpler pattern, or run `grep -P` or `rg -P` with bash.", name, form)
 	}
 	if err != nil {
 		return pattern{}, badArgument("pattern", "grep: the pattern is not a regular expression: %v. Set literal to search for plain text.", err)

@@ -97,8 +97,8 @@ func TestGrepRefuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, map[string]string{"x": ""})
 	for _, c := range []struct{ args, want string }{
-		{`{"pattern":"a(?=b)"}`, "grep: the pattern has \"(?=\", which RE2 does not support: it has no lookaround and no backreferences. Search for a simpler pattern, or run `grep -P` or `rg -P` with bash."},
-		{`{"pattern":"(a)\\1"}`, `grep: the pattern has "\\1", which RE2 does not support: it has no lookaround and no backreferences. Search for a simpler pattern, or run ` + "`grep -P` or `rg -P` with bash."},
+		{`{"pattern":"a(?=b)"}`, "grep: the pattern has a lookahead ((?=), which RE2 does not support. Search for a simpler pattern, or run `grep -P` or `rg -P` with bash."},
+		{`{"pattern":"(a)\\1"}`, `grep: the pattern has a backreference (\1), which RE2 does not support. Search for a simpler pattern, or run ` + "`grep -P` or `rg -P` with bash."},
 		{`{"pattern":"("}`, "grep: the pattern is not a regular expression: error parsing regexp: missing closing ): `(`. Set literal to search for plain text."},
 		{`{"pattern":"x","path":"nope"}`, "File not found: /w/nope"},
 		{`{"pattern":"x","glob":"[a"}`, `grep: "[a" is not a glob such as *.go or src/**/*.ts.`},
@@ -279,4 +279,21 @@ func TestLsShowsLinksToDirectoriesAsDirectories(t *testing.T) {
 	require.NoError(t, os.Symlink("d", w.path("link")))
 	require.NoError(t, os.Symlink("nowhere", w.path("broken")))
 	require.Equal(t, "broken\nd/\nlink/", w.ok("ls", `{}`))
+}
+
+// A pattern of another syntax is no typing error: the error names the syntax and another way.
+func TestPatternsOfPerlAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for pattern, want := range map[string]string{
+		`(?!x)y`: "a lookahead ((?!)", `(?<=x)y`: "a lookbehind ((?<=)", `(?<!x)y`: "a lookbehind ((?<!)", `(?>a)b`: "an atomic group ((?>)",
+		`(?P<n>a)(?P=n)`: "a backreference ((?P=)", `(?<n>a)\k<n>`: `a backreference (\k)`, `a++b`: "a possessive quantifier (++)", `a{2}+`: "a possessive quantifier ({2}+)",
+		`(?R)`: "a recursion ((?R)", `(?(1)a|b)`: "a condition ((?()", `a\Kb`: `an extension (\K)`, `\h`: `an extension (\h)`, `(*SKIP)a`: "a verb ((*)", `a{2000}`: "more than 1000 repetitions ({2000})",
+	} {
+		require.Contains(t, w.refused("grep", object(t, "pattern", pattern)), "the pattern has "+want+", which RE2 does not support.", pattern)
+	}
+	for _, pattern := range []string{`(`, `a**`, `[b-a]`, `a)`, `(?<>a)`} {
+		require.Contains(t, w.refused("grep", object(t, "pattern", pattern)), "is not a regular expression", pattern)
+	}
+	require.Contains(t, w.refused("grep", `{"pattern":"(?=x"}`), "a lookahead")
 }

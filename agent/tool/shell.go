@@ -26,6 +26,9 @@ const (
 	// than that only something in the background holds it.
 	lingerFor = 500 * time.Millisecond
 
+	// leashTime is how much longer than killAfter a leash may take to end the processes.
+	leashTime = 5 * time.Second
+
 	// updateEvery is the shortest time between two updates.
 	updateEvery = 100 * time.Millisecond
 )
@@ -35,10 +38,13 @@ const (
 type Shell struct {
 	options Options
 	grace   time.Duration
+	settle  time.Duration // see settleTime
 }
 
 // NewShell returns a shell.
-func NewShell(o Options) Shell { return Shell{options: o.withDefaults(), grace: killAfter} }
+func NewShell(o Options) Shell {
+	return Shell{options: o.withDefaults(), grace: killAfter, settle: settleTime}
+}
 
 // Command is a command line to run.
 type Command struct {
@@ -75,7 +81,8 @@ type Output struct {
 	lost     []string        // those that the user kept and that could not be made again
 	refused  bool            // the user denied to run it with more rights
 	timeout  time.Duration
-	lastLine int // size of the last line, in bytes
+	fixed    bool // the timeout cannot be longer
+	lastLine int  // size of the last line, in bytes
 }
 
 // Run runs a command until it ends, is cancelled with ctx or takes too long. It has a process group
@@ -97,7 +104,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	}
 	out := &capture{fs: s.options.Fs, tool: "bash", keep: cmd.Keep, temp: s.options.TempDir}
 	defer out.close()
-	p, err := s.start(ctx, argv, env, cmd.Cwd)
+	p, err := s.start(ctx, argv, env, cmd.Cwd, nil)
 	if err != nil {
 		return Output{}, err
 	}
@@ -116,7 +123,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	updates.stop()
 	o := newOutput(out)
 	o.Cancelled, o.TimedOut, o.Background = end.cancelled, end.timedOut, end.background
-	o.timeout = cmd.Timeout
+	o.timeout, o.fixed = cmd.Timeout, cmd.Level == sandbox.Strict && cmd.Timeout == strictTimeout
 	if !end.cancelled && !end.timedOut {
 		o.ExitCode = &end.code
 		if sandboxed := !cmd.Own && cmd.Level != sandbox.Outside; sandboxed && end.code != 0 {
@@ -217,13 +224,14 @@ func (s Shell) Peek(ctx context.Context, dir, line string) (output string, ok bo
 type process struct {
 	cmd    *exec.Cmd
 	out    *os.File
+	leash  *os.File      // its close ends the processes; nil if there is no leash
 	outEnd chan struct{} // closed when out was read to its end, or given up
 	exited chan struct{} // closed when the shell itself has ended
 }
 
 // start starts a command. It does not end with ctx automatically: wait does that, because more than
-// one process has to be ended.
-func (s Shell) start(ctx context.Context, argv, env []string, dir string) (*process, error) {
+// one process has to be ended. held is its input, nil for none.
+func (s Shell) start(ctx context.Context, argv, env []string, dir string, held *os.File) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.New(fault.Cancelled, "The command was cancelled before it started: %w", err)
 	}
@@ -236,6 +244,9 @@ func (s Shell) start(ctx context.Context, argv, env []string, dir string) (*proc
 	// A file and not a writer, so that Wait waits for the shell and not for processes that have
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = in, in
+	if held != nil {
+		cmd.Stdin = held
+	}
 	procgroup.Own(cmd)
 	err = cmd.Start()
 	_ = in.Close() // the child has its own
@@ -298,7 +309,12 @@ func (p *process) wait(ctx context.Context, timeout, grace time.Duration) (e end
 // end signals the group to end, and kills the rest of it after a while. All processes have ended
 // when the output is closed.
 func (p *process) end(grace time.Duration) {
-	procgroup.Terminate(p.cmd.Process)
+	if p.leash != nil {
+		_ = p.leash.Close()
+		grace += leashTime
+	} else {
+		procgroup.Terminate(p.cmd.Process)
+	}
 	late := time.NewTimer(grace)
 	defer late.Stop()
 	select {

@@ -53,6 +53,9 @@ type Env struct {
 	// named tool reads or writes. nil is for a session without such files.
 	Resource func(tool, address string, write bool) (path string, err error)
 
+	// Background keeps the commands that continue after their call. nil allows none.
+	Background *Background
+
 	// Permission is the permission of the call. Only tools that change something have one.
 	Permission Permission
 

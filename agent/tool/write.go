@@ -60,6 +60,7 @@ func newWrite(o Options) Tool {
 			if was.Exists && bytes.Equal(was.Content, []byte(a.Content)) {
 				return TextResult(a.Path + " already has this content."), nil
 			}
+			defer env.Background.approved(ctx, path)()
 			saved, err := env.Files.WriteFile(ctx, "Write "+a.Path, path, was, []byte(a.Content))
 			if err != nil {
 				return Result{}, err

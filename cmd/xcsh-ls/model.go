@@ -43,7 +43,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	}
 	cfg.Models = models
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
-	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box}
+	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader()}
 	shell := tool.NewShell(options)
 	cfg.Tools, cfg.Shell, cfg.Workspace = tool.All(options), &shell, files
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules

@@ -104,6 +104,8 @@ var refusals = map[string]struct{ kind, why string }{
 	"xcsh.import":   {"notFound", "agent-base has no sessions here"},
 	"xcsh.forget":   {"notFound", "the history is empty"},
 	"xcsh.artifact": {"notFound", "no output was kept"},
+
+	"xcsh.stopBackground": {"notFound", "no command is running"},
 }
 
 // asked are the commands that ask the user, with the error kinds that a client gets if it cannot ask and if its
@@ -131,9 +133,10 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.import":      {"notFound", "notFound"},
 	"xcsh.forget":      {"notFound", "notFound"},
 	"xcsh.artifact":    {"notFound", "notFound"},
+	"xcsh.describe":    {"argumentNeeded", "argumentNeeded"},
 
-	"xcsh.chooseBranch": {"notFound", "notFound"},
-	"xcsh.describe":     {"argumentNeeded", "argumentNeeded"},
+	"xcsh.chooseBranch":   {"notFound", "notFound"},
+	"xcsh.stopBackground": {"notFound", "notFound"},
 }
 
 // Some editors can only run a command by its name. Each command then asks the user for its missing

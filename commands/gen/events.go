@@ -69,6 +69,7 @@ var eventShapes = []eventShape{
 	{event.CompactionEnd{}, "compactionReason? result? aborted? errorMessage? willRetry?"},
 	{event.BashUpdate{}, "text?"},
 	{event.BashEnd{}, "message entryId?"},
+	{event.BackgroundChanged{}, "running?"},
 	{event.NotSaved{}, "errorMessage?"},
 	{event.ForeignBranch{}, "branchId? entryId? entries? program? prompt? text?"},
 	{event.Notice{}, "text"},

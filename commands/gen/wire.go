@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -50,6 +51,7 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[provider.Cost]():     "ModelCost",
 	reflect.TypeFor[provider.Usage]():    "TurnUsage",
 	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
+	reflect.TypeFor[background.Info]():   "BackgroundCommand",
 	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
 	reflect.TypeFor[tool.Preview]():      "ToolPreview",
 	reflect.TypeFor[provider.Block]():    "ContentBlock",

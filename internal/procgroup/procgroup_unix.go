@@ -17,10 +17,10 @@ func Own(cmd *exec.Cmd) {
 
 // Terminate sends SIGTERM to the process and its descendants that have not left its group. It does
 // nothing if no process is left.
-func Terminate(p *os.Process) { signal(p, syscall.SIGTERM) }
+func Terminate(p *os.Process) { signalGroup(p, syscall.SIGTERM) }
 
 // Kill ends them.
-func Kill(p *os.Process) { signal(p, syscall.SIGKILL) }
+func Kill(p *os.Process) { signalGroup(p, syscall.SIGKILL) }
 
-// signal signals a whole group. The only error is that no process is left.
-func signal(p *os.Process, s syscall.Signal) { _ = syscall.Kill(-p.Pid, s) }
+// signalGroup signals a whole group. The only error is that no process is left.
+func signalGroup(p *os.Process, s syscall.Signal) { _ = syscall.Kill(-p.Pid, s) }

@@ -28,7 +28,7 @@ local palette = {
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
   'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor',
   'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel', 'setThinking', 'setApproval',
-  'setMode', 'bash', 'stats', 'import',
+  'setMode', 'bash', 'stopBackground', 'stats', 'import',
   -- generated: end
 }
 -- No palette offers these commands, but here their results have a buffer.

@@ -88,6 +88,9 @@ local function normal(s)
     running = s.running,
     compacting = s.compacting,
     queues = s.queues,
+    background = #s.background > 0 and vim.tbl_map(function(running)
+      return running.id
+    end, s.background) or nil,
     approvals = vim.tbl_map(function(approval)
       return approval.id
     end, s.approvals),

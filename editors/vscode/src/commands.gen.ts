@@ -392,6 +392,15 @@ export const commands: readonly Command[] = [
     needsTrust: true,
   },
   {
+    name: 'xcsh.stopBackground',
+    title: 'Stop Background Command…',
+    doc: 'Stop a command that the model runs in the background. xcsh.snapshot and the event background_changed list them.',
+    input: 'text',
+    arg: 'id',
+    palette: true,
+    needsTrust: true,
+  },
+  {
     name: 'xcsh.snapshot',
     title: 'Session Snapshot',
     doc: 'Return everything that a panel needs to draw the folder\'s session.',

@@ -69,6 +69,7 @@ export interface CommandMap {
   'xcsh.setApproval': { args: SetApprovalArgs; result: ApprovalResult };
   'xcsh.setMode': { args: SetModeArgs; result: SetModeResult };
   'xcsh.bash': { args: BashArgs; result: BashResult };
+  'xcsh.stopBackground': { args: StopBackgroundArgs; result: StopBackgroundResult };
   'xcsh.snapshot': { args: FolderArgs; result: Snapshot };
   'xcsh.stats': { args: SubjectArgs; result: SessionStats };
   'xcsh.artifacts': { args: ArtifactsArgs; result: ArtifactsResult };
@@ -226,6 +227,11 @@ export interface BashExecutionEndEvent {
   entryId?: string;
 }
 
+export interface BackgroundChangedEvent {
+  type: 'background_changed';
+  running?: BackgroundCommand[];
+}
+
 export interface PersistenceErrorEvent {
   type: 'persistence_error';
   errorMessage?: string;
@@ -277,6 +283,7 @@ export type SessionEvent =
   | AutoCompactionEndEvent
   | BashExecutionUpdateEvent
   | BashExecutionEndEvent
+  | BackgroundChangedEvent
   | PersistenceErrorEvent
   | ForeignBranchEvent
   | NoticeEvent
@@ -955,6 +962,17 @@ export interface BashResult {
   excludeFromContext?: boolean;
 }
 
+export interface StopBackgroundArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The ID of the command. */
+  id: string;
+}
+
+export interface StopBackgroundResult {
+  id: string;
+}
+
 export interface Snapshot {
   state: SessionState;
   /** The current context, as stored, oldest first. */
@@ -970,6 +988,8 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
+  /** Commands that run in the background. */
+  background: BackgroundCommand[] | null;
   /** The plan of the newest successful todo_write on the branch. */
   todos?: unknown;
   contextUsage: ContextUsage;
@@ -1130,6 +1150,14 @@ export interface AnswerUpdate {
 export interface ModelRef {
   provider: string;
   id: string;
+}
+
+export interface BackgroundCommand {
+  id: string;
+  /** The command line. */
+  command: string;
+  /** Unix time in milliseconds. */
+  startedAt: number;
 }
 
 export interface Message {
@@ -1440,6 +1468,7 @@ export interface ApprovalRule {
   exact?: boolean;
   line?: string;
   outside?: boolean;
+  background?: boolean;
   tool?: string;
   /** The calls that the rule allows, described for users. */
   text?: string;

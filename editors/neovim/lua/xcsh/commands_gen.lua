@@ -381,6 +381,15 @@ return {
     readonly = false,
   },
   {
+    name = "xcsh.stopBackground",
+    title = "Stop Background Command…",
+    doc = "Stop a command that the model runs in the background. xcsh.snapshot and the event background_changed list them.",
+    input = "text",
+    arg = "id",
+    palette = true,
+    readonly = false,
+  },
+  {
     name = "xcsh.snapshot",
     title = "Session Snapshot",
     doc = "Return everything that a panel needs to draw the folder's session.",

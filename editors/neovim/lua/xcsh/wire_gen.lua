@@ -19,7 +19,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'foreign_branch'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -49,6 +49,7 @@
 ---@field aborted? boolean
 ---@field willRetry? boolean
 ---@field text? string
+---@field running? xcsh.wire.BackgroundCommand[]|nil
 ---@field branchId? string
 ---@field entries? integer
 ---@field program? string
@@ -469,6 +470,13 @@
 ---@field timestamp integer Milliseconds since the Unix epoch.
 ---@field excludeFromContext? boolean
 
+---@class xcsh.wire.StopBackgroundArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field id string The ID of the command.
+
+---@class xcsh.wire.StopBackgroundResult
+---@field id string
+
 ---@class xcsh.wire.Snapshot
 ---@field state xcsh.wire.SessionState
 ---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
@@ -478,6 +486,7 @@
 ---@field queues xcsh.wire.Queues
 ---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
+---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
@@ -613,6 +622,11 @@
 ---@class xcsh.wire.ModelRef
 ---@field provider string
 ---@field id string
+
+---@class xcsh.wire.BackgroundCommand
+---@field id string
+---@field command string The command line.
+---@field startedAt integer Unix time in milliseconds.
 
 ---@class xcsh.wire.ResumeSummary
 ---@field text string
@@ -835,6 +849,7 @@
 ---@field exact? boolean
 ---@field line? string
 ---@field outside? boolean
+---@field background? boolean
 ---@field tool? string
 ---@field text? string The calls that the rule allows, described for users.
 

@@ -20,6 +20,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.snapshot',
   'xcsh.stats',
   'xcsh.steer',
+  'xcsh.stopBackground',
   'xcsh.tree',
 ];
 

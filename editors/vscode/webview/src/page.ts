@@ -273,6 +273,11 @@ export class Page {
     this.set({ focus: this.ui.focus + 1 });
   }
 
+  /** Stops a command that runs in the background. */
+  async stopBackground(id: string): Promise<void> {
+    await this.try('xcsh.stopBackground', { id });
+  }
+
   /** Puts an earlier prompt into the composer; the session does not change until it is sent. */
   edit(entryId: string): void {
     const item = this.store.state.view.items.find((i) => i.entryId === entryId);

@@ -134,6 +134,9 @@ test('calls have short descriptions', () => {
   };
   assert.equal(words('read', { path: '/w/a.ts' }), 'Read a.ts');
   assert.equal(words('Bash', { command: 'go test\n ./...' }), 'Run go test ./...');
+  assert.equal(words('bash', { command: 'npm run dev', background: true }), 'Run in the background npm run dev');
+  assert.equal(words('process', { id: 'bg-a' }), 'Read background output bg-a');
+  assert.equal(words('process', { id: 'bg-a', stop: true }), 'Stop background command bg-a');
   assert.equal(words('grep', { pattern: 'x', path: '/w/src' }), 'Search x in src');
   assert.equal(words('ls', {}), 'List .');
   assert.equal(words('mcp__thing', { n: 1, about: 'weather' }), 'mcp__thing weather');

@@ -80,6 +80,7 @@ function normal({ view, sync }: ChatState): unknown {
       running: view.running,
       compacting: view.compacting,
       queues: view.queues,
+      background: view.background.length ? view.background.map((c) => c.id) : undefined,
       approvals: view.approvals.map((a) => a.id),
       todos: view.todos,
       contextTokens: view.context.tokens,

@@ -281,6 +281,10 @@ function M.tail(s)
   if s.foreign then
     to:add('⎇ ' .. foreign.line(s.foreign) .. ' Press B to decide.', 'XcshNote')
   end
+  for _, running in ipairs(s.background) do
+    local line = '» Running in the background: %s (stop with :XcshStopBackground)'
+    to:add(line:format(text.one_line(running.command)), 'XcshQueue')
+  end
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)
   local now = doing(s)

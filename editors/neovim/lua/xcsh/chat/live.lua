@@ -104,6 +104,16 @@ function M.retry(value)
   }
 end
 
+---Returns the background commands of an event or of a snapshot.
+---@param value any
+---@return { id: string, command: string }[]
+function M.background(value)
+  return vim.tbl_map(function(command)
+    command = wire.tbl(command)
+    return { id = wire.str(command.id), command = wire.str(command.command) }
+  end, wire.tbl(value))
+end
+
 ---@type table<string, fun(s: xcsh.chat.State, event: table)>
 local apply = {
   agent_start = function(s)
@@ -162,6 +172,9 @@ local apply = {
   end,
   approvals_changed = function(s, event)
     s.approvals = items.approve(s.items, s.approvals, wire.tbl(event.approvals))
+  end,
+  background_changed = function(s, event)
+    s.background = M.background(event.running)
   end,
   queue_changed = function(s, event)
     s.queues = { steering = wire.texts(event.steering), followUp = wire.texts(event.followUp) }

@@ -32,6 +32,7 @@ local M = {}
 ---@field compacting boolean
 ---@field queues { steering: string[], followUp: string[] }
 ---@field approvals table[]
+---@field background { id: string, command: string }[]
 ---@field todos { name: string, todos: { text: string, status: string }[] }[]
 ---@field context { tokens: number, contextWindow: number, percent: number }
 ---@field retry? { attempt: number, maxAttempts: number, delayMs: number, message: string }
@@ -57,6 +58,7 @@ function M.new()
     compacting = false,
     queues = { steering = {}, followUp = {} },
     approvals = {},
+    background = {},
     todos = {},
     context = { tokens = 0, contextWindow = 0, percent = 0 },
     notices = {},
@@ -131,6 +133,7 @@ local function view(s, snapshot)
   local queues = wire.tbl(snapshot.queues)
   s.queues = { steering = wire.texts(queues.steering), followUp = wire.texts(queues.followUp) }
   s.approvals = items.approve(s.items, {}, wire.tbl(snapshot.approvals))
+  s.background = live.background(snapshot.background)
   s.todos = items.todos(snapshot.todos)
   s.context = wire.tbl(snapshot.contextUsage)
   if not same then
@@ -180,7 +183,7 @@ local function server(s, running)
     return
   end
   s.running, s.compacting, s.retry, s.bash = false, false, nil, nil
-  s.foreign = nil
+  s.foreign, s.background = nil, {}
   s.approvals = items.approve(s.items, s.approvals, {})
   items.drop_live(s.items)
   items.not_retried(s.items)

@@ -16,7 +16,7 @@ import {
   withoutRetried,
   withoutRunning,
 } from './items';
-import type { Call, Notice, Retry, View } from './model';
+import type { BackgroundCommand, Call, Notice, Retry, View } from './model';
 
 type Apply = (v: View, e: Obj) => View;
 
@@ -37,6 +37,7 @@ const apply: Record<string, Apply> = {
     const approvals = list(e.approvals).map(approvalOf);
     return { ...v, approvals, items: withApprovals(v.items, v.approvals, approvals) };
   },
+  background_changed: (v, e) => ({ ...v, background: backgroundOf(e.running) }),
   queue_changed: (v, e) => ({ ...v, queues: { steering: texts(e.steering), followUp: texts(e.followUp) } }),
   model_changed: modelChanged,
   thinking_level_changed: (v, e) =>
@@ -74,6 +75,11 @@ export function applyEvent(view: View, event: Obj): View {
 export function needsSnapshot(event: Obj): boolean {
   if (event.type === 'bash_execution_end') return !str(event.entryId);
   return event.type === 'auto_compaction_end' && event.aborted !== true && !str(event.errorMessage);
+}
+
+/** Returns the background commands of an event or of a snapshot. */
+export function backgroundOf(v: unknown): BackgroundCommand[] {
+  return list(v).map((c) => ({ id: str(obj(c).id), command: str(obj(c).command) }));
 }
 
 /** Returns the retry of an event or of a snapshot. */

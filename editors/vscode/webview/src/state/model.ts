@@ -49,6 +49,12 @@ export interface TodoPhase {
   todos: Todo[];
 }
 
+/** A command that runs in the background. */
+export interface BackgroundCommand {
+  id: string;
+  command: string;
+}
+
 /** The state of the session that can be shown. */
 export interface View {
   session: SessionState | null;
@@ -57,6 +63,7 @@ export interface View {
   compacting: boolean;
   queues: { steering: readonly string[]; followUp: readonly string[] };
   approvals: readonly ApprovalPrompt[];
+  background: readonly BackgroundCommand[];
   todos: readonly TodoPhase[];
   context: ContextUsage;
   retry: Retry | null;
@@ -92,6 +99,7 @@ export const emptyView: View = {
   compacting: false,
   queues: { steering: [], followUp: [] },
   approvals: [],
+  background: [],
   todos: [],
   context: { tokens: 0 },
   retry: null,

@@ -3,7 +3,7 @@
 // that arrive meanwhile are held and applied to the snapshot.
 
 import type { ServerState } from '../../../src/chat/messages';
-import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
+import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf } from './live';
 import {
   itemsOf,
   messageOf,
@@ -94,6 +94,7 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       compacting: false,
       retry: null,
       bash: null,
+      background: [],
       approvals: [],
       foreign: null,
       items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
@@ -189,6 +190,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     running: state.isStreaming,
     compacting: state.isCompacting,
     queues: { steering: texts(snapshot.queues?.steering), followUp: texts(snapshot.queues?.followUp) },
+    background: backgroundOf(snapshot.background),
     todos: todosOf(snapshot.todos),
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],

@@ -37,7 +37,9 @@ function warnings(prompt: ApprovalPrompt, cwd: string): string[] {
   else if (blocked) all.push(t('Runs again with write and network access. Blocked: {0}.', blocked));
   if (prompt.protected?.length) {
     const files = paths(prompt.protected);
-    if (prompt.changed) all.push(t('Changed protected files: {0}.', files));
+    if (prompt.changed && obj(prompt.args).background === true)
+      all.push(t('Protected files changed while it was running: {0}.', files));
+    else if (prompt.changed) all.push(t('Changed protected files: {0}.', files));
     else if (str(obj(prompt.args).command)) all.push(t('Refers to protected files: {0}.', files));
     else all.push(t('Changes protected files: {0}.', files));
   }
@@ -47,7 +49,8 @@ function warnings(prompt: ApprovalPrompt, cwd: string): string[] {
 
 function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX.Element {
   const page = usePage();
-  const d = describe({ type: 'toolCall', name: prompt.tool, arguments: obj(prompt.args) }, cwd);
+  const args = obj(prompt.args);
+  const d = describe({ type: 'toolCall', name: prompt.tool, arguments: args }, cwd);
   const path = prompt.preview.paths?.[0] ?? d.path;
   const diff = prompt.preview.diff ? rowsOfPatch(prompt.preview.diff) : undefined;
   const rules = visible((prompt.rules ?? []).map(ruleText).join('; '));
@@ -60,7 +63,11 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
       <header>
         <Icon name="shield" />
         <span class="verb">{d.verb}</span>
-        {str(obj(prompt.args).command) ? <span>{t('command')}</span> : <code class="what">{d.what}</code>}
+        {str(args.command) ? (
+          args.background !== true && <span>{t('command')}</span>
+        ) : (
+          <code class="what">{d.what}</code>
+        )}
         {diff && <Counts added={diff.added} removed={diff.removed} />}
         {diff && path && (
           <IconButton

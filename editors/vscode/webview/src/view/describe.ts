@@ -35,7 +35,16 @@ const tools: Record<string, Name> = {
   }),
   write: (a, cwd) => ({ icon: 'new-file', verb: t('Write'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
   edit: (a, cwd) => ({ icon: 'edit', verb: t('Edit'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
-  bash: (a) => ({ icon: 'terminal', verb: t('Run'), what: oneLine(str(a.command)) }),
+  bash: (a) => ({
+    icon: 'terminal',
+    verb: a.background === true ? t('Run in the background') : t('Run'),
+    what: oneLine(str(a.command)),
+  }),
+  process: (a) => ({
+    icon: 'server-process',
+    verb: a.stop === true ? t('Stop background command') : t('Read background output'),
+    what: str(a.id),
+  }),
   grep: (a, cwd) => ({
     icon: 'search',
     verb: t('Search'),

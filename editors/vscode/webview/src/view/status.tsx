@@ -81,6 +81,24 @@ function Queue(): JSX.Element | null {
   );
 }
 
+function Background(): JSX.Element | null {
+  const page = usePage();
+  const background = useChat((s) => s.view.background);
+  if (background.length === 0) return null;
+  return (
+    <ul class="queue" aria-label={t('Running in the background')}>
+      {background.map(({ id, command }) => (
+        <li key={id}>
+          <Icon name="server-process" />
+          <span class="verb">{t('Running in the background')}</span>
+          <code class="gist">{command}</code>
+          <IconButton icon="debug-stop" label={t('Stop {0}', command)} onClick={() => void page.stopBackground(id)} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function RetryNote({ retry }: { retry: Retry }): JSX.Element {
   const page = usePage();
   const [left, setLeft] = useState(Math.ceil(retry.delayMs / 1000));
@@ -222,6 +240,7 @@ export function Status(): JSX.Element {
       )}
       {retry && <RetryNote retry={retry} />}
       <Todos />
+      <Background />
       <Queue />
     </div>
   );
