@@ -56,7 +56,7 @@ func TestTheDefaultTimeLimits(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, r.IsError)
 	require.Equal(t, "(no output)\n\nCommand timed out after 0.05 seconds\n\n[Set a longer timeout, or background for a command that does not end by itself.]", text(r))
-	require.Contains(t, string(w.tools["bash"].Parameters), "Time limit in seconds (default: 300).")
+	require.Contains(t, string(w.tools["bash"].Parameters), "In seconds. Default: 300.")
 }
 
 func TestBashFailures(t *testing.T) {
