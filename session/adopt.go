@@ -13,6 +13,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // endBytes is how many bytes of a file's end are kept, to distinguish an append from an
@@ -115,7 +116,7 @@ func (l *Log) adopt(v Value) {
 			return
 		}
 	}
-	r.mem, r.fresh = v.Raw, true
+	r.mem, r.fresh, r.hidden = v.Raw, true, own.Hidden(string(r.typ), v.Raw)
 	l.doc.noteTitle(r.typ, v.Raw)
 	l.doc.tree.add(r)
 }
@@ -144,7 +145,7 @@ func (l *Log) become(doc *Document) error {
 	if err != nil {
 		return Closing(err, doc)
 	}
-	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.LeafID(atPlace(l.leaf)), l.following()
+	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.leafID(atPlace(l.leaf)), l.following()
 	l.takeOver(doc)
 	for _, r := range lost {
 		l.addLine(r)

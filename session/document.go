@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // smallFile is the size in bytes up to which a file's content is kept in memory. For a
@@ -30,7 +31,9 @@ const smallFile = 8 << 20
 type Document struct {
 	path     string
 	header   Header
-	title    Title // of the slot or the header
+	title    Title  // see Title
+	named    bool   // there is a session_info
+	piName   string // of the newest session_info
 	hasSlot  bool
 	dialect  Dialect
 	tree     tree
@@ -205,6 +208,7 @@ func (d *Document) addEntry(r record, v Value) {
 		d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
 	}
 	d.note(r.typ, v.Raw)
+	r.hidden = own.Hidden(string(r.typ), v.Raw)
 	if d.tree.add(r) {
 		d.reportDuplicate(v.line)
 	}
@@ -214,6 +218,9 @@ func (d *Document) addEntry(r record, v Value) {
 func (d *Document) addPacked(s slot, v Value) {
 	s.ord = d.values - 1
 	d.note(typeCodes[s.typ], v.Raw)
+	if own.Hidden(string(typeCodes[s.typ]), v.Raw) {
+		s.has |= slotHidden
+	}
 	if d.tree.append(s) {
 		d.reportDuplicate(v.line)
 	}
@@ -237,14 +244,6 @@ func (d *Document) note(t Type, raw []byte) {
 		d.marks.See(t, raw)
 	}
 	d.noteTitle(t, raw)
-}
-
-// noteTitle records the title that pi keeps in an entry.
-func (d *Document) noteTitle(t Type, raw []byte) {
-	if t == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
-		name, _ := rawjson.GetString(raw, "name")
-		d.title = Title{Text: name}
-	}
 }
 
 // settle completes the document once the whole file was read.
@@ -314,8 +313,8 @@ func (d *Document) HeaderLine() json.RawMessage {
 // ID returns the id of entry i, "" when it has none.
 func (d *Document) ID(i int) string { return d.tree.id(i) }
 
-// Title returns the display name: omp's title slot, else the header's title, else
-// pi's newest session_info.
+// Title returns the display name: that of omp's title slot, or else the newer one of the
+// header's title and pi's newest session_info.
 func (d *Document) Title() Title { return d.title }
 
 // Dialect returns the program whose rules the file follows.
