@@ -13,7 +13,6 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
-	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // endBytes is how many bytes of a file's end are kept, to distinguish an append from an
@@ -116,7 +115,7 @@ func (l *Log) adopt(v Value) {
 			return
 		}
 	}
-	r.mem, r.fresh, r.hidden = v.Raw, true, own.Hidden(string(r.typ), v.Raw)
+	r.mem, r.fresh = v.Raw, true
 	l.doc.noteTitle(r.typ, v.Raw)
 	l.doc.tree.add(r)
 }

@@ -208,7 +208,6 @@ func (d *Document) addEntry(r record, v Value) {
 		d.report(problemAt(MissingID, v.line, false, "The entry on line %d has no id.", v.line))
 	}
 	d.note(r.typ, v.Raw)
-	r.hidden = own.Hidden(string(r.typ), v.Raw)
 	if d.tree.add(r) {
 		d.reportDuplicate(v.line)
 	}
@@ -367,9 +366,6 @@ func (d *Document) current(i int, raw []byte) []byte {
 
 // DialectWith returns the dialect guessed from the session's content and another header.
 func (d *Document) DialectWith(h Header) Dialect { return GuessDialect(d.hasSlot, h, d.marks) }
-
-// HasTitleSlot reports whether the file begins with omp's title slot.
-func (d *Document) HasTitleSlot() bool { return d.hasSlot }
 
 // ModTime returns the modification time of the file when it was read; the zero time for a
 // session without a file.

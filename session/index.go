@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // record is one entry of the index in full: its envelope, and the position of its bytes.
@@ -75,7 +76,8 @@ func (x *index) record(v Value) (r record, ok bool) {
 	if r.typ == TypeMessage {
 		r.role, _ = rawjson.String(v.Env.Role)
 	}
-	return r, r.typ != ""
+	r.hidden = own.Hidden(typ, v.Raw)
+	return r, typ != ""
 }
 
 // at returns the record of entry i. For a single field the methods below are cheaper.

@@ -2,6 +2,7 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"hash/maphash"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
@@ -128,7 +130,7 @@ func (d *describer) describe(file sessionFile, keep func(session.Header) bool) (
 // its file will be, "" for one in memory; now is what TimeAgo counts from. An error can only
 // come from reading a large file.
 func DescribeOpen(d *session.Document, path string, now time.Time) (Info, error) {
-	s := survey{header: d.Header(), found: true, hasSlot: d.HasTitleSlot(), slot: d.Title().Text}
+	s := survey{header: d.Header(), found: true}
 	s.links.Nodes = map[uint64]byte{}
 	for line, err := range d.Lines(nil) {
 		if err != nil {
@@ -251,7 +253,8 @@ func (s *survey) addFirst(typ session.Type, raw []byte) bool {
 // nor a list of blocks has none.
 //
 // Differs: the originals leave a session out of the list if any message in it has content
-// of another shape, a null block for instance.
+// of another shape, a null block for instance; and they name one that begins with an attached
+// file by that file's content.
 func (s *survey) addMessage(env rawjson.Envelope) {
 	role, _ := rawjson.String(env.Role)
 	user := role == "user" && (s.first == "" || s.prompt == "" || s.say != nil)
@@ -260,11 +263,12 @@ func (s *survey) addMessage(env rawjson.Envelope) {
 	}
 	content := rawjson.Get(env.Message, "content")
 	text, firstPart := textOf(content)
-	if user && s.prompt == "" {
-		s.prompt = firstPart
-	}
-	if user && s.first == "" {
-		s.first = text
+	if user && (s.prompt == "" || s.first == "") {
+		words := attached.Words(text)
+		if words != text {
+			firstPart = words
+		}
+		s.prompt, s.first = cmp.Or(s.prompt, firstPart), cmp.Or(s.first, words)
 	}
 	if text != "" && s.say != nil {
 		s.say(text)

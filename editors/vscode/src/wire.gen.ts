@@ -1210,7 +1210,7 @@ export interface SessionContext {
 
 export interface TreeNode {
   id: string;
-  /** null for a root, and if the recorded parent is not in the file. */
+  /** null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. */
   parentId: string | null;
   type: string;
   role?: string;

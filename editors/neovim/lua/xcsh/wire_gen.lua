@@ -675,7 +675,7 @@
 
 ---@class xcsh.wire.TreeNode
 ---@field id string
----@field parentId string|nil null for a root, and if the recorded parent is not in the file.
+---@field parentId string|nil null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent.
 ---@field type string
 ---@field role? string
 ---@field label? string
