@@ -84,7 +84,7 @@ func (l *Log) storeTitle(title Title) (changed bool, err error) {
 	case l.form() == Pi:
 		err = l.record(draftSessionInfo(title.Text, false))
 	default:
-		if err = l.titleInHeader(title); err == nil && l.showsInPi() {
+		if err = l.titleInHeader(title); err == nil && l.doc.piName != title.Text && l.showsInPi() {
 			// After the header: without its entry a new title is only missing in pi's list.
 			err = l.record(draftSessionInfo(title.Text, true))
 		}

@@ -1,11 +1,14 @@
 // Package own describes the entries that this program adds to sessions for its own use: the
 // start of a tool call, the description of a session, the origin of an imported one, the copy
 // of a title for pi. All programs keep them and send them to no model. They belong to the
-// file but not to the conversation, so that nothing shows them.
+// file but not to the conversation, so that nothing shows them. Imported messages that have no
+// other form are part of the conversation.
 package own
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
@@ -14,8 +17,14 @@ import (
 // {"text": …}.
 const Description = "xcsh-ls.description"
 
-// prefix begins the custom types of this program's entries.
+// prefix begins the custom types of this program's entries; those in messages hold
+// a message of an imported conversation and are shown.
 const prefix = "xcsh-ls."
+
+var messages = [...]string{"xcsh-ls.import.tool", "xcsh-ls.import.system", "xcsh-ls.import.other"}
+
+// longest is more than the longest of these in UTF-16 units.
+const longest = 32
 
 // TitleInHeader is the member of a session_info entry that is true if the entry repeats the
 // title of the header.
@@ -29,8 +38,8 @@ func Hidden(typ string, line []byte) bool {
 		if !bytes.Contains(line, []byte(prefix)) {
 			return false // like most of the entries of other programs, which can be large
 		}
-		kind, _ := rawjson.StringPrefix(rawjson.Get(line, "customType"), len(prefix))
-		return kind == prefix
+		kind, _ := rawjson.StringPrefix(rawjson.Get(line, "customType"), longest)
+		return strings.HasPrefix(kind, prefix) && !slices.Contains(messages[:], kind)
 	case "session_info":
 		_, repeated := Title(line)
 		return repeated
