@@ -28,6 +28,7 @@ type emitter struct {
 	partial *partial       // the answer that is being written, nil if there is none
 	tools   []ToolActivity // the tool calls of the turn
 	retry   *Retry         // nil unless one is pending
+	title   string         // of the session, as clients know it
 }
 
 // partial is an incomplete answer.

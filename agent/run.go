@@ -100,6 +100,7 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 			s.emit(log, event.NotSaved{ErrorMessage: err.Error()})
 		}
 		log.Release() // after the flush, which still reads lines of other programs
+		s.watchTitle(log)()
 	}()
 	return r
 }

@@ -184,17 +184,6 @@ func (s *Session) changed(reason Reason, previous string) {
 	})
 }
 
-// Rename names the live session.
-func (s *Session) Rename(ctx context.Context, title string) error {
-	return s.exclusive(ctx, func() error {
-		_, err := s.current().SetTitle(session.Title{Text: title, Source: "user"})
-		if err == nil {
-			s.m.publish(SessionsChanged{Cwd: s.cwd})
-		}
-		return err
-	})
-}
-
 // Label labels an entry; an empty text clears the label. It returns the id of the
 // entry that records it.
 func (s *Session) Label(ctx context.Context, entryID, text string) (id string, err error) {

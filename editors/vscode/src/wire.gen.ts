@@ -165,6 +165,11 @@ export interface ModeChangedEvent {
   mode: string;
 }
 
+export interface SessionInfoChangedEvent {
+  type: 'session_info_changed';
+  name?: string;
+}
+
 export interface QueueChangedEvent {
   type: 'queue_changed';
   steering?: string[];
@@ -255,6 +260,7 @@ export type SessionEvent =
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
   | ModeChangedEvent
+  | SessionInfoChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
   | ThinkingLevelChangedEvent
