@@ -43,6 +43,7 @@ type Session struct {
 	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
 	rejected   rejectedImages        // left out of requests
+	inWords    *session.Log          // its service rejected its own compacted history; guarded by mu
 	offers     []history.Entry       // see Offers
 }
 

@@ -73,6 +73,9 @@ func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bo
 	case r.Host.WithoutImages(cause):
 		r.Host.Emit(event.Notice{Text: "The model service rejected an image. The images so far are left out of requests: " + cause.Error()})
 		return true, attempt
+	case r.Host.WithoutHistory(cause):
+		r.Host.Emit(event.Notice{Text: "The model service rejected its own record of the compacted conversation. The summary is sent instead: " + cause.Error()})
+		return true, attempt
 	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.attempts(cause):
 		return r.wait(ctx, cause, attempt+1), attempt + 1
 	default:
