@@ -30,7 +30,7 @@ func putCompacted(t *testing.T, fs afero.Fs) string {
 	return path
 }
 
-// A conversation that a service compacted itself goes on with what the service remembers of it.
+// A conversation that a service compacted itself continues with the record of that service.
 func TestACompactedConversationGoesBackToItsService(t *testing.T) {
 	t.Parallel()
 	for api := range clients {
@@ -71,8 +71,8 @@ func TestARejectedHistoryIsReplacedByItsSummary(t *testing.T) {
 	require.Len(t, s.Requests(), 2)
 	assert.Contains(t, string(s.Requests()[1].Body), "in words")
 	notices := eventsOf[event.Notice](w)
-	require.Len(t, notices, 1)
-	assert.Contains(t, notices[0].Text, "The summary is sent instead")
+	require.NotEmpty(t, notices)
+	assert.Contains(t, notices[len(notices)-1].Text, "The summary is sent instead")
 	prompt(t, live, "six")
 	require.Len(t, s.Requests(), 3, "it is not tried again")
 	file, err := afero.ReadFile(w.fs, path)

@@ -55,6 +55,9 @@ func message(raw json.RawMessage) (provider.Message, bool) {
 
 // history returns the conversation that a compaction of OpenAI's Responses API replaced, in that
 // API's form; nil if the summary has none.
+//
+// Differs: omp also sends Anthropic's own summary back to it, encrypted, which needs a beta version
+// of the API. Here that service gets the summary in words, as every other one does.
 func history(payload []byte) *provider.History {
 	kind, _ := rawjson.GetString(payload, "type")
 	service, _ := rawjson.GetString(payload, "provider")

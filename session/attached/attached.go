@@ -23,9 +23,9 @@ const (
 // Words returns the words of a prompt: the text after its attached files, the text itself if
 // there are none, or the path of the first file if there is nothing else.
 //
-// The content of a file is not escaped, so that it can hold a closing tag too. The words begin
-// after the last one that ends a line, because words with such a line are rarer than files
-// with one.
+// Not every program escapes the content of a file, so that it can hold a closing tag too. The
+// words begin after the last one that ends a line, because words with such a line are rarer
+// than files with one.
 func Words(prompt string) string {
 	path, ok := firstPath(prompt)
 	if !ok {

@@ -29,9 +29,11 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // its summary in words is.
 //
 // The items come from a file. Only those of known types are sent, and of these only the known
-// members: no reference to what the service or somebody else stores, no message in the name of the
+// members: no reference to what the service stores, no message in the name of the
 // operator, no call without its result. Thinking is left out, because it is only valid together
 // with the ids of the items after it.
+//
+// Differs: omp sends back whatever the file has, except for references.
 func history(h *provider.History, m provider.Model) []any {
 	if h == nil || len(h.Items) > maxHistoryBytes {
 		return nil
