@@ -56,15 +56,18 @@ var contextDiffers = map[string]struct {
 }{
 	"pi/odd-bom": {
 		"pi refuses a file with a byte order mark; everything that can be read is read",
-		[]string{"one", "two"}, session.ByteOrderMark, "pi refuses a file that begins with a byte order mark",
+		[]string{"one", "two"},
+		session.ByteOrderMark, "pi refuses a file that begins with a byte order mark",
 	},
 	"pi/odd-no-message-field": {
 		"pi throws on a message entry without a message; it is passed over",
-		[]string{"one"}, "", "a message without content",
+		[]string{"one"},
+		"", "a message without content",
 	},
 	"pi/odd-cycle": {
 		"pi never returns from a circle of parents; the path ends there and says so",
-		[]string{"one", "two"}, session.ParentCycle, "Entries that name each other as parents hang the program",
+		[]string{"one", "two"},
+		session.ParentCycle, "Entries that name each other as parents hang the program",
 	},
 	"omp/context-notes": {
 		"the notes are framed in other words than omp's; everything else is equal",
