@@ -16,7 +16,7 @@ import (
 // longer. They are read in blocks of nameBlock bytes, from the end.
 const (
 	nameReach = 8 << 20
-	nameBlock = 256 << 10
+	nameBlock = 128 << 10
 )
 
 var infoWord = []byte(`"` + string(session.TypeSessionInfo) + `"`)
@@ -53,27 +53,33 @@ func lastNameIn(fsys afero.Fs, path string) []byte {
 
 // newestInfo returns the last session_info line in reach of the end of a file, nil for none.
 func newestInfo(f io.ReaderAt, size int64) []byte {
-	var rest []byte // of a line that begins further back
+	memory, _ := scratches.Get().(*scratch) // the pool holds nothing else
+	defer scratches.Put(memory)
+	buf, kept := memory.Store, 0 // its first bytes are the end of a line that begins further back
 	for end := size; end > max(0, size-nameReach); {
-		n := min(nameBlock, end)
-		end -= n
-		block := make([]byte, n, n+int64(len(rest)))
-		if got, _ := f.ReadAt(block, end); int64(got) < n {
+		n := int(min(nameBlock, end))
+		end -= int64(n)
+		whole := buf
+		if n+kept > len(buf) {
+			whole = make([]byte, 2*(n+kept))
+		}
+		copy(whole[n:n+kept], buf[:kept])
+		buf = whole
+		block := buf[:n+kept]
+		if got, _ := f.ReadAt(block[:n], end); got < n {
 			return nil // the file became shorter, or cannot be read
 		}
-		block = append(block, rest...)
-		first := 0
+		kept = 0
 		if end > 0 {
-			first = bytes.IndexByte(block, '\n') + 1
+			kept = bytes.IndexByte(block, '\n') + 1
 		}
-		if first == 0 && end > 0 {
-			rest = block
+		if end > 0 && kept == 0 {
+			kept = len(block)
 			continue
 		}
-		if line := lastInfo(block[first:]); line != nil {
-			return line
+		if line := lastInfo(block[kept:]); line != nil {
+			return bytes.Clone(line)
 		}
-		rest = block[:first]
 	}
 	return nil
 }
@@ -81,6 +87,9 @@ func newestInfo(f io.ReaderAt, size int64) []byte {
 // lastInfo returns the last session_info line of some lines. The word in a conversation is
 // none.
 func lastInfo(lines []byte) []byte {
+	if !bytes.Contains(lines, infoWord) {
+		return nil // searching forwards is much faster, and most files have none
+	}
 	for {
 		i := bytes.LastIndex(lines, infoWord)
 		if i < 0 {
