@@ -29,6 +29,7 @@ func slashes() []slash {
 		{"share", "Share the conversation as a web page, without likely secrets", "replace or keep likely secrets", slashShare},
 		{"fork", "Copy the conversation to a new session", "", slashFork},
 		{"rename", "Rename the conversation", "new title", slashRename},
+		{"branch", "Decide what to do after another program continued on another branch", "follow or stay", slashBranch},
 		{"plan", "Turn plan mode on or off; only the plan file can be changed in plan mode", "on or off", slashPlan},
 		{"stats", "Show the number of messages and tool calls, tokens and cost", "", slashStats},
 	}
@@ -135,6 +136,24 @@ func slashRename(ctx context.Context, c *conversation, args string) (string, err
 		return "", err
 	}
 	return fmt.Sprintf("Renamed to %q.", r.Title), nil
+}
+
+// slashBranch decides about another program's branch. A fork is a session of its own; see slashFork.
+func slashBranch(ctx context.Context, c *conversation, args string) (string, error) {
+	choice := agent.BranchChoice(args)
+	if choice != agent.FollowBranch && choice != agent.StayOnBranch {
+		return "", fault.New(fault.InvalidArgument, "Use /branch follow or /branch stay.")
+	}
+	r, err := do[commands.ChooseBranchResult](ctx, c, commands.ChooseBranchName, commands.ChooseBranchArgs{Choice: choice})
+	switch {
+	case err != nil:
+		return "", err
+	case r.CancelledBy != "":
+		return "The branch was not changed: cancelled by " + r.CancelledBy + ".", nil
+	case choice == agent.FollowBranch:
+		return "The next prompt continues the other program's branch. Load the session again to see it.", nil
+	}
+	return "The next prompt continues this branch.", nil
 }
 
 // slashPlan turns plan mode on or off; without an argument it shows the state.

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +27,9 @@ type view struct {
 	order    []string       // the keys of calls, in order of arrival
 	used     map[string]int // how many tool calls had this id; services reuse ids
 	written  *writtenFile   // by the running tool
+	foreign  string         // the first entry of another program's branch that was reported
 	compacts int            // the number of compactions
+	retries  string         // the id of the message about the retries of the current request; "" if there is none
 	cost     float64        // of the session so far, in US dollars
 	priced   bool           // a cost was sent to the client
 	window   int            // of the model, in tokens; 0 if unknown
@@ -174,9 +175,16 @@ func (v *view) abandonLocked() {
 func (v *view) otherEventLocked(e event.Event) {
 	switch e := e.(type) {
 	case event.RetryStart:
-		v.noticeLocked("warning", fmt.Sprintf("%s Retrying in %d s (%d of %d).", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts), updateThoughtChunk)
+		v.retryLocked(e)
+	case event.RetryEnd:
+		v.retries = ""
 	case event.NotSaved:
 		v.noticeLocked("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
+	case event.ForeignBranch:
+		if e.BranchID != "" && e.BranchID != v.foreign { // once, not for each line of a growing branch
+			v.noticeLocked("info", e.Text+" To continue there, use /branch follow. To continue here, use /branch stay.", updateAgentChunk)
+		}
+		v.foreign = e.BranchID
 	case event.Notice:
 		v.noticeLocked("info", e.Text, updateAgentChunk)
 	case event.CompactionStart:
@@ -239,6 +247,19 @@ func (v *view) noticeLocked(severity, text, kind string) {
 	default:
 		v.sendText(kind, v.newMessageLocked(), text+"\n\n")
 	}
+}
+
+// retryLocked shows that a request is repeated. The protocol has no notice that changes or disappears, so
+// clients without notices get one thought that grows until the request succeeds.
+func (v *view) retryLocked(e event.RetryStart) {
+	if v.s.client.notices {
+		v.noticeLocked("warning", e.Text(), updateThoughtChunk)
+		return
+	}
+	if v.retries == "" {
+		v.retries = v.newMessageLocked()
+	}
+	v.sendText(updateThoughtChunk, v.retries, e.Text()+"\n\n")
 }
 
 // spentLocked sends the cost of an answer.

@@ -16,8 +16,9 @@ import (
 // host is a session as a run sees it. The log is that of the run's beginning: changing
 // the session ends the run first.
 type host struct {
-	s   *Session
-	log *session.Log
+	s     *Session
+	log   *session.Log
+	notes notes
 
 	history bool // the last request has a history that the service compacted
 }
@@ -32,6 +33,7 @@ func (h *host) Record(m json.RawMessage) (string, error) {
 	if !was && h.log.OnDisk() {
 		h.s.leaveBreadcrumb(h.log.Path()) // no change of session left one when this was the first
 		h.s.m.publish(SessionsChanged{Cwd: h.s.cwd})
+		h.s.m.watcher.watch(h.s.cwd)
 	}
 	return id, err
 }
@@ -74,6 +76,9 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	byName := map[string]tool.Tool{}
 	for _, t := range h.s.m.cfg.Tools {
+		if h.s.m.cfg.Notes != nil {
+			t = h.noting(t)
+		}
 		byName[t.Name] = t
 	}
 	return byName, tool.Env{
@@ -93,5 +98,6 @@ func (s *Session) Instructions(ctx context.Context) (system string, tools []prov
 	if s.m.cfg.System != nil {
 		system = s.m.cfg.System(ctx, s.cwd)
 	}
+	system += s.around.of(s.current())
 	return system, tools
 }

@@ -71,7 +71,7 @@ func (m *Manager) now() time.Time {
 // no file before a model answered.
 func (m *Manager) Session(ctx context.Context, cwd string) (*Session, error) {
 	s, opened, err := m.session(ctx, filepath.Clean(cwd))
-	if opened && m.watcher != nil {
+	if opened {
 		m.watcher.watch(s.cwd) // may wait for the watcher, which may wait for mu
 	}
 	if opened {

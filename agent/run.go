@@ -84,7 +84,7 @@ func (s *Session) settle(ctx context.Context) (*session.Log, error) {
 func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{cancel: cancel, done: make(chan struct{})}
-	log.Hold()
+	release := log.Hold()
 	s.recording.Lock() // a record that found no running turn is written first
 	s.mu.Lock()
 	s.run = r
@@ -99,7 +99,8 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 		if err := log.Flush(); err != nil {
 			s.emit(log, event.NotSaved{ErrorMessage: err.Error()})
 		}
-		log.Release() // after the flush, which still reads lines of other programs
+		release() // after the flush, which still reads lines of other programs
+		s.reportForeign()
 		s.watchTitle(log)()
 	}()
 	return r
@@ -155,6 +156,7 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 
 // turn is the work of a prompt.
 func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
+	s.orient(ctx, log)
 	h := &host{s: s, log: log}
 	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
 	lost, err := h.interrupted()

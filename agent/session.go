@@ -29,7 +29,11 @@ type Session struct {
 	accepted acceptedPrompts // prompts without an answer
 	gate     *approval.Gate  // before tools that change something
 
+	around orientation // of its conversations
+
 	planShown atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
+
+	reporting sync.Mutex // held while another program's branch is read and published; taken before mu
 
 	publishing sync.Mutex // held while the pending approvals are read and published
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
@@ -45,6 +49,7 @@ type Session struct {
 	rejected   rejectedImages        // left out of requests
 	inWords    *session.Log          // its service rejected its own compacted history; guarded by mu
 	offers     []history.Entry       // see Offers
+	foreign    branchReports         // other programs' branches, as published
 }
 
 // Cwd returns the working directory, cleaned.
@@ -122,6 +127,7 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
+	defer s.reportForeign() // f may have read other programs' lines, or moved the leaf
 	return f()
 }
 

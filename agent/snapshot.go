@@ -19,8 +19,9 @@ type Snapshot struct {
 	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
 	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
 	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
-	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that will be retried; absent if there is none."`
+	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that is being retried; absent if there is none."`
 	Queues    Queues            `json:"queues"`
+	Foreign   *ForeignBranch    `json:"foreignBranch,omitempty" jsonschema:"The branch on which another program continued, if the user has not decided about it."`
 	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
 	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context   ContextUsage      `json:"contextUsage"`
@@ -86,6 +87,7 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, e
 	}
 	steering, followUp := s.queue.Texts()
 	snap.Queues = Queues{Steering: steering, FollowUp: followUp}
+	snap.Foreign = s.foreignIn(log)
 	snap.Context = s.contextUsage(ctx, c)
 	return snap, nil
 }

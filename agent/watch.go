@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,8 +38,12 @@ func (m *Manager) startWatching() {
 	go m.watcher.loop()
 }
 
-// watch adds a working directory.
+// watch adds a working directory. Adding it again watches directories that exist by now: on a new
+// machine even those above the sessions appear with the first file.
 func (w *watcher) watch(cwd string) {
+	if w == nil {
+		return
+	}
 	select {
 	case w.folders <- cwd:
 	case <-w.done:
@@ -81,7 +86,9 @@ func (w *watcher) loop() {
 
 func (w *watcher) add(cwd string) {
 	for _, dir := range w.m.cfg.Finder.Dirs(cwd) {
-		w.dirs[dir] = append(w.dirs[dir], cwd)
+		if !slices.Contains(w.dirs[dir], cwd) {
+			w.dirs[dir] = append(w.dirs[dir], cwd)
+		}
 		// A missing directory cannot be watched; its parent reports when it appears.
 		_ = w.notify.Add(dir)
 		_ = w.notify.Add(filepath.Dir(dir))
@@ -152,5 +159,6 @@ func (s *Session) refresh() {
 	}
 	if changed {
 		s.changed(ReasonTree, log.Path())
+		s.reportForeign()
 	}
 }

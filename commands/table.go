@@ -20,6 +20,7 @@ var Default = NewTable(
 	entries,
 	tree,
 	branch,
+	chooseBranch,
 	label,
 	rename,
 	describeSession,

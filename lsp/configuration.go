@@ -49,6 +49,13 @@ func (c *configuration) restricted() bool {
 	return c.settings.Restricted
 }
 
+// hooks reports whether the client has an interface of its own for sessions.
+func (c *configuration) hooks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.UI.Hooks
+}
+
 // envForCommand returns the Env for a command of the client. In a restricted workspace, it first
 // waits until the changes of the configuration that arrived before the command are applied: with
 // one of them, the client may report that the user trusts the workspace.
@@ -201,6 +208,9 @@ func changedOptions(a, b Settings) (names []string) {
 		{"model", a.Model, b.Model},
 		{"thinkingLevel", a.ThinkingLevel, b.ThinkingLevel},
 		{"approval", a.Approval, b.Approval},
+		{"retries", a.Retries, b.Retries},
+		{"retryLimit", a.RetryLimit, b.RetryLimit},
+		{"cacheRetention", a.CacheRetention, b.CacheRetention},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},

@@ -16,10 +16,16 @@ func (s *server) forward(e agent.Event) {
 	switch e := e.(type) {
 	case agent.RunEvent:
 		s.forwardRun(EventParams(e))
-		if _, ended := e.Event.(event.AgentEnd); ended {
+		switch ev := e.Event.(type) {
+		case event.AgentEnd:
 			s.transcripts.mayHaveChanged()
+		case event.ForeignBranch:
+			s.questionBranch(e, ev)
 		}
 	case agent.SessionChanged:
+		if e.Reason != agent.ReasonTree {
+			s.branches.next(s.work, e.Cwd, "") // a question about the previous session
+		}
 		s.notify(MethodSessionChanged, SessionChangedParams{
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,
 			Reason: string(e.Reason), PreviousSessionFile: e.PreviousSessionFile,

@@ -29,6 +29,7 @@ type server struct {
 	sessionDocs *sessiondoc.Docs
 	transcripts *shownTranscripts
 	config      configuration
+	branches    branchQuestions
 
 	// work is the parent of every request's context; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct

@@ -69,15 +69,12 @@ func (l *Log) adoptTail(info os.FileInfo) error {
 	if !appended {
 		return l.reload()
 	}
-	wasLast, unsaved := l.leaf == l.doc.Len()-1, len(l.unsaved)
+	known := l.doc.Len()
 	end := scanBytes(fresh, l.adopt, l.doc.report)
 	l.doc.tail = tail{size: l.doc.tail.size + int64(len(fresh)), newline: end.newline}
 	l.doc.remember(fresh)
 	l.doc.info = info
-	// Unsaved entries, if any, will be the newest ones.
-	if l.following() && wasLast && unsaved == 0 {
-		l.leaf = l.doc.Len() - 1
-	}
+	l.follow(known, func(i int) bool { return i >= known })
 	return nil
 }
 
@@ -144,18 +141,30 @@ func (l *Log) become(doc *Document) error {
 	if err != nil {
 		return Closing(err, doc)
 	}
-	old, leaf, leafID, follow := l.doc, l.leaf, l.doc.leafID(atPlace(l.leaf)), l.following()
+	old, leaf, chosen := l.doc, l.leaf, l.chosen
 	l.takeOver(doc)
 	for _, r := range lost {
 		l.addLine(r)
 	}
-	l.leaf, l.follow = doc.Len()-1, true
-	if !follow && leaf < 0 {
-		l.leaf, l.follow = -1, false
-	} else if i, err := doc.Index(leafID); err == nil && !follow {
-		l.leaf, l.follow = i, false
-	}
+	survivor, same := old.survivorIn(doc, leaf)
+	l.leaf, l.chosen = survivor, chosen && same
+	l.follow(0, func(i int) bool { return !old.has(doc.ID(i)) })
 	return old.Close()
+}
+
+// survivorIn returns the index in doc of the entry at an index of d, or of its nearest
+// ancestor that doc has, or of the newest entry; same is false in the latter cases.
+func (d *Document) survivorIn(doc *Document, i int) (in int, same bool) {
+	if i < 0 {
+		return i, true
+	}
+	path, _ := d.tree.path(i)
+	for n, j := range slices.Backward(path) {
+		if in, ok := doc.tree.find(d.tree.id(j)); ok && d.tree.id(j) != "" {
+			return in, n == len(path)-1
+		}
+	}
+	return doc.Len() - 1, false
 }
 
 // lostIn returns, in order, the entries of this Log and their ancestors that doc lacks.

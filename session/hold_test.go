@@ -14,7 +14,7 @@ import (
 
 // held returns a log that follows its file, with an entry that another program appended
 // before the log is held.
-func held(t *testing.T) (l *session.Log, path string) {
+func held(t *testing.T) (l *session.Log, path string, release func()) {
 	t.Helper()
 	fs, path := kit.Disk(t)
 	require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o600))
@@ -22,9 +22,9 @@ func held(t *testing.T) (l *session.Log, path string) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
 	foreign(t, path, st.User("eeeeeeee", l.LeafID(), "from before"))
-	l.Hold()
+	release = l.Hold()
 	require.Equal(t, "eeeeeeee", l.LeafID(), "what was there before is followed")
-	return l, path
+	return l, path, release
 }
 
 func refresh(t *testing.T, l *session.Log) {
@@ -37,7 +37,7 @@ func refresh(t *testing.T, l *session.Log) {
 // Entries that other programs append while a log is held do not move its leaf.
 func TestHoldKeepsTheLeaf(t *testing.T) {
 	t.Parallel()
-	l, path := held(t)
+	l, path, release := held(t)
 	foreign(t, path, st.User("ffffffff", "bbbbbbbb", "foreign"))
 	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
 	require.Equal(t, []string{"from before", "mine"}, last(contextTexts(t, l), 2))
@@ -45,17 +45,17 @@ func TestHoldKeepsTheLeaf(t *testing.T) {
 	refresh(t, l)
 	require.Equal(t, mine, l.LeafID())
 
-	l.Release()
+	release()
 	require.Equal(t, mine, l.LeafID())
 	foreign(t, path, st.User("f1f1f1f1", "f0f0f0f0", "and again"))
 	refresh(t, l)
-	require.Equal(t, mine, l.LeafID(), "it is a leaf that was chosen now")
+	require.Equal(t, mine, l.LeafID(), "the entries are not below it")
 }
 
 // The same applies if another program replaces the file with its own state.
 func TestHoldKeepsTheLeafInAnotherFile(t *testing.T) {
 	t.Parallel()
-	l, path := held(t)
+	l, path, release := held(t)
 	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
 	require.NoError(t, l.Flush())
 	content, err := os.ReadFile(path)
@@ -63,22 +63,22 @@ func TestHoldKeepsTheLeafInAnotherFile(t *testing.T) {
 	replaceWith(t, path, string(content)+st.User("ffffffff", "bbbbbbbb", "foreign")+"\n")
 	refresh(t, l)
 	require.Equal(t, mine, l.LeafID())
-	l.Release()
+	release()
 }
 
 // A log follows its file again once it is released, if no other program appended after it,
 // but not before the last release.
 func TestReleaseFollowsAgain(t *testing.T) {
 	t.Parallel()
-	l, path := held(t)
-	l.Hold()
+	l, path, release := held(t)
+	again := l.Hold()
 	mine := kit.MustAppend(t, l, kit.Say("user", "mine"))
-	l.Release()
+	again()
 	foreign(t, path, st.User("ffffffff", mine, "foreign"))
 	refresh(t, l)
 	require.Equal(t, mine, l.LeafID())
 	next := kit.MustAppend(t, l, kit.Say("user", "next"))
-	l.Release()
+	release()
 	foreign(t, path, st.User("f1f1f1f1", next, "goes on"))
 	refresh(t, l)
 	require.Equal(t, "f1f1f1f1", l.LeafID())

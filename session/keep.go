@@ -28,7 +28,7 @@ func (s *Store) Keep(l *Log) (kept *Log, err error) {
 	}
 	h := l.doc.header
 	kept = newLog(s, l.doc, filepath.Join(dir, FileName(h.Timestamp, h.ID)), true)
-	kept.leaf, kept.follow, kept.ours = l.leaf, l.follow, l.ours
+	kept.leaf, kept.chosen, kept.ours = l.leaf, l.chosen, l.ours
 	l.doc.path = kept.path
 	if err = kept.EnsureOnDisk(); !kept.OnDisk() {
 		l.doc.path = ""

@@ -33,8 +33,9 @@ type Log struct {
 	doc     *Document     // guarded by mu, like all below
 	path    string        // "" for a session in memory
 	leaf    int           // index of the leaf entry, -1 before the first
-	follow  bool          // the leaf is the newest entry, not one that was chosen
-	holds   int           // calls of Hold without their Release; meanwhile the leaf does not follow other programs
+	chosen  bool          // the leaf was moved above existing entries, so that it follows no program
+	holds   int           // calls of Hold that are not released; meanwhile the leaf follows no program
+	foreign string        // the newest message of another program's branch that the leaf did not follow, "" for none
 	pending bool          // there is no file yet
 	unsaved []int         // entries that are not in the file
 	ours    []int         // entries this Log wrote, to notice when another program loses them
@@ -46,7 +47,7 @@ type Log struct {
 }
 
 func newLog(s *Store, doc *Document, path string, pending bool) *Log {
-	return &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, follow: true, pending: pending}
+	return &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, pending: pending}
 }
 
 // Append adds an entry as a child of the leaf and makes it the leaf.
@@ -99,7 +100,7 @@ func (l *Log) addLine(r record) {
 	r.n, r.fresh, r.hidden = int32(len(r.mem)), true, own.Hidden(string(r.typ), r.mem)
 	l.doc.noteTitle(r.typ, r.mem)
 	l.doc.tree.add(r)
-	l.leaf, l.follow = l.doc.Len()-1, true
+	l.leaf, l.chosen = l.doc.Len()-1, false
 	l.unsaved = append(l.unsaved, l.leaf)
 	l.ours = append(l.ours, l.leaf)
 }
@@ -178,32 +179,32 @@ func (l *Log) index(id string) (int, error) {
 }
 
 // moveTo makes the entry at an index the leaf; -1 is before the first.
-func (l *Log) moveTo(i int) { l.leaf, l.follow = i, i == l.doc.Len()-1 }
+func (l *Log) moveTo(i int) {
+	_, above := l.doc.tree.newestBelow(i, 0)
+	l.leaf, l.chosen = i, above
+	l.forgetFollowed()
+}
 
-// Hold stops the leaf from following the appends of other programs until Release is called:
+// Hold stops the leaf from following the appends of other programs until release is called:
 // new entries go under this Log's own leaf. Entries that other programs appended before
-// Hold are still followed. Each Hold needs one Release; several may overlap.
-func (l *Log) Hold() {
+// Hold are still followed, and so are those below the leaf when it is released. Several
+// calls may overlap; each release may be called once.
+func (l *Log) Hold() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.holds == 0 && !l.closed {
 		_ = l.sync() // the append that follows meets the same failure and returns it
 	}
 	l.holds++
+	return l.release
 }
 
-// Release ends a Hold. The leaf stays where it is: if other programs appended after it, it
-// counts as a chosen one.
-func (l *Log) Release() {
+func (l *Log) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.holds--; l.holds == 0 {
-		l.moveTo(l.leaf)
-	}
+	l.holds--
+	l.follow(l.leaf+1, func(int) bool { return false })
 }
-
-// following reports whether the leaf moves to entries that other programs append.
-func (l *Log) following() bool { return l.follow && l.holds == 0 }
 
 // ResetLeaf moves the leaf before the first entry: the next entry becomes another root.
 func (l *Log) ResetLeaf() {

@@ -193,3 +193,21 @@ func TestAForkOfALargeFileHidesTheSameEntries(t *testing.T) {
 	require.NoError(t, fork.Close())
 	require.NoError(t, l.Close())
 }
+
+// Another program that has not read our title continues the conversation, not a branch of it.
+func TestATitleIsNoStepOfTheConversation(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	kit.Put(t, fs, kit.Filed, kit.Conversation())
+	l, err := kit.NewStore(fs).Open(kit.Filed)
+	require.NoError(t, err)
+	_, err = l.SetTitle(session.Title{Text: "T", Source: "user"})
+	require.NoError(t, err)
+	kit.Put(t, fs, kit.Filed, kit.Content(t, fs, kit.Filed)+st.User("cccccccc", "bbbbbbbb", "by pi")+"\n")
+	_, err = l.Refresh()
+	require.NoError(t, err)
+	require.Equal(t, "cccccccc", l.LeafID())
+	_, diverged := l.ForeignBranch()
+	require.False(t, diverged)
+	require.Equal(t, []string{"one", "two", "by pi"}, contextTexts(t, l))
+}

@@ -29,6 +29,21 @@ func (t *tree) path(leaf int) (path []int, cycle bool) {
 	return path, cycle
 }
 
+// newestBelow returns the newest of the entries from index from on that descend from the
+// entry top without leaving them. A top of -1 is before the first entry: roots descend from it.
+func (t *tree) newestBelow(top, from int) (place int, ok bool) {
+	seen := make([]bool, t.len()-from)
+	for i := t.len() - 1; i >= from; i-- {
+		for j := i; j >= from && !seen[j-from]; {
+			seen[j-from] = true
+			if j = t.parentOf(j); j == top {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // Leaf determines up to which entry a context is built: [AtLast], [AtRoot] or [At].
 type Leaf struct {
 	id    string

@@ -68,6 +68,8 @@ func wireEvents() []event.Event {
 		event.ModelChanged{Model: provider.Ref{Provider: "p", ID: "m"}, Role: "default"},
 		event.ThinkingLevelChanged{},
 		event.ThinkingLevelChanged{ThinkingLevel: "high"},
+		event.ForeignBranch{},
+		event.ForeignBranch{BranchID: "a", EntryID: "b", Entries: 2, Program: "pi", Prompt: special, Text: "pi continued on another branch."},
 		event.Notice{},
 		event.Notice{Text: special},
 		event.Error{},

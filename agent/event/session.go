@@ -64,6 +64,18 @@ type (
 		EntryID string          `json:"entryId,omitempty"` // of the message's entry in the session
 	}
 
+	// ForeignBranch reports that another program continued the session on a branch that does not
+	// descend from the leaf, or that this branch grew. Without BranchID there is no such branch any
+	// more that needs a decision.
+	ForeignBranch struct {
+		BranchID string `json:"branchId,omitempty"` // its first entry, the same while it grows
+		EntryID  string `json:"entryId,omitempty"`  // its newest entry
+		Entries  int    `json:"entries,omitempty"`
+		Program  string `json:"program,omitempty"` // pi or omp; "" if unknown
+		Prompt   string `json:"prompt,omitempty"`  // the beginning of the newest prompt on it
+		Text     string `json:"text,omitempty"`    // a sentence for the user
+	}
+
 	// Notice is a message for the user. It ends nothing.
 	Notice struct {
 		Text string `json:"text,omitempty"`
@@ -87,6 +99,7 @@ func (CompactionStart) sealed()      {}
 func (CompactionEnd) sealed()        {}
 func (BashUpdate) sealed()           {}
 func (BashEnd) sealed()              {}
+func (ForeignBranch) sealed()        {}
 func (Notice) sealed()               {}
 func (Error) sealed()                {}
 
@@ -119,6 +132,9 @@ func (BashUpdate) Type() string { return "bash_execution_update" }
 
 // Type returns "bash_execution_end".
 func (BashEnd) Type() string { return "bash_execution_end" }
+
+// Type returns "foreign_branch".
+func (ForeignBranch) Type() string { return "foreign_branch" }
 
 // Type returns "notice".
 func (Notice) Type() string { return "notice" }
@@ -183,6 +199,12 @@ func (e BashUpdate) MarshalJSON() ([]byte, error) {
 // MarshalJSON implements [json.Marshaler].
 func (e BashEnd) MarshalJSON() ([]byte, error) {
 	type members BashEnd
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e ForeignBranch) MarshalJSON() ([]byte, error) {
+	type members ForeignBranch
 	return encode(e.Type(), members(e))
 }
 

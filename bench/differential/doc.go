@@ -1,9 +1,12 @@
 // Package differential runs pi itself beside this module's session engine, lets both do the same at
 // random, and requires that they return the same about every file: its entries and tree, the
 // context of a model at any leaf, its name, its row in a list. Each reads the files of the other,
-// both write to one file in turn, files are damaged, forked and migrated.
+// both write to one file in turn, files are damaged, forked and migrated. Both keep one session open and
+// continue it on branches: pi's code, and the whole programs pi and omp in their RPC mode beside a live
+// session of ours.
 //
-// The tests need pi and a Node.js of at least 22.19; they are built with the tag peers only:
+// The tests need pi and a Node.js of at least 22.19; the test with omp is skipped if omp is not installed.
+// They are built with the tag peers only:
 //
 //	bench/peers/install.sh pi
 //	go test -tags peers ./bench/differential

@@ -96,6 +96,9 @@ var refusals = map[string]struct{ kind, why string }{
 	"xcsh.steer":    {"stale", "no running turn"},
 	"xcsh.followUp": {"stale", "no running turn"},
 	"xcsh.approve":  {"notFound", "no pending approval"},
+
+	"xcsh.chooseBranch": {"notFound", "no other program has continued"},
+
 	"xcsh.compact":  {"invalidArgument", "the session is too short"},
 	"xcsh.share":    {"notFound", "neither gh nor a share script"},
 	"xcsh.import":   {"notFound", "agent-base has no sessions here"},
@@ -128,7 +131,9 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.import":      {"notFound", "notFound"},
 	"xcsh.forget":      {"notFound", "notFound"},
 	"xcsh.artifact":    {"notFound", "notFound"},
-	"xcsh.describe":    {"argumentNeeded", "argumentNeeded"},
+
+	"xcsh.chooseBranch": {"notFound", "notFound"},
+	"xcsh.describe":     {"argumentNeeded", "argumentNeeded"},
 }
 
 // Some editors can only run a command by its name. Each command then asks the user for its missing

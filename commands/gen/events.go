@@ -71,6 +71,7 @@ var eventShapes = []eventShape{
 	{event.BashUpdate{}, "text?"},
 	{event.BashEnd{}, "message entryId?"},
 	{event.NotSaved{}, "errorMessage?"},
+	{event.ForeignBranch{}, "branchId? entryId? entries? program? prompt? text?"},
 	{event.Notice{}, "text"},
 	{event.Error{}, "text? kind? errorMessage"},
 }

@@ -72,10 +72,11 @@ var wireEnums = []struct {
 	{"ThinkingLevel", reflect.TypeFor[provider.Level](), texts(provider.Levels)},
 	{"ApprovalMode", reflect.TypeFor[approval.Mode](), texts([]approval.Mode{approval.ReadOnly, approval.Ask, approval.AutoEdit, approval.Yolo})},
 	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny})},
+	{"BranchChoice", reflect.TypeFor[agent.BranchChoice](), texts(agent.BranchChoices)},
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
 		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
-		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Cancelled, fault.Internal,
+		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.Internal,
 	})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
 		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel,

@@ -15,6 +15,8 @@ type Problem struct {
 	Code      string
 	Message   string
 	RequestID string
+
+	details details
 }
 
 func (p *Problem) Error() string { return p.Message }
@@ -29,6 +31,7 @@ func ParseError(data []byte) *Problem {
 		Code     json.RawMessage `json:"code"`
 		Status   json.RawMessage `json:"status"`
 		Message  json.RawMessage `json:"message"`
+		Details  json.RawMessage `json:"details"`
 		Metadata struct {
 			Raw json.RawMessage `json:"raw"`
 		} `json:"metadata"`
@@ -42,6 +45,7 @@ func ParseError(data []byte) *Problem {
 		return p
 	}
 	p.Type, p.Code, p.Message = scalar(o.Type), scalar(o.Code), words([]byte(scalar(o.Message)))
+	p.details = parseDetails(o.Details)
 	if p.Type == "" {
 		p.Type = scalar(o.Status) // Google's word for it
 	}

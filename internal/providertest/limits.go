@@ -16,6 +16,7 @@ type Limits struct {
 	Signed bool // tool calls have Gemini's signature, that of the reply or the one for calls of other models
 
 	NoImages  bool // every image is rejected
+	NoStrict  bool // every strict tool is rejected
 	NoHistory bool // every conversation that a service compacted is rejected, as that of another account
 }
 
@@ -36,6 +37,8 @@ func (l Limits) check(f *format, req Request) *refusal {
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")
 	case l.NoHistory && bytes.Contains(req.Body, []byte(`"compaction"`)):
 		return invalid("The encrypted content could not be verified.")
+	case l.NoStrict && req.strict:
+		return invalid("The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.")
 	case l.Signed && !signed(req):
 		return invalid("Function call is missing a thought_signature in functionCall parts.")
 	case l.Output > 0 && req.MaxTokens > l.Output:
@@ -53,7 +56,10 @@ func (l Limits) check(f *format, req Request) *refusal {
 // signed reports whether every tool call of the request has a signature.
 func signed(req Request) bool {
 	for _, m := range req.Messages {
-		for _, call := range m.ToolCalls() {
+		for i, call := range m.ToolCalls() {
+			if i > 0 && google(req.API) {
+				break // of parallel calls it signs the first one
+			}
 			if call.ThoughtSignature == "" {
 				return false
 			}

@@ -25,10 +25,10 @@ end, {
 -- stylua: ignore
 local palette = {
   -- generated: begin
-  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch', 'label',
-  'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor', 'prompt', 'steer', 'followUp',
-  'abort', 'compact', 'setModel', 'setThinking', 'setApproval', 'setMode', 'bash', 'stats',
-  'import',
+  'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
+  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor',
+  'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel', 'setThinking', 'setApproval',
+  'setMode', 'bash', 'stats', 'import',
   -- generated: end
 }
 -- No palette offers these commands, but here their results have a buffer.

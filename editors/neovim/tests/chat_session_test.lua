@@ -176,6 +176,89 @@ case('F forks the session before a prompt', function()
   eq({ 'first' }, user_messages(chat))
 end)
 
+---Appends a prompt to the session's file, as another program does.
+local function theirs(chat, id, parent, said)
+  local entry = {
+    type = 'message',
+    id = id,
+    parentId = parent,
+    timestamp = '2026-02-16T10:20:00.000Z',
+    message = { role = 'user', content = said, timestamp = 1 },
+  }
+  vim.fn.writefile({ vim.json.encode(entry) }, chat.state.session.file, 'a')
+end
+
+---Opens a chat in which the user has two answers. Another program continues after the first.
+local function diverged()
+  harness.model({ { text = 'red' }, { text = 'blue' }, { text = 'green' } })
+  local chat = open()
+  for _, said in ipairs({ 'first', 'second' }) do
+    send(chat, said)
+    wait_for(chat, said == 'first' and 'red' or 'blue')
+    settled(chat)
+  end
+  local fork = chat.state.items[2].entryId
+  theirs(chat, 'f0000001', fork, 'their question')
+  wait_for(chat, 'Another program continued on another branch %(their question%)%. Press B')
+  eq({ 'first', 'second' }, user_messages(chat))
+  return chat
+end
+
+case("B follows another program's branch", function()
+  local chat = diverged()
+  theirs(chat, 'f0000002', 'f0000001', 'their next')
+  wait_for(chat, '%(their next%)')
+  eq({}, harness.asked) -- without a question, however much they write
+  at(chat, 'second')
+  harness.answer('Follow')
+  press('B')
+  wait('the other branch', function()
+    return vim.deep_equal({ 'first', 'their question', 'their next' }, user_messages(chat))
+  end)
+  eq(3, #harness.asked[1].lines)
+  wait('the end of the notice', function()
+    return not text_of(chat):find('continued on another')
+  end)
+  press('B')
+  harness.message('^No other program has continued')
+end)
+
+case('B stays on the own branch, or continues it in a fork', function()
+  local chat = diverged()
+  local path = chat.state.session.file
+  at(chat, 'second')
+  harness.answer('Fork')
+  press('B')
+  wait('the fork', function()
+    return chat.state.sync.live and chat.state.session.file ~= path
+  end)
+  eq({ 'first', 'second' }, user_messages(chat))
+  eq(nil, text_of(chat):find('continued on another'))
+end)
+
+case("another program's branch is announced once if the chat is hidden", function()
+  local chat = diverged()
+  at(chat, 'second')
+  harness.answer('Stay')
+  press('B')
+  wait('the end of the notice', function()
+    return not text_of(chat):find('continued on another')
+  end)
+  require('xcsh.chat').hide(chat.cwd)
+  theirs(chat, 'f0000003', 'f0000001', 'more of the same')
+  theirs(chat, 'e0000001', chat.state.items[1].entryId, 'elsewhere')
+  theirs(chat, 'e0000002', 'e0000001', 'elsewhere again')
+  harness.message('^Another program continued on another branch %(elsewhere.*:XcshChooseBranch%.$')
+  wait('the newest line', function()
+    return chat.state.foreign and chat.state.foreign.entryId == 'e0000002'
+  end)
+  eq(1, #vim.tbl_filter(function(shown)
+    return shown.message:find('another branch')
+  end, harness.notified))
+  require('xcsh.chat').open(chat.cwd)
+  wait_for(chat, 'elsewhere again')
+end)
+
 case('a session of 5000 messages is shown completely', function()
   local folder = vim.fn.getcwd()
   local path = harness.session(folder, '15d56a686bbe6801', 'begin', 'well')

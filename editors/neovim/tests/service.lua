@@ -7,6 +7,7 @@ local M = {}
 ---@field thinking? string
 ---@field text? string
 ---@field calls? { id: string, name: string, args: table }[]
+---@field overloaded? string the service refuses with this message
 ---@field held? boolean the second half of the text waits for service.release()
 
 ---@class Service
@@ -59,6 +60,14 @@ end
 function Service:reply(socket, body)
   table.insert(self.requests, vim.json.decode(body))
   local answer = table.remove(self.answers, 1) or { text = 'Nothing more.' }
+  if answer.overloaded then
+    local refusal = vim.json.encode({ error = { message = answer.overloaded } })
+    local head = 'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n'
+    head = head .. ('content-length: %d\r\nconnection: close\r\n\r\n'):format(#refusal)
+    return socket:write(head .. refusal, function()
+      socket:close()
+    end)
+  end
   local first, second = chunks_of(answer)
   local head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
   socket:write(head .. table.concat(first))

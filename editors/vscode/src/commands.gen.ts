@@ -176,6 +176,15 @@ export const commands: readonly Command[] = [
     needsTrust: true,
   },
   {
+    name: 'xcsh.chooseBranch',
+    title: 'Choose Branch…',
+    doc: 'Decide what to do after another program continued the session on another branch. xcsh.snapshot and the event foreign_branch describe it.',
+    input: 'text',
+    arg: 'choice',
+    palette: true,
+    needsTrust: true,
+  },
+  {
     name: 'xcsh.label',
     title: 'Label Message…',
     doc: 'Set or remove the label of an entry of the live session.',

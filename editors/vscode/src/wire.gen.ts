@@ -9,7 +9,9 @@ export type ApprovalMode = 'read-only' | 'ask' | 'auto-edit' | 'yolo';
 
 export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
 
-export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'cancelled' | 'internal';
+export type BranchChoice = 'follow' | 'stay' | 'fork';
+
+export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'internal';
 
 export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model';
 
@@ -43,6 +45,7 @@ export interface CommandMap {
   'xcsh.entries': { args: EntriesArgs; result: EntriesResult };
   'xcsh.tree': { args: SubjectArgs; result: TreeResult };
   'xcsh.branch': { args: BranchArgs; result: BranchResult };
+  'xcsh.chooseBranch': { args: ChooseBranchArgs; result: ChooseBranchResult };
   'xcsh.label': { args: LabelArgs; result: LabelResult };
   'xcsh.rename': { args: RenameArgs; result: RenameResult };
   'xcsh.describe': { args: DescribeArgs; result: DescribeResult };
@@ -233,6 +236,16 @@ export interface PersistenceErrorEvent {
   errorMessage?: string;
 }
 
+export interface ForeignBranchEvent {
+  type: 'foreign_branch';
+  branchId?: string;
+  entryId?: string;
+  entries?: number;
+  program?: string;
+  prompt?: string;
+  text?: string;
+}
+
 export interface NoticeEvent {
   type: 'notice';
   text: string;
@@ -271,6 +284,7 @@ export type SessionEvent =
   | BashExecutionUpdateEvent
   | BashExecutionEndEvent
   | PersistenceErrorEvent
+  | ForeignBranchEvent
   | NoticeEvent
   | ErrorEvent;
 
@@ -618,6 +632,24 @@ export interface BranchResult {
   editorText?: string | null;
 }
 
+export interface ChooseBranchArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** follow: continue on the other branch. stay: continue on the current one. fork: continue the current one in a new session; the other program keeps the file. */
+  choice: BranchChoice;
+  /** The branch that the user saw; fails with notFound if it is another one by now. Default: the current one. */
+  branchId?: string;
+}
+
+export interface ChooseBranchResult {
+  choice: BranchChoice;
+  /** The leaf moved, or another session is live. */
+  changed: boolean;
+  /** The hook that prevented it, if changed is false. */
+  cancelledBy?: string;
+  session: SessionState;
+}
+
 export interface LabelArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -937,9 +969,11 @@ export interface Snapshot {
   partial?: StoredMessage;
   /** The tool calls of the running turn. */
   tools: ToolActivity[] | null;
-  /** The request that will be retried; absent if there is none. */
+  /** The request that is being retried; absent if there is none. */
   retry?: Retry | null;
   queues: Queues;
+  /** The branch on which another program continued, if the user has not decided about it. */
+  foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
   /** The plan of the newest successful todo_write on the branch. */
@@ -1279,6 +1313,7 @@ export interface TurnUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
+  cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
 }
@@ -1329,7 +1364,7 @@ export interface ToolActivity {
 export interface Retry {
   attempt: number;
   maxAttempts: number;
-  /** Delay after the failure, in milliseconds. */
+  /** Rest of the delay, in milliseconds; 0 if the request was sent again. */
   delayMs: number;
   reason?: string;
   errorMessage?: string;
@@ -1338,6 +1373,21 @@ export interface Retry {
 export interface Queues {
   steering: string[] | null;
   followUp: string[] | null;
+}
+
+export interface ForeignBranch {
+  /** The first entry of the branch, which stays the same while the branch grows. */
+  branchId: string;
+  /** The newest entry of the branch. */
+  entryId: string;
+  /** How many entries the branch has that the current one lacks. */
+  entries: number;
+  /** pi or omp; absent if the program is unknown. */
+  program?: string;
+  /** The beginning of the newest prompt on the branch. */
+  prompt?: string;
+  /** A sentence for the user. */
+  text: string;
 }
 
 export interface ApprovalPrompt {

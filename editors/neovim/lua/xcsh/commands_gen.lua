@@ -165,6 +165,15 @@ return {
     readonly = false,
   },
   {
+    name = "xcsh.chooseBranch",
+    title = "Choose Branch…",
+    doc = "Decide what to do after another program continued the session on another branch. xcsh.snapshot and the event foreign_branch describe it.",
+    input = "text",
+    arg = "choice",
+    palette = true,
+    readonly = false,
+  },
+  {
     name = "xcsh.label",
     title = "Label Message…",
     doc = "Set or remove the label of an entry of the live session.",

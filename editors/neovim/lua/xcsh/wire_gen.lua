@@ -7,7 +7,9 @@
 
 ---@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'
 
----@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'cancelled'|'internal'
+---@alias xcsh.wire.BranchChoice 'follow'|'stay'|'fork'
+
+---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'internal'
 
 ---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'
 
@@ -17,7 +19,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'persistence_error'|'foreign_branch'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -48,6 +50,10 @@
 ---@field aborted? boolean
 ---@field willRetry? boolean
 ---@field text? string
+---@field branchId? string
+---@field entries? integer
+---@field program? string
+---@field prompt? string
 ---@field kind? string
 
 ---@class xcsh.wire.NewArgs
@@ -262,6 +268,17 @@
 ---@field session xcsh.wire.SessionState
 ---@field editorText? string|nil The text of the prompt, if the entry is one.
 
+---@class xcsh.wire.ChooseBranchArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field choice xcsh.wire.BranchChoice follow: continue on the other branch. stay: continue on the current one. fork: continue the current one in a new session; the other program keeps the file.
+---@field branchId? string The branch that the user saw; fails with notFound if it is another one by now. Default: the current one.
+
+---@class xcsh.wire.ChooseBranchResult
+---@field choice xcsh.wire.BranchChoice
+---@field changed boolean The leaf moved, or another session is live.
+---@field cancelledBy? string The hook that prevented it, if changed is false.
+---@field session xcsh.wire.SessionState
+
 ---@class xcsh.wire.LabelArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field entryId string The entry to label.
@@ -458,8 +475,9 @@
 ---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
 ---@field partial? xcsh.wire.StoredMessage The answer being written, so far.
 ---@field tools xcsh.wire.ToolActivity[]|nil The tool calls of the running turn.
----@field retry? xcsh.wire.Retry|nil The request that will be retried; absent if there is none.
+---@field retry? xcsh.wire.Retry|nil The request that is being retried; absent if there is none.
 ---@field queues xcsh.wire.Queues
+---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
@@ -721,6 +739,7 @@
 ---@field output integer
 ---@field cacheRead integer
 ---@field cacheWrite integer
+---@field cacheWrite1h? integer
 ---@field totalTokens integer
 ---@field cost xcsh.wire.UsageCost
 
@@ -759,13 +778,21 @@
 ---@class xcsh.wire.Retry
 ---@field attempt integer
 ---@field maxAttempts integer
----@field delayMs integer Delay after the failure, in milliseconds.
+---@field delayMs integer Rest of the delay, in milliseconds; 0 if the request was sent again.
 ---@field reason? string
 ---@field errorMessage? string
 
 ---@class xcsh.wire.Queues
 ---@field steering string[]|nil
 ---@field followUp string[]|nil
+
+---@class xcsh.wire.ForeignBranch
+---@field branchId string The first entry of the branch, which stays the same while the branch grows.
+---@field entryId string The newest entry of the branch.
+---@field entries integer How many entries the branch has that the current one lacks.
+---@field program? string pi or omp; absent if the program is unknown.
+---@field prompt? string The beginning of the newest prompt on the branch.
+---@field text string A sentence for the user.
 
 ---@class xcsh.wire.ApprovalPrompt
 ---@field id string

@@ -7,6 +7,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.abort',
   'xcsh.bash',
   'xcsh.branch',
+  'xcsh.chooseBranch',
   'xcsh.compact',
   'xcsh.followUp',
   'xcsh.history',

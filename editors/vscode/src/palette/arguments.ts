@@ -9,6 +9,7 @@ import {
   pickApproval,
   pickDirectory,
   pickEntry,
+  pickBranchChoice,
   pickMode,
   pickModel,
   pickThinking,
@@ -187,6 +188,9 @@ export async function askNeeded(
     case 'path':
       return put(args, need.field, await askSavePath(window, args.cwd, 'session.html', {}));
     default:
+      if (need.field === 'choice') {
+        return put(args, need.field, await pickBranchChoice(need.question));
+      }
       if (Array.isArray(need.choices) && need.choices.every((choice) => typeof choice === 'string')) {
         const picked = await vscode.window.showQuickPick(need.choices as string[], { placeHolder: need.question });
         return put(args, need.field, picked);

@@ -207,6 +207,19 @@ export async function pickMode(): Promise<string | undefined> {
   return picked?.mode;
 }
 
+/** Lets the user decide about another program's branch. */
+export async function pickBranchChoice(question: string): Promise<string | undefined> {
+  const picked = await vscode.window.showQuickPick(
+    [
+      { label: t('Follow'), detail: t('Continue on the other branch'), choice: 'follow' },
+      { label: t('Stay'), detail: t('Continue on your branch'), choice: 'stay' },
+      { label: t('Fork'), detail: t('Continue your branch in a new session'), choice: 'fork' },
+    ],
+    { placeHolder: question },
+  );
+  return picked?.choice;
+}
+
 /** Lets the user select a directory: a workspace folder or any other. */
 export async function pickDirectory(window: Window, except: string): Promise<string | undefined> {
   const others = window.folders.filter((folder) => folder.cwd !== except);

@@ -41,6 +41,16 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
     await giveBack(window, args.cwd, result.editorText);
   },
   'xcsh.branch': (window, args, result) => giveBack(window, args.cwd, result.editorText),
+  'xcsh.chooseBranch': (window, args, result) => {
+    if (result.cancelledBy) {
+      refused(false, result.cancelledBy);
+      return;
+    }
+    window.useFolder(args.cwd);
+    if (result.choice === 'fork') {
+      brief(t('Forked: {0}', nameOf(result.session)));
+    }
+  },
   'xcsh.label': (_window, args) => brief(args['label'] === null ? t('Label removed') : t('Label saved')),
   'xcsh.rename': (_window, _args, result) => brief(t('Renamed to {0}', result.title)),
   'xcsh.describe': (_window, _args, result) =>

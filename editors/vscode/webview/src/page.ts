@@ -9,7 +9,7 @@ import type { Kept } from './state/draft';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { list, obj, str, texts } from './state/wire';
-import type { TreeNode } from './state/wire';
+import type { BranchChoice, TreeNode } from './state/wire';
 
 /** An image attached to the next prompt. */
 export interface Picture {
@@ -255,8 +255,9 @@ export class Page {
     } else {
       this.keep({ sent: null });
     }
-    // The conversation shows a provider error in place of the answer.
-    if (!(accepted && e instanceof Failure && e.kind === 'provider')) this.failed(e);
+    // The conversation shows these errors: in place of the answer, or at its end.
+    const shown = e instanceof Failure && (e.kind === 'provider' || e.kind === 'limit');
+    if (!(accepted && shown)) this.failed(e);
   }
 
   private async shell(text: string): Promise<void> {
@@ -316,6 +317,14 @@ export class Page {
     const text = str(result.editorText);
     if (text && this.ui.kept.text.trim() === '') this.keep({ text });
     this.speak(t('Branch {0} of {1}', a.at + by + 1, a.ids.length));
+  }
+
+  /** Decides about another program's branch. The session's notifications show the result. */
+  async chooseBranch(choice: BranchChoice): Promise<void> {
+    const { foreign } = this.store.state.view;
+    if (!foreign) return;
+    const result = obj(await this.try('xcsh.chooseBranch', { choice, branchId: foreign.branchId }));
+    if (str(result.cancelledBy)) this.notice('warning', t('Canceled by {0}.', str(result.cancelledBy)));
   }
 
   decide(prompt: string, decision: Decision): void {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { FromPage, Init } from '../../src/chat/messages';
 import { Page } from '../src/page';
 import { nothingKept } from '../src/state/draft';
+import { foreignText } from '../src/view/describe';
 import type { Kept } from '../src/state/draft';
 
 const init: Init = {
@@ -105,6 +106,31 @@ test('a message before the last prompt is accepted is sent as soon as possible',
   assert.equal(page.ui.kept.text, '');
 });
 
+test('an error that the conversation shows is not shown again', async () => {
+  for (const [kind, shown] of [
+    ['provider', 0],
+    ['limit', 0],
+    ['internal', 1],
+  ] as const) {
+    const { page, calls, answer, tell } = live();
+    page.store.receive({ kind: 'server', state: 'running' });
+    await answer('xcsh.snapshot', snapshot(false, 1));
+    page.keep({ text: 'first' });
+    void page.say();
+    tell(2, { type: 'agent_start' });
+    tell(3, {
+      type: 'message_end',
+      entryId: 'e1',
+      message: { role: 'user', content: [{ type: 'text', text: 'first' }] },
+    });
+    await new Promise(setImmediate);
+    const error = { message: 'It failed.', kind, data: {} };
+    page.store.receive({ kind: 'answer', id: calls('xcsh.prompt').at(-1)!.id, error });
+    await new Promise(setImmediate);
+    assert.equal(page.store.state.view.notices.length, shown, kind);
+  }
+});
+
 test('a message before the session is shown is sent once it is, and not much later', async () => {
   const { page, calls, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });
@@ -126,4 +152,27 @@ test('a message before the session is shown is sent once it is, and not much lat
   await answer('xcsh.snapshot', snapshot(false, 1));
   assert.equal(calls('xcsh.prompt').length, 1);
   assert.equal(page.ui.kept.text, 'late');
+});
+
+test("another program's branch: each button sends the choice for the branch that is shown", async () => {
+  const { page, calls, answer, tell } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  const foreignBranch = { branchId: 'f1', entryId: 'f2', entries: 2, program: 'pi', prompt: 'theirs', text: 'x' };
+  await answer('xcsh.snapshot', { ...snapshot(false, 1), foreignBranch });
+  assert.deepEqual(page.store.state.view.foreign, foreignBranch);
+  assert.equal(foreignText(foreignBranch), 'pi continued on another branch.');
+  assert.equal(foreignText({ ...foreignBranch, program: '' }), 'Another program continued on another branch.');
+
+  void page.chooseBranch('follow');
+  assert.deepEqual(calls('xcsh.chooseBranch').at(-1)!.args, { choice: 'follow', branchId: 'f1' });
+  await answer('xcsh.chooseBranch', { choice: 'follow', changed: false, cancelledBy: 'hook x' });
+  assert.match(page.store.state.view.notices.at(-1)!.text, /hook x/);
+
+  tell(2, { type: 'foreign_branch', branchId: 'f9', entryId: 'f9', entries: 1 });
+  void page.chooseBranch('stay');
+  assert.deepEqual(calls('xcsh.chooseBranch').at(-1)!.args, { choice: 'stay', branchId: 'f9' });
+  tell(3, { type: 'foreign_branch' });
+  assert.equal(page.store.state.view.foreign, null);
+  void page.chooseBranch('fork'); // the button was removed meanwhile
+  assert.equal(calls('xcsh.chooseBranch').length, 2);
 });

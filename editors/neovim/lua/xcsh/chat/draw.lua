@@ -1,6 +1,7 @@
 -- Renders a chat as pages: one for each message, and one for the status below them.
 
 local calls = require('xcsh.chat.calls')
+local foreign = require('xcsh.foreign')
 local page = require('xcsh.chat.page')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
@@ -192,6 +193,9 @@ local roles = {
 ---@return xcsh.chat.Page
 function M.item(item)
   local to = page.new()
+  if item.retried then
+    return to -- the next attempt takes its place
+  end
   local draw = roles[item.message.role]
   if draw then
     draw(to, item)
@@ -242,8 +246,10 @@ local function doing(s)
   elseif #s.approvals > 0 then
     return nil -- the question is visible
   elseif s.retry then
-    local retry = '… Attempt %d of %d: %s'
-    return retry:format(s.retry.attempt, s.retry.maxAttempts, text.one_line(s.retry.message))
+    local delay = math.ceil(s.retry.delayMs / 1000)
+    local now = delay > 0 and ('… Retrying in %d s'):format(delay) or '… Retrying'
+    now = ('%s (%d of %d)'):format(now, s.retry.attempt, s.retry.maxAttempts)
+    return s.retry.message ~= '' and now .. ': ' .. text.one_line(s.retry.message) or now
   elseif s.compacting then
     return '… Compacting the conversation'
   elseif s.running then
@@ -271,6 +277,9 @@ function M.tail(s)
       mark, group = '✗ ', 'XcshError'
     end
     to:add(mark .. text.one_line(notice.text, 1000), group)
+  end
+  if s.foreign then
+    to:add('⎇ ' .. foreign.line(s.foreign) .. ' Press B to decide.', 'XcshNote')
   end
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)

@@ -86,6 +86,14 @@ M.conversation = {
   },
   {
     modes = { 'n' },
+    lhs = 'B',
+    does = "decide about another program's branch",
+    run = function(chat)
+      require('xcsh.foreign').choose(chat.cwd, chat.state.foreign)
+    end,
+  },
+  {
+    modes = { 'n' },
     lhs = 'e',
     does = 'edit this message on a new branch',
     run = branch.edit,

@@ -6,6 +6,7 @@
 -- States are modified in place. An item gets a higher rev with every visible change, so that
 -- rendering code need not compare texts.
 
+local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
 local wire = require('xcsh.wire')
@@ -33,7 +34,8 @@ local M = {}
 ---@field approvals table[]
 ---@field todos { name: string, todos: { text: string, status: string }[] }[]
 ---@field context { tokens: number, contextWindow: number, percent: number }
----@field retry? { attempt: number, maxAttempts: number, message: string }
+---@field retry? { attempt: number, maxAttempts: number, delayMs: number, message: string }
+---@field foreign? xcsh.Foreign another program continued there
 ---@field bash? string output so far of a shell command of the user
 ---@field notices { error: boolean, text: string }[]
 
@@ -134,6 +136,7 @@ local function view(s, snapshot)
   if not same then
     s.notices, s.bash = {}, nil
   end
+  s.foreign = foreign.of(snapshot.foreignBranch)
   s.retry = type(snapshot.retry) == 'table' and live.retry(snapshot.retry) or nil
   if not s.running then
     items.stop(s.items)
@@ -177,8 +180,10 @@ local function server(s, running)
     return
   end
   s.running, s.compacting, s.retry, s.bash = false, false, nil, nil
+  s.foreign = nil
   s.approvals = items.approve(s.items, s.approvals, {})
   items.drop_live(s.items)
+  items.not_retried(s.items)
   items.stop(s.items)
 end
 

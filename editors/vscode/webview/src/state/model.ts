@@ -2,7 +2,7 @@
 // same objects, so that a component is rendered again only if its part is a different object.
 
 import type { ServerState } from '../../../src/chat/messages';
-import type { ApprovalPrompt, ContextUsage, Numbered, SessionState, StoredMessage } from './wire';
+import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, SessionState, StoredMessage } from './wire';
 
 /** The status of a tool call. `stopped` means that it will not get a result. */
 export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped';
@@ -20,6 +20,7 @@ export interface Item {
   entryId: string; // "" until it is in the session
   message: StoredMessage;
   live: boolean; // still streaming
+  retried?: boolean; // the answer failed, and its request was repeated
   calls: Readonly<Record<string, Call>>;
 }
 
@@ -33,7 +34,7 @@ export interface Notice {
 export interface Retry {
   attempt: number;
   maxAttempts: number;
-  delayMs: number;
+  delayMs: number; // before the request is sent again; 0 if it was
   message: string;
 }
 
@@ -59,6 +60,7 @@ export interface View {
   todos: readonly TodoPhase[];
   context: ContextUsage;
   retry: Retry | null;
+  foreign: ForeignBranch | null; // another program continued there
   bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
   counter: number; // generates keys
@@ -93,6 +95,7 @@ export const emptyView: View = {
   todos: [],
   context: { tokens: 0 },
   retry: null,
+  foreign: null,
   bash: null,
   notices: [],
   counter: 0,

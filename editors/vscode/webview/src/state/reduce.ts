@@ -4,8 +4,18 @@
 
 import type { ServerState } from '../../../src/chat/messages';
 import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
-import { itemsOf, messageOf, newItem, todosOf, withApprovals, withCall, withoutRunning } from './items';
-import { approvalOf, num, obj, str, texts } from './wire';
+import {
+  itemsOf,
+  messageOf,
+  newItem,
+  todosOf,
+  withApprovals,
+  withCall,
+  withRetried,
+  withoutRetried,
+  withoutRunning,
+} from './items';
+import { approvalOf, foreignOf, num, obj, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
 import type { CallStatus, ChatState, Notice, Sync, View } from './model';
@@ -85,7 +95,8 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       retry: null,
       bash: null,
       approvals: [],
-      items: withoutRunning(view.items.filter((i) => !i.live)),
+      foreign: null,
+      items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
     },
     sync,
   };
@@ -165,6 +176,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   }
   items = withApprovals(items, [], approvals);
   const partial = obj(snapshot.partial);
+  if (snapshot.retry || Object.keys(partial).length > 0) items = withRetried(items);
   if (Object.keys(partial).length > 0)
     items = [...items, newItem(liveKey(was, same) ?? 'm' + counter, '', messageOf(partial), true)];
   if (!state.isStreaming) items = withoutRunning(items);
@@ -181,6 +193,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],
     bash: same ? was.bash : null,
+    foreign: foreignOf(snapshot.foreignBranch),
     retry: snapshot.retry ? retryOf(snapshot.retry) : null,
   };
 }

@@ -6,6 +6,7 @@ import type {
   ApprovalRule,
   ContentBlock,
   EventParams,
+  ForeignBranch,
   SessionChangedParams,
   Snapshot,
 } from '../../../src/wire.gen';
@@ -14,7 +15,9 @@ export type {
   ApprovalMode,
   ApprovalRule,
   ContentBlock,
+  BranchChoice,
   ContextUsage,
+  ForeignBranch,
   ModelRef,
   SessionState,
   SessionUsage,
@@ -74,6 +77,21 @@ export function approvalOf(v: unknown): ApprovalPrompt {
 export function approvalOfRequest(v: unknown): ApprovalPrompt {
   const { title, diff, paths, ...rest } = obj(v);
   return approvalOf({ ...rest, preview: { title, diff, paths } });
+}
+
+/** Reads another program's branch from an event or a snapshot; null if there is none. */
+export function foreignOf(v: unknown): ForeignBranch | null {
+  const o = obj(v);
+  const branchId = str(o.branchId);
+  if (branchId === '') return null;
+  return {
+    branchId,
+    entryId: str(o.entryId),
+    entries: num(o.entries),
+    program: str(o.program),
+    prompt: str(o.prompt),
+    text: str(o.text),
+  };
 }
 
 /** A notification about one session, with its number. */

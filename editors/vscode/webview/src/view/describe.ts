@@ -1,10 +1,10 @@
-// Short descriptions of tool calls.
+// Short descriptions of tool calls and of another program's branch.
 
 import { t } from '../l10n';
 import { relativeTo } from '../state/userMessage';
 import { visible } from '../../../src/chat/visible';
 import { obj, str } from '../state/wire';
-import type { ApprovalRule, ContentBlock } from '../state/wire';
+import type { ApprovalRule, ContentBlock, ForeignBranch } from '../state/wire';
 
 export interface Described {
   icon: string;
@@ -104,4 +104,9 @@ export function costText(dollars: number): string {
   if (dollars <= 0) return '';
   if (dollars < 0.01) return '<$0.01';
   return '$' + dollars.toFixed(dollars < 100 ? 2 : 0);
+}
+
+/** The words for another program's branch, by the program that continued there. */
+export function foreignText({ program }: ForeignBranch): string {
+  return program ? t('{0} continued on another branch.', program) : t('Another program continued on another branch.');
 }

@@ -4,6 +4,9 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../l10n';
 import type { Notice, Retry, Todo, TodoPhase } from '../state/model';
+import { visible } from '../../../src/chat/visible';
+import type { BranchChoice } from '../state/wire';
+import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
 import { useChat, useFold, usePage } from './use';
 
@@ -82,6 +85,10 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
   const page = usePage();
   const [left, setLeft] = useState(Math.ceil(retry.delayMs / 1000));
   useEffect(() => {
+    if (retry.delayMs === 0) {
+      setLeft(0);
+      return undefined;
+    }
     const until = Date.now() + retry.delayMs;
     const tick = () => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
     tick();
@@ -92,12 +99,10 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     <div class="note warning" role="status">
       <Icon name="sync" spin />
       <p>
-        {retry.message || t('The model provider did not respond.')}{' '}
-        <span class="quiet">
-          {left > 0
-            ? t('Attempt {0} of {1} in {2} s', retry.attempt, retry.maxAttempts, left)
-            : t('Attempt {0} of {1}', retry.attempt, retry.maxAttempts)}
-        </span>
+        {left > 0
+          ? t('Retrying in {0} s ({1} of {2})', left, retry.attempt, retry.maxAttempts)
+          : t('Retrying ({0} of {1})', retry.attempt, retry.maxAttempts)}
+        {retry.message && <span class="quiet">: {retry.message}</span>}
       </p>
       <button type="button" class="link" onClick={() => void page.stop()}>
         {t('Stop')}
@@ -125,6 +130,35 @@ function Notices(): JSX.Element {
         </div>
       ))}
     </>
+  );
+}
+
+function Foreign(): JSX.Element | null {
+  const page = usePage();
+  const foreign = useChat((s) => s.view.foreign);
+  const running = useChat((s) => s.view.running);
+  if (!foreign) return null;
+  const choice = (value: BranchChoice, label: string, title: string) => (
+    <button
+      type="button"
+      class="link"
+      title={title}
+      disabled={running && value !== 'stay'} // the server refuses to move the leaf of a running turn
+      onClick={() => void page.chooseBranch(value)}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <div class="note info buttons foreign" role="status">
+      <Icon name="git-branch" />
+      <p>
+        {foreignText(foreign)} {foreign.prompt && <span class="quiet">{visible(foreign.prompt)}</span>}
+      </p>
+      {choice('follow', t('Follow'), t('Continue on the other branch'))}
+      {choice('stay', t('Stay'), t('Continue on your branch'))}
+      {choice('fork', t('Fork'), t('Continue your branch in a new session'))}
+    </div>
   );
 }
 
@@ -178,6 +212,7 @@ export function Status(): JSX.Element {
   return (
     <div class="status">
       <Notices />
+      <Foreign />
       <Connection />
       {compacting && (
         <div class="note" role="status">
