@@ -86,14 +86,6 @@ func (d *Document) LeafID(leaf Leaf) string {
 	return ""
 }
 
-// leafID returns the id of the entry that leaf stands for, or "" when there is none.
-func (d *Document) leafID(leaf Leaf) string {
-	if i := d.tree.resolve(leaf); i >= 0 {
-		return d.tree.id(i)
-	}
-	return ""
-}
-
 // Index returns the index of the entry called id. An unknown id is a NotFound error.
 func (d *Document) Index(id string) (int, error) {
 	i, ok := d.tree.find(id)
