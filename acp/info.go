@@ -7,6 +7,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -47,7 +48,7 @@ func (c *conversation) name() (name string, err error) {
 			if err != nil {
 				return err
 			}
-			name = firstLine(session.MessageBeginning(e.Message(), maxName))
+			name = firstLine(attached.Words(session.MessageText(e.Message())))
 			return nil
 		}
 		return nil

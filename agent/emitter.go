@@ -29,6 +29,7 @@ type emitter struct {
 	tools   []ToolActivity // the tool calls of the turn
 	retry   *Retry         // nil unless a failed request is being repeated
 	due     time.Time      // when its delay ends
+	title   string         // of the session, as clients know it
 }
 
 // partial is an incomplete answer.

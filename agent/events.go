@@ -90,6 +90,7 @@ func (s *Session) emitter(sessionID string) *emitter {
 	if log.Header().ID != sessionID { // may wait for the disk, so not under mu
 		return e
 	}
+	e.title = titleIn(log)
 	if kept != nil {
 		kept.now() // publishes its held text before the events of another emitter
 	}

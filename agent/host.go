@@ -19,6 +19,8 @@ type host struct {
 	s     *Session
 	log   *session.Log
 	notes notes
+
+	history bool // the last request has a history that the service compacted
 }
 
 // Record stores a message as an entry.
@@ -69,7 +71,7 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	size := compaction.Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return service, provider.Request{
 		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: provider.Prepare(h.messages(c), model), System: system, Tools: tools,
+		Messages: h.withHistory(provider.Prepare(h.messages(c), model)), System: system, Tools: tools,
 	}, nil
 }
 

@@ -101,6 +101,7 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 		}
 		release() // after the flush, which still reads lines of other programs
 		s.reportForeign()
+		s.watchTitle(log)()
 	}()
 	return r
 }

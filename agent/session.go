@@ -50,6 +50,7 @@ type Session struct {
 	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
 	rejected   rejectedImages        // left out of requests
+	inWords    *session.Log          // its service rejected its own compacted history; guarded by mu
 	offers     []history.Entry       // see Offers
 	foreign    branchReports         // other programs' branches, as published
 }
@@ -190,17 +191,6 @@ func (s *Session) changed(reason Reason, previous string) {
 	id := s.current().Header().ID
 	s.m.publishNumbered(id, func(seq uint64) Event {
 		return SessionChanged{Cwd: s.cwd, SessionID: id, Seq: seq, Reason: reason, PreviousSessionFile: previous}
-	})
-}
-
-// Rename names the live session.
-func (s *Session) Rename(ctx context.Context, title string) error {
-	return s.exclusive(ctx, func() error {
-		_, err := s.current().SetTitle(session.Title{Text: title, Source: "user"})
-		if err == nil {
-			s.m.publish(SessionsChanged{Cwd: s.cwd})
-		}
-		return err
 	})
 }
 

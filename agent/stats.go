@@ -18,8 +18,12 @@ type Stats struct {
 
 // StatsOf counts a session.
 func StatsOf(d *session.Document) (Stats, error) {
-	stats := Stats{Entries: d.Len(), Messages: map[string]int{}, ToolCalls: map[string]int{}}
+	stats := Stats{Messages: map[string]int{}, ToolCalls: map[string]int{}}
 	for i := range d.Len() {
+		if d.Hidden(i) {
+			continue
+		}
+		stats.Entries++
 		e, err := d.Entry(i)
 		if err != nil {
 			return Stats{}, err

@@ -151,6 +151,7 @@ func (s *Session) refresh() {
 	}
 	defer func() { <-s.ops }()
 	log := s.current()
+	defer s.watchTitle(log)()
 	changed, err := log.Refresh()
 	if err != nil {
 		s.m.log.Warn("the live session cannot be reread", zap.String("path", log.Path()), zap.Error(err))

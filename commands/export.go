@@ -14,6 +14,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
@@ -308,9 +309,10 @@ func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, er
 	}
 	sub.addInstructions(ctx, &doc)
 	if format == "html" {
-		doc.Entries = sub.doc.Lines(sub.blobs())
+		doc.Entries = shownLines(sub.doc, sub.blobs())
 		return doc, nil
 	}
+	doc.Entries = shownLines(sub.doc, nil)
 	path := sub.doc.PathTo(sub.leaf)
 	doc.PathIDs = make(map[string]bool, len(path))
 	for _, i := range path {
@@ -324,6 +326,38 @@ func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, er
 	doc.ThinkingLevel = state.ThinkingLevel
 	doc.Labels, err = sub.doc.Labels()
 	return doc, err
+}
+
+// shownLines returns the lines of the entries that are not hidden, as children of each other.
+func shownLines(d *session.Document, blobs session.BlobSource) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		parents, i := d.ShownParents(), -1
+		for line, err := range d.Lines(blobs) {
+			i++
+			if err == nil && d.Hidden(i) {
+				continue
+			}
+			if err == nil {
+				line = reparented(line, d, i, parents[i])
+			}
+			if !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// reparented returns the line of entry i with the shown parent, which differs from the recorded
+// one if that is hidden.
+func reparented(line json.RawMessage, d *session.Document, i, parent int) json.RawMessage {
+	switch p := d.Parent(i); {
+	case p == parent:
+		return line
+	case parent < 0:
+		return rawjson.Set(line, "parentId", []byte("null"))
+	default:
+		return rawjson.SetString(line, "parentId", d.ID(parent))
+	}
 }
 
 // lostLines returns the number of unreadable lines.

@@ -31,7 +31,7 @@ func TestInfo(t *testing.T) {
 	want := map[string]any{
 		"path": file1, "id": id1, "slug": "fix-it", "cwd": "/w", "title": "Fix it", "name": "Fix it", "firstMessage": "one",
 		"messageCount": 2.0, "created": "2026-01-01T00:00:00.000Z", "modified": "2001-01-01T00:00:00.000Z", "timeAgo": "1/1/2001",
-		"size": float64(len(read(t, fs, file1))), "entries": 5.0, "branches": 2.0, "damagedLines": 1.0, "live": false, "origin": "xcsh",
+		"size": float64(len(read(t, fs, file1))), "entries": 4.0, "branches": 2.0, "damagedLines": 1.0, "live": false, "origin": "xcsh",
 		"description": "about it", "provider": "acme", "model": "big/one", "createdAt": "2026-01-01T00:00:00.000Z",
 		"lastActivityAt": "2026-01-03T00:00:00.000Z", "counts": map[string]any{"user": 2.0},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 )
 
 // Summary is a summary of a session for the user.
@@ -58,7 +59,7 @@ func summaryFacts(d *session.Document, leaf session.Leaf) (f SummaryFacts, err e
 			if err != nil {
 				return f, err
 			}
-			text := session.MessageText(e.Message())
+			text := attached.Words(session.MessageText(e.Message()))
 			f.FirstTopic, _ = beginning(text, topicLength)
 			f.topic, f.topicCut = beginning(text, shownTopic)
 		}

@@ -10,7 +10,7 @@ import (
 
 var tree = New(Spec{
 	Name: "xcsh.tree", Title: "Session Tree", Flags: ReadOnly, Arg: "source",
-	Doc: "Return every entry of a session with its position in the tree, parents first.",
+	Doc: "Return the entries of a session with their positions in the tree, parents first.",
 }, runTree)
 
 var branch = New(Spec{
@@ -33,7 +33,7 @@ type TreeResult struct {
 // TreeNode is one entry in the tree.
 type TreeNode struct {
 	ID        string  `json:"id"`
-	ParentID  *string `json:"parentId" jsonschema:"null for a root, and if the recorded parent is not in the file."`
+	ParentID  *string `json:"parentId" jsonschema:"null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent."`
 	Type      string  `json:"type"`
 	Role      string  `json:"role,omitempty"`
 	Label     string  `json:"label,omitempty"`
@@ -68,6 +68,7 @@ func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error)
 // fast as tree order.
 func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, error) {
 	nodes := make([]TreeNode, 0, doc.Len())
+	parents := doc.ShownParents()
 	for line, err := range doc.Lines(nil) {
 		if err != nil {
 			return nil, err
@@ -75,8 +76,9 @@ func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, err
 		i := len(nodes)
 		e := doc.EntryOf(i, line)
 		node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
-		if p := doc.Parent(i); p >= 0 {
-			node.ParentID = &e.ParentID
+		if p := parents[i]; p >= 0 {
+			id := doc.ID(p)
+			node.ParentID = &id
 		}
 		nodes = append(nodes, node)
 	}

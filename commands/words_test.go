@@ -88,7 +88,7 @@ func TestWithoutAUserNothingIsDecided(t *testing.T) {
 	require.Equal(t, before, tree(t, fs))
 }
 
-// Renaming a session that is not live changes only its header line.
+// Renaming a session that is not live changes only its header line, and adds the title for pi.
 // Proves: X-038, X-039
 func TestRenameOfASessionThatIsNotLive(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,8 @@ func TestRenameOfASessionThatIsNotLive(t *testing.T) {
 	env := newEnv(fs)
 	require.Equal(t, map[string]any{"title": "A title"}, do(t, env, "xcsh.rename", args{"source": id1, "title": " A\ttitle\n"}))
 	require.Equal(t, st.File(`{"id":"0190000000000001","future":[1, 2],"type":"session","version":3,"cwd":"/w","title":"A title","titleSource":"user"}`, "junk",
-		`{"type":"zzz", "parentId":null,"id":"cccccccc","n":12345678901234567890}`), read(t, fs, file1))
+		`{"type":"zzz", "parentId":null,"id":"cccccccc","n":12345678901234567890}`,
+		`{"type":"session_info","id":"2182654f","parentId":"cccccccc","timestamp":"2026-02-03T04:05:06.000Z","name":"A title","inHeader":true}`), read(t, fs, file1))
 	require.NotEqual(t, id1, do(t, env, "xcsh.state", nil)["sessionId"])
 }
 

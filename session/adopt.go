@@ -171,6 +171,9 @@ func (d *Document) survivorIn(doc *Document, i int) (in int, same bool) {
 func (l *Log) lostIn(doc *Document) ([]record, error) {
 	missing := map[int]bool{}
 	for _, i := range l.ours {
+		if l.doc.removed(i) && l.doc.tree.typ(i) == TypeSessionInfo {
+			continue // the copy of a title, which may belong to another header now
+		}
 		for j := i; j >= 0 && !missing[j] && !doc.has(l.doc.ID(j)); j = l.doc.tree.parentOf(j) {
 			missing[j] = true
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
@@ -44,16 +45,24 @@ func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
 		return nil, err
 	}
 	c := e.AsCompaction()
-	payload := remoteHistory(c)
+	through, _ := rawjson.GetString(e.Raw, "providerReplayThroughEntryId")
+	payload, anthropic := ompHistory(c), anthropicHistory(c)
+	rewriteAt := []byte(nil)
+	if anthropic != nil {
+		rewriteAt = b.rewriteAt(path, c.FirstKeptEntryID, through)
+	}
 	summary := new(rawjson.Object).String("role", "compactionSummary")
 	for _, key := range []string{"summary", "shortSummary", "tokensBefore", "tokensAfter", "method"} {
 		summary.Raw(key, rawjson.Get(e.Raw, key))
 	}
-	b.emit(e.ID, "", summary.Raw("providerPayload", payload).Raw("warning", rawjson.Get(e.Raw, "warning")).
-		Raw("timestamp", millis(e)).Bytes())
+	shown := payload
+	if shown == nil {
+		shown = anthropic
+	}
+	b.emit(e.ID, "", summary.Raw("providerPayload", shown).Raw("warning", rawjson.Get(e.Raw, "warning")).
+		Raw("historyRewriteAt", rewriteAt).Raw("timestamp", millis(e)).Bytes())
 
-	through, _ := rawjson.GetString(e.Raw, "providerReplayThroughEntryId")
-	if payload != nil || c.FirstKeptEntryID == "" && rawjson.Get(c.PreserveData, "anthropicCompaction") != nil {
+	if payload != nil || c.FirstKeptEntryID == "" && anthropic != nil {
 		// The provider stores everything up to this entry itself.
 		if pos := b.beforeCompaction(path, through); pos >= 0 {
 			return path[pos+1 : b.compaction], nil
@@ -65,6 +74,64 @@ func (b *contextBuilder) compactOmp(path []int) ([]int, error) {
 		return b.withLatestRequest(path[:b.compaction-len(kept)], kept), nil
 	}
 	return kept, nil
+}
+
+// ompHistory is [remoteHistory] for omp, which uses no history with an item that is no object.
+func ompHistory(c Compaction) []byte {
+	valid := true
+	rawjson.Elements(rawjson.Get(c.PreserveData, "openaiRemoteCompaction", "replacementHistory"), func(item []byte) bool {
+		valid = rawjson.Kind(item) == '{'
+		return valid
+	})
+	if !valid {
+		return nil
+	}
+	return remoteHistory(c)
+}
+
+// anthropicHistory returns the summary that Anthropic's service made of the compacted history,
+// with a part that only the service can read, as the payload to send back to it; nil if the
+// compaction has none.
+func anthropicHistory(c Compaction) []byte {
+	native := rawjson.Get(c.PreserveData, "anthropicCompaction")
+	provider, _ := rawjson.GetString(native, "provider")
+	content, _ := rawjson.GetString(native, "content")
+	if provider == "" || content == "" {
+		return nil
+	}
+	payload := new(rawjson.Object).String("type", "anthropicCompaction").String("provider", provider).
+		Raw("content", rawjson.Get(native, "content"))
+	for _, key := range []string{"encryptedContent", "filesText"} {
+		if s, _ := rawjson.GetString(native, key); s != "" {
+			payload.Raw(key, rawjson.Get(native, key))
+		}
+	}
+	return payload.Bytes()
+}
+
+// rewriteAt returns the time at which a compaction of Anthropic's counts as having changed the
+// history: just before the first entry after the summary, in milliseconds, so that signed
+// thinking from then on stays valid. It returns nil if there is no such entry with a time.
+func (b *contextBuilder) rewriteAt(path []int, firstKept, through string) []byte {
+	first := b.beforeCompaction(path, firstKept)
+	if snapshot := b.beforeCompaction(path, through); first < 0 && firstKept == "" && snapshot >= 0 && snapshot < b.compaction-1 {
+		first = snapshot + 1
+	}
+	if first < 0 {
+		first = b.compaction + 1
+	}
+	if first >= len(path) {
+		return nil
+	}
+	e, err := b.doc.Entry(path[first])
+	if err != nil {
+		return nil // reading it for the context fails too
+	}
+	at, ok := ParseTime(e.Timestamp)
+	if !ok {
+		return nil
+	}
+	return strconv.AppendInt(nil, at.UnixMilli()-1, 10)
 }
 
 // withLatestRequest puts the last user message of before in front of the kept entries.

@@ -6,12 +6,8 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
-
-// DescriptionType is the custom type of the entries that hold a session's description, as
-// {"text": …}. The newest such entry of the file counts, on whatever branch. All three
-// programs keep such entries and send them to no model.
-const DescriptionType = "xcsh-ls.description"
 
 // maxDescription is the maximum length of a description, in characters. The description is
 // shown when the session is resumed.
@@ -57,10 +53,11 @@ func DraftDescription(text string) *Draft {
 }
 
 func draftDescription(text string) *Draft {
-	return DraftCustom(DescriptionType, new(rawjson.Object).String("text", text).Bytes())
+	return DraftCustom(own.Description, new(rawjson.Object).String("text", text).Bytes())
 }
 
-// Description returns the session's description, or "" if it has none. It fails only if a
+// Description returns the session's description, or "" if it has none: that of the newest
+// entry with one, on whatever branch. It fails only if a
 // large file cannot be read.
 func (d *Document) Description() (string, error) {
 	for i := d.Len() - 1; i >= 0; i-- {
@@ -72,7 +69,7 @@ func (d *Document) Description() (string, error) {
 			return "", err
 		}
 		c := e.AsCustom()
-		if c.CustomType != DescriptionType {
+		if c.CustomType != own.Description {
 			continue
 		}
 		if text, ok := rawjson.GetString(c.Data, "text"); ok {

@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // smallFile is the size in bytes up to which a file's content is kept in memory. For a
@@ -30,7 +31,9 @@ const smallFile = 8 << 20
 type Document struct {
 	path     string
 	header   Header
-	title    Title // of the slot or the header
+	title    Title  // see Title
+	named    bool   // there is a session_info
+	piName   string // of the newest session_info
 	hasSlot  bool
 	dialect  Dialect
 	tree     tree
@@ -214,6 +217,9 @@ func (d *Document) addEntry(r record, v Value) {
 func (d *Document) addPacked(s slot, v Value) {
 	s.ord = d.values - 1
 	d.note(typeCodes[s.typ], v.Raw)
+	if own.Hidden(string(typeCodes[s.typ]), v.Raw) {
+		s.has |= slotHidden
+	}
 	if d.tree.append(s) {
 		d.reportDuplicate(v.line)
 	}
@@ -237,14 +243,6 @@ func (d *Document) note(t Type, raw []byte) {
 		d.marks.See(t, raw)
 	}
 	d.noteTitle(t, raw)
-}
-
-// noteTitle records the title that pi keeps in an entry.
-func (d *Document) noteTitle(t Type, raw []byte) {
-	if t == TypeSessionInfo && !d.hasSlot && !d.header.HasTitle {
-		name, _ := rawjson.GetString(raw, "name")
-		d.title = Title{Text: name}
-	}
 }
 
 // settle completes the document once the whole file was read.
@@ -314,8 +312,8 @@ func (d *Document) HeaderLine() json.RawMessage {
 // ID returns the id of entry i, "" when it has none.
 func (d *Document) ID(i int) string { return d.tree.id(i) }
 
-// Title returns the display name: omp's title slot, else the header's title, else
-// pi's newest session_info.
+// Title returns the display name: that of omp's title slot, or else the newer one of the
+// header's title and pi's newest session_info.
 func (d *Document) Title() Title { return d.title }
 
 // Dialect returns the program whose rules the file follows.
@@ -368,9 +366,6 @@ func (d *Document) current(i int, raw []byte) []byte {
 
 // DialectWith returns the dialect guessed from the session's content and another header.
 func (d *Document) DialectWith(h Header) Dialect { return GuessDialect(d.hasSlot, h, d.marks) }
-
-// HasTitleSlot reports whether the file begins with omp's title slot.
-func (d *Document) HasTitleSlot() bool { return d.hasSlot }
 
 // ModTime returns the modification time of the file when it was read; the zero time for a
 // session without a file.

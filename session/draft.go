@@ -91,9 +91,6 @@ func DraftCustom(customType string, data json.RawMessage) *Draft {
 	return draft(TypeCustom).str("customType", customType).raw("data", data)
 }
 
-// draftSessionInfo records a title, in pi's form.
-func draftSessionInfo(name string) *Draft { return draft(TypeSessionInfo).str("name", name) }
-
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.
 func draftTitleChange(title Title, previous string) *Draft {
 	return draft(TypeTitleChange).str("title", title.Text).optional("source", title.Source).optional("previousTitle", previous)

@@ -15,7 +15,12 @@ import (
 // take the last entry of the file as the leaf when they open it again.
 func (l *Log) follow(from int, isNew func(i int) bool) {
 	if !l.chosen && l.holds == 0 {
-		if i, ok := l.doc.tree.newestBelow(l.leaf, from); ok {
+		// A hidden entry is no step of the conversation: another program need not have read it.
+		base := l.leaf
+		if shown := l.doc.shown(l.leaf); shown >= 0 {
+			base = shown
+		}
+		if i, ok := l.doc.tree.newestBelow(base, from); ok {
 			l.leaf = i
 		}
 	}

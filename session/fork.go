@@ -121,11 +121,10 @@ func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text str
 			return err
 		}
 		into := forkInto{dir: dir, cwd: d.header.Cwd, parent: l.path, source: l.path, blobs: s.foreignBlobs(l.path, dir)}
-		if end < 0 {
+		if into.path = d.forkPath(end); into.path == nil {
 			fork = s.emptyFork(into)
 			return nil
 		}
-		into.path = d.PathTo(atPlace(end))
 		fork, err = s.forkDocument(d, into)
 		return err
 	})
@@ -181,10 +180,13 @@ func (s *Store) forkDocument(d *Document, into forkInto) (fork *Log, err error) 
 		return nil, err
 	}
 	s.copyArtifacts(into.source, path)
-	if fork != nil {
-		return fork, nil
+	if fork == nil {
+		fork, err = s.Open(path)
 	}
-	return s.Open(path)
+	if err == nil {
+		fork.titleForPi()
+	}
+	return fork, err
 }
 
 // forkWhole copies a session unchanged, under another header. fork is nil if the new file

@@ -7,8 +7,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-// writeBranch writes the path of a partial fork under header: it removes the label entries,
-// connects their neighbours, and labels the remaining entries again.
+// writeBranch writes the path of a partial fork under header: it removes the label entries
+// and the copies of the header's title, which the fork does not have, connects their
+// neighbours, and labels the remaining entries again.
 //
 // Differs: xcsh leaves the children of a removed label without a parent, which cuts off
 // everything above them, and a compaction that keeps from a label keeps nothing.
@@ -16,11 +17,11 @@ func (s *Store) writeBranch(w io.Writer, d *Document, header []byte, into forkIn
 	if err := writeLine(w, header); err != nil {
 		return err
 	}
-	instead := d.afterLabels(into.path)
+	instead := d.afterRemoved(into.path)
 	parent, cut := "", false
 	err := d.eachOnDisk(into.path, disk, func(i int, line []byte) error {
 		typ := d.tree.typ(i)
-		if typ == TypeLabel {
+		if d.removed(i) {
 			cut = true
 			return nil
 		}
@@ -55,7 +56,7 @@ func (s *Store) writeLabels(w io.Writer, d *Document, path []int, parent string)
 	}
 	ids := map[string]bool{}
 	for _, i := range path {
-		if d.tree.typ(i) != TypeLabel {
+		if !d.removed(i) {
 			ids[d.tree.id(i)] = true
 		}
 	}
@@ -82,13 +83,29 @@ func withParent(line []byte, parent string) []byte {
 	return rawjson.SetString(line, "parentId", parent)
 }
 
-// afterLabels maps each label entry of the path to the entry that replaces it: the next one
-// that is not a label.
-func (d *Document) afterLabels(path []int) map[string]string {
+// removed reports whether entry i is not part of a partial fork.
+func (d *Document) removed(i int) bool {
+	typ := d.tree.typ(i)
+	return typ == TypeLabel || typ == TypeSessionInfo && d.tree.hidden(i)
+}
+
+// forkPath returns the entries from the root to end, or nil if none of them would be part of
+// a fork. end is -1 for before the first entry.
+func (d *Document) forkPath(end int) []int {
+	path := d.PathTo(atPlace(end))
+	if !slices.ContainsFunc(path, func(i int) bool { return !d.removed(i) }) {
+		return nil
+	}
+	return path
+}
+
+// afterRemoved maps each removed entry of the path to the entry that replaces it: the next
+// one that stays.
+func (d *Document) afterRemoved(path []int) map[string]string {
 	instead := map[string]string{}
 	next := ""
 	for _, i := range slices.Backward(path) {
-		if d.tree.typ(i) != TypeLabel {
+		if !d.removed(i) {
 			next = d.tree.id(i)
 		} else if next != "" {
 			instead[d.tree.id(i)] = next

@@ -75,7 +75,7 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 // takeTitle sets the title that reading the entries so far would have set.
 func (d *Document) takeTitle() error {
 	d.title = Title{Text: d.header.Title, Source: d.header.TitleSource}
-	for i := d.Len() - 1; i >= 0 && !d.header.HasTitle; i-- {
+	for i := d.Len() - 1; i >= 0; i-- {
 		if d.tree.typ(i) != TypeSessionInfo {
 			continue
 		}

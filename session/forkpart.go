@@ -27,10 +27,9 @@ func (s *Store) forkPart(d *Document, path, cwd, entryID string, at Position) (f
 		return nil, "", err
 	}
 	into := forkInto{dir: dir, cwd: cwd, parent: path, source: path, blobs: s.foreignBlobs(path, dir)}
-	if end < 0 {
+	if into.path = d.forkPath(end); into.path == nil {
 		return s.emptyFork(into), text, nil
 	}
-	into.path = d.PathTo(atPlace(end))
 	fork, err = s.forkDocument(d, into)
 	return fork, text, err
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // record is one entry of the index in full: its envelope, and the position of its bytes.
@@ -19,6 +20,7 @@ type record struct {
 	role   string // of a message
 	mem    []byte // the line, if the source does not have it in full
 	fresh  bool   // the entry is newer than the source
+	hidden bool   // see Document.Hidden
 }
 
 // index holds every entry of a session in file order, and by id. It does not hold payloads.
@@ -52,6 +54,9 @@ func (x *index) add(r record) (again bool) {
 	if r.fresh {
 		s.has |= slotFresh
 	}
+	if r.hidden {
+		s.has |= slotHidden
+	}
 	return x.append(s)
 }
 
@@ -71,7 +76,8 @@ func (x *index) record(v Value) (r record, ok bool) {
 	if r.typ == TypeMessage {
 		r.role, _ = rawjson.String(v.Env.Role)
 	}
-	return r, r.typ != ""
+	r.hidden = own.Hidden(typ, v.Raw)
+	return r, typ != ""
 }
 
 // at returns the record of entry i. For a single field the methods below are cheaper.
@@ -79,7 +85,7 @@ func (x *index) at(i int) record {
 	s := x.slots.at(i)
 	return record{
 		off: s.off, n: s.n, ord: s.ord, id: x.id(i), parent: x.parentID(i),
-		typ: x.typ(i), role: x.role(i), mem: x.mem(i), fresh: x.fresh(i),
+		typ: x.typ(i), role: x.role(i), mem: x.mem(i), fresh: x.fresh(i), hidden: x.hidden(i),
 	}
 }
 
@@ -121,6 +127,9 @@ func (x *index) setMem(i int, line []byte) {
 
 // fresh reports whether entry i is newer than the source.
 func (x *index) fresh(i int) bool { return x.slots.at(i).has&slotFresh != 0 }
+
+// hidden reports whether entry i is not shown.
+func (x *index) hidden(i int) bool { return x.slots.at(i).has&slotHidden != 0 }
 
 // span returns the position of entry i's bytes in the source.
 func (x *index) span(i int) span {
@@ -209,7 +218,7 @@ func (x *index) upTo(n int, further int64) index {
 	for i := range n {
 		s := y.slots.at(i)
 		s.off += further
-		s.has = 0
+		s.has &= slotHidden
 		if n < x.len() && s.idKind != noID {
 			y.ids.put(s.idKey(), int32(i), &y.slots)
 		}

@@ -40,13 +40,14 @@ func TestKeep(t *testing.T) {
 
 		doc, err := session.Load(fs, kept.Path())
 		require.NoError(t, err)
-		require.Equal(t, 4, doc.Len())
+		require.Equal(t, 5, doc.Len(), "two messages, the title for pi, the description and what goes on")
 		require.Equal(t, "Kept", doc.Title().Text)
 		require.Equal(t, "described", descriptionOf(t, fs, kept.Path()))
 		path := doc.PathTo(session.At(next))
-		require.Len(t, path, 2)
-		require.Equal(t, first, doc.ID(path[0]))
-		require.Equal(t, 5, strings.Count(kit.Content(t, fs, kept.Path()), "\n"))
+		require.Len(t, path, 3)
+		require.True(t, doc.Hidden(path[0]), "the title")
+		require.Equal(t, first, doc.ID(path[1]))
+		require.Equal(t, 6, strings.Count(kit.Content(t, fs, kept.Path()), "\n"))
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
-	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
 
@@ -97,7 +97,8 @@ func (l *Log) add(d *Draft) string {
 }
 
 func (l *Log) addLine(r record) {
-	r.n, r.fresh = int32(len(r.mem)), true
+	r.n, r.fresh, r.hidden = int32(len(r.mem)), true, own.Hidden(string(r.typ), r.mem)
+	l.doc.noteTitle(r.typ, r.mem)
 	l.doc.tree.add(r)
 	l.leaf, l.chosen = l.doc.Len()-1, false
 	l.unsaved = append(l.unsaved, l.leaf)
@@ -249,7 +250,7 @@ func (l *Log) SetLabel(targetID, text string) (string, error) {
 	return l.put(draftLabel(targetID, text), readErr)
 }
 
-// LeafID returns the id of the leaf entry, "" before the first.
+// LeafID returns the id of the entry that is shown as the leaf, "" before the first.
 func (l *Log) LeafID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -364,75 +365,6 @@ func (l *Log) Close() error {
 	}
 	l.store.unlocked(l.path, l.lock.Release())
 	return err
-}
-
-// SetTitle sets the session's title where the file's own program reads it: the header,
-// omp's title slot or pi's session_info entry. It cleans the text; an empty one is an
-// InvalidArgument error. An automatic title never replaces one that the user set: then
-// changed is false.
-func (l *Log) SetTitle(title Title) (changed bool, err error) {
-	if title.Text = CleanTitle(title.Text); title.Text == "" {
-		return false, fault.New(fault.InvalidArgument, "A session title cannot be empty.").With("field", "title")
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.writable(); err != nil {
-		return false, err
-	}
-	if err := l.sync(); err != nil {
-		return false, err
-	}
-	if err := l.writable(); err != nil {
-		return false, err
-	}
-	if l.doc.title.Source == "user" && title.Source == "auto" {
-		return false, nil
-	}
-	return l.storeTitle(title)
-}
-
-func (l *Log) storeTitle(title Title) (changed bool, err error) {
-	if l.revived() {
-		if err := l.create(); err != nil {
-			return false, err
-		}
-	}
-	switch {
-	case l.doc.hasSlot && l.path != "" && !l.pending:
-		previous := l.doc.title.Text
-		if changed, err = l.overwriteSlot(title); err != nil || !changed {
-			return false, err
-		}
-		l.add(draftTitleChange(title, previous))
-		l.latch(l.persist(false))
-		err = l.err
-	case l.form() == Pi && !l.doc.header.HasTitle:
-		l.add(draftSessionInfo(title.Text))
-		l.latch(l.persist(false))
-		err = l.err
-	default:
-		err = l.titleInHeader(title)
-	}
-	if err == nil {
-		l.doc.title = title
-	}
-	return err == nil, err
-}
-
-func (l *Log) titleInHeader(title Title) error {
-	header := rawjson.SetString(l.doc.HeaderLine(), "title", title.Text)
-	if title.Source != "" {
-		header = rawjson.SetString(header, "titleSource", title.Source)
-	}
-	if l.path == "" || l.pending {
-		l.doc.header, _ = ParseHeader(header)
-		return nil
-	}
-	if err := l.rewrite(header); err != nil {
-		return err
-	}
-	l.latch(nil) // a rewrite writes whatever was missing
-	return nil
 }
 
 // form returns the dialect to write.

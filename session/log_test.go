@@ -425,7 +425,7 @@ func TestCleanTitle(t *testing.T) {
 }
 
 // Proves: X-037, X-038, X-039, X-109, X-215 (in memory and on disk), X-228 (auto never overrides user), A-018, F-15, F-37 (names), AB-007, AB-030
-func TestRenameTouchesTheHeaderLineOnly(t *testing.T) {
+func TestRenameChangesTheHeaderAndAddsATitleForPi(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
 		odd := `{"zzz":1.0,"type":"future","id":"cccccccc","parentId":"bbbbbbbb","n":12345678901234567890,"s":"\ud800 \u003c","d":1e400}`
@@ -437,7 +437,9 @@ func TestRenameTouchesTheHeaderLineOnly(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, changed)
 		after := strings.SplitN(kit.Content(t, fs, kit.Filed), "\n", 2)
-		require.Equal(t, before[1], after[1], "every other byte is as it was")
+		added, ok := strings.CutPrefix(after[1], before[1]+"\n")
+		require.True(t, ok, "every other byte is as it was")
+		require.Regexp(t, `^\{"type":"session_info","id":"[^"]+","parentId":"cccccccc","timestamp":"[^"]+","name":"a b c","inHeader":true\}\n$`, added)
 		require.Equal(t, strings.TrimSuffix(before[0], "}")+`,"title":"a b c","titleSource":"user"}`, after[0])
 
 		changed, err = l.SetTitle(session.Title{Text: "auto", Source: "auto"})
@@ -523,7 +525,9 @@ func TestForkCopiesAndNamesItsParent(t *testing.T) {
 		head, rest, _ := strings.Cut(kit.Content(t, fs, fork.Path()), "\n")
 		require.Regexp(t, `"title":"T","titleSource":"user","timestamp":"[^"]+","cwd":"/w","parentSession":"0123456789abcdef"\}$`, head)
 		_, want, _ := strings.Cut(titled, "\n")
-		require.Equal(t, want, rest)
+		added, ok := strings.CutPrefix(rest, want)
+		require.True(t, ok, "every line is copied")
+		require.Regexp(t, `^\{"type":"session_info",[^\n]*"name":"T","inHeader":true\}\n$`, added)
 		require.Equal(t, "output", kit.Content(t, fs, strings.TrimSuffix(fork.Path(), ".jsonl")+"/0.bash.log"))
 
 		_, err = s.Fork(s.Memory("/w", session.NewOptions{}))

@@ -16,8 +16,9 @@ type slot struct {
 type slotFlags uint8
 
 const (
-	slotMem   slotFlags = 1 << iota // index.lines has the line
-	slotFresh                       // record.fresh
+	slotMem    slotFlags = 1 << iota // index.lines has the line
+	slotFresh                        // record.fresh
+	slotHidden                       // record.hidden
 )
 
 func (s *slot) idKey() idKey     { return idKey{s.id, s.idKind} }

@@ -164,7 +164,9 @@ func (s *Store) Create(cwd string, o NewOptions) (*Log, error) {
 	doc, name := s.newDocument(cwd, o)
 	path := filepath.Join(dir, name)
 	doc.path = path
-	return newLog(s, doc, path, true), nil
+	l := newLog(s, doc, path, true)
+	l.titleForPi()
+	return l, nil
 }
 
 // CreateAt makes a new session of cwd at exactly path, which must be missing or an empty
@@ -193,7 +195,9 @@ func (s *Store) CreateAt(path, cwd string) (*Log, error) {
 // Memory makes a session of cwd that never has a file.
 func (s *Store) Memory(cwd string, o NewOptions) *Log {
 	doc, _ := s.newDocument(cwd, o)
-	return newLog(s, doc, "", true)
+	l := newLog(s, doc, "", true)
+	l.titleForPi()
+	return l
 }
 
 // newDocument returns an empty session and the name of its file.

@@ -246,8 +246,9 @@ func (w *tailWalk) take(line []byte, last bool) bool {
 
 // step takes the next entry of the path.
 func (w *tailWalk) step(r record, line []byte) bool {
-	if !w.begun {
-		w.begun, w.leafID = true, r.id
+	w.begun = true
+	if w.leafID == "" && !r.hidden {
+		w.leafID = r.id
 	}
 	w.path = append(w.path, r)
 	if r.id == w.keep {

@@ -77,9 +77,10 @@ func (t *tree) resolve(l Leaf) int {
 	return t.len() - 1
 }
 
-// LeafID returns the id of the entry that leaf stands for, or "" when there is none.
+// LeafID returns the id of the entry that is shown as the leaf, or "" when there is none: the
+// one that leaf stands for, or else the nearest one above it that is not hidden.
 func (d *Document) LeafID(leaf Leaf) string {
-	if i := d.tree.resolve(leaf); i >= 0 {
+	if i := d.shown(d.tree.resolve(leaf)); i >= 0 {
 		return d.tree.id(i)
 	}
 	return ""
@@ -129,9 +130,9 @@ func (d *Document) Labels() (map[string]string, error) {
 	return labels, nil
 }
 
-// Ordered returns the indexes of all entries, parents before children, children of one
-// parent by timestamp. Entries that share an id are one node, the last of them. Nodes on a
-// cycle of parents have no root above them; they come last.
+// Ordered returns the indexes of all entries that are not hidden, parents before children,
+// children of one parent by timestamp. Entries that share an id are one node, the last of
+// them. Nodes on a cycle of parents have no root above them; they come last.
 func (d *Document) Ordered() ([]int, error) {
 	kin, err := d.kin()
 	if err != nil {
@@ -155,7 +156,7 @@ func (d *Document) Ordered() ([]int, error) {
 	}
 	visit(kin.of(-1))
 	for i := range d.Len() {
-		if !placed[i] && !d.tree.shadowed(i) {
+		if !placed[i] && !d.tree.hidden(i) && !d.tree.shadowed(i) {
 			visit([]int{i})
 		}
 	}
@@ -169,7 +170,7 @@ func appendBackward(stack, list []int) []int {
 	return stack
 }
 
-// kin holds the children of every entry, grouped by parent and sorted by time.
+// kin holds the shown children of every entry, grouped by shown parent and sorted by time.
 type kin struct {
 	ends []int // [p+1]: where the children of p end in list; -1, the parent of roots, has the first
 	list []int
@@ -186,10 +187,11 @@ func (k kin) of(parent int) []int {
 // kin groups the entries by parent. It reads the times only of those that have siblings.
 func (d *Document) kin() (kin, error) {
 	k := kin{ends: make([]int, d.Len()+2)}
+	parents := d.ShownParents()
 	each := func(f func(i, parent int)) {
-		for i := range d.Len() {
-			if !d.tree.shadowed(i) {
-				f(i, d.tree.parentOf(i))
+		for i, parent := range parents {
+			if !d.tree.hidden(i) && !d.tree.shadowed(i) {
+				f(i, parent)
 			}
 		}
 	}

@@ -125,8 +125,12 @@ func measure(m json.RawMessage, length func(string) int) (units, images int) {
 	case "pythonExecution":
 		count("code")
 		count("output")
-	case "branchSummary", "compactionSummary":
+	case "branchSummary":
 		count("summary")
+	case "compactionSummary":
+		count("summary")
+		// A service that made its own history of the conversation gets that in place of the summary.
+		units = max(units, len(rawjson.Get(m, "providerPayload", "items")))
 	default:
 		return measureContent(rawjson.Get(m, "content"), length)
 	}

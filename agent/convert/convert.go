@@ -42,13 +42,30 @@ func message(raw json.RawMessage) (provider.Message, bool) {
 		return userMessage(raw, "The following is a summary of a branch that this conversation came back from:\n\n<summary>\n"+summary+"</summary>"), true
 	case "compactionSummary":
 		summary, _ := rawjson.GetString(raw, "summary")
-		return userMessage(raw, "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"+summary+"\n</summary>"), true
+		m := userMessage(raw, "The conversation history before this point was compacted into the following summary:\n\n<summary>\n"+summary+"\n</summary>")
+		m.History = history(rawjson.Get(raw, "providerPayload"))
+		return m, true
 	case "fileMention":
 		return mention(raw)
 	default:
 		// This includes pi's system messages: each request builds its own system prompt.
 		return provider.Message{}, false
 	}
+}
+
+// history returns the conversation that a compaction of OpenAI's Responses API replaced, in that
+// API's form; nil if the summary has none.
+//
+// Differs: omp also sends Anthropic's own summary back to it, encrypted, which needs a beta version
+// of the API. Here that service gets the summary in words, as every other one does.
+func history(payload []byte) *provider.History {
+	kind, _ := rawjson.GetString(payload, "type")
+	service, _ := rawjson.GetString(payload, "provider")
+	items := rawjson.Get(payload, "items")
+	if kind != "openaiResponsesHistory" || service == "" || rawjson.Kind(items) != '[' {
+		return nil
+	}
+	return &provider.History{Provider: service, API: provider.OpenAIResponses, Items: items}
 }
 
 // userMessage returns a user message whose text stands for a record that is no message of a model.

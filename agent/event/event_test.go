@@ -80,6 +80,8 @@ func wireEvents() []event.Event {
 		event.ApprovalModeChanged{Mode: "yolo"},
 		event.ModeChanged{},
 		event.ModeChanged{Mode: "plan"},
+		event.SessionInfoChanged{},
+		event.SessionInfoChanged{Name: special},
 		event.CompactionStart{},
 		event.CompactionStart{Reason: "manual"},
 		event.CompactionEnd{},

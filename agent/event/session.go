@@ -35,6 +35,11 @@ type (
 		Mode string `json:"mode,omitempty"`
 	}
 
+	// SessionInfoChanged reports the session's new title, "" if it has none any more.
+	SessionInfoChanged struct {
+		Name string `json:"name,omitempty"`
+	}
+
 	// CompactionStart begins a compaction.
 	CompactionStart struct {
 		Reason string `json:"compactionReason,omitempty"` // manual, threshold or overflow
@@ -95,6 +100,7 @@ func (ThinkingLevelChanged) sealed() {}
 func (ApprovalsChanged) sealed()     {}
 func (ApprovalModeChanged) sealed()  {}
 func (ModeChanged) sealed()          {}
+func (SessionInfoChanged) sealed()   {}
 func (CompactionStart) sealed()      {}
 func (CompactionEnd) sealed()        {}
 func (BackgroundChanged) sealed()    {}
@@ -118,6 +124,9 @@ func (ApprovalModeChanged) Type() string { return "approval_mode_changed" }
 
 // Type returns "mode_changed".
 func (ModeChanged) Type() string { return "mode_changed" }
+
+// Type returns "session_info_changed".
+func (SessionInfoChanged) Type() string { return "session_info_changed" }
 
 // Type returns "auto_compaction_start".
 func (CompactionStart) Type() string { return "auto_compaction_start" }
@@ -170,6 +179,12 @@ func (e ApprovalModeChanged) MarshalJSON() ([]byte, error) {
 // MarshalJSON implements [json.Marshaler].
 func (e ModeChanged) MarshalJSON() ([]byte, error) {
 	type members ModeChanged
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e SessionInfoChanged) MarshalJSON() ([]byte, error) {
+	type members SessionInfoChanged
 	return encode(e.Type(), members(e))
 }
 

@@ -72,6 +72,9 @@ func (r *Run) recover(ctx context.Context, failure error) (again bool) {
 	case r.Host.WithoutImages(cause):
 		r.Host.Emit(event.Notice{Text: "The model service rejected an image. The images so far are left out of requests: " + cause.Error()})
 		return true
+	case r.Host.WithoutHistory(cause):
+		r.Host.Emit(event.Notice{Text: "The model service rejected its own record of the compacted conversation. The summary is sent instead: " + cause.Error()})
+		return true
 	default:
 		return r.wait(ctx, failure)
 	}

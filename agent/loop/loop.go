@@ -40,6 +40,10 @@ type Host interface {
 	// of one of them. It reports whether that changes anything.
 	WithoutImages(cause *provider.Error) (changed bool)
 
+	// WithoutHistory sends summaries in words in place of histories that the service compacted itself,
+	// if a request with one was rejected. It reports whether the next request is another one.
+	WithoutHistory(cause *provider.Error) (changed bool)
+
 	// Compact shortens a conversation that is too long. overflow reports that the model has
 	// refused it; otherwise the host decides whether it is time, and after an error it is
 	// not called so again in the run. done reports that the conversation is shorter now.

@@ -87,6 +87,8 @@ func (h *host) Starting(call provider.Block) error {
 
 func (h *host) WithoutImages(*provider.Error) bool { return false }
 
+func (h *host) WithoutHistory(*provider.Error) bool { return false }
+
 func (h *host) Compact(_ context.Context, overflow bool) (bool, error) {
 	if h.compact == nil {
 		return false, nil

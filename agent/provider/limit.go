@@ -28,6 +28,9 @@ func (r Request) tokens() int {
 	}
 	n, size := 0, FixedLen(r.System, r.Tools)
 	for _, m := range r.Messages {
+		if m.History != nil {
+			size += len(m.History.Items)
+		}
 		for _, b := range m.Content {
 			size += len(b.Text) + len(b.Thinking) + len(b.Arguments)
 			if b.Type == TypeImage {

@@ -49,6 +49,10 @@ type Message struct {
 	IsError    *bool           `json:"isError,omitempty"` // set on every result
 
 	Timestamp int64 `json:"timestamp"` // milliseconds since 1970
+
+	// History is the conversation that the message sums up, in the form of the service that
+	// compacted it; nil if there is none. That service gets it in place of the content.
+	History *History `json:"-"`
 }
 
 // The types of a [Block].

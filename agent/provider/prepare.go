@@ -23,12 +23,16 @@ const (
 //     text, and parts that only the service can read are left out.
 //   - Ids of calls have the form that the API of m wants, and no two are equal.
 //   - Images become a note if m cannot see them.
+//   - A history that a service compacted goes to that service only.
 //   - Empty blocks are left out, and so is thinking that leads to nothing.
 func Prepare(messages []Message, m Model) []Message {
 	p := preparation{model: m, ids: newCallIDs(m), waiting: map[string][]int{}}
 	for _, msg := range messages {
 		switch msg.Role {
 		case RoleUser:
+			if msg.History != nil && !msg.History.readBy(m) {
+				msg.History = nil
+			}
 			if msg.Content = p.shown(msg.Content, noImage); len(msg.Content) > 0 {
 				p.turns = append(p.turns, turn{message: msg})
 			}

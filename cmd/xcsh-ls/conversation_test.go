@@ -214,7 +214,8 @@ func TestLineOfAnotherProgramIsAdopted(t *testing.T) {
 		"xcsh.rename": {
 			lsptest.Fields{"title": "New"},
 			func(before string) string {
-				return strings.Replace(before, `"cwd":"/w"}`, `"cwd":"/w","title":"New","titleSource":"user"}`, 1) + foreign
+				return strings.Replace(before, `"cwd":"/w"}`, `"cwd":"/w","title":"New","titleSource":"user"}`, 1) + foreign +
+					`{"type":"session_info","id":"00000001","parentId":"cccccccc","timestamp":"2000-01-01T02:00:00.000Z","name":"New","inHeader":true}` + "\n"
 			},
 		},
 	} {

@@ -60,6 +60,7 @@ var eventShapes = []eventShape{
 	{event.ApprovalsChanged{}, "approvals"},
 	{event.ApprovalModeChanged{}, "mode"},
 	{event.ModeChanged{}, "mode"},
+	{event.SessionInfoChanged{}, "name?"},
 	{event.QueueChanged{}, "steering? followUp?"},
 	{event.ModelChanged{}, "model? role?"},
 	{event.ThinkingLevelChanged{}, "thinkingLevel"},

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 
@@ -14,8 +15,9 @@ type Limits struct {
 	Output int  // longest answer, in tokens
 	Signed bool // tool calls have Gemini's signature, that of the reply or the one for calls of other models
 
-	NoImages bool // every image is rejected
-	NoStrict bool // every strict tool is rejected
+	NoImages  bool // every image is rejected
+	NoStrict  bool // every strict tool is rejected
+	NoHistory bool // every conversation that a service compacted is rejected, as that of another account
 }
 
 // Limit enforces limits for the model with this id. Replies without a usage then report the real
@@ -33,6 +35,8 @@ func (l Limits) check(f *format, req Request) *refusal {
 	switch {
 	case l.NoImages && req.hasImages():
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")
+	case l.NoHistory && bytes.Contains(req.Body, []byte(`"compaction"`)):
+		return invalid("The encrypted content could not be verified.")
 	case l.NoStrict && req.strict:
 		return invalid("The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.")
 	case l.Signed && !signed(req):

@@ -148,6 +148,10 @@ func (it responsesItem) decode(i int, req *Request) error {
 		return err
 	case it.Type == "reasoning":
 		return it.reasoning(i, req)
+	case it.Type == "compaction":
+		if it.EncryptedContent == "" {
+			return invalid("Missing required parameter: 'input[%d].encrypted_content'.", i)
+		}
 	case it.Type == "function_call":
 		if it.ID != "" && !strings.HasPrefix(it.ID, "fc") {
 			return invalid("Invalid 'input[%d].id': '%s'. Expected an ID that begins with 'fc'.", i, it.ID)

@@ -119,6 +119,9 @@ func (b *symbolBuilder) branch(branch outline.Branch) (symbols []documentSymbol)
 // returns only summaries.
 func (b *symbolBuilder) each(first, last int) (symbols []documentSymbol) {
 	for i := first; i <= last && b.left > 0; i++ {
+		if b.v.Doc.Hidden(i) {
+			continue
+		}
 		typ := b.v.Doc.Type(i)
 		if b.details || typ == session.TypeCompaction || typ == session.TypeBranchSummary {
 			symbols = append(symbols, b.entries(b.rest.Name(i), symbolKind(typ, b.v.Doc.Role(i)), i, i))

@@ -129,9 +129,10 @@ func (im *Importer) importConversation(path string) (Result, error) {
 		return r, nil
 	}
 	mark.format, mark.session = string(c.Format), im.store.NewID()
-	header, name := im.header(c, mark.session, createdAt(c, info), earlier.header.ID)
+	title := importedTitle(c)
+	header, name := im.header(title, mark.session, createdAt(c, info), earlier.header.ID)
 	r.Session, r.Path = mark.session, filepath.Join(im.dir, name)
-	lines := append([][]byte{header}, importedLines(c, mark, createdAt(c, info))...)
+	lines := append([][]byte{header}, importedLines(c, mark, createdAt(c, info), title)...)
 	err = disk.Create(im.store.Fs, r.Path, mark.session, func(w io.Writer) error { return disk.WriteLines(w, lines) })
 	if err != nil {
 		return Result{}, err
@@ -172,18 +173,24 @@ func (im *Importer) read(path string) ([]byte, os.FileInfo, error) {
 	return content, info, nil
 }
 
-// header is the header of an imported conversation, and the name of its file. A name that
-// is only the id was given by the program, any other by the user.
-func (im *Importer) header(c agentbase.Conversation, id string, created time.Time, parent string) (header []byte, name string) {
+// header is the header of an imported conversation, and the name of its file.
+func (im *Importer) header(title *session.Title, id string, created time.Time, parent string) (header []byte, name string) {
 	at := session.FormatTime(created)
-	var title *session.Title
-	if text := session.CleanTitle(c.Name); text != "" {
-		title = &session.Title{Text: firstRunes(text, maxImportedTitle), Source: "user"}
-		if c.Name == c.ID {
-			title.Source = "auto"
-		}
-	}
 	return session.NewHeader(id, at, im.Cwd, title, parent), session.FileName(at, id)
+}
+
+// importedTitle is the title of an imported conversation, nil for none. A name that is only the id
+// was given by the program, any other by the user.
+func importedTitle(c agentbase.Conversation) *session.Title {
+	text := session.CleanTitle(c.Name)
+	if text == "" {
+		return nil
+	}
+	title := &session.Title{Text: firstRunes(text, maxImportedTitle), Source: "user"}
+	if c.Name == c.ID {
+		title.Source = "auto"
+	}
+	return title
 }
 
 // maxImportedTitle is the length of the longest title that an import gives, in characters.

@@ -10,6 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/agentbase"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // importMark records in a session where it was imported from. It is the data of the first
@@ -48,14 +49,14 @@ func parseImportMark(line []byte) (m importMark, ok bool) {
 
 // importedLines turns a conversation of agent-base into the lines behind a header: the mark,
 // the values of the messages that a session cannot represent, the description, the model,
-// and the messages. Messages of tools and system messages become custom entries, which are
+// the messages, and the title as pi reads it. Messages of tools and system messages become custom entries, which are
 // not part of the context: a provider refuses results without their calls, and a session has
 // no system messages.
 //
 // The ids of the entries follow from the source, so that two imports of it have the same. An
 // entry without a time of its own gets that of the previous one plus a millisecond, the
 // first one created plus a millisecond.
-func importedLines(c agentbase.Conversation, mark importMark, created time.Time) [][]byte {
+func importedLines(c agentbase.Conversation, mark importMark, created time.Time, title *session.Title) [][]byte {
 	b := importer{sum: mark.sum, taken: map[string]bool{}, last: created}
 	b.ids = make([]string, beforeMessages+len(c.Messages))
 	for i := range b.ids {
@@ -74,7 +75,17 @@ func importedLines(c agentbase.Conversation, mark importMark, created time.Time)
 	for i, m := range c.Messages {
 		b.message(c, m, b.ids[beforeMessages+i])
 	}
+	if title != nil && title.Source == "user" {
+		b.title(title.Text)
+	}
 	return b.lines
+}
+
+// title adds the entry that repeats the title of the header.
+func (b *importer) title(text string) {
+	b.lines = append(b.lines, new(rawjson.Object).String("type", string(session.TypeSessionInfo)).String("id", b.moreID()).
+		String("parentId", b.parent).String("timestamp", session.FormatTime(b.last)).String("name", text).
+		Raw(own.TitleInHeader, []byte("true")).Bytes())
 }
 
 // beforeMessages is the maximum number of entries before the messages.
@@ -102,6 +113,12 @@ func (b *importer) newID(position int) string {
 	}
 	b.taken[id[:n]] = true
 	return id[:n]
+}
+
+// moreID is the id of an entry that has no position among the messages.
+func (b *importer) moreID() string {
+	b.extra++
+	return b.newID(len(b.ids) + b.extra - 1)
 }
 
 func (b *importer) add(d *session.Draft, id string, at time.Time) {
@@ -172,8 +189,7 @@ func (b *importer) answer(c agentbase.Conversation, m agentbase.Message, id stri
 		if len(m.Calls) == 0 {
 			return
 		}
-		id = b.newID(len(b.ids) + b.extra)
-		b.extra++
+		id = b.moreID()
 	}
 	b.add(session.DraftCustom(agentbase.ToolType, toolData(m)), id, at)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // Facts are the properties of a session file that decide whether it may be removed.
@@ -125,6 +126,7 @@ func (r factReader) session(ctx context.Context, file sessionFile) *Facts {
 		Name: strings.TrimSuffix(filepath.Base(file.Path), ".jsonl"),
 	}
 	s := &factSurvey{labels: map[string]bool{}}
+	s.guess = file.Root.Dialect == session.Xcsh
 	err := s.readFile(ctx, r.f.Fs, file.Path)
 	if err != nil || !s.found {
 		x.Folder, x.Unreadable = r.folder("", file), true
@@ -133,7 +135,7 @@ func (r factReader) session(ctx context.Context, file sessionFile) *Facts {
 	if !r.own.has(s.header.Cwd) {
 		return nil
 	}
-	title, _ := s.title()
+	title, _ := s.title(s.origin(file.Root.Dialect))
 	x.ID, x.Parent, x.LastEntry = s.header.ID, s.header.ParentSession, s.last
 	x.Name = shortName(fullName(title, s.prompt, x.ID, filepath.Base(x.Path)))
 	x.Folder = r.folder(s.header.Cwd, file)
@@ -186,7 +188,7 @@ func (s *factSurvey) add(v session.Value) {
 			s.labels[l.TargetID] = true
 		}
 	case session.TypeCustom:
-		if kind, _ := rawjson.GetString(v.Raw, "customType"); kind == session.DescriptionType {
+		if kind, _ := rawjson.GetString(v.Raw, "customType"); kind == own.Description {
 			text, _ := rawjson.GetString(v.Raw, "data", "text")
 			s.described = text != ""
 		}
@@ -220,5 +222,5 @@ func (s *factSurvey) titled() bool {
 		source = s.slotSource
 	}
 	title, _ := s.givenTitle()
-	return title != "" && source != "auto" || s.sessionName != ""
+	return title != "" && source != "auto" || s.named && s.sessionName != ""
 }

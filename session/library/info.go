@@ -2,11 +2,13 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +16,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // noMessages stands for the first message of a session without a message of the user.
@@ -126,7 +130,7 @@ func (d *describer) describe(file sessionFile, keep func(session.Header) bool) (
 // its file will be, "" for one in memory; now is what TimeAgo counts from. An error can only
 // come from reading a large file.
 func DescribeOpen(d *session.Document, path string, now time.Time) (Info, error) {
-	s := survey{header: d.Header(), found: true, hasSlot: d.HasTitleSlot(), slot: d.Title().Text}
+	s := survey{header: d.Header(), found: true}
 	s.links.Nodes = map[uint64]byte{}
 	for line, err := range d.Lines(nil) {
 		if err != nil {
@@ -157,18 +161,17 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 		Path: file.Path, ID: h.ID, Cwd: h.Cwd, ParentSession: h.ParentSession,
 		FirstMessage: s.first, MessageCount: s.messages, Entries: s.entries,
 		Branches: s.branches(), DamagedLines: s.lost,
-		Created: session.ISOTime(h.Timestamp), Origin: file.Root.Dialect.String(),
+		Created: session.ISOTime(h.Timestamp),
 	}
 	if file.Info != nil {
 		i.Size, i.ModTime = file.Info.Size(), file.Info.ModTime()
 	}
-	i.Title, i.HasTitle = s.title()
+	origin := s.origin(file.Root.Dialect)
+	i.Origin = origin.String()
+	i.Title, i.HasTitle = s.title(origin)
 	i.Name = shortName(fullName(i.Title, s.prompt, h.ID, filepath.Base(file.Path)))
 	if i.FirstMessage == "" {
 		i.FirstMessage = noMessages
-	}
-	if s.guess {
-		i.Origin = session.GuessDialect(s.hasSlot, h, s.marks).String()
 	}
 	return i
 }
@@ -180,14 +183,16 @@ type survey struct {
 
 	header       session.Header // without Raw
 	found        bool           // there is a header
+	begun        bool           // there was an entry
 	hasSlot      bool
 	slot         string // the title in omp's title slot
-	sessionName  string // of pi's newest session_info
+	named        bool   // pi's newest session_info is newer than the header's title
+	sessionName  string // of that session_info
 	shortSummary string // of the newest compaction that has one
 	prompt       string // the first user text, for the name
 	first        string // the first user message that has text, whole
 	messages     int
-	entries      int
+	entries      int // without the hidden ones
 	lost         int // lines
 	marks        session.DialectMarks
 	links        links // only during scan
@@ -199,11 +204,16 @@ type survey struct {
 func (s *survey) add(v session.Value) {
 	name, _ := rawjson.String(v.Env.Type)
 	typ := session.InternType(name)
-	if typ == "" || !s.found && s.entries == 0 && s.addFirst(typ, v.Raw) || typ == session.TypeSession {
+	if typ == "" || !s.found && !s.begun && s.addFirst(typ, v.Raw) || typ == session.TypeSession {
 		return
 	}
-	s.entries++
-	s.links.add(v.Env.ID, v.Env.ParentID)
+	s.begun = true
+	if own.Hidden(name, v.Raw) {
+		s.links.addHidden(v.Env.ID, v.Env.ParentID)
+	} else {
+		s.entries++
+		s.links.add(v.Env.ID, v.Env.ParentID)
+	}
 	if s.guess {
 		s.marks.See(typ, v.Raw)
 	}
@@ -218,7 +228,7 @@ func (s *survey) add(v session.Value) {
 			s.shortSummary = short
 		}
 	case session.TypeSessionInfo:
-		s.sessionName, _ = rawjson.GetString(v.Raw, "name")
+		s.addName(v.Raw)
 	default:
 	}
 }
@@ -243,7 +253,8 @@ func (s *survey) addFirst(typ session.Type, raw []byte) bool {
 // nor a list of blocks has none.
 //
 // Differs: the originals leave a session out of the list if any message in it has content
-// of another shape, a null block for instance.
+// of another shape, a null block for instance; and they name one that begins with an attached
+// file by that file's content.
 func (s *survey) addMessage(env rawjson.Envelope) {
 	role, _ := rawjson.String(env.Role)
 	user := role == "user" && (s.first == "" || s.prompt == "" || s.say != nil)
@@ -252,39 +263,61 @@ func (s *survey) addMessage(env rawjson.Envelope) {
 	}
 	content := rawjson.Get(env.Message, "content")
 	text, firstPart := textOf(content)
-	if user && s.prompt == "" {
-		s.prompt = firstPart
-	}
-	if user && s.first == "" {
-		s.first = text
+	if user && (s.prompt == "" || s.first == "") {
+		words := attached.Words(text)
+		if words != text {
+			firstPart = words
+		}
+		s.prompt, s.first = cmp.Or(s.prompt, firstPart), cmp.Or(s.first, words)
 	}
 	if text != "" && s.say != nil {
 		s.say(text)
 	}
 }
 
-// title returns the display name and whether there is one. A header's title counts even if
-// it is empty; an empty slot says that there is none.
+// origin returns the program whose rules a file in a root of the dialect follows.
+func (s *survey) origin(root session.Dialect) session.Dialect {
+	if s.guess {
+		return session.GuessDialect(s.hasSlot, s.header, s.marks)
+	}
+	return root
+}
+
+// addName records the title of a session_info entry.
+func (s *survey) addName(raw []byte) {
+	name, repeated := own.Title(raw)
+	s.sessionName, s.named = name, !repeated || !s.header.HasTitle
+}
+
+// title returns the display name and whether there is one; origin is the program whose rules
+// the file follows. An empty slot says that there is none, and so does the empty title of a
+// header.
 //
-// Differs: xcsh ignores pi's session_info. It is a name given by a user, so it takes
-// precedence over the summary of a compaction.
-func (s *survey) title() (string, bool) {
+// Differs: omp lists a session without a title by the short summary of a compaction. omp
+// writes one into every compaction, so that a session would change its name with each.
+func (s *survey) title(origin session.Dialect) (string, bool) {
 	if title, ok := s.givenTitle(); ok {
 		return title, true
+	}
+	if origin == session.Omp {
+		return "", false
 	}
 	return s.shortSummary, s.shortSummary != ""
 }
 
 // givenTitle is the title without the summary of a compaction, which is not in the
-// beginning of a file.
+// beginning of a file: that of omp's slot, or else the newer one of pi's newest session_info
+// and the header's title.
+//
+// Differs: xcsh ignores pi's session_info. It is a name given by a user.
 func (s *survey) givenTitle() (string, bool) {
 	switch {
 	case s.hasSlot:
 		return s.slot, s.slot != ""
-	case s.header.HasTitle:
-		return s.header.Title, true
+	case s.named:
+		return s.sessionName, s.sessionName != ""
 	}
-	return s.sessionName, s.sessionName != ""
+	return s.header.Title, s.header.HasTitle
 }
 
 // branches returns the number of leaves. Entries of the first format version have
@@ -301,11 +334,16 @@ func (s *survey) branches() int {
 }
 
 // links counts the entries that no other names as its parent. It keeps 64-bit hashes of
-// the ids, because a listing needs no ids and a file can have a million.
+// the ids, because a listing needs no ids and a file can have a million. The children of a
+// hidden entry count as those of its parent.
 type links struct {
 	Nodes     map[uint64]byte
 	anonymous int // entries without id, which none can name
+	hidden    []hiddenLink
 }
+
+// hiddenLink is a hidden entry and its parent.
+type hiddenLink struct{ self, parent uint64 }
 
 const (
 	linkExists byte = 1 << iota
@@ -338,8 +376,22 @@ func (l *links) add(id, parent []byte) {
 	}
 }
 
+func (l *links) addHidden(id, parent []byte) {
+	self, ok := linkKey(id)
+	above, named := linkKey(parent)
+	if ok && named {
+		l.hidden = append(l.hidden, hiddenLink{self, above})
+	}
+}
+
 func (l *links) leaves() int {
 	n := l.anonymous
+	// Parents come before their children, so that the last ones decide for those above them.
+	for _, h := range slices.Backward(l.hidden) {
+		if l.Nodes[h.self]&linkNamed != 0 {
+			l.Nodes[h.parent] |= linkNamed
+		}
+	}
 	for _, state := range l.Nodes {
 		if state == linkExists {
 			n++

@@ -165,6 +165,14 @@ func describeLines(t *testing.T, lines ...string) library.Info {
 	return info
 }
 
+// summaryFree is a title that is not the summary of a compaction.
+func summaryFree(title string) string {
+	if title == "one" || title == "two" {
+		return ""
+	}
+	return title
+}
+
 // Proves: X-145, P-004
 func TestDescribeTitle(t *testing.T) {
 	t.Parallel()
@@ -177,6 +185,7 @@ func TestDescribeTitle(t *testing.T) {
 	short1, short2 := `{"type":"compaction","id":"c","shortSummary":"one"}`, `{"type":"compaction","id":"d","shortSummary":"two"}`
 	none := `{"type":"compaction","id":"e","summary":"long"}`
 	named, cleared := `{"type":"session_info","id":"n","name":"given"}`, `{"type":"session_info","id":"o","name":""}`
+	repeated := `{"type":"session_info","id":"p","name":"old","inHeader":true}`
 	for _, c := range []struct {
 		name  string
 		lines []string
@@ -184,7 +193,13 @@ func TestDescribeTitle(t *testing.T) {
 		has   bool
 	}{
 		{"none", []string{infoHeader}, "", false},
-		{"the header's", []string{withTitle, short1, named}, "head", true},
+		{"the header's", []string{withTitle, short1}, "head", true},
+		{"pi's name after the header's", []string{withTitle, short1, named}, "given", true},
+		{"pi's name before a rename in the header", []string{withTitle, named, repeated}, "head", true},
+		{"the header renamed after its copy", []string{withTitle, repeated}, "head", true},
+		{"pi's name after the copy", []string{withTitle, repeated, named}, "given", true},
+		{"a copy without its header", []string{infoHeader, repeated}, "old", true},
+		{"the header's title taken back by pi", []string{withTitle, repeated, cleared}, "", false},
 		{"an empty one counts", []string{emptyTitle, short1}, "", true},
 		{"null is none", []string{nullTitle, short1}, "one", true},
 		{"the last summary", []string{infoHeader, short1, short2, none}, "two", true},
@@ -199,6 +214,9 @@ func TestDescribeTitle(t *testing.T) {
 			require.Equal(t, c.title, info.Title)
 			require.Equal(t, c.has, info.HasTitle)
 			require.NotEmpty(t, info.Name)
+			doc, err := session.ParseText(t.Context(), strings.Join(c.lines, "\n")+"\n")
+			require.NoError(t, err)
+			require.Equal(t, summaryFree(c.title), doc.Title().Text, "an open session has the title of the list")
 		})
 	}
 }

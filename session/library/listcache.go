@@ -44,7 +44,7 @@ type cachedFolder struct {
 // The name of the file in which the cache is stored, and the beginning of its content.
 const (
 	cacheName  = "sessions.cache"
-	cacheMagic = "xcsh-ls list 1\n"
+	cacheMagic = "xcsh-ls list 2\n"
 	cacheHead  = len(cacheMagic) + 4
 
 	// maxCache is the largest cache read or written, in bytes: some hundred thousand

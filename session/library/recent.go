@@ -40,15 +40,15 @@ type RecentInfo struct {
 
 // Recent returns the sessions of cwd that were changed last, newest first; files changed
 // at the same moment are in reverse order of their names. limit 0 means three. Only the
-// beginning of a file is read, and of no more files than necessary. Unreadable files are
-// skipped; [Finder.List] reports their problems.
+// beginning and the end of a file are read, and of no more files than necessary. Unreadable
+// files are skipped; [Finder.List] reports their problems.
 func (f Finder) Recent(ctx context.Context, cwd string, limit int) ([]RecentInfo, error) {
 	if limit <= 0 {
 		limit = defaultRecent
 	}
 	recent := []RecentInfo{}
 	err := f.newest(ctx, cwd, f.Roots, func(file sessionFile, s *survey) bool {
-		title, _ := s.givenTitle()
+		title := s.newestTitle(f.Fs, file.Path)
 		name := fullName(title, s.prompt, s.header.ID, filepath.Base(file.Path))
 		mod := file.Info.ModTime()
 		recent = append(recent, RecentInfo{
@@ -114,9 +114,12 @@ func ReadHeader(fsys afero.Fs, path string) (h session.Header, ok bool, err erro
 	return s.header, s.found, nil
 }
 
-// readHead surveys the beginning of a file: the header, the title and the first
-// prompt, as far as they are within the steps.
-func readHead(fsys afero.Fs, path string) (*survey, error) {
+// readHead surveys the beginning of a file: the header and, as far as they are within the
+// steps, the title or else the first prompt.
+func readHead(fsys afero.Fs, path string) (*survey, error) { return readHeadUntil(fsys, path, true) }
+
+// readHeadUntil is [readHead]; unless titleEnough is set, it reads up to the first prompt.
+func readHeadUntil(fsys afero.Fs, path string, titleEnough bool) (*survey, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
 		return nil, disk.Fault("open", path, err)
@@ -127,7 +130,7 @@ func readHead(fsys afero.Fs, path string) (*survey, error) {
 			return nil, disk.Fault("read", path, err)
 		}
 		s := &survey{}
-		titled := func() bool { return s.found && (s.slot != "" || !s.hasSlot && s.header.Title != "") }
+		titled := func() bool { return titleEnough && s.found && (s.slot != "" || !s.hasSlot && s.header.Title != "") }
 		size, err := s.scan(io.LimitReader(file, length), titled, s.add)
 		if err != nil {
 			return nil, disk.Fault("read", path, err)

@@ -18,8 +18,8 @@ type View struct {
 	Text string
 }
 
-// Branch is a range of the file in which every entry is the child of the one before it. A
-// file without branches is one.
+// Branch is a range of the file in which every entry is the child of the one before it, apart
+// from hidden ones. A file without branches is one.
 type Branch struct {
 	From        int // the entry it continues from, -1 for a root
 	First, Last int // its entries
@@ -32,13 +32,19 @@ type Turn struct {
 	Answer       int // the last answer of a model, -1 for none
 }
 
-// Branches returns the branches in the order of the file. It reads no entry.
+// Branches returns the branches in the order of the file, as if hidden entries were not there.
+// It reads no entry.
 func (v View) Branches() []Branch {
 	var branches []Branch
-	for i := range v.Doc.Len() {
-		if parent := v.Doc.Parent(i); i == 0 || parent != i-1 {
+	last := -1
+	for i, parent := range v.Doc.ShownParents() {
+		if v.Doc.Hidden(i) {
+			continue
+		}
+		if len(branches) == 0 || parent != last {
 			branches = append(branches, Branch{From: parent, First: i})
 		}
+		last = i
 		b := &branches[len(branches)-1]
 		b.Last = i
 		switch v.Doc.Role(i) {

@@ -42,6 +42,24 @@ func TestBranches(t *testing.T) {
 	}, v.Branches())
 }
 
+// Entries that are not shown neither begin a branch nor end one.
+func TestHiddenEntriesAreNoBranches(t *testing.T) {
+	t.Parallel()
+	own := func(id, parent string) string {
+		return `{"type":"custom","customType":"xcsh-ls.toolStart","data":{},"id":"` + id + `","parentId":"` + parent + `","timestamp":"x"}`
+	}
+	v := view(t, st.File(
+		st.Header("s", "/w"),
+		st.User("aaaaaaaa", "", "one"), own("00000001", "aaaaaaaa"), st.Assistant("bbbbbbbb", "00000001", "two"), // 0, 1, 2
+		own("00000002", "bbbbbbbb"), st.User("cccccccc", "bbbbbbbb", "three"), // 3, 4
+		own("00000003", "aaaaaaaa"), st.Assistant("dddddddd", "00000003", "other"), // 5, 6
+	))
+	require.Equal(t, []outline.Branch{
+		{From: -1, First: 0, Last: 4, Turns: []outline.Turn{{Prompt: 0, Last: 2, Answer: 2}, {Prompt: 4, Last: 4, Answer: -1}}},
+		{From: 0, First: 6, Last: 6},
+	}, v.Branches())
+}
+
 // Naming stops reading at its limit.
 func TestNamesAreBounded(t *testing.T) {
 	t.Parallel()

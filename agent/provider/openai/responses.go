@@ -121,6 +121,10 @@ func buildResponses(req provider.Request, c compat) responsesRequest {
 		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters, Strict: enforced})
 	}
 	for _, msg := range provider.Prepare(req.Messages, m) {
+		if before := history(msg.History, m); before != nil {
+			r.Input = append(r.Input, before...)
+			continue
+		}
 		r.Input = append(r.Input, items(msg)...)
 	}
 	return r

@@ -69,6 +69,7 @@ local function normal_session(session)
     thinkingLevel = session.thinkingLevel,
     approvalMode = session.approvalMode,
     mode = session.mode,
+    title = wire.str(session.title) ~= '' and session.title or nil,
     unsaved = wire.str(session.unsaved),
     totalTokens = usage.totalTokens,
     cost = usage.cost,

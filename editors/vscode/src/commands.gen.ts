@@ -160,7 +160,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.tree',
     title: 'Session Tree',
-    doc: 'Return every entry of a session with its position in the tree, parents first.',
+    doc: 'Return the entries of a session with their positions in the tree, parents first.',
     input: '',
     arg: 'source',
     palette: false,

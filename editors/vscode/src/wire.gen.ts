@@ -169,6 +169,11 @@ export interface ModeChangedEvent {
   mode: string;
 }
 
+export interface SessionInfoChangedEvent {
+  type: 'session_info_changed';
+  name?: string;
+}
+
 export interface QueueChangedEvent {
   type: 'queue_changed';
   steering?: string[];
@@ -274,6 +279,7 @@ export type SessionEvent =
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
   | ModeChangedEvent
+  | SessionInfoChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
   | ThinkingLevelChangedEvent
@@ -1272,7 +1278,7 @@ export interface SessionContext {
 
 export interface TreeNode {
   id: string;
-  /** null for a root, and if the recorded parent is not in the file. */
+  /** null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. */
   parentId: string | null;
   type: string;
   role?: string;

@@ -149,7 +149,7 @@ return {
   {
     name = "xcsh.tree",
     title = "Session Tree",
-    doc = "Return every entry of a session with its position in the tree, parents first.",
+    doc = "Return the entries of a session with their positions in the tree, parents first.",
     input = "",
     arg = "source",
     palette = false,

@@ -19,7 +19,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -35,6 +35,7 @@
 ---@field isError? boolean
 ---@field approvals? xcsh.wire.ApprovalPrompt[]
 ---@field mode? string
+---@field name? string
 ---@field steering? string[]|nil
 ---@field followUp? string[]|nil
 ---@field model? xcsh.wire.ModelRef
@@ -707,7 +708,7 @@
 
 ---@class xcsh.wire.TreeNode
 ---@field id string
----@field parentId string|nil null for a root, and if the recorded parent is not in the file.
+---@field parentId string|nil null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent.
 ---@field type string
 ---@field role? string
 ---@field label? string

@@ -47,6 +47,7 @@ export class Page {
   private readonly watchers = new Set<() => void>();
   private tree: readonly TreeNode[] = [];
   private treeOf = ''; // session and leaf of the last loaded tree
+  private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
 
@@ -109,6 +110,7 @@ export class Page {
     const kept = restored.at > this.ui.kept.at ? restored : this.ui.kept;
     const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
     this.treeOf = '';
+    this.titled = null;
     this.set({
       init,
       branches: new Map(),
@@ -154,13 +156,15 @@ export class Page {
   private followed(): void {
     this.sendDeferred();
     const { view, sync } = this.store.state;
-    if (!sync.live || view.running || !view.session) return;
+    if (!sync.live || !view.session) return;
+    const title = view.session.title ?? '';
+    if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
+    if (view.running) return;
     const at = `${view.session.sessionId} ${view.session.leafId} ${view.items.length}`;
     if (at === this.treeOf) return;
     this.treeOf = at;
     if (this.ui.kept.sent && !this.ui.sending) this.giveBack();
     void this.readTree(at);
-    this.store.send({ kind: 'title', text: view.session.title ?? '' });
   }
 
   private async readTree(at: string): Promise<void> {

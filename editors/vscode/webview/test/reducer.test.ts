@@ -99,6 +99,7 @@ function normal({ view, sync }: ChatState): unknown {
         thinkingLevel: session.thinkingLevel,
         approvalMode: session.approvalMode,
         mode: session.mode,
+        title: session.title || undefined,
         unsaved: str(obj(session).unsaved),
         totalTokens: session.usage.totalTokens,
         cost: session.usage.cost,

@@ -200,6 +200,11 @@ local apply = {
       s.session.mode = event.mode
     end
   end,
+  session_info_changed = function(s, event)
+    if s.session then
+      s.session.title = wire.str(event.name)
+    end
+  end,
   auto_retry_start = function(s, event)
     s.retry = M.retry(event)
     items.retried(s.items)

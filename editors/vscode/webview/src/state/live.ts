@@ -46,6 +46,8 @@ const apply: Record<string, Apply> = {
     v.session ? { ...v, session: { ...v.session, approvalMode: str(e.mode) as ApprovalMode } } : v,
   mode_changed: (v, e) =>
     v.session && typeof e.mode === 'string' ? { ...v, session: { ...v.session, mode: e.mode } } : v,
+  session_info_changed: (v, e) =>
+    v.session ? { ...v, session: { ...v.session, title: str(e.name) || undefined } } : v,
   auto_retry_start: (v, e) => ({ ...v, retry: retryOf(e), items: withRetried(v.items) }),
   auto_retry_end: (v, e) => ({ ...v, retry: null, items: e.success === true ? v.items : withoutRetried(v.items) }),
   auto_compaction_start: (v) => ({ ...v, compacting: true }),
