@@ -41,47 +41,49 @@ const (
 )
 
 // stdinText reads the text of a prompt up to the end of in. notify shows the user a sentence, such as
-// waiting if nothing arrives; it may be called by another goroutine. After the end of ctx the read
-// continues in the background.
+// waiting if nothing arrives. After the end of ctx the read continues in the background.
 //
 // A pipe of a slow program looks like an inherited one that is never written to or closed. Continuing
 // without the text would lose that of the program, so every pipe is read to its end, and a notice is
 // shown if nothing arrives.
 func stdinText(ctx context.Context, in io.Reader, waiting string, notify func(string)) (string, error) {
-	notice := time.AfterFunc(stdinNotice, func() { notify(waiting) })
+	notice := time.NewTimer(stdinNotice)
 	defer notice.Stop()
 	type result struct {
 		content []byte
 		err     error
 	}
-	done := make(chan result, 1)
+	arrived, done := make(arrival, 1), make(chan result, 1)
 	go func() {
-		content, err := io.ReadAll(io.LimitReader(begun{in, func() { notice.Stop() }}, maxStdin+1))
+		content, err := io.ReadAll(io.TeeReader(io.LimitReader(in, maxStdin+1), arrived))
 		done <- result{content, err}
 	}()
-	select {
-	case r := <-done:
-		if r.err != nil {
-			return "", fault.New(fault.IO, "Cannot read standard input: %w.", cause(r.err))
+	for {
+		select {
+		case <-notice.C:
+			notify(waiting)
+		case <-arrived:
+			notice.Stop()
+		case r := <-done:
+			if r.err != nil {
+				return "", fault.New(fault.IO, "Cannot read standard input: %w.", cause(r.err))
+			}
+			return promptText(r.content, notify)
+		case <-ctx.Done():
+			return "", fault.New(fault.Cancelled, "The command was stopped before the end of standard input. Nothing was sent.")
 		}
-		return promptText(r.content, notify)
-	case <-ctx.Done():
-		return "", fault.New(fault.Cancelled, "The command was stopped before the end of standard input. Nothing was sent.")
 	}
 }
 
-// begun is a reader that reports each successful read.
-type begun struct {
-	io.Reader
-	read func()
-}
+// arrival is a writer that signals that anything was written. It has room for one signal.
+type arrival chan struct{}
 
-func (b begun) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if n > 0 {
-		b.read()
+func (a arrival) Write(p []byte) (int, error) {
+	select {
+	case a <- struct{}{}:
+	default:
 	}
-	return n, err
+	return len(p), nil
 }
 
 // promptText returns the content of standard input as text. Git shows files in any encoding, so that
