@@ -109,7 +109,7 @@ func answeredText(f providertest.Fault) string {
 	switch f {
 	case providertest.LimitedWithin, providertest.Cut, providertest.EndsEarly, providertest.Stall, providertest.BadJSON:
 		return "I am abo"
-	case providertest.EndsInCall:
+	case providertest.EndsInCall, providertest.CutInCall:
 		return "I am about to look at it."
 	default:
 		return ""

@@ -15,6 +15,9 @@ type Limits struct {
 	Signed bool // tool calls have Gemini's signature, that of the reply or the one for calls of other models
 
 	NoImages bool // every image is rejected
+
+	// Reject returns the reason to reject a request for its content, "" for none.
+	Reject func(Request) string
 }
 
 // Limit enforces limits for the model with this id. Replies without a usage then report the real
@@ -29,6 +32,11 @@ func (s *Server) Limit(id string, l Limits) {
 // check returns the reason to refuse a request, nil if there is none.
 func (l Limits) check(f *format, req Request) *refusal {
 	in := req.Tokens()
+	if l.Reject != nil {
+		if reason := l.Reject(req); reason != "" {
+			return invalid("%s", reason)
+		}
+	}
 	switch {
 	case l.NoImages && req.hasImages():
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")
