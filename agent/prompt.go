@@ -176,7 +176,7 @@ func (s *Session) await(ctx context.Context, r *run) (Turn, error) {
 	if ctx.Err() != nil && r.out.StopReason == provider.StopAborted {
 		return turn, &fault.Error{Kind: fault.Cancelled, Message: "The turn was cancelled.", Err: ctx.Err()}
 	}
-	return turn, providerFault(r.out.Err)
+	return turn, withRejection(providerFault(r.out.Err), r.out.Rejection)
 }
 
 // providerFault returns the failure of a model's service as an error for the user.

@@ -42,7 +42,7 @@ type Session struct {
 	commands   map[*command]struct{} // the running commands of the user
 	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
-	rejected   rejectedImages        // left out of requests
+	rejected   rejected              // left out of requests
 	offers     []history.Entry       // see Offers
 }
 

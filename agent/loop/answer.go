@@ -70,15 +70,30 @@ func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bo
 			failure = fmt.Errorf("%w; compacting the conversation failed: %w", failure, err)
 		}
 		r.fail(provider.StopError, failure, attempt)
-	case r.Host.WithoutImages(cause):
-		r.Host.Emit(event.Notice{Text: "The model service rejected an image. The images so far are left out of requests: " + cause.Error()})
+	case r.repaired(cause):
 		return true, attempt
 	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.attempts(cause):
 		return r.wait(ctx, cause, attempt+1), attempt + 1
 	default:
+		if r.out.Rejection = r.Host.Rejected(cause, r.asked); r.out.Rejection != nil {
+			period := "."
+			if strings.HasSuffix(failure.Error(), period) {
+				period = ""
+			}
+			failure = fmt.Errorf("%w%s%s", failure, period, r.out.Rejection.Message)
+		}
 		r.fail(provider.StopError, failure, attempt)
 	}
 	return false, attempt
+}
+
+// repaired reports whether a request without the content that the service rejected can be made.
+func (r *Run) repaired(cause *provider.Error) bool {
+	notice, ok := r.Host.Repair(cause)
+	if ok {
+		r.Host.Emit(event.Notice{Text: notice})
+	}
+	return ok
 }
 
 // fail ends the run.
@@ -112,6 +127,7 @@ func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error
 	if err != nil {
 		return nil, err
 	}
+	r.asked = req.Messages
 	started, note := false, ""
 	for e := range service.Stream(ctx, req) {
 		if !started {

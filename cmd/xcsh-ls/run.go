@@ -26,6 +26,7 @@ import (
 
 func runCommand(f *flags) *cobra.Command {
 	var asJSON, raw bool
+	var branch string
 	c := &cobra.Command{
 		Use:   "run [flags] [PROMPT...] [@FILE...] [-]",
 		Short: "Send a prompt to a model and print the answer",
@@ -54,13 +55,14 @@ func runCommand(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return runPrompt(cmd, env, f.first(), prompt, out, asJSON)
+				return runPrompt(cmd, env, f.first(), branch, prompt, out, asJSON)
 			})(cmd, args)
 		},
 		ValidArgsFunction: completeFiles,
 	}
 	f.registerStartup(c, "current directory")
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as one line of JSON")
+	c.Flags().StringVar(&branch, "branch", "", "go back to `ENTRY` of the session first: before a prompt, or behind any other entry")
 	registerRaw(c, &raw)
 	exclusive(c, "json", "raw")
 	return c
@@ -68,7 +70,7 @@ func runCommand(f *flags) *cobra.Command {
 
 // runPrompt runs one turn. A signal stops it as a user would, and so does a reader that closed the pipe.
 // The partial answer is in the session.
-func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
+func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch string, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	defer func() {
@@ -97,6 +99,11 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	if err != nil {
 		return elsewhere(err)
 	}
+	if branch != "" {
+		if _, err := live.Branch(ctx, branch, agent.BranchOptions{}); err != nil {
+			return err
+		}
+	}
 	if err := answerable(ctx, live); err != nil {
 		return err
 	}
@@ -124,7 +131,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return err
+		return withFlags(err, live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
@@ -150,6 +157,29 @@ func answerable(ctx context.Context, live *agent.Session) error {
 		text = fmt.Sprintf("Model %s is not available.", state.Model)
 	}
 	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID; 'xcsh-ls models' lists them. The model offline/demo needs no API key; it answers from a script.", text)
+}
+
+// withFlags adds the flags for the ways to continue after a service rejected an entry.
+func withFlags(err error, saved bool) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	actions, _ := f.Data["actions"].([]event.Action)
+	text := ""
+	for _, a := range actions {
+		entry, _ := a.Arguments["entryId"].(string)
+		switch {
+		case a.Command == "xcsh.setModel":
+			text = " Pass --model PROVIDER/ID" + text + "."
+		case a.Command == "xcsh.branch" && saved:
+			text = ", or --continue --branch " + visible.Line(entry)
+		}
+	}
+	if text == "" {
+		return err
+	}
+	return fault.New(f.Kind, "%w%s", err, text)
 }
 
 // untilSignal returns a context that a signal cancels, with the signal as its cause. A second signal

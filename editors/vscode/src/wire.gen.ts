@@ -100,6 +100,8 @@ export interface AgentEndEvent {
   stopReason: string;
   errorMessage?: string;
   unanswered?: string[];
+  entryId?: string;
+  actions?: Action[];
 }
 
 export interface TurnStartEvent {
@@ -1082,6 +1084,12 @@ export interface ApproveParams {
 
 export interface ApproveAnswer {
   decision: ApprovalDecision;
+}
+
+export interface Action {
+  title: string;
+  command: string;
+  arguments: Record<string, unknown>;
 }
 
 export interface AnswerUpdate {

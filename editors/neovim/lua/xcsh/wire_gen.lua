@@ -21,9 +21,10 @@
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
+---@field entryId? string
+---@field actions? xcsh.wire.Action[]|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
----@field entryId? string
 ---@field assistantMessageEvent? xcsh.wire.AnswerUpdate
 ---@field toolCallId? string
 ---@field toolName? string
@@ -583,6 +584,11 @@
 
 ---@class xcsh.wire.ListPart
 ---@field sessions xcsh.wire.SessionInfo[]|nil
+
+---@class xcsh.wire.Action
+---@field title string
+---@field command string
+---@field arguments table<string, any>
 
 ---@class xcsh.wire.AnswerUpdate
 ---@field type string
