@@ -8,6 +8,7 @@ local M = {}
 ---@field text? string
 ---@field calls? { id: string, name: string, args: table }[]
 ---@field held? boolean the second half of the text waits for service.release()
+---@field rejects? string the reason for which the request is rejected
 
 ---@class Service
 ---@field answers Answer[] in the order of the requests
@@ -59,6 +60,15 @@ end
 function Service:reply(socket, body)
   table.insert(self.requests, vim.json.decode(body))
   local answer = table.remove(self.answers, 1) or { text = 'Nothing more.' }
+  if answer.rejects then
+    local problem = { message = answer.rejects, type = 'invalid_request_error' }
+    local page = vim.json.encode({ error = problem })
+    local start = 'HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n'
+    socket:write(start .. 'connection: close\r\n\r\n' .. page, function()
+      socket:close()
+    end)
+    return
+  end
   local first, second = chunks_of(answer)
   local head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
   socket:write(head .. table.concat(first))

@@ -110,6 +110,7 @@ local handlers = {
     if params.event.type == 'approvals_changed' then
       approvals.follow(params.cwd, params.event.approvals)
     end
+    require('xcsh.choices').follow(params)
     tell_listeners('notification', params)
     -- Users' autocommands run last, because they may fail.
     turns.follow(params)
