@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // promptArgs are the arguments of run.
@@ -97,7 +99,7 @@ func withStdin(in agent.Input, text string) agent.Input {
 	switch {
 	case text == "":
 	case in.Text != "":
-		in.Appended = "\n\n<stdin>\n" + strings.ReplaceAll(text, "</stdin", `<\/stdin`) + "\n</stdin>"
+		in.Appended = "\n\n" + convert.Stdin(text)
 	case len(text) > maxTyped:
 		in.Appended = text
 	default:
@@ -122,6 +124,7 @@ func completeFiles(_ *cobra.Command, _ []string, begun string) ([]string, cobra.
 	for _, e := range entries {
 		switch {
 		case !strings.HasPrefix(e.Name(), base), base == "" && strings.HasPrefix(e.Name(), "."):
+		case visible.Line(e.Name()) != e.Name(): // a line break would begin another completion
 		case e.IsDir():
 			names = append(names, "@"+dir+e.Name()+"/")
 			directive |= cobra.ShellCompDirectiveNoSpace
