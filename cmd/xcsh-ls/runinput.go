@@ -71,17 +71,14 @@ func (p promptArgs) input(ctx context.Context, cmd *cobra.Command, env *commands
 	if !p.stdin && !redirected(os.Stdin) {
 		return in, nil
 	}
-	waiting := waitingForMore
-	if p.words == "" && len(p.files) == 0 {
-		waiting = waitingForPrompt
-	}
-	text, err := stdinText(ctx, cmd.InOrStdin(), waiting, func(notice string) { cmd.PrintErrln(notice) })
+	only := p.words == "" && len(p.files) == 0
+	text, err := stdinText(ctx, cmd.InOrStdin(), only, func(notice string) { cmd.PrintErrln(notice) })
 	switch {
 	case err != nil:
 		return agent.Input{}, err
 	case text == "" && p.stdin:
 		return agent.Input{}, fault.New(fault.InvalidArgument, "Standard input is empty, so there is no prompt.")
-	case text == "" && p.words == "" && len(p.files) == 0:
+	case text == "" && only:
 		return agent.Input{}, missingPrompt(cmd)
 	}
 	return withStdin(in, text), nil

@@ -19,8 +19,10 @@ const (
 	// windows of models.
 	maxStdin = 4 << 20
 
-	// stdinNotice is how long standard input may send nothing before the user is notified.
+	// stdinNotice is how long standard input may send nothing before the user is notified, and
+	// stdinLimit how long after that a command with another prompt waits for the first text.
 	stdinNotice = 5 * time.Second
+	stdinLimit  = 10 * time.Minute
 )
 
 // redirected reports whether a file that is standard input has text for a prompt: a file, a pipe, a FIFO
@@ -40,15 +42,15 @@ const (
 	waitingForMore   = waitingForPrompt + " To send only the prompt, run the command with </dev/null."
 )
 
-// stdinText reads the text of a prompt up to the end of in. notify shows the user a sentence, such as
-// waiting if nothing arrives. After the end of ctx the read continues in the background.
+// stdinText reads the text of a prompt up to the end of in. only reports that the prompt has no other
+// text. notify shows the user a sentence. After the end of ctx the read continues in the background.
 //
 // A pipe of a slow program looks like an inherited one that is never written to or closed. Continuing
-// without the text would lose that of the program, so every pipe is read to its end, and a notice is
-// shown if nothing arrives.
-func stdinText(ctx context.Context, in io.Reader, waiting string, notify func(string)) (string, error) {
-	notice := time.NewTimer(stdinNotice)
-	defer notice.Stop()
+// without the text would lose that of the program, so a notice is shown and, if the prompt could be
+// sent without it and nothing arrives at all, an error is returned.
+func stdinText(ctx context.Context, in io.Reader, only bool, notify func(string)) (string, error) {
+	silence, noticed := time.NewTimer(stdinNotice), false
+	defer silence.Stop()
 	type result struct {
 		content []byte
 		err     error
@@ -60,10 +62,20 @@ func stdinText(ctx context.Context, in io.Reader, waiting string, notify func(st
 	}()
 	for {
 		select {
-		case <-notice.C:
-			notify(waiting)
+		case <-silence.C:
+			if noticed {
+				return "", fault.New(fault.InvalidArgument,
+					"Nothing arrived on standard input for %d minutes. To send only the prompt, run the command with </dev/null.", stdinLimit/time.Minute)
+			}
+			noticed = true
+			if only {
+				notify(waitingForPrompt)
+			} else {
+				notify(waitingForMore)
+				silence.Reset(stdinLimit)
+			}
 		case <-arrived:
-			notice.Stop()
+			silence.Stop()
 		case r := <-done:
 			if r.err != nil {
 				return "", fault.New(fault.IO, "Cannot read standard input: %w.", cause(r.err))
