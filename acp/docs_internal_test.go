@@ -20,7 +20,7 @@ func TestDocsNameEverything(t *testing.T) {
 		methodInitialize, methodCancel, methodCancelCall, methodPermission, methodReadFile, methodWriteFile,
 		updateUserChunk, updateAgentChunk, updateThoughtChunk, updateToolCall, updateToolProgress, updatePlan, updateCommands, updateMode,
 		updateOptions, updateInfo, updateUsage, updateNotice, updateCompaction,
-		optionMode, optionModel, optionThinking, stopEnd, stopLength, stopRefusal, stopCancelled,
+		optionMode, optionModel, optionThinking, stopEnd, stopLength, stopLimit, stopRefusal, stopCancelled,
 	} {
 		assert.Contains(t, string(text), "`"+name+"`")
 	}

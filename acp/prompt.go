@@ -102,6 +102,11 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 		c.shown.reply(err.Error())
 		return stopRefusal, nil
 	}
+	if fault.Is(err, fault.Limit) {
+		c.shown.reply(err.Error())
+		c.sendUsage(ctx)
+		return stopLimit, nil
+	}
 	if err == nil {
 		c.sendUsage(ctx)
 	}

@@ -239,10 +239,10 @@ func TestAPromptWithoutAModelOrKey(t *testing.T) {
 	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32603, "No model is chosen.")
 
 	w = newWorld(t)
-	w.models.key = fault.New(fault.Provider, "There is no API key for p. Set P_API_KEY.").With("provider", "p")
+	w.models.key = fault.New(fault.Provider, "No API key for p. Set P_API_KEY.").With("provider", "p")
 	c = w.connect(t, object{})
 	id = c.open()
-	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32000, "There is no API key for p. Set P_API_KEY.")
+	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32000, "No API key for p. Set P_API_KEY.")
 	require.Empty(t, words(c.updates(id), "user_message_chunk"))
 }
 
@@ -252,7 +252,10 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.models.Script("m", providertest.Reply{Fault: providertest.ServerError}, providertest.Reply{Text: "Now."})
+			w.models.Script(
+				"m", providertest.Reply{Fault: providertest.ServerError}, providertest.Reply{Fault: providertest.ServerError}, providertest.Reply{Text: "Now."},
+				providertest.Reply{Fault: providertest.ServerError}, providertest.Reply{Text: "Now."},
+			)
 			c := w.connect(t, capabilities)
 			id := c.open()
 			require.Equal(t, "end_turn", c.prompt(id, "talk"))
@@ -262,9 +265,30 @@ func TestRetries(t *testing.T) {
 				require.Contains(t, notice.Title, "Retrying in")
 				return
 			}
-			require.Contains(t, words(c.updates(id), "agent_thought_chunk"), "Retrying in")
+			require.Equal(t, "end_turn", c.prompt(id, "talk more"))
+			thoughts := map[string]string{}
+			for _, u := range c.updates(id) {
+				if u.Kind == "agent_thought_chunk" {
+					thoughts[u.MessageID] += words([]update{u}, u.Kind)
+				}
+			}
+			require.Len(t, thoughts, 2, "one per request, not per retry")
+			for _, text := range thoughts {
+				require.Regexp(t, `^Retrying in 1 s \(1 of 2\): `, text)
+			}
 		})
 	}
+}
+
+// A turn that a limit ends is not a failure: the client gets the protocol's reason, and the user ours.
+func TestALimitEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.models.Script("m", providertest.Reply{ToolCalls: []providertest.Call{{Name: "read", Args: object{"path": "missing"}}}})
+	c := w.connect(t, object{})
+	id := c.open()
+	require.Equal(t, "max_turn_requests", c.prompt(id, "read it"))
+	require.Contains(t, words(c.updates(id), "agent_message_chunk"), "the same call of read failed 3 times")
 }
 
 func TestIDsThatServicesReuse(t *testing.T) {

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"crypto/rand"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +28,7 @@ type view struct {
 	used     map[string]int // how many tool calls had this id; services reuse ids
 	written  *writtenFile   // by the running tool
 	compacts int            // the number of compactions
+	retries  string         // the id of the message about the retries of the current request; "" if there is none
 	cost     float64        // of the session so far, in US dollars
 	priced   bool           // a cost was sent to the client
 	window   int            // of the model, in tokens; 0 if unknown
@@ -174,7 +174,9 @@ func (v *view) abandonLocked() {
 func (v *view) otherEventLocked(e event.Event) {
 	switch e := e.(type) {
 	case event.RetryStart:
-		v.noticeLocked("warning", fmt.Sprintf("%s Retrying in %d s (%d of %d).", e.ErrorMessage, (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts), updateThoughtChunk)
+		v.retryLocked(e)
+	case event.RetryEnd:
+		v.retries = ""
 	case event.NotSaved:
 		v.noticeLocked("error", "The session cannot be saved: "+e.ErrorMessage, updateAgentChunk)
 	case event.Notice:
@@ -239,6 +241,19 @@ func (v *view) noticeLocked(severity, text, kind string) {
 	default:
 		v.sendText(kind, v.newMessageLocked(), text+"\n\n")
 	}
+}
+
+// retryLocked shows that a request is repeated. The protocol has no notice that changes or disappears, so
+// clients without notices get one thought that grows until the request succeeds.
+func (v *view) retryLocked(e event.RetryStart) {
+	if v.s.client.notices {
+		v.noticeLocked("warning", e.Text(), updateThoughtChunk)
+		return
+	}
+	if v.retries == "" {
+		v.retries = v.newMessageLocked()
+	}
+	v.sendText(updateThoughtChunk, v.retries, e.Text()+"\n\n")
 }
 
 // spentLocked sends the cost of an answer.

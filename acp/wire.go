@@ -170,6 +170,7 @@ type promptResult struct {
 const (
 	stopEnd       = "end_turn"
 	stopLength    = "max_tokens"
+	stopLimit     = "max_turn_requests"
 	stopRefusal   = "refusal"
 	stopCancelled = "cancelled"
 )

@@ -55,6 +55,7 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 		reason = "threshold"
 	}
 	_, err = h.s.compact(ctx, h.log, reason, "")
+	h.notes.forget()
 	if fault.Is(err, fault.InvalidArgument) { // nothing to compact
 		return false, nil
 	}
@@ -185,7 +186,7 @@ func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Questi
 	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
 	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
 		service, req, err := h.Request(ctx)
-		req.System, req.Messages, req.Tools, req.Size = q.System, []provider.Message{prompt}, nil, 0
+		req.System, req.Messages, req.Tools, req.Size, req.OneOff = q.System, []provider.Message{prompt}, nil, 0, true
 		return service, req, err
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -41,9 +42,15 @@ type Storage struct {
 
 // Requests configures the requests to models. Without Models every prompt fails.
 type Requests struct {
-	Models     Models
-	Defaults   Defaults
-	System     func(ctx context.Context, cwd string) string // returns the system prompt
+	Models   Models
+	Defaults Defaults
+	System   func(ctx context.Context, cwd string) string // returns the system prompt
+
+	// Surroundings returns when and where a conversation takes place, for the end of the system prompt;
+	// begins reports that it has no messages yet. It is called once for each conversation. nil adds
+	// nothing.
+	Surroundings func(ctx context.Context, cwd string, begins bool) string
+
 	Retry      loop.Retry
 	Compaction compaction.Settings
 	Pace       func(ctx context.Context) // waits before each request until the editor keeps up; nil does not wait
@@ -59,7 +66,12 @@ type Defaults struct {
 type Toolbox struct {
 	Tools     []tool.Tool // the order is part of every request, so it must not change
 	Workspace tool.Workspace
-	Shell     *tool.Shell // runs the user's commands; nil runs none
+
+	// Notes returns the instructions that hold for path, a file or directory below cwd, beside those of
+	// the system prompt. nil: there are none.
+	Notes func(cwd, path string) []system.File
+
+	Shell *tool.Shell // runs the user's commands; nil runs none
 }
 
 // Permissions configures which tool calls need approval.

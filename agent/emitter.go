@@ -27,7 +27,8 @@ type emitter struct {
 	timer   *time.Timer
 	partial *partial       // the answer that is being written, nil if there is none
 	tools   []ToolActivity // the tool calls of the turn
-	retry   *Retry         // nil unless one is pending
+	retry   *Retry         // nil unless a failed request is being repeated
+	due     time.Time      // when its delay ends
 }
 
 // partial is an incomplete answer.
@@ -53,11 +54,11 @@ type ToolActivity struct {
 	IsError       bool            `json:"isError,omitempty"`
 }
 
-// Retry is a failed request that will be repeated.
+// Retry is a failed request that is being repeated. It ends when the answer begins.
 type Retry struct {
 	Attempt      int            `json:"attempt"`
 	MaxAttempts  int            `json:"maxAttempts"`
-	DelayMs      int64          `json:"delayMs" jsonschema:"Delay after the failure, in milliseconds."`
+	DelayMs      int64          `json:"delayMs" jsonschema:"Rest of the delay, in milliseconds; 0 if the request was sent again."`
 	Reason       provider.Class `json:"reason,omitempty"`
 	ErrorMessage string         `json:"errorMessage,omitempty"`
 }
@@ -105,13 +106,13 @@ func (e *emitter) releaseLocked() {
 // followLocked maintains the state that a client needs when it connects during a run.
 func (e *emitter) followLocked(ev event.Event) {
 	switch ev := ev.(type) {
-	case event.MessageStart:
-		e.retry = nil
+	case event.MessageStart: // also of an attempt that fails
 		if m, err := provider.DecodeMessage(ev.Message); err == nil && m.Role == provider.RoleAssistant {
 			m.Content = nil
 			e.partial = &partial{message: m}
 		}
 	case event.MessageUpdate:
+		e.retry = nil
 		e.partial.extend(ev.Update)
 	case event.MessageEnd:
 		e.partial = nil
@@ -127,6 +128,7 @@ func (e *emitter) followLocked(ev event.Event) {
 		e.tools = nil
 	case event.RetryStart:
 		e.retry = &Retry{ev.Attempt, ev.MaxAttempts, ev.DelayMs, ev.Reason, ev.ErrorMessage}
+		e.due = time.Now().Add(time.Duration(ev.DelayMs) * time.Millisecond)
 	case event.RetryEnd:
 		e.retry = nil
 	}
@@ -196,5 +198,15 @@ func (e *emitter) now() standing {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.releaseLocked()
-	return standing{seq: e.last(), partial: e.partial.encode(), tools: slices.Clone(e.tools), retry: e.retry}
+	return standing{seq: e.last(), partial: e.partial.encode(), tools: slices.Clone(e.tools), retry: e.retryLocked()}
+}
+
+// retryLocked returns the retry with the rest of its delay.
+func (e *emitter) retryLocked() *Retry {
+	if e.retry == nil {
+		return nil
+	}
+	r := *e.retry
+	r.DelayMs = max(0, time.Until(e.due).Milliseconds())
+	return &r
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +23,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -37,6 +40,9 @@ var clients = map[provider.API]func(guard.Options) provider.Provider{
 	provider.AnthropicMessages: func(o guard.Options) provider.Provider { return anthropic.New(o) },
 	provider.OpenAICompletions: func(o guard.Options) provider.Provider { return openai.NewCompletions(o) },
 	provider.OpenAIResponses:   func(o guard.Options) provider.Provider { return openai.NewResponses(o) },
+
+	provider.BedrockConverse:    func(o guard.Options) provider.Provider { return bedrock.New(o, os.Getenv) },
+	provider.GoogleGenerativeAI: func(o guard.Options) provider.Provider { return gemini.New(o) },
 }
 
 // service is the one model of a service on loopback, with a clock of the test's own for its

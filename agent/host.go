@@ -17,8 +17,9 @@ import (
 // host is a session as a run sees it. The log is that of the run's beginning: changing
 // the session ends the run first.
 type host struct {
-	s   *Session
-	log *session.Log
+	s     *Session
+	log   *session.Log
+	notes notes
 }
 
 // Record stores a message as an entry.
@@ -77,6 +78,9 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	byName := map[string]tool.Tool{}
 	for _, t := range h.s.m.cfg.Tools {
+		if h.s.m.cfg.Notes != nil {
+			t = h.noting(t)
+		}
 		byName[t.Name] = t
 	}
 	return byName, tool.Env{
@@ -96,5 +100,6 @@ func (s *Session) Instructions(ctx context.Context) (system string, tools []prov
 	if s.m.cfg.System != nil {
 		system = s.m.cfg.System(ctx, s.cwd)
 	}
+	system += s.around.of(s.current())
 	return system, tools
 }

@@ -14,6 +14,6 @@ func (s *Session) keeper(log *session.Log) tool.Keep {
 		if err != nil {
 			return tool.KeptFile{}, err
 		}
-		return tool.KeptFile{File: f.File, Path: f.Path, ArtifactID: f.ID}, nil
+		return tool.KeptFile{File: f, Path: f.Path, ArtifactID: f.ID}, nil
 	}
 }

@@ -137,7 +137,7 @@ func (s *Session) Enqueue(in Input) (waiting int, err error) {
 		return 0, err
 	}
 	if !queued {
-		return 0, fault.New(fault.Stale, "No turn is running in %s; send a prompt instead.", s.cwd)
+		return 0, fault.New(fault.Stale, "No turn is running in %s. Send a prompt instead.", s.cwd)
 	}
 	steering, followUp := s.queue.Texts()
 	return len(steering) + len(followUp), nil

@@ -80,6 +80,12 @@ var place = map[provider.API]func(message int) string{
 	provider.AnthropicMessages: func(i int) string { return fmt.Sprintf("messages.%d.content.0: not acceptable", i) },
 	provider.OpenAICompletions: func(i int) string { return fmt.Sprintf("Invalid 'messages[%d].content': not acceptable", i) },
 	provider.OpenAIResponses:   func(i int) string { return fmt.Sprintf("Invalid value: 'input[%d]' is not acceptable", i) },
+	provider.GoogleGenerativeAI: func(i int) string {
+		return fmt.Sprintf("* GenerateContentRequest.contents[%d].parts[0]: not acceptable", i)
+	},
+	provider.BedrockConverse: func(i int) string {
+		return fmt.Sprintf("The value at messages.%d.content.0 is not acceptable.", i)
+	},
 }
 
 // sentAt returns the index of the message with a text in the body of a request.

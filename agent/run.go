@@ -154,6 +154,7 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 
 // turn is the work of a prompt.
 func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
+	s.orient(ctx, log)
 	h := &host{s: s, log: log}
 	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
 	lost, err := h.interrupted()

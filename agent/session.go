@@ -29,6 +29,8 @@ type Session struct {
 	accepted acceptedPrompts // prompts without an answer
 	gate     *approval.Gate  // before tools that change something
 
+	around orientation // of its conversations
+
 	planShown atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
 
 	publishing sync.Mutex // held while the pending approvals are read and published

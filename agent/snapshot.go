@@ -19,7 +19,7 @@ type Snapshot struct {
 	Messages  []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
 	Partial   json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
 	Tools     []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
-	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that will be retried; absent if there is none."`
+	Retry     *Retry            `json:"retry,omitempty" jsonschema:"The request that is being retried; absent if there is none."`
 	Queues    Queues            `json:"queues"`
 	Approvals []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
 	Todos     json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`

@@ -36,7 +36,7 @@ func (v *victim) turn(ed *lsptest.Editor, allow []string, calls ...[]providertes
 		require.NoError(v.t, json.Unmarshal(r.Params, &q))
 		asked = append(asked, q)
 		first, _, _ := strings.Cut(q.Message, "\n")
-		yes := slices.Contains(allow, first) || q.Args.Command != "" && slices.Contains(allow, "xcsh wants to: Run "+q.Args.Command)
+		yes := slices.Contains(allow, first) || q.Args.Command != "" && slices.Contains(allow, "Allow xcsh to run this command? "+q.Args.Command)
 		switch {
 		case r.Method == "xcsh/approve" && yes:
 			r.Reply(lsptest.Fields{"decision": "session"})
@@ -132,7 +132,7 @@ func TestSessionRuleAllowsTheShownCalls(t *testing.T) {
 	shown := []string{"cat a.txt", "git branch", "git stash list", "git push origin main", "head -1 a.txt"}
 	var allow []string
 	for _, s := range shown {
-		allow = append(allow, "xcsh wants to: Run "+s)
+		allow = append(allow, "Allow xcsh to run this command? "+s)
 	}
 	var calls [][]providertest.Call
 	for _, c := range append(shown,

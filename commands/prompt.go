@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -98,11 +99,26 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	in.Images = append(files.images, in.Images...)
 	progress := env.UI.Progress(ctx, "xcsh")
 	defer progress.End("")
+	defer env.Sessions.Subscribe(func(e agent.Event) {
+		if run, ok := e.(agent.RunEvent); ok && run.Cwd == live.Cwd() {
+			reportRetry(progress, run.Event)
+		}
+	})()
 	turn, err := live.Prompt(ctx, in)
 	if err != nil {
 		return PromptResult{}, err
 	}
 	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
+}
+
+// reportRetry shows that a request of the turn is repeated, until it succeeds.
+func reportRetry(progress Progress, e event.Event) {
+	switch e := e.(type) {
+	case event.RetryStart:
+		progress.Report(e.Text(), -1)
+	case event.RetryEnd:
+		progress.Report("", -1)
+	}
 }
 
 func runQueue(ctx context.Context, env *Env, a MessageArgs, when string) (QueuedResult, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 )
 
 // journal keeps a file for each prompt whose turn is running and has no answer. The name begins with the
@@ -128,34 +129,13 @@ func (j *journal) newName() string {
 	return fmt.Sprintf("%d-%s.json", j.pid, hex.EncodeToString(random[:]))
 }
 
-// write creates a file atomically: no reader sees a part of it.
+// write creates a file atomically: no reader sees a part of it, and it survives a loss of power.
 func (j *journal) write(name string, u unanswered) error {
 	content, err := json.Marshal(u)
 	if err != nil {
 		return err
 	}
-	if err := j.Fs.MkdirAll(j.Unanswered, 0o700); err != nil {
-		return err
-	}
-	path := filepath.Join(j.Unanswered, name)
-	f, err := j.Fs.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	n, err := f.Write(content)
-	if err == nil && n < len(content) {
-		err = io.ErrShortWrite
-	}
-	if err == nil {
-		err = f.Sync() // against the loss of power, as far as the disk honours it
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = j.Fs.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		_ = j.Fs.Remove(path + ".tmp") // best effort; the error that matters is returned
-	}
-	return err
+	return durable.WriteFile(j.Fs, filepath.Join(j.Unanswered, name), content, 0o600)
 }
 
 // remove removes one of our files. A file that cannot be removed is removed after this process has
@@ -233,7 +213,8 @@ func (j *journal) sweep() {
 		return // no prompt was ever left
 	}
 	for _, f := range files {
-		if name, ok := strings.CutSuffix(f.Name(), ".tmp"); ok && j.isLeft(name) {
+		name, rest, ok := strings.Cut(f.Name(), ".json.")
+		if ok && strings.HasSuffix(rest, "tmp") && j.isLeft(name+".json") {
 			_ = j.Fs.Remove(filepath.Join(j.Unanswered, f.Name())) // if it stays, it does no harm
 		}
 	}

@@ -179,7 +179,7 @@ func TestOddFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"4711-a.json": "", "4711-b.json": "{", "4711-c.json": `{"prompt":""}`, "4711-d.json": `[]`, "4711.json": `{"prompt":"x"}`,
 		"0-a.json": `{"prompt":"x"}`, "-1-a.json": `{"prompt":"x"}`, "99999999999-a.json": `{"prompt":"x"}`, "notes.txt": "x",
-		"4711-e.json": `{"prompt":"of another machine","host":"elsewhere"}`, "4711-f.json.tmp": `{"pro`, "1-f.json.tmp": `{"pro`,
+		"4711-e.json": `{"prompt":"of another machine","host":"elsewhere"}`, "4711-f.json.tmp": `{"pro`, "4711-g.json.ABCDEFGH.tmp": `{"pro`, "1-f.json.tmp": `{"pro`,
 	} {
 		require.NoError(t, afero.WriteFile(fs, filepath.Join(journalDir, name), []byte(content), 0o600))
 	}
@@ -188,6 +188,7 @@ func TestOddFiles(t *testing.T) {
 	require.Empty(t, w.Unanswered("", ""))
 	require.Empty(t, w.Offer(""))
 	require.NotContains(t, names(t, fs), "4711-f.json.tmp", "half a file of an ended process")
+	require.NotContains(t, names(t, fs), "4711-g.json.ABCDEFGH.tmp")
 	require.Contains(t, names(t, fs), "1-f.json.tmp")
 	require.Len(t, names(t, fs), 12)
 }

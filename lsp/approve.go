@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"go.lsp.dev/jsonrpc2"
@@ -112,11 +113,7 @@ var answerTitles = map[approval.Decision]string{
 // question returns the text and the answers of a message box. A call that is not shown completely, or
 // that would allow nothing more, cannot be allowed for the session.
 func question(r agent.Approval) (text string, choices []approval.Decision) {
-	what, text := string(r.Args), "xcsh wants to use "+r.Tool+": "
-	if title := r.Preview.Title; title != "" {
-		what, text = title, "xcsh wants to: "
-	}
-	text += clip(what, maxQuestion)
+	what, text := wish(r)
 	for _, warning := range r.Warnings() {
 		text += "\n" + clip(warning, maxQuestion)
 	}
@@ -125,6 +122,30 @@ func question(r agent.Approval) (text string, choices []approval.Decision) {
 		return text, []approval.Decision{approval.Once, approval.Deny}
 	}
 	return text + "\nFor this session: " + allows, []approval.Decision{approval.Once, approval.Session, approval.Deny}
+}
+
+// wish returns what the model wants to do, and the question about it. A command comes after the
+// question mark, which would look like a part of it.
+func wish(r agent.Approval) (what, question string) {
+	title := r.Preview.Title
+	command, runs := strings.CutPrefix(title, "Run ")
+	switch {
+	case title == "":
+		what = string(r.Args)
+		return what, "Allow xcsh to use " + r.Tool + "? " + clip(what, maxQuestion)
+	case runs:
+		return command, "Allow xcsh to run this command? " + clip(command, maxQuestion)
+	default:
+		return title, "Allow xcsh to " + uncapitalized(clip(title, maxQuestion)) + "?"
+	}
+}
+
+// uncapitalized converts "Edit a.go" to "edit a.go", for use inside a sentence.
+func uncapitalized(title string) string {
+	if len(title) > 1 && 'A' <= title[0] && title[0] <= 'Z' && 'a' <= title[1] && title[1] <= 'z' {
+		return strings.ToLower(title[:1]) + title[1:]
+	}
+	return title
 }
 
 // clip omits the middle of a text of more than n bytes, never a part of a character. The end of a

@@ -117,19 +117,19 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 		answer string
 		want   approval.Decision
 	}{
-		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "xcsh wants to: Edit main.go", "Allow", approval.Once},
-		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "xcsh wants to use bash: {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
-		"no":              {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "Deny", approval.Deny},
-		"closed":          {call("bash", `{}`, tool.Preview{}), `xcsh wants to use bash: {}`, "", approval.Deny},
-		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "xcsh wants to: " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100), "Deny", approval.Deny},
-		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `xcsh wants to use bash: "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
-		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "xcsh wants to: Run echo " + strings.Repeat("ä", 95) + "… 422 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
-		"elsewhere":       {elsewhere, "xcsh wants to: Create link\nOutside the folder: /etc/x", "Allow", approval.Once},
-		"protected":       {warned, "xcsh wants to: Create link\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
-		"named":           {named, "xcsh wants to: Run rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
-		"unsandboxed":     {leaving, "xcsh wants to: Run make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
-		"no arguments":    {call("bash", ``, tool.Preview{}), "xcsh wants to use bash: ", "Deny", approval.Deny},
-		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "xcsh wants to: " + strings.Repeat("x", 400), "Deny", approval.Deny},
+		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "Allow xcsh to edit main.go?", "Allow", approval.Once},
+		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "Allow xcsh to use bash? {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
+		"no":              {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "Deny", approval.Deny},
+		"closed":          {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "", approval.Deny},
+		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "Allow xcsh to " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100) + "?", "Deny", approval.Deny},
+		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `Allow xcsh to use bash? "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
+		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "Allow xcsh to run this command? echo " + strings.Repeat("ä", 97) + "… 418 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
+		"elsewhere":       {elsewhere, "Allow xcsh to create link?\nOutside the folder: /etc/x", "Allow", approval.Once},
+		"protected":       {warned, "Allow xcsh to create link?\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
+		"named":           {named, "Allow xcsh to run this command? rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
+		"unsandboxed":     {leaving, "Allow xcsh to run this command? make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
+		"no arguments":    {call("bash", ``, tool.Preview{}), "Allow xcsh to use bash? ", "Deny", approval.Deny},
+		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "Allow xcsh to " + strings.Repeat("x", 400) + "?", "Deny", approval.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +170,7 @@ func TestAClientThatDoesNotKnowTheQuestion(t *testing.T) {
 	ed, approve := startAsking(t, wantsHooks)
 	done := approve(t.Context(), call("edit", `{}`, tool.Preview{Title: "Edit a"}))
 	ed.WaitRequest("xcsh/approve").Fail(-32601, "unknown method")
-	ed.AnswerQuestion("xcsh wants to: Edit a", "Allow")
+	ed.AnswerQuestion("Allow xcsh to edit a?", "Allow")
 	require.Equal(t, decided{approval.Once, nil}, receive(t, done))
 }
 

@@ -159,6 +159,10 @@ func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
 	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false})
 	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is restarted."}`,
 		string(ed.WaitNotification("window/showMessage")))
+	ed.Notify("workspace/didChangeConfiguration", nil)
+	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false, "retries": 5, "retryLimit": 9})
+	require.JSONEq(t, `{"type":2,"message":"A change of retries, retryLimit takes effect when the server is restarted."}`,
+		string(ed.WaitNotification("window/showMessage")))
 	require.True(t, picks(t, ed), "settings that can change at once do")
 	require.False(t, saysYes(t, ed, "test.tell"))
 	require.Empty(t, backends)

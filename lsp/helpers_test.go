@@ -172,6 +172,9 @@ func (f *fixture) runProgress(ctx context.Context, env *commands.Env, a textArgs
 	p.Report("one", 10)
 	p.Report("two", 20)
 	p.Report("three", -1)
+	if a.Text == "Clearing" {
+		p.Report("", -1)
+	}
 	f.running <- a.Text
 	<-ctx.Done()
 	p.End("over")

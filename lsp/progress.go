@@ -202,17 +202,17 @@ type progress struct {
 
 // progressValue is the value of $/progress.
 type progressValue struct {
-	Kind        string `json:"kind"`
-	Title       string `json:"title,omitempty"`
-	Cancellable bool   `json:"cancellable,omitempty"`
-	Message     string `json:"message,omitempty"`
-	Percentage  *int   `json:"percentage,omitempty"`
+	Kind        string  `json:"kind"`
+	Title       string  `json:"title,omitempty"`
+	Cancellable bool    `json:"cancellable,omitempty"`
+	Message     *string `json:"message,omitempty"` // of a report, "" removes the previous one
+	Percentage  *int    `json:"percentage,omitempty"`
 }
 
 // Report shows a message, at once or when reportEvery has passed. Of several waiting messages it shows
 // the last.
 func (p *progress) Report(message string, percent int) {
-	v := progressValue{Kind: "report", Message: message}
+	v := progressValue{Kind: "report", Message: &message}
 	if percent >= 0 {
 		v.Percentage = new(min(percent, 100))
 	}
@@ -257,13 +257,20 @@ func (p *progress) End(message string) {
 	if p.stop != nil {
 		p.stop()
 	}
-	p.send(progressValue{Kind: "end", Message: message})
+	v := progressValue{Kind: "end"}
+	if message != "" {
+		v.Message = &message
+	}
+	p.send(v)
 	p.ps.forget(p.token)
 }
 
 // send queues a value. A report replaces one that is still waiting to be written.
 func (p *progress) send(v progressValue) {
-	v.Title, v.Message = visible.Line(v.Title), visible.Line(v.Message)
+	v.Title = visible.Line(v.Title)
+	if v.Message != nil {
+		v.Message = new(visible.Line(*v.Message))
+	}
 	merge := ""
 	if v.Kind == "report" {
 		merge = protocol.MethodProgress + "\x00" + string(p.token)

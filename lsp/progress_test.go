@@ -50,6 +50,24 @@ func TestProgressWithTheRequestsToken(t *testing.T) {
 	}
 }
 
+// A report without a message would leave the previous one on the screen.
+func TestAMessageOfAProgressIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	exec := ed.Begin("workspace/executeCommand", lsptest.Fields{
+		"command": "test.progress", "arguments": []any{lsptest.Fields{"text": "Clearing"}}, "workDoneToken": 1,
+	})
+	expectProgress(t, ed, `1`, `{"kind":"begin","title":"Clearing","cancellable":true}`)
+	receive(t, f.running)
+	f.clock.advance(250 * time.Millisecond)
+	expectProgress(t, ed, `1`, `{"kind":"report","message":""}`)
+	exec.Cancel()
+	_, err := exec.Wait()
+	require.Equal(t, "cancelled", err.Kind())
+	expectProgress(t, ed, `1`, `{"kind":"end","message":"over"}`)
+}
+
 func TestProgressOfTheServersOwn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 
@@ -22,12 +24,19 @@ type Settings struct {
 	Startup       Startup
 	Model         string
 	ThinkingLevel string
-	Approval      string // ask, auto-edit, yolo or read-only; "" means the default
-	Sandbox       string // on or off; "" means on where the system has one
+	Approval      string        // ask, auto-edit, yolo or read-only; "" means the default
+	Sandbox       string        // on or off; "" means on where the system has one
+	Retries       *int          // of a failed request to a model; nil means the default
+	RetryLimit    time.Duration // the longest wait before one; 0 means the default
 	UI            UISettings
-	History       HistorySettings
-	ShowSummary   *bool // false shows no summary of a resumed session; nil means true
-	Restricted    bool  // the user has not trusted the workspace; see [commands.Env]
+
+	// CacheRetention is how long services keep the beginning of a conversation in their cache, "short"
+	// or "long"; "auto" and "" mean what PI_CACHE_RETENTION says, else short.
+	CacheRetention string
+
+	History     HistorySettings
+	ShowSummary *bool // false shows no summary of a resumed session; nil means true
+	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
 
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
 	// options may come from a workspace.
@@ -61,6 +70,13 @@ type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
 }
 
+// The bounds of Settings.Retries and Settings.RetryLimit.
+const (
+	MaxRetries    = 100
+	MinRetryLimit = time.Second
+	MaxRetryLimit = time.Hour
+)
+
 // readSettings reads initializationOptions. An option of the wrong type keeps its default, so that one
 // invalid setting does not prevent the start. For each it returns a message for the user. Unknown
 // options are logged; they may belong to a newer version.
@@ -85,6 +101,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"thinkingLevel": set(&r, &s.ThinkingLevel, "a string"),
 		"approval":      r.oneOf(&s.Approval, "ask", "auto-edit", "yolo", "read-only"),
 		"sandbox":       r.oneOf(&s.Sandbox, "on", "off"),
+		"retries":       r.wholeNumber(0, MaxRetries, func(n int) { s.Retries = &n }),
+		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
+			s.RetryLimit = time.Duration(n) * time.Second
+		}),
+		"cacheRetention": r.oneOf(&s.CacheRetention, "auto", "short", "long"),
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),
@@ -156,6 +177,18 @@ func (r *settingsReader) oneOf(to *string, allowed ...string) func(string, json.
 			return
 		}
 		*to = v
+	}
+}
+
+// wholeNumber reads a number from least to most.
+func (r *settingsReader) wholeNumber(least, most int, set func(int)) func(string, json.RawMessage) {
+	return func(name string, raw json.RawMessage) {
+		var n float64
+		if json.Unmarshal(raw, &n) != nil || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
+			r.wrong(name, fmt.Sprintf("a whole number from %d to %d", least, most))
+			return
+		}
+		set(int(n))
 	}
 }
 

@@ -2,6 +2,7 @@ package lsp_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -27,12 +28,12 @@ func TestSettings(t *testing.T) {
 		"unknown":     {`{"future":1,"ui":{"glow":true},"startup":{"speed":2}}`, lsp.Settings{}, nil},
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
-			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only",
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true}`,
+			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only","retries":0,"retryLimit":90,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long"}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
-				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only",
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true,
+				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only", Retries: new(0), RetryLimit: 90 * time.Second,
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long",
 			},
 			nil,
 		},
@@ -52,8 +53,25 @@ func TestSettings(t *testing.T) {
 		"restricted fails closed": {
 			`{"restricted":"false"}`, lsp.Settings{Restricted: true}, []string{`The option "restricted" must be true or false; true is used.`},
 		},
-		"not restricted": {`{"restricted":false}`, lsp.Settings{}, nil},
-		"not an object":  {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
+		"too many retries": {
+			`{"retries":101,"retryLimit":3601}`,
+			lsp.Settings{},
+			[]string{
+				`The option "retries" must be a whole number from 0 to 100; the default is used.`,
+				`The option "retryLimit" must be a whole number from 1 to 3600; the default is used.`,
+			},
+		},
+		"retries that are no numbers": {
+			`{"retries":"3","retryLimit":1.5}`,
+			lsp.Settings{},
+			[]string{
+				`The option "retries" must be a whole number from 0 to 100; the default is used.`,
+				`The option "retryLimit" must be a whole number from 1 to 3600; the default is used.`,
+			},
+		},
+		"retries without a number": {`{"retries":null,"retryLimit":""}`, lsp.Settings{}, nil},
+		"not restricted":           {`{"restricted":false}`, lsp.Settings{}, nil},
+		"not an object":            {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
 		"an unknown mode": {
 			`{"startup":{"mode":"warp","target":"t"}}`,
 			lsp.Settings{Startup: lsp.Startup{Target: "t"}},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
@@ -29,7 +30,7 @@ func (b blobDir) PutBlob(data []byte) (hash string, err error) {
 			return hash, nil
 		}
 	}
-	if err := b.Fs.MkdirAll(b.Dir, disk.DirMode); err != nil {
+	if err := durable.MakeDirs(b.Fs, b.Dir, disk.DirMode); err != nil {
 		return "", disk.Fault("create", b.Dir, err)
 	}
 	content := func(w io.Writer) error {

@@ -89,7 +89,7 @@ func TestGistFailures(t *testing.T) {
 		kind     fault.Kind
 	}{
 		"without gh": {
-			want: "Sharing requires the GitHub CLI (gh), which is not on the PATH. Install it from https://cli.github.com, or add a share script to AGENT.",
+			want: "Couldn't share the session: the GitHub CLI (gh) is not on PATH. Install it from https://cli.github.com, or add a share script to AGENT.",
 			kind: fault.NotFound,
 		},
 		"gh is not logged in": {

@@ -3,8 +3,6 @@ package approval
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -75,10 +74,7 @@ func (m *FileMemory) Add(root string, rules []Rule) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Fs.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-		return err
-	}
-	return m.replace(append(content, '\n'))
+	return durable.WriteFile(m.Fs, m.Path, append(content, '\n'), 0o600)
 }
 
 func (m *FileMemory) read() (map[string][]jsontext.Value, error) {
@@ -96,24 +92,4 @@ func (m *FileMemory) read() (map[string][]jsontext.Value, error) {
 		all = map[string][]jsontext.Value{}
 	}
 	return all, nil
-}
-
-// replace rewrites the file atomically.
-func (m *FileMemory) replace(content []byte) (err error) {
-	temp := m.Path + ".tmp"
-	f, err := m.Fs.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = m.Fs.Rename(temp, m.Path)
-	}
-	if err != nil {
-		_ = m.Fs.Remove(temp) // best effort; the error that matters is returned
-	}
-	return err
 }

@@ -2,8 +2,10 @@ package event
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // The events of a run, in which the model answers a prompt.
@@ -122,6 +124,18 @@ func (RetryStart) sealed()    {}
 func (RetryEnd) sealed()      {}
 func (QueueChanged) sealed()  {}
 func (NotSaved) sealed()      {}
+
+// Text returns the retry as a notice for the user. Without a delay, the request is being sent.
+func (e RetryStart) Text() string {
+	text := fmt.Sprintf("Retrying (%d of %d)", e.Attempt, e.MaxAttempts)
+	if e.DelayMs > 0 {
+		text = fmt.Sprintf("Retrying in %d s (%d of %d)", (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts)
+	}
+	if e.ErrorMessage == "" {
+		return text
+	}
+	return text + ": " + visible.Line(e.ErrorMessage)
+}
 
 // Type returns "agent_start".
 func (AgentStart) Type() string { return "agent_start" }

@@ -14,26 +14,25 @@ import (
 // answer gets the next answer of the model, with retries if they make sense. ok is false if the run
 // has ended: the reason is then in r.out.
 func (r *Run) answer(ctx context.Context) (answer provider.Message, ok bool) {
-	for attempt := 0; ; {
+	r.tries = tries{}
+	for {
 		message, failure := r.ask(ctx)
 		r.out.Message = message
 		if r.refused != nil {
 			// An answer that is not part of the conversation has no effect: its tools are not run.
 			r.Host.Emit(turnEnd(message))
-			r.fail(provider.StopError, r.refused, attempt)
+			r.fail(provider.StopError, r.refused)
 			return provider.Message{}, false
 		}
 		if failure == nil {
-			endRetry(r.Host.Emit, attempt, nil)
+			r.tries.end(r.Host.Emit, nil)
 			r.out.StopReason, r.out.Err = message.StopReason, nil
 			return *message, true
 		}
 		r.Host.Emit(turnEnd(message))
-		again, next := r.recover(ctx, failure, attempt)
-		if !again {
+		if !r.recover(ctx, failure) {
 			return provider.Message{}, false
 		}
-		attempt = next
 		r.Host.Emit(event.TurnStart{})
 	}
 }
@@ -48,43 +47,48 @@ func turnEnd(message *provider.Message) event.TurnEnd {
 }
 
 // recover decides how to continue after a failed request. again reports that it is repeated.
-func (r *Run) recover(ctx context.Context, failure error, attempt int) (again bool, next int) {
+func (r *Run) recover(ctx context.Context, failure error) (again bool) {
 	cause := new(provider.Error)
 	if !errors.As(failure, &cause) {
 		cause = &provider.Error{Class: provider.InvalidRequest, Message: failure.Error()}
 	}
 	switch {
 	case ctx.Err() != nil || cause.Class == provider.Aborted:
-		r.fail(provider.StopAborted, nil, attempt)
+		r.fail(provider.StopAborted, nil)
 	case cause.Class == provider.ContextOverflow && !r.compacted:
 		r.compacted = true // once: a conversation that cannot be shortened must not loop for ever
 		done, err := r.Host.Compact(ctx, true)
 		if done {
-			return true, attempt
+			return true
 		}
 		if ctx.Err() != nil {
-			r.fail(provider.StopAborted, nil, attempt)
+			r.fail(provider.StopAborted, nil)
 			break
 		}
 		if err != nil {
 			failure = fmt.Errorf("%w; compacting the conversation failed: %w", failure, err)
 		}
-		r.fail(provider.StopError, failure, attempt)
+		r.fail(provider.StopError, failure)
 	case r.repaired(cause):
-		return true, attempt
-	case cause.Retryable() && !r.Retry.Disabled && attempt < r.Retry.attempts(cause):
-		return r.wait(ctx, cause, attempt+1), attempt + 1
+		return true
 	default:
-		if r.out.Rejection = r.Host.Rejected(cause, r.asked); r.out.Rejection != nil {
-			period := "."
-			if strings.HasSuffix(failure.Error(), period) {
-				period = ""
-			}
-			failure = fmt.Errorf("%w%s%s", failure, period, r.out.Rejection.Message)
-		}
-		r.fail(provider.StopError, failure, attempt)
+		return r.wait(ctx, r.rejected(cause, failure))
 	}
-	return false, attempt
+	return false
+}
+
+// rejected returns a failure with the ways to continue, if the service rejected content of the
+// conversation.
+func (r *Run) rejected(cause *provider.Error, failure error) error {
+	r.out.Rejection = r.Host.Rejected(cause, r.asked)
+	if r.out.Rejection == nil {
+		return failure
+	}
+	period := "."
+	if strings.HasSuffix(failure.Error(), period) {
+		period = ""
+	}
+	return fmt.Errorf("%w%s%s", failure, period, r.out.Rejection.Message)
 }
 
 // repaired reports whether a request without the content that the service rejected can be made.
@@ -97,24 +101,23 @@ func (r *Run) repaired(cause *provider.Error) bool {
 }
 
 // fail ends the run.
-func (r *Run) fail(stop string, err error, attempt int) {
+func (r *Run) fail(stop string, err error) {
 	r.out.StopReason, r.out.Err = stop, err
 	if err == nil {
 		err = errRetryCancelled
 	}
-	endRetry(r.Host.Emit, attempt, err)
+	r.tries.end(r.Host.Emit, err)
 }
 
-// wait waits before a retry, visibly. It reports false if the run has ended instead.
-func (r *Run) wait(ctx context.Context, cause *provider.Error, attempt int) bool {
-	delay, err := r.Retry.delay(attempt, cause)
+// wait waits before a retry, visibly. It reports false if there is none, and the run has ended.
+func (r *Run) wait(ctx context.Context, failure error) bool {
+	again, err := r.tries.next(r.Retry, failure)
 	if err != nil {
-		r.fail(provider.StopError, err, attempt-1)
+		r.fail(provider.StopError, err)
 		return false
 	}
-	r.Host.Emit(retryStart(r.Retry, attempt, delay, cause))
-	if sleep(ctx, delay) != nil {
-		r.fail(provider.StopAborted, nil, attempt)
+	if pause(ctx, again, r.Host.Emit) != nil {
+		r.fail(provider.StopAborted, nil)
 		return false
 	}
 	return true
@@ -152,6 +155,9 @@ func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error
 	}
 	if failure == nil && empty(*message) {
 		err := &provider.Error{Class: provider.Empty, Message: "the answer of " + req.Model.Ref().String() + " is empty"}
+		if message.StopReason == provider.StopLength {
+			err.Message += "; it reached the model's output limit"
+		}
 		failure, message.StopReason, message.ErrorMessage = err, provider.StopError, err.Error()
 	}
 	r.add(message.Usage)
@@ -202,6 +208,7 @@ func (r *Run) add(u *provider.Usage) {
 	sum.Output += u.Output
 	sum.CacheRead += u.CacheRead
 	sum.CacheWrite += u.CacheWrite
+	sum.CacheWriteLong += u.CacheWriteLong
 	sum.TotalTokens += u.TotalTokens
 	sum.Cost.Input += u.Cost.Input
 	sum.Cost.Output += u.Cost.Output

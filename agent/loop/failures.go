@@ -5,6 +5,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // maxSameFailures is how often the same call may fail in the same way with no success in between. A
@@ -36,5 +37,6 @@ func (f *failures) err() error {
 	if f.stuck == "" {
 		return nil
 	}
-	return fmt.Errorf("The turn was ended because the same call of %s failed %d times in the same way. Send another prompt to continue.", f.stuck, maxSameFailures) //nolint:staticcheck // a sentence for the user
+	return fault.New(fault.Limit, "The turn was ended because the same call of %s failed %d times in the same way. Send another prompt to continue.",
+		f.stuck, maxSameFailures).With("limit", "sameFailure")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
@@ -90,6 +91,15 @@ func TestEveryTurnEnds(t *testing.T) {
 	}
 }
 
+// requireLimit requires the error of a limit, which is not a defect of the server.
+func requireLimit(t *testing.T, err error, limit string) {
+	t.Helper()
+	var f *fault.Error
+	require.ErrorAs(t, err, &f)
+	require.Equal(t, fault.Limit, f.Kind)
+	require.Equal(t, limit, f.Data["limit"])
+}
+
 func TestRoundsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := &host{tools: map[string]tool.Tool{"look": reader("look", echo("seen"))}}
@@ -99,6 +109,7 @@ func TestRoundsAreLimited(t *testing.T) {
 	out := doAt(t, h)
 	assert.Equal(t, provider.StopError, out.StopReason)
 	require.ErrorContains(t, out.Err, "500 rounds")
+	requireLimit(t, out.Err, "rounds")
 	assert.Len(t, h.model.Requests(), 500)
 }
 
@@ -196,6 +207,7 @@ func TestTheSameFailureEndsTheTurn(t *testing.T) {
 	h.model.Script("m", providertest.Reply{ToolCalls: calls("look")})
 	out := h.do(t.Context(), new(loop.Queue))
 	require.ErrorContains(t, out.Err, "the same call of look failed 3 times in the same way")
+	requireLimit(t, out.Err, "sameFailure")
 	assert.Len(t, h.model.Requests(), 3)
 	assert.Equal(t, 3, strings.Count(h.roles(), "toolResult"), "each call has its result")
 }

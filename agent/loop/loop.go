@@ -3,12 +3,12 @@ package loop
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
 // Host is the session that a run belongs to. Its methods are called by the goroutine of
@@ -70,6 +70,7 @@ type Run struct {
 	out       Outcome
 	asked     []provider.Message // by the last request
 	refused   error              // a message could not be made part of the conversation
+	tries     tries              // of the current request
 	compacted bool               // an overflow was answered with a compaction in this run
 	stuck     bool               // compacting between turns does not help in this run
 	rounds    int                // of tool calls so far
@@ -80,12 +81,11 @@ type Run struct {
 // that goes in circles costs money with each.
 const maxRounds = 500
 
-var errTooManyRounds = fmt.Errorf("The turn was ended after %d rounds of tool calls. Send another prompt to continue.", maxRounds) //nolint:staticcheck // a sentence for the user
+var errTooManyRounds = fault.New(fault.Limit, "The turn was ended after %d rounds of tool calls. Send another prompt to continue.", maxRounds).With("limit", "rounds")
 
 // Do begins with the given messages and returns when the run has ended. The end of ctx
 // aborts it.
 func (r *Run) Do(ctx context.Context, prompt []provider.Message) Outcome {
-	r.Retry = r.Retry.filled()
 	r.Host.Emit(event.AgentStart{})
 	for messages := prompt; messages != nil; {
 		if !r.turns(ctx, messages) {
@@ -119,7 +119,7 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 		}
 		if r.refused != nil {
 			r.Host.Emit(event.TurnEnd{})
-			r.fail(provider.StopError, r.refused, 0)
+			r.fail(provider.StopError, r.refused)
 			return false
 		}
 		// The messages may be long, and the model may be another one, with a smaller window.
@@ -135,10 +135,10 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 		r.Host.Emit(event.TurnEnd{Message: answer.Encode(), ToolResults: results})
 		switch {
 		case ctx.Err() != nil:
-			r.fail(provider.StopAborted, nil, 0)
+			r.fail(provider.StopAborted, nil)
 			return false
 		case r.refused != nil:
-			r.fail(provider.StopError, r.refused, 0)
+			r.fail(provider.StopError, r.refused)
 			return false
 		}
 		if !r.shorten(ctx) {
@@ -148,11 +148,11 @@ func (r *Run) turns(ctx context.Context, messages []provider.Message) bool {
 			return true
 		}
 		if err := r.failures.err(); err != nil {
-			r.fail(provider.StopError, err, 0)
+			r.fail(provider.StopError, err)
 			return false
 		}
 		if r.rounds++; r.rounds == maxRounds {
-			r.fail(provider.StopError, errTooManyRounds, 0)
+			r.fail(provider.StopError, errTooManyRounds)
 			return false
 		}
 		if messages = r.Queue.steering(); messages != nil {
@@ -170,7 +170,7 @@ func (r *Run) shorten(ctx context.Context) bool {
 	}
 	_, err := r.Host.Compact(ctx, false)
 	if err != nil && ctx.Err() != nil {
-		r.fail(provider.StopAborted, nil, 0)
+		r.fail(provider.StopAborted, nil)
 		return false
 	}
 	r.stuck = err != nil

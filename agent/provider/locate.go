@@ -15,10 +15,20 @@ func Locate(messages []Message, part json.RawMessage) int {
 	}
 	texts := map[string]bool{}
 	collect(value, texts)
-	result := texts["tool_result"] || texts["function_call_output"] || texts["tool"] || bytes.Contains(part, []byte(`"functionResponse"`))
+	result := texts["tool_result"] || texts["function_call_output"] || texts["tool"] ||
+		bytes.Contains(part, []byte(`"functionResponse"`)) || bytes.Contains(part, []byte(`"toolResult"`))
+	found := unique(messages, func(m Message) bool { return m.hasAny(texts, result) })
+	if found < 0 && result { // some services have no ids
+		found = unique(messages, func(m Message) bool { return m.Role == RoleToolResult && texts[m.PlainText()] })
+	}
+	return found
+}
+
+// unique returns the index of the only message that matches, -1 if there is none or another one.
+func unique(messages []Message, match func(Message) bool) int {
 	found := -1
 	for i, m := range messages {
-		if !m.hasAny(texts, result) {
+		if !match(m) {
 			continue
 		}
 		if found >= 0 {

@@ -85,10 +85,14 @@ type Block struct {
 
 // Usage counts the tokens of one answer. Input excludes the tokens read from the cache.
 type Usage struct {
-	Input       int       `json:"input"`
-	Output      int       `json:"output"`
-	CacheRead   int       `json:"cacheRead"`
-	CacheWrite  int       `json:"cacheWrite"`
+	Input      int `json:"input"`
+	Output     int `json:"output"`
+	CacheRead  int `json:"cacheRead"`
+	CacheWrite int `json:"cacheWrite"`
+
+	// CacheWriteLong is the part of CacheWrite that is cached for an hour, at a higher price.
+	CacheWriteLong int `json:"cacheWrite1h,omitzero"`
+
 	TotalTokens int       `json:"totalTokens"`
 	Cost        UsageCost `json:"cost"`
 }

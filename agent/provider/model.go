@@ -11,10 +11,14 @@ type API string
 
 // The wire formats that are spoken here.
 const (
-	AnthropicMessages API = "anthropic-messages"
-	OpenAICompletions API = "openai-completions"
-	OpenAIResponses   API = "openai-responses"
-	Scripted          API = "scripted" // the offline model
+	AnthropicMessages  API = "anthropic-messages"
+	OpenAICompletions  API = "openai-completions"
+	OpenAIResponses    API = "openai-responses"
+	AzureResponses     API = "azure-openai-responses" // Responses of a customer's own resource
+	GoogleGenerativeAI API = "google-generative-ai"
+	GoogleVertex       API = "google-vertex" // the same at a project of Google Cloud
+	BedrockConverse    API = "bedrock-converse-stream"
+	Scripted           API = "scripted" // the offline model
 )
 
 // Model is one entry of the catalogue. Its JSON is that of pi's models.json, so that a user's own
@@ -85,6 +89,9 @@ func ParseRef(s string) (r Ref, ok bool) {
 
 // TakesImages reports whether the model can be shown images.
 func (m Model) TakesImages() bool { return slices.Contains(m.Input, "image") }
+
+// signsTexts reports whether the model may sign a text, even an empty one.
+func (m Model) signsTexts() bool { return m.API == GoogleGenerativeAI || m.API == GoogleVertex }
 
 // Window is the context window in tokens.
 func (m Model) Window() int {
@@ -178,10 +185,14 @@ func (m Model) Price(u Usage) (cost UsageCost, known bool) {
 			p.Input, p.Output, p.CacheRead, p.CacheWrite = t.Input, t.Output, t.CacheRead, t.CacheWrite
 		}
 	}
-	const million = 1e6
+	const (
+		million   = 1e6
+		longWrite = 2 // what an hour in the cache costs, as a multiple of the price of input
+	)
 	cost = UsageCost{
 		Input: float64(u.Input) * p.Input / million, Output: float64(u.Output) * p.Output / million,
-		CacheRead: float64(u.CacheRead) * p.CacheRead / million, CacheWrite: float64(u.CacheWrite) * p.CacheWrite / million,
+		CacheRead:  float64(u.CacheRead) * p.CacheRead / million,
+		CacheWrite: (float64(u.CacheWrite-u.CacheWriteLong)*p.CacheWrite + float64(u.CacheWriteLong)*longWrite*p.Input) / million,
 	}
 	cost.Total = cost.Input + cost.Output + cost.CacheRead + cost.CacheWrite
 	return cost, true

@@ -91,7 +91,8 @@ func (p *preparation) answer(msg Message) {
 		default:
 			continue
 		}
-		if !empty(b) {
+		// Gemini signs an empty text when nothing follows its thinking, and wants the signature back.
+		if !empty(b) || b.TextSignature != "" && p.model.signsTexts() {
 			t.message.Content = append(t.message.Content, b)
 		}
 	}

@@ -25,6 +25,10 @@ type Request struct {
 	Size      int    // estimated tokens of System, Messages and Tools; 0 means by their length
 	Key       string // API key, "" for services that need none; never logged
 	SessionID string // groups requests for the service's cache
+
+	OneOff     bool // no later request begins like this one, so that caching it has no use
+	LongCache  bool // the service is asked to cache the conversation for longer, where it offers that
+	LooseTools bool // the service is not asked to enforce the schemas of Tools
 }
 
 // Tool is a function the model may call.

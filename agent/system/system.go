@@ -11,16 +11,15 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
-	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
-// Builder makes system prompts. Fs, AgentDir and Tools must be set; it is safe for
+// Builder makes system prompts. Fs and AgentDir must be set; it is safe for
 // concurrent use.
 type Builder struct {
 	Fs       afero.Fs
 	AgentDir string // has instructions for every project
-	Tools    []tool.Tool
 	OS       string
+	Shell    string // that runs the commands; "": not known
 
 	// Usable reports whether the agent directory may be read now; nil means that it may.
 	Usable func(agentDir string) bool
@@ -29,31 +28,23 @@ type Builder struct {
 	Report  func(path string, err error) // called with each file that is left out, and why; may be nil
 }
 
-const preamble = `You are a coding assistant that works in the user's editor. You help by reading files, running commands and editing code with your tools.`
+const preamble = `You are a coding assistant in the user's editor. Use your tools to read files, run commands and edit code.
 
-const guidelines = `Guidelines:
-- Read before you edit: the files that a change affects, and their callers.
-- Prefer edit for changes to a file and write for new files. Changes to files that are open in the editor are made there, and the user can undo them.
+Guidelines:
+- Read what a change affects, and its callers, before you edit.
+- Use edit to change files and write for new ones. Open files change in the user's editor, where the user can undo it.
 - Match the style of the surrounding code. Make only the requested change.
 - Read files with read rather than cat, and continue large files with offset. Make independent reads in one answer.
 - Before you report success, run the tests or the build that covers the change, and name what you ran.
 - Do not commit, push or delete anything unless the user asks for it.
-- Be brief. Name files by their paths.
-- If a tool call is denied, do not try to work around it; describe what it would have done.`
+- Paths are absolute or relative to the working directory. Name files by their paths.
+- Be brief. If a tool call is denied, do not work around it; describe what it would have done.
+`
 
 // Prompt returns the system prompt for work in cwd.
 func (b Builder) Prompt(cwd string) string {
 	var out strings.Builder
-	out.WriteString(preamble + "\n\n")
-	if len(b.Tools) > 0 {
-		out.WriteString("Tools:\n")
-		for _, t := range b.Tools {
-			line, _, _ := strings.Cut(t.Description, "\n")
-			fmt.Fprintf(&out, "- %s: %s\n", t.Name, line)
-		}
-		out.WriteString("\n")
-	}
-	out.WriteString(guidelines + "\n")
+	out.WriteString(preamble)
 	if files := b.Files(cwd); len(files) > 0 {
 		out.WriteString("\n<project_context>\nInstructions from the project and the user; later ones take precedence.\n")
 		for _, f := range files {
@@ -65,6 +56,10 @@ func (b Builder) Prompt(cwd string) string {
 		}
 		out.WriteString("</project_context>\n")
 	}
-	fmt.Fprintf(&out, "\nOperating system: %s\nWorking directory: %s\n", b.OS, cwd)
+	fmt.Fprintf(&out, "\nOperating system: %s\n", b.OS)
+	if b.Shell != "" {
+		fmt.Fprintf(&out, "Shell: %s\n", b.Shell)
+	}
+	fmt.Fprintf(&out, "Working directory: %s\n", cwd)
 	return out.String()
 }

@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
-	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 )
 
 func write(t *testing.T, fs afero.Fs, path, content string) {
@@ -33,10 +31,10 @@ func TestTheNearestInstructionsComeLast(t *testing.T) {
 	write(t, fs, "/src/p/cmd/CLAUDE.md", "not used beside AGENTS.md")
 	write(t, fs, "/src/other/AGENTS.md", "not of this folder")
 	write(t, fs, "/AGENTS.md", "  \n")
-	b := system.Builder{Fs: fs, AgentDir: "/home/u/.xcsh/agent", OS: "linux", Tools: []tool.Tool{{Tool: provider.Tool{Name: "read", Description: "Read a file.\nMore."}}}}
+	b := system.Builder{Fs: fs, AgentDir: "/home/u/.xcsh/agent", OS: "linux", Shell: "bash"}
 	got := b.Prompt("/src/p/cmd")
 	var at []int
-	for _, s := range []string{"- read: Read a file.\n", "for all", "for the company", "for the project", "for the command", "Working directory: /src/p/cmd"} {
+	for _, s := range []string{"Guidelines:\n", "for all", "for the company", "for the project", "for the command", "Operating system: linux\nShell: bash\nWorking directory: /src/p/cmd"} {
 		i := strings.Index(got, s)
 		require.GreaterOrEqual(t, i, 0, s)
 		at = append(at, i)
@@ -125,4 +123,53 @@ func TestAnAgentDirThatMayNotBeUsed(t *testing.T) {
 	assert.Empty(t, b.Files("/w"))
 	usable = true
 	assert.Len(t, b.Files("/w"), 1)
+}
+
+// The rules that a user relies on without giving them.
+func TestGuidelines(t *testing.T) {
+	t.Parallel()
+	got := system.Builder{Fs: afero.NewMemMapFs(), AgentDir: "/a"}.Prompt("/w")
+	for _, rule := range []string{
+		"Before you report success, run the tests or the build",
+		"Do not commit, push or delete anything unless the user asks for it.",
+		"Read files with read rather than cat, and continue large files with offset.",
+		"Make independent reads in one answer.",
+	} {
+		assert.Contains(t, got, rule)
+	}
+}
+
+// Below a folder the same conditions hold as in it.
+func TestInstructionsBelow(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	work, disk := filepath.Join(top, "w"), afero.NewOsFs()
+	for path, content := range map[string]string{
+		"w/AGENTS.md": "of the folder", "w/a/AGENTS.md": "of a", "w/a/b/CLAUDE.md": "of b", "w/a/b/x.go": "x", "w/.env": "a secret", "w/c/x.go": "x",
+		"w/vendor/d/AGENTS.md": "of a dependency", "w/vendor/d/x.go": "x", "o/AGENTS.md": "of another folder", "o/x.go": "x", "w/agent/AGENTS.md": "the user's own", "w/agent/x": "x",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(top, path)), 0o700))
+		write(t, disk, filepath.Join(top, path), content)
+	}
+	require.NoError(t, os.Symlink("../.env", filepath.Join(work, "c", "AGENTS.md")))
+	require.NoError(t, os.Symlink(filepath.Join(top, "o"), filepath.Join(work, "out")))
+	require.NoError(t, os.Symlink("a", filepath.Join(work, "in")))
+	deep := work
+	for range 40 {
+		deep = filepath.Join(deep, "d")
+	}
+	require.NoError(t, os.MkdirAll(deep, 0o700))
+	write(t, disk, filepath.Join(work, "d", "AGENTS.md"), "of d")
+	b := system.Builder{Fs: disk, AgentDir: filepath.Join(work, "agent"), Private: sensitive.New(sensitive.Env{Home: top, OS: runtime.GOOS})}
+	for path, want := range map[string][]string{
+		"a/b/x.go": {"of a", "of b"}, "a/b": {"of a", "of b"}, "a/new.go": {"of a"}, "a": {"of a"}, "in/b/x.go": {"of a", "of b"},
+		"": nil, "x.go": nil, "c/x.go": nil, "vendor/d/x.go": nil, "out/x.go": nil, "../o/x.go": nil, "agent/x": nil, "missing/x.go": nil,
+		"d/x": {"of d"}, strings.TrimPrefix(deep, work+"/"): nil,
+	} {
+		var got []string
+		for _, f := range b.Below(work, filepath.Join(work, path)) {
+			got = append(got, f.Content)
+		}
+		assert.Equal(t, want, got, path)
+	}
 }

@@ -24,8 +24,8 @@ import (
 var bashDoc string
 
 type bashArgs struct {
-	Command string  `json:"command" jsonschema:"The command line."`
-	Timeout float64 `json:"timeout,omitzero" jsonschema:"Time limit in seconds (default: 1800)."`
+	Command string  `json:"command"`
+	Timeout float64 `json:"timeout,omitzero" jsonschema:"In seconds. Default: 1800."`
 }
 
 // bashDetails are pi's, and Meta is that of xcsh and oh-my-pi.

@@ -39,8 +39,12 @@ type definition[A any] struct {
 func define[A any](d definition[A]) Tool {
 	schema, err := jsonschema.For[A](nil)
 	if err == nil {
+		schema.AdditionalProperties = nil // parse rejects others, and services that enforce schemas add it
 		for _, p := range schema.Properties {
 			plainType(p)
+			if p.Items != nil {
+				p.Items.AdditionalProperties = nil
+			}
 		}
 	}
 	raw, marshalErr := json.Marshal(schema)
@@ -139,7 +143,7 @@ func (p parser[A]) parse(raw json.RawMessage) (a A, err error) {
 func missing(where string, schema *jsonschema.Schema, args arguments) error {
 	for _, name := range schema.Required {
 		if _, ok := args[name]; !ok {
-			return badArgument(name, "%s needs %q: %s", where, name, schema.Properties[name].Description)
+			return badArgument(name, "%s needs the parameter %q.", where, name)
 		}
 	}
 	return nil

@@ -15,15 +15,15 @@ import (
 var editDoc string
 
 type editArgs struct {
-	Path  string        `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
-	Edits []replacement `json:"edits" jsonschema:"The replacements, each matched against the original file."`
+	Path  string        `json:"path"`
+	Edits []replacement `json:"edits"`
 }
 
 // replacement is one change of a text.
 type replacement struct {
-	OldText string `json:"oldText" jsonschema:"The exact text to replace. It must be unique in the file and must not overlap with another edit."`
-	NewText string `json:"newText" jsonschema:"The replacement text."`
-	All     bool   `json:"all,omitzero" jsonschema:"Replace every occurrence instead of exactly one."`
+	OldText string `json:"oldText" jsonschema:"The exact text to replace."`
+	NewText string `json:"newText"`
+	All     bool   `json:"all,omitzero" jsonschema:"Replace every occurrence."`
 }
 
 func newEdit(o Options) Tool {

@@ -15,9 +15,9 @@ var findDoc string
 const findLimit = 1000
 
 type findArgs struct {
-	Pattern string `json:"pattern" jsonschema:"The glob."`
-	Path    string `json:"path,omitzero" jsonschema:"Directory to search, absolute or relative to the working directory, which is the default. Results are relative to it."`
-	Limit   int    `json:"limit,omitzero" jsonschema:"Maximum number of results (default: 1000)."`
+	Pattern string `json:"pattern"`
+	Path    string `json:"path,omitzero" jsonschema:"Directory to search, to which results are relative."`
+	Limit   int    `json:"limit,omitzero" jsonschema:"Default: 1000."`
 }
 
 func newFind(o Options) Tool {
@@ -40,7 +40,7 @@ func newFind(o Options) Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			dir := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			dir := o.path(env, a.Path)
 			if err := cmp.Or(regular.Ordinary(o.Fs, dir), o.mayShow(dir), statDir(o.Fs, dir)); err != nil {
 				return Result{}, err
 			}

@@ -27,13 +27,13 @@ const (
 )
 
 type grepArgs struct {
-	Pattern    string `json:"pattern" jsonschema:"The regular expression, or the text if literal is set."`
-	Path       string `json:"path,omitzero" jsonschema:"Directory or file to search, absolute or relative to the working directory, which is the default."`
-	Glob       string `json:"glob,omitzero" jsonschema:"Search only files that match, for example *.go or src/**/*.ts; a leading ! excludes them."`
-	IgnoreCase bool   `json:"ignoreCase,omitzero" jsonschema:"Ignore the difference between upper and lower case."`
-	Literal    bool   `json:"literal,omitzero" jsonschema:"Treat the pattern as plain text."`
-	Context    int    `json:"context,omitzero" jsonschema:"Number of lines to show before and after each match (default: 0)."`
-	Limit      int    `json:"limit,omitzero" jsonschema:"Maximum number of matching lines (default: 100)."`
+	Pattern    string `json:"pattern"`
+	Path       string `json:"path,omitzero" jsonschema:"File or directory to search."`
+	Glob       string `json:"glob,omitzero" jsonschema:"Such as *.go or src/**/*.ts; a leading ! excludes files."`
+	IgnoreCase bool   `json:"ignoreCase,omitzero"`
+	Literal    bool   `json:"literal,omitzero" jsonschema:"The pattern is plain text."`
+	Context    int    `json:"context,omitzero" jsonschema:"Lines before and after each match."`
+	Limit      int    `json:"limit,omitzero" jsonschema:"Default: 100."`
 }
 
 // grepDetails are pi's.
@@ -77,7 +77,7 @@ func newGrep(o Options) Tool {
 				return Result{}, err
 			}
 			g := grep{args: a, limit: cmp.Or(a.Limit, grepLimit), context: min(a.Context, MaxLines), engine: newSearcher(o, p)}
-			if err := g.list(ctx, o, absolute(o.Fs, o.Home, env.Cwd, a.Path)); err != nil {
+			if err := g.list(ctx, o, o.path(env, a.Path)); err != nil {
 				return Result{}, err
 			}
 			if err := g.run(ctx); err != nil {

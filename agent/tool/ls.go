@@ -21,8 +21,8 @@ var lsDoc string
 const lsLimit = 500
 
 type lsArgs struct {
-	Path  string `json:"path,omitzero" jsonschema:"Directory, absolute or relative to the working directory, which is the default."`
-	Limit int    `json:"limit,omitzero" jsonschema:"Maximum number of entries (default: 500)."`
+	Path  string `json:"path,omitzero"`
+	Limit int    `json:"limit,omitzero" jsonschema:"Default: 500."`
 }
 
 // listDetails are pi's for ls and find.
@@ -37,7 +37,7 @@ func newLs(o Options) Tool {
 		name: "ls", doc: lsDoc,
 		check: func(a lsArgs) error { return cmp.Or(onlyFiles("ls", a.Path), checkLimit("ls", a.Limit)) },
 		run: func(ctx context.Context, env Env, a lsArgs) (Result, error) {
-			dir := absolute(o.Fs, o.Home, env.Cwd, a.Path)
+			dir := o.path(env, a.Path)
 			if err := cmp.Or(o.mayShow(dir), statDir(o.Fs, dir)); err != nil {
 				return Result{}, err
 			}

@@ -23,9 +23,9 @@ import (
 var readDoc string
 
 type readArgs struct {
-	Path   string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
-	Offset int    `json:"offset,omitzero" jsonschema:"Number of the first line to read; the first line of a file is 1."`
-	Limit  int    `json:"limit,omitzero" jsonschema:"Number of lines to read."`
+	Path   string `json:"path"`
+	Offset int    `json:"offset,omitzero" jsonschema:"The first line, counted from 1."`
+	Limit  int    `json:"limit,omitzero" jsonschema:"How many lines."`
 }
 
 func newRead(o Options) Tool {

@@ -95,7 +95,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a line beyond the end", `{"path":"five","offset":6}`, "Offset 6 is beyond the end of five, which has 5 lines."},
 		{"a line of an empty file", `{"path":"empty","offset":2}`, "Offset 2 is beyond the end of empty, which has 0 lines."},
 		{"a negative line", `{"path":"five","offset":-1}`, "read: offset and limit must be at least 1."},
-		{"no path", `{}`, `read needs "path": Path of the file, absolute or relative to the working directory.`},
+		{"no path", `{}`, `read needs the parameter "path".`},
 		{"an unknown parameter", `{"path":"five","line":3}`, `read has no parameter "line"; it takes path, offset, limit.`},
 		{"a wrong type", `{"path":["five"]}`, `read: "path" must be a string, not a list.`},
 		{"half a line", `{"path":"five","offset":1.5}`, `read: "offset" must be a whole number, not this number.`},

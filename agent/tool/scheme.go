@@ -68,10 +68,19 @@ func Unavailable(tool, path string) error {
 // session; write means that the file would be changed.
 func (o Options) place(env Env, tool, path string, write bool) (string, error) {
 	if Scheme(path) == "" {
-		return absolute(o.Fs, o.Home, env.Cwd, path), nil
+		return o.path(env, path), nil
 	}
 	if env.Resource == nil {
 		return "", Unavailable(tool, path)
 	}
 	return env.Resource(tool, strings.TrimPrefix(strings.TrimSpace(path), "@"), write)
+}
+
+// path returns the absolute path that a model means, and reports it as touched.
+func (o Options) path(env Env, path string) string {
+	full := absolute(o.Fs, o.Home, env.Cwd, path)
+	if env.Touched != nil {
+		env.Touched(full)
+	}
+	return full
 }

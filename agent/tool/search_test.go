@@ -106,7 +106,7 @@ func TestGrepRefuses(t *testing.T) {
 		{`{"pattern":"x","context":-1}`, "grep: context must not be negative."},
 		{`{"pattern":"x","multiline":true}`, `grep has no parameter "multiline"; matches do not span lines.`},
 		{`{"pattern":"x","gitignore":false}`, "grep omits files that .gitignore excludes; use bash to search all files."},
-		{`{}`, `grep needs "pattern": The regular expression, or the text if literal is set.`},
+		{`{}`, `grep needs the parameter "pattern".`},
 	} {
 		require.Equal(t, c.want, w.refused("grep", c.args))
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/afero"
@@ -146,15 +148,7 @@ func (s Shell) checkCwd(dir string) error {
 
 // argv returns the arguments for a command line, its environment, and the policy of the sandbox.
 func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err error) {
-	shell := s.options.Shell
-	if shell == "" {
-		for _, name := range []string{"bash", "sh"} {
-			if path, err := exec.LookPath(name); err == nil {
-				shell = path
-				break
-			}
-		}
-	}
+	shell := s.program()
 	if shell == "" {
 		return nil, nil, policy, fault.New(fault.NotFound, "bash is not on the PATH, so commands cannot be run.")
 	}
@@ -179,6 +173,44 @@ func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err
 		env = append(env, "GIT_OPTIONAL_LOCKS=0") // git status would write otherwise
 	}
 	return argv, env, policy, err
+}
+
+// program is the path of the shell, "" if there is none.
+func (s Shell) program() string {
+	if s.options.Shell != "" {
+		return s.options.Shell
+	}
+	for _, name := range []string{"bash", "sh"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// Name returns the name of the shell that runs commands, such as "bash"; "" if there is none.
+func (s Shell) Name() string {
+	if path := s.program(); path != "" {
+		return strings.TrimSuffix(filepath.Base(path), ".exe")
+	}
+	return ""
+}
+
+// peekTime is how long a command of Peek may take.
+const peekTime = 2 * time.Second
+
+// Peek runs a command line that only reads in the strict sandbox, in the directory dir, for at most two
+// seconds. ok is false if it failed or took too long, if its output is too long for a result, or if
+// there is no sandbox.
+func (s Shell) Peek(ctx context.Context, dir, line string) (output string, ok bool) {
+	if s.options.Sandbox == nil {
+		return "", false
+	}
+	out, err := s.Run(ctx, Command{Line: line, Cwd: dir, Timeout: peekTime, Level: sandbox.Strict}, nil)
+	if err != nil || out.ExitCode == nil || *out.ExitCode != 0 || out.Truncated {
+		return "", false
+	}
+	return out.Output, true
 }
 
 // process is a command that runs.

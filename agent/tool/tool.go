@@ -60,6 +60,10 @@ type Env struct {
 	// It does not block.
 	Update func(Result)
 
+	// Touched is called with the absolute path of each file that the call reads or changes, and of each
+	// directory that it lists or searches. It may be nil.
+	Touched func(path string)
+
 	// Abandoned is called for a call of a tool that did not stop. It may
 	// be nil.
 	Abandoned func(tool string)

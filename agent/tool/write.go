@@ -16,8 +16,8 @@ import (
 var writeDoc string
 
 type writeArgs struct {
-	Path    string `json:"path" jsonschema:"Path of the file, absolute or relative to the working directory."`
-	Content string `json:"content" jsonschema:"The complete content of the file."`
+	Path    string `json:"path"`
+	Content string `json:"content"`
 }
 
 func newWrite(o Options) Tool {

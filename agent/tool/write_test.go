@@ -48,7 +48,7 @@ func TestWritePreview(t *testing.T) {
 func TestWriteRefuses(t *testing.T) {
 	t.Parallel()
 	w := diskWorld(t, tool.Options{}, map[string]string{"file": "", "dir/x": ""})
-	require.Equal(t, `write needs "content": The complete content of the file.`, w.refused("write", `{"path":"x"}`))
+	require.Equal(t, `write needs the parameter "content".`, w.refused("write", `{"path":"x"}`))
 	require.Equal(t, "write needs a path.", w.refused("write", `{"path":"","content":""}`))
 	require.Contains(t, w.refused("write", `{"path":"dir","content":""}`), "dir is a directory")
 	require.Equal(t, "Cannot read "+w.path("file/sub/x")+": not a directory.", w.refused("write", `{"path":"file/sub/x","content":""}`))

@@ -1,11 +1,8 @@
 package trust
 
 import (
-	"crypto/rand"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
@@ -110,35 +108,10 @@ func (s *Store) write(trusted []Trust, c content) error {
 	c.Trusted = trusted
 	raw, err := jsonv2.Marshal(c, jsonv2.Deterministic(true), jsontext.WithIndent("  "))
 	if err == nil {
-		err = s.Fs.MkdirAll(filepath.Dir(s.Path), 0o700)
-	}
-	if err == nil {
-		err = s.replace(append(raw, '\n'))
+		err = durable.WriteFile(s.Fs, s.Path, append(raw, '\n'), 0o600)
 	}
 	if err != nil {
 		return fault.New(fault.IO, "Cannot write the trusted folders to %s: %w", s.Path, err).With("path", s.Path)
 	}
 	return nil
-}
-
-// replace writes the file as a whole or not at all.
-func (s *Store) replace(raw []byte) (err error) {
-	temp := s.Path + "." + rand.Text()[:8] + ".tmp"
-	f, err := s.Fs.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = s.Fs.Remove(temp) // best effort; the error that matters is returned
-		}
-	}()
-	_, err = f.Write(raw)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return s.Fs.Rename(temp, s.Path)
 }

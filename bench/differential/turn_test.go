@@ -16,11 +16,16 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
+
+var turnAPIs = []provider.API{
+	provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses, provider.GoogleGenerativeAI,
+}
 
 // service is a service on loopback that speaks one wire format, with the models m and plain.
 type service struct {
@@ -48,6 +53,8 @@ func newService(t *testing.T, api provider.API) service {
 		s.Provider = anthropic.New(guard.Options{})
 	case provider.OpenAICompletions:
 		s.Provider = openai.NewCompletions(guard.Options{})
+	case provider.GoogleGenerativeAI:
+		s.Provider = gemini.New(guard.Options{})
 	default:
 		s.Provider = openai.NewResponses(guard.Options{})
 	}
@@ -157,7 +164,7 @@ func (w *world) stopWhenShown(live *agent.Session, stop func()) {
 // pi reads the output of our turns as we do, in each wire format, and can continue the session.
 func TestTurns(t *testing.T) {
 	t.Parallel()
-	for _, api := range []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses} {
+	for _, api := range turnAPIs {
 		t.Run(string(api), func(t *testing.T) {
 			t.Parallel()
 			run(t, 1, func(w *world) {
@@ -193,7 +200,7 @@ func TestTurns(t *testing.T) {
 // pi sees the same messages in a conversation that is stored in our own directory and format.
 func TestTurnsInOurDirectory(t *testing.T) {
 	t.Parallel()
-	for _, api := range []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses} {
+	for _, api := range turnAPIs {
 		t.Run(string(api), func(t *testing.T) {
 			t.Parallel()
 			run(t, 1, func(w *world) {

@@ -127,7 +127,10 @@ func printModels(cmd *cobra.Command, env *commands.Env) {
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		usable = append(usable, fmt.Sprintf("%s (%d)", visible.Line(name), count[name]))
 	}
-	cmd.Println("available models:", strings.Join(usable, ", "))
+	if len(usable) == 0 {
+		usable = []string{"none"}
+	}
+	cmd.Println("Models ready to use:", strings.Join(usable, ", "))
 }
 
 // dirState reports whether a directory exists. The error is the reason why it cannot be read.

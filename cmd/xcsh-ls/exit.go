@@ -65,6 +65,9 @@ func withCodes(commands ...*cobra.Command) {
 			if _, ok := errors.AsType[failure](err); ok {
 				return err
 			}
+			if fault.Is(err, fault.Limit) {
+				return failure{err, exitIncomplete}
+			}
 			if f, ok := errors.AsType[*fault.Error](err); ok && f.Data["class"] == string(provider.Empty) {
 				return failure{err, exitIncomplete}
 			}

@@ -9,12 +9,15 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -89,6 +92,7 @@ type flags struct {
 	terminalID           string
 	model, thinking      string
 	approval, sandbox    string
+	retries, retryLimit  string
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -122,6 +126,8 @@ func (f *flags) registerAgent(c *cobra.Command) {
 	own.StringVar(&f.model, "model", "", "`MODEL` for new sessions, as PROVIDER/ID; offline/demo needs no API key")
 	own.StringVar(&f.thinking, "thinking", "", "thinking `LEVEL` for new sessions: off, minimal, low, medium, high, xhigh or max")
 	own.StringVar(&f.approval, "approval", "", "approval `MODE` for tools: read-only, ask, auto-edit or yolo")
+	own.StringVar(&f.retries, "retries", "", "repeat a failed request to the model up to `N` times (default 3, and for two minutes if the service is overloaded)")
+	own.StringVar(&f.retryLimit, "retry-limit", "", "longest wait before a retry, as a `DURATION` such as 90s or 5m (default 1m, and 2m if the service is overloaded)")
 	own.StringVar(&f.sandbox, "sandbox", "", "sandbox for the model's commands: `on|off` (default on if the system supports it)")
 }
 
@@ -169,10 +175,40 @@ func (f *flags) check() error {
 	if f.thinking != "" && !slices.Contains(provider.Levels, provider.Level(f.thinking)) {
 		return invalidValue("thinking", f.thinking, "off, minimal, low, medium, high, xhigh or max")
 	}
+	if _, err := f.retryCount(); err != nil {
+		return err
+	}
+	if _, err := f.longestRetry(); err != nil {
+		return err
+	}
 	if _, ok := provider.ParseRef(f.model); f.model != "" && !ok {
 		return invalidValue("model", f.model, "PROVIDER/ID, such as offline/demo")
 	}
 	return nil
+}
+
+// retryCount returns the number of retries, nil without the flag.
+func (f *flags) retryCount() (*int, error) {
+	if f.retries == "" {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(f.retries)
+	if err != nil || n < 0 || n > lsp.MaxRetries {
+		return nil, invalidValue("retries", f.retries, fmt.Sprintf("a whole number from 0 to %d", lsp.MaxRetries))
+	}
+	return &n, nil
+}
+
+// longestRetry returns the longest wait before a retry, 0 without the flag.
+func (f *flags) longestRetry() (time.Duration, error) {
+	if f.retryLimit == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(f.retryLimit)
+	if err != nil || d < lsp.MinRetryLimit || d > lsp.MaxRetryLimit {
+		return 0, invalidValue("retry-limit", f.retryLimit, "a duration from 1s to 1h, such as 90s")
+	}
+	return d, nil
 }
 
 // examples formats pairs of a comment and a command line.

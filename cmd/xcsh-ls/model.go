@@ -12,11 +12,15 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
+	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
@@ -35,7 +39,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.AgentDirs = p.gate.Check
 	models := &catalog.Catalog{
 		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
-		Getenv: os.Getenv, Services: services(), Local: detector(),
+		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(),
 	}
 	cfg.Models = models
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
@@ -46,21 +50,38 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
 	prompts := system.Builder{
-		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, Tools: cfg.Tools, OS: runtime.GOOS,
+		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, OS: runtime.GOOS, Shell: shell.Name(),
 		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
 	}
 	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
+	cfg.Retry = retries(s)
+	cfg.Notes = prompts.Below
+	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
 
-// services returns the providers that implement the APIs of the models.
-func services() map[provider.API]provider.Provider {
-	var o guard.Options
+// retries returns the configured retries of failed requests.
+func retries(s lsp.Settings) loop.Retry {
+	r := loop.Retry{Limit: s.RetryLimit}
+	if s.Retries != nil {
+		r.Attempts, r.Disabled = *s.Retries, *s.Retries == 0
+	}
+	return r
+}
+
+// services returns the providers that implement the APIs of the models. retention is the setting of
+// that name. pi reads the same variable.
+func services(retention string) map[provider.API]provider.Provider {
+	o := guard.Options{LongCache: retention == "long" || retention != "short" && os.Getenv("PI_CACHE_RETENTION") == "long"}
 	return map[provider.API]provider.Provider{
-		provider.AnthropicMessages: anthropic.New(o),
-		provider.OpenAICompletions: openai.NewCompletions(o),
-		provider.OpenAIResponses:   openai.NewResponses(o),
-		provider.Scripted:          offline.Provider{Now: time.Now},
+		provider.AnthropicMessages:  anthropic.New(o),
+		provider.OpenAICompletions:  openai.NewCompletions(o),
+		provider.OpenAIResponses:    openai.NewResponses(o),
+		provider.AzureResponses:     openai.NewAzure(o, os.Getenv),
+		provider.GoogleGenerativeAI: gemini.New(o),
+		provider.GoogleVertex:       gemini.NewVertex(o, os.Getenv),
+		provider.BedrockConverse:    bedrock.New(o, os.Getenv),
+		provider.Scripted:           offline.Provider{Now: time.Now},
 	}
 }
 

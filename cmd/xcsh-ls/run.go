@@ -111,7 +111,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	out := output{to, leave}
-	var p printer = &textPrinter{out: out, err: cmd.ErrOrStderr()}
+	var p printer = &textPrinter{out: out, err: cmd.ErrOrStderr(), note: newRetryNote(cmd.ErrOrStderr())}
 	if asJSON {
 		p = &jsonPrinter{out: out}
 	}
@@ -246,8 +246,9 @@ func (p *jsonPrinter) end() {}
 type textPrinter struct {
 	out, err io.Writer
 	mu       sync.Mutex
-	open     bool   // the last line has no newline yet; guarded by mu
-	notSaved string // why the last attempt to save the session failed; guarded by mu
+	note     retryNote // guarded by mu
+	open     bool      // the last line has no newline yet; guarded by mu
+	notSaved string    // why the last attempt to save the session failed; guarded by mu
 }
 
 func (*textPrinter) header(*agent.Session) error { return nil }
@@ -255,6 +256,7 @@ func (*textPrinter) header(*agent.Session) error { return nil }
 func (p *textPrinter) event(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.note.event(e)
 	switch e := e.(type) {
 	case event.MessageUpdate:
 		if e.Update.Type == event.TextDelta {
@@ -271,8 +273,6 @@ func (p *textPrinter) event(e event.Event) {
 			line, _, _ := strings.Cut(text, "\n")
 			fmt.Fprintln(p.err, "✗", visible.Line(e.ToolName)+":", visible.Line(line))
 		}
-	case event.RetryStart:
-		fmt.Fprintf(p.err, "%s Retrying in %d s (attempt %d of %d).\n", visible.Line(e.ErrorMessage), (e.DelayMs+999)/1000, e.Attempt, e.MaxAttempts)
 	case event.NotSaved:
 		if e.ErrorMessage != p.notSaved { // every message repeats it
 			fmt.Fprintln(p.err, "Couldn't save the session:", visible.Line(e.ErrorMessage))
@@ -286,6 +286,7 @@ func (p *textPrinter) event(e event.Event) {
 func (p *textPrinter) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.note.clear()
 	p.endLine()
 }
 

@@ -74,6 +74,12 @@ func (f flags) override(s *lsp.Settings) {
 	set(&s.ThinkingLevel, f.thinking)
 	set(&s.Approval, f.approval)
 	set(&s.Sandbox, f.sandbox)
+	if n, err := f.retryCount(); err == nil && n != nil { // check has reported an error
+		s.Retries = n
+	}
+	if d, err := f.longestRetry(); err == nil && d > 0 {
+		s.RetryLimit = d
+	}
 	if f.noSession {
 		persist := false
 		s.Persist = &persist

@@ -25,19 +25,24 @@ type screen struct {
 }
 
 // stdoutScreen describes standard output.
-func stdoutScreen() screen {
-	if !stdoutIsTerminal() {
+func stdoutScreen() screen { return screenOf(os.Stdout) }
+
+// screenOf describes an output.
+func screenOf(f *os.File) screen {
+	if !isTerminal(f) {
 		return screen{}
 	}
-	width, _, err := term.GetSize(int(os.Stdout.Fd())) // fails under Cygwin
+	width, _, err := term.GetSize(int(f.Fd())) // fails under Cygwin
 	if err != nil {
 		width = 0
 	}
 	return screen{terminal: true, width: width}
 }
 
-func stdoutIsTerminal() bool {
-	fd := os.Stdout.Fd()
+func stdoutIsTerminal() bool { return isTerminal(os.Stdout) }
+
+func isTerminal(f *os.File) bool {
+	fd := f.Fd()
 	return isatty.IsTerminal(fd) || isatty.IsCygwinTerminal(fd)
 }
 

@@ -88,7 +88,7 @@ func TestTurnInAnEditor(t *testing.T) {
 			"range": lsptest.Fields{"start": lsptest.Fields{"line": 1, "character": 4}, "end": lsptest.Fields{"line": 1, "character": 4}}, "text": "😀 ",
 		})
 		turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "change a.txt"})
-		ed.AnswerQuestion("xcsh wants to: Edit a.txt\nFor this session: edits to files in this folder, except protected files", "Allow")
+		ed.AnswerQuestion("Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files", "Allow")
 
 		request := ed.WaitRequest("workspace/applyEdit")
 		var edit applied

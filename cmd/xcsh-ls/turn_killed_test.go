@@ -36,8 +36,10 @@ func bashCall(n int, command string) providertest.Call {
 func resultsByCall(m *machine) map[string]string {
 	results := map[string]string{}
 	requests := m.Requests()
-	for id, text := range requests[len(requests)-1].Results() {
-		results[strings.TrimPrefix(id, "call_")] = text
+	for _, message := range requests[len(requests)-1].Messages {
+		if message.Role == provider.RoleToolResult { // in the order of the calls; not every service has ids
+			results[fmt.Sprint(len(results)+1)] = message.PlainText()
+		}
 	}
 	return results
 }

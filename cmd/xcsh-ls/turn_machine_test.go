@@ -19,7 +19,10 @@ import (
 )
 
 // formats are the wire formats that a service may speak.
-var formats = []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses}
+var formats = []provider.API{
+	provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses, provider.AzureResponses, provider.GoogleGenerativeAI,
+	provider.BedrockConverse,
+}
 
 // forEachFormat runs a test once per wire format.
 func forEachFormat(t *testing.T, test func(t *testing.T, m *machine)) {

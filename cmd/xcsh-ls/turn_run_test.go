@@ -289,6 +289,18 @@ func skipWithoutSignals(t *testing.T) {
 	}
 }
 
+// A turn that a limit ends is incomplete.
+func TestRunOfATurnThatALimitEnds(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.OpenAICompletions)
+	m.Script("m", providertest.Reply{ToolCalls: []providertest.Call{{Name: "read", Args: map[string]string{"path": "missing"}}}})
+	code, stdout, stderr := m.run("run", "--model", "fake/m", "first")
+	require.Equal(t, 3, code, stderr)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "the same call of read failed 3 times")
+	require.Len(t, m.Requests(), 3)
+}
+
 // An answer without text is not a success for a script.
 func TestRunOfAnEmptyAnswer(t *testing.T) {
 	t.Parallel()

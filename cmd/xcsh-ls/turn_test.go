@@ -17,7 +17,7 @@ import (
 )
 
 // editQuestion is the text of the message box before a.txt is edited.
-const editQuestion = "xcsh wants to: Edit a.txt\nFor this session: edits to files in this folder, except protected files"
+const editQuestion = "Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files"
 
 // gated is the offline demo, but waits for the test before each answer.
 type gated struct {
@@ -408,7 +408,7 @@ func TestNotificationsOfHosts(t *testing.T) {
 
 	// Every failure is sent as an event, because a notification has no response.
 	for method, want := range map[string]event{
-		"xcsh/steer":       {Text: "xcsh.steer", Kind: "stale", ErrorMessage: "No turn is running in /w; send a prompt instead."},
+		"xcsh/steer":       {Text: "xcsh.steer", Kind: "stale", ErrorMessage: "No turn is running in /w. Send a prompt instead."},
 		"xcsh/setModel":    {Text: "xcsh.setModel", Kind: "invalidArgument", ErrorMessage: `xcsh.setModel has no argument "text".`},
 		"xcsh/setThinking": {Text: "xcsh.setThinking", Kind: "invalidArgument", ErrorMessage: `xcsh.setThinking has no argument "text".`},
 	} {

@@ -75,7 +75,7 @@ var wireEnums = []struct {
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
 		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
-		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Cancelled, fault.Internal,
+		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.Internal,
 	})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
 		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel,

@@ -36,6 +36,7 @@ const (
 	NameInUse       Kind = "nameInUse"       // another session of the folder has the title; data: id, path
 	OutsideRoot     Kind = "outsideRoot"     // the target is not where it may be; data: path
 	Provider        Kind = "provider"        // the model's service failed; data: status, retryAfterMs
+	Limit           Kind = "limit"           // a limit of the server ended the turn; data: limit
 	Cancelled       Kind = "cancelled"       // the user or the client cancelled
 	Internal        Kind = "internal"        // a bug
 )

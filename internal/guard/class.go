@@ -36,7 +36,9 @@ func (p *Problem) class(status int) provider.Class {
 	named := p.Type + "\n" + p.Code
 	limited := limitWords.MatchString(text)
 	switch {
-	case status == http.StatusRequestEntityTooLarge, !limited && status < 500 && overflowWords.MatchString(text):
+	case status == http.StatusTooManyRequests && p.details.passing():
+		return provider.RateLimit // Google's text is about a quota, too
+	case status == http.StatusRequestEntityTooLarge, !limited && status < 500 && status != http.StatusTooManyRequests && overflowWords.MatchString(text):
 		return provider.ContextOverflow
 	case status == http.StatusPaymentRequired, status < 500 && quotaWords.MatchString(text):
 		return provider.Quota

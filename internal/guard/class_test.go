@@ -11,6 +11,11 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
+// google is Google's error for every kind of limit, with details.
+func google(details string) string {
+	return `[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan and billing details.","details":[` + details + `]}}]`
+}
+
 // The texts are those of the services; a status of 200 is an error within a stream.
 func TestClasses(t *testing.T) {
 	t.Parallel()
@@ -44,6 +49,18 @@ func TestClasses(t *testing.T) {
 		{429, `{"error":{"status":"RESOURCE_EXHAUSTED","message":"Resource has been exhausted"}}`, provider.RateLimit},
 		{200, `{"error":{"type":"rate_limit_error","message":"slow"}}`, provider.RateLimit},
 		{200, `{"error":{"code":429,"message":"upstream"}}`, provider.RateLimit},
+
+		{429, `{"message":"Too many tokens, please wait before trying again."}`, provider.RateLimit},
+		{429, google(`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.07s"}`), provider.RateLimit},
+		{429, google(`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"retryDelay":"9s"}`), provider.Quota},
+		{429, google(`"not an object",{"retryDelay":7},{"retryDelay":"soon"}`), provider.Quota},
+		{429, google(`{"violations":[{"quotaId":"GenerateRequestsPerMinute"}]},{"retryDelay":"9s"}`), provider.RateLimit},
+		{403, google(`{"retryDelay":"9s"}`), provider.Quota},
+		{400, `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"API key not valid. Please pass a valid API key."}}`, provider.Auth},
+		{400, `{"error":{"code":400,"status":"FAILED_PRECONDITION","message":"User location is not supported for the API use."}}`, provider.InvalidRequest},
+		{500, `{"error":{"code":500,"status":"INTERNAL","message":"An internal error has occurred."}}`, provider.Server},
+		{200, `{"error":{"code":503,"status":"UNAVAILABLE","message":"The model is overloaded. Please try again later."}}`, provider.Overloaded},
+		{504, `{"error":{"code":504,"status":"DEADLINE_EXCEEDED","message":"Deadline expired before operation could complete."}}`, provider.Server},
 
 		{529, `{"error":{"type":"overloaded_error","message":"Overloaded"}}`, provider.Overloaded},
 		{503, ``, provider.Overloaded},

@@ -52,6 +52,7 @@ func (x *exchange) explain(err error) *provider.Error {
 		status = p.Status
 	}
 	failure := x.fail(p.class(status), p.Message)
+	failure.RetryAfter = p.details.delay
 	failure.Code = p.Code
 	if failure.Code == "" {
 		failure.Code = p.Type

@@ -15,6 +15,8 @@ type Options struct {
 	Transport http.RoundTripper // nil: one that is shared by all clients
 	Idle      time.Duration     // silence that ends a request, also before the first byte; 0: DefaultIdle; < 0: none
 
+	LongCache bool // set LongCache in every request
+
 	AfterFunc func(time.Duration, func()) Timer // nil: time.AfterFunc
 	Now       func() time.Time                  // nil: time.Now
 }
@@ -38,6 +40,9 @@ func (o Options) afterFunc(d time.Duration, f func()) Timer {
 	}
 	return time.AfterFunc(d, f)
 }
+
+// Clock returns the time of a request, for clients that sign it.
+func (o Options) Clock() time.Time { return o.now() }
 
 func (o Options) now() time.Time {
 	if o.Now != nil {

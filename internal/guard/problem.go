@@ -16,6 +16,8 @@ type Problem struct {
 	Message   string
 	Param     string // the part of the request that the problem is about
 	RequestID string
+
+	details details
 }
 
 func (p *Problem) Error() string { return p.Message }
@@ -31,6 +33,7 @@ func ParseError(data []byte) *Problem {
 		Status   json.RawMessage `json:"status"`
 		Param    json.RawMessage `json:"param"`
 		Message  json.RawMessage `json:"message"`
+		Details  json.RawMessage `json:"details"`
 		Metadata struct {
 			Raw json.RawMessage `json:"raw"`
 		} `json:"metadata"`
@@ -45,6 +48,7 @@ func ParseError(data []byte) *Problem {
 	}
 	p.Type, p.Code, p.Message = scalar(o.Type), scalar(o.Code), words([]byte(scalar(o.Message)))
 	p.Param = scalar(o.Param)
+	p.details = parseDetails(o.Details)
 	if p.Type == "" {
 		p.Type = scalar(o.Status) // Google's word for it
 	}

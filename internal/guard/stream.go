@@ -20,10 +20,26 @@ import (
 
 // Call is a request in a service's format. Content type and accepted type are added.
 type Call struct {
-	URL    string
-	Header http.Header
-	Body   []byte
+	URL     string
+	Header  http.Header
+	Body    []byte
+	Framing *Framing // of the answer; nil: server-sent events
+
+	// Instead returns another form of the request for a service that refused this one, and whether
+	// there is one. nil: there is none.
+	Instead func(cause *provider.Error) (Call, bool)
 }
+
+// Framing is a form in which events follow each other, other than server-sent events.
+type Framing struct {
+	MediaType string
+
+	// Events returns a function that reads the next event of a stream. Its errors are io.EOF for a
+	// clean end, and any other for a stream that broke.
+	Events func(io.Reader) func() (Event, error)
+}
+
+const mediaType = "text/event-stream"
 
 // Decoder reads the events of one answer in a wire format.
 type Decoder interface {
@@ -48,6 +64,7 @@ func Stream(ctx context.Context, req provider.Request, o Options, begin Begin) i
 	return func(yield func(provider.Event) bool) {
 		req := req
 		req.Key = strings.TrimSpace(req.Key) // a line end gets into it easily
+		req.LongCache = req.LongCache || o.LongCache
 		a := answer.New(req.Model, o.now(), yield)
 		x := &exchange{req: req, options: o, secrets: secrets(req)}
 		if err := x.run(ctx, a, begin); err != nil {
@@ -80,31 +97,54 @@ func (x *exchange) run(parent context.Context, a *answer.Answer, begin Begin) *p
 		return x.broken(ctx, ctx.Err())
 	}
 	call, decoder, err := begin(x.req, a)
+	if own, ok := errors.AsType[*provider.Error](err); ok {
+		return own
+	}
 	if err != nil {
 		return x.fail(provider.InvalidRequest, err.Error())
 	}
 	x.body = call.Body
 	w := newWatch(x.options, cancel)
 	defer w.stop()
+	for {
+		failure, refused := x.exchange(ctx, call, decoder, a, w)
+		if !refused || call.Instead == nil {
+			return failure
+		}
+		instead, ok := call.Instead(failure)
+		if !ok {
+			return failure
+		}
+		instead.Instead, call, x.id = nil, instead, "" // one other form is enough
+	}
+}
+
+// exchange makes the call and reads the answer. refused reports that the service answered with a
+// failure instead.
+func (x *exchange) exchange(ctx context.Context, call Call, decoder Decoder, a *answer.Answer, w *watch) (failure *provider.Error, refused bool) {
 	resp, err := x.send(ctx, call, w)
 	if err != nil {
-		return x.broken(ctx, err)
+		return x.broken(ctx, err), false
 	}
 	defer resp.Body.Close()
 	body := watched{resp.Body, w}
-	if failure := x.check(resp, body); failure != nil {
-		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
-			return x.broken(ctx, cause)
-		}
-		return failure
+	accepted, next := mediaType, newEventReader(body).next
+	if f := call.Framing; f != nil {
+		accepted, next = f.MediaType, f.Events(body)
 	}
-	return x.read(ctx, newEventReader(body), decoder, a)
+	if failure := x.check(resp, accepted, body); failure != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errIdle) {
+			return x.broken(ctx, cause), false
+		}
+		return failure, true
+	}
+	return x.read(ctx, next, decoder, a), false
 }
 
 // read hands the events to the decoder until the answer is complete.
-func (x *exchange) read(ctx context.Context, events *eventReader, decoder Decoder, a *answer.Answer) *provider.Error {
+func (x *exchange) read(ctx context.Context, next func() (Event, error), decoder Decoder, a *answer.Answer) *provider.Error {
 	for began := false; ; began = true {
-		e, err := events.next()
+		e, err := next()
 		switch {
 		case ctx.Err() != nil:
 			return x.broken(ctx, ctx.Err())
@@ -137,7 +177,10 @@ func (x *exchange) send(ctx context.Context, call Call, w *watch) (*http.Respons
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("Accept", mediaType)
+	if call.Framing != nil {
+		req.Header.Set("Accept", call.Framing.MediaType)
+	}
 	req.Header.Set("User-Agent", "xcsh-ls")
 	for name, values := range call.Header {
 		req.Header[http.CanonicalHeaderKey(name)] = values
@@ -155,7 +198,7 @@ func (x *exchange) send(ctx context.Context, call Call, w *watch) (*http.Respons
 }
 
 // check makes an error of an answer that is not a stream of events.
-func (x *exchange) check(resp *http.Response, body io.Reader) *provider.Error {
+func (x *exchange) check(resp *http.Response, accepted string, body io.Reader) *provider.Error {
 	x.status = resp.StatusCode
 	for _, name := range []string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid"} {
 		if x.id == "" {
@@ -167,7 +210,7 @@ func (x *exchange) check(resp *http.Response, body io.Reader) *provider.Error {
 	case x.status >= 300 && x.status < 400:
 		return x.fail(provider.Protocol, "it redirects to "+target(resp)+
 			", and the key is not sent there; if the address is correct, set it as the base URL")
-	case x.status/100 == 2 && kind == "text/event-stream":
+	case x.status/100 == 2 && kind == accepted:
 		return nil
 	default:
 		page, _ := io.ReadAll(io.LimitReader(body, enough)) // a partial page is enough to report
@@ -180,7 +223,9 @@ func (x *exchange) check(resp *http.Response, body io.Reader) *provider.Error {
 			return x.fail(provider.Protocol, "status "+resp.Status+" with "+shown)
 		}
 		failure := x.explain(problem)
-		failure.RetryAfter = retryAfter(resp.Header, x.options.now())
+		if delay := retryAfter(resp.Header, x.options.now()); delay > 0 {
+			failure.RetryAfter = delay
+		}
 		return failure
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // decodeAnthropic reads a request and refuses it for the same reasons as the service.
-func decodeAnthropic(body []byte, h http.Header) (Request, error) {
+func decodeAnthropic(r *http.Request, body []byte) (Request, error) {
 	var in anthropicRequest
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
@@ -18,7 +18,7 @@ func decodeAnthropic(body []byte, h http.Header) (Request, error) {
 		return Request{Model: in.Model}, err
 	}
 	req := Request{Model: in.Model}
-	if err := in.check(h); err != nil {
+	if err := in.check(r.Header); err != nil {
 		return req, err
 	}
 	req.MaxTokens = *in.MaxTokens
@@ -26,6 +26,12 @@ func decodeAnthropic(body []byte, h http.Header) (Request, error) {
 		req.System += p.Text
 	}
 	for _, t := range in.Tools {
+		if t.Strict != nil && *t.Strict {
+			req.strict = true
+			if err := checkStrict(t.Name, t.InputSchema, false); err != nil {
+				return req, err
+			}
+		}
 		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: t.Description, Parameters: t.InputSchema})
 	}
 	for i, m := range in.Messages {

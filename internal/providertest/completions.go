@@ -212,6 +212,7 @@ type completionsTool struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		Parameters  json.RawMessage `json:"parameters"`
+		Strict      bool            `json:"strict"`
 	} `json:"function"`
 }
 

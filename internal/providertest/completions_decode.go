@@ -8,7 +8,7 @@ import (
 )
 
 // decodeCompletions reads a request and refuses it for the same reasons as the service.
-func decodeCompletions(body []byte, _ http.Header) (Request, error) {
+func decodeCompletions(_ *http.Request, body []byte) (Request, error) {
 	var in completionsRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err
@@ -25,6 +25,12 @@ func decodeCompletions(body []byte, _ http.Header) (Request, error) {
 	for i, t := range in.Tools {
 		if t.Type != "function" || !toolName.MatchString(t.Function.Name) {
 			return req, invalid("Invalid 'tools[%d].function.name': string does not match pattern.", i)
+		}
+		if t.Function.Strict {
+			req.strict = true
+			if err := checkStrict(t.Function.Name, t.Function.Parameters, true); err != nil {
+				return req, err
+			}
 		}
 		req.Tools = append(req.Tools, provider.Tool{
 			Name: t.Function.Name, Description: t.Function.Description, Parameters: t.Function.Parameters,

@@ -15,6 +15,7 @@ type Limits struct {
 	Signed bool // tool calls have Gemini's signature, that of the reply or the one for calls of other models
 
 	NoImages bool // every image is rejected
+	NoStrict bool // every strict tool is rejected
 
 	// Reject returns the reason to reject a request for its content, "" for none.
 	Reject func(Request) string
@@ -40,6 +41,8 @@ func (l Limits) check(f *format, req Request) *refusal {
 	switch {
 	case l.NoImages && req.hasImages():
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")
+	case l.NoStrict && req.strict:
+		return invalid("The compiled grammar is too large, which would cause performance issues. Simplify your tool schemas or reduce the number of strict tools.")
 	case l.Signed && !signed(req):
 		return invalid("Function call is missing a thought_signature in functionCall parts.")
 	case l.Output > 0 && req.MaxTokens > l.Output:
@@ -57,7 +60,10 @@ func (l Limits) check(f *format, req Request) *refusal {
 // signed reports whether every tool call of the request has a signature.
 func signed(req Request) bool {
 	for _, m := range req.Messages {
-		for _, call := range m.ToolCalls() {
+		for i, call := range m.ToolCalls() {
+			if i > 0 && google(req.API) {
+				break // of parallel calls it signs the first one
+			}
 			if call.ThoughtSignature == "" {
 				return false
 			}

@@ -29,9 +29,13 @@ func (s *Server) play(f *format, reply Reply, m made, w http.ResponseWriter, r *
 		writeJSON(w, no.status, f.refuse(no))
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	out := stream{w: w, flush: http.NewResponseController(w), frame: serverSent}
+	media := "text/event-stream; charset=utf-8"
+	if f.frame != nil {
+		media, out.frame = f.media, f.frame
+	}
+	w.Header().Set("Content-Type", media)
 	w.WriteHeader(http.StatusOK)
-	out := stream{w: w, flush: http.NewResponseController(w)}
 	held, broken := reply.Hold == nil, reply.Fault == NoFault
 	for _, fr := range f.frames(reply, m) {
 		if out.send(fr) != nil {
@@ -70,6 +74,15 @@ func wait(gate <-chan struct{}, r *http.Request) bool {
 type stream struct {
 	w     io.Writer
 	flush *http.ResponseController
+	frame func(name string, data []byte) []byte
+}
+
+// serverSent is an event as most formats have it.
+func serverSent(name string, data []byte) []byte {
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return fmt.Appendf(nil, "%sdata: %s\n\n", name, data)
 }
 
 func (o stream) send(f frame) error {
@@ -81,11 +94,7 @@ func (o stream) send(f frame) error {
 		}
 		data = raw(encoded)
 	}
-	name := ""
-	if f.event != "" {
-		name = "event: " + f.event + "\n"
-	}
-	_, err := fmt.Fprintf(o.w, "%sdata: %s\n\n", name, data)
+	_, err := o.w.Write(o.frame(f.event, []byte(data)))
 	return errors.Join(err, o.flush.Flush())
 }
 

@@ -22,6 +22,8 @@ type Request struct {
 	Header http.Header     // credentials are replaced by "(hidden)"
 	Body   json.RawMessage // as received
 
+	strict bool // it has a tool whose schema has to be enforced
+
 	// Ended is closed when the service is done with the request, because the answer is
 	// complete or because the client left. nil for [Scripted].
 	Ended <-chan struct{}

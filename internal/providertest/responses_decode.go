@@ -37,10 +37,11 @@ type responsesTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
 }
 
 // decodeResponses reads a request and refuses it for the same reasons as the service.
-func decodeResponses(body []byte, _ http.Header) (Request, error) {
+func decodeResponses(_ *http.Request, body []byte) (Request, error) {
 	var in responsesRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Request{}, err
@@ -61,6 +62,12 @@ func decodeResponses(body []byte, _ http.Header) (Request, error) {
 	for i, t := range in.Tools {
 		if t.Type != "function" || !toolName.MatchString(t.Name) {
 			return req, invalid("Invalid 'tools[%d].name': string does not match pattern.", i)
+		}
+		if t.Strict {
+			req.strict = true
+			if err := checkStrict(t.Name, t.Parameters, true); err != nil {
+				return req, err
+			}
 		}
 		req.Tools = append(req.Tools, provider.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}

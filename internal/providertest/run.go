@@ -39,6 +39,9 @@ func Run(t *testing.T, api provider.API, newProvider func(guard.Options) provide
 	t.Run("the reader leaves", s.leaves)
 	t.Run("an event of 3 MB", s.large)
 	for name, change := range framings {
+		if s.api == provider.BedrockConverse && name != "one byte at a time" {
+			continue // its framing is not text
+		}
 		t.Run("framing: "+name, func(t *testing.T) {
 			k := s.kit(t)
 			k.wire.change = change
@@ -86,12 +89,16 @@ func (s suite) complete(t *testing.T) {
 	assert.Equal(t, "{}", string(calls[1].Arguments))
 	assert.NotEqual(t, calls[0].ID, calls[1].ID)
 	assert.Equal(t, provider.StopToolUse, m.StopReason)
-	assert.NotEmpty(t, m.ResponseID)
+	assert.Equal(t, s.api == provider.BedrockConverse, m.ResponseID == "", "only Bedrock does not name its answers")
 	assert.Equal(t, []any{s.api, "fake", "m"}, []any{m.API, m.Provider, m.Model})
 	assert.Equal(t, now.UnixMilli(), m.Timestamp)
 	u := *m.Usage
-	assert.Equal(t, []int{100, 20, 40, 10, 170}, []int{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.TotalTokens})
-	assert.InDelta(t, (100*3+20*15+40*0.3+10*3.75)/1e6, u.Cost.Total, 1e-12)
+	written := 10
+	if google(s.api) {
+		written = 0 // it does not say what it writes to its cache
+	}
+	assert.Equal(t, []int{110 - written, 20, 40, written, 170}, []int{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.TotalTokens})
+	assert.InDelta(t, (float64(110-written)*3+20*15+40*0.3+float64(written)*3.75)/1e6, u.Cost.Total, 1e-12)
 
 	got := k.Requests()[0]
 	assert.Equal(t, "Be brief.", got.System)
@@ -163,6 +170,9 @@ func (s suite) conversation(t *testing.T) {
 func (s suite) arguments(t *testing.T) {
 	k := s.kit(t)
 	for _, raw := range []string{`{"a":`, `[1]`, `{"a":1,"a":2}`, `"text"`} {
+		if google(s.api) && !json.Valid([]byte(raw)) {
+			continue // there they are not a text
+		}
 		k.Script("m", Reply{ToolCalls: []Call{{Name: "read", Args: json.RawMessage(raw)}}})
 		o := Collect(t, k.client.Stream(t.Context(), k.ask()))
 		require.Nil(t, o.Err)
@@ -194,7 +204,7 @@ func (s suite) fault(t *testing.T, f Fault) {
 		assert.Empty(t, o.Message.Content)
 	case f.where() == inText:
 		assert.Equal(t, "01234567", o.Message.PlainText())
-	case f.where() == inCall:
+	case f.where() == inCall && !google(s.api): // there calls come whole
 		c := o.Message.ToolCalls()
 		require.Len(t, c, 1)
 		assert.Equal(t, "{}", string(c[0].Arguments))
@@ -204,6 +214,8 @@ func (s suite) fault(t *testing.T, f Fault) {
 		want := map[provider.API]refusal{
 			provider.AnthropicMessages: anthropicFormat.faults[f],
 			provider.OpenAICompletions: openAIFaults[f], provider.OpenAIResponses: openAIFaults[f],
+			provider.AzureResponses: openAIFaults[f], provider.GoogleGenerativeAI: geminiFormat.faults[f], provider.GoogleVertex: geminiFormat.faults[f],
+			provider.BedrockConverse: bedrockFormat.faults[f],
 		}[s.api]
 		assert.Equal(t, want.status, o.Err.Status)
 		assert.Contains(t, o.Err.Message, want.message)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -61,6 +62,10 @@ func (s *Server) URL(api provider.API) string {
 	switch api {
 	case provider.OpenAICompletions, provider.OpenAIResponses:
 		return s.http.URL + "/v1"
+	case provider.AzureResponses:
+		return s.http.URL + "/openai/v1"
+	case provider.GoogleGenerativeAI:
+		return s.http.URL + "/v1beta"
 	default:
 		return s.http.URL
 	}
@@ -90,11 +95,15 @@ func (s *Server) Requests() []Request {
 type format struct {
 	api    provider.API
 	path   string
-	decode func(body []byte, h http.Header) (Request, error) // the error may be a *refusal
+	decode func(r *http.Request, body []byte) (Request, error) // the error may be a *refusal
 	frames func(r Reply, m made) []frame
 	refuse func(refusal) any   // the body of an error answer
 	within func(refusal) frame // an error in the middle of a stream
 	faults map[Fault]refusal
+
+	// Of formats whose answers are not server-sent events.
+	media string
+	frame func(name string, data []byte) []byte
 }
 
 // made holds the values that the server makes up for an answer.
@@ -124,7 +133,7 @@ func (r *refusal) Error() string { return r.message }
 
 type object = map[string]any
 
-var formats = []*format{anthropicFormat, completionsFormat, responsesFormat}
+var formats = []*format{anthropicFormat, completionsFormat, responsesFormat, azureFormat, geminiFormat, vertexFormat, vertexKeyFormat, bedrockFormat}
 
 const hidden = "(hidden)"
 
@@ -136,8 +145,8 @@ func (s *Server) serve(f *format, w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	req, err := f.decode(body, r.Header)
-	admitted := s.Key == "" || r.Header.Get("X-Api-Key") == s.Key || r.Header.Get("Authorization") == "Bearer "+s.Key
+	req, err := f.decode(r, body)
+	admitted := s.admits(r.Header)
 	ended := make(chan struct{})
 	defer close(ended)
 	m := s.record(f, &req, body, r.Header, ended)
@@ -171,6 +180,13 @@ func (s *Server) serve(f *format, w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.play(f, reply, m, w, r)
+}
+
+// admits reports whether a request has the key. Signatures are checked by the format that has them.
+func (s *Server) admits(h http.Header) bool {
+	authorization := h.Get("Authorization")
+	given := []string{h.Get("X-Api-Key"), h.Get("X-Goog-Api-Key"), h.Get("Api-Key"), strings.TrimPrefix(authorization, "Bearer ")}
+	return s.Key == "" || strings.HasPrefix(authorization, "AWS4-") || slices.Contains(given, s.Key)
 }
 
 // record keeps the request, without credentials.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
@@ -22,6 +23,16 @@ type File struct {
 	afero.File
 	ID   string
 	Path string
+
+	fs afero.Fs
+}
+
+// Close makes the content and the name durable, because an entry of the session is about to name
+// the artifact, and closes the file.
+func (f *File) Close() error {
+	err := errors.Join(f.Sync(), f.File.Close())
+	durable.SyncDir(f.fs, filepath.Dir(f.Path))
+	return err
 }
 
 // artifactTries bounds the attempts to find a number that no other program takes.
@@ -41,7 +52,7 @@ func (d Dir) Create(tool string) (*File, error) {
 	if _, err := d.exists(dir); err != nil {
 		return nil, err
 	}
-	if err := d.Fs.MkdirAll(dir, disk.DirMode); err != nil {
+	if err := durable.MakeDirs(d.Fs, dir, disk.DirMode); err != nil {
 		return nil, disk.Fault("create", dir, err)
 	}
 	for try := range artifactTries {
@@ -75,7 +86,7 @@ func createNumbered(fsys afero.Fs, dir, tool string, number int64) (*File, error
 	// own, so that at most one of two files created at the same time remains.
 	used, err := numbersIn(fsys, dir)
 	if err == nil && used[number] == 1 {
-		return &File{File: f, ID: strconv.FormatInt(number, 10), Path: path}, nil
+		return &File{File: f, ID: strconv.FormatInt(number, 10), Path: path, fs: fsys}, nil
 	}
 	_ = f.Close()
 	_ = fsys.Remove(path) // best effort: it is empty

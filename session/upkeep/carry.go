@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
@@ -75,8 +76,8 @@ func carry(s *session.Store, from, to string, was *disk.State) error {
 			return errors.Join(err, putBack(s, to, from))
 		}
 	}
-	disk.SyncDir(s.Fs, filepath.Dir(to))
-	disk.SyncDir(s.Fs, filepath.Dir(from))
+	durable.SyncDir(s.Fs, filepath.Dir(to))
+	durable.SyncDir(s.Fs, filepath.Dir(from))
 	return nil
 }
 
@@ -114,7 +115,7 @@ func carryAcross(s *session.Store, from, to string, was *disk.State) error {
 		_ = removeTree(s.Fs, copied) // best effort; the error that matters is returned
 		return disk.Fault("move", from, err)
 	}
-	disk.SyncDir(s.Fs, filepath.Dir(to))
+	durable.SyncDir(s.Fs, filepath.Dir(to))
 	// Moved away by one rename, so that no reader finds a half of it.
 	aside := beside(from, suffix+".moved")
 	if err := s.Fs.Rename(from, aside); err != nil {
@@ -130,7 +131,7 @@ func carryAcross(s *session.Store, from, to string, was *disk.State) error {
 	if err := removeTree(s.Fs, aside); err != nil {
 		s.Log.Warn("a moved file could not be removed where it was", zap.String("path", aside), zap.Error(err))
 	}
-	disk.SyncDir(s.Fs, filepath.Dir(from))
+	durable.SyncDir(s.Fs, filepath.Dir(from))
 	return nil
 }
 
@@ -175,7 +176,7 @@ func makeDir(s *session.Store, path string) (undo func(), err error) {
 	} else if err != nil {
 		return nil, disk.Fault("create", path, err) // it would be unknown whether the directory is ours to remove
 	}
-	if err := s.Fs.MkdirAll(path, disk.DirMode); err != nil {
+	if err := durable.MakeDirs(s.Fs, path, disk.DirMode); err != nil {
 		undo()
 		return nil, disk.Fault("create", path, err)
 	}

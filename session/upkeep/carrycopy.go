@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
@@ -59,7 +60,7 @@ func copyItems(s *session.Store, from, to string, items []item) error {
 	for _, i := range items {
 		target := filepath.Join(to, i.rel)
 		if i.dir {
-			if err := s.Fs.MkdirAll(target, disk.DirMode); err != nil {
+			if err := durable.MakeDirs(s.Fs, target, disk.DirMode); err != nil {
 				return err
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
@@ -146,6 +147,7 @@ func (l *gcLook) gcDir() (dir string, undo func(), err error) {
 		undoTrash()
 		return "", nil, disk.Fault("create", dir, err)
 	}
+	durable.SyncDir(l.s.Fs, trash)
 	return dir, func() {
 		for _, sub := range []string{"blobs", "leftovers"} {
 			removeEmpty(l.s.Fs, filepath.Join(dir, sub))
@@ -179,7 +181,7 @@ func (l *gcLook) record(dir string, files []planned) error {
 }
 
 func (l *gcLook) carryOut(p *planned) error {
-	if err := l.s.Fs.MkdirAll(filepath.Dir(p.to), disk.DirMode); err != nil {
+	if err := durable.MakeDirs(l.s.Fs, filepath.Dir(p.to), disk.DirMode); err != nil {
 		return disk.Fault("create", filepath.Dir(p.to), err)
 	}
 	// An image that was written again meanwhile is not the one that was found, and stays.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -223,7 +224,7 @@ func (r *refiling) dropOld() error {
 	if err := r.Fs.Remove(r.path); err != nil {
 		return disk.Fault("remove", r.path, err)
 	}
-	disk.SyncDir(r.Fs, filepath.Dir(r.path))
+	durable.SyncDir(r.Fs, filepath.Dir(r.path))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
@@ -117,6 +118,7 @@ func newTrashDir(s *session.Store, trash string) (dir string, err error) {
 	if err != nil {
 		return "", disk.Fault("create", dir, err)
 	}
+	durable.SyncDir(s.Fs, trash)
 	return dir, nil
 }
 

@@ -11,20 +11,24 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 const defaultBaseURL = "https://api.anthropic.com"
 
 // Client is a provider of models whose API is [provider.AnthropicMessages].
-type Client struct{ options guard.Options }
+type Client struct {
+	options guard.Options
+	strict  strict.Memory
+}
 
 // New returns a client.
-func New(o guard.Options) *Client { return &Client{o} }
+func New(o guard.Options) *Client { return &Client{options: o} }
 
 // Stream sends the request to the model.
 func (c *Client) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, begin)
+	return guard.Stream(ctx, req, c.options, c.strict.Begin(begin))
 }
 
 func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
@@ -38,9 +42,16 @@ func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, e
 	if req.Key != "" {
 		h.Set("X-Api-Key", req.Key)
 	}
+	var betas []string
 	if b.Thinking != nil && b.Thinking.Type == "enabled" {
 		// Models with enabled thinking can continue to think between calls.
-		h.Set("Anthropic-Beta", "interleaved-thinking-2025-05-14")
+		betas = append(betas, "interleaved-thinking-2025-05-14")
+	}
+	if b.eagerByHeader {
+		betas = append(betas, "fine-grained-tool-streaming-2025-05-14")
+	}
+	if len(betas) > 0 {
+		h.Set("Anthropic-Beta", strings.Join(betas, ","))
 	}
 	return guard.Call{URL: base + "/v1/messages", Header: h, Body: body}, &decoder{answer: a}, nil
 }

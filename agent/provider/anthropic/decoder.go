@@ -56,6 +56,10 @@ type usage struct {
 	Output     *guard.Count `json:"output_tokens"`
 	CacheRead  *guard.Count `json:"cache_read_input_tokens"`
 	CacheWrite *guard.Count `json:"cache_creation_input_tokens"`
+
+	CacheCreation struct {
+		Hour *guard.Count `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
 }
 
 // Event takes the next event.
@@ -106,6 +110,8 @@ func (d *decoder) use(u *usage) {
 	set(&d.answer.Usage.Output, u.Output)
 	set(&d.answer.Usage.CacheRead, u.CacheRead)
 	set(&d.answer.Usage.CacheWrite, u.CacheWrite)
+	set(&d.answer.Usage.CacheWriteLong, u.CacheCreation.Hour)
+	d.answer.Usage.CacheWriteLong = min(d.answer.Usage.CacheWriteLong, d.answer.Usage.CacheWrite)
 }
 
 func (d *decoder) open(e event) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
 )
 
 type request struct {
@@ -15,6 +16,8 @@ type request struct {
 	Tools        []tool        `json:"tools,omitempty"`
 	System       []block       `json:"system,omitempty"`
 	Messages     []message     `json:"messages"`
+
+	eagerByHeader bool // arguments are streamed as they are sampled, which a header asks for
 }
 
 type thinking struct {
@@ -31,6 +34,7 @@ type tool struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitzero"`
 	InputSchema  json.RawMessage `json:"input_schema"`
+	Strict       bool            `json:"strict,omitzero"`
 	Eager        bool            `json:"eager_input_streaming,omitzero"`
 	CacheControl *cacheControl   `json:"cache_control,omitzero"`
 }
@@ -67,6 +71,7 @@ type source struct {
 
 type cacheControl struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitzero"`
 }
 
 // compat are the switches of a model's compat that concern this API.
@@ -74,6 +79,8 @@ type compat struct {
 	ForceAdaptiveThinking           bool  `json:"forceAdaptiveThinking"`
 	SupportsCacheControlOnTools     *bool `json:"supportsCacheControlOnTools"`
 	SupportsEagerToolInputStreaming *bool `json:"supportsEagerToolInputStreaming"`
+	SupportsLongCacheRetention      *bool `json:"supportsLongCacheRetention"`
+	SupportsStrictTools             bool  `json:"supportsStrictTools"`
 }
 
 func build(req provider.Request) request {
@@ -81,12 +88,18 @@ func build(req provider.Request) request {
 	_ = json.Unmarshal(req.Model.Compat, &c) // switches that cannot be parsed stay off
 	r := request{Model: req.Model.ID, Stream: true, MaxTokens: req.Limit()}
 	r.think(req, c)
-	eager := official(req.Model)
+	own := official(req.Model)
+	eager := own
 	if c.SupportsEagerToolInputStreaming != nil {
 		eager = *c.SupportsEagerToolInputStreaming
+		r.eagerByHeader = !eager && len(req.Tools) > 0 // the model's entry in the catalogue knows the older way
 	}
 	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters, Eager: eager})
+		one := tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters, Eager: eager}
+		if closed, ok := strict.Closed(t.Parameters); ok && c.SupportsStrictTools && !req.LooseTools {
+			one.InputSchema, one.Strict = closed, true
+		}
+		r.Tools = append(r.Tools, one)
 	}
 	if req.System != "" {
 		r.System = []block{{Type: "text", Text: req.System}}
@@ -94,7 +107,14 @@ func build(req provider.Request) request {
 	for _, m := range provider.Prepare(req.Messages, req.Model) {
 		r.add(m)
 	}
-	r.cache(c.SupportsCacheControlOnTools == nil || *c.SupportsCacheControlOnTools)
+	if req.OneOff {
+		return r
+	}
+	mark := &cacheControl{Type: "ephemeral"}
+	if long := c.SupportsLongCacheRetention; req.LongCache && (long == nil && own || long != nil && *long) {
+		mark.TTL = "1h"
+	}
+	r.cache(mark, c.SupportsCacheControlOnTools == nil || *c.SupportsCacheControlOnTools)
 	return r
 }
 
@@ -181,8 +201,7 @@ func blocks(content []provider.Block) []block {
 // cache sets the marks up to which the service may cache the request: behind the tools and the
 // system prompt, which stay the same, and behind the last two user messages, so that the next
 // request finds one of them. Four marks are allowed.
-func (r *request) cache(tools bool) {
-	mark := &cacheControl{Type: "ephemeral"}
+func (r *request) cache(mark *cacheControl, tools bool) {
 	if n := len(r.Tools); n > 0 && tools {
 		r.Tools[n-1].CacheControl = mark
 	}

@@ -74,6 +74,7 @@ func (c *Catalog) merged(user userFile, local []provider.Model) []provider.Model
 	var all []provider.Model
 	for _, layer := range [][]provider.Model{{offline.Model}, user.override(Embedded().Models), user.models(), local} {
 		for _, m := range layer {
+			m.BaseURL = c.address(m)
 			if i, again := at[m.Ref()]; again {
 				all[i] = m
 				continue

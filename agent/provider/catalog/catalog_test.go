@@ -14,8 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
@@ -28,10 +32,13 @@ func open(t *testing.T, f files, env map[string]string) *catalog.Catalog {
 		require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
 	}
 	service := &providertest.Scripted{}
+	getenv := func(name string) string { return env[name] }
 	return &catalog.Catalog{
-		Fs: fs, AgentDirs: []string{"/own", "/pi"}, Getenv: func(name string) string { return env[name] },
+		Fs: fs, AgentDirs: []string{"/own", "/pi"}, Getenv: getenv,
 		Services: map[provider.API]provider.Provider{
 			provider.AnthropicMessages: service, provider.OpenAICompletions: service, provider.OpenAIResponses: service, provider.Scripted: service,
+			provider.GoogleGenerativeAI: service, provider.AzureResponses: openai.NewAzure(guard.Options{}, getenv),
+			provider.GoogleVertex: gemini.NewVertex(guard.Options{}, getenv), provider.BedrockConverse: bedrock.New(guard.Options{}, getenv),
 		},
 	}
 }
@@ -56,8 +63,11 @@ func TestEmbeddedModels(t *testing.T) {
 	for _, m := range s.Models {
 		require.NotEmpty(t, m.ID)
 		require.NotEmpty(t, m.Provider)
-		require.NotEmpty(t, m.BaseURL, m.ID)
-		require.Contains(t, []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses}, m.API)
+		require.Equal(t, m.API == provider.AzureResponses, m.BaseURL == "", m.ID)
+		require.Contains(t, []provider.API{
+			provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses,
+			provider.AzureResponses, provider.GoogleGenerativeAI, provider.GoogleVertex, provider.BedrockConverse,
+		}, m.API)
 		require.Positive(t, m.ContextWindow, m.ID)
 		require.False(t, seen[m.Ref()], m.Ref())
 		require.NotEmpty(t, m.SupportedLevels(), m.ID)
@@ -71,6 +81,74 @@ func TestEmbeddedModels(t *testing.T) {
 	assert.Equal(t, 200_000, opus.ContextWindow)
 	assert.True(t, opus.TakesImages())
 	assert.InDelta(t, 25, opus.Cost.Output, 0)
+}
+
+// Google's models are reached over its own API. A gateway's key goes to the gateway.
+func TestModelsOfGoogle(t *testing.T) {
+	t.Parallel()
+	c := open(t, nil, map[string]string{"GEMINI_API_KEY": "of google"})
+	for name, base := range map[string]string{
+		"google/gemini-3.1-pro-preview": "https://generativelanguage.googleapis.com/v1beta",
+		"google/gemini-of-tomorrow":     "https://generativelanguage.googleapis.com/v1beta",
+		"opencode/gemini-3.1-pro":       "https://opencode.ai/inference/google/v1beta",
+	} {
+		m := find(t, c, name)
+		assert.Equal(t, provider.GoogleGenerativeAI, m.API)
+		assert.Equal(t, base, m.BaseURL)
+	}
+	assert.Equal(t, []provider.Level{provider.Low, provider.Medium, provider.High}, find(t, c, "google/gemini-3.1-pro-preview").SupportedLevels())
+	key, err := c.Key(t.Context(), find(t, c, "google/gemini-3.1-pro-preview"))
+	require.NoError(t, err)
+	assert.Equal(t, "of google", key)
+}
+
+// Models at a customer's own address are available when the environment names it.
+func TestModelsAtTheCustomersAddress(t *testing.T) {
+	t.Parallel()
+	available := func(c *catalog.Catalog, name string) bool {
+		for _, m := range c.All(t.Context()) {
+			if m.Ref().String() == name {
+				return m.Available
+			}
+		}
+		t.Fatal(name)
+		return false
+	}
+	const gpt, flash = "azure/gpt-4.1", "google-vertex/gemini-2.5-flash"
+	c := open(t, nil, map[string]string{"AZURE_OPENAI_API_KEY": "k"})
+	assert.False(t, available(c, gpt))
+	assert.False(t, available(c, flash))
+	_, err := c.Key(t.Context(), find(t, c, gpt))
+	require.ErrorContains(t, err, "AZURE_OPENAI_BASE_URL")
+	_, err = c.Key(t.Context(), find(t, c, flash))
+	require.ErrorContains(t, err, "GOOGLE_CLOUD_API_KEY")
+
+	c = open(t, nil, map[string]string{
+		"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_RESOURCE_NAME": "contoso",
+		"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "europe-west1",
+	})
+	assert.True(t, available(c, gpt))
+	assert.True(t, available(c, flash), "with the credentials of the machine")
+	assert.Equal(t, "https://contoso.openai.azure.com/openai/v1", find(t, c, gpt).BaseURL)
+	assert.Equal(t, "https://contoso.openai.azure.com/openai/v1", find(t, c, "azure/of-tomorrow").BaseURL)
+	assert.Equal(t, "https://europe-west1-aiplatform.googleapis.com", find(t, c, flash).BaseURL)
+	key, err := c.Key(t.Context(), find(t, c, flash))
+	require.NoError(t, err)
+	assert.Empty(t, key)
+
+	// An address from a file does not get the credentials of the machine.
+	credentials := map[string]string{
+		"GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "europe-west1",
+		"AWS_PROFILE": "work", "AWS_REGION": "eu-west-3",
+	}
+	const claude = "amazon-bedrock/anthropic.claude-opus-4-6-v1"
+	c = open(t, nil, credentials)
+	assert.True(t, available(c, flash))
+	assert.True(t, available(c, claude))
+	assert.Equal(t, "https://bedrock-runtime.eu-west-3.amazonaws.com", find(t, c, claude).BaseURL)
+	c = open(t, files{"/pi/models.json": `{"providers":{"google-vertex":{"baseUrl":"https://evil.example"},"amazon-bedrock":{"baseUrl":"https://evil.example"}}}`}, credentials)
+	assert.False(t, available(c, flash))
+	assert.False(t, available(c, claude))
 }
 
 func TestUnknownModelsOfKnownProviders(t *testing.T) {
@@ -254,7 +332,7 @@ func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	_, ok := c.Find(t.Context(), ref)
 	assert.False(t, ok)
 	_, err := c.Key(t.Context(), m)
-	require.ErrorContains(t, err, "There is no API key for acme")
+	require.ErrorContains(t, err, "No API key for acme")
 	assert.Empty(t, c.KeyVariables())
 }
 

@@ -16,6 +16,7 @@ import (
 // variables are the names under which keys are kept in the environment, by provider. Of
 // any other provider it is its name in capitals with _API_KEY.
 var variables = map[string][]string{
+	"amazon-bedrock":        {"AWS_BEARER_TOKEN_BEDROCK"},
 	"anthropic":             {"ANTHROPIC_API_KEY"},
 	"azure":                 {"AZURE_OPENAI_API_KEY"},
 	"google":                {"GEMINI_API_KEY", "GOOGLE_API_KEY"},
@@ -25,6 +26,7 @@ var variables = map[string][]string{
 	"moonshotai-cn":         {"MOONSHOT_API_KEY"},
 	"opencode-go":           {"OPENCODE_API_KEY"},
 	"vercel-ai-gateway":     {"AI_GATEWAY_API_KEY"},
+	"google-vertex":         {"GOOGLE_CLOUD_API_KEY"},
 	"github-copilot":        {"COPILOT_GITHUB_TOKEN"},
 	"cloudflare-workers-ai": {"CLOUDFLARE_API_KEY"},
 	"cloudflare-ai-gateway": {"CLOUDFLARE_API_KEY"},
@@ -42,6 +44,12 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 	if m.API == provider.Scripted {
 		return "", nil
 	}
+	hosted, _ := c.Services[m.API].(provider.Hosted)
+	if hosted != nil {
+		if _, err := hosted.Address(m); err != nil {
+			return "", fault.New(fault.Provider, "%w", err).With("provider", m.Provider)
+		}
+	}
 	for _, dir := range c.dirs() {
 		if key, err := c.expand(c.stored(filepath.Join(dir, "auth.json"), m.Provider), m, c.owned(dir)); key != "" || err != nil {
 			return key, err
@@ -57,12 +65,23 @@ func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
 			return key, nil
 		}
 	}
-	if onThisMachine(m.BaseURL) {
+	if onThisMachine(m.BaseURL) || hosted != nil && hosted.Ambient(m) {
 		return "", nil
 	}
-	return "", fault.New(fault.Provider, "There is no API key for %s. Set %s, or add it to %s.",
+	return "", fault.New(fault.Provider, "No API key for %s. Set %s, or add it to %s.",
 		m.Provider, strings.Join(names, " or "), filepath.Join(c.AgentDirs[0], "auth.json")).
 		With("provider", m.Provider)
+}
+
+// address returns the base URL of the model: for one at an address of the customer's own, that of the
+// environment.
+func (c *Catalog) address(m provider.Model) string {
+	if hosted, ok := c.Services[m.API].(provider.Hosted); ok {
+		if base, err := hosted.Address(m); err == nil {
+			return base
+		}
+	}
+	return m.BaseURL
 }
 
 // dirs are the agent directories that may be used now.

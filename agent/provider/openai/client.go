@@ -13,31 +13,38 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1"
 
 // Completions is a provider of models whose API is [provider.OpenAICompletions].
-type Completions struct{ options guard.Options }
+type Completions struct {
+	options guard.Options
+	strict  strict.Memory
+}
 
 // NewCompletions returns a client of Chat Completions.
-func NewCompletions(o guard.Options) *Completions { return &Completions{o} }
+func NewCompletions(o guard.Options) *Completions { return &Completions{options: o} }
 
 // Stream sends the request to the model.
 func (c *Completions) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, beginCompletions)
+	return guard.Stream(ctx, req, c.options, c.strict.Begin(beginCompletions))
 }
 
 // Responses is a provider of models whose API is [provider.OpenAIResponses].
-type Responses struct{ options guard.Options }
+type Responses struct {
+	options guard.Options
+	strict  strict.Memory
+}
 
 // NewResponses returns a client of Responses.
-func NewResponses(o guard.Options) *Responses { return &Responses{o} }
+func NewResponses(o guard.Options) *Responses { return &Responses{options: o} }
 
 // Stream sends the request to the model.
 func (c *Responses) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, beginResponses)
+	return guard.Stream(ctx, req, c.options, c.strict.Begin(beginResponses))
 }
 
 // call returns the common parts of the calls of both APIs.

@@ -13,6 +13,12 @@ func TestCompletionsConformance(t *testing.T) {
 	providertest.Run(t, provider.OpenAICompletions, func(o guard.Options) provider.Provider { return openai.NewCompletions(o) })
 }
 
+func TestAzureConformance(t *testing.T) {
+	providertest.Run(t, provider.AzureResponses, func(o guard.Options) provider.Provider {
+		return openai.NewAzure(o, func(string) string { return "" })
+	})
+}
+
 func TestResponsesConformance(t *testing.T) {
 	providertest.Run(t, provider.OpenAIResponses, func(o guard.Options) provider.Provider { return openai.NewResponses(o) })
 }

@@ -37,6 +37,10 @@ type compat struct {
 	ChatTemplateArgs            map[string]jsontext.Value `json:"chatTemplateArgs"`
 	ReasoningEffortMap          map[string]string         `json:"reasoningEffortMap"`
 
+	SupportsStrictMode              bool  `json:"supportsStrictMode"`
+	SupportsLongCacheRetention      *bool `json:"supportsLongCacheRetention"`
+	SupportsExplicitPromptCacheMode bool  `json:"supportsExplicitPromptCacheMode"`
+
 	SignsCalls bool `json:"-"` // Gemini: tool calls have a signature
 
 	ZaiToolStream        bool                      `json:"zaiToolStream"`
@@ -53,6 +57,7 @@ type service struct {
 	noEffort  bool   // no reasoning_effort
 	maxTokens bool   // max_tokens instead of max_completion_tokens
 	thinking  string // the form in which thinking is requested
+	mixed     bool   // its models run elsewhere, and not all of that accepts strict tools
 }
 
 var services = []service{
@@ -60,14 +65,15 @@ var services = []service{
 	{names: []string{"zai", "zai-coding-cn"}, hosts: []string{"api.z.ai", "bigmodel.cn"}, plain: true, noEffort: true, maxTokens: true, thinking: "zai"},
 	{names: []string{"together"}, hosts: []string{"together.ai", "together.xyz"}, plain: true, noEffort: true, maxTokens: true, thinking: "together"},
 	{names: []string{"moonshotai", "moonshotai-cn"}, hosts: []string{"api.moonshot."}, plain: true, noEffort: true, maxTokens: true},
-	{names: []string{"openrouter"}, hosts: []string{"openrouter.ai"}, thinking: "openrouter"},
+	{names: []string{"openrouter"}, hosts: []string{"openrouter.ai"}, thinking: "openrouter", mixed: true},
+	{names: []string{"huggingface"}, hosts: []string{"router.huggingface.co"}, mixed: true},
 	{names: []string{"xai"}, hosts: []string{"api.x.ai"}, plain: true, noEffort: true},
 	{names: []string{"cerebras"}, hosts: []string{"cerebras.ai"}, plain: true},
 	{names: []string{"nvidia"}, hosts: []string{"integrate.api.nvidia.com"}, plain: true, noEffort: true, maxTokens: true},
 	{names: []string{"ant-ling"}, hosts: []string{"api.ant-ling.com"}, plain: true, noEffort: true, maxTokens: true, thinking: "ant-ling"},
 	{names: []string{"cloudflare-ai-gateway"}, hosts: []string{"gateway.ai.cloudflare.com"}, plain: true, noEffort: true, maxTokens: true},
-	{names: []string{"cloudflare-workers-ai"}, hosts: []string{"api.cloudflare.com"}, plain: true},
-	{names: []string{"opencode"}, hosts: []string{"opencode.ai"}, plain: true},
+	{names: []string{"cloudflare-workers-ai"}, hosts: []string{"api.cloudflare.com"}, plain: true, mixed: true},
+	{names: []string{"opencode"}, hosts: []string{"opencode.ai"}, plain: true, mixed: true},
 	{hosts: []string{"chutes.ai"}, plain: true, maxTokens: true},
 	{names: []string{"mistral"}, hosts: []string{"mistral.ai"}, plain: true, maxTokens: true},
 	{
@@ -89,6 +95,7 @@ func compatOf(m provider.Model) compat {
 		}
 	}
 	c.SignsCalls = signsCalls(m)
+	c.SupportsStrictMode = c.SupportsStrictMode && (!known.mixed || strings.HasPrefix(m.ID, "openai/"))
 	router := known.thinking == "openrouter"
 	developer := !known.plain && !router
 	if router {

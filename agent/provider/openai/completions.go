@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,6 +19,7 @@ type completionsRequest struct {
 	MaxTokens           int            `json:"max_tokens,omitzero"`
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitzero"`
 	PromptCacheKey      string         `json:"prompt_cache_key,omitzero"`
+	retention
 	thinkingFields
 	ToolStream      bool              `json:"tool_stream,omitzero"`
 	Provider        jsontext.Value    `json:"provider,omitzero"`
@@ -42,6 +42,7 @@ type function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitzero"`
 	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict,omitzero"`
 }
 
 type chatMessage struct {
@@ -70,6 +71,7 @@ type imageURL struct {
 
 type cacheControl struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitzero"`
 }
 
 type chatCall struct {
@@ -131,9 +133,10 @@ func buildCompletions(req provider.Request, c compat) completionsRequest {
 			r.MaxCompletionTokens = req.Limit()
 		}
 	}
-	if u, err := url.Parse(m.BaseURL); m.BaseURL == "" || err == nil && u.Hostname() == "api.openai.com" {
+	if official(m) {
 		r.PromptCacheKey = cacheKey(req.SessionID)
 	}
+	r.retention = retain(req, c)
 	r.thinkingFields = think(req, c)
 	r.ToolStream = c.ZaiToolStream && len(req.Tools) > 0
 	r.Provider = c.OpenRouterRouting
@@ -141,11 +144,14 @@ func buildCompletions(req provider.Request, c compat) completionsRequest {
 		r.ProviderOptions = map[string]any{"gateway": c.VercelGatewayRouting}
 	}
 	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, completionsTool{Type: "function", Function: function(t)})
+		parameters, enforced := schema(req, c, t)
+		r.Tools = append(r.Tools, completionsTool{Type: "function", Function: function{
+			Name: t.Name, Description: t.Description, Parameters: parameters, Strict: enforced,
+		}})
 	}
 	r.Messages = chatMessages(req, c)
-	if c.CacheControlFormat == "anthropic" {
-		r.cache()
+	if c.CacheControlFormat == "anthropic" && !req.OneOff {
+		r.cache(req.LongCache && c.SupportsLongCacheRetention != nil && *c.SupportsLongCacheRetention)
 	}
 	return r
 }
@@ -157,8 +163,11 @@ func cacheKey(session string) string {
 }
 
 // cache marks the parts that a Claude model behind a gateway may cache.
-func (r *completionsRequest) cache() {
+func (r *completionsRequest) cache(long bool) {
 	mark := &cacheControl{Type: "ephemeral"}
+	if long {
+		mark.TTL = "1h"
+	}
 	if n := len(r.Tools); n > 0 {
 		r.Tools[n-1].CacheControl = mark
 	}

@@ -215,11 +215,8 @@ func (d *completionsDecoder) call(part callDelta) {
 		args = string(part.Function.Arguments) // an object where its text should be
 	}
 	if !c.open && c.name != "" {
-		if c.id == "" {
-			c.id = "call_" + rand.Text()
-		}
 		c.open = true
-		c.block = d.answer.Open(provider.Block{Type: provider.TypeToolCall, ID: c.id, Name: c.name})
+		c.block = d.answer.Open(provider.Block{Type: provider.TypeToolCall, ID: d.uniqueID(c), Name: c.name})
 		d.answer.Add(c.block, c.waiting.String())
 	}
 	if c.open {
@@ -227,6 +224,18 @@ func (d *completionsDecoder) call(part callDelta) {
 	} else {
 		c.waiting.WriteString(args)
 	}
+}
+
+// uniqueID returns the id of a call in the answer: the service's, unless it has none or another call
+// has it.
+func (d *completionsDecoder) uniqueID(c *chatCallParts) string {
+	used := c.id == "" || slices.ContainsFunc(d.calls, func(other *chatCallParts) bool {
+		return other != c && other.open && d.answer.Edit(other.block).ID == c.id
+	})
+	if used {
+		return "call_" + rand.Text()
+	}
+	return c.id
 }
 
 // find returns the call that a piece belongs to, nil for a new one. Pieces may lack the
@@ -237,7 +246,7 @@ func (d *completionsDecoder) find(part callDelta) *chatCallParts {
 	}
 	for _, c := range d.calls {
 		// Some services give several calls of an answer the same id.
-		other := part.Function.Name != "" && part.Index != nil && c.index != nil && *part.Index != *c.index
+		other := part.Index != nil && c.index != nil && *part.Index != *c.index
 		if part.ID != "" && c.id == part.ID && !other {
 			return c
 		}

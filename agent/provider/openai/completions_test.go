@@ -16,10 +16,14 @@ import (
 )
 
 func client(api provider.API, o guard.Options) provider.Provider {
-	if api == provider.OpenAIResponses {
+	switch api {
+	case provider.OpenAIResponses:
 		return openai.NewResponses(o)
+	case provider.AzureResponses:
+		return openai.NewAzure(o, func(string) string { return "" })
+	default:
+		return openai.NewCompletions(o)
 	}
-	return openai.NewCompletions(o)
 }
 
 // send returns the request of the client, as the service reads it.
@@ -151,6 +155,25 @@ func TestOddChunks(t *testing.T) {
 	require.Len(t, o.Message.ToolCalls(), 2)
 	require.JSONEq(t, `{"n":1}`, string(o.Message.ToolCalls()[0].Arguments))
 	require.JSONEq(t, `{"n":2}`, string(o.Message.ToolCalls()[1].Arguments))
+	require.Equal(t, "a", o.Message.ToolCalls()[0].ID)
+	require.NotEqual(t, "a", o.Message.ToolCalls()[1].ID, "each result needs its call")
+
+	// Two calls with one id, which every piece repeats, mixed.
+	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\""}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"a","function":{"name":"read","arguments":"{\"n\""}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"a","function":{"arguments":":2}"}},{"index":0,"id":"a","function":{"arguments":":1}"}}]}}]}`, done)
+	require.Nil(t, o.Err)
+	require.Len(t, o.Message.ToolCalls(), 2)
+	require.JSONEq(t, `{"n":1}`, string(o.Message.ToolCalls()[0].Arguments))
+	require.JSONEq(t, `{"n":2}`, string(o.Message.ToolCalls()[1].Arguments))
+
+	// Two calls with one id, whose names come late.
+	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a"},{"index":1,"id":"a"}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"read","arguments":"{\"n\":2}"}},{"index":0,"function":{"name":"read","arguments":"{\"n\":1}"}}]}}]}`, done)
+	require.Nil(t, o.Err)
+	require.Len(t, o.Message.ToolCalls(), 2)
+	require.JSONEq(t, `{"n":2}`, string(o.Message.ToolCalls()[0].Arguments))
+	require.JSONEq(t, `{"n":1}`, string(o.Message.ToolCalls()[1].Arguments))
 
 	o = read(t, chat, `{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{}"}}]}}]}`, done, "[DONE]")
 	require.Equal(t, provider.Truncated, o.Err.Class, "a call of nothing")

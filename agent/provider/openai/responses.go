@@ -12,16 +12,17 @@ import (
 )
 
 type responsesRequest struct {
-	Model           string          `json:"model"`
-	Stream          bool            `json:"stream"`
-	Store           bool            `json:"store"`
-	MaxOutputTokens int             `json:"max_output_tokens,omitzero"`
-	PromptCacheKey  string          `json:"prompt_cache_key,omitzero"`
-	Reasoning       *reasoning      `json:"reasoning,omitzero"`
-	Include         []string        `json:"include,omitempty"`
-	Tools           []responsesTool `json:"tools,omitempty"`
-	Instructions    string          `json:"instructions,omitzero"`
-	Input           []any           `json:"input"`
+	Model           string `json:"model"`
+	Stream          bool   `json:"stream"`
+	Store           bool   `json:"store"`
+	MaxOutputTokens int    `json:"max_output_tokens,omitzero"`
+	PromptCacheKey  string `json:"prompt_cache_key,omitzero"`
+	retention
+	Reasoning    *reasoning      `json:"reasoning,omitzero"`
+	Include      []string        `json:"include,omitempty"`
+	Tools        []responsesTool `json:"tools,omitempty"`
+	Instructions string          `json:"instructions,omitzero"`
+	Input        []any           `json:"input"`
 }
 
 type reasoning struct {
@@ -34,7 +35,7 @@ type responsesTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitzero"`
 	Parameters  json.RawMessage `json:"parameters"`
-	Strict      bool            `json:"strict"` // the service's default is true, which changes schemas
+	Strict      bool            `json:"strict"` // without it the service changes schemas on its own
 }
 
 type messageItem struct {
@@ -87,19 +88,20 @@ type textSignature struct {
 func beginResponses(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
 	var c compat
 	unmarshalLoosely(req.Model.Compat, &c)
-	body, err := guard.Encode(buildResponses(req))
+	body, err := guard.Encode(buildResponses(req, c))
 	if err == nil {
 		body, err = merge(body, c.ExtraBody)
 	}
 	return call(req, "/responses", body), &responsesDecoder{answer: a}, err
 }
 
-func buildResponses(req provider.Request) responsesRequest {
+func buildResponses(req provider.Request, c compat) responsesRequest {
 	const leastOutput = 16
 	m := req.Model
 	r := responsesRequest{
 		Model: m.ID, Stream: true, Instructions: req.System, PromptCacheKey: cacheKey(req.SessionID), Input: []any{},
 	}
+	r.retention = retain(req, c)
 	if known(req) {
 		r.MaxOutputTokens = max(req.Limit(), leastOutput)
 	}
@@ -115,7 +117,8 @@ func buildResponses(req provider.Request) responsesRequest {
 		}
 	}
 	for _, t := range req.Tools {
-		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+		parameters, enforced := schema(req, c, t)
+		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters, Strict: enforced})
 	}
 	for _, msg := range provider.Prepare(req.Messages, m) {
 		r.Input = append(r.Input, items(msg)...)

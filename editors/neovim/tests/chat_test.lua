@@ -45,6 +45,48 @@ case('a streaming answer is visible', function()
   eq('xcsh: m', require('xcsh').statusline())
 end)
 
+case('a retry is one line that disappears with the answer', function()
+  local answers = {
+    { overloaded = 'busy' },
+    { overloaded = 'still busy' },
+    { text = 'At last.', held = true },
+  }
+  local model = harness.model(answers, { retries = 3, retryLimit = 1 })
+  local chat, shown = open(), {}
+  vim.api.nvim_buf_attach(chat.bufnr, false, {
+    on_lines = function()
+      for _, line in ipairs(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false)) do
+        shown[line] = true
+      end
+    end,
+  })
+  send(chat, 'hello')
+  wait_for(chat, 'At')
+  local last = text_of(chat)
+  model:release()
+  wait_for(chat, 'At last.')
+  settled(chat)
+  eq(true, shown['… Retrying in 1 s (1 of 3): local is overloaded: busy'])
+  eq(true, shown['… Retrying (1 of 3): local is overloaded: busy'])
+  eq(true, shown['… Retrying in 1 s (2 of 3): local is overloaded: still busy'])
+  eq(nil, last:find('overloaded', 1, true))
+  eq(nil, last:find('Retrying', 1, true))
+  like('\n## You\n\nhello\n\n## m\n\nAt last%.%s*$', '\n' .. text_of(chat))
+  eq('xcsh: m', require('xcsh').statusline())
+end)
+
+case('the error of a request that is not repeated is shown once', function()
+  harness.model({ { overloaded = 'busy' } }, { retries = 0 })
+  local chat = open()
+  send(chat, 'hello')
+  wait_for(chat, 'local is overloaded')
+  settled(chat)
+  harness.execute('xcsh.state') -- the answer to the prompt is here, too
+  local _, times = text_of(chat):gsub('local is overloaded', '')
+  eq(1, times)
+  eq('', prompt_text(chat))
+end)
+
 case('streaming text changes no other line', function()
   local model = harness.model({
     { text = 'The first answer.' },
@@ -138,7 +180,7 @@ case('a pending tool call shows its change and waits for a key', function()
   vim.api.nvim_buf_set_lines(bufnr, 2, 3, false, { 'drei' }) -- not saved
   local chat = open()
   send(chat, 'edit a.txt: two => zwei')
-  wait_for(chat, 'Allow xcsh to edit a.txt')
+  wait_for(chat, 'Allow xcsh to edit a.txt?')
   like('\n? edit a%.txt\n', text_of(chat))
   like('```diff\n.*\n%-two\n%+zwei\n drei\n```\na  allow\ns  allow for this session', text_of(chat))
   eq({}, harness.asked)
@@ -243,7 +285,7 @@ case('warnings about a tool call are shown', function()
     rules = { { text = 'make in this folder', words = { 'make' } } },
   }
   eq({
-    'Allow xcsh to run make',
+    'Allow xcsh to run this command? make',
     'Runs once outside the sandbox. Blocked: connect to example.org',
     '                                        write /etc/x',
     'Refers to protected files: .envrc',
@@ -260,7 +302,7 @@ case('warnings about a tool call are shown', function()
   -- Servers without this feature omit these members.
   local plain = { tool = 'bash', args = { command = 'ls' }, rules = { { words = { 'ls' } } } }
   eq(
-    { 'Allow xcsh to use bash: {"command": "ls"}' },
+    { 'Allow xcsh to use bash? {"command": "ls"}' },
     { (approvals.question(plain)[1]:gsub('":"', '": "')) }
   )
   eq('ls …', approvals.allows(plain))

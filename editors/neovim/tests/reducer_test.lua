@@ -53,6 +53,7 @@ local function normal_item(item)
     entryId = item.entryId,
     role = item.message.role,
     live = item.live,
+    retried = item.retried,
     content = normal_content(item.message.content),
     calls = calls,
   }
@@ -92,8 +93,12 @@ local function normal(s)
     end, s.approvals),
     todos = s.todos,
     contextTokens = s.context.tokens,
-    retry = retry
-      and { attempt = retry.attempt, maxAttempts = retry.maxAttempts, message = retry.message },
+    retry = retry and {
+      attempt = retry.attempt,
+      maxAttempts = retry.maxAttempts,
+      delayMs = retry.delayMs,
+      message = retry.message,
+    },
     bash = s.bash,
     notices = s.notices,
     session = s.session and normal_session(s.session),

@@ -7,6 +7,7 @@ local M = {}
 ---@field thinking? string
 ---@field text? string
 ---@field calls? { id: string, name: string, args: table }[]
+---@field overloaded? string the service refuses with this message
 ---@field held? boolean the second half of the text waits for service.release()
 ---@field rejects? string the reason for which the request is rejected
 
@@ -68,6 +69,14 @@ function Service:reply(socket, body)
       socket:close()
     end)
     return
+  end
+  if answer.overloaded then
+    local refusal = vim.json.encode({ error = { message = answer.overloaded } })
+    local head = 'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n'
+    head = head .. ('content-length: %d\r\nconnection: close\r\n\r\n'):format(#refusal)
+    return socket:write(head .. refusal, function()
+      socket:close()
+    end)
   end
   local first, second = chunks_of(answer)
   local head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'

@@ -88,7 +88,7 @@ case('an approved edit is made in the buffer and can be undone', function()
   vim.cmd('XcshPrompt edit a.txt: two => zwei')
   local shown = harness.permit('a')
   like(
-    '^Allow xcsh to edit a.txt\n\n“Allow for session” and “always allow” apply to: ',
+    '^Allow xcsh to edit a.txt%?\n\n“Allow for session” and “always allow” apply to: ',
     shown
   )
   like('\n%-two\n%+zwei', shown)
@@ -131,6 +131,32 @@ case('an edit of text that has changed since fails, and the text is kept', funct
   like('The tool edit failed', buffer_text())
   eq({ 'typed' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
 end)
+
+for name, opens in pairs({ ['in a window'] = false, ['in the chat'] = true }) do
+  case('an answer ' .. name .. ' does not overtake what was typed before it', function()
+    demo()
+    vim.cmd.edit(file('a.txt', { 'one' }))
+    local bufnr = vim.api.nvim_get_current_buf()
+    vim.cmd('XcshPrompt edit a.txt: one => two')
+    if not opens then
+      harness.open_waiting('XcshApprovals')
+    end
+    wait('the approval', function()
+      return #require('xcsh.approvals').waiting() == 1
+    end)
+    -- In one step: Neovim has no time to send the change by itself.
+    vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, { 'typed' })
+    if opens then
+      local prompt = require('xcsh.approvals').waiting()[1]
+      require('xcsh.approvals').decide(prompt.cwd, prompt.id, 'once')
+    else
+      vim.api.nvim_feedkeys('a', 'xt', false)
+    end
+    go_to('xcsh://answer')
+    like('The file changed while this edit call was waiting for approval', buffer_text())
+    eq({ 'typed', 'one' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+  end)
+end
 
 case('status() shows the activity until it ends', function()
   demo()
@@ -203,7 +229,7 @@ case('without a running turn, :XcshSteer fails and :XcshAbort does nothing', fun
   for _, command in ipairs({ 'XcshSteer left', 'XcshFollowUp then' }) do
     harness.notified = {}
     vim.cmd(command)
-    harness.message('^No turn is running in .*; send a prompt instead%.$')
+    harness.message('^No turn is running in .*%. Send a prompt instead%.$')
   end
   vim.cmd('XcshAbort')
   harness.message('^Nothing is running%.$')
@@ -218,7 +244,7 @@ case('a turn is stopped, and queued messages can be sent again', function()
   file('a.txt', { 'one' })
   -- The user does not answer, so the turn keeps running.
   vim.cmd('XcshPrompt edit a.txt: one => two')
-  harness.message('Pending %(:XcshApprovals%): Allow xcsh to edit a%.txt')
+  harness.message('Pending %(:XcshApprovals%): Allow xcsh to edit a%.txt%?')
   wait('the event about it', function()
     return require('xcsh').status():find('waiting for approval')
   end)

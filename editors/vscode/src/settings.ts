@@ -27,6 +27,9 @@ export const machineSettings = [
   'server.logLevel',
   'approval',
   'sandbox',
+  'retries',
+  'retryLimit',
+  'cacheRetention',
   'agentDir',
   'sessionDir',
   'roots',
@@ -50,7 +53,7 @@ export function userSettings(section: () => Section): SettingsReader {
 }
 
 /** The keys that the server also reads from its section. The others are used only by the extension. */
-const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox'] as const;
+const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox', 'cacheRetention'] as const;
 
 /** The section xcshLs in the server's format. Unset values are omitted, so that the server's defaults apply. */
 export interface ServerSettings {
@@ -62,6 +65,9 @@ export interface ServerSettings {
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
   sandbox?: 'on' | 'off';
+  retries?: number;
+  retryLimit?: number;
+  cacheRetention?: 'auto' | 'short' | 'long';
   history?: { enabled: false };
   showResumeSummary?: false;
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
@@ -76,6 +82,12 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
     const value = settings.get(key);
     if (typeof value === 'string' && value !== '') {
       found[key] = value;
+    }
+  }
+  for (const key of ['retries', 'retryLimit']) {
+    const value = settings.get(key);
+    if (value !== null && value !== undefined) {
+      found[key] = value; // the server checks it
     }
   }
   const roots = settings.get('roots');

@@ -9,7 +9,7 @@ export type ApprovalMode = 'read-only' | 'ask' | 'auto-edit' | 'yolo';
 
 export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
 
-export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'cancelled' | 'internal';
+export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'internal';
 
 export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model';
 
@@ -933,7 +933,7 @@ export interface Snapshot {
   partial?: StoredMessage;
   /** The tool calls of the running turn. */
   tools: ToolActivity[] | null;
-  /** The request that will be retried; absent if there is none. */
+  /** The request that is being retried; absent if there is none. */
   retry?: Retry | null;
   queues: Queues;
   /** Tool calls with pending approvals. */
@@ -1281,6 +1281,7 @@ export interface TurnUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
+  cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
 }
@@ -1335,7 +1336,7 @@ export interface ToolActivity {
 export interface Retry {
   attempt: number;
   maxAttempts: number;
-  /** Delay after the failure, in milliseconds. */
+  /** Rest of the delay, in milliseconds; 0 if the request was sent again. */
   delayMs: number;
   reason?: string;
   errorMessage?: string;

@@ -33,6 +33,7 @@ type Trial struct {
 	Armed  bool         // the steps count
 	Acked  []string     // entries that were acknowledged
 	Tried  []string     // all entries
+	Last   *session.Log // the one that an entry was appended to, nil for none
 }
 
 // places gives each trial a directory of its own, because locks are known to the whole
@@ -43,7 +44,13 @@ var places atomic.Int64
 // through a [st.FaultFs] that fails at step number at.
 func NewTrial(t *testing.T, file string, at int, mode st.Mode, reads bool) *Trial {
 	t.Helper()
-	w := &Trial{T: t, Base: afero.NewMemMapFs(), Dir: fmt.Sprintf("/trial%d/--w--", places.Add(1))}
+	return NewTrialOn(t, afero.NewMemMapFs(), file, at, mode, reads)
+}
+
+// NewTrialOn is [NewTrial] on other storage.
+func NewTrialOn(t *testing.T, base afero.Fs, file string, at int, mode st.Mode, reads bool) *Trial {
+	t.Helper()
+	w := &Trial{T: t, Base: base, Dir: fmt.Sprintf("/trial%d/--w--", places.Add(1))}
 	w.Path = filepath.Join(w.Dir, filepath.Base(Filed))
 	Put(t, w.Base, w.Path, file)
 	Put(t, w.Base, strings.TrimSuffix(w.Path, ".jsonl")+"/0.bash.log", "output")
@@ -71,6 +78,7 @@ func (w *Trial) store(fs afero.Fs, seed int64) *session.Store {
 // Append appends to l and records the outcome.
 func (w *Trial) Append(l *session.Log, d *session.Draft) error {
 	id, err := l.Append(d)
+	w.Last = l
 	if id != "" {
 		w.Tried = append(w.Tried, id)
 		require.Equal(w.T, err, l.Err(), "fault %d: the returned error stays", w.Faulty.At)

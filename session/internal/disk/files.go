@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -29,7 +30,7 @@ const writeBlock = 256 << 10
 // The name is reserved by an empty file first, so that a file that appears at the same
 // moment is never replaced by the rename.
 func Create(fsys afero.Fs, path, suffix string, content func(io.Writer) error) error {
-	if err := fsys.MkdirAll(filepath.Dir(path), DirMode); err != nil {
+	if err := durable.MakeDirs(fsys, filepath.Dir(path), DirMode); err != nil {
 		return Fault("create", filepath.Dir(path), err)
 	}
 	f, err := fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, FileMode)
@@ -96,19 +97,8 @@ func Replace(fsys afero.Fs, path, suffix string, mode fs.FileMode, content func(
 	if err := fsys.Rename(temp, path); err != nil {
 		return Fault("write", path, err)
 	}
-	SyncDir(fsys, filepath.Dir(path))
+	durable.SyncDir(fsys, filepath.Dir(path))
 	return nil
-}
-
-// SyncDir makes a new name durable. Not every file system can sync a directory, and the
-// content itself is safe already, so a refusal is ignored.
-func SyncDir(fsys afero.Fs, dir string) {
-	d, err := fsys.Open(dir)
-	if err != nil {
-		return
-	}
-	_ = d.Sync()
-	_ = d.Close()
 }
 
 // SameFile reports whether two stats are of one file. Storage without inodes (in memory)

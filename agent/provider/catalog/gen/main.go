@@ -83,7 +83,7 @@ func read(dir string) ([]provider.Model, error) {
 		}
 		for _, list := range byAPI {
 			for _, m := range list {
-				if m, ok := askable(m.Model); ok && m.ID != "" {
+				if m := m.Model; askable(m) && m.ID != "" {
 					models = append(models, m)
 				}
 			}
@@ -95,17 +95,16 @@ func read(dir string) ([]provider.Model, error) {
 	return models, nil
 }
 
-// askable returns the model in its supported form. Google's are used through the form of Chat
-// Completions that it offers beside its own.
-func askable(m provider.Model) (provider.Model, bool) {
+// askable reports whether there is a client for the model, and its address is known or is the
+// customer's own.
+func askable(m provider.Model) bool {
 	switch m.API {
-	case provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses:
-		return m, m.BaseURL != "" // the address of some is the customer's own
-	case "google-generative-ai":
-		m.API, m.BaseURL, m.Compat, m.ThinkingLevelMap = provider.OpenAICompletions, "https://generativelanguage.googleapis.com/v1beta/openai", nil, nil
-		return m, true
+	case provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses, provider.GoogleGenerativeAI, provider.BedrockConverse:
+		return m.BaseURL != ""
+	case provider.AzureResponses, provider.GoogleVertex:
+		return true
 	default:
-		return m, false
+		return false
 	}
 }
 

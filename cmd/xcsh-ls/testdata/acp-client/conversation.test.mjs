@@ -135,7 +135,7 @@ flow("a prompt without a model, and one without a key", async (world) => {
   await client.leave();
   const other = await world.client({ flags: ["--model", "anthropic/claude-sonnet-4-5"] });
   const session = await other.open(world.folder);
-  await refused(other.prompt(session.sessionId, "hello"), -32000, /There is no API key for anthropic/);
+  await refused(other.prompt(session.sessionId, "hello"), -32000, /No API key for anthropic/);
   await other.leave();
 });
 

@@ -81,14 +81,19 @@ local function uncapitalized(title)
   return (title:gsub('^%u%l', string.lower))
 end
 
+---Returns the question in two parts. A command comes after the question mark, which would look
+---like a part of it.
 ---@param params xcsh.Approval
 ---@return string introduction, string what
 local function wish(params)
   local title = wire.str(params.title)
-  if title ~= '' then
-    return 'Allow xcsh to ', uncapitalized(title)
+  local command = title:match('^Run (.*)$')
+  if command then
+    return 'Allow xcsh to run this command? ', command
+  elseif title ~= '' then
+    return 'Allow xcsh to ', uncapitalized(title) .. '?'
   end
-  return ('Allow xcsh to use %s: '):format(text.one_line(params.tool)), vim.json.encode(params.args)
+  return ('Allow xcsh to use %s? '):format(text.one_line(params.tool)), vim.json.encode(params.args)
 end
 
 ---@param lines string[]

@@ -57,12 +57,31 @@ local function current()
   return client_id and vim.lsp.get_client_by_id(client_id)
 end
 
+---The changedtick of each attached buffer at the last flush.
+---@type table<integer, integer>
+local flushed = {}
+
+---Sends the user's changes, which Neovim otherwise holds back for 150 ms, so that the server gets
+---them before the next message: an approval, for example, is for the text that the user has seen. A
+---request about a buffer sends its changes; the answer is not needed.
+local function flush()
+  local client = current()
+  for bufnr in pairs(client and client.attached_buffers or {}) do
+    local tick = vim.api.nvim_buf_is_loaded(bufnr) and vim.api.nvim_buf_get_changedtick(bufnr)
+    if client and tick and flushed[bufnr] ~= tick then
+      flushed[bufnr] = tick
+      local params = { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }
+      call(client, 'request', 'textDocument/documentLink', params, function() end, bufnr)
+    end
+  end
+end
+
 ---Fails all requests that wait for the server.
 ---@param problem string
 local function fail(problem)
   local callbacks, unanswered = waiting, running
   local restart = ready and not stopping and vim.uv.hrtime() - ready_at > M.min_life
-  waiting, running, ready, stopping = {}, {}, false, false
+  waiting, running, ready, stopping, flushed = {}, {}, false, false, {}
   turns.forget()
   approvals.forget()
   for _, callback in ipairs(callbacks) do
@@ -99,7 +118,9 @@ local handlers = {
   ['xcsh/beforeTree'] = agree,
   ['xcsh/beforeCompact'] = agree,
   ['xcsh/approve'] = function(_, params)
-    return approvals.ask(params)
+    local answer = approvals.ask(params)
+    flush()
+    return answer
   end,
   ['xcsh/sessionChanged'] = function(err, params)
     tell_listeners('notification', params)
@@ -137,6 +158,7 @@ local function attach(bufnr)
   end
   if wanted then
     vim.lsp.buf_attach_client(bufnr, client.id)
+    flushed[bufnr] = flushed[bufnr] or vim.api.nvim_buf_get_changedtick(bufnr)
   end
 end
 
@@ -273,6 +295,7 @@ function M.execute(name, args, callback)
     end
     local client = assert(current())
     add_folder(client, root)
+    flush()
     serial = serial + 1
     local id = serial
     running[id] = callback

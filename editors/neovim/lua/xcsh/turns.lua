@@ -55,6 +55,14 @@ local function tell(name, params)
   })
 end
 
+---The answer has begun, or none will come: a retry is over.
+---@param state xcsh.Turn
+local function answering(state)
+  if state.doing == 'retrying' then
+    return state.turn and 'thinking' or ''
+  end
+end
+
 ---The activity that an event indicates; nil if none.
 ---@type table<string, fun(state: xcsh.Turn, event: table): string?>
 local meaning = {
@@ -99,6 +107,8 @@ local meaning = {
   auto_retry_start = function()
     return 'retrying'
   end,
+  auto_retry_end = answering,
+  message_update = answering,
 }
 
 ---@param cwd string

@@ -7,7 +7,7 @@
 
 ---@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'
 
----@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'cancelled'|'internal'
+---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'internal'
 
 ---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'
 
@@ -458,7 +458,7 @@
 ---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
 ---@field partial? xcsh.wire.StoredMessage The answer being written, so far.
 ---@field tools xcsh.wire.ToolActivity[]|nil The tool calls of the running turn.
----@field retry? xcsh.wire.Retry|nil The request that will be retried; absent if there is none.
+---@field retry? xcsh.wire.Retry|nil The request that is being retried; absent if there is none.
 ---@field queues xcsh.wire.Queues
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
@@ -726,6 +726,7 @@
 ---@field output integer
 ---@field cacheRead integer
 ---@field cacheWrite integer
+---@field cacheWrite1h? integer
 ---@field totalTokens integer
 ---@field cost xcsh.wire.UsageCost
 
@@ -766,7 +767,7 @@
 ---@class xcsh.wire.Retry
 ---@field attempt integer
 ---@field maxAttempts integer
----@field delayMs integer Delay after the failure, in milliseconds.
+---@field delayMs integer Rest of the delay, in milliseconds; 0 if the request was sent again.
 ---@field reason? string
 ---@field errorMessage? string
 

@@ -4,20 +4,6 @@ local screen = vim.fs.dirname(vim.fn.resolve(debug.getinfo(1, 'S').source:sub(2)
 local tests = vim.fs.dirname(screen)
 dofile(tests .. '/init.lua')
 
--- Synced waits until the server has the user's changes of a.txt. A request sends those that wait
--- for Neovim's delay, 150 ms, in which the answer to a review can overtake them.
-function _G.Synced()
-  local params = { command = 'xcsh.state', arguments = {} }
-  for _, client in ipairs(vim.lsp.get_clients({ name = 'xcsh' })) do
-    local args = { 'workspace/executeCommand', params, 10000, vim.fn.bufnr('a.txt') }
-    if vim.fn.has('nvim-0.11') == 1 then
-      table.insert(args, 1, client)
-    end
-    assert(client.request_sync(unpack(args)))
-  end
-  return 'synced'
-end
-
 local text = [[
 The file has **two** lines:
 

@@ -108,11 +108,19 @@ function uncapitalized(title: string): string {
   return /^[A-Z][a-z]/.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title;
 }
 
+/** Returns the question. A command comes after the question mark, which would look like a part of it. */
+function wish(params: ApproveParams): string {
+  if (params.title?.startsWith('Run ')) {
+    return vscode.l10n.t('Allow xcsh to run this command? {0}', params.title.slice('Run '.length));
+  }
+  const what = params.title ? uncapitalized(params.title) : vscode.l10n.t('use {0}', params.tool);
+  return vscode.l10n.t('Allow xcsh to {0}?', what);
+}
+
 /** Returns the text of a notification and its buttons. */
 function question(params: ApproveParams): { text: string; choices: Choice[] } {
-  const what = params.title ? uncapitalized(params.title) : vscode.l10n.t('use {0}', params.tool);
   const scope = scopeOf(params);
-  const parts = [vscode.l10n.t('Allow xcsh to {0}?', what), ...warningsOf(params)];
+  const parts = [wish(params), ...warningsOf(params)];
   if (scope) {
     parts.push(vscode.l10n.t('“Allow for This Session” applies to: {0}', scope));
   }

@@ -59,6 +59,7 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
     case 'denied':
     case 'stale':
     case 'outsideRoot':
+    case 'limit':
       return warning([]);
     case 'untrusted':
       return warning(['trust']);

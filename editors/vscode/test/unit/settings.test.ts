@@ -16,6 +16,8 @@ test('unset settings use the server defaults', () => {
     model: '',
     thinkingLevel: '',
     approval: '',
+    retries: null,
+    retryLimit: null,
   };
   assert.deepEqual(serverSettings(reader(empty), true), { restricted: false, ui: { pick: true, hooks: true } });
 });
@@ -26,6 +28,8 @@ test("the server's settings are sent, and the extension's are not", () => {
     approval: 'yolo',
     persist: false,
     showResumeSummary: false,
+    retries: 0,
+    retryLimit: 90,
     roots: ['/a'],
     'history.enabled': false,
     'server.path': '/x',
@@ -36,6 +40,8 @@ test("the server's settings are sent, and the extension's are not", () => {
     approval: 'yolo',
     persist: false,
     showResumeSummary: false,
+    retries: 0,
+    retryLimit: 90,
     roots: ['/a'],
     history: { enabled: false },
     restricted: false,
@@ -69,6 +75,9 @@ test('folder values of machine-scoped settings are ignored', () => {
   const folder: Record<string, unknown> = {
     approval: 'yolo',
     sandbox: 'off',
+    retries: 100,
+    retryLimit: 3600,
+    cacheRetention: 'long',
     'server.path': './evil',
     agentDir: '.evil',
     sessionDir: '.evil',

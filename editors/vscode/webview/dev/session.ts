@@ -67,10 +67,13 @@ export class PlayedSession {
         break;
       case 'message_start':
         if ((e['message'] as Json)['role'] !== 'assistant') break;
-        this.retry = null;
         this.partial = { ...(e['message'] as Json), content: [] };
         break;
+      case 'turn_start':
+        if (this.retry) this.retry = { ...this.retry, delayMs: 0 };
+        break;
       case 'message_update':
+        this.retry = null;
         this.extend(e['assistantMessageEvent'] as Json);
         break;
       case 'message_end':

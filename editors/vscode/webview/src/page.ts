@@ -251,8 +251,9 @@ export class Page {
     } else {
       this.keep({ sent: null });
     }
-    // The conversation shows a provider error in place of the answer.
-    if (!(accepted && e instanceof Failure && e.kind === 'provider')) this.failed(e);
+    // The conversation shows these errors: in place of the answer, or at its end.
+    const shown = e instanceof Failure && (e.kind === 'provider' || e.kind === 'limit');
+    if (!(accepted && shown)) this.failed(e);
   }
 
   private async shell(text: string): Promise<void> {

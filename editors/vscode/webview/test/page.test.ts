@@ -105,6 +105,31 @@ test('a message before the last prompt is accepted is sent as soon as possible',
   assert.equal(page.ui.kept.text, '');
 });
 
+test('an error that the conversation shows is not shown again', async () => {
+  for (const [kind, shown] of [
+    ['provider', 0],
+    ['limit', 0],
+    ['internal', 1],
+  ] as const) {
+    const { page, calls, answer, tell } = live();
+    page.store.receive({ kind: 'server', state: 'running' });
+    await answer('xcsh.snapshot', snapshot(false, 1));
+    page.keep({ text: 'first' });
+    void page.say();
+    tell(2, { type: 'agent_start' });
+    tell(3, {
+      type: 'message_end',
+      entryId: 'e1',
+      message: { role: 'user', content: [{ type: 'text', text: 'first' }] },
+    });
+    await new Promise(setImmediate);
+    const error = { message: 'It failed.', kind, data: {} };
+    page.store.receive({ kind: 'answer', id: calls('xcsh.prompt').at(-1)!.id, error });
+    await new Promise(setImmediate);
+    assert.equal(page.store.state.view.notices.length, shown, kind);
+  }
+});
+
 test('a message before the session is shown is sent once it is, and not much later', async () => {
   const { page, calls, answer } = live();
   page.store.receive({ kind: 'server', state: 'running' });

@@ -83,7 +83,12 @@ function normal({ view, sync }: ChatState): unknown {
       approvals: view.approvals.map((a) => a.id),
       todos: view.todos,
       contextTokens: view.context.tokens,
-      retry: retry && { attempt: retry.attempt, maxAttempts: retry.maxAttempts, message: retry.message },
+      retry: retry && {
+        attempt: retry.attempt,
+        maxAttempts: retry.maxAttempts,
+        delayMs: retry.delayMs,
+        message: retry.message,
+      },
       bash: view.bash,
       notices: view.notices.map((n) => ({ error: n.tone === 'error', text: n.text })),
       session: session && {
@@ -102,11 +107,12 @@ function normal({ view, sync }: ChatState): unknown {
   );
 }
 
-function normalItem({ entryId, message, live, calls }: Item): unknown {
+function normalItem({ entryId, message, live, retried, calls }: Item): unknown {
   return {
     entryId,
     role: message.role,
     live,
+    retried: retried || null,
     content: blocks(message.content).map((block) => {
       const { type, text, thinking, name, arguments: args, partialJson } = obj(block);
       return { type, text, thinking, name, arguments: args, partialJson };

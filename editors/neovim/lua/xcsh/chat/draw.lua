@@ -192,6 +192,9 @@ local roles = {
 ---@return xcsh.chat.Page
 function M.item(item)
   local to = page.new()
+  if item.retried then
+    return to -- the next attempt takes its place
+  end
   local draw = roles[item.message.role]
   if draw then
     draw(to, item)
@@ -242,8 +245,10 @@ local function doing(s)
   elseif #s.approvals > 0 then
     return nil -- the question is visible
   elseif s.retry then
-    local retry = '… Attempt %d of %d: %s'
-    return retry:format(s.retry.attempt, s.retry.maxAttempts, text.one_line(s.retry.message))
+    local delay = math.ceil(s.retry.delayMs / 1000)
+    local now = delay > 0 and ('… Retrying in %d s'):format(delay) or '… Retrying'
+    now = ('%s (%d of %d)'):format(now, s.retry.attempt, s.retry.maxAttempts)
+    return s.retry.message ~= '' and now .. ': ' .. text.one_line(s.retry.message) or now
   elseif s.compacting then
     return '… Compacting the conversation'
   elseif s.running then

@@ -163,6 +163,19 @@ function M.attach(chat, lines)
   vim.cmd.redrawstatus({ bang = true })
 end
 
+---Reports whether a message has reached the session.
+---@param chat xcsh.chat.Chat
+---@param text string
+local function arrived(chat, text)
+  local items = chat.state.items
+  for i = #items, math.max(1, #items - 20), -1 do
+    if items[i].message.role == 'user' and wire.text_of(items[i].message) == text then
+      return true
+    end
+  end
+  return false
+end
+
 ---@param chat xcsh.chat.Chat
 ---@param text string
 ---@param behavior 'steer'|'followUp'
@@ -179,15 +192,15 @@ local function send(chat, text, behavior)
       return
     end
     local kind = wire.str(wire.tbl(err.data).kind)
-    if kind ~= 'cancelled' then
+    local accepted = arrived(chat, text)
+    -- The conversation shows these errors: in place of the answer, or at its end.
+    local shown = accepted and (kind == 'provider' or kind == 'limit')
+    if kind ~= 'cancelled' and not shown then
       require('xcsh.chat').notice(chat, err.message, true)
     end
     -- A message that never reached the session must not be lost.
-    local items = chat.state.items
-    for i = #items, math.max(1, #items - 20), -1 do
-      if items[i].message.role == 'user' and wire.text_of(items[i].message) == text then
-        return
-      end
+    if accepted then
+      return
     end
     if vim.api.nvim_buf_is_valid(chat.input) then
       M.give_back(chat, { text })

@@ -14,6 +14,7 @@ local M = {}
 ---@field entryId string "" before it has one
 ---@field message table as stored, or as received so far
 ---@field live boolean still streaming
+---@field retried? boolean the answer failed, and its request was repeated
 ---@field calls table<string, xcsh.chat.Call>
 ---@field rev integer increases with every visible change
 
@@ -138,11 +139,40 @@ function M.finish(list, entry_id, message)
   last.entryId, last.live = entry_id, false
 end
 
+---@param item? xcsh.chat.Item
+local function failed(item)
+  if not item or item.live then
+    return false
+  end
+  return item.message.role == 'assistant' and item.message.stopReason == 'error'
+end
+
+---Marks the last item as repeated, if it is a failed answer.
+---@param list xcsh.chat.Item[]
+function M.retried(list)
+  local last = list[#list]
+  if failed(last) and not last.retried then
+    last.retried, last.rev = true, last.rev + 1
+  end
+end
+
+---Shows a failed answer at the end again, because its request is not repeated.
+---@param list xcsh.chat.Item[]
+function M.not_retried(list)
+  local last = list[#list]
+  if last and last.retried then
+    last.retried, last.rev = nil, last.rev + 1
+  end
+end
+
 ---Reports whether an old item looks the same as a new one, so that it can be kept.
 ---@param old xcsh.chat.Item?
 ---@param new xcsh.chat.Item
 local function same(old, new)
   if not old or old.live or new.live or old.entryId ~= new.entryId or old.entryId == '' then
+    return false
+  end
+  if old.retried ~= new.retried then
     return false
   end
   for id, call in pairs(new.calls) do
@@ -177,11 +207,18 @@ function M.of_snapshot(snapshot, was)
       answered(call, message, entry_id)
     else
       local item = M.new(entry_id, message)
+      if message.role == 'assistant' then
+        M.retried(list)
+      end
       list[#list + 1] = item
       for call_id in pairs(item.calls) do
         owners[call_id] = item
       end
     end
+  end
+  local is_partial = type(snapshot.partial) == 'table'
+  if is_partial or type(snapshot.retry) == 'table' then
+    M.retried(list)
   end
   for i, item in ipairs(list) do
     if same(was[i], item) then
@@ -199,7 +236,7 @@ function M.of_snapshot(snapshot, was)
       end
     end)
   end
-  if type(snapshot.partial) == 'table' then
+  if is_partial then
     list[#list + 1] = M.new('', snapshot.partial, true)
   end
   return list

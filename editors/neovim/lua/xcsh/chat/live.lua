@@ -84,17 +84,12 @@ local function agent_end(s, event)
   items.stop(s.items)
   s.running, s.retry = false, nil
   s.queues = { steering = {}, followUp = {} }
-  -- A failed answer contains its error. If the run ended before an answer, a notice shows it.
+  -- A failed answer contains its error. A notice shows another one, such as why there is no retry.
   local last = s.items[#s.items]
-  local reported = last and wire.str(last.message.errorMessage) ~= ''
+  local reported = last and wire.str(last.message.errorMessage) == wire.str(event.errorMessage)
   if event.stopReason ~= 'aborted' and not reported then
     M.notice(s, wire.str(event.errorMessage), true)
   end
-end
-
----@param s xcsh.chat.State
-local function started(s)
-  s.running, s.retry = true, nil
 end
 
 ---Returns the retry of an event or of a snapshot.
@@ -103,6 +98,7 @@ function M.retry(value)
   return {
     attempt = wire.num(value.attempt),
     maxAttempts = wire.num(value.maxAttempts),
+    delayMs = wire.num(value.delayMs),
     message = wire.str(value.errorMessage),
   }
 end
@@ -110,16 +106,22 @@ end
 ---@type table<string, fun(s: xcsh.chat.State, event: table)>
 local apply = {
   agent_start = function(s)
-    started(s)
+    s.running, s.retry = true, nil
     s.notices = {}
   end,
   agent_end = agent_end,
-  turn_start = started,
+  turn_start = function(s)
+    s.running = true
+    if s.retry then
+      s.retry.delayMs = 0
+    end
+  end,
   message_start = function(s, event)
     local message = wire.tbl(event.message)
     if message.role == 'assistant' then
+      -- The retry ends with the first piece of an answer: this attempt may fail, too.
       items.drop_live(s.items)
-      s.retry = nil
+      items.retried(s.items)
       if type(message.content) ~= 'table' then
         message.content = {}
       end
@@ -129,6 +131,7 @@ local apply = {
   message_update = function(s, event)
     local last = s.items[#s.items]
     if last and last.live then
+      s.retry = nil
       local message = last.message
       message.content = wire.tbl(message.content)
       extend(message.content, wire.tbl(event.assistantMessageEvent))
@@ -185,9 +188,13 @@ local apply = {
   end,
   auto_retry_start = function(s, event)
     s.retry = M.retry(event)
+    items.retried(s.items)
   end,
-  auto_retry_end = function(s)
+  auto_retry_end = function(s, event)
     s.retry = nil
+    if event.success ~= true then
+      items.not_retried(s.items)
+    end
   end,
   auto_compaction_start = function(s)
     s.compacting = true

@@ -33,7 +33,7 @@ local M = {}
 ---@field approvals table[]
 ---@field todos { name: string, todos: { text: string, status: string }[] }[]
 ---@field context { tokens: number, contextWindow: number, percent: number }
----@field retry? { attempt: number, maxAttempts: number, message: string }
+---@field retry? { attempt: number, maxAttempts: number, delayMs: number, message: string }
 ---@field bash? string output so far of a shell command of the user
 ---@field notices { error: boolean, text: string }[]
 
@@ -179,6 +179,7 @@ local function server(s, running)
   s.running, s.compacting, s.retry, s.bash = false, false, nil, nil
   s.approvals = items.approve(s.items, s.approvals, {})
   items.drop_live(s.items)
+  items.not_retried(s.items)
   items.stop(s.items)
 end
 

@@ -65,6 +65,20 @@ export function withEntry(
   return withCall(items, str(message.toolCallId), () => ({ status, output: message, entryId }));
 }
 
+const failed = (item: Item) => isAnswer(item.message) && !item.live && item.message.stopReason === 'error';
+
+/** Returns the items with the last one marked as repeated, if it is a failed answer. */
+export function withRetried(items: readonly Item[]): readonly Item[] {
+  const last = items.at(-1);
+  return last && failed(last) && !last.retried ? items.with(-1, { ...last, retried: true }) : items;
+}
+
+/** Returns the items with a failed answer at the end shown again, because its request is not repeated. */
+export function withoutRetried(items: readonly Item[]): readonly Item[] {
+  const last = items.at(-1);
+  return last?.retried ? items.with(-1, { ...last, retried: false }) : items;
+}
+
 /** Returns the items of a snapshot's messages. The list is built in place, because there can be thousands. */
 export function itemsOf(snapshot: Snapshot): Item[] {
   const items: Item[] = [];
@@ -78,6 +92,8 @@ export function itemsOf(snapshot: Snapshot): Item[] {
       continue;
     }
     const item = newItem(entryId, entryId, message);
+    const before = items.at(-1);
+    if (before && isAnswer(message) && failed(before)) before.retried = true;
     items.push(item);
     for (const id of Object.keys(item.calls)) owners.set(id, item);
   }

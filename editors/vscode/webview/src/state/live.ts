@@ -12,6 +12,8 @@ import {
   withCall,
   withEntry,
   withMessage,
+  withRetried,
+  withoutRetried,
   withoutRunning,
 } from './items';
 import type { Call, Notice, Retry, View } from './model';
@@ -21,7 +23,7 @@ type Apply = (v: View, e: Obj) => View;
 const apply: Record<string, Apply> = {
   agent_start: (v) => ({ ...v, running: true, retry: null }),
   agent_end: agentEnd,
-  turn_start: (v) => ({ ...v, running: true, retry: null }),
+  turn_start: (v) => ({ ...v, running: true, retry: v.retry && { ...v.retry, delayMs: 0 } }),
   message_start: messageStart,
   message_update: messageUpdate,
   message_end: messageEnd,
@@ -43,8 +45,8 @@ const apply: Record<string, Apply> = {
     v.session ? { ...v, session: { ...v.session, approvalMode: str(e.mode) as ApprovalMode } } : v,
   mode_changed: (v, e) =>
     v.session && typeof e.mode === 'string' ? { ...v, session: { ...v.session, mode: e.mode } } : v,
-  auto_retry_start: (v, e) => ({ ...v, retry: retryOf(e) }),
-  auto_retry_end: (v) => ({ ...v, retry: null }),
+  auto_retry_start: (v, e) => ({ ...v, retry: retryOf(e), items: withRetried(v.items) }),
+  auto_retry_end: (v, e) => ({ ...v, retry: null, items: e.success === true ? v.items : withoutRetried(v.items) }),
   auto_compaction_start: (v) => ({ ...v, compacting: true }),
   auto_compaction_end: (v, e) => {
     const next = { ...v, compacting: false };
@@ -95,9 +97,9 @@ export function noticed(v: View, tone: Notice['tone'], text: string): View {
 function agentEnd(v: View, e: Obj): View {
   const items = withoutRunning(v.items.filter((item) => !item.live));
   const next: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
-  // A failed answer contains its error. If the run ended before an answer, a notice shows the error.
+  // A failed answer contains its error. A notice shows another one, such as why there is no retry.
   const last = items.at(-1);
-  const reported = last && isAnswer(last.message) && str(last.message.errorMessage) !== '';
+  const reported = last && isAnswer(last.message) && str(last.message.errorMessage) === str(e.errorMessage);
   return str(e.errorMessage) && e.stopReason !== 'aborted' && !reported
     ? noticed(next, 'error', str(e.errorMessage))
     : next;
@@ -107,15 +109,16 @@ function messageStart(v: View, e: Obj): View {
   const message = messageOf(e.message);
   if (!isAnswer(message)) return v; // other messages arrive complete with message_end
   const counter = v.counter + 1;
-  const kept = v.items.filter((item) => !item.live);
-  return { ...v, counter, retry: null, items: [...kept, newItem('m' + counter, '', message, true)] };
+  // The retry ends with the first piece of an answer: this attempt may fail, too.
+  const kept = withRetried(v.items.filter((item) => !item.live));
+  return { ...v, counter, items: [...kept, newItem('m' + counter, '', message, true)] };
 }
 
 function messageUpdate(v: View, e: Obj): View {
   const last = v.items.at(-1);
   if (!last?.live) return v;
   const content = extended(blocks(last.message.content), obj(e.assistantMessageEvent));
-  return { ...v, items: v.items.with(-1, withMessage(last, { ...last.message, content })) };
+  return { ...v, retry: null, items: v.items.with(-1, withMessage(last, { ...last.message, content })) };
 }
 
 /** A streaming block has the text of its arguments so far in `partialJson`. */

@@ -20,6 +20,7 @@ export interface Item {
   entryId: string; // "" until it is in the session
   message: StoredMessage;
   live: boolean; // still streaming
+  retried?: boolean; // the answer failed, and its request was repeated
   calls: Readonly<Record<string, Call>>;
 }
 
@@ -33,7 +34,7 @@ export interface Notice {
 export interface Retry {
   attempt: number;
   maxAttempts: number;
-  delayMs: number;
+  delayMs: number; // before the request is sent again; 0 if it was
   message: string;
 }
 

@@ -4,7 +4,17 @@
 
 import type { ServerState } from '../../../src/chat/messages';
 import { applyEvent, needsSnapshot, noticed, retryOf } from './live';
-import { itemsOf, messageOf, newItem, todosOf, withApprovals, withCall, withoutRunning } from './items';
+import {
+  itemsOf,
+  messageOf,
+  newItem,
+  todosOf,
+  withApprovals,
+  withCall,
+  withRetried,
+  withoutRetried,
+  withoutRunning,
+} from './items';
 import { approvalOf, num, obj, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
@@ -85,7 +95,7 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       retry: null,
       bash: null,
       approvals: [],
-      items: withoutRunning(view.items.filter((i) => !i.live)),
+      items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
     },
     sync,
   };
@@ -165,6 +175,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   }
   items = withApprovals(items, [], approvals);
   const partial = obj(snapshot.partial);
+  if (snapshot.retry || Object.keys(partial).length > 0) items = withRetried(items);
   if (Object.keys(partial).length > 0)
     items = [...items, newItem(liveKey(was, same) ?? 'm' + counter, '', messageOf(partial), true)];
   if (!state.isStreaming) items = withoutRunning(items);

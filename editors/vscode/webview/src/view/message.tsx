@@ -231,13 +231,14 @@ function usageTitle(item: Item): string {
 function Answer({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
   const content = blocks(item.message.content);
   const text = content.some((b) => b.type === 'text' && str(b.text).trim() !== '');
+  const retrying = useChat((s) => s.view.retry !== null);
   const turnEnd = !item.live && item.message.stopReason !== 'toolUse';
   return (
     <div class="answer">
       {content.map((b, i) => (
         <AnswerBlock key={i} block={b} item={item} at={i} live={item.live && i === content.length - 1} cwd={cwd} />
       ))}
-      {item.live && content.length === 0 && (
+      {item.live && content.length === 0 && !retrying && (
         <p class="working">
           <span class="shimmer">{t('Working')}</span>
         </p>
@@ -363,7 +364,8 @@ function body(item: Item, cwd: string): JSX.Element | null {
 }
 
 /** A message is a keyboard stop: Alt with the arrow keys moves from one to the next. */
-export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element {
+export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element | null {
+  if (item.retried) return null; // the next attempt takes its place
   const { role } = item.message;
   const name = Object.hasOwn(names, role) ? names[role] : undefined;
   return (

@@ -82,6 +82,10 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
   const page = usePage();
   const [left, setLeft] = useState(Math.ceil(retry.delayMs / 1000));
   useEffect(() => {
+    if (retry.delayMs === 0) {
+      setLeft(0);
+      return undefined;
+    }
     const until = Date.now() + retry.delayMs;
     const tick = () => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
     tick();
@@ -92,12 +96,10 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     <div class="note warning" role="status">
       <Icon name="sync" spin />
       <p>
-        {retry.message || t('The model provider did not respond.')}{' '}
-        <span class="quiet">
-          {left > 0
-            ? t('Attempt {0} of {1} in {2} s', retry.attempt, retry.maxAttempts, left)
-            : t('Attempt {0} of {1}', retry.attempt, retry.maxAttempts)}
-        </span>
+        {left > 0
+          ? t('Retrying in {0} s ({1} of {2})', left, retry.attempt, retry.maxAttempts)
+          : t('Retrying ({0} of {1})', retry.attempt, retry.maxAttempts)}
+        {retry.message && <span class="quiet">: {retry.message}</span>}
       </p>
       <button type="button" class="link" onClick={() => void page.stop()}>
         {t('Stop')}

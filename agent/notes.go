@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/system"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// maxNotes bounds the instructions that one turn adds to results, in bytes.
+const maxNotes = 64 << 10
+
+// notes are the instructions that a turn has added to results. Those of earlier turns are found in the
+// conversation itself: after a compaction, or on another branch, they are no longer there and are
+// added again.
+type notes struct {
+	mu    sync.Mutex
+	shown map[string]bool // guarded by mu; by head
+	size  int             // guarded by mu; bytes
+}
+
+// noting returns t with the instructions for the files that a call touches at the end of its result.
+// The beginning of the requests stays as it is.
+func (h *host) noting(t tool.Tool) tool.Tool {
+	run := t.Run
+	t.Run = func(ctx context.Context, env tool.Env, args json.RawMessage) (tool.Result, error) {
+		var touched []string
+		env.Touched = func(path string) { touched = append(touched, path) }
+		r, err := run(ctx, env, args)
+		if err == nil && !r.IsError {
+			for _, path := range touched {
+				r.Content = append(r.Content, h.instructionsFor(path)...)
+			}
+		}
+		return r, err
+	}
+	return t
+}
+
+// instructionsFor returns the instructions for path that the model does not know.
+func (h *host) instructionsFor(path string) (blocks []provider.Block) {
+	files := h.s.m.cfg.Notes(h.s.cwd, path)
+	if len(files) == 0 {
+		return nil
+	}
+	known := h.noted()
+	h.notes.mu.Lock()
+	defer h.notes.mu.Unlock()
+	for _, f := range files {
+		head := noteHead(h.s.cwd, f)
+		own := filepath.Base(path) == filepath.Base(f.Path) && filepath.Dir(path) == filepath.Dir(f.Path) // it is the result
+		if known[head] || h.notes.shown[head] || h.notes.size+len(f.Content) > maxNotes {
+			continue
+		}
+		if h.notes.shown == nil {
+			h.notes.shown = map[string]bool{}
+		}
+		h.notes.shown[head] = true
+		if own {
+			continue
+		}
+		h.notes.size += len(f.Content)
+		text := head + "\n" + convert.File(f.Path, "", f.Content)
+		if f.Cut {
+			text += "\n[truncated; read the file for the rest]"
+		}
+		blocks = append(blocks, provider.Text(text))
+	}
+	return blocks
+}
+
+// forget is called after a compaction, which may have removed notes from the conversation.
+func (n *notes) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shown = nil
+}
+
+const noteStart = "Instructions of the project for files below "
+
+// noteHead is the first line of the note about f: its place and its version.
+func noteHead(cwd string, f system.File) string {
+	dir, err := filepath.Rel(cwd, filepath.Dir(f.Path))
+	if err != nil {
+		dir = filepath.Dir(f.Path)
+	}
+	sum := sha256.Sum256([]byte(f.Content))
+	return noteStart + fault.OneLine(filepath.ToSlash(dir)) + " (version " + hex.EncodeToString(sum[:4]) + "):"
+}
+
+// noted returns the heads of the notes in the conversation.
+func (h *host) noted() map[string]bool {
+	c, _, err := h.log.Context()
+	if err != nil {
+		return nil // the next request reports it
+	}
+	return notesIn(c)
+}
+
+func notesIn(c session.Context) map[string]bool {
+	heads := map[string]bool{}
+	for _, raw := range c.Messages {
+		if !bytes.Contains(raw, []byte(noteStart)) {
+			continue
+		}
+		m, err := provider.DecodeMessage(raw)
+		if err != nil || m.Role != provider.RoleToolResult {
+			continue
+		}
+		for _, b := range m.Content[min(1, len(m.Content)):] { // the first block is the result itself
+			if head, _, found := strings.Cut(b.Text, "\n"); found && strings.HasPrefix(head, noteStart) {
+				heads[head] = true
+			}
+		}
+	}
+	return heads
+}
