@@ -41,7 +41,7 @@ func (s *Session) accept(log *session.Log, in Input, message provider.Message) *
 	if p.mark == nil {
 		return p // there is nothing to release
 	}
-	p.whole = in.Attached == "" && len(in.Images) == 0
+	p.whole = in.whole() == in.Text && len(in.Images) == 0
 	s.accepted.mu.Lock()
 	defer s.accepted.mu.Unlock()
 	s.accepted.list = append(s.accepted.list, p)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,7 +116,7 @@ func answeredText(f providertest.Fault) string {
 	switch f {
 	case providertest.LimitedWithin, providertest.Cut, providertest.EndsEarly, providertest.Stall, providertest.BadJSON:
 		return "I am abo"
-	case providertest.EndsInCall:
+	case providertest.EndsInCall, providertest.CutInCall:
 		return "I am about to look at it."
 	default:
 		return ""
@@ -151,16 +152,16 @@ type scene struct {
 	*world
 	*service
 	live *agent.Session
-	ran  *int // how often the tool ran
+	ran  *atomic.Int32 // how often the tool ran
 }
 
 func newScene(t *testing.T, api provider.API, options ...option) scene {
 	t.Helper()
-	s := scene{service: newService(t, api), ran: new(int)}
+	s := scene{service: newService(t, api), ran: new(atomic.Int32)}
 	look := lookTool()
 	look.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 	look.Run = func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
-		*s.ran++
+		s.ran.Add(1)
 		return tool.TextResult("seen"), nil
 	}
 	s.world = newWorld(t, afero.NewMemMapFs(), append([]option{withService(s.service), withTools(look)}, options...)...)
@@ -246,7 +247,7 @@ func TestEveryFaultOfEveryFormat(t *testing.T) {
 		assert.Equal(t, event.AgentEnd{StopReason: provider.StopError, ErrorMessage: failure.Message, Unanswered: []string{}}, events[len(events)-1].Event)
 		assert.Len(t, eventsOf[event.MessageStart](s.world), len(eventsOf[event.MessageEnd](s.world)))
 		assert.Len(t, eventsOf[event.TurnStart](s.world), len(eventsOf[event.TurnEnd](s.world)))
-		assert.Zero(t, *s.ran, "a call of an answer that did not end is not run")
+		assert.Zero(t, s.ran.Load(), "a call of an answer that did not end is not run")
 
 		messages := s.recorded(t)
 		require.Len(t, messages, 1+times(f))
@@ -284,7 +285,7 @@ func TestFaultsThatPass(t *testing.T) {
 		}
 		turn := prompt(t, s.live, "hi")
 		assert.Equal(t, provider.StopEnd, turn.StopReason)
-		assert.Equal(t, 1, *s.ran)
+		assert.Equal(t, int32(1), s.ran.Load())
 		ends := eventsOf[event.RetryEnd](s.world)
 		require.Len(t, ends, 2, "each answer has its own attempts")
 		assert.True(t, ends[0].Success)

@@ -6,25 +6,11 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
-// WithoutHistory sends summaries in words in place of histories that the service compacted itself,
-// if it rejected a request with one: the key may be of another account than the one that made it.
-// The file keeps them.
-func (h *host) WithoutHistory(cause *provider.Error) (changed bool) {
-	if cause.Class != provider.InvalidRequest || !h.history {
-		return false
-	}
-	h.s.mu.Lock()
-	defer h.s.mu.Unlock()
-	h.s.inWords = h.log
-	return true
-}
-
-// withHistory returns the messages of a request, without histories that were rejected before, and
-// records whether any is left.
+// withHistory returns the messages of a request, and records whether a history is among them that the
+// service compacted itself. Those that it rejected before are left out, so that the summaries in words
+// are sent: the key may be of another account than the one that made them.
 func (h *host) withHistory(messages []provider.Message) []provider.Message {
-	h.s.mu.Lock()
-	rejected := h.s.inWords == h.log
-	h.s.mu.Unlock()
+	rejected := h.rejected().history
 	has := slices.ContainsFunc(messages, func(m provider.Message) bool { return m.History != nil })
 	if h.history = has && !rejected; !has || !rejected {
 		return messages

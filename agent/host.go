@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -68,10 +69,14 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 		return nil, provider.Request{}, err
 	}
 	system, tools := h.s.Instructions(ctx)
+	messages, unsigned := h.messages(c)
+	if unsigned && slices.Contains(model.SupportedLevels(), provider.Off) {
+		level = provider.Off // with thinking, the answer that the results belong to needs its own
+	}
 	size := compaction.Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return service, provider.Request{
 		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: h.withHistory(provider.Prepare(h.messages(c), model)), System: system, Tools: tools,
+		Messages: h.withHistory(provider.Prepare(messages, model)), System: system, Tools: tools,
 	}, nil
 }
 

@@ -19,6 +19,7 @@ import (
 type Input struct {
 	Text     string
 	Attached string // context for the model, before the text; not part of the prompt history
+	Appended string // the same after the text
 	Images   []provider.Block
 	// Accepted, if not nil, is called when a turn with the prompt began.
 	Accepted func()
@@ -37,12 +38,15 @@ type Turn struct {
 
 // empty reports whether there is nothing to answer.
 func (in Input) empty() bool {
-	return strings.TrimSpace(in.Attached+in.Text) == "" && len(in.Images) == 0
+	return strings.TrimSpace(in.whole()) == "" && len(in.Images) == 0
 }
+
+// whole is the text that the model gets.
+func (in Input) whole() string { return in.Attached + in.Text + in.Appended }
 
 func (in Input) message(now int64) provider.Message {
 	m := provider.Message{Role: provider.RoleUser, Timestamp: now}
-	if text := in.Attached + in.Text; text != "" {
+	if text := in.whole(); text != "" {
 		m.Content = append(m.Content, provider.Text(text))
 	}
 	m.Content = append(m.Content, in.Images...)
@@ -172,7 +176,7 @@ func (s *Session) await(ctx context.Context, r *run) (Turn, error) {
 	if ctx.Err() != nil && r.out.StopReason == provider.StopAborted {
 		return turn, &fault.Error{Kind: fault.Cancelled, Message: "The turn was cancelled.", Err: ctx.Err()}
 	}
-	return turn, providerFault(r.out.Err)
+	return turn, withRejection(providerFault(r.out.Err), r.out.Rejection)
 }
 
 // providerFault returns the failure of a model's service as an error for the user.

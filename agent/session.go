@@ -49,8 +49,7 @@ type Session struct {
 	commands   map[*command]struct{} // the running commands of the user
 	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
-	rejected   rejectedImages        // left out of requests
-	inWords    *session.Log          // its service rejected its own compacted history; guarded by mu
+	rejected   rejected              // left out of requests
 	offers     []history.Entry       // see Offers
 	foreign    branchReports         // other programs' branches, as published
 }

@@ -3,21 +3,28 @@ package commands
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// maxAttachment is the largest attachment, in bytes. A model can read the rest of a file with
-// its tools.
+// maxAttachment is the longest text of an attachment, in bytes. A model can read the rest of a file
+// with its tools.
 const maxAttachment = 256 << 10
+
+// maxImage is the largest image file that is attached, in bytes. It is scaled before it is sent.
+const maxImage = 20 << 20
 
 // Attachment is a file, or a part of one, that is sent with a prompt.
 type Attachment struct {
@@ -45,51 +52,89 @@ type attacher struct {
 
 func newAttacher(env *Env) attacher { return attacher{workspace: env.Workspace, paths: env.resolver()} }
 
-// text returns the attached files as text to put before a prompt. Unsaved buffers take
-// precedence over files.
-func (at attacher) text(ctx context.Context, cwd string, attachments []Attachment) (string, error) {
+// attachedFiles are files in the form for a model.
+type attachedFiles struct {
+	text   string // to put before a prompt
+	images []provider.Block
+}
+
+// Attach reads files to send with a prompt in the directory cwd. It returns the text to put before the
+// prompt, and the images.
+func Attach(ctx context.Context, env *Env, cwd string, attachments []Attachment) (text string, images []provider.Block, err error) {
+	all, err := newAttacher(env).all(ctx, cwd, attachments)
+	return all.text, all.images, err
+}
+
+// all returns the attached files. Unsaved buffers take precedence over files.
+func (at attacher) all(ctx context.Context, cwd string, attachments []Attachment) (attachedFiles, error) {
 	if len(attachments) > 0 && at.workspace == nil {
-		return "", fault.New(fault.InvalidArgument, "Attachments are not supported here.").With("field", "attachments")
+		return attachedFiles{}, fault.New(fault.InvalidArgument, "Attachments are not supported here.").With("field", "attachments")
 	}
-	var b strings.Builder
+	var text strings.Builder
+	var images []provider.Block
 	for i, a := range attachments {
 		field := fmt.Sprintf("attachments.%d", i)
-		path, text, err := at.read(ctx, cwd, a, field+".uri")
+		path, content, err := at.read(ctx, cwd, a, field+".uri")
 		if err != nil {
-			return "", err
+			return attachedFiles{}, err
 		}
-		part, lines, ok := a.Range.cut(text)
-		if !ok {
-			return "", fault.New(fault.InvalidArgument, "Cannot attach %s: it has no lines %d to %d.", path, a.Range.Start.Line+1, a.Range.End.Line+1).
-				With("field", field+".range")
+		shown, image, err := a.shown(path, content, field)
+		if err != nil {
+			return attachedFiles{}, err
 		}
-		if len(part) > maxAttachment {
-			return "", fault.New(fault.InvalidArgument, "Cannot attach %s: %d bytes are too many. Mention the file by name, or attach a part of it.", path, len(part)).
-				With("field", field+".uri")
-		}
-		b.WriteString(convert.File(path, lines, part) + "\n\n")
+		text.WriteString(shown + "\n\n")
+		images = append(images, image...)
 	}
-	return b.String(), nil
+	return attachedFiles{text.String(), images}, nil
+}
+
+// shown returns a file in the form for a model. Of an image, the text is only its name.
+func (a Attachment) shown(path string, content []byte, field string) (text string, image []provider.Block, err error) {
+	if mime := imaging.TypeOf(content); mime != "" && a.Range == nil {
+		b, err := imageBlock(content, mime)
+		if err != nil {
+			return "", nil, fault.New(fault.InvalidArgument, "Cannot attach %s: %w.", path, err).With("field", field+".uri")
+		}
+		return convert.File(path, " type="+strconv.Quote(mime), ""), []provider.Block{b}, nil
+	}
+	if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
+		return "", nil, fault.New(fault.InvalidArgument, "Cannot attach %s: it is neither text nor an image.", path).With("field", field+".uri")
+	}
+	part, lines, ok := a.Range.cut(string(content))
+	if !ok {
+		return "", nil, fault.New(fault.InvalidArgument, "Cannot attach %s: it has no lines %d to %d.", path, a.Range.Start.Line+1, a.Range.End.Line+1).
+			With("field", field+".range")
+	}
+	if len(part) > maxAttachment {
+		return "", nil, fault.New(fault.InvalidArgument, "Cannot attach %s: %d bytes are too many. Mention the file by name, or attach a part of it.", path, len(part)).
+			With("field", field+".uri")
+	}
+	return convert.File(path, lines, part), nil, nil
+}
+
+func imageBlock(content []byte, mime string) (provider.Block, error) {
+	if len(content) > maxImage {
+		return provider.Block{}, fmt.Errorf("it is an image of more than %d MB", maxImage>>20)
+	}
+	return imaging.Scaled(provider.Block{Type: provider.TypeImage, Data: base64.StdEncoding.EncodeToString(content), MimeType: mime})
 }
 
 // read reads a file to attach.
-func (at attacher) read(ctx context.Context, cwd string, a Attachment, field string) (path, text string, err error) {
+func (at attacher) read(ctx context.Context, cwd string, a Attachment, field string) (path string, content []byte, err error) {
 	if path, err = at.paths.absolute(cwd, a.URI, field); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	if a.URI == "" || strings.Contains(a.URI, "://") && path == filepath.Join(cwd, a.URI) {
-		return "", "", fault.New(fault.InvalidArgument, "%q is not a path or a file: URI on this machine.", a.URI).With("field", field)
+		return "", nil, fault.New(fault.InvalidArgument, "%q is not a path or a file: URI on this machine.", a.URI).With("field", field)
 	}
 	file, err := at.workspace.ReadFile(ctx, path)
 	switch {
 	case fault.Is(err, fault.NotFound), errors.Is(err, fs.ErrNotExist):
-		return "", "", fault.New(fault.NotFound, "File not found: %s", path).With("field", field).With("path", path)
+		return "", nil, fault.New(fault.NotFound, "File not found: %s", path).With("field", field).With("path", path)
 	case err != nil:
-		return "", "", fault.New(fault.KindOf(err), "Cannot attach %s: %w", path, err).With("field", field).With("path", path)
-	case !utf8.Valid(file.Content) || bytes.IndexByte(file.Content, 0) >= 0:
-		return "", "", fault.New(fault.InvalidArgument, "Cannot attach %s: it is not text.", path).With("field", field)
+		return "", nil, fault.New(fault.KindOf(err), "Cannot attach %s: %w", path, err).With("field", field).With("path", path)
 	}
-	return path, string(file.Content), nil
+	return path, file.Content, nil
 }
 
 // cut returns the lines of the range and an attribute with their numbers. ok is false for a

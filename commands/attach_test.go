@@ -1,8 +1,12 @@
 package commands_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 
@@ -122,8 +126,8 @@ func TestInvalidAttachments(t *testing.T) {
 	}{
 		"missing":                {args{"uri": "gone"}, fault.NotFound, "uri", "File not found: /w/gone"},
 		"a directory":            {args{"uri": "dir"}, fault.InvalidArgument, "uri", "Cannot attach /w/dir: /w/dir is a directory"},
-		"no text":                {args{"uri": "latin1"}, fault.InvalidArgument, "uri", "Cannot attach /w/latin1: it is not text."},
-		"bytes without letters":  {args{"uri": "nul"}, fault.InvalidArgument, "uri", "Cannot attach /w/nul: it is not text."},
+		"no text":                {args{"uri": "latin1"}, fault.InvalidArgument, "uri", "Cannot attach /w/latin1: it is neither text nor an image."},
+		"bytes without letters":  {args{"uri": "nul"}, fault.InvalidArgument, "uri", "Cannot attach /w/nul: it is neither text nor an image."},
 		"too much":               {args{"uri": "more"}, fault.InvalidArgument, "uri", "Cannot attach /w/more: 262148 bytes are too many"},
 		"another scheme":         {args{"uri": "https://x.org/a"}, fault.InvalidArgument, "uri", `"https://x.org/a" is not a path or a file: URI`},
 		"another machine":        {args{"uri": "file://elsewhere/w/a"}, fault.InvalidArgument, "uri", "is not a path or a file: URI"},
@@ -143,6 +147,37 @@ func TestInvalidAttachments(t *testing.T) {
 	text, err := promptWith(t, fs, args{"uri": "most"}, args{"uri": "more", "range": lines(0, 0, 0, 2)})
 	require.NoError(t, err, "the largest file, and a part of a larger one")
 	require.Greater(t, len(text), most)
+}
+
+// An image is sent as one, in a size that services accept.
+func TestAttachedImages(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	var wide bytes.Buffer
+	require.NoError(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, 4000, 2))))
+	require.NoError(t, afero.WriteFile(fs, "/w/wide.png", wide.Bytes(), 0o600))
+	require.NoError(t, afero.WriteFile(fs, "/w/torn.png", append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 5<<20)...), 0o600))
+	require.NoError(t, afero.WriteFile(fs, "/w/huge.png", append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 20<<20)...), 0o600))
+	env := newEnv(fs, withDemo(fs))
+	env.Workspace = tool.Local{Fs: fs}
+	text, images, err := commands.Attach(t.Context(), env, "/w", []commands.Attachment{{URI: "wide.png"}})
+	require.NoError(t, err)
+	require.Equal(t, "<file path=\"/w/wide.png\" type=\"image/png\">\n</file>\n\n", text)
+	require.Len(t, images, 1)
+	size, err := png.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(images[0].Data)))
+	require.NoError(t, err)
+	require.Equal(t, 2000, size.Width)
+
+	_, _, err = commands.Attach(t.Context(), env, "/w", []commands.Attachment{{URI: "torn.png"}})
+	require.ErrorContains(t, err, "Cannot attach /w/torn.png: it is larger than 4 MB and cannot be scaled.")
+	_, _, err = commands.Attach(t.Context(), env, "/w", []commands.Attachment{{URI: "huge.png"}})
+	require.ErrorContains(t, err, "Cannot attach /w/huge.png: it is an image of more than 20 MB.")
+	_, err = promptWith(t, fs, args{"uri": "wide.png", "range": lines(0, 0, 0, 1)})
+	requireKind(t, fault.InvalidArgument, err)
+
+	text, err = promptWith(t, fs, args{"uri": "wide.png"})
+	require.NoError(t, err)
+	require.Equal(t, "<file path=\"/w/wide.png\" type=\"image/png\">\n</file>\n\nWhat is this?", text)
 }
 
 func TestAttachmentsWithoutAWorkspace(t *testing.T) {

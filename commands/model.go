@@ -31,6 +31,8 @@ type ModelItem struct {
 	ID             string           `json:"id"`
 	Name           string           `json:"name"`
 	ContextWindow  int              `json:"contextWindow" jsonschema:"In tokens."`
+	MaxOutput      int              `json:"maxOutput" jsonschema:"The longest answer, in tokens."`
+	Images         bool             `json:"images" jsonschema:"True if the model accepts images."`
 	Reasoning      bool             `json:"reasoning"`
 	ThinkingLevels []provider.Level `json:"thinkingLevels"`
 	Cost           *provider.Cost   `json:"cost" jsonschema:"In US dollars per million tokens; null if unknown."`
@@ -69,8 +71,8 @@ func runModels(ctx context.Context, env *Env, _ Folder) (ModelsResult, error) {
 	}
 	for _, m := range list {
 		result.Models = append(result.Models, ModelItem{
-			Provider: m.Provider, ID: m.ID, Name: m.Name, ContextWindow: m.Window(), Reasoning: m.Reasoning,
-			ThinkingLevels: m.SupportedLevels(), Cost: m.Cost, Available: m.Available,
+			Provider: m.Provider, ID: m.ID, Name: m.Name, ContextWindow: m.Window(), MaxOutput: m.AnswerLimit(),
+			Images: m.TakesImages(), Reasoning: m.Reasoning, ThinkingLevels: m.SupportedLevels(), Cost: m.Cost, Available: m.Available,
 		})
 	}
 	return result, nil

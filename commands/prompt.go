@@ -54,7 +54,7 @@ type MessageArgs struct {
 // PromptArgs are the arguments of xcsh.prompt.
 type PromptArgs struct {
 	MessageArgs
-	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of files, to send with the text."`
+	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of text files, to send with the text. Images are sent as images."`
 	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do if a turn is running: steer or followUp. Default: fail with busy."`
 }
 
@@ -91,11 +91,12 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
-	attached, err := newAttacher(env).text(ctx, live.Cwd(), a.Attachments)
+	files, err := newAttacher(env).all(ctx, live.Cwd(), a.Attachments)
 	if err != nil {
 		return PromptResult{}, err
 	}
-	in.Attached, in.Queue, in.Accepted = attachedOf(ctx)+attached, a.StreamingBehavior, acceptedOf(ctx)
+	in.Attached, in.Queue, in.Accepted = attachedOf(ctx)+files.text, a.StreamingBehavior, acceptedOf(ctx)
+	in.Images = append(files.images, in.Images...)
 	progress := env.UI.Progress(ctx, "xcsh")
 	defer progress.End("")
 	defer env.Sessions.Subscribe(func(e agent.Event) {

@@ -125,9 +125,12 @@ func mention(raw json.RawMessage) (provider.Message, bool) {
 	return m, true
 }
 
-// harmless are the closing tags of the elements in which files are shown, with the backslash that
-// prevents them from closing one.
-var harmless = strings.NewReplacer("</file", `<\/file`, "</system-reminder", `<\/system-reminder`)
+// harmless are the closing tags of the elements in which files and other input are shown, with the
+// backslash that prevents them from closing one.
+var harmless = strings.NewReplacer("</file", `<\/file`, "</stdin", `<\/stdin`, "</system-reminder", `<\/system-reminder`)
+
+// Stdin shows the text of standard input to a model. It cannot close its own element.
+func Stdin(text string) string { return "<stdin>\n" + harmless.Replace(text) + "\n</stdin>" }
 
 // File shows a file to a model. attributes, which may be empty, begin with a space. A file cannot
 // close its own element and continue as another speaker: "</file" in it is written "<\/file", and

@@ -32,6 +32,10 @@ func wireEvents() []event.Event {
 		event.AgentEnd{},
 		event.AgentEnd{StopReason: "stop", Unanswered: empty},
 		event.AgentEnd{StopReason: "error", ErrorMessage: special, Unanswered: texts},
+		event.AgentEnd{StopReason: "error", ErrorMessage: special, Rejection: &event.Rejection{Message: "not shown", EntryID: "e", Actions: []event.Action{
+			{Title: "Compact", Command: "xcsh.compact", Arguments: map[string]any{}},
+			{Title: special, Command: "xcsh.branch", Arguments: map[string]any{"entryId": "e"}},
+		}}},
 		event.TurnStart{},
 		event.TurnEnd{},
 		event.TurnEnd{Message: raw, ToolResults: []json.RawMessage{}},

@@ -18,6 +18,21 @@ type (
 		StopReason   string   `json:"stopReason,omitempty"`
 		ErrorMessage string   `json:"errorMessage,omitempty"`
 		Unanswered   []string `json:"unanswered,omitempty"` // queued messages that are returned to the user
+		*Rejection            // set if the service rejected content of the conversation
+	}
+
+	// Rejection is content that a service rejected, so that later requests would fail, too.
+	Rejection struct {
+		Message string   `json:"-"`                 // sentences for the user, each with a space before it
+		EntryID string   `json:"entryId,omitempty"` // of the rejected entry, "" if it is not known
+		Actions []Action `json:"actions,omitempty"` // ways to continue
+	}
+
+	// Action is a command that a client offers to the user.
+	Action struct {
+		Title     string         `json:"title"`
+		Command   string         `json:"command"`   // of the server
+		Arguments map[string]any `json:"arguments"` // of the command; those that are missing are asked for
 	}
 
 	// TurnStart begins a turn: one answer of the model and its tool calls.

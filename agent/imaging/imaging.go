@@ -39,30 +39,52 @@ var one sync.Mutex
 // Fit returns a text block with the reason. An image that cannot be decoded but is small enough is
 // returned unchanged: services know more formats.
 func Fit(b provider.Block) provider.Block {
-	if done, ok := unscaled(b); ok {
-		return done
-	}
-	fitted, err := shrink(b.Data)
+	fitted, err := Scaled(b)
 	if err != nil {
 		return omitted(err.Error())
 	}
 	return fitted
 }
 
-// unscaled returns the result of [Fit] for an image that need not or cannot be scaled. It reads only
-// the image's header.
-func unscaled(b provider.Block) (result provider.Block, ok bool) {
-	config, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(b.Data)))
-	unknown, large := err != nil || config.Width <= 0 || config.Height <= 0, len(b.Data) > MaxBase64
+// Scaled is [Fit] with the reason as an error, which continues a sentence.
+func Scaled(b provider.Block) (provider.Block, error) {
+	if done, err := unscaled(b); done || err != nil {
+		return b, err
+	}
+	return shrink(b.Data)
+}
+
+// TypeOf returns the MIME type of an image that services accept by its first bytes, and "" for
+// everything else.
+func TypeOf(content []byte) string {
+	switch {
+	case bytes.HasPrefix(content, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(content, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(content, []byte("GIF87a")), bytes.HasPrefix(content, []byte("GIF89a")):
+		return "image/gif"
+	case len(content) >= 12 && string(content[:4]) == "RIFF" && string(content[8:12]) == "WEBP":
+		return "image/webp"
+	default:
+		return ""
+	}
+}
+
+// unscaled reports whether an image need not be scaled, and returns an error if it cannot be. It reads
+// only the image's header.
+func unscaled(b provider.Block) (done bool, err error) {
+	config, _, failed := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(b.Data)))
+	unknown, large := failed != nil || config.Width <= 0 || config.Height <= 0, len(b.Data) > MaxBase64
 	switch {
 	case unknown && large:
-		return omitted(fmt.Sprintf("it is larger than %d MB and cannot be scaled", MaxBase64>>20)), true
+		return false, fmt.Errorf("it is larger than %d MB and cannot be scaled", MaxBase64>>20)
 	case unknown || !large && config.Width <= MaxSide && config.Height <= MaxSide:
-		return b, true
+		return true, nil
 	case config.Width > maxPixels/config.Height:
-		return omitted(fmt.Sprintf("%d × %d pixels are too many", config.Width, config.Height)), true
+		return false, fmt.Errorf("%d × %d pixels are too many", config.Width, config.Height)
 	}
-	return provider.Block{}, false
+	return false, nil
 }
 
 func omitted(reason string) provider.Block {
@@ -73,12 +95,20 @@ func omitted(reason string) provider.Block {
 func shrink(data string) (provider.Block, error) {
 	one.Lock()
 	defer one.Unlock()
-	in, format, err := image.Decode(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	content, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return provider.Block{}, fmt.Errorf("it cannot be decoded: %w", err)
 	}
+	in, format, err := image.Decode(bytes.NewReader(content))
+	if err != nil {
+		return provider.Block{}, fmt.Errorf("it cannot be decoded: %w", err)
+	}
+	orientation := upright
+	if format == "jpeg" {
+		orientation = orientationOf(content) // encoding it again loses the tag
+	}
 	for side := MaxSide; side >= MaxSide/8; side /= 2 {
-		small := scaled(in, side)
+		small := turned(scaled(in, side), orientation)
 		if format != "jpeg" {
 			if b, ok := encoded("image/png", func(w io.Writer) error { return png.Encode(w, small) }); ok {
 				return b, nil
@@ -106,7 +136,7 @@ func encoded(mime string, encode func(io.Writer) error) (b provider.Block, ok bo
 }
 
 // scaled returns the image with no side longer than side.
-func scaled(in image.Image, side int) image.Image {
+func scaled(in image.Image, side int) *image.NRGBA {
 	w, h := in.Bounds().Dx(), in.Bounds().Dy()
 	if longest := max(w, h); longest > side {
 		w, h = max(1, w*side/longest), max(1, h*side/longest)

@@ -70,8 +70,10 @@ func Without(messages []provider.Message, until int64, reason string) (out []pro
 func isImage(b provider.Block) bool { return b.Type == provider.TypeImage }
 
 func (f *Fitter) fit(b provider.Block) provider.Block {
-	if done, ok := unscaled(b); ok {
-		return done // most images, which are then not hashed for every request
+	if done, err := unscaled(b); err != nil {
+		return omitted(err.Error())
+	} else if done {
+		return b // as most images, which are then not hashed for every request
 	}
 	key := sha256.Sum256([]byte(b.Data))
 	f.mu.Lock()

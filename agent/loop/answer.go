@@ -69,16 +69,35 @@ func (r *Run) recover(ctx context.Context, failure error) (again bool) {
 			failure = fmt.Errorf("%w; compacting the conversation failed: %w", failure, err)
 		}
 		r.fail(provider.StopError, failure)
-	case r.Host.WithoutImages(cause):
-		r.Host.Emit(event.Notice{Text: "The model service rejected an image. The images so far are left out of requests: " + cause.Error()})
-		return true
-	case r.Host.WithoutHistory(cause):
-		r.Host.Emit(event.Notice{Text: "The model service rejected its own record of the compacted conversation. The summary is sent instead: " + cause.Error()})
+	case r.repaired(cause):
 		return true
 	default:
-		return r.wait(ctx, failure)
+		return r.wait(ctx, r.rejected(cause, failure))
 	}
 	return false
+}
+
+// rejected returns a failure with the ways to continue, if the service rejected content of the
+// conversation.
+func (r *Run) rejected(cause *provider.Error, failure error) error {
+	r.out.Rejection = r.Host.Rejected(cause, r.asked)
+	if r.out.Rejection == nil {
+		return failure
+	}
+	period := "."
+	if strings.HasSuffix(failure.Error(), period) {
+		period = ""
+	}
+	return fmt.Errorf("%w%s%s", failure, period, r.out.Rejection.Message)
+}
+
+// repaired reports whether a request without the content that the service rejected can be made.
+func (r *Run) repaired(cause *provider.Error) bool {
+	notice, ok := r.Host.Repair(cause)
+	if ok {
+		r.Host.Emit(event.Notice{Text: notice})
+	}
+	return ok
 }
 
 // fail ends the run.
@@ -111,6 +130,7 @@ func (r *Run) ask(ctx context.Context) (message *provider.Message, failure error
 	if err != nil {
 		return nil, err
 	}
+	r.asked = req.Messages
 	started, note := false, ""
 	for e := range service.Stream(ctx, req) {
 		if !started {

@@ -36,13 +36,13 @@ type Host interface {
 	// known after a crash. After an error the call is not run.
 	Starting(call provider.Block) error
 
-	// WithoutImages leaves the images so far out of the next requests, if a request failed because
-	// of one of them. It reports whether that changes anything.
-	WithoutImages(cause *provider.Error) (changed bool)
+	// Repair leaves content that the service rejected out of the next requests, if it knows how to.
+	// notice is for the user.
+	Repair(cause *provider.Error) (notice string, repaired bool)
 
-	// WithoutHistory sends summaries in words in place of histories that the service compacted itself,
-	// if a request with one was rejected. It reports whether the next request is another one.
-	WithoutHistory(cause *provider.Error) (changed bool)
+	// Rejected returns the ways to continue after a request was rejected for its content, nil if it
+	// was not. request are its messages.
+	Rejected(cause *provider.Error, request []provider.Message) *event.Rejection
 
 	// Compact shortens a conversation that is too long. overflow reports that the model has
 	// refused it; otherwise the host decides whether it is time, and after an error it is
@@ -57,6 +57,7 @@ type Outcome struct {
 	Err        error              // why the run failed; a *provider.Error if the service did
 	Usage      provider.Usage     // sum of the answers of the run
 	Unanswered []provider.Message // queued messages that are returned to the user
+	Rejection  *event.Rejection   // set if the service rejected content of the conversation
 }
 
 // Run is one run of a model. Its fields must be set before Do is called once.
@@ -67,11 +68,12 @@ type Run struct {
 	Now   func() time.Time
 
 	out       Outcome
-	refused   error // a message could not be made part of the conversation
-	tries     tries // of the current request
-	compacted bool  // an overflow was answered with a compaction in this run
-	stuck     bool  // compacting between turns does not help in this run
-	rounds    int   // of tool calls so far
+	asked     []provider.Message // by the last request
+	refused   error              // a message could not be made part of the conversation
+	tries     tries              // of the current request
+	compacted bool               // an overflow was answered with a compaction in this run
+	stuck     bool               // compacting between turns does not help in this run
+	rounds    int                // of tool calls so far
 	failures  failures
 }
 
@@ -99,7 +101,7 @@ func (r *Run) Do(ctx context.Context, prompt []provider.Message) Outcome {
 	if len(r.out.Unanswered) > 0 {
 		r.Queue.Publish(r.Host.Emit)
 	}
-	end := event.AgentEnd{StopReason: r.out.StopReason, Unanswered: texts(r.out.Unanswered)}
+	end := event.AgentEnd{StopReason: r.out.StopReason, Unanswered: texts(r.out.Unanswered), Rejection: r.out.Rejection}
 	if r.out.Err != nil {
 		end.ErrorMessage = r.out.Err.Error()
 	}

@@ -85,9 +85,10 @@ func (h *host) Starting(call provider.Block) error {
 	return nil
 }
 
-func (h *host) WithoutImages(*provider.Error) bool { return false }
+func (h *host) Repair(*provider.Error) (string, bool) { return "", false }
 
-func (h *host) WithoutHistory(*provider.Error) bool { return false }
+func (h *host) Rejected(*provider.Error, []provider.Message) *event.Rejection { return nil }
+
 
 func (h *host) Compact(_ context.Context, overflow bool) (bool, error) {
 	if h.compact == nil {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -35,6 +36,10 @@ type Error struct {
 	Code       string // the service's own word for it
 	RequestID  string // to quote when asking the service
 	RetryAfter time.Duration
+
+	// Part is the part of the request that the service rejected, as it was sent; nil if it is not
+	// known. It is content of the conversation and not shown.
+	Part json.RawMessage
 }
 
 func (e *Error) Error() string {

@@ -47,7 +47,7 @@ func newRead(o Options) Tool {
 			switch {
 			case err != nil:
 				return Result{}, err
-			case imageType(content) != "":
+			case imaging.TypeOf(content) != "":
 				return imageResult(a.Path, content), nil
 			case isPDF(content):
 				return o.pdfResult(ctx, env, a, content)
@@ -208,24 +208,8 @@ func details(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// imageType returns the type of an image by its first bytes, and "" for everything else.
-func imageType(b []byte) string {
-	switch {
-	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		return "image/png"
-	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		return "image/jpeg"
-	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
-		return "image/gif"
-	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
-		return "image/webp"
-	default:
-		return ""
-	}
-}
-
 func imageResult(path string, content []byte) Result {
-	mime := imageType(content)
+	mime := imaging.TypeOf(content)
 	fitted := imaging.Fit(provider.Block{Type: provider.TypeImage, Data: base64.StdEncoding.EncodeToString(content), MimeType: mime})
 	if fitted.Type != provider.TypeImage {
 		return TextResult(fmt.Sprintf("%s is an image (%s) of %s. %s Make a smaller copy with bash and read that.",

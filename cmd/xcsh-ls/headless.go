@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +22,8 @@ import (
 )
 
 // headless returns the environment of the commands without an editor: the folder is the current
-// directory, and no user can be asked.
-func headless(f *flags) (*commands.Env, error) {
+// directory, and no user can be asked. errs shows messages to the user.
+func headless(f *flags, errs io.Writer) (*commands.Env, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func headless(f *flags) (*commands.Env, error) {
 	if err := allow(s, folders); err != nil {
 		return nil, err
 	}
-	b, err := openBackend(s, lsp.Client{Approve: denyAll, Folders: folders}, false, log)
+	b, err := openBackend(s, lsp.Client{Approve: denyAll(errs), Folders: folders}, false, log)
 	if err != nil {
 		return nil, err
 	}
@@ -52,28 +54,39 @@ func headless(f *flags) (*commands.Env, error) {
 	}, nil
 }
 
-// terminalDevice returns the device of the terminal on standard input, or "" if the system doesn't
-// report it. Terminals are then distinguished by the variables that they set.
+// terminalDevice returns the device of the terminal on standard input or, because that may be a pipe with
+// text for the prompt, on standard error. It returns "" if there is none or the system doesn't report it.
+// Terminals are then distinguished by the variables that they set.
 func terminalDevice() string {
-	info, err := os.Stdin.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return ""
+	for _, f := range []*os.File{os.Stdin, os.Stderr} {
+		info, err := f.Stat()
+		if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+			continue
+		}
+		device, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+		if err == nil && (strings.HasPrefix(device, "/dev/pts/") || strings.HasPrefix(device, "/dev/tty")) {
+			return device // unlike /dev/null
+		}
 	}
-	device, err := os.Readlink("/proc/self/fd/0")
-	if err != nil || !strings.HasPrefix(device, "/dev/pts/") && !strings.HasPrefix(device, "/dev/tty") {
-		return "" // such as /dev/null
-	}
-	return device
+	return ""
 }
 
 // denyAll answers requests for permission without an editor: it denies every action that requires the
-// user's approval.
-func denyAll(context.Context, agent.Approval) (approval.Decision, error) { return approval.Deny, nil }
+// user's approval. The first time, it shows the flag that allows such actions.
+func denyAll(errs io.Writer) agent.Asker {
+	var first sync.Once
+	return func(context.Context, agent.Approval) (approval.Decision, error) {
+		first.Do(func() {
+			fmt.Fprintln(errs, "A tool call was denied because no one can approve it. Pass --approval auto-edit to allow edits, or --approval yolo to allow commands, too.")
+		})
+		return approval.Deny, nil
+	}
+}
 
 // inFolder runs a command in the environment of the current directory.
 func inFolder(f *flags, run func(*cobra.Command, *commands.Env, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		env, err := headless(f)
+		env, err := headless(f, cmd.ErrOrStderr())
 		if err != nil {
 			return err
 		}

@@ -26,11 +26,15 @@ import (
 
 func runCommand(f *flags) *cobra.Command {
 	var asJSON, raw bool
+	var branch string
 	c := &cobra.Command{
-		Use:   "run [flags] PROMPT...",
+		Use:   "run [flags] [PROMPT...] [@FILE...] [-]",
 		Short: "Send a prompt to a model and print the answer",
 		Long: "Send a prompt to a model in the current directory. The answer is streamed to standard output,\n" +
-			"tool calls to standard error.\n\n" +
+			"everything else to standard error, such as tool calls.\n\n" +
+			"If standard input is a file or a pipe, its text is appended to the prompt; \"-\" as the prompt reads\n" +
+			"the prompt itself from it. @FILE attaches a text file or an image. After --, all arguments are\n" +
+			"words of the prompt.\n\n" +
 			"There is no one to approve tool calls: calls that require approval are denied. To let tools\n" +
 			"change files, pass --approval auto-edit or yolo.\n\n" +
 			"Exit codes: 0 if the answer is complete, 1 for a failure, 2 for an invalid command line, 3 if the\n" +
@@ -38,24 +42,27 @@ func runCommand(f *flags) *cobra.Command {
 		Example: examples(
 			"# Ask a question in a new session", "xcsh-ls run --model anthropic/claude-sonnet-4-5 \"why does TestParse fail?\"",
 			"# Continue the session and let tools edit files", "xcsh-ls run --continue --approval auto-edit \"fix it\"",
-			"# Send text from a pipe without saving a session", "git diff | xargs -0 xcsh-ls run --no-session \"review this:\"",
+			"# Send the output of a program without saving a session", "git diff | xcsh-ls run --no-session \"review this\"",
+			"# Attach files", "xcsh-ls run \"does the page look like the mockup?\" @page.html @mockup.png",
 		),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if strings.TrimSpace(strings.Join(args, "")) == "" {
-				return usageError(cmd, errors.New("missing argument: PROMPT"))
-			}
-			return nil
-		},
-		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
-			out, err := textOutput(cmd, raw)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			prompt, err := parsePrompt(cmd, args)
 			if err != nil {
 				return err
 			}
-			return runPrompt(cmd, env, f.first(), strings.Join(args, " "), out, asJSON)
-		}),
+			return inFolder(f, func(cmd *cobra.Command, env *commands.Env, _ []string) error {
+				out, err := textOutput(cmd, raw)
+				if err != nil {
+					return err
+				}
+				return runPrompt(cmd, env, f.first(), branch, prompt, out, asJSON)
+			})(cmd, args)
+		},
+		ValidArgsFunction: completeFiles,
 	}
 	f.registerStartup(c, "current directory")
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as one line of JSON")
+	c.Flags().StringVar(&branch, "branch", "", "go back to `ENTRY` of the session first: before a prompt, or behind any other entry")
 	registerRaw(c, &raw)
 	exclusive(c, "json", "raw")
 	return c
@@ -63,7 +70,7 @@ func runCommand(f *flags) *cobra.Command {
 
 // runPrompt runs one turn. A signal stops it as a user would, and so does a reader that closed the pipe.
 // The partial answer is in the session.
-func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt string, to io.Writer, asJSON bool) (err error) {
+func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch string, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	defer func() {
@@ -75,6 +82,10 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 			err = failure{err, s.code()}
 		}
 	}()
+	in, err := prompt.input(ctx, cmd, env)
+	if err != nil {
+		return err
+	}
 	if err := open(ctx, env, first); err != nil {
 		if first.Mode == "resume" && first.Target == "" && fault.Is(err, fault.Cancelled) {
 			return fault.New(fault.Cancelled, "No session selected. Pass an id or a path to --resume.")
@@ -87,6 +98,11 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	}
 	if err != nil {
 		return elsewhere(err)
+	}
+	if branch != "" {
+		if _, err := live.Branch(ctx, branch, agent.BranchOptions{}); err != nil {
+			return err
+		}
 	}
 	if err := answerable(ctx, live); err != nil {
 		return err
@@ -107,7 +123,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 			p.event(run.Event)
 		}
 	})
-	turn, err := live.Prompt(ctx, agent.Input{Text: prompt})
+	turn, err := live.Prompt(ctx, in)
 	cancel()
 	p.end()
 	var unread *os.PathError
@@ -115,7 +131,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, prompt 
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return err
+		return withFlags(err, live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
@@ -140,7 +156,30 @@ func answerable(ctx context.Context, live *agent.Session) error {
 	if state.Model != nil {
 		text = fmt.Sprintf("Model %s is not available.", state.Model)
 	}
-	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID. The model offline/demo needs no API key; it answers from a script.", text)
+	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID; 'xcsh-ls models' lists them. The model offline/demo needs no API key; it answers from a script.", text)
+}
+
+// withFlags adds the flags for the ways to continue after a service rejected an entry.
+func withFlags(err error, saved bool) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	actions, _ := f.Data["actions"].([]event.Action)
+	text := ""
+	for _, a := range actions {
+		entry, _ := a.Arguments["entryId"].(string)
+		switch {
+		case a.Command == "xcsh.setModel":
+			text = " Pass --model PROVIDER/ID" + text + "."
+		case a.Command == "xcsh.branch" && saved:
+			text = ", or --continue --branch " + visible.Line(entry)
+		}
+	}
+	if text == "" {
+		return err
+	}
+	return fault.New(f.Kind, "%w%s", err, text)
 }
 
 // untilSignal returns a context that a signal cancels, with the signal as its cause. A second signal

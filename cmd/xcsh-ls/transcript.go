@@ -80,7 +80,7 @@ func exportCommand(f *flags) *cobra.Command {
 
 // exportFile handles the --export flag, whose session is always a path.
 func exportFile(cmd *cobra.Command, f flags, path string, out []string) error {
-	env, err := headless(&f)
+	env, err := headless(&f, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -105,6 +106,39 @@ func TestRunFails(t *testing.T) {
 		require.Equal(t, "user assistant:error user assistant:error user assistant:length", roles(messages))
 		require.Contains(t, messages[1].ErrorMessage, "fake rejected the API key")
 		require.NotEmpty(t, messages[3].PlainText(), "the partial answer")
+	})
+}
+
+// A session with an entry that the service rejects is continued with the flags that the error names.
+func TestRunContinuesAfterARejectedEntry(t *testing.T) {
+	t.Parallel()
+	forEachFormat(t, func(t *testing.T, m *machine) {
+		m.Limit("m", providertest.Limits{Reject: func(r providertest.Request) string {
+			if strings.Contains(string(r.Body), "poison") {
+				return "this content is not acceptable"
+			}
+			return ""
+		}})
+		m.Script("m", providertest.Reply{Text: "Fine."})
+		code, _, stderr := m.run("run", "--model", "fake/m", "hello")
+		require.Zero(t, code, stderr)
+		code, stdout, stderr := m.run("run", "--continue", "poison")
+		require.Equal(t, 1, code)
+		require.Empty(t, stdout)
+		flags := regexp.MustCompile(` Pass --model PROVIDER/ID, or (--continue) (--branch) ([0-9a-f]+)\.\n$`).FindStringSubmatch(stderr)
+		require.Len(t, flags, 4, stderr)
+		before := m.read(m.sessionFile())
+		code, stdout, stderr = m.run("run", flags[1], flags[2], flags[3], "something else")
+		require.Zero(t, code, stderr)
+		require.Equal(t, "Fine.\n", stdout)
+		require.True(t, strings.HasPrefix(m.read(m.sessionFile()), before), "the entry stays in the file")
+
+		code, _, stderr = m.run("run", "--no-session", "--model", "fake/m", "poison")
+		require.Equal(t, 1, code)
+		require.Regexp(t, ` Pass --model PROVIDER/ID\.\n$`, stderr)
+		code, _, stderr = m.run("run", "--model", "fake/m", "--branch", "nowhere", "hello")
+		require.Equal(t, 1, code)
+		require.Contains(t, stderr, "nowhere")
 	})
 }
 

@@ -48,7 +48,7 @@ type eventMember struct {
 // compares the two.
 var eventShapes = []eventShape{
 	{event.AgentStart{}, ""},
-	{event.AgentEnd{}, "stopReason errorMessage? unanswered?"},
+	{event.AgentEnd{}, "stopReason errorMessage? unanswered? entryId? actions?"},
 	{event.TurnStart{}, ""},
 	{event.TurnEnd{}, "message? toolResults?"},
 	{event.MessageStart{}, "message"},

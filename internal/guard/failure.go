@@ -57,6 +57,9 @@ func (x *exchange) explain(err error) *provider.Error {
 	if failure.Code == "" {
 		failure.Code = p.Type
 	}
+	if failure.Class == provider.InvalidRequest {
+		failure.Part = rejectedPart(x.body, p)
+	}
 	return failure
 }
 

@@ -14,6 +14,7 @@ type Problem struct {
 	Type      string
 	Code      string
 	Message   string
+	Param     string // the part of the request that the problem is about
 	RequestID string
 
 	details details
@@ -30,6 +31,7 @@ func ParseError(data []byte) *Problem {
 		Type     json.RawMessage `json:"type"`
 		Code     json.RawMessage `json:"code"`
 		Status   json.RawMessage `json:"status"`
+		Param    json.RawMessage `json:"param"`
 		Message  json.RawMessage `json:"message"`
 		Details  json.RawMessage `json:"details"`
 		Metadata struct {
@@ -45,6 +47,7 @@ func ParseError(data []byte) *Problem {
 		return p
 	}
 	p.Type, p.Code, p.Message = scalar(o.Type), scalar(o.Code), words([]byte(scalar(o.Message)))
+	p.Param = scalar(o.Param)
 	p.details = parseDetails(o.Details)
 	if p.Type == "" {
 		p.Type = scalar(o.Status) // Google's word for it

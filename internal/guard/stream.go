@@ -87,6 +87,7 @@ type exchange struct {
 	secrets []string
 	status  int
 	id      string // of the request, in the service's books
+	body    []byte // of the request
 }
 
 func (x *exchange) run(parent context.Context, a *answer.Answer, begin Begin) *provider.Error {
@@ -102,6 +103,7 @@ func (x *exchange) run(parent context.Context, a *answer.Answer, begin Begin) *p
 	if err != nil {
 		return x.fail(provider.InvalidRequest, err.Error())
 	}
+	x.body = call.Body
 	w := newWatch(x.options, cancel)
 	defer w.stop()
 	for {

@@ -106,12 +106,9 @@ func anthropicFrames(r Reply, m made) []frame {
 		}
 		block(object{"type": "tool_use", "id": c.id("toolu_", m, i), "name": c.Name, "input": object{}}, deltas, at, middle(len(deltas)))
 	}
-	stop := map[string]string{
-		provider.StopLength: "max_tokens", provider.StopToolUse: "tool_use", provider.StopError: "refusal",
-	}[r.stop()]
-	if stop == "" {
-		stop = "end_turn"
-	}
+	stop := r.reason(map[string]string{
+		provider.StopEnd: "end_turn", provider.StopLength: "max_tokens", provider.StopToolUse: "tool_use", provider.StopError: "refusal",
+	})
 	event(object{
 		"type": "message_delta", "delta": object{"stop_reason": stop, "stop_sequence": nil},
 		"usage": object{"output_tokens": u.Output},

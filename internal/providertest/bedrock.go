@@ -127,12 +127,9 @@ func bedrockFrames(r Reply, m made) []frame {
 		}
 		c.block(at, deltas...)
 	}
-	stop := map[string]string{
-		provider.StopLength: "max_tokens", provider.StopToolUse: "tool_use", provider.StopError: "guardrail_intervened",
-	}[r.stop()]
-	if stop == "" {
-		stop = "end_turn"
-	}
+	stop := r.reason(map[string]string{
+		provider.StopEnd: "end_turn", provider.StopLength: "max_tokens", provider.StopToolUse: "tool_use", provider.StopError: "guardrail_intervened",
+	})
 	c.event("messageStop", nowhere, object{"stopReason": stop})
 	u := r.usage()
 	c.event("metadata", nowhere, object{"metrics": object{"latencyMs": 1}, "usage": object{

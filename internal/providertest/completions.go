@@ -128,10 +128,10 @@ func completionsFrames(r Reply, m made) []frame {
 		c.last().at |= blockEnded
 	}
 	c.calls()
-	finish := map[string]string{
+	finish := r.reason(map[string]string{
 		provider.StopLength: "length", provider.StopToolUse: "tool_calls", provider.StopError: "content_filter",
-	}[r.stop()]
-	if finish == "" || r.Quirks.SaysStop {
+	})
+	if r.Quirks.SaysStop {
 		finish = "stop"
 	}
 	c.add(object{}, finish, nowhere)

@@ -163,10 +163,9 @@ func (c *contents) finish() {
 		"candidatesTokenCount": u.Output - thoughts, "thoughtsTokenCount": thoughts,
 		"totalTokenCount": u.Input + u.CacheRead + u.CacheWrite + u.Output,
 	}
-	reason := map[string]string{provider.StopLength: "MAX_TOKENS", provider.StopError: "SAFETY"}[c.stop()]
-	if reason == "" {
-		reason = "STOP"
-	}
+	reason := c.reason(map[string]string{
+		provider.StopEnd: "STOP", provider.StopToolUse: "STOP", provider.StopLength: "MAX_TOKENS", provider.StopError: "SAFETY",
+	})
 	if candidates, ok := chunk["candidates"].([]object); ok {
 		candidates[0]["finishReason"] = reason
 	}

@@ -18,6 +18,9 @@ type Limits struct {
 	NoImages  bool // every image is rejected
 	NoStrict  bool // every strict tool is rejected
 	NoHistory bool // every conversation that a service compacted is rejected, as that of another account
+
+	// Reject returns the reason to reject a request for its content, "" for none.
+	Reject func(Request) string
 }
 
 // Limit enforces limits for the model with this id. Replies without a usage then report the real
@@ -32,6 +35,11 @@ func (s *Server) Limit(id string, l Limits) {
 // check returns the reason to refuse a request, nil if there is none.
 func (l Limits) check(f *format, req Request) *refusal {
 	in := req.Tokens()
+	if l.Reject != nil {
+		if reason := l.Reject(req); reason != "" {
+			return invalid("%s", reason)
+		}
+	}
 	switch {
 	case l.NoImages && req.hasImages():
 		return invalid("messages.0.content.1.image.source.base64.data: Could not process image")

@@ -14,6 +14,8 @@ func (s *Server) play(f *format, reply Reply, m made, w http.ResponseWriter, r *
 		return
 	}
 	switch {
+	case reply.Fault == CutBefore:
+		panic(http.ErrAbortHandler)
 	case reply.Fault == HTML:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, "<!doctype html><html><head><title>Sign in</title><style>p{color:red}</style></head>"+
@@ -106,7 +108,7 @@ func (o stream) break_(f *format, fault Fault, r *http.Request) {
 		<-r.Context().Done() // later events must not matter
 	case Stall:
 		<-r.Context().Done()
-	case Cut:
+	case Cut, CutInCall:
 		panic(http.ErrAbortHandler) // the server's way of closing the connection in the middle
 	default: // EndsEarly and EndsInCall: returning is a clean end
 	}

@@ -15,7 +15,7 @@ type Reply struct {
 	ToolCalls []Call
 
 	Usage provider.Usage // zero: [DefaultUsage]
-	Stop  string         // one of provider's Stop values; "": stop or toolUse, as the calls say
+	Stop  string         // one of provider's Stop values, or else sent unchanged; "": stop or toolUse, as the calls say
 
 	Fault      Fault  // the fault of the reply
 	RetryAfter string // header of a RateLimited or OverloadedBefore fault; "": none
@@ -65,18 +65,21 @@ const (
 	Stall                  // silence in the middle of the text, until the client leaves
 	BadJSON                // an event in the middle of the text that is not JSON
 	HTML                   // a page with status 200, as login proxies answer
+	CutBefore              // the connection breaks before the first byte
+	CutInCall              // the connection breaks in the middle of a tool call's arguments
 )
 
 // Faults are all faults but [NoFault].
 var Faults = []Fault{
 	RateLimited, OverloadedBefore, ServerError, BadKey, NoCredit, TooLong, OverloadedWithin, LimitedWithin,
-	Cut, EndsEarly, EndsInCall, Stall, BadJSON, HTML,
+	Cut, EndsEarly, EndsInCall, Stall, BadJSON, HTML, CutBefore, CutInCall,
 }
 
 func (f Fault) String() string {
 	names := [...]string{
 		"no fault", "rate limited", "overloaded before", "server error", "bad key", "no credit", "too long",
 		"overloaded within", "limited within", "cut", "ends early", "ends in call", "stall", "bad JSON", "HTML",
+		"cut before", "cut in call",
 	}
 	if f < 0 || int(f) >= len(names) {
 		return fmt.Sprintf("Fault(%d)", int(f))
@@ -92,18 +95,19 @@ func (f Fault) Class() provider.Class {
 		OverloadedWithin: provider.Overloaded, LimitedWithin: provider.RateLimit,
 		Cut: provider.Truncated, EndsEarly: provider.Truncated, EndsInCall: provider.Truncated,
 		Stall: provider.Timeout, BadJSON: provider.Truncated, HTML: provider.Protocol,
+		CutBefore: provider.Network, CutInCall: provider.Truncated,
 	}[f]
 }
 
 // before reports whether the fault takes the place of the stream.
-func (f Fault) before() bool { return f >= RateLimited && f <= TooLong || f == HTML }
+func (f Fault) before() bool { return f >= RateLimited && f <= TooLong || f == HTML || f == CutBefore }
 
 // where returns the place of a stream at which the fault happens.
 func (f Fault) where() place {
 	switch f {
 	case OverloadedWithin:
 		return blockEnded
-	case EndsInCall:
+	case EndsInCall, CutInCall:
 		return inCall
 	case LimitedWithin, Cut, EndsEarly, Stall, BadJSON:
 		return inText
@@ -139,6 +143,14 @@ func (r Reply) stop() string {
 	default:
 		return provider.StopEnd
 	}
+}
+
+// reason returns the reason to stop in the words of a format: names has those of provider's Stop values.
+func (r Reply) reason(names map[string]string) string {
+	if name, ok := names[r.stop()]; ok {
+		return name
+	}
+	return r.stop()
 }
 
 // holdAt is where Hold holds.

@@ -156,7 +156,9 @@ func (s *items) last() {
 		"total_tokens":         u.Input + u.CacheRead + u.CacheWrite + u.Output,
 	}}
 	kind := "response.completed"
-	incomplete := map[string]string{provider.StopLength: "max_output_tokens", provider.StopError: "content_filter"}[s.stop()]
+	incomplete := s.reason(map[string]string{
+		provider.StopEnd: "", provider.StopToolUse: "", provider.StopLength: "max_output_tokens", provider.StopError: "content_filter",
+	})
 	if incomplete != "" {
 		kind = "response.incomplete"
 		response["status"], response["incomplete_details"] = "incomplete", object{"reason": incomplete}

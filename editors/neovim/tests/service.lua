@@ -9,6 +9,7 @@ local M = {}
 ---@field calls? { id: string, name: string, args: table }[]
 ---@field overloaded? string the service refuses with this message
 ---@field held? boolean the second half of the text waits for service.release()
+---@field rejects? string the reason for which the request is rejected
 
 ---@class Service
 ---@field answers Answer[] in the order of the requests
@@ -60,6 +61,15 @@ end
 function Service:reply(socket, body)
   table.insert(self.requests, vim.json.decode(body))
   local answer = table.remove(self.answers, 1) or { text = 'Nothing more.' }
+  if answer.rejects then
+    local problem = { message = answer.rejects, type = 'invalid_request_error' }
+    local page = vim.json.encode({ error = problem })
+    local start = 'HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n'
+    socket:write(start .. 'connection: close\r\n\r\n' .. page, function()
+      socket:close()
+    end)
+    return
+  end
   if answer.overloaded then
     local refusal = vim.json.encode({ error = { message = answer.overloaded } })
     local head = 'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n'

@@ -258,6 +258,33 @@ case('a turn is stopped, and queued messages can be sent again', function()
   eq('', require('xcsh').status())
 end)
 
+case('after a rejected entry, the user can choose how to continue', function()
+  local rejection = { rejects = 'not acceptable' }
+  harness.model({ { text = 'Fine.' }, rejection, rejection })
+  vim.cmd('XcshPrompt hello')
+  go_to('xcsh://answer')
+  vim.cmd('XcshPrompt poison')
+  harness.message('Pending %(:XcshApprovals%): .*not acceptable.* To continue, go back before')
+  harness.answer('Choose Another Model')
+  harness.answer('offline/demo')
+  vim.cmd('XcshApprovals')
+  harness.message('offline/demo')
+  eq('Go Back Before the Last Prompt', harness.asked[#harness.asked - 1].lines[1])
+
+  -- The choices of one turn end with the next one.
+  vim.cmd('XcshSetModel local/m')
+  harness.message('local/m')
+  harness.notified = {}
+  vim.cmd('XcshPrompt poison again')
+  harness.message('Pending %(:XcshApprovals%): .*not acceptable')
+  eq(1, require('xcsh.waiting').count())
+  harness.answer('Go Back Before the Last Prompt')
+  vim.cmd('XcshApprovals')
+  wait_for_buffer('xcsh://prompt')
+  eq('poison again', buffer_text())
+  eq(0, require('xcsh.waiting').count())
+end)
+
 case(':XcshStats shows the counts', function()
   demo()
   vim.cmd('XcshPrompt what is here?')

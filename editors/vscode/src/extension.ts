@@ -4,6 +4,7 @@ import { activateChat } from './chat';
 import { showInstallHelp } from './native/install';
 import { LiveStates } from './native/live';
 import { showMenu } from './native/menu';
+import { registerOffers } from './native/offers';
 import { registerReports } from './native/reports';
 import { Status } from './native/status';
 import { continueLive, Terminals } from './native/terminal';
@@ -36,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
     view,
     new Status(window, states),
     registerReports(),
+    registerOffers(window),
     registerServerCommands(window),
     registerSessionActions(window, view, terminals),
     registerTerminalLinks(window),

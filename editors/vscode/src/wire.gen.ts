@@ -104,6 +104,8 @@ export interface AgentEndEvent {
   stopReason: string;
   errorMessage?: string;
   unanswered?: string[];
+  entryId?: string;
+  actions?: Action[];
 }
 
 export interface TurnStartEvent {
@@ -795,7 +797,7 @@ export interface PromptArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Files, or parts of files, to send with the text. */
+  /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
@@ -1144,6 +1146,12 @@ export interface ApproveAnswer {
   decision: ApprovalDecision;
 }
 
+export interface Action {
+  title: string;
+  command: string;
+  arguments: Record<string, unknown>;
+}
+
 export interface AnswerUpdate {
   type: string;
   contentIndex: number;
@@ -1362,6 +1370,10 @@ export interface ModelItem {
   name: string;
   /** In tokens. */
   contextWindow: number;
+  /** The longest answer, in tokens. */
+  maxOutput: number;
+  /** True if the model accepts images. */
+  images: boolean;
   reasoning: boolean;
   thinkingLevels: ThinkingLevel[] | null;
   /** In US dollars per million tokens; null if unknown. */

@@ -133,6 +133,7 @@ local handlers = {
     elseif params.event.type == 'foreign_branch' then
       require('xcsh.foreign').follow(params.cwd, params.event)
     end
+    require('xcsh.choices').follow(params)
     tell_listeners('notification', params)
     -- Users' autocommands run last, because they may fail.
     turns.follow(params)

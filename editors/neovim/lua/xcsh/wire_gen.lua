@@ -23,9 +23,10 @@
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
+---@field entryId? string
+---@field actions? xcsh.wire.Action[]|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
----@field entryId? string
 ---@field assistantMessageEvent? xcsh.wire.AnswerUpdate
 ---@field toolCallId? string
 ---@field toolName? string
@@ -364,7 +365,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of files, to send with the text.
+---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 
 ---@class xcsh.wire.PromptResult
@@ -612,6 +613,11 @@
 ---@class xcsh.wire.ListPart
 ---@field sessions xcsh.wire.SessionInfo[]|nil
 
+---@class xcsh.wire.Action
+---@field title string
+---@field command string
+---@field arguments table<string, any>
+
 ---@class xcsh.wire.AnswerUpdate
 ---@field type string
 ---@field contentIndex integer
@@ -769,6 +775,8 @@
 ---@field id string
 ---@field name string
 ---@field contextWindow integer In tokens.
+---@field maxOutput integer The longest answer, in tokens.
+---@field images boolean True if the model accepts images.
 ---@field reasoning boolean
 ---@field thinkingLevels xcsh.wire.ThinkingLevel[]|nil
 ---@field cost xcsh.wire.ModelCost|nil In US dollars per million tokens; null if unknown.

@@ -26,7 +26,7 @@ export interface Handling {
   readonly severity: 'info' | 'warning' | 'error';
 }
 
-/** The remedies for an error of a command, or undefined if the user canceled and nothing is shown. */
+/** The remedies for an error of a command, or undefined if nothing is shown, such as if the user canceled. */
 export function handlingOf(error: ServerError, command?: CommandName): Handling | undefined {
   switch (error.kind) {
     case 'cancelled':
@@ -47,7 +47,10 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
     case 'notPersistent':
       return warning(['settings']);
     case 'provider':
-      return { remedies: ['chooseModel', 'log'], modal: false, severity: 'error' };
+      // A notification of its own offers the ways to continue.
+      return Array.isArray(error.data['actions'])
+        ? undefined
+        : { remedies: ['chooseModel', 'log'], modal: false, severity: 'error' };
     case 'fileExists':
       return warning(command === 'xcsh.export' ? ['overwrite'] : []);
     case 'nameInUse':

@@ -35,6 +35,8 @@ test('a duplicate title can be taken over or numbered', () => {
 });
 
 test('an unexpected error points to the log', () => {
+  assert.deepEqual(handlingOf(new ServerError('', 'provider'))?.remedies, ['chooseModel', 'log']);
+  assert.equal(handlingOf(new ServerError('', 'provider', { actions: [] })), undefined, 'shown with its choices');
   assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
 });
 
