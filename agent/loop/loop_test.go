@@ -89,7 +89,6 @@ func (h *host) Repair(*provider.Error) (string, bool) { return "", false }
 
 func (h *host) Rejected(*provider.Error, []provider.Message) *event.Rejection { return nil }
 
-
 func (h *host) Compact(_ context.Context, overflow bool) (bool, error) {
 	if h.compact == nil {
 		return false, nil

@@ -53,7 +53,15 @@ export function userSettings(section: () => Section): SettingsReader {
 }
 
 /** The keys that the server also reads from its section. The others are used only by the extension. */
-const serverTexts = ['agentDir', 'sessionDir', 'model', 'thinkingLevel', 'approval', 'sandbox', 'cacheRetention'] as const;
+const serverTexts = [
+  'agentDir',
+  'sessionDir',
+  'model',
+  'thinkingLevel',
+  'approval',
+  'sandbox',
+  'cacheRetention',
+] as const;
 
 /** The section xcshLs in the server's format. Unset values are omitted, so that the server's defaults apply. */
 export interface ServerSettings {
