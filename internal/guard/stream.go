@@ -163,7 +163,7 @@ func (x *exchange) read(ctx context.Context, next func() (Event, error), decoder
 			return x.fail(provider.Truncated, "the stream ended within an event")
 		case err != nil && began && unreadable(err):
 			// The service speaks the format, so this is an accident, like a broken connection.
-			return x.fail(provider.Truncated, err.Error())
+			return x.fail(provider.Truncated, "an event cannot be read: "+strings.TrimPrefix(err.Error(), "jsontext: "))
 		case err != nil || complete:
 			return x.explain(err)
 		}
