@@ -228,6 +228,27 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
         errorMessage: 'Anthropic is overloaded (529).',
       });
   },
+  foreign: (s) => {
+    conversation(s);
+    return () =>
+      s.emit({
+        type: 'foreign_branch',
+        branchId: 'f1',
+        entryId: 'f4',
+        entries: 4,
+        program: 'pi',
+        prompt: 'Now add the tests',
+        text: 'pi continued on another branch.',
+      });
+  },
+  background: (s) => {
+    conversation(s);
+    return () =>
+      s.emit({
+        type: 'background_changed',
+        running: [{ id: 'bg-k2m4q', command: 'npm run dev -- --port 3000', startedAt: 1 }],
+      });
+  },
   code: (s) => {
     s.record(user('Write the pipeline'));
     s.record(answer([text('Here it is:\n\n```go\n' + longCode + '```\n\nIt has 120 stages.')]));
