@@ -30,10 +30,13 @@ flow("an editor with documents of servers is shown one and told when the session
   assert.match(text, /and more[^]*offline demo/);
   assert.match(await contentOf(editor, uri.replace("xcsh://", "xcsh:")), /and more/, "without the empty host");
 
-  // Another program adds to the session.
+  // Another program adds to the session, on a branch of its own.
+  editor.choose("Stay");
   const line = { type: "message", id: "77777777", parentId: entryId(2), timestamp: "2026-01-01T00:01:00.000Z", message: { role: "user", content: "from elsewhere" } };
   appendFileSync(path, `${JSON.stringify(line)}\n`);
   await editor.wasAsked("workspace/textDocumentContent/refresh", (p) => p.uri === uri);
+  const { params } = await editor.wasAsked("window/showMessageRequest");
+  assert.match(params.message, /^Another program continued on another branch\./);
   await editor.leave();
 });
 
