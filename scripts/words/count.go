@@ -27,7 +27,7 @@ type count struct {
 }
 
 // skipped are the directories without prose of the project.
-var skipped = []string{".git", "node_modules", "testdata", "dist", "bin", ".cache", "out"}
+var skipped = []string{".git", "node_modules", "testdata", "dist", "bin", ".cache", "out", ".built"}
 
 // word is a word for the purpose of counting.
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z'’-]*`)
