@@ -47,7 +47,7 @@ func (w *world) begin(line string) string {
 	return m[1]
 }
 
-// pipe makes a named pipe, for commands that wait.
+// pipe makes a named pipe, for a command that waits once: a second wait could meet the writer of the first.
 func (w *world) pipe(name string) (write func()) {
 	w.t.Helper()
 	require.NoError(w.t, syscall.Mkfifo(w.path(name), 0o600))
@@ -57,17 +57,17 @@ func (w *world) pipe(name string) (write func()) {
 func TestBackgroundCommand(t *testing.T) {
 	t.Parallel()
 	w := backgroundWorld(t)
-	goOn := w.pipe("pipe")
-	line := "echo listening; read x <pipe; echo request; read x <pipe; echo bye; exit 3"
+	request, end := w.pipe("request"), w.pipe("end")
+	line := "echo listening; read x <request; echo request; read x <end; echo bye; exit 3"
 	id := w.begin(line)
 	require.Equal(t, id+": "+line, w.ok("process", `{}`))
-	goOn()
+	request()
 	var out string
 	for !strings.Contains(out, "request") { // also what the call has not shown already
 		out += w.ok("process", object(t, "id", id, "wait", 0.05))
 	}
 	require.Contains(t, out, "["+id+" is running: "+line+"]")
-	goOn()
+	end()
 	require.Equal(t, "bye\n\n["+id+" exited with code 3: "+line+"]", w.ok("process", object(t, "id", id, "wait", 30)))
 	require.Equal(t, "No commands are running in the background.", w.ok("process", `{}`))
 	require.Empty(t, w.env.Background.Notes(), "the model has read it")
@@ -175,10 +175,10 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 			return ctx.Err()
 		}
 	})
-	goOn := w.pipe("pipe")
+	first, second, third := w.pipe("first"), w.pipe("second"), w.pipe("third")
 	// A file appears whole: the comparison could also see it while it is written.
-	w.begin("put() { echo hostile >new; mv new $1; }; read x <pipe; put .vscode/tasks.json; read x <pipe; put .envrc; mkdir -p .husky; read x <pipe; put .husky/pre-commit; exec sleep 1000")
-	goOn()
+	w.begin("put() { echo hostile >new; mv new $1; }; read x <first; put .vscode/tasks.json; read x <second; put .envrc; mkdir -p .husky; read x <third; put .husky/pre-commit; exec sleep 1000")
+	first()
 	require.Equal(t, []string{w.path(".vscode/tasks.json")}, <-asked)
 	assert.FileExists(t, w.path(".vscode/tasks.json"), "it could be the user's own change")
 	answer <- errors.New("no")
@@ -190,10 +190,10 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 	require.Eventually(t, func() bool { notes = append(notes, w.env.Background.Notes()...); return len(notes) > 0 }, 30*time.Second, time.Millisecond)
 	require.Contains(t, notes[0], "tasks.json (created). The user did not approve these changes, so they were undone.")
 
-	goOn()
+	second()
 	require.Equal(t, []string{w.path(".envrc")}, <-asked)
 	answer <- nil
-	goOn()
+	third()
 	require.Equal(t, []string{w.path(".husky/pre-commit")}, <-asked, "the approved file is not asked about again")
 	require.NoError(t, w.env.Background.StopAll(t.Context()))
 	assert.FileExists(t, w.path(".envrc"))
