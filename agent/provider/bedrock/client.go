@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -102,7 +101,7 @@ func (c *Client) regionOf(base string) string {
 }
 
 // trusted reports whether requests to an address may be signed. It can come from a file, and a signed
-// request shows the conversation to whoever gets it.
+// request shows the conversation to its receiver.
 //
 // Differs: pi signs requests to any address.
 func (c *Client) trusted(base string) bool {
@@ -111,13 +110,11 @@ func (c *Client) trusted(base string) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	ip, err := netip.ParseAddr(host)
-	local := host == "localhost" || err == nil && ip.IsLoopback()
 	ours := base == c.getenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
 	for _, suffix := range []string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"} {
 		ours = ours || strings.HasSuffix(host, suffix)
 	}
-	return local || ours && u.Scheme == "https"
+	return provider.OnThisMachine(host) || ours && u.Scheme == "https"
 }
 
 func hostname(base string) string {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"encoding/json"
-	"net"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -213,7 +212,5 @@ func onThisMachine(baseURL string) bool {
 	if err != nil {
 		return false
 	}
-	host := u.Hostname()
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return provider.OnThisMachine(u.Hostname())
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -79,9 +78,7 @@ func trusted(base string) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	ip, err := netip.ParseAddr(host)
-	local := host == "localhost" || err == nil && ip.IsLoopback()
-	return local || base == "" || u.Scheme == "https" && strings.HasSuffix(host, ".googleapis.com")
+	return provider.OnThisMachine(host) || base == "" || u.Scheme == "https" && strings.HasSuffix(host, ".googleapis.com")
 }
 
 // Stream sends the request to the model.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -60,7 +59,7 @@ func (c *Azure) Address(m provider.Model) (string, error) {
 		return "", fault.New(fault.Provider, "Azure OpenAI has no common address. Set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME.")
 	}
 	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !provider.OnThisMachine(u.Hostname())) {
 		return "", fault.New(fault.Provider, "The address of Azure OpenAI must begin with https://.")
 	}
 	u.RawQuery, u.Fragment = "", ""
@@ -79,11 +78,6 @@ func azureHost(host string) bool {
 		}
 	}
 	return false
-}
-
-func loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func (c *Azure) begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
