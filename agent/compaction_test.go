@@ -24,7 +24,7 @@ func countCompactions(t *testing.T, window, looks int, usage provider.Usage, sum
 	look := tool.Tool{Tool: provider.Tool{Name: "look"}, Run: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
 		return tool.TextResult(strings.Repeat("word ", 2400)), nil
 	}}
-	summary := func(r providertest.Request) bool { return strings.Contains(r.System, "summarise") }
+	summary := func(r providertest.Request) bool { return strings.Contains(r.System, "summarize") }
 	answer := func(r providertest.Request) bool { return !summary(r) }
 	m := &models{window: window}
 	for range looks {
