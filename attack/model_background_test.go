@@ -146,7 +146,7 @@ func TestABackgroundCommandStaysInTheSandbox(t *testing.T) {
 	assert.Equal(t, "outside\n", v.read(filepath.Join(v.outside, "file")))
 }
 
-// A command that waits until nobody watches changes no file that other programs obey: the user is asked, and without an
+// A command that waits until it is no longer watched changes no file that other programs obey: the user is asked, and without an
 // answer the change is undone.
 func TestABackgroundCommandChangesNoProtectedFileLater(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,7 @@ func TestChangesByABackgroundCommandAreAskedAbout(t *testing.T) {
 	require.Equal(t, []string{w.path(".husky/pre-commit")}, <-asked, "the approved file is not asked about again")
 	require.NoError(t, w.env.Background.StopAll(t.Context()))
 	assert.FileExists(t, w.path(".envrc"))
-	assert.NoFileExists(t, w.path(".husky/pre-commit"), "nobody can approve it any more")
+	assert.NoFileExists(t, w.path(".husky/pre-commit"), "it can no longer be approved")
 	assert.Equal(t, "{}\n", w.read(".vscode/settings.json"))
 }
 

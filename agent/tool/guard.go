@@ -246,7 +246,7 @@ func pathsOf(changes []tamper.Change) []string {
 
 // saveUndone copies changes that are undone without an answer, and returns a sentence for the user.
 func saveUndone(changes []tamper.Change) string {
-	what := "Protected files changed while a background command was running, and nobody could approve the changes, so they were undone: " +
+	what := "Protected files changed while a background command was running, and the changes could not be approved any more, so they were undone: " +
 		strings.Join(pathsOf(changes), ", ") + "."
 	disk := afero.NewOsFs()
 	dir, err := afero.TempDir(disk, "", "xcsh-ls-undone-")

@@ -116,7 +116,7 @@ func (b *historyBuilder) add(item []byte) {
 }
 
 // message adds a message of the user or the model. What others said, the operator for instance, is
-// the user's, because a file speaks for nobody else.
+// the user's, because a file speaks only for the user.
 func (b *historyBuilder) message(item []byte, role, phase string) {
 	m := messageItem{Type: "message", Role: "user", Content: b.parts(rawjson.Get(item, "content"), role == "assistant")}
 	if role == "assistant" {

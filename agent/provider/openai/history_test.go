@@ -49,7 +49,7 @@ func TestACompactedHistoryGoesBack(t *testing.T) {
 	]`, sentInput(t, provider.OpenAIResponses, "", items))
 }
 
-// Nobody else gets it: not another service, and not the same one in another API.
+// No other receiver gets it: not another service, and not the same one in another API.
 func TestACompactedHistoryGoesNowhereElse(t *testing.T) {
 	t.Parallel()
 	items := `[` + compacted + `]`
