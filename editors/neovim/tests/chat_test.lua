@@ -308,6 +308,42 @@ case('warnings about a tool call are shown', function()
   eq('ls …', approvals.allows(plain))
 end)
 
+case('the user reads a plan and rejects it with a reason', function()
+  local function writes(path)
+    return { id = 'w' .. path, name = 'write', args = { path = path, content = '# The plan' } }
+  end
+  harness.model({
+    { text = 'One.', calls = { writes('local://PLAN.md') } },
+    { text = 'Two.', calls = { { id = 'p1', name = 'exit_plan_mode', args = { title = 'P' } } } },
+    { text = 'Three.' },
+  })
+  local chat = open()
+  harness.execute('xcsh.setMode', { mode = 'plan' })
+  wait('the state', function()
+    return require('xcsh.chat.windows').about(chat):find('plan mode', 1, true) ~= nil
+  end)
+  send(chat, 'plan it')
+  wait_for(chat, 'd  deny')
+  like('%+# The plan', text_of(chat))
+  local input, prompt = vim.ui.input, nil
+  vim.ui.input = function(options, answer)
+    prompt = options.prompt
+    answer('Use JWT.')
+  end
+  at(chat, 'd  deny')
+  press('d')
+  wait_for(chat, 'did not approve the plan')
+  vim.ui.input = input
+  like('change in the plan', prompt)
+  settled(chat)
+  like('Use JWT.', harness.execute('xcsh.dump').text)
+  eq('plan', chat.state.session.mode)
+  harness.execute('xcsh.setMode', { mode = 'plan_paused' })
+  wait('the paused state', function()
+    return require('xcsh.chat.windows').about(chat):find('plan mode paused', 1, true) ~= nil
+  end)
+end)
+
 case('a pending approval is announced when its chat is closed', function()
   demo()
   vim.cmd.edit(file('a.txt', { 'one' }))

@@ -159,6 +159,52 @@ case(':XcshExport writes to a path with spaces', function()
   like('^%s*<!DOCTYPE html>', table.concat(vim.fn.readfile(path), '\n'))
 end)
 
+case(':XcshExport opens the page in a browser if there is a display', function()
+  two_sessions()
+  vim.cmd('XcshResume ' .. first)
+  harness.message('^Resumed ')
+  local opened, ui_open, desktop = {}, vim.ui.open, vim.fn.has('mac') + vim.fn.has('win32')
+  vim.ui.open = function(uri)
+    opened[#opened + 1] = uri
+    return nil, 'no browser'
+  end
+  local window = vim.api.nvim_get_current_win()
+  vim.env.DISPLAY, vim.env.WAYLAND_DISPLAY = '', nil
+  if desktop == 0 and vim.fn.has('wsl') == 0 then
+    vim.cmd('XcshExport! closed.html')
+    harness.message('^Exported to .*closed%.html$')
+    eq({}, opened)
+  end
+  vim.env.DISPLAY = ':0'
+  local page = harness.folder('work') .. '/out.html'
+  vim.cmd('XcshExport! out.html')
+  harness.message('^Exported to .*out%.html$')
+  eq({ vim.uri_from_fname(page) }, opened)
+  harness.message('no browser')
+  vim.cmd('XcshExport! notes.md')
+  harness.message('^Exported to .*notes%.md$')
+  vim.cmd('Xcsh! export {"path": "out.html", "open": false, "overwrite": true}')
+  harness.message('^Exported to .*out%.html$')
+  eq({ 1, window }, { #opened, vim.api.nvim_get_current_win() })
+  vim.ui.open = ui_open
+end)
+
+case(':XcshExport reports the secrets that it replaced', function()
+  local key = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'
+  harness.session(vim.fn.getcwd(), first, 'my token is ' .. key, 'Thanks.')
+  vim.cmd('XcshResume ' .. first)
+  harness.message('^Resumed ')
+  vim.cmd('XcshExport! out.md')
+  harness.message('^Exported to .*out%.md%. Secrets replaced: github %d%.$')
+  local path = harness.folder('work') .. '/out.md'
+  local text = table.concat(vim.fn.readfile(path), '\n')
+  eq(nil, text:find(key, 1, true))
+  vim.cmd('Xcsh export path=kept.md redact:=false')
+  harness.message('^Exported to .*kept%.md$')
+  path = harness.folder('work') .. '/kept.md'
+  eq(true, table.concat(vim.fn.readfile(path), '\n'):find(key, 1, true) ~= nil)
+end)
+
 case(':XcshExport overwrites a file only with "!"', function()
   two_sessions()
   vim.cmd('XcshResume ' .. first)
@@ -324,11 +370,12 @@ case(':Xcsh accepts key=text, key:=JSON, and a JSON object', function()
   eq(second, harness.execute('xcsh.state').sessionId)
 end)
 
-case(':Xcsh without an argument lists the commands', function()
+case(':Xcsh without an argument shows the start page', function()
   two_sessions()
-  harness.answer('Dump')
   vim.cmd('Xcsh')
-  harness.message('^No messages to dump yet%.$')
+  wait_for_buffer('xcsh://start')
+  like('Why is the sky blue%?', buffer_text())
+  eq({}, harness.asked)
 end)
 
 case('a session switch triggers the autocommand XcshSessionChanged', function()

@@ -148,7 +148,7 @@ for name, opens in pairs({ ['in a window'] = false, ['in the chat'] = true }) do
     vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, { 'typed' })
     if opens then
       local prompt = require('xcsh.approvals').waiting()[1]
-      require('xcsh.approvals').decide(prompt.cwd, prompt.id, 'once')
+      require('xcsh.approvals').decide(prompt.cwd, prompt, 'once')
     else
       vim.api.nvim_feedkeys('a', 'xt', false)
     end

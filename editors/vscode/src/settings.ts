@@ -30,6 +30,7 @@ export const machineSettings = [
   'retries',
   'retryLimit',
   'cacheRetention',
+  'rememberModel',
   'agentDir',
   'sessionDir',
   'roots',
@@ -76,8 +77,10 @@ export interface ServerSettings {
   retries?: number;
   retryLimit?: number;
   cacheRetention?: 'auto' | 'short' | 'long';
+  rememberModel?: false;
   history?: { enabled: false };
   showResumeSummary?: false;
+  export?: { open: false };
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
   restricted: boolean;
   /** The extension asks for missing arguments, and shows permission requests. */
@@ -102,13 +105,16 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (Array.isArray(roots) && roots.length > 0) {
     found['roots'] = roots;
   }
-  for (const key of ['persist', 'showResumeSummary']) {
+  for (const key of ['persist', 'showResumeSummary', 'rememberModel']) {
     if (settings.get(key) === false) {
       found[key] = false;
     }
   }
   if (settings.get('history.enabled') === false) {
     found['history'] = { enabled: false };
+  }
+  if (settings.get('export.open') === false) {
+    found['export'] = { open: false };
   }
   return { ...found, restricted: !trusted, ui: { pick: true, hooks: true } };
 }
@@ -131,7 +137,7 @@ export function ownSettings(settings: SettingsReader): OwnSettings {
     logLevel: text(settings.get('server.logLevel'), 'info'),
     allFolders: settings.get('sessions.scope') === 'all',
     exportFormat: oneOf(settings.get('export.format'), ['html', 'markdown', 'jsonl']),
-    redactExports: settings.get('export.redact') === true,
+    redactExports: settings.get('export.redact') !== false,
     dumpTo: oneOf(settings.get('dump.to'), ['ask', 'clipboard', 'editor', 'file']),
     terminalProgram: text(settings.get('terminal.program'), 'xcsh').trim(),
     statusBar: settings.get('statusBar.visible') !== false,

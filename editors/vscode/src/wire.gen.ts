@@ -254,6 +254,12 @@ export interface ForeignBranchEvent {
   text?: string;
 }
 
+export interface LargeSessionEvent {
+  type: 'large_session';
+  bytes: number;
+  text: string;
+}
+
 export interface NoticeEvent {
   type: 'notice';
   text: string;
@@ -294,6 +300,7 @@ export type SessionEvent =
   | BackgroundChangedEvent
   | PersistenceErrorEvent
   | ForeignBranchEvent
+  | LargeSessionEvent
   | NoticeEvent
   | ErrorEvent;
 
@@ -373,16 +380,16 @@ export interface ExportArgs {
   path?: string;
   /** html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html. */
   format?: string;
-  /** Replace text that looks like a password, key or token. Secrets that look like other words are not found. */
-  redact?: boolean;
+  /** Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true. */
+  redact?: boolean | null;
   /** With redact: keep or replace text that may be a secret. Default: keep, and list it in the result. */
   doubtful?: string;
   /** The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto. */
   theme?: string;
   /** Replace an existing file. */
   overwrite?: boolean;
-  /** Open the file. */
-  open?: boolean;
+  /** Open the file: a page in the browser, any other file in the editor. Default: open a page if the client can show it, unless the option export.open is false. */
+  open?: boolean | null;
   /** For agentBase: include tool results. */
   includeTool?: boolean;
   /** For agentBase: add the session to the index.json in the same directory, so that agent-base lists it. */
@@ -392,12 +399,14 @@ export interface ExportArgs {
 export interface ExportResult {
   path: string;
   bytes: number;
-  /** The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session. */
+  /** The number of replaced secrets by kind. Absent: redact was false, or no secret was found; the file contains everything in the session. */
   redacted?: Record<string, number>;
   /** Where secrets were replaced, by kind. */
   replaced?: Replaced[];
   /** Text that may be a secret and was kept. Review it before you share the file. */
   doubtful?: Doubt[];
+  /** The client has opened the file. */
+  opened?: boolean;
   /** For agentBase: the number of omitted items by kind, because the format cannot represent them. */
   losses?: Record<string, number>;
   /** A message for the user. */
@@ -409,6 +418,10 @@ export interface DumpArgs {
   cwd?: string;
   /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
   source?: string;
+  /** Replace text that looks like a password, key or token. Default: true. */
+  redact?: boolean | null;
+  /** With redact: keep or replace text that may be a secret. Default: keep, and list it in the result. */
+  doubtful?: string;
   /** Keep control, bidirectional and invisible characters instead of escaping them as \u001b. */
   raw?: boolean;
 }
@@ -417,6 +430,12 @@ export interface DumpResult {
   text: string;
   /** True if the session has no messages; text then contains a notice. */
   empty: boolean;
+  /** The number of replaced secrets by kind. Absent: redact was false, or no secret was found. */
+  redacted?: Record<string, number>;
+  /** Where secrets were replaced, by kind. */
+  replaced?: Replaced[];
+  /** Text that may be a secret and was kept. */
+  doubtful?: Doubt[];
 }
 
 export interface ShareArgs {
@@ -566,6 +585,8 @@ export interface SessionState {
   /** Model per role, as provider/id. */
   models: Record<string, string>;
   thinkingLevel: string;
+  /** The service tier per family of models: openai, anthropic or google. A family without one has that of the account. */
+  serviceTiers?: Record<string, string>;
   /** The approval mode of this folder: read-only, ask, auto-edit or yolo. */
   approvalMode: ApprovalMode;
   mode: string;
@@ -914,6 +935,8 @@ export interface ApproveArgs {
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
+  /** Why the call is denied, for the model. Only with the decision deny. */
+  reason?: string;
 }
 
 export interface ApproveResult {
@@ -934,7 +957,7 @@ export interface ApprovalResult {
 export interface SetModeArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** plan or none. */
+  /** plan, plan_paused or none. */
   mode: string;
 }
 
@@ -1105,6 +1128,8 @@ export interface BeforeSwitchParams {
 
 export interface BeforeResult {
   cancel?: boolean;
+  entries?: HookEntry[];
+  compaction?: HookCompaction | null;
 }
 
 export interface BeforeForkParams {
@@ -1123,6 +1148,8 @@ export interface BeforeCompactParams {
   cwd: string;
   reason: string;
   customInstructions?: string;
+  firstKeptEntryId?: string;
+  tokensBefore?: number;
 }
 
 export interface ApproveParams {
@@ -1144,6 +1171,7 @@ export interface ApproveParams {
 
 export interface ApproveAnswer {
   decision: ApprovalDecision;
+  reason?: string;
 }
 
 export interface Action {
@@ -1211,7 +1239,7 @@ export interface Problem {
 export interface Replaced {
   kind: string;
   count: number;
-  /** Ids of the entries, or: header, title, system prompt, tools, labels. At most 50. */
+  /** Ids of the entries, or: message N of a dump, header, title, system prompt, tools, labels. At most 50. */
   where: string[] | null;
 }
 
@@ -1435,6 +1463,7 @@ export interface ApprovalPrompt {
   tool: string;
   args: unknown;
   preview: ToolPreview;
+  digest?: string;
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
@@ -1479,6 +1508,22 @@ export interface ImportedFile {
   file?: string;
 }
 
+export interface HookEntry {
+  type: string;
+  customType: string;
+  data?: unknown;
+  content?: unknown;
+  display?: boolean;
+  details?: unknown;
+}
+
+export interface HookCompaction {
+  summary: string;
+  firstKeptEntryId?: string;
+  tokensBefore?: number;
+  details?: unknown;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -1488,6 +1533,7 @@ export interface ApprovalRule {
   outside?: boolean;
   background?: boolean;
   tool?: string;
+  digest?: string;
   /** The calls that the rule allows, described for users. */
   text?: string;
 }

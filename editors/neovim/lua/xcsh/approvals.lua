@@ -269,21 +269,46 @@ function M.ask(params)
   return { decision = decision }
 end
 
----Answers a pending approval, whether or not the server sent it as a request.
----@param cwd string
----@param id string
----@param decision xcsh.Decision
-function M.decide(cwd, id, decision)
-  local entry = waiting[key(cwd, id)]
-  if entry then
-    return entry.settle(decision)
-  end
-  local args = { cwd = cwd, id = id, decision = decision }
+---@param args { cwd: string, id: string, decision: xcsh.Decision, reason?: string }
+local function execute(args)
   require('xcsh.client').execute('xcsh.approve', args, function(err)
     if err then
       require('xcsh.view').error(err)
     end
   end)
+end
+
+---Rejects a plan. The user's reason goes to the model; without an input the call stays pending.
+---@param cwd string
+---@param id string
+---@param reject fun() rejects the plan without a reason
+local function ask_reason(cwd, id, reject)
+  vim.ui.input({ prompt = 'What should change in the plan? ' }, function(reason)
+    if reason and vim.trim(reason) ~= '' then
+      execute({ cwd = cwd, id = id, decision = 'deny', reason = reason })
+    elseif reason then
+      reject()
+    end
+  end)
+end
+
+---Answers a pending approval, whether or not the server sent it as a request.
+---@param cwd string
+---@param prompt { id: string, tool: string } the call; its event can arrive before the request
+---@param decision xcsh.Decision
+function M.decide(cwd, prompt, decision)
+  local function settle()
+    local entry = waiting[key(cwd, prompt.id)]
+    if entry then
+      entry.settle(decision)
+    else
+      execute({ cwd = cwd, id = prompt.id, decision = decision })
+    end
+  end
+  if decision == 'deny' and prompt.tool == 'exit_plan_mode' then
+    return ask_reason(cwd, prompt.id, settle)
+  end
+  settle()
 end
 
 ---Updates the pending calls of a folder. A call that is no longer pending was answered elsewhere,

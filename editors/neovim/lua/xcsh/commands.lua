@@ -33,7 +33,8 @@ local bangs = {
 ---@param name string
 ---@param args table<string, any>
 ---@param bang? boolean
-function M.run(name, args, bang)
+---@param done? fun(result: any, idle: boolean) called after success, and whether the user waited
+function M.run(name, args, bang, done)
   local spec = specs[name]
   if not spec then
     return view.error({ message = ('Unknown command: %s'):format(name) })
@@ -53,7 +54,11 @@ function M.run(name, args, bang)
       elseif err then
         view.error(err)
       else
+        local idle = intent:idle()
         view.result(name, result, bang or false, args.cwd, intent, args)
+        if done then
+          done(result, idle)
+        end
       end
     end)
   end
@@ -168,7 +173,9 @@ local function pairs_of(words)
   return args
 end
 
-local function pick_command()
+---Lets the user select a command, and runs it.
+---@param cwd string
+function M.pick(cwd)
   local palette = vim.tbl_filter(function(spec)
     return spec.palette
   end, require('xcsh.commands_gen'))
@@ -180,16 +187,16 @@ local function pick_command()
     end,
   }, function(spec)
     if spec then
-      M.run(spec.name, {})
+      M.run(spec.name, { cwd = cwd })
     end
   end)
 end
 
----:Xcsh {command} [{json} | {key}={text} … | {argument}]
+---:Xcsh [{command} [{json} | {key}={text} … | {argument}]]
 ---@param opts { args: string, fargs: string[], bang: boolean }
 function M.generic(opts)
   if #opts.fargs == 0 then
-    return pick_command()
+    return require('xcsh.start').open()
   end
   local name = 'xcsh.' .. opts.fargs[1]:gsub('^xcsh%.', '')
   if not specs[name] then

@@ -59,7 +59,7 @@ return {
   {
     name = "xcsh.share",
     title = "Share Session",
-    doc = "Share a session as a page: with the share script in the agent directory, or else as a secret gist that anyone with the link can read.",
+    doc = "Share a session as a page: with the share script in an agent directory, or else as a secret gist that anyone with the link can read.",
     input = "",
     arg = "source",
     palette = true,
@@ -365,7 +365,7 @@ return {
   {
     name = "xcsh.setMode",
     title = "Set Session Mode…",
-    doc = "Turn plan mode on or off. In plan mode the model may edit only its plan file, in every approval mode.",
+    doc = "Turn plan mode on or off, or pause it. In plan mode the model may edit only its plan file, in every approval mode.",
     input = "text",
     arg = "mode",
     palette = true,

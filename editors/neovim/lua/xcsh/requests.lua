@@ -102,9 +102,23 @@ function M.message(_, params)
   require('xcsh.view').notify(wire.str(params.message), levels[wire.num(params.type)])
 end
 
+---Reports whether a browser can appear. On a machine without a display, as through SSH, vim.ui.open
+---would fail or start a browser for terminals.
+---@return boolean
+local function has_display()
+  local is_set = function(name)
+    return (vim.env[name] or '') ~= ''
+  end
+  local desktop = vim.fn.has('mac') == 1 or vim.fn.has('win32') == 1 or vim.fn.has('wsl') == 1
+  return desktop or is_set('DISPLAY') or is_set('WAYLAND_DISPLAY')
+end
+
 ---window/showDocument: a file to edit, or a page for the browser.
 function M.document(_, params, ctx)
   local external = params.external == true
+  if external and not has_display() then
+    return { success = false }
+  end
   local what = external and params.uri or vim.uri_to_fname(params.uri)
   show({
     kind = 'result',
@@ -113,7 +127,11 @@ function M.document(_, params, ctx)
     once = true,
     open = function()
       if external then
-        return vim.ui.open(params.uri)
+        local started, problem = vim.ui.open(params.uri)
+        if not started and problem then
+          require('xcsh.view').error({ message = problem })
+        end
+        return
       end
       local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
       local options = { reuse_win = true, focus = true }

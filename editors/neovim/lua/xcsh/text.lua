@@ -8,6 +8,7 @@ M.max_line = 4000 -- bytes
 
 ---Characters that change the text direction, so that the text can read as something else.
 local bidi = {
+  ['\216\156'] = '<061c>',
   ['\226\128\142'] = '<200e>',
   ['\226\128\143'] = '<200f>',
   ['\226\128\170'] = '<202a>',
@@ -51,6 +52,9 @@ local function harmless(line)
   end
   if line:find('\194[\128-\159]') then
     line = line:gsub('\194[\128-\159]', '·')
+  end
+  if line:find('\216\156') then
+    line = line:gsub('\216\156', bidi)
   end
   if line:find('\226[\128\129]') then
     line = line:gsub('\226[\128\129][\128-\191]', bidi)

@@ -92,8 +92,20 @@ local function present(bufnr, name)
   })
 end
 
----Opens a window with text. The same name reuses its buffer. A line break inside a line, which
+---Replaces the text of a buffer that the user cannot change. A line break inside a line, which
 ---Neovim would reject, becomes a space.
+---@param bufnr integer
+---@param lines string[]
+function M.fill(bufnr, lines)
+  lines = vim.tbl_map(function(line)
+    return (line:gsub('\n', ' '))
+  end, lines)
+  vim.bo[bufnr].modifiable = true
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].modifiable = false
+end
+
+---Opens a window with text. The same name reuses its buffer.
 ---@param name string
 ---@param lines string[]
 ---@return integer bufnr
@@ -109,12 +121,7 @@ function M.scratch(name, lines)
     bufnr = vim.api.nvim_create_buf(false, true)
     vim.api.nvim_buf_set_name(bufnr, uri)
   end
-  lines = vim.tbl_map(function(line)
-    return (line:gsub('\n', ' '))
-  end, lines)
-  vim.bo[bufnr].modifiable = true
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].modifiable = false
+  M.fill(bufnr, lines)
   vim.bo[bufnr].bufhidden = 'wipe'
   present(bufnr, name)
   return bufnr
@@ -324,6 +331,18 @@ local function purged(result)
   M.scratch('purge', lines)
 end
 
+---Describes the secrets that were replaced in a text.
+---@param result { redacted?: table<string, integer> }
+---@return string
+local function redacted(result)
+  local kinds = {}
+  for kind, count in pairs(wire.tbl(result.redacted)) do
+    kinds[#kinds + 1] = ('%s %d'):format(kind, count)
+  end
+  table.sort(kinds)
+  return #kinds == 0 and '' or ('. Secrets replaced: %s.'):format(table.concat(kinds, ', '))
+end
+
 ---How to show the result of each command; the others show it as data.
 ---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
@@ -345,7 +364,7 @@ local shown = {
     prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.export'] = function(result)
-    M.notify('Exported to ' .. result.path)
+    M.notify('Exported to ' .. result.path .. redacted(result))
   end,
   ['xcsh.dump'] = function(result, bang)
     if result.empty then
@@ -354,7 +373,7 @@ local shown = {
     if bang then
       local register = require('xcsh.config').register()
       vim.fn.setreg(register, result.text)
-      M.notify(('Copied the session to register %s.'):format(register))
+      M.notify(('Copied the session to register %s'):format(register) .. redacted(result))
     end
     local bufnr = M.scratch('dump', vim.split(result.text, '\n'))
     vim.bo[bufnr].filetype = 'markdown'

@@ -19,7 +19,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -56,6 +56,7 @@
 ---@field entries? integer
 ---@field program? string
 ---@field prompt? string
+---@field bytes? integer
 ---@field kind? string
 
 ---@class xcsh.wire.NewArgs
@@ -103,31 +104,37 @@
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 ---@field path? string The file to write, or an existing directory. Default: a file named after the session, in the working directory.
 ---@field format? string html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html.
----@field redact? boolean Replace text that looks like a password, key or token. Secrets that look like other words are not found.
+---@field redact? boolean|nil Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true.
 ---@field doubtful? string With redact: keep or replace text that may be a secret. Default: keep, and list it in the result.
 ---@field theme? string The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto.
 ---@field overwrite? boolean Replace an existing file.
----@field open? boolean Open the file.
+---@field open? boolean|nil Open the file: a page in the browser, any other file in the editor. Default: open a page if the client can show it, unless the option export.open is false.
 ---@field includeTool? boolean For agentBase: include tool results.
 ---@field registerInIndex? boolean For agentBase: add the session to the index.json in the same directory, so that agent-base lists it.
 
 ---@class xcsh.wire.ExportResult
 ---@field path string
 ---@field bytes integer
----@field redacted? table<string, integer> The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session.
+---@field redacted? table<string, integer> The number of replaced secrets by kind. Absent: redact was false, or no secret was found; the file contains everything in the session.
 ---@field replaced? xcsh.wire.Replaced[]|nil Where secrets were replaced, by kind.
 ---@field doubtful? xcsh.wire.Doubt[]|nil Text that may be a secret and was kept. Review it before you share the file.
+---@field opened? boolean The client has opened the file.
 ---@field losses? table<string, integer> For agentBase: the number of omitted items by kind, because the format cannot represent them.
 ---@field note? string A message for the user.
 
 ---@class xcsh.wire.DumpArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field redact? boolean|nil Replace text that looks like a password, key or token. Default: true.
+---@field doubtful? string With redact: keep or replace text that may be a secret. Default: keep, and list it in the result.
 ---@field raw? boolean Keep control, bidirectional and invisible characters instead of escaping them as \u001b.
 
 ---@class xcsh.wire.DumpResult
 ---@field text string
 ---@field empty boolean True if the session has no messages; text then contains a notice.
+---@field redacted? table<string, integer> The number of replaced secrets by kind. Absent: redact was false, or no secret was found.
+---@field replaced? xcsh.wire.Replaced[]|nil Where secrets were replaced, by kind.
+---@field doubtful? xcsh.wire.Doubt[]|nil Text that may be a secret and was kept.
 
 ---@class xcsh.wire.ShareArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -224,6 +231,7 @@
 ---@field model xcsh.wire.ModelRef|nil The model in use; null if none is chosen.
 ---@field models table<string, string> Model per role, as provider/id.
 ---@field thinkingLevel string
+---@field serviceTiers? table<string, string> The service tier per family of models: openai, anthropic or google. A family without one has that of the account.
 ---@field approvalMode xcsh.wire.ApprovalMode The approval mode of this folder: read-only, ask, auto-edit or yolo.
 ---@field mode string
 ---@field modeData? any
@@ -436,6 +444,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
+---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 
 ---@class xcsh.wire.ApproveResult
 ---@field decision xcsh.wire.ApprovalDecision
@@ -449,7 +458,7 @@
 
 ---@class xcsh.wire.SetModeArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
----@field mode string plan or none.
+---@field mode string plan, plan_paused or none.
 
 ---@class xcsh.wire.SetModeResult
 ---@field mode string
@@ -559,6 +568,8 @@
 
 ---@class xcsh.wire.BeforeResult
 ---@field cancel? boolean
+---@field entries? xcsh.wire.HookEntry[]|nil
+---@field compaction? xcsh.wire.HookCompaction|nil
 
 ---@class xcsh.wire.BeforeForkParams
 ---@field cwd string
@@ -574,6 +585,8 @@
 ---@field cwd string
 ---@field reason string
 ---@field customInstructions? string
+---@field firstKeptEntryId? string
+---@field tokensBefore? integer
 
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
@@ -593,6 +606,7 @@
 
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
+---@field reason? string
 
 ---@class xcsh.wire.Message
 ---@field role string
@@ -649,7 +663,7 @@
 ---@class xcsh.wire.Replaced
 ---@field kind string
 ---@field count integer
----@field where string[]|nil Ids of the entries, or: header, title, system prompt, tools, labels. At most 50.
+---@field where string[]|nil Ids of the entries, or: message N of a dump, header, title, system prompt, tools, labels. At most 50.
 
 ---@class xcsh.wire.Doubt
 ---@field kind string
@@ -821,6 +835,7 @@
 ---@field tool string
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
+---@field digest? string
 ---@field unsandboxed? boolean
 ---@field changed? boolean
 ---@field blocked? string[]|nil
@@ -851,6 +866,20 @@
 ---@field session? string The ID of the new or existing session.
 ---@field file? string That session's file, a target for xcsh.resume.
 
+---@class xcsh.wire.HookEntry
+---@field type string
+---@field customType string
+---@field data? any
+---@field content? any
+---@field display? boolean
+---@field details? any
+
+---@class xcsh.wire.HookCompaction
+---@field summary string
+---@field firstKeptEntryId? string
+---@field tokensBefore? integer
+---@field details? any
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -860,6 +889,7 @@
 ---@field outside? boolean
 ---@field background? boolean
 ---@field tool? string
+---@field digest? string
 ---@field text? string The calls that the rule allows, described for users.
 
 ---@class xcsh.wire.ContentBlock

@@ -54,9 +54,9 @@ for _ in $(seq 200); do
 done
 "${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
 
-# look: the screen without what differs from run to run.
+# look: the screen without what differs from run to run, or between versions of Neovim.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
@@ -99,6 +99,9 @@ expect() {
 }
 
 expect start
+keys ':Xcsh' Enter
+expect empty
+keys q
 keys ':XcshChat' Enter
 expect chat
 
@@ -168,6 +171,14 @@ keys q Enter ':XcshRename' Enter
 expect rename
 keys 'About a file' Enter
 expect renamed
+
+# The start page, with a session whose title tries to be something else.
+hostile=$(echo "$work"/home/.xcsh/agent/sessions/--*-project--)/2026-02-16T10-20-00-000Z_15d56a686bbe6801.jsonl
+printf '{"type":"session","version":3,"id":"15d56a686bbe6801","timestamp":"%s","cwd":"%s","title":"%s"}\n' \
+  2026-02-16T10:20:00.000Z "$work/project" 'sky \u202e\u061clive\u2066 \u001b[7mquit' >"$hostile"
+touch -d '90 minutes ago' "$hostile"
+keys ':Xcsh' Enter
+expect recent
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

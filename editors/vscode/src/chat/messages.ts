@@ -13,6 +13,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.history',
   'xcsh.models',
   'xcsh.prompt',
+  'xcsh.recent',
   'xcsh.rename',
   'xcsh.setApproval',
   'xcsh.setModel',
@@ -33,6 +34,7 @@ export const windowCommands = [
   'model',
   'thinking',
   'approval',
+  'mode',
   'compact',
   'history',
   'restart',
@@ -87,6 +89,7 @@ export type FromPage =
   | { kind: 'decide'; prompt: string; decision: Decision }
   | { kind: 'window'; command: WindowCommand }
   | { kind: 'fork'; entryId: string; position: ForkPosition }
+  | { kind: 'resume'; path: string }
   | { kind: 'findFiles'; id: number; query: string }
   | { kind: 'pickFiles' }
   | { kind: 'attachSelection' }
@@ -142,6 +145,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   decide: (m) => isText(m['prompt'], maxPath) && isOneOf(decisions, m['decision']),
   window: (m) => isOneOf(windowCommands, m['command']),
   fork: (m) => isText(m['entryId'], 100) && isOneOf(forkPositions, m['position']),
+  resume: (m) => isText(m['path'], maxPath),
   findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
   pickFiles: () => true,
   attachSelection: () => true,

@@ -15,6 +15,7 @@ import {
   allowedCommands,
   fromPage,
   type Attachment,
+  type Decision,
   type FromPage,
   type Init,
   type JsonObject,
@@ -22,6 +23,7 @@ import {
   type ToPage,
   type WindowCommand,
 } from './messages';
+import { RecentSessions } from './recent';
 import { Restorer } from './restore';
 
 export const chatView = 'xcshLs.chat';
@@ -39,6 +41,7 @@ const windowCommandNames: Record<WindowCommand, string> = {
   model: 'xcsh.setModel',
   thinking: 'xcsh.setThinking',
   approval: 'xcsh.setApproval',
+  mode: 'xcsh.setMode',
   compact: 'xcshLs.chat.compact',
   history: 'xcshLs.chat.history',
   restart: 'xcshLs.server.restart',
@@ -72,6 +75,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #toAttach: Attachment[] = [];
   #toCompose: { text: string; send: boolean } | undefined;
   readonly #calls: Calls<vscode.CancellationToken>;
+  readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
   readonly #finder = new FileFinder();
   readonly #subscriptions: vscode.Disposable[];
@@ -252,6 +256,28 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
+  /** Answers a request. The reason for which the user rejects a plan goes to the model. */
+  async #decide(cwd: string, id: string, decision: Decision): Promise<void> {
+    const { approvals, host } = this;
+    const isPlan = approvals()
+      .of(cwd)
+      .some((p) => p.id === id && p.tool === 'exit_plan_mode');
+    if (isPlan && decision === 'deny') {
+      const reason = await vscode.window.showInputBox({
+        prompt: vscode.l10n.t('What should change in the plan? The model gets your answer.'),
+        ignoreFocusOut: true,
+      });
+      if (reason === undefined) return;
+      if (reason.trim()) {
+        await host.request('xcsh.approve', { cwd, id, decision, reason });
+        return;
+      }
+    }
+    if (!approvals().decide(cwd, id, decision)) {
+      await host.request('xcsh.approve', { cwd, id, decision });
+    }
+  }
+
   async #handle(m: FromPage): Promise<void> {
     const cwd = this.#folder?.cwd ?? '';
     switch (m.kind) {
@@ -264,14 +290,16 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'cancel':
         return this.#calls.cancel(m.id);
       case 'decide':
-        if (!this.approvals().decide(cwd, m.prompt, m.decision)) {
-          await this.host.request('xcsh.approve', { cwd, id: m.prompt, decision: m.decision });
-        }
-        return;
+        return this.#decide(cwd, m.prompt, m.decision);
       case 'window':
         return this.#window(m.command, cwd);
       case 'fork':
         await vscode.commands.executeCommand('xcsh.fork', { cwd, entryId: m.entryId, position: m.position });
+        return;
+      case 'resume':
+        if (this.#recent.has(m.path)) {
+          await vscode.commands.executeCommand('xcsh.resume', { cwd, target: m.path });
+        }
         return;
       case 'findFiles':
         return this.#post({
@@ -313,6 +341,11 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   async #run(command: CommandName, args: JsonObject, token: vscode.CancellationToken): Promise<unknown> {
+    if (command === 'xcsh.recent') {
+      const result = await this.host.request(command, args as never, token);
+      this.#recent.remember(result);
+      return result;
+    }
     if (command !== 'xcsh.snapshot') {
       return this.host.request(command, args as never, token);
     }

@@ -77,10 +77,16 @@ export const askers: Partial<Record<CommandName, Asker>> = {
       // The dialog has already asked about an existing file.
       args['overwrite'] = true;
     }
-    if (ownSettings(settings).redactExports) {
-      args['redact'] ??= true;
+    if (!ownSettings(settings).redactExports) {
+      args['redact'] ??= false;
     }
     return true;
+  },
+  'xcsh.dump': (_window, args) => {
+    if (!ownSettings(settings).redactExports) {
+      args['redact'] ??= false;
+    }
+    return Promise.resolve(true);
   },
   'xcsh.branch': async (window, args) =>
     args['entryId'] !== undefined ||

@@ -195,11 +195,12 @@ export async function pickApproval(): Promise<ApprovalMode | undefined> {
   return picked?.mode;
 }
 
-/** Lets the user turn plan mode on or off. */
+/** Lets the user turn plan mode on or off, or pause it. */
 export async function pickMode(): Promise<string | undefined> {
   const picked = await vscode.window.showQuickPick(
     [
       { label: t('Plan mode'), detail: t('Read files and write a plan, without making changes'), mode: 'plan' },
+      { label: t('Pause plan mode'), detail: t('Make changes, and continue planning later'), mode: 'plan_paused' },
       { label: t('No mode'), detail: t('Make changes, as far as the permissions allow'), mode: 'none' },
     ],
     { placeHolder: t('Select a session mode') },

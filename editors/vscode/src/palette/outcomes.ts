@@ -70,12 +70,12 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.export': async (_window, _args, result) => {
     const open = t('Open');
     const reveal = t('Show in Folder');
-    const replaced = Object.values(result.redacted ?? {}).reduce((sum, n) => sum + n, 0);
-    const message =
-      replaced > 0
-        ? t('Exported to {0}; secrets redacted: {1}.', result.path, replaced)
-        : t('Exported to {0}', result.path);
-    const answer = await vscode.window.showInformationMessage(message, open, reveal);
+    const secrets = secretsText(result.redacted);
+    const message = secrets
+      ? t('Exported to {0}; secrets redacted: {1}.', result.path, secrets)
+      : t('Exported to {0}', result.path);
+    const buttons = result.opened ? [reveal] : [open, reveal];
+    const answer = await vscode.window.showInformationMessage(message, ...buttons);
     const uri = vscode.Uri.file(result.path);
     if (answer === open) {
       await openExported(uri);
@@ -201,17 +201,26 @@ async function giveBack(window: Window, cwd: string, text: string | null | undef
   }
 }
 
+/** Returns the number of secrets of each kind, "" if there are none. */
+export function secretsText(kinds: Record<string, number> | undefined | null): string {
+  const found = Object.entries(kinds ?? {}).filter(([, n]) => n > 0);
+  return found.map(([kind, n]) => `${kind} ${n}`).join(', ');
+}
+
 async function dumped(window: Window, args: Args, result: CommandMap['xcsh.dump']['result']): Promise<void> {
   if (result.empty) {
     void vscode.window.showInformationMessage(result.text);
     return;
   }
+  const secrets = secretsText(result.redacted);
   switch (await dumpTarget()) {
     case undefined:
       return;
     case 'clipboard':
       await vscode.env.clipboard.writeText(result.text);
-      brief(t('Copied the session as text'));
+      brief(
+        secrets ? t('Copied the session as text; secrets redacted: {0}.', secrets) : t('Copied the session as text'),
+      );
       return;
     case 'editor': {
       const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: result.text });

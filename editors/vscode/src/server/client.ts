@@ -18,6 +18,7 @@ import { serverSettings, type SettingsReader } from '../settings';
 import type { NotificationMap, RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
+import { canShow } from './showing';
 import { introduction, type Introduction } from './version';
 
 /** Callbacks of a connection. */
@@ -95,7 +96,10 @@ export class Connection {
         },
         // A document that the server opens must not take the focus while the user is typing.
         window: {
-          showDocument: (params, token, next) => next({ ...params, takeFocus: false }, token),
+          showDocument: (params, token, next) =>
+            canShow(params, vscode.env.remoteName, vscode.env.uiKind === vscode.UIKind.Web)
+              ? next({ ...params, takeFocus: false }, token)
+              : { success: false },
         },
       },
     };

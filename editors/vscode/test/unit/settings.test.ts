@@ -12,6 +12,7 @@ test('unset settings use the server defaults', () => {
     roots: [],
     persist: true,
     showResumeSummary: true,
+    rememberModel: true,
     'history.enabled': true,
     model: '',
     thinkingLevel: '',
@@ -28,6 +29,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     approval: 'yolo',
     persist: false,
     showResumeSummary: false,
+    rememberModel: false,
     retries: 0,
     retryLimit: 90,
     roots: ['/a'],
@@ -40,6 +42,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     approval: 'yolo',
     persist: false,
     showResumeSummary: false,
+    rememberModel: false,
     retries: 0,
     retryLimit: 90,
     roots: ['/a'],
@@ -63,7 +66,7 @@ test('a setting of the wrong type is ignored', () => {
     logLevel: 'info',
     allFolders: false,
     exportFormat: 'html',
-    redactExports: false,
+    redactExports: true,
     dumpTo: 'ask',
     terminalProgram: 'xcsh',
     statusBar: true,
@@ -78,6 +81,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     retries: 100,
     retryLimit: 3600,
     cacheRetention: 'long',
+    rememberModel: false,
     'server.path': './evil',
     agentDir: '.evil',
     sessionDir: '.evil',
@@ -85,6 +89,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     'terminal.program': './evil',
     'server.logLevel': 'debug',
     'export.redact': false,
+    'export.open': false,
     model: 'offline/demo',
   };
   const settings = userSettings(() => ({
@@ -99,6 +104,7 @@ test('folder values of machine-scoped settings are ignored', () => {
   assert.deepEqual(serverSettings(settings, true), {
     approval: 'ask',
     model: 'offline/demo',
+    export: { open: false },
     restricted: false,
     ui: { pick: true, hooks: true },
   });

@@ -18,6 +18,18 @@ export interface Picture {
   data: string;
 }
 
+/** A session that the user can resume with one click. */
+export interface RecentSession {
+  path: string;
+  id: string;
+  name: string;
+  fullName: string;
+  timeAgo: string;
+}
+
+/** The number of recent sessions that are shown. */
+const maxRecent = 5;
+
 /** The state of the page apart from the session. It is never modified in place. */
 export interface Ui {
   init: Init | null;
@@ -27,6 +39,7 @@ export interface Ui {
   editorFile: Attachment | null;
   branches: ReadonlyMap<string, Alternatives>;
   recalled: readonly string[]; // earlier prompts of other sessions
+  recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
   focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
 }
@@ -61,6 +74,7 @@ export class Page {
       editorFile: null,
       branches: new Map(),
       recalled: [],
+      recent: [],
       focus: 0,
       spoken: '',
     };
@@ -114,6 +128,7 @@ export class Page {
     this.set({
       init,
       branches: new Map(),
+      recent: [],
       kept: own ? { ...kept, cwd: init.cwd ?? '' } : { ...nothingKept, cwd: init.cwd ?? '' },
       pictures: own ? this.ui.pictures : [],
     });
@@ -149,6 +164,24 @@ export class Page {
       });
     } catch {
       // recall is then limited to the prompts of this session
+    }
+  }
+
+  /** Loads the folder's newest sessions, without the current one. */
+  async readRecent(): Promise<void> {
+    const { init } = this.ui;
+    if (!init?.commands.includes('xcsh.recent')) return;
+    try {
+      const { sessions } = obj(await this.store.call('xcsh.recent', { limit: maxRecent + 1 }));
+      if (init !== this.ui.init) return; // the page shows another folder now
+      const current = this.store.state.view.session?.sessionId;
+      const recent = list(sessions).map((s) => {
+        const { path, id, name, fullName, timeAgo } = obj(s);
+        return { path: str(path), id: str(id), name: str(name), fullName: str(fullName), timeAgo: str(timeAgo) };
+      });
+      this.set({ recent: recent.filter((s) => s.path !== '' && s.id !== current).slice(0, maxRecent) });
+    } catch {
+      // the link below the list still offers all sessions
     }
   }
 

@@ -9,6 +9,7 @@ import { allowedCommands, fromPage, toPage } from '../../src/chat/messages';
 import type { Decision, ToPage } from '../../src/chat/messages';
 import { patched, sidesOf } from '../../src/chat/patch';
 import { best } from '../../src/chat/rank';
+import { RecentSessions } from '../../src/chat/recent';
 import { Restorer } from '../../src/chat/restore';
 import { commands } from '../../src/commands.gen';
 import type { ApproveParams } from '../../src/wire.gen';
@@ -21,6 +22,20 @@ test('the list of allowed commands has only existing ones, and none that deletes
   );
   for (const c of ['xcsh.delete', 'xcsh.move', 'xcsh.export', 'xcsh.share', 'xcsh.resume', 'xcsh.approve'])
     assert.equal(allowedCommands.includes(c), false, c);
+});
+
+test('a page resumes only sessions of the list that it received', () => {
+  const recent = new RecentSessions();
+  assert.equal(recent.has('/s/a.jsonl'), false);
+  recent.remember({ sessions: [{ path: '/s/a.jsonl' }, null, { path: 5 }, {}] });
+  assert.deepEqual(
+    ['/s/a.jsonl', '/s/b.jsonl', '5', 'undefined'].map((path) => recent.has(path)),
+    [true, false, false, false],
+  );
+  for (const nothing of [null, undefined, [], {}, { sessions: {} }, { sessions: null }]) {
+    recent.remember(nothing);
+    assert.equal(recent.has('/s/a.jsonl'), false);
+  }
 });
 
 test('malformed messages are ignored', () => {
@@ -36,6 +51,9 @@ test('malformed messages are ignored', () => {
     { kind: 'call', id: -1, command: 'x', args: {} },
     { kind: 'call', id: 1, command: 'x', args: [] },
     { kind: 'call', id: 1.5, command: 'x', args: {} },
+    { kind: 'resume' },
+    { kind: 'resume', path: 5 },
+    { kind: 'resume', path: 'x'.repeat(10_000) },
     { kind: 'decide', prompt: 'a', decision: 'maybe' },
     { kind: 'window', command: 'workbench.action.quit' },
     { kind: 'openFile', path: 3 },

@@ -176,3 +176,26 @@ test("another program's branch: each button sends the choice for the branch that
   void page.chooseBranch('fork'); // the button was removed meanwhile
   assert.equal(calls('xcsh.chooseBranch').length, 2);
 });
+
+test('an empty conversation lists the newest other sessions', async () => {
+  const { page, posted } = opened(undefined, null);
+  await page.readRecent();
+  assert.equal(
+    posted.some((m) => m.kind === 'call' && m.command === 'xcsh.recent'),
+    false,
+    'an older server has no such command',
+  );
+  page.store.receive({ ...init, commands: ['xcsh.recent'] });
+  const reading = page.readRecent();
+  const call = posted.findLast((m) => m.kind === 'call' && m.command === 'xcsh.recent');
+  assert.ok(call?.kind === 'call');
+  assert.deepEqual(call.args, { limit: 6 });
+  const one = { path: '/s/a.jsonl', id: 'a', name: 'First', fullName: 'First of all', timeAgo: '2h ago' };
+  const many = Array.from({ length: 9 }, (_, i) => ({ ...one, path: `/s/${i}.jsonl`, id: String(i) }));
+  page.store.receive({ kind: 'answer', id: call.id, result: { sessions: [one, null, { path: 5 }, {}, ...many] } });
+  await reading;
+  assert.deepEqual(page.ui.recent[0], one);
+  assert.equal(page.ui.recent.length, 5);
+  page.store.receive({ ...init, cwd: '/other', commands: ['xcsh.recent'] });
+  assert.deepEqual(page.ui.recent, [], 'another folder has other sessions');
+});

@@ -129,7 +129,7 @@ function M.answer(chat, decision)
     armed[chat.bufnr][id] = false
   end
   arm_when_quiet(chat)
-  approvals.decide(chat.cwd, prompt.id, decision)
+  approvals.decide(chat.cwd, prompt, decision)
 end
 
 return M

@@ -171,6 +171,8 @@ function M.about(chat)
   if mode ~= '' and mode ~= 'ask' then
     parts[#parts + 1] = mode
   end
+  local plan = { plan = 'plan mode', plan_paused = 'plan mode paused' }
+  parts[#parts + 1] = plan[wire.str(session.mode)]
   if wire.num(s.context.percent) >= 1 then
     parts[#parts + 1] = ('%d%% full'):format(s.context.percent)
   end

@@ -80,6 +80,18 @@ function modeLabel(mode: string): [icon: string, name: string] {
   }
 }
 
+/** The label of plan mode, "" while it is off. */
+function planName(mode: string): string {
+  switch (mode) {
+    case 'plan':
+      return t('Plan');
+    case 'plan_paused':
+      return t('Plan (paused)');
+    default:
+      return '';
+  }
+}
+
 function Folder(): JSX.Element | null {
   const page = usePage();
   const folders = useUi((u) => u.init?.folders ?? []);
@@ -150,6 +162,7 @@ export function Choices(): JSX.Element {
   const session = useChat((s) => s.view.session);
   const mode = str(session?.approvalMode);
   const [icon, name] = modeLabel(mode);
+  const plan = planName(str(session?.mode));
   const level = session?.thinkingLevel ?? 'off';
   return (
     <>
@@ -164,6 +177,7 @@ export function Choices(): JSX.Element {
           class="mode"
         />
       )}
+      {plan && <Choice command="mode" icon="checklist" label={t('Session mode')} value={plan} class="plan" />}
       {session && <Choice command="model" label={t('Model')} value={session.model?.id ?? t('Choose model')} />}
       {session && session.model && (
         <Choice

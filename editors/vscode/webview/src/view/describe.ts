@@ -56,6 +56,7 @@ const tools: Record<string, Name> = {
     what: sought(a, cwd),
   }),
   ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
+  exit_plan_mode: (a) => ({ icon: 'checklist', verb: t('Propose the plan'), what: oneLine(str(a.title)) }),
   todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
 };
 const otherNames: Record<string, string> = {

@@ -1,6 +1,8 @@
 // The content of an empty conversation.
 
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
 import { Icon } from './controls';
 import { useChat, usePage, useUi } from './use';
@@ -15,6 +17,37 @@ const hints = (): [string, string][] => [
   ['↑', t('recall an earlier prompt')],
   [alt + '↑', t('move between messages')],
 ];
+
+/** The newest sessions of the folder, each of which one click resumes. */
+function Recent(): JSX.Element | null {
+  const page = usePage();
+  const session = useChat((s) => s.view.session?.sessionId ?? '');
+  const init = useUi((u) => u.init);
+  const recent = useUi((u) => u.recent);
+  useEffect(() => void page.readRecent(), [page, session, init]);
+  if (recent.length === 0) return null;
+  return (
+    <section class="recent">
+      <h3>{t('Recent sessions')}</h3>
+      <ul>
+        {recent.map((s) => (
+          <li key={s.path}>
+            <button
+              type="button"
+              title={visible(s.fullName)}
+              onClick={() => page.store.send({ kind: 'resume', path: s.path })}
+            >
+              <span class="name" dir="auto">
+                {visible(s.name)}
+              </span>
+              <span class="when">{visible(s.timeAgo)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 export function Welcome(): JSX.Element | null {
   const page = usePage();
@@ -50,6 +83,7 @@ export function Welcome(): JSX.Element | null {
           </button>
         </p>
       )}
+      <Recent />
       <dl class="hints">
         {hints().map(([key, what]) => (
           <div key={key}>

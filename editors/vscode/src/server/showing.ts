@@ -1,0 +1,13 @@
+/** A request of the server to show a document. */
+interface Shown {
+  readonly uri: string;
+  readonly external?: boolean;
+}
+
+/**
+ * Reports whether this window can show a document. A file on a remote machine, or behind a window in a browser,
+ * cannot be opened outside the editor: the user's browser does not reach it.
+ */
+export function canShow({ uri, external }: Shown, remoteName: string | undefined, inBrowser: boolean): boolean {
+  return external !== true || !/^file:/i.test(uri) || (remoteName === undefined && !inBrowser);
+}
