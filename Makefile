@@ -7,13 +7,15 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 GO_FILES = $(shell git ls-files --cached --others --exclude-standard '*.go')
 T ?= 30s
+ONLY ?=
+SEED ?=
 BENCH ?= .
 COUNT ?= 10
 NVIM ?= nvim
 
 .DEFAULT_GOAL := help
 .PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison fuzz bench bench-peers soak benchcmp cover \
-	golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release release-snapshot reproducible
+	mutants mutants-sample golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release release-snapshot reproducible
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,6 +80,12 @@ soak: ## kill writers and let them compete, 500 rounds
 
 benchcmp: ## compare bench/new.txt with bench/base.txt
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION) bench/base.txt bench/new.txt
+
+mutants: ## run the tests against small bugs, all or those that contain ONLY; a bug that no test notices fails
+	go run ./scripts/mutants -only '$(ONLY)'
+
+mutants-sample: ## the same for two minutes, in the order of SEED (default: the date)
+	go run ./scripts/mutants -budget 2m -seed '$(SEED)'
 
 check-coverage: ## fail if docs/coverage.md is stale
 	go run ./scripts/coverage -check

@@ -106,6 +106,12 @@ func (s *server) conversation(id string) (*conversation, error) {
 	return nil, fault.New(fault.NotFound, "Session %q is not open; load or resume it first.", fault.OneLine(id))
 }
 
+// announce records that a session is announced as large. It returns false if it was before.
+func (s *server) announce(id string) bool {
+	_, before := s.large.LoadOrStore(id, true)
+	return !before
+}
+
 // forget unregisters a conversation and reports whether it was registered.
 func (s *server) forget(c *conversation) bool {
 	s.mu.Lock()

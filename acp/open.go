@@ -164,6 +164,9 @@ func (c *conversation) opened(ctx context.Context) (openResult, []any, error) {
 	if usage, known := c.used(ctx); known {
 		then = append(then, updateOf(c.id, usage))
 	}
+	if large, ok := c.live.Large(); ok && c.s.announce(c.id) {
+		then = append(then, c.shown.offer(large.Text))
+	}
 	for _, e := range c.live.Offers() {
 		then = append(then, c.shown.offer(fmt.Sprintf("The prompt from %s was not answered because the program ended:\n\n%s",
 			e.Created.Local().Format("2006-01-02 15:04"), e.Prompt)))

@@ -125,6 +125,8 @@ type server struct {
 
 	background sync.WaitGroup // work that belongs to no request
 
+	large sync.Map // the ids of the sessions that were announced as large
+
 	mu            sync.Mutex
 	conversations map[string]*conversation // open conversations, by session id; guarded by mu
 	closed        bool                     // guarded by mu

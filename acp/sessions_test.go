@@ -36,7 +36,7 @@ func TestSessionContinues(t *testing.T) {
 	answer := c.answered(loading)
 	require.Nil(t, answer.Error, answer.line)
 	var replayed []update
-	for _, m := range c.received {
+	for _, m := range c.seen() {
 		if string(m.ID) == loading {
 			break
 		}

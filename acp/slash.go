@@ -30,7 +30,7 @@ func slashes() []slash {
 		{"fork", "Copy the conversation to a new session", "", slashFork},
 		{"rename", "Rename the conversation", "new title", slashRename},
 		{"branch", "Decide what to do after another program continued on another branch", "follow or stay", slashBranch},
-		{"plan", "Turn plan mode on or off; only the plan file can be changed in plan mode", "on or off", slashPlan},
+		{"plan", "Turn plan mode on or off, or pause it; only the plan file can be changed in plan mode", "on, off or pause", slashPlan},
 		{"stats", "Show the number of messages and tool calls, tokens and cost", "", slashStats},
 	}
 }
@@ -93,7 +93,7 @@ func slashExport(ctx context.Context, c *conversation, args string) (string, err
 	if err != nil {
 		return "", err
 	}
-	return "Exported to: " + r.Path, nil
+	return strings.TrimSpace("Exported to: " + r.Path + "\n\n" + commands.RedactedText(r.Redacted)), nil
 }
 
 func slashDump(ctx context.Context, c *conversation, _ string) (string, error) {
@@ -156,9 +156,9 @@ func slashBranch(ctx context.Context, c *conversation, args string) (string, err
 	return "The next prompt continues this branch.", nil
 }
 
-// slashPlan turns plan mode on or off; without an argument it shows the state.
+// slashPlan turns plan mode on or off or pauses it; without an argument it shows the state.
 func slashPlan(ctx context.Context, c *conversation, args string) (string, error) {
-	modes := map[string]string{"on": agent.PlanMode, "off": agent.NoMode}
+	modes := map[string]string{"on": agent.PlanMode, "off": agent.NoMode, "pause": agent.PlanPaused}
 	mode, ok := modes[args]
 	switch {
 	case ok:
@@ -166,7 +166,7 @@ func slashPlan(ctx context.Context, c *conversation, args string) (string, error
 			return "", err
 		}
 	case args != "":
-		return "", fault.New(fault.InvalidArgument, "Use /plan on or /plan off.")
+		return "", fault.New(fault.InvalidArgument, "Use /plan on, /plan off or /plan pause.")
 	default:
 		state, err := c.live.State()
 		if err != nil {
@@ -174,8 +174,11 @@ func slashPlan(ctx context.Context, c *conversation, args string) (string, error
 		}
 		mode = state.Mode
 	}
-	if mode == agent.PlanMode {
+	switch mode {
+	case agent.PlanMode:
 		return "Plan mode is on: only the plan file can be changed. To turn it off, use /plan off.", nil
+	case agent.PlanPaused:
+		return "Plan mode is paused: changes can be made. To continue planning, use /plan on.", nil
 	}
 	return "Plan mode is off.", nil
 }

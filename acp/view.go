@@ -185,6 +185,10 @@ func (v *view) otherEventLocked(e event.Event) {
 			v.noticeLocked("info", e.Text+" To continue there, use /branch follow. To continue here, use /branch stay.", updateAgentChunk)
 		}
 		v.foreign = e.BranchID
+	case event.LargeSession:
+		if v.s.announce(v.session) {
+			v.noticeLocked("info", e.Text, updateAgentChunk)
+		}
 	case event.Notice:
 		v.noticeLocked("info", e.Text, updateAgentChunk)
 	case event.CompactionStart:

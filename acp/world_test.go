@@ -73,6 +73,7 @@ type world struct {
 	models *models
 	model  string
 	hooks  []hook.Hook
+	large  int64 // see agent.Storage
 	store  *session.Store
 }
 
@@ -114,7 +115,7 @@ func (w *world) backend() acp.Backend {
 		Store: w.store, Finder: finder, Fs: w.fs, Disk: tool.Local{Fs: w.fs},
 		Sessions: func(c acp.Client) *agent.Manager {
 			return agent.NewManager(agent.Config{
-				Storage:     agent.Storage{Store: w.store, Finder: finder},
+				Storage:     agent.Storage{Store: w.store, Finder: finder, LargeFile: w.large},
 				Requests:    agent.Requests{Models: w.models, Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond}},
 				Toolbox:     agent.Toolbox{Tools: tool.All(options), Workspace: c.Files},
 				Permissions: agent.Permissions{Ask: c.Approve},

@@ -35,7 +35,7 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 		return nil, err
 	}
 	message := bashMessage(command, out, exclude, s.m.now().UnixMilli())
-	s.record(heldRecord{log: log, message: message})
+	s.record(func(bool) { s.write(log, message) })
 	return message, nil
 }
 
@@ -113,32 +113,30 @@ func number(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 func boolean(b bool) []byte { return strconv.AppendBool(nil, b) }
 
-// heldRecord is a message and the session that it belongs to.
-type heldRecord struct {
-	log     *session.Log
-	message json.RawMessage
-}
+// heldRecord writes a record to the session that it belongs to. held reports that it waited for the end
+// of a run, so that its caller has returned.
+type heldRecord func(held bool)
 
-// record records a message now, or at the end of the current run. It does not wait for the session's
+// record writes a record now, or at the end of the current run. It does not wait for the session's
 // operations, because a change of session waits for it.
 func (s *Session) record(r heldRecord) {
 	s.recording.Lock() // no run begins meanwhile
 	defer s.recording.Unlock()
 	if !s.hold(r) {
-		s.write(r)
+		r(false)
 	}
 }
 
 // write appends a message to its session and then reports it.
-func (s *Session) write(r heldRecord) {
-	id, err := r.log.Append(session.DraftMessage(r.message))
+func (s *Session) write(log *session.Log, message json.RawMessage) {
+	id, err := log.Append(session.DraftMessage(message))
 	if err != nil {
-		s.emit(r.log, event.NotSaved{ErrorMessage: err.Error()})
+		s.emit(log, event.NotSaved{ErrorMessage: err.Error()})
 	}
-	s.emit(r.log, event.BashEnd{Message: r.message, EntryID: id})
+	s.emit(log, event.BashEnd{Message: message, EntryID: id})
 }
 
-// hold keeps a message until the run has ended. It reports false if there is none.
+// hold keeps a record until the run has ended. It reports false if there is none.
 func (s *Session) hold(r heldRecord) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +147,7 @@ func (s *Session) hold(r heldRecord) bool {
 	return true
 }
 
-// recordHeld records the messages held during a run, and ends the run at the moment when no message
+// recordHeld writes the records held during a run, and ends the run at the moment when none
 // is waiting any more.
 func (s *Session) recordHeld() {
 	for {
@@ -162,8 +160,8 @@ func (s *Session) recordHeld() {
 			return
 		}
 		s.mu.Unlock()
-		for _, r := range held {
-			s.write(r)
+		for _, write := range held {
+			write(true)
 		}
 	}
 }

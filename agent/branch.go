@@ -91,13 +91,13 @@ func (s *Session) summariseBranch(ctx context.Context, log *session.Log, target,
 	if err != nil {
 		return "", err
 	}
-	model, _, _, err := s.choice(ctx, c)
+	p, _, err := s.summarising(ctx, log, c)
 	if err != nil {
 		return "", err
 	}
 	s.setCompacting(true)
 	defer s.setCompacting(false)
-	branch := compaction.PrepareBranch(entries, model.Window(), s.m.cfg.Compaction)
+	branch := compaction.PrepareBranch(entries, p.model.Window(), s.m.cfg.Compaction)
 	answer := ""
 	if q, ok := branch.Question(instructions); ok {
 		if answer, err = s.ask(ctx, log, q); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
@@ -30,7 +31,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (Compaction,
 	var r *run
 	err := s.idle(ctx, "compacting", func() error {
 		log := s.current()
-		if err := s.prepare(ctx, log); err != nil {
+		if err := s.prepareFor(ctx, log, s.summarising); err != nil {
 			return err
 		}
 		r = s.begin(log, func(ctx context.Context, r *run) {
@@ -78,12 +79,16 @@ func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	model, _, _, err := s.choice(ctx, c.State())
+	p, _, err := s.answering(ctx, log, c.State())
 	if err != nil {
 		return false, err
 	}
-	tokens := compaction.Size(c.Messages, func() int { return provider.FixedLen(s.Instructions(ctx)) })
-	return s.m.cfg.Compaction.Due(tokens, model.Window()), nil
+	own, err := (&host{s: s, log: log}).setup()
+	if err != nil {
+		return false, err
+	}
+	tokens := compaction.Size(c.Messages, func() int { return provider.FixedLen(s.instructions(ctx, log, own)) })
+	return s.m.cfg.Compaction.Due(tokens, p.model.Window()), nil
 }
 
 // compact plans, asks for the summary and records it. The run that it belongs to prevents other
@@ -94,18 +99,21 @@ func (s *Session) compact(ctx context.Context, log *session.Log, reason, instruc
 		return Compaction{}, err
 	}
 	again := reason == "overflow"
-	if err := s.askHooks(ctx, hook.Event{Name: hook.BeforeCompact, Reason: reason, CustomInstructions: instructions, WillRetry: again}); err != nil {
+	given, err := s.askCompaction(ctx, log, plan, hook.Event{Reason: reason, CustomInstructions: instructions, WillRetry: again})
+	if err != nil {
 		return Compaction{}, refusal(err, "the compaction")
 	}
-	result, err := s.carryOut(ctx, log, plan, reason, instructions)
+	result, err := s.carryOut(ctx, log, plan, given, reason, instructions)
 	if err == nil {
-		s.notifyHooks(ctx, hook.Event{Name: hook.Compact, Reason: reason, EntryID: log.LeafID(), WillRetry: again})
+		s.notifyHooks(ctx, hook.Event{Name: hook.Compact, Reason: reason, EntryID: log.LeafID(), WillRetry: again, FromExtension: given != nil})
 	}
 	return result, err
 }
 
 // carryOut executes a plan and reports its start and end.
-func (s *Session) carryOut(ctx context.Context, log *session.Log, plan *compaction.Plan, reason, instructions string) (result Compaction, err error) {
+func (s *Session) carryOut(
+	ctx context.Context, log *session.Log, plan *compaction.Plan, given *session.Compaction, reason, instructions string,
+) (result Compaction, err error) {
 	s.setCompacting(true)
 	s.emit(log, event.CompactionStart{Reason: reason})
 	err = errors.New("the compaction failed unexpectedly") // for the event that reports a panic
@@ -119,8 +127,20 @@ func (s *Session) carryOut(ctx context.Context, log *session.Log, plan *compacti
 		}
 		s.emit(log, end)
 	}()
-	result, err = s.summarise(ctx, log, plan, instructions)
+	if given == nil {
+		if given, err = s.summarise(ctx, log, plan, instructions); err != nil {
+			return Compaction{}, err
+		}
+	}
+	result, err = s.recordCompaction(log, *given)
 	return result, err
+}
+
+// recordCompaction appends a compaction.
+func (s *Session) recordCompaction(log *session.Log, c session.Compaction) (Compaction, error) {
+	_, err := log.Append(session.DraftCompaction(dialectOf(log), c))
+	tokens, _ := strconv.Atoi(string(c.TokensBefore)) // it was made of a number
+	return Compaction{Summary: c.Summary, TokensBefore: tokens, FirstKeptEntryID: c.FirstKeptEntryID}, err
 }
 
 func (s *Session) setCompacting(on bool) {
@@ -157,26 +177,27 @@ func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan,
 	if err != nil {
 		return nil, err
 	}
-	model, _, _, err := s.choice(ctx, c.State())
+	p, _, err := s.summarising(ctx, log, c.State())
 	if err != nil {
 		return nil, err
 	}
-	plan, err := compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(model.Window()))
+	plan, err := compaction.Prepare(compaction.Items(c), last, previous, s.m.cfg.Compaction.For(p.model.Window()))
 	if err != nil {
 		return nil, err
 	}
-	plan.Room = s.m.cfg.Compaction.Room(model.Window())
+	plan.Room = s.m.cfg.Compaction.Room(p.model.Window())
 	return plan, nil
 }
 
-// summarise requests the summaries of a plan and records the result.
-func (s *Session) summarise(ctx context.Context, log *session.Log, plan *compaction.Plan, instructions string) (Compaction, error) {
+// summarise requests the summaries of a plan.
+func (s *Session) summarise(ctx context.Context, log *session.Log, plan *compaction.Plan, instructions string) (*session.Compaction, error) {
 	summary, details, err := plan.Summarise(instructions, func(q compaction.Question) (string, error) { return s.ask(ctx, log, q) })
 	if err != nil {
-		return Compaction{}, err
+		return nil, err
 	}
-	_, err = log.Append(session.DraftCompaction(summary, plan.FirstKept, plan.TokensBefore, details))
-	return Compaction{Summary: summary, TokensBefore: plan.TokensBefore, FirstKeptEntryID: plan.FirstKept}, err
+	return &session.Compaction{
+		Summary: summary, FirstKeptEntryID: plan.FirstKept, TokensBefore: number(int64(plan.TokensBefore)), Details: details,
+	}, nil
 }
 
 // ask sends a question outside of the conversation and returns the text of the answer. It is
@@ -185,7 +206,7 @@ func (s *Session) ask(ctx context.Context, log *session.Log, q compaction.Questi
 	h := &host{s: s, log: log}
 	prompt := Input{Text: q.Prompt}.message(s.m.now().UnixMilli())
 	message, err := loop.Ask(ctx, s.m.cfg.Retry, h.Emit, func(ctx context.Context) (provider.Provider, provider.Request, error) {
-		service, req, err := h.Request(ctx)
+		service, req, err := h.requestTo(ctx, s.summarising)
 		req.System, req.Messages, req.Tools, req.Size, req.OneOff = q.System, []provider.Message{prompt}, nil, 0, true
 		return service, req, err
 	})

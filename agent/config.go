@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
@@ -38,22 +39,42 @@ type Storage struct {
 	InMemory   bool           // sessions never get a file
 	Watch      bool           // notice external changes of session files; needs the real file system
 	History    *history.Store // records prompts; nil records nothing. Manager.Close closes it
+	LargeFile  int64          // size in bytes above which a session is announced as large; 0 is 100 MB
 }
 
 // Requests configures the requests to models. Without Models every prompt fails.
 type Requests struct {
 	Models   Models
 	Defaults Defaults
-	System   func(ctx context.Context, cwd string) string // returns the system prompt
+
+	Preferences Preferences // nil: there are none
+	Remember    bool        // the user's choices become Preferences
+
+	System func(ctx context.Context, cwd string) string // returns the system prompt
+
+	// RecordedSystem returns the system prompt of a session that records one of its own: the rules that
+	// always hold, and then that prompt. nil uses none.
+	RecordedSystem func(ctx context.Context, cwd, prompt string) string
 
 	// Surroundings returns when and where a conversation takes place, for the end of the system prompt;
 	// begins reports that it has no messages yet. It is called once for each conversation. nil adds
 	// nothing.
 	Surroundings func(ctx context.Context, cwd string, begins bool) string
 
+	// StreamRules returns the rules for the answers of a turn. nil: there are none.
+	StreamRules func(ctx context.Context, cwd string) StreamRules
+
 	Retry      loop.Retry
 	Compaction compaction.Settings
 	Pace       func(ctx context.Context) // waits before each request until the editor keeps up; nil does not wait
+}
+
+// StreamRules are rules that stop an answer. Mode is that of rules without one. Home is the directory
+// that users know as "~", "" if it is unknown.
+type StreamRules struct {
+	Rules []*ttsr.Rule
+	Mode  ttsr.Mode
+	Home  string
 }
 
 // Defaults are the settings of a new session. Empty fields leave the choice open.
@@ -82,5 +103,11 @@ type Permissions struct {
 	Sandbox   bool                   // the tools can run commands with fewer rights than the user's
 	Sensitive func(path string) bool // reports whether the file with this absolute path holds secrets; nil: none does
 	AgentDirs func(dir string) error // fails for an agent directory whose scripts must not run; nil: all may run
-	Ask       Asker                  // asks the user; nil: approvals stay pending until Approve
+	ShareDirs []string               // agent directories that are searched for a share script, in this order; nil: the first root's
+
+	// SessionPrompts fails, with a sentence for the user, for a session file whose own system prompt must
+	// not be used; nil: all may be.
+	SessionPrompts func(path string) error
+
+	Ask Asker // asks the user; nil: approvals stay pending until Approve
 }

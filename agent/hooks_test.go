@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -261,20 +262,26 @@ func TestEventsOfCompactions(t *testing.T) {
 			}
 			id, file := state(t, s).SessionID, s.File()
 			var summary string
+			var recorded session.Compaction
 			require.NoError(t, s.View(func(d *session.Document, leaf session.Leaf) error {
 				for _, i := range d.PathTo(leaf) {
 					e, err := d.Entry(i)
 					require.NoError(t, err)
 					if e.Type == session.TypeCompaction {
-						summary = e.ID
+						summary, recorded = e.ID, e.AsCompaction()
 					}
 				}
 				return nil
 			}))
 			require.NotEmpty(t, summary)
 			seen := h.events()
+			tokens, err := strconv.Atoi(string(recorded.TokensBefore))
+			require.NoError(t, err)
 			require.Equal(t, []hook.Event{
-				{Name: hook.BeforeCompact, Cwd: "/w", SessionID: id, SessionFile: file, Reason: name, CustomInstructions: instructions, WillRetry: tc.again},
+				{
+					Name: hook.BeforeCompact, Cwd: "/w", SessionID: id, SessionFile: file, Reason: name, CustomInstructions: instructions, WillRetry: tc.again,
+					FirstKeptEntryID: recorded.FirstKeptEntryID, TokensBefore: tokens,
+				},
 				{Name: hook.Compact, Cwd: "/w", SessionID: id, SessionFile: file, Reason: name, EntryID: summary, WillRetry: tc.again},
 			}, seen[1:])
 		})

@@ -20,6 +20,7 @@ type host struct {
 	s     *Session
 	log   *session.Log
 	notes notes
+	rules rules
 
 	history bool // the last request has a history that the service compacted
 }
@@ -45,20 +46,34 @@ func (h *host) Emit(e event.Event) { h.s.emit(h.log, e) }
 // Request makes the next request of the recorded conversation. It waits while the editor does not
 // read its events, so that an unattended turn neither fills the memory nor costs more.
 func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request, error) {
+	return h.requestTo(ctx, h.s.answering)
+}
+
+// requestTo is Request to the model that pick returns.
+func (h *host) requestTo(ctx context.Context, pick picker) (provider.Provider, provider.Request, error) {
 	if pace := h.s.m.cfg.Pace; pace != nil {
 		pace(ctx)
 	}
 	if err := h.noteBackground(); err != nil {
 		return nil, provider.Request{}, err
 	}
+	if err := h.remind(); err != nil {
+		return nil, provider.Request{}, err
+	}
 	c, _, err := h.log.Context()
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	model, level, _, err := h.s.choice(ctx, c.State())
+	p, _, err := pick(ctx, h.log, c.State())
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
+	return h.request(ctx, c, p)
+}
+
+// request makes the next request of the recorded conversation to a model.
+func (h *host) request(ctx context.Context, c session.Context, p picked) (provider.Provider, provider.Request, error) {
+	model, level := p.model, p.level
 	service, err := h.s.m.cfg.Models.Service(model)
 	if err != nil {
 		return nil, provider.Request{}, err
@@ -68,22 +83,37 @@ func (h *host) Request(ctx context.Context) (provider.Provider, provider.Request
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	system, tools := h.s.Instructions(ctx)
+	tiers, err := h.s.tiers(h.log)
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	own, err := h.setup()
+	if err != nil {
+		return nil, provider.Request{}, err
+	}
+	system, tools := h.s.instructions(ctx, h.log, own)
 	messages, unsigned := h.messages(c)
 	if unsigned && slices.Contains(model.SupportedLevels(), provider.Off) {
 		level = provider.Off // with thinking, the answer that the results belong to needs its own
 	}
 	size := compaction.Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
-	return service, provider.Request{
-		Model: model, Thinking: level, Key: key, SessionID: h.log.Header().ID, Size: size,
+	return h.watching(service, c, own), provider.Request{
+		Model: model, Thinking: level, Tier: tiers.For(model), Key: key, SessionID: h.log.Header().ID, Size: size,
 		Messages: h.withHistory(provider.Prepare(messages, model)), System: system, Tools: tools,
 	}, nil
 }
 
-// Tools returns the tools of this folder by name, and their environment.
+// Tools returns the tools of the conversation by name, and their environment.
 func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 	byName := map[string]tool.Tool{}
-	for _, t := range h.s.m.cfg.Tools {
+	own, err := h.setup()
+	if err != nil {
+		h.s.m.log.Warn("the tools that the session records cannot be read", zap.Error(err))
+	}
+	for _, t := range h.s.m.tools(own) {
+		if err != nil {
+			break // a tool may be one that the session turned off
+		}
 		if h.s.m.cfg.Notes != nil {
 			t = h.noting(t)
 		}
@@ -96,17 +126,4 @@ func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
 		},
 	}
-}
-
-// Instructions returns the system prompt and the tools of this folder. It may be
-// called within [Session.View].
-func (s *Session) Instructions(ctx context.Context) (system string, tools []provider.Tool) {
-	for _, t := range s.m.cfg.Tools {
-		tools = append(tools, t.Tool)
-	}
-	if s.m.cfg.System != nil {
-		system = s.m.cfg.System(ctx, s.cwd)
-	}
-	system += s.around.of(s.current())
-	return system, tools
 }

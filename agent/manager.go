@@ -30,6 +30,7 @@ type Manager struct {
 	sessions map[string]*Session     // guarded by mu; by cleaned cwd
 	opening  map[string]*Session     // guarded by mu; by canonical path, see reserve
 	unsaved  map[string]*session.Log // guarded by mu; by canonical path, see leave
+	large    map[string]bool         // guarded by mu; by session id, see reportLarge
 	closed   bool                    // guarded by mu
 
 	subMu       sync.Mutex
@@ -47,6 +48,14 @@ func (m *Manager) CheckAgentDir(dir string) error {
 	return m.cfg.AgentDirs(dir)
 }
 
+// ShareDirs returns the agent directories that are searched for a share script, in this order.
+func (m *Manager) ShareDirs() []string {
+	if dirs := m.cfg.ShareDirs; dirs != nil {
+		return dirs
+	}
+	return []string{m.cfg.Finder.Roots[0].AgentDir}
+}
+
 // NewManager returns a manager without sessions.
 func NewManager(cfg Config) *Manager {
 	m := &Manager{cfg: cfg, log: cfg.Log, sessions: map[string]*Session{}, opening: map[string]*Session{}, unsaved: map[string]*session.Log{}, subscribers: map[int]func(Event){}, seqs: map[string]uint64{}}
@@ -54,6 +63,7 @@ func NewManager(cfg Config) *Manager {
 		m.log = zap.NewNop()
 	}
 	m.hooks = hook.Runner{Hooks: cfg.Hooks, Report: func(err error) { m.log.Warn("hook failed", zap.Error(err)) }}
+	m.hooks.Attach(m.addEntries)
 	if cfg.Watch {
 		m.startWatching()
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -43,6 +44,17 @@ type sessionMode struct {
 	name     string
 	data     json.RawMessage
 	recorded bool // in the file
+
+	paused string // the plan file of the plan mode that is paused
+}
+
+// planFile returns the plan file as the session names it, "" if it does not.
+func (m sessionMode) planFile() string {
+	if m.name == PlanPaused {
+		return m.paused
+	}
+	file, _ := rawjson.GetString(m.data, "planFilePath")
+	return file
 }
 
 // modeOf returns the mode of a session at leaf. pi knows no modes and its contexts have none, but a
@@ -54,13 +66,31 @@ func modeOf(d *session.Document, leaf session.Leaf) (sessionMode, error) {
 		return m, err
 	}
 	if d.Dialect() == session.Pi {
-		return modeInPi(d, leaf, m)
+		m, err = modeInPi(d, leaf, m)
+	} else if ended, endedErr := endedInPlanMode(d, leaf); ended {
+		m, err = sessionMode{name: PlanMode}, endedErr
+	} else {
+		err = endedErr
 	}
-	ended, err := endedInPlanMode(d, leaf)
-	if ended {
-		m = sessionMode{name: PlanMode}
+	if err == nil && m.name == PlanPaused {
+		m.paused, err = pausedPlan(d, leaf)
 	}
 	return m, err
+}
+
+// pausedPlan returns the plan file of the newest plan mode on a path. The programs do not record it
+// when they pause.
+func pausedPlan(d *session.Document, leaf session.Leaf) (file string, err error) {
+	for _, i := range slices.Backward(d.PathTo(leaf)) {
+		if d.Type(i) != session.TypeModeChange {
+			continue
+		}
+		e, err := d.Entry(i)
+		if change := e.AsModeChange(); err != nil || change.Mode == PlanMode {
+			return sessionMode{data: change.Data}.planFile(), err
+		}
+	}
+	return "", nil
 }
 
 // modeInPi is the newest recorded mode on a path, or else none.
@@ -75,21 +105,26 @@ func modeInPi(d *session.Document, leaf session.Leaf, none sessionMode) (session
 	return none, nil
 }
 
-// preparePlan notifies the user, with the first prompt, that a session is in plan mode. If the mode
-// has no record yet, preparePlan writes one before the prompt hides that.
+// preparePlan notifies the user, with the first prompt, that a session is in plan mode or that plan
+// mode is paused. If plan mode has no record yet, preparePlan writes one before the prompt hides that.
 func (s *Session) preparePlan(log *session.Log) error {
 	m, err := currentMode(log)
-	if err != nil || m.name != PlanMode {
+	text := map[string]string{
+		PlanMode: "Plan mode is on: the model can change only its plan file. " +
+			"To turn it off, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan off.",
+		PlanPaused: "Plan mode is paused: the model can make changes. " +
+			"To continue planning, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan on.",
+	}[m.name]
+	if err != nil || text == "" {
 		return err
 	}
 	if s.planShown.Swap(log) != log {
-		s.emit(log, notice("Plan mode is on: the model can change only its plan file. "+
-			"To turn it off, run Set Session Mode (xcsh.setMode) or, in an ACP client, /plan off."))
+		s.emit(log, notice(text))
 	}
 	if m.recorded {
 		return nil
 	}
-	return s.recordMode(log, PlanMode)
+	return s.recordMode(log, PlanMode, "")
 }
 
 func currentMode(log *session.Log) (m sessionMode, err error) {
@@ -100,15 +135,16 @@ func currentMode(log *session.Log) (m sessionMode, err error) {
 	return m, err
 }
 
-// recordMode appends a change of mode.
-func (s *Session) recordMode(log *session.Log, mode string) error {
+// recordMode appends a change of mode. file is the plan file of plan mode; "" is the usual one. After an
+// error the mode may have changed all the same, until the server stops: see [session.Log.Append].
+func (s *Session) recordMode(log *session.Log, mode, file string) error {
 	var data json.RawMessage
 	if mode == PlanMode && log.Persistent() {
-		data = new(rawjson.Object).String("planFilePath", planFile).Bytes()
+		data = new(rawjson.Object).String("planFilePath", cmp.Or(file, planFile)).Bytes()
 	}
-	if _, err := log.Append(session.DraftModeChange(mode, data)); err != nil {
-		return err
+	id, err := log.Append(session.DraftModeChange(mode, data))
+	if id != "" {
+		s.emit(log, event.ModeChanged{Mode: mode})
 	}
-	s.emit(log, event.ModeChanged{Mode: mode})
-	return nil
+	return err
 }

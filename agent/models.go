@@ -6,6 +6,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -29,23 +30,26 @@ type Choice struct {
 	Thinking provider.Level
 }
 
-// choice returns the model and thinking level recorded in the conversation, or else the
-// defaults of new sessions. An unavailable model is replaced by the default one; lost is
-// then the notice for the user.
-func (s *Session) choice(ctx context.Context, c session.ContextState) (model provider.Model, level provider.Level, lost string, err error) {
+// choice returns the session's own model and thinking level, or else the defaults of new sessions. An
+// unavailable model is replaced by the default one; lost is then the notice for the user.
+func (s *Session) choice(ctx context.Context, log *session.Log, c session.ContextState) (model provider.Model, level provider.Level, lost string, err error) {
 	models := s.m.cfg.Models
 	if models == nil {
 		return provider.Model{}, "", "", errNoModel()
 	}
-	level = s.wanted(c)
-	stored, named := provider.ParseRef(c.Models["default"])
+	level = s.wanted(log, c)
+	own, err := ownModel(log, c)
+	if err != nil {
+		return provider.Model{}, "", "", err
+	}
+	stored, named := provider.ParseRef(own)
 	if named {
 		if model, found := models.Find(ctx, stored); found {
 			return model, model.Clamp(level), "", nil
 		}
 		lost = "Could not restore model " + stored.String() + "."
 	}
-	fallback, ok := provider.ParseRef(s.m.cfg.Defaults.Model)
+	fallback, ok := provider.ParseRef(s.defaults(log).Model)
 	if ok {
 		if model, found := models.Find(ctx, fallback); found {
 			if lost != "" {
@@ -71,28 +75,43 @@ func errNoModel() error {
 // Ready reports why a prompt would be refused: no model is chosen, or there is no key for it.
 // It changes nothing.
 func (s *Session) Ready(ctx context.Context) error {
-	c, err := s.current().ContextState()
+	log := s.current()
+	c, err := log.ContextState()
 	if err != nil {
 		return err
 	}
-	model, _, _, err := s.choice(ctx, c)
+	p, _, err := s.answering(ctx, log, c)
 	if err != nil {
 		return err
 	}
-	_, err = s.m.cfg.Models.Key(ctx, model)
+	_, err = s.m.cfg.Models.Key(ctx, p.model)
 	return err
 }
 
-// SetModel makes the live session ask another model from the next request on, and records
-// that. The thinking level is clamped to the model's levels.
+// SetModel makes the live session ask another model from the next request on, or the next one for a role,
+// and records that. The thinking level is clamped to the model's levels. The model becomes that of future
+// sessions, too, if choices are remembered.
 func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {
-	var choice Choice
-	err := s.exclusive(ctx, func() error {
+	choice, log, err := s.setModel(ctx, ref, role)
+	if err == nil && s.m.cfg.Defaults.Model == "" {
+		s.remember(log, func(p Preferences, program session.Dialect) error { return p.RememberModel(ctx, program, role, ref) })
+	}
+	return choice, err
+}
+
+func (s *Session) setModel(ctx context.Context, ref provider.Ref, role string) (choice Choice, log *session.Log, err error) {
+	err = s.exclusive(ctx, func() error {
 		model, found := s.find(ctx, ref)
 		if !found {
 			return fault.New(fault.NotFound, "There is no model %s.", ref).With("field", "model")
 		}
-		log := s.current()
+		log = s.current()
+		if role == defaultRole {
+			role = ""
+		}
+		if role != "" && dialectOf(log) == session.Pi {
+			return fault.New(fault.InvalidArgument, "Sessions of pi have no model roles.").With("field", "role")
+		}
 		c, err := log.ContextState()
 		if err != nil {
 			return err
@@ -102,21 +121,21 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 		}
 		s.emit(log, modelChanged(ref, role))
 		choice = Choice{Model: ref, Thinking: provider.Level(c.ThinkingLevel)}
-		if role != "" && role != "default" {
+		if role != "" {
 			return nil
 		}
-		choice.Thinking, err = s.level(log, c, model, s.wanted(c))
+		choice.Thinking, err = s.level(log, c, model, s.wanted(log, c))
 		return err
 	})
-	return choice, err
+	return choice, log, err
 }
 
 // wanted is the thinking level requested so far.
-func (s *Session) wanted(c session.ContextState) provider.Level {
+func (s *Session) wanted(log *session.Log, c session.ContextState) provider.Level {
 	if c.HasThinkingLevel {
 		return provider.Level(c.ThinkingLevel)
 	}
-	return cmp.Or(s.m.cfg.Defaults.Thinking, provider.Medium)
+	return cmp.Or(s.defaults(log).Thinking, provider.Medium)
 }
 
 // level records the supported thinking level closest to the wanted one, if that is
@@ -126,7 +145,7 @@ func (s *Session) level(log *session.Log, c session.ContextState, model provider
 	if c.HasThinkingLevel && provider.Level(c.ThinkingLevel) == level {
 		return level, nil
 	}
-	if _, err := log.Append(session.DraftThinkingLevel(string(level))); err != nil {
+	if _, err := log.Append(session.DraftSetting(session.TypeThinkingLevel, rawjson.Quote(string(level)))); err != nil {
 		return level, err
 	}
 	s.emit(log, thinkingChanged(level))
@@ -134,23 +153,26 @@ func (s *Session) level(log *session.Log, c session.ContextState, model provider
 }
 
 // SetThinking sets how much the model thinks from the next request on. Only a level that is
-// another one is recorded.
-func (s *Session) SetThinking(ctx context.Context, want provider.Level) (Choice, error) {
-	var choice Choice
-	err := s.exclusive(ctx, func() error {
-		log := s.current()
+// another one is recorded. It becomes that of future sessions, too, if choices are remembered.
+func (s *Session) SetThinking(ctx context.Context, want provider.Level) (choice Choice, err error) {
+	var log *session.Log
+	err = s.exclusive(ctx, func() error {
+		log = s.current()
 		c, err := log.ContextState()
 		if err != nil {
 			return err
 		}
-		model, _, _, err := s.choice(ctx, c)
+		p, _, err := s.answering(ctx, log, c)
 		if err != nil {
 			return err
 		}
-		choice = Choice{Model: model.Ref()}
-		choice.Thinking, err = s.level(log, c, model, want)
+		choice = Choice{Model: p.model.Ref()}
+		choice.Thinking, err = s.level(log, c, p.model, want)
 		return err
 	})
+	if err == nil && s.m.cfg.Defaults.Thinking == "" {
+		s.remember(log, func(p Preferences, program session.Dialect) error { return p.RememberThinking(ctx, program, want) })
+	}
 	return choice, err
 }
 

@@ -29,7 +29,11 @@ func TestSurroundingsStayTheSame(t *testing.T) {
 	}
 	w := newWorld(t, fs, withModel(m), withTools(lookTool()), surroundings)
 	live := w.live(t, "/w")
-	system, _ := live.Instructions(t.Context())
+	var system string
+	require.NoError(t, live.View(func(d *session.Document, leaf session.Leaf) error {
+		system, _ = live.Instructions(t.Context(), d, leaf)
+		return nil
+	}))
 	require.Equal(t, "prompt\n", system, "there was no turn yet")
 	last := func() string {
 		r := m.Requests()

@@ -27,7 +27,8 @@ type Approval struct {
 }
 
 // Asker shows a permission prompt to the user. It is called on its own goroutine and removes
-// the prompt when ctx ends. It returns an error if the prompt could not be shown.
+// the prompt when ctx ends. It returns an [*approval.Denial] to deny the call with a reason, and another
+// error if the prompt could not be shown.
 type Asker func(ctx context.Context, a Approval) (approval.Decision, error)
 
 // addGate adds a gate to the tools of s that change something.
@@ -69,6 +70,10 @@ func (s *Session) publishApprovals() {
 // as after it was answered.
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
+// Deny denies the call of a permission prompt and gives the model the user's reason. Its errors are those
+// of [Session.Approve].
+func (s *Session) Deny(id, reason string) error { return s.gate.Deny(id, reason) }
+
 // SetApproval changes which tool calls need approval in this folder.
 func (s *Session) SetApproval(mode approval.Mode) error {
 	if err := s.gate.SetMode(mode); err != nil {
@@ -85,7 +90,10 @@ func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 // that the user sees it, and again after the question, which may have waited for hours: a change
 // that differs from the shown one is not written.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
-	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args}
+	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest}
+	if tool.EndsPlan(t.Name, args) {
+		r.Tool, r.EndsPlan = tool.ExitPlanMode, true
+	}
 	if t.Preview == nil {
 		return h.permit(ctx, r)
 	}

@@ -20,35 +20,39 @@ import (
 )
 
 // The modes of a session that this package knows. A session is in plan mode until an entry of its file
-// records another mode; plan_paused, which the programs record when the user leaves plan mode for a
-// while, is not plan mode.
+// records another mode. The programs record plan_paused when the user leaves plan mode without approving
+// the plan: nothing is refused then, and plan mode continues with the same plan file.
 const (
-	PlanMode = "plan"
-	NoMode   = "none"
+	PlanMode   = "plan"
+	PlanPaused = "plan_paused"
+	NoMode     = "none"
 )
 
 // planFile is the plan file of a session whose user turns on plan mode here.
 const planFile = "local://PLAN.md"
 
-// SetMode turns plan mode on or off, which only a user may do. It reports whether that changed
-// anything. It may be called while a turn is running, whose next tool call uses the new mode.
+// SetMode turns plan mode on or off, or pauses it, which only a user may do. It reports whether that
+// changed anything. It may be called while a turn is running, whose next tool call uses the new mode.
 func (s *Session) SetMode(ctx context.Context, to string) (changed bool, err error) {
-	if to != PlanMode && to != NoMode {
-		return false, fault.New(fault.InvalidArgument, "%q is not a session mode. Use plan or none.", to).With("field", "mode")
+	if to != PlanMode && to != PlanPaused && to != NoMode {
+		return false, fault.New(fault.InvalidArgument, "%q is not a session mode. Use plan, plan_paused or none.", to).With("field", "mode")
 	}
 	err = s.exclusive(ctx, func() error {
 		log := s.current()
 		now, err := currentMode(log)
-		if err != nil || now.name == to {
+		switch {
+		case err != nil || now.name == to:
 			return err
+		case to == PlanPaused && now.name != PlanMode:
+			return fault.New(fault.InvalidArgument, "Plan mode is not on, so it can't be paused.").With("field", "mode")
 		}
 		changed = true
-		return s.recordMode(log, to)
+		return s.recordMode(log, to, now.planFile())
 	})
 	return changed && err == nil, err
 }
 
-// planning is a [host] that refuses the calls that plan mode forbids.
+// planning is a [host] that refuses the calls that plan mode forbids, and offers the tool to leave it.
 type planning struct{ *host }
 
 // Permit refuses, while the session is in plan mode, every tool that changes something but the
@@ -68,29 +72,62 @@ func (p planning) Permit(ctx context.Context, call provider.Block, t tool.Tool, 
 	return permission, err
 }
 
-// Request adds the instructions of plan mode to every request, so that no compaction loses it.
+// Request adds the instructions of plan mode to every request, so that no compaction loses it, and
+// leaves out the tools that plan mode refuses.
 func (p planning) Request(ctx context.Context) (provider.Provider, provider.Request, error) {
 	service, req, err := p.host.Request(ctx)
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	plan, on, err := p.plan()
-	if on {
-		req.System += plan.instructions()
+	plan, err := p.plan()
+	if err != nil {
+		return nil, provider.Request{}, err
 	}
-	return service, req, err
+	req.System += plan.instructions()
+	if plan.on() {
+		req.Tools = p.offered(plan, req.Tools)
+	}
+	return service, req, nil
 }
+
+// offered returns the tools that can be used in plan mode.
+func (p planning) offered(plan plan, all []provider.Tool) (tools []provider.Tool) {
+	byName, _ := p.Tools()
+	for _, t := range all {
+		changes := byName[t.Name].Changes
+		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name)) {
+			tools = append(tools, t)
+		}
+	}
+	if plan.writable() {
+		tools = append(tools, byName[tool.ExitPlanMode].Tool)
+	}
+	return tools
+}
+
+// Tools adds the tool that ends plan mode. It is there in every mode, because models repeat calls of
+// the conversation; its result then says that plan mode is off.
+func (p planning) Tools() (map[string]tool.Tool, tool.Env) {
+	byName, env := p.host.Tools()
+	exit := tool.NewExitPlanMode(planner(p))
+	byName[exit.Name] = exit
+	if write, ok := byName["write"]; ok && p.proposesByWriting() {
+		byName["write"] = tool.WithProposals(write, exit)
+	}
+	return byName, env
+}
+
+func isWrite(name string) bool { return name == "write" || name == "edit" }
 
 // inPlan fails for a call that plan mode forbids. granted is for one that needs no question
 // beside the mode: the plan file that lies beside the session.
 func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err error) {
-	plan, on, err := h.plan()
-	if err != nil || !on {
+	plan, err := h.plan()
+	if err != nil || !plan.on() || tool.EndsPlan(t.Name, args) {
 		return false, err
 	}
 	path, _ := rawjson.GetString(args, "path")
-	if t.Name != "write" && t.Name != "edit" || !plan.allows(h.s.cwd, path) ||
-		tool.Scheme(path) == "" && h.s.m.throughLink(within(h.s.cwd, path)) {
+	if !isWrite(t.Name) || !plan.allows(h.s.cwd, path) || tool.Scheme(path) == "" && h.s.m.throughLink(within(h.s.cwd, path)) {
 		return false, plan.refusal(t.Name)
 	}
 	return tool.Scheme(path) != "" && h.s.gate.Mode() != approval.ReadOnly, nil
@@ -98,20 +135,25 @@ func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err erro
 
 // plan is the plan mode of a session, as it is recorded.
 type plan struct {
+	mode string
 	file string // as the session names it, "" when it does not
 	omp  bool   // its models choose the name of the plan file
 }
 
-// plan returns the plan of the session, and whether it is in plan mode.
-func (h *host) plan() (p plan, on bool, err error) {
+// on reports whether plan mode is on.
+func (p plan) on() bool { return p.mode == PlanMode }
+
+// writable reports whether there is a plan file.
+func (p plan) writable() bool { return p.file != "" || p.omp }
+
+// plan returns the plan of the session.
+func (h *host) plan() (p plan, err error) {
 	err = h.log.View(func(d *session.Document, leaf session.Leaf) error {
 		m, err := modeOf(d, leaf)
-		on = m.name == PlanMode
-		p.file, _ = rawjson.GetString(m.data, "planFilePath")
-		p.omp = d.Dialect() == session.Omp
+		p = plan{mode: m.name, file: m.planFile(), omp: d.Dialect() == session.Omp && h.log.Persistent()}
 		return err
 	})
-	return p, on, err
+	return p, err
 }
 
 // ompPlan matches the plan file names that oh-my-pi asks models for.
@@ -154,24 +196,53 @@ func (p plan) refusal(name string) error {
 	if p.file == "" {
 		what = "Nothing may be changed."
 	}
-	return fault.New(fault.Denied, "Plan mode is on, so this %s call was refused. %s Only the user can end plan mode, with xcsh.setMode.", name, what)
+	next := "Only the user can end plan mode, with xcsh.setMode."
+	if p.writable() {
+		next = "When the plan is complete, call " + tool.ExitPlanMode + ": the user decides whether plan mode ends."
+	}
+	return fault.New(fault.Denied, "Plan mode is on, so this %s call was refused. %s %s", name, what, next)
 }
 
-// instructions returns the part of the system prompt about plan mode.
+// instructions returns the part of the system prompt about plan mode. It is the same in all requests
+// of a mode, so that a service's cache stays valid.
 func (p plan) instructions() string {
-	where := "Nothing may be changed, so put the plan into your answer."
-	if p.file != "" {
-		where = "Write the plan to the plan file " + fault.OneLine(p.file) + " with write or edit; nothing else may be changed."
+	file := fault.OneLine(p.file)
+	switch {
+	case p.mode == PlanPaused && p.file != "":
+		return `
+<plan_mode>
+Plan mode is paused: the user left it without approving the plan. You can make changes. If the plan file ` + file + `
+exists and is relevant to the task, read it first.
+</plan_mode>
+`
+	case !p.on():
+		return ""
+	case !p.writable():
+		return `
+<plan_mode>
+` + planRules + `Nothing may be changed, so put the plan into your answer.
+Only the user can end plan mode, with the command xcsh.setMode.
+</plan_mode>
+`
+	case p.file == "":
+		file = "local://NAME-plan.md"
+	}
+	proposal := "call " + tool.ExitPlanMode
+	if p.omp {
+		proposal += ", or write the NAME of the plan to xd://propose"
 	}
 	return `
 <plan_mode>
-Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.
-` + where + ` Every other tool call that changes something, and every command, is refused.
-You cannot end plan mode, and exit_plan_mode and xd://propose do not exist here. When the plan is complete, say so:
-the user ends plan mode with the command xcsh.setMode.
+` + planRules + `Write the plan to the plan file ` + file + ` with write or edit; nothing else may be changed. If the file exists,
+read it first and bring it up to date. Other tools that change something, and all commands, are refused.
+When the plan is complete, ` + proposal + `: the user reads the plan file and decides. Don't ask for approval in
+your answer. If the user doesn't approve the plan, plan mode stays on: revise the plan.
+Only the user can end plan mode, by approving the plan or with the command xcsh.setMode.
 </plan_mode>
 `
 }
+
+const planRules = "Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.\n"
 
 // resource returns the path of a file that is kept beside the session that log is, for the
 // address by which the programs' models know it. Only the plan file can be written.
@@ -183,7 +254,7 @@ func (h *host) resource(name, address string, write bool) (path string, err erro
 		path, err = artifacts.Path(rest)
 	case scheme == tool.LocalScheme:
 		if write {
-			if plan, on, err := h.plan(); err != nil || !on || !plan.allows(h.s.cwd, address) {
+			if plan, err := h.plan(); err != nil || !plan.on() || !plan.allows(h.s.cwd, address) {
 				return "", tool.Unavailable(name, address)
 			}
 		}

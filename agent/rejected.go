@@ -59,7 +59,12 @@ var (
 // Repair leaves content that the service rejected out of the requests, if a request without it may
 // succeed: the images so far, the thinking so far, whose signatures another service or model may have
 // made, or histories that the service compacted itself, perhaps for another account.
+//
+// After an answer that was stopped because of a rule it adds the rule to the conversation.
 func (h *host) Repair(cause *provider.Error) (notice string, repaired bool) {
+	if cause.Class == provider.RuleMatched {
+		return h.inject()
+	}
 	if cause.Class != provider.InvalidRequest {
 		return "", false
 	}

@@ -44,6 +44,9 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if err := s.preparePlan(log); err != nil {
 			return err
 		}
+		if err := s.announceSetup(log); err != nil {
+			return err
+		}
 		if !s.queue.Start() {
 			return errRunning
 		}
@@ -101,6 +104,7 @@ func (s *Session) begin(log *session.Log, work func(context.Context, *run)) *run
 		}
 		release() // after the flush, which still reads lines of other programs
 		s.reportForeign()
+		s.reportLarge()
 		s.watchTitle(log)()
 	}()
 	return r
@@ -126,15 +130,29 @@ func (s *Session) guard(r *run, work func()) (panicked bool) {
 // prepare makes a session ready for requests: it is ours to write, a model and a key are available,
 // and both settings are recorded in a session without them.
 func (s *Session) prepare(ctx context.Context, log *session.Log) error {
+	return s.prepareFor(ctx, log, s.answering)
+}
+
+// prepareFor is prepare for requests to the model that pick returns.
+func (s *Session) prepareFor(ctx context.Context, log *session.Log, pick picker) error {
 	c, err := log.ContextState()
 	if err != nil {
 		return err
 	}
-	model, level, lost, err := s.choice(ctx, c)
+	p, lost, err := pick(ctx, log, c)
 	if err != nil {
 		return err
 	}
-	if _, err := s.m.cfg.Models.Key(ctx, model); err != nil {
+	if _, err := s.m.cfg.Models.Key(ctx, p.model); err != nil {
+		return err
+	}
+	return s.claim(ctx, log, c, lost)
+}
+
+// claim makes a session ours to write, and records the model and the thinking level of one without them.
+func (s *Session) claim(ctx context.Context, log *session.Log, c session.ContextState, lost string) error {
+	model, level, _, err := s.choice(ctx, log, c)
+	if err != nil {
 		return err
 	}
 	// Last of the steps that can fail, because it leaves a directory for the locks behind.
@@ -144,7 +162,11 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 	if lost != "" {
 		s.emit(log, notice(lost))
 	}
-	if stored, ok := provider.ParseRef(c.Models["default"]); !ok || stored != model.Ref() {
+	recorded := c.Models[defaultRole]
+	if planning, err := isPlanning(log); err == nil && planning {
+		recorded, _ = ownModel(log, c) // the answers name another one meanwhile
+	}
+	if stored, ok := provider.ParseRef(recorded); !ok || stored != model.Ref() {
 		if _, err := log.AppendModel(model.Provider, model.ID, ""); err != nil {
 			return err
 		}
@@ -158,12 +180,19 @@ func (s *Session) prepare(ctx context.Context, log *session.Log) error {
 func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
 	s.orient(ctx, log)
 	h := &host{s: s, log: log}
+	h.loadRules(ctx)
 	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
 	lost, err := h.interrupted()
 	if err != nil {
 		s.m.log.Warn("calls that were interrupted cannot be found", zap.Error(err)) // their results stay missing
 	}
-	if !s.guard(r, func() { r.out = l.Do(ctx, append(lost, prompt)) }) {
+	recordTitle := s.titling(ctx, log, prompt)
+	panicked := s.guard(r, func() { r.out = l.Do(ctx, append(lost, prompt)) })
+	recordTitle()
+	if err := h.remind(); err != nil {
+		s.m.log.Warn("a rule could not be recorded", zap.Error(err)) // it may match again
+	}
+	if !panicked {
 		return
 	}
 	unanswered := r.unanswered()

@@ -32,7 +32,8 @@ type Session struct {
 
 	around orientation // of its conversations
 
-	planShown atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
+	planShown  atomic.Pointer[session.Log] // the session whose plan mode was reported to the user
+	setupShown atomic.Pointer[session.Log] // the session whose own setup was reported to the user
 
 	reporting sync.Mutex // held while another program's branch is read and published; taken before mu
 
@@ -76,23 +77,18 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 	state.ApprovalMode = s.gate.Mode()
 	steering, followUp := s.queue.Texts()
 	state.Queued = Queued{Steering: len(steering), FollowUp: len(followUp)}
+	if state, err = s.withTiers(log, state); err != nil {
+		return State{}, err
+	}
+	state, err = s.withRoles(log, state)
+	if err != nil {
+		return State{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state.IsCompacting = s.compacting
 	state.IsStreaming = s.queue.Running()
-	return s.withDefaults(state), nil
-}
-
-// withDefaults fills in the default model and thinking level of a session that does not record them
-// itself.
-func (s *Session) withDefaults(state State) State {
-	if state.Model == nil {
-		state.Model = splitModel(s.m.cfg.Defaults.Model)
-	}
-	if level := s.m.cfg.Defaults.Thinking; level != "" && state.MessageCount == 0 && state.ThinkingLevel == "off" {
-		state.ThinkingLevel = string(level)
-	}
-	return state
+	return state, nil
 }
 
 // File returns the session's file, "" for a session in memory.
@@ -129,6 +125,7 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
+	defer s.reportLarge()   // f may have opened another session
 	defer s.reportForeign() // f may have read other programs' lines, or moved the leaf
 	return f()
 }

@@ -90,15 +90,15 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, e
 	steering, followUp := s.queue.Texts()
 	snap.Queues = Queues{Steering: steering, FollowUp: followUp}
 	snap.Foreign = s.foreignIn(log)
-	snap.Context = s.contextUsage(ctx, c)
+	snap.Context = s.contextUsage(ctx, log, c)
 	return snap, nil
 }
 
-func (s *Session) contextUsage(ctx context.Context, c session.Context) ContextUsage {
+func (s *Session) contextUsage(ctx context.Context, log *session.Log, c session.Context) ContextUsage {
 	var u ContextUsage
 	u.Tokens, _ = compaction.Tokens(c.Messages)
-	if model, _, _, err := s.choice(ctx, c.State()); err == nil {
-		u.ContextWindow = model.Window()
+	if p, _, err := s.answering(ctx, log, c.State()); err == nil {
+		u.ContextWindow = p.model.Window()
 		u.Percent = 100 * float64(u.Tokens) / float64(u.ContextWindow)
 	}
 	return u

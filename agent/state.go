@@ -5,6 +5,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -22,6 +23,7 @@ type State struct {
 	Model         *Model            `json:"model" jsonschema:"The model in use; null if none is chosen."`
 	Models        map[string]string `json:"models" jsonschema:"Model per role, as provider/id."`
 	ThinkingLevel string            `json:"thinkingLevel"`
+	ServiceTiers  tier.Tiers        `json:"serviceTiers,omitempty" jsonschema:"The service tier per family of models: openai, anthropic or google. A family without one has that of the account."`
 	ApprovalMode  approval.Mode     `json:"approvalMode" jsonschema:"The approval mode of this folder: read-only, ask, auto-edit or yolo."`
 	Mode          string            `json:"mode"`
 	ModeData      json.RawMessage   `json:"modeData,omitempty"`

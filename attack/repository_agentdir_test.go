@@ -248,6 +248,38 @@ func TestVariablesNameNoAgentDirInsideTheFolder(t *testing.T) {
 	}
 }
 
+// A share script is a program. None is run from a directory that settings list beside the agent
+// directory, or that the environment turns into a program's directory inside the workspace.
+func TestNoShareScriptOfTheWorkspaceRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		dir     string
+		env     []string
+		options lsptest.Fields
+	}{
+		"listed in settings":          {".agent", nil, lsptest.Fields{"roots": []string{"WORK/.agent"}}},
+		"a profile of omp":            {".omp/profiles/evil/agent", []string{"PI_CONFIG_DIR=../work/.omp", "OMP_PROFILE=evil"}, nil},
+		"a profile that leads out":    {".agent", []string{"OMP_PROFILE=../../../work/."}, nil},
+		"pi's profile that leads out": {".agent", []string{"PI_PROFILE=../../../work/."}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			ran := filepath.Join(v.outside, "ran")
+			script := filepath.Join(v.path(tc.dir), "share")
+			v.write(script, "#!/bin/sh\ntouch '"+ran+"'\necho https://example.com/\n")
+			require.NoError(t, os.Chmod(script, 0o700))
+			v.env = append(v.env, tc.env...)
+			if roots, ok := tc.options["roots"].([]string); ok {
+				tc.options = lsptest.Fields{"roots": []string{strings.ReplaceAll(roots[0], "WORK", v.work)}}
+			}
+			_, failure := v.edit(tc.options).Exec("xcsh.share", lsptest.Fields{"source": v.leakySession()})
+			require.NotNil(t, failure)
+			assert.NoFileExists(t, ran)
+		})
+	}
+}
+
 // The user can allow an agent directory on the command line, but only with its current content.
 func TestAnAgentDirIsAllowedByName(t *testing.T) {
 	t.Parallel()

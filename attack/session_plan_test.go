@@ -216,3 +216,96 @@ func TestPlanModeOfAnOmpClient(t *testing.T) {
 	require.NoFileExists(t, v.path("new.txt"))
 	require.Equal(t, "# Plan\n", v.read(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "local", "my-plan.md")))
 }
+
+// A model that proposes a plan does not leave plan mode where no one can approve it: in a shell, and in
+// an editor whose user closes the question or whose client cannot show one.
+func TestNoOneApprovesAPlan(t *testing.T) {
+	t.Parallel()
+	calls := [][]providertest.Call{
+		call("write", map[string]any{"path": "local://PLAN.md", "content": "# Plan\n"}),
+		call("exit_plan_mode", map[string]any{"title": "P"}),
+		call("write", map[string]any{"path": "new.txt", "content": "x"}),
+		bash("echo hi > y.txt"),
+	}
+	for _, mode := range []string{"read-only", "ask", "auto-edit", "yolo"} {
+		t.Run("run "+mode, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			path := v.session(inPlan)
+			if mode == "read-only" { // the user wrote the plan
+				v.write(filepath.Join(strings.TrimSuffix(path, ".jsonl"), "local", "PLAN.md"), "# Plan\n")
+			}
+			before := v.tree()
+			v.does(calls...)
+			out := v.ask("--resume", path, "--approval", mode)
+			require.Contains(t, out.stderr, "Plan mode is still on because no one can approve the plan.")
+			require.Contains(t, v.results()[1], "The user did not approve the plan, so plan mode is still on.")
+			require.Contains(t, v.results()[2], "Plan mode is on")
+			require.Contains(t, v.results()[3], "Plan mode is on")
+			require.Equal(t, before, v.tree())
+			require.NotContains(t, v.read(path), `"mode":"none"`)
+		})
+	}
+	for name, answer := range map[string]func(lsptest.Request){
+		"closed":         func(r lsptest.Request) { r.Reply(nil) },
+		"denied":         func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "Deny"}) },
+		"another title":  func(r lsptest.Request) { r.Reply(lsptest.Fields{"title": "allow"}) },
+		"no such method": func(r lsptest.Request) { r.Fail(-32601, "unknown") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			path := v.session(inPlan)
+			v.does(calls...)
+			ed := v.edit(lsptest.Fields{"approval": "yolo"})
+			v.exec(ed, "xcsh.resume", lsptest.Fields{"target": path})
+			turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
+			asked := ed.WaitRequest("window/showMessageRequest")
+			require.Contains(t, string(asked.Params), `# Plan`)
+			answer(asked)
+			if name == "no such method" { // the question stays pending until the user answers it elsewhere
+				v.exec(ed, "xcsh.abort", nil)
+			}
+			_, _ = turn.Wait() // the outcome differs
+			require.NoFileExists(t, v.path("new.txt"))
+			require.Contains(t, string(v.exec(ed, "xcsh.state", nil)), `"mode":"plan"`)
+			require.NotContains(t, v.read(path), `"mode":"none"`)
+		})
+	}
+}
+
+// A session that was started in plan mode stays in it, in the format of every service.
+func TestPlanModeInEveryFormat(t *testing.T) {
+	t.Parallel()
+	for _, api := range []provider.API{provider.AnthropicMessages, provider.OpenAICompletions, provider.OpenAIResponses} {
+		for _, flag := range []string{"--resume", "--continue", "--fork"} {
+			t.Run(string(api)+flag, func(t *testing.T) {
+				t.Parallel()
+				v := newVictim(t)
+				models := v.read(filepath.Join(v.agentDir(), "models.json"))
+				models = strings.Replace(models, v.URL(provider.AnthropicMessages), v.URL(api), 1)
+				v.write(filepath.Join(v.agentDir(), "models.json"), strings.Replace(models, string(provider.AnthropicMessages), string(api), 1))
+				path := v.session(inPlan)
+				start := []string{flag, "--approval", "yolo"}
+				if flag != "--continue" {
+					start = []string{flag, path, "--approval", "yolo"}
+				} else {
+					v.listed(path)
+				}
+				before := v.tree()
+				v.does(changes(v)...)
+				v.ask(start...)
+				require.Equal(t, before, v.tree())
+				for _, r := range v.Requests() {
+					require.Equal(t, api, r.API)
+					require.Contains(t, r.System, "Plan mode is on.")
+					var names []string
+					for _, tool := range r.Tools {
+						names = append(names, tool.Name)
+					}
+					require.Equal(t, []string{"read", "edit", "write", "grep", "find", "ls", "process", "exit_plan_mode"}, names)
+				}
+			})
+		}
+	}
+}

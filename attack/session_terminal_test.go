@@ -33,7 +33,7 @@ func TestSessionFilesCannotControlATerminal(t *testing.T) {
 		{"gc"},
 		{"gc", "--json"},
 		{"export", path, "a.md"},
-		{"export", "--redact", path, "a.html"},
+		{"export", path, "a.html"},
 		{"export", "--format", "agentBase", path, "b.json"},
 		{"import", "--dry-run", path},
 		{"import", "--json", path},

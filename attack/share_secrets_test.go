@@ -89,7 +89,7 @@ func requireNoLeak(t *testing.T, page string) {
 	require.Empty(t, found)
 }
 
-// The recipient of a redacted export finds no secret in it, in any format.
+// The recipient of an export or a dump finds no secret in it, in any format.
 func TestRecipientOfAnExportFindsNoSecret(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
@@ -98,11 +98,14 @@ func TestRecipientOfAnExportFindsNoSecret(t *testing.T) {
 	before := v.read(path)
 	for _, format := range []string{"html", "markdown", "jsonl"} {
 		out := v.path("out." + format)
-		o := v.run("export", path, out, "--format", format, "--redact")
+		o := v.run("export", path, out, "--format", format)
 		require.Zero(t, o.code, o.stderr)
 		requireNoLeak(t, v.read(out))
 		requireNoLeak(t, o.stdout+o.stderr)
 	}
+	o := v.run("dump", path)
+	require.Zero(t, o.code, o.stderr)
+	requireNoLeak(t, o.stdout+o.stderr)
 	require.Equal(t, before, v.read(path), "the session stays as it is")
 }
 

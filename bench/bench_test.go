@@ -335,7 +335,7 @@ func BenchmarkExportHTML(b *testing.B) {
 		k, path, s := single(b, name)
 		out := filepath.Join(b.TempDir(), "page.html")
 		for b.Loop() {
-			r := run[commands.ExportResult](b, k, "xcsh.export", map[string]any{"source": path, "path": out, "overwrite": true})
+			r := run[commands.ExportResult](b, k, "xcsh.export", map[string]any{"source": path, "path": out, "overwrite": true, "redact": false})
 			require.Positive(b, r.Bytes)
 		}
 		page, err := os.ReadFile(out)

@@ -26,6 +26,7 @@ type ApproveArgs struct {
 	Folder
 	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
 	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
+	Reason   string            `json:"reason,omitempty" jsonschema:"Why the call is denied, for the model. Only with the decision deny."`
 }
 
 // ApproveResult is the decision.
@@ -59,7 +60,15 @@ func runApprove(ctx context.Context, env *Env, a ApproveArgs) (ApproveResult, er
 			return ApproveResult{}, err
 		}
 	}
-	return ApproveResult{Decision: a.Decision}, live.Approve(a.ID, a.Decision)
+	switch {
+	case a.Reason == "":
+		err = live.Approve(a.ID, a.Decision)
+	case a.Decision == approval.Deny:
+		err = live.Deny(a.ID, a.Reason)
+	default:
+		err = fault.New(fault.InvalidArgument, "A reason is only allowed with the decision deny.").With("field", "reason")
+	}
+	return ApproveResult{Decision: a.Decision}, err
 }
 
 // decision asks for the answer to a pending approval. Each choice names exactly what it allows.

@@ -34,10 +34,13 @@ func TestDeleteAndUndelete(t *testing.T) {
 		write(t, fs, strings.TrimSuffix(file1, ".jsonl")+"/0.bash.log", "output")
 		before := tree(t, fs)
 		env := newEnv(fs)
+		_, err := run(t.Context(), env, "xcsh.delete", args{"source": id1, "confirm": false})
+		requireKind(t, fault.InvalidArgument, err)
+		require.Equal(t, before, tree(t, fs), "it is not confirmed")
 		trashed := do(t, env, "xcsh.delete", args{"source": id1, "confirm": true})["trashed"].(string)
 		require.Equal(t, agentDir+"/trash", filepath.ToSlash(filepath.Dir(trashed)))
 		require.Empty(t, do(t, env, "xcsh.list", nil)["sessions"])
-		_, err := run(t.Context(), env, "xcsh.delete", args{"source": id1, "confirm": true})
+		_, err = run(t.Context(), env, "xcsh.delete", args{"source": id1, "confirm": true})
 		requireKind(t, fault.NotFound, err)
 
 		require.Equal(t, file1, filepath.ToSlash(do(t, env, "xcsh.undelete", args{"trashed": trashed})["path"].(string)))
@@ -118,11 +121,14 @@ func TestOnlySessionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
 	write(t, fs, "/w/main.go", "package main")
+	write(t, fs, "/w/data.jsonl", `{"a":1}`)
 	write(t, fs, sessions+"/damaged.jsonl", "{torn")
 	before := tree(t, fs)
 	env := newEnv(fs)
-	_, err := run(t.Context(), env, "xcsh.delete", args{"source": "/w/main.go", "confirm": true})
-	requireKind(t, fault.Damaged, err)
+	for _, source := range []string{"/w/main.go", "/w/data.jsonl"} {
+		_, err := run(t.Context(), env, "xcsh.delete", args{"source": source, "confirm": true})
+		requireKind(t, fault.Damaged, err)
+	}
 	for _, trashed := range []string{"/w", agentDir, sessions, agentDir + "/trash/../sessions/--w--", "file://elsewhere/x", "\x00"} {
 		_, err := run(t.Context(), env, "xcsh.undelete", args{"trashed": trashed})
 		kind := fault.KindOf(err)

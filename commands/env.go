@@ -24,6 +24,7 @@ type Env struct {
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
 	Tell      func(string)    // shows a text without interrupting the user; nil shows nothing
 	Pick      bool            // the client has its own pickers for missing arguments (initializationOptions ui.pick)
+	OpenPages bool            // exported pages are opened by default (initializationOptions export.open)
 	Log       *zap.Logger
 
 	// Restricted reports whether the user has not trusted the workspace; nil means that it is
@@ -74,6 +75,9 @@ type UI interface {
 	// Open shows a file, outside the editor if external is set. It reports whether the client
 	// did so.
 	Open(ctx context.Context, path string, external bool) bool
+	// OpenPage opens an HTML file in a browser if the client can do that, and otherwise does nothing.
+	// It reports whether the client did so.
+	OpenPage(ctx context.Context, path string) bool
 	// OpenURL opens a web page outside the editor. It reports whether the client did so; other
 	// clients show the address.
 	OpenURL(ctx context.Context, address string) bool
@@ -103,6 +107,9 @@ func (Headless) Notify(context.Context, Level, string) {}
 
 // Open reports that nothing was shown.
 func (Headless) Open(context.Context, string, bool) bool { return false }
+
+// OpenPage reports that nothing was shown.
+func (Headless) OpenPage(context.Context, string) bool { return false }
 
 // OpenURL reports that nothing was shown.
 func (Headless) OpenURL(context.Context, string) bool { return false }

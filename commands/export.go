@@ -29,15 +29,17 @@ var export = New(Spec{
 const exportInMemory = "Cannot export in-memory session to HTML"
 
 // ExportArgs are the arguments of xcsh.export.
+//
+// Differs: the originals don't redact exports.
 type ExportArgs struct {
 	Subject
 	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Default: a file named after the session, in the working directory."`
 	Format    string `json:"format,omitempty" jsonschema:"html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html."`
-	Redact    bool   `json:"redact,omitempty" jsonschema:"Replace text that looks like a password, key or token. Secrets that look like other words are not found."`
+	Redact    *bool  `json:"redact,omitempty" jsonschema:"Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true."`
 	Doubtful  string `json:"doubtful,omitempty" jsonschema:"With redact: keep or replace text that may be a secret. Default: keep, and list it in the result."`
 	Theme     string `json:"theme,omitempty" jsonschema:"The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto."`
 	Overwrite bool   `json:"overwrite,omitempty" jsonschema:"Replace an existing file."`
-	Open      bool   `json:"open,omitempty" jsonschema:"Open the file."`
+	Open      *bool  `json:"open,omitempty" jsonschema:"Open the file: a page in the browser, any other file in the editor. Default: open a page if the client can show it, unless the option export.open is false."`
 
 	IncludeTool     bool `json:"includeTool,omitempty" jsonschema:"For agentBase: include tool results."`
 	RegisterInIndex bool `json:"registerInIndex,omitempty" jsonschema:"For agentBase: add the session to the index.json in the same directory, so that agent-base lists it."`
@@ -47,9 +49,10 @@ type ExportArgs struct {
 type ExportResult struct {
 	Path     string              `json:"path"`
 	Bytes    int64               `json:"bytes"`
-	Redacted map[string]int      `json:"redacted,omitempty" jsonschema:"The number of replaced secrets by kind. Absent: redact was not set, or no secret was found; the file contains everything in the session."`
+	Redacted map[string]int      `json:"redacted,omitempty" jsonschema:"The number of replaced secrets by kind. Absent: redact was false, or no secret was found; the file contains everything in the session."`
 	Replaced []exporter.Replaced `json:"replaced,omitempty" jsonschema:"Where secrets were replaced, by kind."`
 	Doubtful []exporter.Doubt    `json:"doubtful,omitempty" jsonschema:"Text that may be a secret and was kept. Review it before you share the file."`
+	Opened   bool                `json:"opened,omitempty" jsonschema:"The client has opened the file."`
 	Losses   map[string]int      `json:"losses,omitzero" jsonschema:"For agentBase: the number of omitted items by kind, because the format cannot represent them."`
 	Note     string              `json:"note,omitempty" jsonschema:"A message for the user."`
 }
@@ -62,7 +65,7 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 	case "--copy", "clipboard", "copy":
 		return r, fault.New(fault.InvalidArgument, "Use xcsh.dump to copy the session to the clipboard.").With("field", "path")
 	}
-	job := newExportJob(env, exportStyle{theme: a.Theme, redact: a.Redact, doubtful: a.Doubtful == doubtfulReplace, overwrite: a.Overwrite})
+	job := newExportJob(env, exportStyle{theme: a.Theme, redact: unlessFalse(a.Redact), doubtful: a.Doubtful == doubtfulReplace, overwrite: a.Overwrite})
 	err = env.withSource(ctx, a.Subject, func(sub subject) (err error) {
 		var target string
 		if target, job.style.format, err = job.target(sub, a); err != nil {
@@ -75,11 +78,45 @@ func runExport(ctx context.Context, env *Env, a ExportArgs) (r ExportResult, err
 		}
 		return err
 	})
-	if err == nil && a.Open {
-		env.UI.Open(ctx, r.Path, strings.HasSuffix(r.Path, ".html"))
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	if len(r.Redacted) > 0 && !env.Pick { // other clients show the result themselves
+		env.UI.Notify(ctx, LevelInfo, RedactedText(r.Redacted))
+	}
+	r.Opened = a.show(ctx, env, r.Path)
+	return r, nil
 }
+
+// show opens the exported file if the user wants that. It reports whether the client did so.
+func (a ExportArgs) show(ctx context.Context, env *Env, path string) bool {
+	switch page := a.IsPage(path); {
+	case a.Open != nil && *a.Open:
+		return env.UI.Open(ctx, path, page)
+	case a.Open == nil && page && env.OpenPages:
+		ctx, cancel := context.WithTimeout(ctx, openWithin)
+		defer cancel()
+		return env.UI.OpenPage(ctx, path)
+	}
+	return false
+}
+
+// IsPage reports whether the exported file at path is a page under a page's name. Nothing else is
+// opened outside the editor: the system would run some files, and a browser the markup in a session.
+func (a ExportArgs) IsPage(path string) bool {
+	a.Path = path
+	format, err := exportFormat(a)
+	return err == nil && format == "html" && isPageName(path)
+}
+
+// isPageName reports whether systems open a file of that name in a browser.
+func isPageName(path string) bool {
+	ext := strings.ToLower(filepath.Ext(path))
+	return ext == ".html" || ext == ".htm"
+}
+
+// unlessFalse is the value of an argument that is true by default.
+func unlessFalse(v *bool) bool { return v == nil || *v }
 
 // exportStyle describes how to write a session to a file.
 type exportStyle struct {
@@ -191,7 +228,7 @@ func (job exportJob) target(sub subject, a ExportArgs) (path, format string, err
 	}
 	name := "xcsh-session-" + strings.TrimSuffix(filepath.Base(sub.path), ".jsonl") + extensions[format]
 	if format == agentBase {
-		name = agentBaseName(sub)
+		name = job.agentBaseName(sub)
 	}
 	path = filepath.Join(sub.cwd, name)
 	if a.Path != "" {
@@ -274,7 +311,7 @@ func (sub subject) addInstructions(ctx context.Context, doc *exporter.Doc) {
 		return
 	}
 	var tools []provider.Tool
-	doc.SystemPrompt, tools = sub.live.Instructions(ctx)
+	doc.SystemPrompt, tools = sub.live.Instructions(ctx, sub.doc, sub.leaf)
 	for _, t := range tools {
 		doc.Tools = append(doc.Tools, exporter.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}

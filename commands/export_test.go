@@ -3,6 +3,8 @@ package commands_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/spf13/afero"
@@ -11,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
@@ -48,22 +51,140 @@ func TestExportFormats(t *testing.T) {
 	}
 }
 
-// Secrets are replaced on request, in every format. The session file keeps them.
-// Proves: F-13
+// secretSession is a session whose prompt contains a password twice, and a word that may be one.
+func secretSession(t *testing.T, fs afero.Fs) {
+	t.Helper()
+	write(t, fs, file1, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "use password=abc123def456, and password=abc123def456"),
+		st.User("bbbbbbbb", "aaaaaaaa", `password: "swordfish"`))
+	require.NoError(t, fs.MkdirAll("/w", 0o700))
+}
+
+// Secrets are replaced unless the user wants to keep them, in every format. The session file keeps them.
+// An export is never blocked by doubtful text: it is kept and listed.
+// Proves: F-13, AB-070
 func TestExportRedacts(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
-	write(t, fs, file1, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "use password=abc123def456, and password=abc123def456"))
-	require.NoError(t, fs.MkdirAll("/w", 0o700))
+	secretSession(t, fs)
 	env, before := newEnv(fs), read(t, fs, file1)
-	for _, format := range []string{"html", "markdown", "jsonl"} {
-		r := do(t, env, "xcsh.export", args{"source": id1, "path": "x." + format, "format": format, "redact": true})
-		require.Equal(t, map[string]any{"named": 2.0}, r["redacted"])
-		require.NotContains(t, read(t, fs, "/w/x."+format), "abc123def456")
-		do(t, env, "xcsh.export", args{"source": id1, "path": "y." + format, "format": format})
-		require.Contains(t, read(t, fs, "/w/y."+format), "abc123def456")
+	for _, format := range []string{"html", "markdown", "jsonl", "agentBase"} {
+		for name, a := range map[string]args{"default": {}, "asked": {"redact": true}} {
+			path := name + format + ".json"
+			a["source"], a["path"], a["format"] = id1, path, format
+			r := do(t, env, "xcsh.export", a)
+			require.Equal(t, map[string]any{"named": 2.0}, r["redacted"], path)
+			require.Equal(t, twoReplacedIn("aaaaaaaa"), r["replaced"], path)
+			require.Len(t, r["doubtful"], 1)
+			require.NotContains(t, read(t, fs, "/w/"+path), "abc123def456")
+			require.Contains(t, read(t, fs, "/w/"+path), "swordfish")
+		}
+		r := do(t, env, "xcsh.export", args{"source": id1, "path": "z" + format + ".json", "format": format, "doubtful": "replace"})
+		require.NotContains(t, r, "doubtful")
+		require.NotContains(t, read(t, fs, "/w/z"+format+".json"), "swordfish")
+		r = do(t, env, "xcsh.export", args{"source": id1, "path": "y" + format + ".json", "format": format, "redact": false})
+		require.NotContains(t, r, "redacted")
+		require.NotContains(t, r, "doubtful")
+		require.Contains(t, read(t, fs, "/w/y"+format+".json"), "abc123def456")
 	}
 	require.Equal(t, before, read(t, fs, file1))
+}
+
+func twoReplacedIn(id string) []any {
+	return []any{map[string]any{"kind": "named", "count": 2.0, "where": []any{id}}}
+}
+
+// A client that only runs commands does not show results, so it gets the number of secrets as a message.
+func TestExportReportsReplacedSecrets(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	secretSession(t, fs)
+	env, ui := newEnv(fs), &pages{}
+	env.UI = ui
+	do(t, env, "xcsh.export", args{"source": id1, "path": "a.md"})
+	do(t, env, "xcsh.export", args{"source": id1, "path": "b.md", "redact": false})
+	env.Pick = true
+	do(t, env, "xcsh.export", args{"source": id1, "path": "c.md"})
+	require.Equal(t, []string{"2 secrets were replaced (named 2)."}, ui.messages)
+}
+
+// The name of a file for agent-base comes from the title, which may contain a secret.
+func TestExportToAgentBaseHasNoSecretInItsName(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, strings.Replace(st.Header(id1, "/w"), "}", `,"title":"password=abc123def456"}`, 1), st.User("aaaaaaaa", "", "hello"))
+	require.NoError(t, fs.MkdirAll("/w", 0o700))
+	env := newEnv(fs)
+	require.Equal(t, "/w/password-redacted-named.json", do(t, env, "xcsh.export", args{"source": id1, "format": "agentBase"})["path"])
+	require.Equal(t, "/w/password-abc123def456.json", do(t, env, "xcsh.export", args{"source": id1, "format": "agentBase", "redact": false})["path"])
+}
+
+// pages is a client that records the files it was asked to open.
+type pages struct {
+	commands.Headless
+	cannot           bool
+	opened, messages []string
+}
+
+func (p *pages) Open(_ context.Context, path string, external bool) bool {
+	p.opened = append(p.opened, fmt.Sprintf("%s external=%t", path, external))
+	return !p.cannot
+}
+
+func (p *pages) OpenPage(_ context.Context, path string) bool {
+	p.opened = append(p.opened, path+" by default")
+	return !p.cannot
+}
+
+func (p *pages) Notify(_ context.Context, _ commands.Level, text string) {
+	p.messages = append(p.messages, text)
+}
+
+// A page is opened by default; anything else only on request, and never outside the editor: the system
+// would run a program, and a browser the markup in a conversation.
+// Proves: O-012
+func TestExportOpens(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		a           args
+		off, cannot bool
+		opened      []string
+		is          any
+	}{
+		"a page":                          {a: args{"path": "a.html"}, opened: []string{"/w/a.html by default"}, is: true},
+		"a page with the old extension":   {a: args{"path": "a.HTM"}, opened: []string{"/w/a.HTM by default"}, is: true},
+		"a client that cannot":            {a: args{"path": "a.html"}, cannot: true, opened: []string{"/w/a.html by default"}},
+		"the setting is off":              {a: args{"path": "a.html"}, off: true},
+		"the call says no":                {a: args{"path": "a.html", "open": false}},
+		"the call says yes":               {a: args{"path": "a.html", "open": true}, off: true, opened: []string{"/w/a.html external=true"}, is: true},
+		"Markdown":                        {a: args{"path": "a.md"}},
+		"Markdown on request":             {a: args{"path": "a.md", "open": true}, opened: []string{"/w/a.md external=false"}, is: true},
+		"a page under a program's name":   {a: args{"path": "a.desktop", "format": "html"}},
+		"such a page on request":          {a: args{"path": "a.desktop", "format": "html", "open": true}, opened: []string{"/w/a.desktop external=false"}, is: true},
+		"lines under a page's name":       {a: args{"path": "a.html", "format": "jsonl"}},
+		"such lines on request":           {a: args{"path": "a.html", "format": "jsonl", "open": true}, opened: []string{"/w/a.html external=false"}, is: true},
+		"Markdown under a page's name":    {a: args{"path": "a.html", "format": "markdown"}},
+		"agent-base's format":             {a: args{"path": "a.json"}},
+		"a page that cannot be written":   {a: args{"path": "gone/a.html"}},
+		"a page whose directory is a dir": {a: args{"path": "/w"}, opened: []string{"/w/xcsh-session-2026-01-01T00-00-00-000Z_" + id1 + ".html by default"}, is: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			write(t, fs, file1, talk(id1)...)
+			require.NoError(t, fs.MkdirAll("/w", 0o700))
+			env, ui := newEnv(fs), &pages{cannot: tc.cannot}
+			env.UI, env.OpenPages = ui, !tc.off
+			tc.a["source"] = id1
+			raw, err := run(t.Context(), env, "xcsh.export", tc.a)
+			require.Equal(t, tc.opened, ui.opened)
+			require.Empty(t, ui.messages)
+			if err == nil {
+				var r map[string]any
+				require.NoError(t, json.Unmarshal(raw, &r))
+				require.Equal(t, tc.is, r["opened"])
+			}
+		})
+	}
 }
 
 // The system prompt and the tools belong to a live session, not to one that is only read.
@@ -97,7 +218,42 @@ func TestExportCountsDamage(t *testing.T) {
 	require.NoError(t, fs.MkdirAll("/w", 0o700))
 	do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "a.html"})
 	require.Contains(t, read(t, fs, "/w/a.html"), `"damaged":1`)
-	require.Contains(t, read(t, fs, "/w/a.html"), `{"entries":3}`)
+	require.Contains(t, read(t, fs, "/w/a.html"), `{"entries":3,"redacted":{}}`)
+}
+
+// A dump is pasted elsewhere, so its secrets are replaced, in every part of it.
+// Proves: F-13
+func TestADumpIsRedacted(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	secretSession(t, fs)
+	env := newEnv(fs, func(c *agent.Config) {
+		c.System = func(context.Context, string) string { return "Use password=tok456ghi789jkl, please." }
+	})
+	r := do(t, env, "xcsh.dump", args{"source": id1})
+	require.NotContains(t, r["text"], "abc123def456")
+	require.Contains(t, r["text"], "swordfish")
+	require.Equal(t, twoReplacedIn("message 1"), r["replaced"])
+	require.Equal(t, map[string]any{"named": 2.0}, r["redacted"])
+	require.Len(t, r["doubtful"], 1)
+	require.NotContains(t, do(t, env, "xcsh.dump", args{"source": id1, "doubtful": "replace"})["text"], "swordfish")
+	kept := do(t, env, "xcsh.dump", args{"source": id1, "redact": false})
+	require.Contains(t, kept["text"], "abc123def456")
+	require.NotContains(t, kept, "redacted")
+	require.NotContains(t, kept, "doubtful")
+	do(t, env, "xcsh.resume", args{"target": id1})
+	require.NotContains(t, do(t, env, "xcsh.dump", nil)["text"], "tok456ghi789jkl")
+	require.Contains(t, do(t, env, "xcsh.dump", args{"redact": false})["text"], "tok456ghi789jkl")
+	_, err := run(t.Context(), env, "xcsh.dump", args{"doubtful": "burn"})
+	require.Equal(t, "doubtful", requireKind(t, fault.InvalidArgument, err).Data["field"])
+}
+
+// A secret that only its name reveals is recognized in the other messages of a dump, too.
+func TestADumpIsRedactedAsAWhole(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "it prints Zx81-Qr7t-Lm24-Vb09"), st.User("bbbbbbbb", "aaaaaaaa", "password=Zx81-Qr7t-Lm24-Vb09"))
+	require.NotContains(t, do(t, newEnv(fs), "xcsh.dump", args{"source": id1})["text"], "Zx81-Qr7t-Lm24-Vb09")
 }
 
 // A dump is pasted and printed into terminals. raw is for programs that read it.

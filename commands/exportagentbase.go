@@ -25,8 +25,12 @@ const notListed = "agent-base can resume the session by name, but lists it only 
 
 // agentBaseName returns the file name for an agent-base session. It becomes the session's ID,
 // so it is made from the title if there is one.
-func agentBaseName(sub subject) string {
-	return library.Slug(sub.doc.Title().Text, sub.doc.Header().ID) + extensions[agentBase]
+func (job exportJob) agentBaseName(sub subject) string {
+	title := sub.doc.Title().Text
+	if job.style.redact {
+		title = job.redactor().Text(title)
+	}
+	return library.Slug(title, sub.doc.Header().ID) + extensions[agentBase]
 }
 
 // checkAgentBaseName returns an error for a name that agent-base does not accept.

@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
 // agentBaseDir is the directory in which agent-base stores its sessions.
@@ -167,7 +168,14 @@ func TestImportAndResume(t *testing.T) {
 		require.Equal(t, r.Files[0].File, do(t, env, "xcsh.state", nil)["file"])
 		do(t, env, "xcsh.new", nil)
 	}
-	_, err := run(t.Context(), env, "xcsh.import", args{"paths": []string{"gone.jsonl"}, "resume": true})
+	write(t, fs, "/w/far.jsonl", strings.ReplaceAll(strings.Join(talk(id2), "\n"), `"cwd":"/w"`, `"cwd":"/far"`))
+	r := imported(t, env, args{"paths": []string{"far.jsonl"}})
+	h, ok, err := library.ReadHeader(fs, r.Files[0].File)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "/w", h.Cwd, "it belongs to the folder from now on")
+
+	_, err = run(t.Context(), env, "xcsh.import", args{"paths": []string{"gone.jsonl"}, "resume": true})
 	requireKind(t, fault.NotFound, err)
 	require.EqualError(t, err, "File not found: /w/gone.jsonl")
 	for _, a := range []args{{"paths": []string{"talk.jsonl", "gone.jsonl"}}, {"paths": []string{"talk.jsonl"}, "dryRun": true}} {
@@ -402,7 +410,7 @@ func TestExportToAgentBaseRedacts(t *testing.T) {
 	write(t, fs, file1, strings.Replace(st.Header(id1, "/w"), "}", `,"title":"password=abc123def456"}`, 1),
 		st.User("aaaaaaaa", "", "use password=abc123def456"))
 	require.NoError(t, fs.MkdirAll("/w", 0o700))
-	r := do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "x.json", "redact": true})
+	r := do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "x.json"})
 	require.Equal(t, map[string]any{"named": 2.0}, r["redacted"])
 	require.NotContains(t, read(t, fs, "/w/x.json"), "abc123def456")
 }

@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,7 @@ func TestExists(t *testing.T) {
 	} {
 		require.Equal(t, map[string]any{"exists": false}, do(t, env, "xcsh.exists", args{"source": source}), source)
 	}
+	require.Equal(t, false, do(t, env, "xcsh.exists", nil)["exists"], "a new session has no file yet")
 	_, err := run(t.Context(), env, "xcsh.exists", args{"source": "019000000000000"})
 	require.Len(t, requireKind(t, fault.Ambiguous, err).Data["candidates"], 2)
 	for _, source := range []string{"a\x00b", "file:x", "file://elsewhere/x", "file:///%zz"} {
@@ -199,8 +201,12 @@ func TestResumeByEveryName(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, want, state["sessionId"], target)
 	}
-	_, err := run(t.Context(), env, "xcsh.resume", args{"target": "Fix it"})
-	requireKind(t, fault.Ambiguous, err)
+	for _, target := range []string{"Fix it", "01900000"} {
+		_, err := run(t.Context(), env, "xcsh.resume", args{"target": target})
+		candidates, _ := json.Marshal(requireKind(t, fault.Ambiguous, err).Data["candidates"])
+		require.Contains(t, string(candidates), id1, target)
+		require.Contains(t, string(candidates), id2, target)
+	}
 	state, ok := do(t, env, "xcsh.continue", nil)["session"].(map[string]any)
 	require.True(t, ok)
 	require.Equal(t, id1, state["sessionId"], "not the newer transcript of a sub-agent")

@@ -196,7 +196,7 @@ func TestTheUserIsAskedForMissingArguments(t *testing.T) {
 			"xcsh.setMode", nil,
 			[]string{"Plan mode"},
 			"",
-			[]string{"Select a session mode Plan mode|No mode: the model may make changes"},
+			[]string{"Select a session mode Plan mode|Pause plan mode: the model may make changes, and planning continues later|No mode: the model may make changes"},
 			func(t *testing.T, _ *commands.Env, r map[string]any) { require.Equal(t, "plan", r["mode"]) },
 		},
 		"setApproval": {
@@ -268,7 +268,7 @@ func TestUnansweredQuestions(t *testing.T) {
 		"xcsh.bash":        {commands.InputText, "command", nil, "No command entered"},
 		"xcsh.setModel":    {commands.InputModel, "model", []string{"offline/demo"}, "No model selected"},
 		"xcsh.setThinking": {commands.InputText, "level", provider.Levels, "No thinking level selected"},
-		"xcsh.setMode":     {commands.InputText, "mode", []string{"plan", "none"}, "No session mode selected"},
+		"xcsh.setMode":     {commands.InputText, "mode", []string{"plan", "plan_paused", "none"}, "No session mode selected"},
 		"xcsh.setApproval": {commands.InputText, "mode", approval.Modes, "No approval mode selected"},
 	} {
 		t.Run(command, func(t *testing.T) {

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,24 @@ func reviewText(doubts []exporter.Doubt) string {
 		lines = append(lines, DoubtText(d))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// RedactedText returns a sentence about the replaced secrets of each kind, "" if there were none.
+func RedactedText(kinds map[string]int) string {
+	n := 0
+	parts := make([]string, 0, len(kinds))
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		n += kinds[kind]
+		parts = append(parts, fmt.Sprintf("%s %d", kind, kinds[kind]))
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 secret was replaced (%s).", strings.Join(parts, ", "))
+	default:
+		return fmt.Sprintf("%d secrets were replaced (%s).", n, strings.Join(parts, ", "))
+	}
 }
 
 // DoubtText describes one doubtful passage on one line.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 var share = New(Spec{
 	Name: "xcsh.share", Title: "Share Session", Flags: Palette | WritesFile | NeedsPersistent | NeedsTrust, Arg: "source",
-	Doc:     "Share a session as a page: with the share script in the agent directory, or else as a secret gist that anyone with the link can read.",
+	Doc:     "Share a session as a page: with the share script in an agent directory, or else as a secret gist that anyone with the link can read.",
 	refusal: refusal{inMemory: exportInMemory},
 }, runShare)
 
@@ -82,14 +81,15 @@ func runShare(ctx context.Context, env *Env, a ShareArgs) (r ShareResult, err er
 type shareJob struct {
 	args   ShareArgs
 	export exportJob
+	dirs   []string                    // see [agent.Manager.ShareDirs]
 	check  func(agentDir string) error // see [agent.Manager.CheckAgentDir]
 	ask    prompter
 	log    *zap.Logger
 }
 
 func newShareJob(env *Env, a ShareArgs) shareJob {
-	style := exportStyle{format: "html", redact: a.Redact == nil || *a.Redact, doubtful: a.Doubtful == doubtfulReplace}
-	return shareJob{args: a, export: newExportJob(env, style), check: env.Sessions.CheckAgentDir, ask: env.ask(), log: env.Log}
+	style := exportStyle{format: "html", redact: unlessFalse(a.Redact), doubtful: a.Doubtful == doubtfulReplace}
+	return shareJob{args: a, export: newExportJob(env, style), dirs: env.Sessions.ShareDirs(), check: env.Sessions.CheckAgentDir, ask: env.ask(), log: env.Log}
 }
 
 // folders returns the temporary directories for pages.
@@ -104,13 +104,9 @@ func (job shareJob) folders() sharer.Folders {
 	return sharer.Folders{Fs: job.export.fs, Temp: temp, Alive: lock.Alive, Log: job.log}
 }
 
-// sharer returns a sharer that uses the share script in the agent directory or gh.
+// sharer returns a sharer that uses the share script in an agent directory or gh.
 func (job shareJob) sharer() sharer.Sharer {
-	s := sharer.Sharer{Fs: job.export.fs, Log: job.log}
-	if roots := job.export.finder.Roots; len(roots) > 0 {
-		s.AgentDir, s.Check = roots[0].AgentDir, job.check
-	}
-	return s
+	return sharer.Sharer{Fs: job.export.fs, AgentDirs: job.dirs, Check: job.check, Log: job.log}
 }
 
 // reviewedPage writes the page of the session into dir. It asks the user what to do with text
@@ -151,18 +147,7 @@ func shareMessage(r sharer.Result, redacted map[string]int) string {
 	if r.Via == sharer.Gist {
 		message = "Anyone with the link can read this secret gist."
 	}
-	n := 0
-	for _, count := range redacted {
-		n += count
-	}
-	switch n {
-	case 0:
-		return message
-	case 1:
-		return sentences(message, "1 secret was replaced.")
-	default:
-		return sentences(message, fmt.Sprintf("%d secrets were replaced.", n))
-	}
+	return sentences(message, RedactedText(redacted))
 }
 
 // sentences joins two texts, which may be empty.

@@ -140,12 +140,12 @@ func TestShareRedacts(t *testing.T) {
 	}{
 		"by default": {
 			args{},
-			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
+			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced (named 2).", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
 			require.NotContains,
 		},
 		"if that is asked for": {
 			args{"redact": true},
-			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced.", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
+			map[string]any{"message": "Anyone with the link can read this secret gist. 2 secrets were replaced (named 2).", "redacted": map[string]any{"named": 2.0}, "replaced": twoReplaced},
 			require.NotContains,
 		},
 		"but not if that is refused": {
@@ -177,7 +177,7 @@ func TestShareIsShown(t *testing.T) {
 	s.ok(args{"source": id1})
 	require.Equal(t, []string{"Sharing...", "Creating gist..."}, s.screen.reports)
 	require.Equal(t, []string{previewURL}, s.screen.opened)
-	require.Equal(t, []string{"Anyone with the link can read this secret gist. 2 secrets were replaced. Shared at " + gistURL}, s.screen.shown)
+	require.Equal(t, []string{"Anyone with the link can read this secret gist. 2 secrets were replaced (named 2). Shared at " + gistURL}, s.screen.shown)
 }
 
 // Proves: O-026
@@ -215,7 +215,7 @@ func TestShareWithAHandler(t *testing.T) {
 	s := newSharing(t, false)
 	s.program(s.agent, "share", "true")
 	write(t, s.Fs, s.file, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "password=abc123def456"))
-	require.Equal(t, "Session shared. 1 secret was replaced.", s.ok(args{"source": id1})["message"])
+	require.Equal(t, "Session shared. 1 secret was replaced (named 1).", s.ok(args{"source": id1})["message"])
 }
 
 // Text that may be a secret is shown before the page leaves the machine, but its value is not.

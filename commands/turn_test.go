@@ -132,6 +132,16 @@ func TestChoosingAModel(t *testing.T) {
 		do(t, env, "xcsh.setModel", args{"model": "offline/demo"}))
 }
 
+// A reason belongs to a denial.
+func TestAPermissionHasNoReason(t *testing.T) {
+	t.Parallel()
+	env := newEnv(afero.NewMemMapFs())
+	_, err := run(t.Context(), env, "xcsh.approve", args{"id": "a", "decision": "once", "reason": "Good."})
+	require.Equal(t, "reason", requireKind(t, fault.InvalidArgument, err).Data["field"])
+	_, err = run(t.Context(), env, "xcsh.approve", args{"id": "a", "decision": "deny", "reason": "Bad."})
+	requireKind(t, fault.NotFound, err)
+}
+
 // chooser answers each question with the choice of that title; "" closes the question.
 type chooser struct {
 	commands.Headless

@@ -84,6 +84,14 @@ func TestForgottenBytes(t *testing.T) {
 			requireWhole(t, other(t, w.path))
 		})
 	}
+	t.Run("without a new file", func(t *testing.T) {
+		t.Parallel()
+		w := newStore(t)
+		w.say("one", "the password is Xyzzy-4711", "two")
+		w.flush(t)
+		require.Equal(t, 1, w.forget(t, history.Forgetting{Prompts: []string{"the password is Xyzzy-4711"}}))
+		require.False(t, inFiles(t, w.path, "Xyzzy-4711"))
+	})
 }
 
 func inFiles(t *testing.T, path, text string) bool {

@@ -104,6 +104,9 @@ func TestSearchIsInTheOrderOfTime(t *testing.T) {
 		run(t, db, fmt.Sprintf("INSERT INTO history (prompt, created_at) VALUES ('word%d common %d', %d)", r.IntN(7), i, when))
 	}
 	run(t, db, "COMMIT")
+	for _, limit := range []int{1, 7, 100, 1000} {
+		require.Equal(t, wanted(t, w, "", limit), w.recent(t, limit))
+	}
 	for _, query := range []string{"common", "word3", "wor com", "word1 common 1"} {
 		for _, limit := range []int{1, 7, 100, 1000} {
 			got, err := w.Search(t.Context(), query, limit, "")

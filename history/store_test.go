@@ -312,14 +312,19 @@ func TestTheFileIsPrivate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
 
+	run(t, other(t, w.path), "INSERT INTO history (prompt) VALUES ('theirs')") // and stays open, so that the files stay
 	require.NoError(t, w.Close(t.Context()))
-	require.NoError(t, os.Chmod(w.path, 0o664)) // as another program makes it
+	for _, name := range []string{w.path, w.path + "-wal", w.path + "-shm"} {
+		require.NoError(t, os.Chmod(name, 0o664)) // as another program makes it
+	}
 	again := open(t, w.path)
 	again.say("more")
 	again.flush(t)
-	info, err = os.Stat(w.path)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	for _, name := range []string{w.path, w.path + "-wal", w.path + "-shm"} {
+		info, err = os.Stat(name)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), name)
+	}
 }
 
 // A path can hold characters with a meaning in addresses.
@@ -340,10 +345,11 @@ func TestOddPrompts(t *testing.T) {
 	w := newStore(t)
 	long := strings.Repeat("0123456789abcde\n", 1<<16) + "END" // 1 MiB and three bytes
 	given := []string{"nul \x00 inside", "lone \xed\xa0\x80 surrogate", "broken \xff byte", "\ufefftrimmed\u3000", "kept\u0085", long}
-	w.say(given...)
+	w.say(given[0], "", "\t", "\n\u3000\ufeff", "\x0b\r")
+	w.say(given[1:]...)
 	w.flush(t)
 	got := w.recent(t, 10)
-	require.Len(t, got, len(given))
+	require.Len(t, got, len(given), "blank ones are not recorded")
 	require.Equal(t, "nul \x00 inside", got[5])
 	require.Equal(t, "lone \uFFFD surrogate", got[4])
 	require.Equal(t, "broken \uFFFD byte", got[3])

@@ -46,6 +46,7 @@ func TestAReadOnlyDirectory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1, count, text)
 		require.Contains(t, text, path)
+		require.NotContains(t, text, "damaged")
 		require.NotContains(t, text, "\n\n")
 	}
 }

@@ -50,7 +50,8 @@ type ApproveParams struct {
 
 // ApproveResult is the answer to xcsh/approve.
 type ApproveResult struct {
-	Decision approval.Decision `json:"decision"` // once, session, workspace or deny
+	Decision approval.Decision `json:"decision"`         // once, session, workspace or deny
+	Reason   string            `json:"reason,omitempty"` // why the call is denied, for the model
 }
 
 // approve asks the user to approve a tool call: with xcsh/approve if the client opted in with
@@ -87,11 +88,17 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 	case approval.Once, approval.Session, approval.Workspace:
 		return result.Decision, nil
 	}
+	if result.Reason != "" {
+		return approval.Deny, &approval.Denial{Reason: result.Reason}
+	}
 	return approval.Deny, nil
 }
 
 // maxQuestion bounds the text of a tool call in a message box, in bytes.
 const maxQuestion = 400
+
+// maxPlan bounds the text of a plan there, in bytes.
+const maxPlan = 4000
 
 func (s *server) approveByMessage(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 	text, choices := question(r)
@@ -114,6 +121,9 @@ var answerTitles = map[approval.Decision]string{
 // that would allow nothing more, cannot be allowed for the session.
 func question(r agent.Approval) (text string, choices []approval.Decision) {
 	what, text := wish(r)
+	if r.EndsPlan { // nothing else shows the plan
+		text += "\n" + visible.Text(clip(added(r.Preview.Diff), maxPlan))
+	}
 	for _, warning := range r.Warnings() {
 		text += "\n" + clip(warning, maxQuestion)
 	}
@@ -122,6 +132,18 @@ func question(r agent.Approval) (text string, choices []approval.Decision) {
 		return text, []approval.Decision{approval.Once, approval.Deny}
 	}
 	return text + "\nFor this session: " + allows, []approval.Decision{approval.Once, approval.Session, approval.Deny}
+}
+
+// added returns the text of a new file from its diff.
+func added(diff string) string {
+	var b strings.Builder
+	_, hunk, _ := strings.Cut(diff, "\n@@ ")
+	for line := range strings.Lines(hunk) {
+		if text, ok := strings.CutPrefix(line, "+"); ok {
+			b.WriteString(text)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // wish returns what the model wants to do, and the question about it. A command comes after the

@@ -100,6 +100,22 @@ func TestTheClientIsAskedForPermission(t *testing.T) {
 	}
 }
 
+// A plan is rejected with a reason, which the model gets; a reason does not turn a permission into a denial.
+func TestTheClientDeniesWithAReason(t *testing.T) {
+	t.Parallel()
+	ed, approve := startAsking(t, wantsHooks)
+	plan := call("exit_plan_mode", `{"title":"P"}`, tool.Preview{Title: "End plan mode and carry out the plan P"})
+	plan.EndsPlan = true
+	done := approve(t.Context(), plan)
+	ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "deny", "reason": "Use JWT."})
+	got := receive(t, done)
+	require.Equal(t, approval.Deny, got.decision)
+	require.Equal(t, &approval.Denial{Reason: "Use JWT."}, got.err)
+	done = approve(t.Context(), plan)
+	ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "once", "reason": "Good."})
+	require.Equal(t, decided{approval.Once, nil}, receive(t, done))
+}
+
 func TestAMessageBoxAsksForPermission(t *testing.T) {
 	t.Parallel()
 	makes := approval.Rule{Words: []string{"make"}, Exact: true}
@@ -111,25 +127,29 @@ func TestAMessageBoxAsksForPermission(t *testing.T) {
 	named.Protected = []string{".envrc"}
 	elsewhere := call("write", `{}`, tool.Preview{Title: "Create link"})
 	elsewhere.Outside = []string{"/etc/x"}
+	plan := call("exit_plan_mode", `{"title":"P"}`, tool.Preview{Title: "End plan mode and carry out the plan P", Diff: "--- local://PLAN.md\n+++ local://PLAN.md\n@@ -0,0 +1,2 @@\n+# Plan\n+One.\n\\ No newline at end of file\n"})
+	plan.EndsPlan = true
 	for name, tc := range map[string]struct {
 		call   agent.Approval
 		text   string
 		answer string
 		want   approval.Decision
 	}{
-		"with a title":    {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "Allow xcsh to edit main.go?", "Allow", approval.Once},
-		"without one":     {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "Allow xcsh to use bash? {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
-		"no":              {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "Deny", approval.Deny},
-		"closed":          {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "", approval.Deny},
-		"a long title":    {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "Allow xcsh to " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100) + "?", "Deny", approval.Deny},
-		"long arguments":  {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `Allow xcsh to use bash? "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
-		"the end of it":   {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "Allow xcsh to run this command? echo " + strings.Repeat("ä", 97) + "… 418 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
-		"elsewhere":       {elsewhere, "Allow xcsh to create link?\nOutside the folder: /etc/x", "Allow", approval.Once},
-		"protected":       {warned, "Allow xcsh to create link?\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
-		"named":           {named, "Allow xcsh to run this command? rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
-		"unsandboxed":     {leaving, "Allow xcsh to run this command? make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
-		"no arguments":    {call("bash", ``, tool.Preview{}), "Allow xcsh to use bash? ", "Deny", approval.Deny},
-		"a bound reached": {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "Allow xcsh to " + strings.Repeat("x", 400) + "?", "Deny", approval.Deny},
+		"a plan":           {plan, "Allow xcsh to end plan mode and carry out the plan P?\n# Plan\nOne.", "Deny", approval.Deny},
+		"an approved plan": {plan, "Allow xcsh to end plan mode and carry out the plan P?\n# Plan\nOne.", "Allow", approval.Once},
+		"with a title":     {call("edit", `{}`, tool.Preview{Title: "Edit main.go"}), "Allow xcsh to edit main.go?", "Allow", approval.Once},
+		"without one":      {allowing(call("bash", `{"command":"make"}`, tool.Preview{}), makes, approval.Rule{Command: []string{"ls"}}), "Allow xcsh to use bash? {\"command\":\"make\"}\nFor this session: make (exactly); ls FILES inside this folder (reading only)", "Allow for this session", approval.Session},
+		"no":               {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "Deny", approval.Deny},
+		"closed":           {call("bash", `{}`, tool.Preview{}), `Allow xcsh to use bash? {}`, "", approval.Deny},
+		"a long title":     {call("edit", `{}`, tool.Preview{Title: strings.Repeat("ä", 400)}), "Allow xcsh to " + strings.Repeat("ä", 100) + "… 400 bytes …" + strings.Repeat("ä", 100) + "?", "Deny", approval.Deny},
+		"long arguments":   {call("bash", `"`+strings.Repeat("x", 500)+`"`, tool.Preview{}), `Allow xcsh to use bash? "` + strings.Repeat("x", 199) + "… 102 bytes …" + strings.Repeat("x", 199) + `"`, "Deny", approval.Deny},
+		"the end of it":    {call("bash", `{}`, tool.Preview{Title: "Run echo " + strings.Repeat("ä", 400) + "x; rm -rf ~"}), "Allow xcsh to run this command? echo " + strings.Repeat("ä", 97) + "… 418 bytes …" + strings.Repeat("ä", 94) + "x; rm -rf ~", "Deny", approval.Deny},
+		"elsewhere":        {elsewhere, "Allow xcsh to create link?\nOutside the folder: /etc/x", "Allow", approval.Once},
+		"protected":        {warned, "Allow xcsh to create link?\nChanges a protected file: .envrc\nChanges a protected file: .vscode/x", "Deny", approval.Deny},
+		"named":            {named, "Allow xcsh to run this command? rm .envrc\nNames a protected file: .envrc", "Deny", approval.Deny},
+		"unsandboxed":      {leaving, "Allow xcsh to run this command? make\nRuns outside the sandbox. The sandbox blocked: write /etc/x | network", "Allow", approval.Once},
+		"no arguments":     {call("bash", ``, tool.Preview{}), "Allow xcsh to use bash? ", "Deny", approval.Deny},
+		"a bound reached":  {call("edit", `{}`, tool.Preview{Title: strings.Repeat("x", 400)}), "Allow xcsh to " + strings.Repeat("x", 400) + "?", "Deny", approval.Deny},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

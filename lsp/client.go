@@ -61,6 +61,11 @@ func (ui clientUI) Open(ctx context.Context, path string, external bool) bool {
 	return ui.show(ctx, uri.File(path), external, filepath.ToSlash(path))
 }
 
+// OpenPage shows an HTML file outside the editor with window/showDocument. It shows no message.
+func (ui clientUI) OpenPage(ctx context.Context, path string) bool {
+	return ui.s.showDocument(ctx, uri.File(path), true)
+}
+
 // OpenURL shows a web page with window/showDocument. If the client does not support that, OpenURL
 // shows a message with the address and returns false.
 func (ui clientUI) OpenURL(ctx context.Context, address string) bool {

@@ -133,6 +133,20 @@ func TestOpenShowsAFile(t *testing.T) {
 			if !tc.want {
 				require.JSONEq(t, `{"type":3,"message":"/tmp/a b#%.html"}`, string(ed.WaitNotification("window/showMessage")))
 			}
+
+			// A page that opens by default is shown in the same way, or not at all.
+			exec = ed.BeginExec("test.openPage", lsptest.Fields{"text": "/tmp/page.html"})
+			if tc.reply != nil {
+				r := ed.WaitRequest("window/showDocument")
+				require.JSONEq(t, `{"uri":"file:///tmp/page.html","external":true}`, string(r.Params))
+				tc.reply(r)
+			}
+			res, err = exec.Wait()
+			require.Nil(t, err)
+			require.Equal(t, tc.want, decode[shown](t, res).Shown)
+			for _, m := range ed.Messages() {
+				require.NotContains(t, string(m.Params), `"message":"/tmp/page.html"`)
+			}
 		})
 	}
 }

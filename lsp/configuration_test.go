@@ -39,6 +39,7 @@ func configurable(t *testing.T) (f *fixture, backends chan opened) {
 	}
 	f.options.Commands = commands.NewTable(
 		asks("test.pick", func(env *commands.Env) bool { return env.Pick }),
+		asks("test.opens", func(env *commands.Env) bool { return env.OpenPages }),
 		asks("test.tell", func(env *commands.Env) bool { return env.Tell != nil }),
 	)
 	return f, backends
@@ -154,17 +155,19 @@ func TestAChangeWhileSessionsAreOpenTakesNothingAway(t *testing.T) {
 	answerConfiguration(t, ed, nil)
 	require.False(t, picks(t, ed))
 	require.True(t, saysYes(t, ed, "test.tell"))
+	require.True(t, saysYes(t, ed, "test.opens"))
 	receive(t, backends)
 	ed.Notify("workspace/didChangeConfiguration", nil)
 	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false})
 	require.JSONEq(t, `{"type":2,"message":"A change of agentDir, roots takes effect when the server is restarted."}`,
 		string(ed.WaitNotification("window/showMessage")))
 	ed.Notify("workspace/didChangeConfiguration", nil)
-	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false, "retries": 5, "retryLimit": 9})
+	answerConfiguration(t, ed, lsptest.Fields{"agentDir": "/b", "roots": []string{"/r"}, "ui": lsptest.Fields{"pick": true}, "showResumeSummary": false, "retries": 5, "retryLimit": 9, "export": lsptest.Fields{"open": false}})
 	require.JSONEq(t, `{"type":2,"message":"A change of retries, retryLimit takes effect when the server is restarted."}`,
 		string(ed.WaitNotification("window/showMessage")))
 	require.True(t, picks(t, ed), "settings that can change at once do")
 	require.False(t, saysYes(t, ed, "test.tell"))
+	require.False(t, saysYes(t, ed, "test.opens"))
 	require.Empty(t, backends)
 }
 

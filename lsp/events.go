@@ -5,6 +5,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
@@ -21,6 +22,8 @@ func (s *server) forward(e agent.Event) {
 			s.transcripts.mayHaveChanged()
 		case event.ForeignBranch:
 			s.questionBranch(e, ev)
+		case event.LargeSession:
+			s.showMessage(commands.LevelInfo, ev.Text)
 		}
 	case agent.SessionChanged:
 		if e.Reason != agent.ReasonTree {

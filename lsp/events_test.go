@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
@@ -25,6 +26,19 @@ func TestEventsOnTheWire(t *testing.T) {
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"s","seq":4,"reason":"tree"}`, string(ed.WaitNotification("xcsh/sessionChanged")))
 	f.live.emit(agent.SessionsChanged{Cwd: "/w"})
 	require.JSONEq(t, `{"cwd":"/w"}`, string(ed.WaitNotification("xcsh/sessionsChanged")))
+}
+
+// A large session is a message in every editor, also without a panel that shows events.
+func TestALargeSessionIsAMessage(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	_, err := ed.Exec("test.echo", nil)
+	require.Nil(t, err)
+	f.live.emit(agent.RunEvent{Cwd: "/w", SessionID: "s", Seq: 1, Event: event.LargeSession{Bytes: 200 << 20, Text: "It is large\u202e."}})
+	require.JSONEq(t, `{"cwd":"/w","sessionId":"s","seq":1,"event":{"type":"large_session","bytes":209715200,"text":"It is large\u202e."}}`,
+		string(ed.WaitNotification("xcsh/event")))
+	require.JSONEq(t, `{"type":3,"message":"It is large\\u202e."}`, string(ed.WaitNotification("window/showMessage")))
 }
 
 // A client that does not read blocks neither the sessions nor its own messages. Only repeated

@@ -123,6 +123,7 @@ func (f *fixture) table() *commands.Table {
 		commands.New(spec("test.progress"), f.runProgress),
 		commands.New(spec("test.leak"), runLeak),
 		commands.New(spec("test.open"), runOpen),
+		commands.New(spec("test.openPage"), runOpenPage),
 		commands.New(spec("test.tell"), runTell),
 		commands.New(spec("test.change"), f.runChange),
 		commands.New(spec("test.raw"), runRaw),
@@ -190,6 +191,10 @@ func runLeak(ctx context.Context, env *commands.Env, a textArgs) (none, error) {
 
 func runOpen(ctx context.Context, env *commands.Env, a textArgs) (shown, error) {
 	return shown{env.UI.Open(ctx, a.Text, true)}, nil
+}
+
+func runOpenPage(ctx context.Context, env *commands.Env, a textArgs) (shown, error) {
+	return shown{env.UI.OpenPage(ctx, a.Text)}, nil
 }
 
 func runTell(ctx context.Context, env *commands.Env, a textArgs) (none, error) {

@@ -34,7 +34,12 @@ type Settings struct {
 	// or "long"; "auto" and "" mean what PI_CACHE_RETENTION says, else short.
 	CacheRetention string
 
+	// RememberModel makes the model and the thinking level that the user chooses the defaults of future
+	// sessions, in the settings of the terminal program; nil means true.
+	RememberModel *bool
+
 	History     HistorySettings
+	Export      ExportSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
 	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
 
@@ -69,6 +74,14 @@ type UISettings struct {
 type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
 }
+
+// ExportSettings are the settings of exports.
+type ExportSettings struct {
+	Open *bool // false opens a page only on request; nil means true
+}
+
+// opensPages reports whether an exported page is opened by default.
+func (s Settings) opensPages() bool { return s.Export.Open == nil || *s.Export.Open }
 
 // The bounds of Settings.Retries and Settings.RetryLimit.
 const (
@@ -105,6 +118,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
 			s.RetryLimit = time.Duration(n) * time.Second
 		}),
+		"rememberModel":  set(&r, &s.RememberModel, "true or false"),
 		"cacheRetention": r.oneOf(&s.CacheRetention, "auto", "short", "long"),
 		"startup": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
@@ -115,6 +129,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"history": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"enabled": set(&r, &s.History.Enabled, "true or false"),
+			})
+		},
+		"export": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"open": set(&r, &s.Export.Open, "true or false"),
 			})
 		},
 		"ui": func(name string, raw json.RawMessage) {

@@ -29,20 +29,21 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only","retries":0,"retryLimit":90,
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long"}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"export":{"open":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long"}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only", Retries: new(0), RetryLimit: 90 * time.Second,
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long",
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, Export: lsp.ExportSettings{Open: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long",
 			},
 			nil,
 		},
 		"wrong types keep the rest": {
-			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1},"history":{"enabled":"no"}}`,
+			`{"agentDir":1,"roots":"/r","persist":"no","startup":"new","approval":"maybe","model":"p/m","ui":{"pick":1},"history":{"enabled":"no"},"export":{"open":1}}`,
 			lsp.Settings{Model: "p/m"},
 			[]string{
 				`The option "agentDir" must be a string; the default is used.`,
 				`The option "approval" must be one of ask, auto-edit, yolo, read-only; the default is used.`,
+				`The option "export.open" must be true or false; the default is used.`,
 				`The option "history.enabled" must be true or false; the default is used.`,
 				`The option "persist" must be true or false; the default is used.`,
 				`The option "roots" must be a list of strings; the default is used.`,

@@ -1,6 +1,10 @@
 package lsp
 
-import "github.com/xcsh-ls/xcsh-ls/agent/event"
+import (
+	"encoding/json"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
+)
 
 // WireVersion is the version of the custom methods and of experimental.xcsh. It increases with
 // incompatible changes, not with additions.
@@ -62,11 +66,33 @@ type BeforeCompactParams struct {
 	Cwd                string `json:"cwd"`
 	Reason             string `json:"reason"` // manual, threshold or overflow
 	CustomInstructions string `json:"customInstructions,omitempty"`
+	FirstKeptEntryID   string `json:"firstKeptEntryId,omitempty"` // the first entry that stays in the context
+	TokensBefore       int    `json:"tokensBefore,omitempty"`     // an estimate of the context's size
 }
 
 // BeforeResult is the answer to each xcsh/before request. null cancels nothing.
 type BeforeResult struct {
-	Cancel bool `json:"cancel,omitempty"`
+	Cancel     bool            `json:"cancel,omitempty"`
+	Entries    []HookEntry     `json:"entries,omitempty"`    // to add to the live session
+	Compaction *HookCompaction `json:"compaction,omitempty"` // of xcsh/beforeCompact: in place of the model's summary
+}
+
+// HookEntry is an entry that a client adds to the live session, as hooks do.
+type HookEntry struct {
+	Type       string          `json:"type"` // custom or custom_message
+	CustomType string          `json:"customType"`
+	Data       json.RawMessage `json:"data,omitempty"`    // of custom
+	Content    json.RawMessage `json:"content,omitempty"` // of custom_message: a string, or a list of texts and images
+	Display    bool            `json:"display,omitempty"` // of custom_message: is shown to the user
+	Details    json.RawMessage `json:"details,omitempty"` // of custom_message
+}
+
+// HookCompaction is the summary of a compaction. Without the other members the server chooses them.
+type HookCompaction struct {
+	Summary          string          `json:"summary"`
+	FirstKeptEntryID string          `json:"firstKeptEntryId,omitempty"`
+	TokensBefore     int             `json:"tokensBefore,omitempty"`
+	Details          json.RawMessage `json:"details,omitempty"`
 }
 
 // SessionChangedParams are the parameters of xcsh/sessionChanged: the live session of the folder has

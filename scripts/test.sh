@@ -177,7 +177,8 @@ client() {
   XCSH_LS=$work/xcsh-ls node_test "$1"/*.test.mjs
 }
 
-# history_foreign: other programs, with SQLite of their own, on the prompt history at the same time.
+# history_foreign: other programs, with SQLite of their own, on the prompt history at the same time. One is
+# the Node.js that install_pi installs.
 history_foreign() {
   debian sqlite3 "share the prompt history with other programs" sqlite3 &&
     debian python3 "share the prompt history with other programs" python3 &&
@@ -192,6 +193,11 @@ cross_vet() {
 lint() {
   GOBIN=$work retry go install "github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$GOLANGCI_LINT_VERSION" &&
     "$work/golangci-lint" run --allow-serial-runners ./...
+}
+
+# mutants runs the tests against some small bugs, others every day. MUTANTS_SEED repeats the choice of a day.
+mutants() {
+  go run ./scripts/mutants -budget 2m -seed "${MUTANTS_SEED:-}"
 }
 
 # bills_of_materials needs the modules of cyclonedx-gomod.
@@ -284,6 +290,7 @@ lane_go() {
   step "go test -race" go_test -race -timeout 20m ./...
   step "500 killed servers" go_test_env XCSH_SOAK=1 -count=1 -timeout 10m -run '^TestKilledServer$' ./attack
   step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
+  step "the JSON scanner without assembly (purego)" go_test -tags purego ./internal/rawjson ./session
 }
 
 # Servers that run for ten minutes under the race detector.
@@ -301,6 +308,7 @@ lane_static() {
   step "golangci-lint" lint
   step "plain English" go run ./scripts/words
   step "docs/coverage.md is current" go run ./scripts/coverage -check
+  step "tests notice bugs (two minutes of make mutants)" mutants
   step "bills of materials" bills_of_materials
   step "luacheck" lua_lint
   step "StyLua" scripts/stylua.sh --check
@@ -308,11 +316,11 @@ lane_static() {
 
 # The editors, browsers and other programs.
 lane_editors() {
+  step "pi, to compare with" install_pi
   step "the prompt history beside other programs" history_foreign
   step "the exported page's script (node --test)" node_test session/export/viewer/tests
   step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
   step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
-  step "pi, to compare with" install_pi
   step "the same answers as pi" go_test -tags peers ./bench/differential
   step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
   step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client

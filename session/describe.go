@@ -57,26 +57,16 @@ func draftDescription(text string) *Draft {
 }
 
 // Description returns the session's description, or "" if it has none: that of the newest
-// entry with one, on whatever branch. It fails only if a
-// large file cannot be read.
+// entry with one, on whatever branch. It fails only if a large file cannot be read.
 func (d *Document) Description() (string, error) {
-	for i := d.Len() - 1; i >= 0; i-- {
-		if d.tree.typ(i) != TypeCustom {
-			continue
-		}
-		e, err := d.Entry(i)
-		if err != nil {
-			return "", err
-		}
-		c := e.AsCustom()
-		if c.CustomType != own.Description {
-			continue
-		}
-		if text, ok := rawjson.GetString(c.Data, "text"); ok {
-			return cleanDescription(text), nil
-		}
+	d.tally.mu.Lock()
+	defer d.tally.mu.Unlock()
+	if err := d.sumUp(); err != nil || d.tally.described == 0 {
+		return "", err
 	}
-	return "", nil
+	e, err := d.Entry(d.tally.described - 1)
+	text, _ := rawjson.GetString(e.AsCustom().Data, "text")
+	return cleanDescription(text), err
 }
 
 // LastActivity returns the time of the last entry in the file that has a valid one, or that
@@ -105,14 +95,10 @@ func cleanDescription(s string) string {
 			return r
 		case r < 0x20 || r >= 0x7F && r <= 0x9F:
 			return ' '
-		case Reorders(r):
+		case own.Reorders(r):
 			return -1
 		}
 		return r
 	}, s)
 	return strings.TrimFunc(s, isJSSpace)
 }
-
-// Reorders reports whether r is a bidirectional formatting character, which changes the
-// displayed order of text.
-func Reorders(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }

@@ -26,8 +26,7 @@ const smallFile = 8 << 20
 
 // Document is one session file as read: its header, an index of its entries and the
 // problems found. Reading never changes the file. Only [Log] changes a Document; a Document
-// that is not part of a Log is safe for concurrent use, except for Usage, which caches its
-// sum.
+// that is not part of a Log is safe for concurrent use.
 type Document struct {
 	path     string
 	header   Header
@@ -47,8 +46,7 @@ type Document struct {
 	marks    DialectMarks
 	values   int32 // JSON values met, the header being the first
 
-	usage  Usage // of the first summed entries
-	summed int
+	tally tally
 
 	outlined atomic.Pointer[outline] // of the context requested last
 }
@@ -154,8 +152,9 @@ func (d *Document) add(v Value) {
 		return
 	}
 	d.count(v)
-	if s, ok := pack(v); ok && typeCodes[s.typ] != TypeSession {
-		d.addPacked(s, v)
+	v.prepare()
+	if v.usual && typeCodes[v.slot.typ] != TypeSession {
+		d.addPacked(v)
 		return
 	}
 	r, ok := d.tree.record(v)
@@ -211,10 +210,19 @@ func (d *Document) addEntry(r record, v Value) {
 	if d.tree.add(r) {
 		d.reportDuplicate(v.line)
 	}
+	d.countEntry(v)
+}
+
+// countEntry adds the entry just added to the tally, unless one before it is missing there.
+func (d *Document) countEntry(v Value) {
+	if i := d.Len() - 1; d.tally.counted == i {
+		d.tally.count(d, i, v.Raw, v.tally)
+	}
 }
 
 // addPacked is addEntry for a line that [pack] accepts.
-func (d *Document) addPacked(s slot, v Value) {
+func (d *Document) addPacked(v Value) {
+	s := v.slot
 	s.ord = d.values - 1
 	d.note(typeCodes[s.typ], v.Raw)
 	if own.Hidden(string(typeCodes[s.typ]), v.Raw) {
@@ -223,6 +231,7 @@ func (d *Document) addPacked(s slot, v Value) {
 	if d.tree.append(s) {
 		d.reportDuplicate(v.line)
 	}
+	d.countEntry(v)
 }
 
 // reportDuplicate reports that the id of the entry just added occurred before.
@@ -248,6 +257,7 @@ func (d *Document) note(t Type, raw []byte) {
 // settle completes the document once the whole file was read.
 func (d *Document) settle(dialect *Dialect) {
 	d.reportRest()
+	defer func() { d.tally.read = d.tally.clone() }()
 	if d.header.Raw == nil {
 		return
 	}
@@ -256,6 +266,7 @@ func (d *Document) settle(dialect *Dialect) {
 		d.dialect = *dialect
 	}
 	if d.header.Version < CurrentVersion {
+		d.tally = tally{} // of the lines in the older format
 		migrate(d)
 	}
 	if d.header.Version > CurrentVersion {
@@ -272,6 +283,7 @@ func (d *Document) settleHeadless() {
 	d.header.Version = CurrentVersion
 	if !d.tree.anyID() {
 		d.header.Version = 1
+		d.tally = tally{}
 		migrate(d)
 	}
 	d.dialect = GuessDialect(d.hasSlot, d.header, d.marks)

@@ -46,12 +46,14 @@ func draftLabel(targetID, text string) *Draft {
 	return draft(TypeLabel).str("targetId", targetID).optional("label", text)
 }
 
-// DraftThinkingLevel records a change of the thinking level; "" is stored as null.
-func DraftThinkingLevel(level string) *Draft {
-	if level == "" {
-		return draft(TypeThinkingLevel).raw("thinkingLevel", []byte("null"))
+// DraftSetting records a change of the thinking level or of the service tier, as t says. value is the new
+// one as JSON; null is none.
+func DraftSetting(t Type, value json.RawMessage) *Draft {
+	key := "thinkingLevel"
+	if t == typeServiceTier {
+		key = "serviceTier"
 	}
-	return draft(TypeThinkingLevel).str("thinkingLevel", level)
+	return draft(t).raw(key, value)
 }
 
 // DraftModelChange records a change of the model in the form dialect reads.
@@ -79,16 +81,44 @@ func draftBranchSummary(fromID, summary string, details json.RawMessage) *Draft 
 }
 
 // DraftCompaction records that a model gets the summary in place of the entries before
-// firstKeptID. tokensBefore is the size of the context before the compaction; details may
-// be nil.
-func DraftCompaction(summary, firstKeptID string, tokensBefore int, details json.RawMessage) *Draft {
-	return draft(TypeCompaction).str("summary", summary).str("firstKeptEntryId", firstKeptID).
-		raw("tokensBefore", strconv.AppendInt(nil, int64(tokensBefore), 10)).raw("details", details)
+// FirstKeptEntryID. ShortSummary and PreserveData are not written. The dialect determines the name of
+// the member for a summary that an extension wrote.
+func DraftCompaction(dialect Dialect, c Compaction) *Draft {
+	d := draft(TypeCompaction).str("summary", c.Summary).str("firstKeptEntryId", c.FirstKeptEntryID).
+		raw("tokensBefore", c.TokensBefore).raw("details", c.Details)
+	switch {
+	case !c.FromExtension:
+		return d
+	case dialect == Pi:
+		return d.raw("fromHook", []byte("true"))
+	}
+	return d.raw("fromExtension", []byte("true"))
 }
 
 // DraftCustom returns a draft of an extension's state, which is never sent to a model.
 func DraftCustom(customType string, data json.RawMessage) *Draft {
 	return draft(TypeCustom).str("customType", customType).raw("data", data)
+}
+
+// DraftCustomMessage returns a draft of an extension's message to the model, in the form of the dialect.
+// Data and Attribution are not written: pi knows no attribution, and an extension's message is never the
+// user's.
+func DraftCustomMessage(dialect Dialect, c Custom) *Draft {
+	d := draft(TypeCustomMessage).str("customType", c.CustomType).raw("content", c.Content).
+		raw("display", strconv.AppendBool(nil, c.Display)).raw("details", c.Details)
+	if dialect == Pi {
+		return d
+	}
+	return d.str("attribution", "agent")
+}
+
+// DraftRuleInjection records that the model got the stream rules with these names.
+func DraftRuleInjection(names []string) *Draft {
+	quoted := make([][]byte, len(names))
+	for i, name := range names {
+		quoted[i] = rawjson.Quote(name)
+	}
+	return draft(typeTTSRInjection).raw("injectedRules", rawjson.Array(quoted))
 }
 
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.

@@ -49,7 +49,11 @@ func (d *Document) beginsWith(header []byte) (ok bool, err error) {
 // anything unusual or are too many to be read at once.
 func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 	further := d.headerAt.end - off
-	d.tree.index = from.tree.upTo(from.Len()-len(from.freshEntries()), further)
+	entries := from.Len() - len(from.freshEntries())
+	d.tree.index = from.tree.upTo(entries, further)
+	if from.tally.read.counted == entries {
+		d.tally.counts = from.tally.read.clone()
+	}
 	d.marks, d.values = from.marks, from.values
 	if err := d.takeTitle(); err != nil {
 		return false, err

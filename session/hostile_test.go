@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
@@ -451,7 +452,7 @@ func TestALinkThatIsTurned(t *testing.T) {
 // Proves: F-37
 func TestOddNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"two\nlines", `"quoted" 'twice' \ and $(touch x)`, "bytes \xff\xfe that are no text", "\x1b[31mred", "-rf", " "} {
+	for _, name := range []string{"two\nlines", `"quoted" 'twice' \ and $(touch x)`, "bytes \xff\xfe that are no text", "\x1b[31mred", "\u009b31mred", "-rf", " "} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), name)
@@ -469,6 +470,8 @@ func TestOddNames(t *testing.T) {
 				doc, err := s.Load(path)
 				require.NoError(t, err)
 				require.Empty(t, doc.Problems())
+				require.NotEmpty(t, doc.Title().Text)
+				require.False(t, strings.ContainsFunc(doc.Title().Text, unicode.IsControl))
 				require.Equal(t, strings.ToValidUTF8(dir, "\uFFFD"), strings.ReplaceAll(doc.Header().Cwd, "\uFFFD\uFFFD", "\uFFFD"))
 				for i, id := range ids {
 					require.Equal(t, id, doc.ID(i))

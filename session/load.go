@@ -30,6 +30,27 @@ type Value struct {
 	Env  rawjson.Envelope
 
 	extra bool // not the first value of its line
+
+	prepared bool // what follows is known
+	usual    bool // pack accepts it
+	slot     slot
+	tally    lineTally
+}
+
+// prepare determines what a line says without the others. The workers of a parallel scan call it.
+func (v *Value) prepare() {
+	if v.prepared || !v.Env.Object {
+		return
+	}
+	v.prepared = true
+	v.slot, v.usual = pack(*v)
+	role := ""
+	if v.usual {
+		role = roleCodes[v.slot.role]
+	} else if typ, _ := rawjson.String(v.Env.Type); Type(typ) == TypeMessage {
+		role, _ = rawjson.String(v.Env.Role)
+	}
+	v.tally = tallyLine(&v.Env, role)
 }
 
 // tail describes how a file ends, which determines the first bytes of the next append.

@@ -59,6 +59,10 @@ func TestLenientVectors(t *testing.T) {
 			require.Equal(t, problems, again)
 		})
 	}
+	values, problems, err := session.ScanValues(strings.NewReader("\xEF\xBB\xBF{\"a\":1}\r\n\r\n{\"b\":2}\r\n"))
+	require.NoError(t, err)
+	require.JSONEq(t, `[{"a":1},{"b":2}]`, string(rawjson.Array(values)), "a byte order mark costs no line")
+	require.Len(t, problems, 1)
 }
 
 // Proves: X-051, X-052 (the finding; torn tail), X-056
@@ -183,6 +187,12 @@ func TestMigrationVectors(t *testing.T) {
 			doc, err := session.Load(fs, kit.Filed)
 			require.NoError(t, err)
 			require.Equal(t, lines(t, want), lines(t, doc))
+			for i := range doc.Len() {
+				e, err := doc.Entry(i)
+				require.NoError(t, err)
+				id, _ := rawjson.GetString(e.Raw, "id")
+				require.Equal(t, id, doc.ID(i), "the tree has the id of the line")
+			}
 
 			// The file after the first append must read the same.
 			l, err := kit.NewStore(fs).Open(kit.Filed)
@@ -295,4 +305,33 @@ func FuzzAppend(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, last, doc.LeafID(session.AtLast()))
 	})
+}
+
+// Proves: X-045
+func TestTheOldNameOfARoleIsReplaced(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	kit.Put(t, fs, kit.Filed, strings.Replace(kit.Conversation(), `"version":3`, `"version":2`, 1)+
+		`{"type":"message","id":"cccccccc","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:03.000Z","message":{"role":"hookMessage","customType":"x","content":"three"}}`+"\n")
+	l, err := kit.NewStore(fs).Open(kit.Filed)
+	require.NoError(t, err)
+	ctx, _, err := l.Context()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"role":"custom","customType":"x","content":"three"}`, string(ctx.Messages[2]))
+	kit.MustAppend(t, l, kit.Say("user", "four"))
+	require.NotContains(t, kit.Content(t, fs, kit.Filed), "hookMessage")
+}
+
+// Proves: X-083
+func TestAModelOfAnotherRoleHidesNoAnswer(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	kit.Put(t, fs, kit.Filed, st.File(st.Header("0123456789abcdef", "/w"), st.User("aaaaaaaa", "", "one"),
+		`{"type":"message","id":"bbbbbbbb","parentId":"aaaaaaaa","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","provider":"p","model":"m","content":[]}}`,
+		`{"type":"model_change","id":"cccccccc","parentId":"bbbbbbbb","timestamp":"2026-01-01T00:00:03.000Z","model":"p/small","role":"smol"}`))
+	doc, err := session.Load(fs, kit.Filed)
+	require.NoError(t, err)
+	state, err := doc.ContextState(session.AtLast())
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"default": "p/m", "smol": "p/small"}, state.Models)
 }

@@ -380,7 +380,7 @@ func CleanTitle(s string) string {
 		switch {
 		case r < 0x20 || r >= 0x7F && r <= 0x9F:
 			return ' '
-		case Reorders(r):
+		case own.Reorders(r):
 			return -1
 		}
 		return r

@@ -19,6 +19,7 @@ import (
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
@@ -33,7 +34,8 @@ func contextTexts(t *testing.T, l *session.Log) []string {
 func TestNewSessionWaitsForItsFirstAnswer(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		l, err := kit.NewStore(fs).Create("/w", session.NewOptions{})
+		s := kit.NewStore(fs)
+		l, err := s.Create("/w", session.NewOptions{})
 		require.NoError(t, err)
 		first := kit.MustAppend(t, l, kit.Say("user", "one"))
 		require.NoError(t, l.Flush())
@@ -42,6 +44,7 @@ func TestNewSessionWaitsForItsFirstAnswer(t *testing.T) {
 		require.False(t, l.OnDisk())
 
 		second := kit.MustAppend(t, l, kit.Say("assistant", "two"))
+		require.Contains(t, kit.Content(t, fs, l.Path()), `{"type":"session","version":3,`, "from its first byte on")
 		third := kit.MustAppend(t, l, kit.Say("user", "three"))
 		require.NoError(t, l.Close())
 
@@ -57,6 +60,12 @@ func TestNewSessionWaitsForItsFirstAnswer(t *testing.T) {
 			require.Regexp(t, `^[0-9a-f]{8}$`, id)
 		}
 		require.Equal(t, `null`, string(rawjson.Get([]byte(lines[1]), "parentId")))
+
+		child, err := s.Create("/child", session.NewOptions{Title: "T", Parent: "the parent"})
+		require.NoError(t, err)
+		kit.MustAppend(t, child, kit.Say("assistant", "one"))
+		require.Regexp(t, `^\{"type":"session","version":3,"id":"[0-9a-f]{16}","title":"T","titleSource":"user","timestamp":"2026-02-03T04:05:06.789Z","cwd":"/child","parentSession":"the parent"\}\n`,
+			kit.Content(t, fs, child.Path()))
 	})
 }
 
@@ -87,7 +96,7 @@ func TestOpenedSessionWritesEveryEntryAtOnce(t *testing.T) {
 	})
 }
 
-// Proves: X-066, X-067, X-103, X-114, X-214, F-02, F-11 (NUL blocks)
+// Proves: X-066, X-067, X-103, X-114, X-214, A-024, F-02, F-11 (NUL blocks)
 func TestAppendKeepsEveryByteBefore(t *testing.T) {
 	t.Parallel()
 	for name, tail := range map[string]string{
@@ -155,18 +164,28 @@ func TestForeignRewriteIsReadAndOurEntriesComeBack(t *testing.T) {
 	require.Equal(t, 1, strings.Count(after, `"id":"`+ours+`"`))
 	require.Equal(t, []string{"one", "two", "ours", "answer"}, contextTexts(t, l))
 	require.Equal(t, "theirs", l.Title().Text)
+
+	// The next rewrite also loses an entry of another program, above one of ours.
+	kit.Put(t, fs, kit.Filed, kit.Content(t, fs, kit.Filed)+st.User("99999999", l.LeafID(), "foreign")+"\n")
+	last := kit.MustAppend(t, l, kit.Say("user", "below it"))
+	kit.Put(t, fs, kit.Filed+".new", rewritten)
+	require.NoError(t, fs.Rename(kit.Filed+".new", kit.Filed))
+	kit.MustAppend(t, l, kit.Say("assistant", "end"))
+	require.Equal(t, []string{"one", "two", "ours", "answer", "foreign", "below it", "end"}, contextTexts(t, l))
+	require.Equal(t, 1, strings.Count(kit.Content(t, fs, kit.Filed), `"id":"`+last+`"`))
 }
 
 // Proves: F-28
 func TestDeletedFileIsRecreatedWithItsHeader(t *testing.T) {
 	t.Parallel()
 	st.RunStorage(t, func(t *testing.T, fs afero.Fs) {
-		kit.Put(t, fs, kit.Filed, kit.Conversation())
+		content := strings.Replace(kit.Conversation(), "\n", "\n{damaged\n", 1)
+		kit.Put(t, fs, kit.Filed, content)
 		l, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.NoError(t, fs.Remove(kit.Filed))
 		kit.MustAppend(t, l, kit.Say("user", "three"))
-		require.True(t, strings.HasPrefix(kit.Content(t, fs, kit.Filed), kit.Conversation()))
+		require.True(t, strings.HasPrefix(kit.Content(t, fs, kit.Filed), content), "damaged lines are kept too")
 		again, err := kit.NewStore(fs).Open(kit.Filed)
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two", "three"}, contextTexts(t, again))
@@ -265,17 +284,19 @@ func TestCreateAtWritesAHeaderToMissingAndEmptyFilesOnly(t *testing.T) {
 // Proves: X-049, F-27, AB-077
 func TestNewerFormatIsReadableNotWritable(t *testing.T) {
 	t.Parallel()
-	fs := afero.NewMemMapFs()
-	newer := strings.Replace(kit.Conversation(), `"version":3`, `"version":99`, 1)
-	kit.Put(t, fs, kit.Filed, newer)
-	l, err := kit.NewStore(fs).Open(kit.Filed)
-	require.NoError(t, err)
-	require.Equal(t, []string{"one", "two"}, contextTexts(t, l))
-	_, err = l.Append(kit.Say("user", "x"))
-	require.Equal(t, fault.NewerVersion, fault.KindOf(err))
-	_, err = l.SetTitle(session.Title{Text: "x"})
-	require.Equal(t, fault.NewerVersion, fault.KindOf(err))
-	require.Equal(t, newer, kit.Content(t, fs, kit.Filed))
+	for _, version := range []string{"4", "99"} {
+		fs := afero.NewMemMapFs()
+		newer := strings.Replace(kit.Conversation(), `"version":3`, `"version":`+version, 1)
+		kit.Put(t, fs, kit.Filed, newer)
+		l, err := kit.NewStore(fs).Open(kit.Filed)
+		require.NoError(t, err)
+		require.Equal(t, []string{"one", "two"}, contextTexts(t, l))
+		_, err = l.Append(kit.Say("user", "x"))
+		require.Equal(t, fault.NewerVersion, fault.KindOf(err))
+		_, err = l.SetTitle(session.Title{Text: "x"})
+		require.Equal(t, fault.NewerVersion, fault.KindOf(err))
+		require.Equal(t, newer, kit.Content(t, fs, kit.Filed))
+	}
 }
 
 // Proves: X-021, X-068, X-069, X-071
@@ -419,6 +440,8 @@ func TestCleanTitle(t *testing.T) {
 		"\ufeff":                           "",
 		"a\u0085b":                         "a b",
 		"\x1b]0;x\x07\u202Eab\u2066c":      "]0;x abc",
+		"\u202aa\u202eb\u2069c":            "abc",
+		"\u2029a\u202fb\u2065c\u206ad":     "a\u202fb\u2065c\u206ad",
 	} {
 		require.Equal(t, want, session.CleanTitle(text), "%q", text)
 	}
@@ -476,6 +499,7 @@ func TestRenameInTheOthersDialects(t *testing.T) {
 		if program == "pi" {
 			require.True(t, strings.HasPrefix(after, string(original)))
 			require.Contains(t, after[len(original):], `"type":"session_info"`)
+			require.NotContains(t, after[len(original):], own.TitleInHeader, "the header of pi's files has no title")
 			continue
 		}
 		require.Equal(t, string(original[256:]), after[256:len(original)], "only the slot changes in place")
@@ -626,6 +650,7 @@ func TestForkAtAnEntryKeepsTheWholePathAndItsLabels(t *testing.T) {
 	require.NoError(t, at.View(func(d *session.Document, _ session.Leaf) error {
 		labels, err := d.Labels()
 		require.Equal(t, map[string]string{"aaaaaaaa": "L"}, labels)
+		require.Equal(t, 5, d.Len(), "four messages and the label")
 		return err
 	}))
 

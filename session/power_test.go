@@ -19,7 +19,7 @@ import (
 
 // TestALossOfPowerLosesNothingFlushed cuts the power after each operation was flushed. Every
 // acknowledged entry is in the file, once, and the session continues.
-// Proves: F-11
+// Proves: X-106, F-11
 func TestALossOfPowerLosesNothingFlushed(t *testing.T) {
 	t.Parallel()
 	for name, op := range operations {
@@ -43,7 +43,7 @@ func TestALossOfPowerLosesNothingFlushed(t *testing.T) {
 
 // TestALossOfPowerLosesNothingOld cuts the power at every step of each operation. Every entry that
 // the file held before the operation is still there.
-// Proves: F-11
+// Proves: X-107, F-11
 func TestALossOfPowerLosesNothingOld(t *testing.T) {
 	t.Parallel()
 	for name, op := range operations {

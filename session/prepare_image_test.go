@@ -97,6 +97,12 @@ func TestPrepareMovesImagesOutOfContentLists(t *testing.T) {
 			require.True(t, sameMemory(out, again))
 		})
 	}
+	for size, count := range map[int]int{765: 0, 768: 1} { // 1020 and 1024 units
+		sink := memoryBlobs{}
+		_, err := session.Prepare(fmt.Appendf(nil, `{"content":[{"type":"image","data":"%s"}]}`, base64.StdEncoding.EncodeToString(pixels(size))), sink)
+		require.NoError(t, err)
+		require.Len(t, sink, count, "%d bytes", size)
+	}
 }
 
 func TestPrepareLeavesOtherImagesInline(t *testing.T) {

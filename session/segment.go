@@ -65,7 +65,9 @@ func (g *segment) scan() {
 			if st != rawjson.Complete || blank(line[end:]) < n-end {
 				return
 			}
-			g.values = append(g.values, Value{off: g.off + int64(g.usual+start), line: g.lines + 1, Raw: line[start:end], Env: env})
+			v := Value{off: g.off + int64(g.usual+start), line: g.lines + 1, Raw: line[start:end], Env: env}
+			v.prepare()
+			g.values = append(g.values, v)
 		}
 		g.lines++
 		g.usual += n + 1

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
@@ -102,13 +101,13 @@ func TestLongChainsOfHiddenEntriesTakeLinearTime(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"type":"label","id":"%08x","parentId":"%08x","timestamp":"x","targetId":"aaaaaaaa"}`, n+i, i))
 	}
 	doc := parse(t, lines...)
-	began := time.Now()
-	for i, p := range doc.ShownParents() {
+	var parents []int
+	requireFast(t, func() { parents = doc.ShownParents() })
+	for i, p := range parents {
 		if i > 0 {
 			require.Equal(t, 0, p)
 		}
 	}
-	require.Less(t, time.Since(began), 5*time.Second, "quadratic time would be minutes")
 	require.Equal(t, n+1, strings.Count(shownTree(t, doc), "<"))
 }
 

@@ -12,56 +12,46 @@ type Usage struct {
 	Cost        float64 `json:"cost"`
 }
 
-// usageNames are the members of a message that record its cost.
-var usageNames = []string{"usage", "toolName", "details"}
-
-// Usage sums the usage of every answer in the file, on all branches, and that of sub-agents
-// as recorded in tool results. Answers without usage count as zero.
+// Usage returns the usage of [Document.Tally]. Answers without usage count as zero.
 func (d *Document) Usage() (Usage, error) {
-	// Entries never change, so only those that came since the last call are read.
-	var fresh []int
-	for i := d.summed; i < d.Len(); i++ {
-		if role := d.tree.role(i); role == "assistant" || role == "toolResult" {
-			fresh = append(fresh, i)
-		}
-	}
-	sum := d.usage
-	r := lineReader{doc: d, reuse: true}
-	err := r.each(fresh, func(i int, raw []byte) error {
-		var values [3][]byte
-		rawjson.Pick(raw, "message", usageNames, values[:])
-		usage, tool, details := values[0], values[1], values[2]
-		if d.tree.role(i) == "assistant" {
-			sum.add(usage)
-		} else if name, _ := rawjson.String(tool); name == "task" {
-			sum.add(rawjson.Get(details, "usage"))
-		}
-		return nil
-	})
-	if err != nil {
-		return Usage{}, err
-	}
-	d.usage, d.summed = sum, d.Len()
-	return sum, nil
+	t, err := d.Tally()
+	return t.Usage, err
+}
+
+// amounts is the usage of one answer.
+type amounts struct {
+	kinds  [4]float64 // input, output, cacheRead, cacheWrite
+	total  float64    // their sum as it is recorded, …
+	summed bool       // … or is not recorded
+	cost   float64
 }
 
 // amountNames are the members of an answer's usage: four kinds of tokens, their sum, and
 // the money.
 var amountNames = []string{"input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"}
 
-func (u *Usage) add(v []byte) {
+// amountsOf reads the usage of an answer. Another value is no usage.
+func amountsOf(v []byte) (a amounts) {
 	var values [6][]byte
 	rawjson.GetEach(v, amountNames, values[:])
-	total, cost := values[4], values[5]
+	for i := range a.kinds {
+		a.kinds[i] = amount(values[i])
+	}
+	a.total, a.summed = amount(values[4]), values[4] == nil
+	a.cost = amount(rawjson.Get(values[5], "total"))
+	return a
+}
+
+// add adds the usage of an answer. The order of the additions is part of the result: they are floats.
+func (u *Usage) add(a amounts) {
 	for i, sum := range []*float64{&u.Input, &u.Output, &u.CacheRead, &u.CacheWrite} {
-		n := amount(values[i])
-		*sum += n
-		if total == nil {
-			u.TotalTokens += n
+		*sum += a.kinds[i]
+		if a.summed {
+			u.TotalTokens += a.kinds[i]
 		}
 	}
-	u.TotalTokens += amount(total)
-	u.Cost += amount(rawjson.Get(cost, "total"))
+	u.TotalTokens += a.total
+	u.Cost += a.cost
 }
 
 // maxAmount is far above any sum of tokens or money. Numbers come from a file, and an

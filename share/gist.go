@@ -19,7 +19,7 @@ func (s Sharer) gist(ctx context.Context, p Page, report func(string)) (Result, 
 	gh, err := s.LookPath("gh")
 	if err != nil {
 		return Result{}, fault.New(fault.NotFound,
-			"Couldn't share the session: the GitHub CLI (gh) is not on PATH. Install it from https://cli.github.com, or add a share script to %s.", s.AgentDir)
+			"Couldn't share the session: the GitHub CLI (gh) is not on PATH. Install it from https://cli.github.com, or add a share script to %s.", s.AgentDirs[0])
 	}
 	out, err := s.run(ctx, p.cwd(), gh, "auth", "status")
 	if err != nil {

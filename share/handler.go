@@ -26,16 +26,27 @@ func (h handler) failed(kind fault.Kind, format string, args ...any) error {
 	return fault.New(kind, "%s "+format+"; without that file the session is shared as a gist.", args...).With("path", h.path)
 }
 
-// handler finds the user's handler. An unusable one is an error.
+// handler finds the user's handler: that of the first agent directory that has one. An unusable one is
+// an error, as the page was meant for it and not for that of another program.
 func (s Sharer) handler() (handler, error) {
+	for _, dir := range s.AgentDirs {
+		if h, err := s.handlerIn(dir); h.path != "" || err != nil {
+			return h, err
+		}
+	}
+	return handler{}, nil
+}
+
+// handlerIn finds the handler of an agent directory.
+func (s Sharer) handlerIn(dir string) (handler, error) {
 	for _, name := range []string{"share.ts", "share.js", "share.mjs"} {
-		h := handler{path: filepath.Join(s.AgentDir, name), module: true}
+		h := handler{path: filepath.Join(dir, name), module: true}
 		if there, _, err := s.stat(h); there || err != nil {
 			return s.checked(h, err)
 		}
 	}
 	for _, name := range executables() {
-		h := handler{path: filepath.Join(s.AgentDir, name)}
+		h := handler{path: filepath.Join(dir, name)}
 		there, mode, err := s.stat(h)
 		if there && mode&0o111 == 0 && runtime.GOOS != "windows" {
 			err = h.failed(fault.IO, "is not executable")
@@ -50,7 +61,7 @@ func (s Sharer) handler() (handler, error) {
 // checked is the result of handler for a handler that exists.
 func (s Sharer) checked(h handler, err error) (handler, error) {
 	if err == nil && s.Check != nil {
-		err = s.Check(s.AgentDir)
+		err = s.Check(filepath.Dir(h.path))
 	}
 	return h, err
 }

@@ -39,6 +39,37 @@ func TestHandlersInTheirOrder(t *testing.T) {
 	require.Equal(t, share.Gist, w.ok().Via, "a directory is no handler")
 }
 
+// The agent directories of all programs are searched in order. An unusable handler ends the search: the
+// page was meant for it.
+// Proves: O-025
+func TestHandlersOfSeveralPrograms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.gh(answerGist)
+	second, third := filepath.Join(w.agent, "second"), filepath.Join(w.agent, "third")
+	w.AgentDirs = []string{filepath.Join(w.agent, "gone"), w.agent, second, third}
+	require.NoError(t, os.Mkdir(second, 0o700))
+	require.NoError(t, os.Mkdir(third, 0o700))
+	require.Equal(t, share.Gist, w.ok().Via, "there is none")
+	var checked []string
+	w.Check = func(dir string) error {
+		checked = append(checked, dir)
+		if dir == third {
+			return fault.New(fault.Denied, "%s is not used.", dir)
+		}
+		return nil
+	}
+	w.program(third, "share", "echo https://example.com/third")
+	require.Equal(t, "AGENT/third is not used.", w.fails(fault.Denied))
+	w.program(second, "share", "echo https://example.com/second")
+	require.Equal(t, "https://example.com/second", w.ok().URL)
+	w.program(w.agent, "share", "echo https://example.com/first")
+	require.Equal(t, "https://example.com/first", w.ok().URL)
+	require.Equal(t, []string{third, second, w.agent}, checked, "only the directory of the handler that runs")
+	w.handler("share.js", "this is no script")
+	require.Contains(t, w.fails(fault.NotFound), "AGENT/share.js needs bun or Node.js")
+}
+
 // A handler of a forbidden directory is not run, and no gist is made in its place.
 func TestAnAgentDirThatMayNotBeUsed(t *testing.T) {
 	t.Parallel()

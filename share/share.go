@@ -24,9 +24,9 @@ const (
 
 // Sharer shares pages. It is safe for concurrent use.
 type Sharer struct {
-	Fs       afero.Fs // the disk: other programs read the page
-	AgentDir string   // directory of the handlers
-	Log      *zap.Logger
+	Fs        afero.Fs // the disk: other programs read the page
+	AgentDirs []string // directories of the handlers, in order of precedence; not empty
+	Log       *zap.Logger
 
 	// Check returns an error for an agent directory whose handler must not be run; nil: every
 	// one may be.

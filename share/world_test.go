@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	for _, d := range []string{w.bin, w.agent, w.temp} {
 		require.NoError(t, os.Mkdir(d, 0o700))
 	}
-	w.Sharer = share.Sharer{Fs: afero.NewOsFs(), AgentDir: w.agent, Log: zaptest.NewLogger(t), LookPath: func(name string) (string, error) {
+	w.Sharer = share.Sharer{Fs: afero.NewOsFs(), AgentDirs: []string{w.agent}, Log: zaptest.NewLogger(t), LookPath: func(name string) (string, error) {
 		return exec.LookPath(filepath.Join(w.bin, name))
 	}}
 	return w

@@ -3,6 +3,7 @@ package approval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,9 @@ type Request struct {
 	Args    json.RawMessage `json:"args"` // in the tool's own form, as [tool.Tool.Check] returns them
 	Preview tool.Preview    `json:"preview"`
 
+	// Digest is that of a user's executable that the tool runs, "" for other tools.
+	Digest string `json:"digest,omitempty"`
+
 	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 
@@ -29,6 +33,10 @@ type Request struct {
 
 	// Blocked lists the accesses that the sandbox denied to such a command, for the user.
 	Blocked []string `json:"blocked,omitempty"`
+
+	// EndsPlan reports that the call ends plan mode. The user is always asked: no mode and no rule
+	// allows it.
+	EndsPlan bool `json:"-"`
 }
 
 // Grant is the permission for a request. The zero value allows nothing.
@@ -56,8 +64,8 @@ type Prompt struct {
 }
 
 // Asker shows a prompt to the user and returns the answer. It removes the prompt when ctx
-// ends: the prompt was answered elsewhere, or is not needed any more. After an error the
-// prompt waits for [Gate.Answer] or the next asker that attaches. Other prompts are shown
+// ends: the prompt was answered elsewhere, or is not needed any more. A [*Denial] denies the
+// request with a reason. After another error the prompt waits for [Gate.Answer] or the next asker that attaches. Other prompts are shown
 // as usual.
 type Asker func(ctx context.Context, p Prompt) (Decision, error)
 
@@ -113,9 +121,15 @@ type Gate struct {
 type pending struct {
 	Prompt
 	level  sandbox.Level      // of a command that is allowed
-	answer chan Decision      // holds one
+	answer chan answer        // holds one
 	hide   context.CancelFunc // takes it off the screen; nil when it is not shown
 	missed int                // the turn whose asker could not ask for an answer; 0 means none
+}
+
+// answer is an answer to a prompt. The reason is that of a denial, "" if the user gave none.
+type answer struct {
+	decision Decision
+	reason   string
 }
 
 // NewGate returns a gate.
@@ -136,7 +150,7 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	} else if allowed {
 		return Grant{Once, level}, nil
 	}
-	p := &pending{Prompt: now.prompt(r), level: level, answer: make(chan Decision, 1)}
+	p := &pending{Prompt: now.prompt(r), level: level, answer: make(chan answer, 1)}
 	g.mu.Lock()
 	p.ID, p.CallID = g.newIDLocked(r.ID), r.ID
 	g.pending = append(g.pending, p)
@@ -149,11 +163,11 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	}
 
 	select {
-	case d := <-p.answer:
-		if d == Deny {
-			return Grant{Decision: Deny}, fault.New(fault.Denied, "The user denied this %s call. Ask what to do instead, or continue without it.", r.Tool)
+	case a := <-p.answer:
+		if a.decision == Deny {
+			return Grant{Decision: Deny}, denied(r, a.reason)
 		}
-		return Grant{d, level}, nil
+		return Grant{a.decision, level}, nil
 	case <-ctx.Done():
 		g.mu.Lock()
 		g.removeLocked(p)
@@ -184,6 +198,14 @@ func (g *Gate) Answer(id string, d Decision) error {
 	if err := d.check(); err != nil {
 		return err
 	}
+	return g.answer(id, answer{decision: d})
+}
+
+// Deny answers a prompt with a denial and the user's reason, which the model gets. Its errors are those
+// of [Gate.Answer].
+func (g *Gate) Deny(id, reason string) error { return g.answer(id, answer{Deny, reason}) }
+
+func (g *Gate) answer(id string, a answer) error {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
 	if i < 0 {
@@ -191,9 +213,9 @@ func (g *Gate) Answer(id string, d Decision) error {
 		return fault.New(fault.NotFound, "No pending approval has the id %q; it may have been answered already.", id)
 	}
 	p := g.pending[i]
-	g.acceptLocked(p, d)
+	g.acceptLocked(p, a.decision)
 	g.mu.Unlock()
-	g.carryOut(p, d)
+	g.carryOut(p, a)
 	return nil
 }
 
@@ -207,14 +229,14 @@ func (g *Gate) acceptLocked(p *pending, d Decision) {
 	}
 }
 
-func (g *Gate) carryOut(p *pending, d Decision) {
-	if d == Workspace && g.cfg.Memory != nil {
+func (g *Gate) carryOut(p *pending, a answer) {
+	if a.decision == Workspace && len(p.Rules) > 0 && g.cfg.Memory != nil {
 		if err := guarded(func() error { return g.cfg.Memory.Add(g.cfg.Root, p.Rules) }); err != nil {
 			g.report(fmt.Errorf("approval: a rule could not be stored and applies to this session only: %w", err))
 		}
 	}
 	g.settle() // first, so that subscribers are notified before the call continues
-	p.answer <- d
+	p.answer <- a
 }
 
 // Attach replaces the asker. It shows the pending prompts, oldest first. The returned
@@ -296,13 +318,13 @@ func (g *Gate) settle() {
 		if err == nil && (!allowed || level != p.level) {
 			continue
 		}
-		answer := Once
+		d := Once
 		if err != nil {
-			answer = Deny
+			d = Deny
 		}
 		g.mu.Lock()
 		if g.removeLocked(p) { // not answered in this moment
-			p.answer <- answer
+			p.answer <- answer{decision: d}
 		}
 		g.mu.Unlock()
 	}
@@ -397,13 +419,16 @@ func (g *Gate) showLocked() {
 
 // ask shows a prompt and takes the answer. shown is a copy of p from the time when it was shown.
 func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown Prompt) {
-	var d Decision
+	var a answer
 	err := guarded(func() (err error) {
-		if d, err = asker(ctx, shown); err == nil {
-			err = d.check()
+		if a.decision, err = asker(ctx, shown); err == nil {
+			err = a.decision.check()
 		}
 		return err
 	})
+	if denial, ok := errors.AsType[*Denial](err); ok {
+		a, err = answer{Deny, denial.Reason}, nil
+	}
 	g.mu.Lock()
 	if g.turn == turn {
 		g.asking = false
@@ -417,7 +442,7 @@ func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown
 		p.hideLocked()
 		g.showLocked()
 	default:
-		g.acceptLocked(p, d)
+		g.acceptLocked(p, a.decision)
 	}
 	g.mu.Unlock()
 	switch {
@@ -426,7 +451,7 @@ func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown
 		g.report(fmt.Errorf("approval: the prompt could not be shown: %w", err))
 		g.changed()
 	default:
-		g.carryOut(p, d)
+		g.carryOut(p, a)
 	}
 }
 

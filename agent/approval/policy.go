@@ -31,6 +31,8 @@ func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
 	level = p.level(r)
 	switch {
+	case r.EndsPlan:
+		return level, false, nil
 	case p.mode == ReadOnly:
 		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
 	case r.Changed: // no rule covers the changes to keep
@@ -38,12 +40,19 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 	case r.Tool == bashTool:
 		return p.command(r)
 	case p.mode == Yolo:
-		return level, true, nil
+		return level, !r.Unsandboxed, nil
 	case isEdit(r.Tool):
 		return level, p.edits() && p.free(r.Preview.Paths), nil
 	default:
-		return level, slices.ContainsFunc(p.rules, func(rule Rule) bool { return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool }), nil
+		return level, !r.Unsandboxed && p.toolRule(r), nil
 	}
+}
+
+// toolRule reports whether a rule allows a tool that is not one of ours.
+func (p policy) toolRule(r Request) bool {
+	return slices.ContainsFunc(p.rules, func(rule Rule) bool {
+		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest
+	})
 }
 
 // command decides about a command. The mode is not read-only.
@@ -81,6 +90,9 @@ func (p policy) edits() bool {
 
 // prompt returns the permission prompt of a request.
 func (p policy) prompt(r Request) Prompt {
+	if r.EndsPlan { // no rule can allow the next one
+		return Prompt{Request: r}
+	}
 	if r.Changed {
 		return Prompt{Request: r, Protected: r.Preview.Paths}
 	}
@@ -100,7 +112,7 @@ func (p policy) prompt(r Request) Prompt {
 			q.Rules = []Rule{{Edit: true}}
 		}
 	case r.Tool != bashTool:
-		q.Rules = []Rule{{Tool: r.Tool}}
+		q.Rules = []Rule{{Tool: r.Tool, Digest: r.Digest}}
 	case ok && r.Unsandboxed:
 		if printable(l.text) && len(l.text) <= maxLine {
 			q.Rules = []Rule{{Line: l.text, Outside: true, Background: l.background}}

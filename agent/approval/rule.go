@@ -37,6 +37,9 @@ type Rule struct {
 	// Tool allows a tool that is not one of our tools, with any arguments.
 	Tool string `json:"tool,omitempty"`
 
+	// Digest belongs to Tool: the digest of the user's executable that it runs.
+	Digest string `json:"digest,omitempty"`
+
 	// Text describes the rule for users. It is not stored.
 	Text string `json:"text,omitempty" jsonschema:"The calls that the rule allows, described for users."`
 }
@@ -54,6 +57,8 @@ func (r Rule) String() string {
 		return r.Line + " (exactly, in the background)"
 	case r.Line != "":
 		return r.Line + " (exactly)"
+	case r.Digest != "":
+		return "every call of " + r.Tool + ", until its executable changes"
 	case r.Tool != "":
 		return "every call of " + r.Tool
 	case len(r.Command) > 0:
@@ -126,7 +131,7 @@ func named(words []string) *entry {
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Outside == o.Outside && r.Background == o.Background &&
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Outside == o.Outside && r.Background == o.Background &&
 		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
 }
 
@@ -139,7 +144,7 @@ func (r Rule) valid() bool {
 			parts++
 		}
 	}
-	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0)
+	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "")
 }
 
 // allows reports whether the rule covers one program of a command line.

@@ -75,6 +75,8 @@ func wireEvents() []event.Event {
 		event.ThinkingLevelChanged{ThinkingLevel: "high"},
 		event.ForeignBranch{},
 		event.ForeignBranch{BranchID: "a", EntryID: "b", Entries: 2, Program: "pi", Prompt: special, Text: "pi continued on another branch."},
+		event.LargeSession{},
+		event.LargeSession{Bytes: 1 << 40, Text: special},
 		event.Notice{},
 		event.Notice{Text: special},
 		event.Error{},

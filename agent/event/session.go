@@ -82,6 +82,13 @@ type (
 		Text     string `json:"text,omitempty"`    // a sentence for the user
 	}
 
+	// LargeSession reports, once per session, that its file is so large that operations on it take
+	// longer.
+	LargeSession struct {
+		Bytes int64  `json:"bytes,omitempty"` // the size of the file
+		Text  string `json:"text,omitempty"`  // advice for the user
+	}
+
 	// Notice is a message for the user. It ends nothing.
 	Notice struct {
 		Text string `json:"text,omitempty"`
@@ -107,6 +114,7 @@ func (BackgroundChanged) sealed()    {}
 func (BashUpdate) sealed()           {}
 func (BashEnd) sealed()              {}
 func (ForeignBranch) sealed()        {}
+func (LargeSession) sealed()         {}
 func (Notice) sealed()               {}
 func (Error) sealed()                {}
 
@@ -145,6 +153,9 @@ func (BashEnd) Type() string { return "bash_execution_end" }
 
 // Type returns "foreign_branch".
 func (ForeignBranch) Type() string { return "foreign_branch" }
+
+// Type returns "large_session".
+func (LargeSession) Type() string { return "large_session" }
 
 // Type returns "notice".
 func (Notice) Type() string { return "notice" }
@@ -221,6 +232,12 @@ func (e BashEnd) MarshalJSON() ([]byte, error) {
 // MarshalJSON implements [json.Marshaler].
 func (e ForeignBranch) MarshalJSON() ([]byte, error) {
 	type members ForeignBranch
+	return encode(e.Type(), members(e))
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (e LargeSession) MarshalJSON() ([]byte, error) {
+	type members LargeSession
 	return encode(e.Type(), members(e))
 }
 

@@ -60,6 +60,9 @@ type Event struct {
 	UserWantsSummary    bool   `json:"userWantsSummary,omitempty"`    // BeforeTree: of the abandoned branch
 	CustomInstructions  string `json:"customInstructions,omitempty"`  // BeforeTree, BeforeCompact: the user's, for the summary
 	WillRetry           bool   `json:"willRetry,omitempty"`           // BeforeCompact, Compact: the request that was too long is made again
+	FirstKeptEntryID    string `json:"firstKeptEntryId,omitempty"`    // BeforeCompact: the first entry that stays in the context
+	TokensBefore        int    `json:"tokensBefore,omitempty"`        // BeforeCompact: an estimate of the context's size
+	FromExtension       bool   `json:"fromExtension,omitempty"`       // Compact: a hook gave the summary
 }
 
 // Decision is the answer to a question. The zero value does not cancel.
@@ -67,6 +70,8 @@ type Decision struct {
 	Cancel bool
 	By     string // the hook that refused; "" is a hook without a name
 	Reason string // why, in a sentence; may be ""
+
+	Compaction *Compaction // BeforeCompact: in place of the agent's own; nil if no hook gave one
 }
 
 // String returns the hook and its reason: "hook guard.sh: not on Fridays". It is "" if none refused.

@@ -19,6 +19,17 @@ type Hook interface {
 	After(ctx context.Context, e Event)
 }
 
+// Add adds entries to the session of an event for the hook named by. The error is for the user: nothing,
+// or not everything, was added. It may be called until the hook is closed, and concurrently.
+type Add func(ctx context.Context, e Event, by string, entries []Entry) error
+
+// Writer is a [Hook] that adds entries to sessions.
+type Writer interface {
+	Hook
+	// Attach is called once, before the first event.
+	Attach(add Add)
+}
+
 // Closer is a [Hook] that has work to finish at the end, such as pending notifications.
 type Closer interface {
 	// Close finishes until ctx ends. The hook is not called any more.
@@ -31,9 +42,19 @@ type Runner struct {
 	Report func(error) // receives the errors of hooks; may be nil
 }
 
-// Before calls each hook in turn; the first that cancels wins and the rest is not called. A hook
-// that fails or panics is reported and does not cancel.
-func (r Runner) Before(ctx context.Context, e Event) Decision {
+// Attach passes add to the hooks that are a [Writer].
+func (r Runner) Attach(add Add) {
+	for _, h := range r.Hooks {
+		if w, ok := h.(Writer); ok {
+			w.Attach(add)
+		}
+	}
+}
+
+// Before calls each hook in turn; the first that cancels wins and the rest is not called. Otherwise the
+// last compaction wins, as in the terminal programs. A hook that fails or panics is reported and does
+// not cancel.
+func (r Runner) Before(ctx context.Context, e Event) (result Decision) {
 	for _, h := range r.Hooks {
 		var d Decision
 		if !r.guard(e.Name, func() (err error) {
@@ -45,8 +66,11 @@ func (r Runner) Before(ctx context.Context, e Event) Decision {
 		if d.Cancel {
 			return d
 		}
+		if d.Compaction != nil {
+			result.Compaction = d.Compaction
+		}
 	}
-	return Decision{}
+	return result
 }
 
 // After notifies every hook.

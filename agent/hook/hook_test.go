@@ -140,3 +140,43 @@ func runner(hooks []scripted, calls, reports *[]string) hook.Runner {
 	}
 	return r
 }
+
+// writer is a hook that gives a summary and adds entries.
+type writer struct {
+	scripted
+	add *hook.Add
+}
+
+func (w writer) Attach(add hook.Add) { *w.add = add }
+
+// Proves: O-063
+func TestTheLastCompactionCountsUnlessAHookRefuses(t *testing.T) {
+	t.Parallel()
+	give := func(summary string) hook.Hook {
+		return deciding{hook.Decision{Compaction: &hook.Compaction{Summary: summary}}}
+	}
+	first, second, refuse := give("first"), give("second"), deciding{hook.Decision{Cancel: true, By: "guard"}}
+	e := hook.Event{Name: hook.BeforeCompact}
+	require.Equal(t, "second", hook.Runner{Hooks: []hook.Hook{first, second, deciding{}}}.Before(t.Context(), e).Compaction.Summary)
+	require.Equal(t, hook.Decision{Cancel: true, By: "guard"}, hook.Runner{Hooks: []hook.Hook{first, refuse, second}}.Before(t.Context(), e))
+}
+
+func TestOnlyWritersAddEntries(t *testing.T) {
+	t.Parallel()
+	var got hook.Add
+	called := 0
+	r := hook.Runner{Hooks: []hook.Hook{deciding{}, writer{add: &got}}}
+	r.Attach(func(context.Context, hook.Event, string, []hook.Entry) error {
+		called++
+		return nil
+	})
+	require.NoError(t, got(t.Context(), hook.Event{}, "", nil))
+	require.Equal(t, 1, called)
+}
+
+// deciding is a hook with one answer.
+type deciding struct{ d hook.Decision }
+
+func (d deciding) Before(context.Context, hook.Event) (hook.Decision, error) { return d.d, nil }
+
+func (deciding) After(context.Context, hook.Event) {}

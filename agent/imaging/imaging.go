@@ -5,6 +5,7 @@ package imaging
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -20,6 +21,7 @@ import (
 	_ "golang.org/x/image/webp" // registers the format
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // The limits of one image. Services refuse more than 5 MB of base64 and, in a conversation with many
@@ -74,6 +76,9 @@ func TypeOf(content []byte) string {
 // unscaled reports whether an image need not be scaled, and returns an error if it cannot be. It reads
 // only the image's header.
 func unscaled(b provider.Block) (done bool, err error) {
+	if strings.HasPrefix(b.Data, session.BlobPrefix) { // a reference that could not be resolved
+		return false, errors.New("its file is missing")
+	}
 	config, _, failed := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(b.Data)))
 	unknown, large := failed != nil || config.Width <= 0 || config.Height <= 0, len(b.Data) > MaxBase64
 	switch {

@@ -57,6 +57,7 @@ func TestImagesThatFitAreUnchanged(t *testing.T) {
 	assert.Equal(t, broken, imaging.Fit(broken))
 }
 
+// Proves: F-17
 func TestImagesAreScaled(t *testing.T) {
 	t.Parallel()
 	w, h, format := sizeOf(t, imaging.Fit(pngOf(t, image.NewGray(image.Rect(0, 0, 9000, 10)))))
@@ -87,6 +88,7 @@ func bomb(side uint32) []byte {
 }
 
 // An image of a repository must not take all the memory.
+// Proves: F-17
 func TestImagesOfTooManyPixelsAreOmitted(t *testing.T) {
 	t.Parallel()
 	for _, side := range []uint32{8000, 60_000} {
@@ -100,6 +102,7 @@ func TestImagesOfTooManyPixelsAreOmitted(t *testing.T) {
 	assert.Contains(t, huge.Text, "cannot be scaled")
 }
 
+// Proves: F-17
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	wide := pngOf(t, image.NewGray(image.Rect(0, 0, 9000, 10)))

@@ -140,13 +140,11 @@ func TestHostileFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			began := time.Now()
 			p := process
 			if c.err == "limits" {
 				p.Time = time.Second
 			}
 			text, err := pdftext.Read(t.Context(), p, c.content, 1, 2000)
-			require.Less(t, time.Since(began), time.Minute)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 			}

@@ -26,6 +26,7 @@ const (
 	Refused         Class = "refused"  // the service will not answer this
 	Protocol        Class = "protocol" // the response is not an answer of such a service
 	Aborted         Class = "aborted"  // the context ended
+	RuleMatched     Class = "rule"     // the answer was stopped because of a rule of the user
 )
 
 // Error is a failed request. Its text can be shown to users and never holds a key.

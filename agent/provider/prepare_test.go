@@ -133,10 +133,23 @@ func TestPrepare(t *testing.T) {
 	mended := call("a")
 	mended.Arguments = json.RawMessage(`{}`)
 
+	signedText, signedCall := text, call("a")
+	signedText.TextSignature, signedCall.ThoughtSignature = "sealed", "sealed"
+
 	for name, c := range map[string]struct {
 		model    provider.Model
 		in, want []provider.Message
 	}{
+		"signatures go back": {
+			anthropic,
+			[]provider.Message{by(anthropic, signedText, signedCall), result("a", text)},
+			[]provider.Message{by(anthropic, signedText, signedCall), result("a", text)},
+		},
+		"but to no other model": {
+			model(provider.OpenAIResponses),
+			[]provider.Message{by(anthropic, signedText, signedCall), result("a", text)},
+			[]provider.Message{by(anthropic, text, call("a")), result("a", text)},
+		},
 		"failed and aborted answers and their results are left out": {
 			anthropic,
 			[]provider.Message{go_, failed(provider.StopError, text, call("a")), result("a", text), failed(provider.StopAborted, text), go_},
@@ -297,6 +310,7 @@ func TestPrepareProperties(t *testing.T) {
 			m := once[i]
 			i++
 			require.NotEmpty(t, m.Content, "seed %d", seed)
+			require.NotEqual(t, provider.TypeThinking, m.Content[len(m.Content)-1].Type, "seed %d: thinking that leads to nothing", seed)
 			require.NotEqual(t, provider.RoleToolResult, m.Role, "seed %d: a result without a call", seed)
 			for _, c := range m.ToolCalls() {
 				require.False(t, ids[c.ID], "seed %d: %s twice", seed, c.ID)

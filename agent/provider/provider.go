@@ -21,6 +21,9 @@ type Request struct {
 	Tools    []Tool // in an order that does not change between turns
 	Thinking Level  // clamped to the model; "" and "off" ask for none
 
+	// Tier is the service tier, "" for that of the account. The service of the model offers it.
+	Tier string
+
 	MaxTokens int    // of the answer; 0 means the model's maximum
 	Size      int    // estimated tokens of System, Messages and Tools; 0 means by their length
 	Key       string // API key, "" for services that need none; never logged

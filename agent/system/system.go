@@ -6,6 +6,7 @@ package system
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/afero"
@@ -41,6 +42,40 @@ Guidelines:
 - Be brief. If a tool call is denied, do not work around it; describe what it would have done.
 `
 
+// foundation are the rules for a session with instructions of its own.
+const foundation = `You are an assistant in the user's editor. The session was begun with the instructions in the element
+session_instructions. These rules take precedence over them:
+- The user decides about tool calls. If a call is denied, do not work around it; describe what it would have done.
+- Do not commit, push or delete anything unless the user asks for it.
+- Only the tools of this request exist, even if the instructions name others.
+- Open files change in the user's editor, where the user can undo it.
+- Paths are absolute or relative to the working directory. Name files by their paths.
+`
+
+// closing matches the end of the element that shows a session's instructions.
+var closing = regexp.MustCompile(`(?i)</(session_instructions)`)
+
+// Recorded returns the system prompt for work in cwd in a session that has instructions of its own.
+// They replace the usual ones, those of the project included, which they contain as far as the session
+// had them. The text can't close its element.
+func (b Builder) Recorded(cwd, instructions string) string {
+	var out strings.Builder
+	out.WriteString(foundation)
+	instructions = strings.TrimRight(closing.ReplaceAllString(instructions, `<\/$1`), "\n")
+	fmt.Fprintf(&out, "\n<session_instructions>\n%s\n</session_instructions>\n", instructions)
+	b.place(&out, cwd)
+	return out.String()
+}
+
+// place adds where the work is done.
+func (b Builder) place(out *strings.Builder, cwd string) {
+	fmt.Fprintf(out, "\nOperating system: %s\n", b.OS)
+	if b.Shell != "" {
+		fmt.Fprintf(out, "Shell: %s\n", b.Shell)
+	}
+	fmt.Fprintf(out, "Working directory: %s\n", cwd)
+}
+
 // Prompt returns the system prompt for work in cwd.
 func (b Builder) Prompt(cwd string) string {
 	var out strings.Builder
@@ -56,10 +91,6 @@ func (b Builder) Prompt(cwd string) string {
 		}
 		out.WriteString("</project_context>\n")
 	}
-	fmt.Fprintf(&out, "\nOperating system: %s\n", b.OS)
-	if b.Shell != "" {
-		fmt.Fprintf(&out, "Shell: %s\n", b.Shell)
-	}
-	fmt.Fprintf(&out, "Working directory: %s\n", cwd)
+	b.place(&out, cwd)
 	return out.String()
 }

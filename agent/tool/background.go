@@ -116,7 +116,7 @@ func (b *Background) start(ctx context.Context, shell Shell, cmd Command, p Perm
 
 // begin starts the process of a command.
 func (b *Background) begin(ctx context.Context, shell Shell, cmd Command, p Permission) (background.Run, error) {
-	if err := shell.checkCwd(cmd.Cwd); err != nil {
+	if err := checkCwd(cmd.Cwd); err != nil {
 		return nil, err
 	}
 	leave := func() {}
@@ -155,14 +155,14 @@ func (s Shell) startHeld(ctx context.Context, cmd Command) (*process, sandbox.Po
 		return nil, policy, err
 	}
 	if len(s.options.Leash) == 0 {
-		p, err := s.start(ctx, argv, env, cmd.Cwd, nil)
+		p, err := s.start(ctx, argv, env, cmd.Cwd, streams{})
 		return p, policy, err
 	}
 	held, leash, err := os.Pipe() // closed in all other processes that are started
 	if err != nil {
 		return nil, policy, fault.New(fault.IO, "Cannot run a command: %w", err)
 	}
-	p, err := s.start(ctx, slices.Concat(s.options.Leash, argv), env, cmd.Cwd, held)
+	p, err := s.start(ctx, slices.Concat(s.options.Leash, argv), env, cmd.Cwd, streams{in: held})
 	_ = held.Close() // the child has its own
 	if err != nil {
 		_ = leash.Close()

@@ -16,7 +16,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
-	"github.com/xcsh-ls/xcsh-ls/agent/tamper"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -121,39 +120,12 @@ func runPermitted(ctx context.Context, shell Shell, cmd Command, env Env, update
 
 // runGuarded runs a command. Its changes to the folder's protected files are undone unless the user
 // wants to keep them.
-func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, b *Background, update func(Output)) (Output, error) {
-	if p.Level != sandbox.Standard || p.Keep == nil {
-		return shell.Run(ctx, cmd, update)
-	}
-	if err := shell.checkCwd(cmd.Cwd); err != nil {
-		return Output{}, err
-	}
-	var kept []string
-	if b != nil {
-		done, err := b.guard.foreground(ctx)
-		if err != nil {
-			return Output{}, err
-		}
-		defer func() { done(kept) }()
-	}
-	before, err := tamper.NewSnapshot(cmd.Cwd, sandbox.GitDirs(cmd.Cwd)...)
-	if err != nil { // a command could have closed a directory of git for the next one
-		return Output{}, fault.New(fault.IO, "The command was not run because its changes to protected files could not be detected: %w", err)
-	}
-	defer func() { _ = before.Close() }()
-	out, err := shell.Run(ctx, cmd, update)
-	changes := before.Changes()
-	if len(changes) == 0 {
-		return out, err
-	}
-	paths := pathsOf(changes)
-	// Undone first: other programs obey these files at once, and the answer may take hours.
-	left := before.Undo(changes)
-	if p.Keep(ctx, paths) != nil {
-		out.undone, out.left = changes, left
-		return out, err
-	}
-	out.lost, kept = before.Redo(changes), paths
+func runGuarded(ctx context.Context, shell Shell, cmd Command, p Permission, b *Background, update func(Output)) (out Output, err error) {
+	changed, err := guarded(ctx, cmd.Cwd, cmd.Level, p, b, func() (err error) {
+		out, err = shell.Run(ctx, cmd, update)
+		return err
+	})
+	out.protected = changed
 	return out, err
 }
 
@@ -231,12 +203,7 @@ func (o Output) result(none string) Result {
 	case o.ExitCode != nil && *o.ExitCode != 0:
 		notes = append(notes, fmt.Sprintf("Command exited with code %d", *o.ExitCode))
 	}
-	if len(o.undone) > 0 {
-		notes = append(notes, o.undoneNote())
-	}
-	if len(o.lost) > 0 {
-		notes = append(notes, "[These changes to protected files were lost: "+strings.Join(o.lost, ", ")+". Make them again.]")
-	}
+	notes = append(notes, o.protected.notes()...)
 	if len(o.Blocked) > 0 {
 		notes = append(notes, o.blockedNote())
 	}
@@ -271,19 +238,6 @@ func (o Output) blockedNote() string {
 		note += " " + notAllowed
 	}
 	return note + "]"
-}
-
-// undoneNote returns a note about the outcome of the changes to protected files.
-func (o Output) undoneNote() string {
-	var names []string
-	for _, c := range o.undone {
-		names = append(names, c.Path+" ("+c.How+")")
-	}
-	note := "[The command changed protected files: " + strings.Join(names, ", ") + ". The user did not approve these changes, so they were undone."
-	if len(o.left) > 0 {
-		note += " These could not be restored: " + strings.Join(o.left, ", ") + "."
-	}
-	return note + " Use edit or write for these files; each change requires approval.]"
 }
 
 // cutNote returns a note about the part of the output that is shown.

@@ -245,10 +245,9 @@ func TestCancelEndsTheWholeGroup(t *testing.T) {
 		child = await(g)
 		cancel()
 	}()
-	began := time.Now()
+	// If only the shell ended, its child would keep the output open for 1000 seconds.
 	r, err := w.tools["bash"].Run(ctx, w.env, json.RawMessage(`{"command":"echo before; sleep 1000 & echo $! > gate; wait"}`))
 	require.NoError(t, err)
-	require.Less(t, time.Since(began), 100*time.Second)
 	require.True(t, r.IsError)
 	require.Equal(t, "before\n\nCommand aborted", text(r))
 	requireGone(t, child)

@@ -175,7 +175,7 @@ func (g *guard) check(ctx context.Context, last bool) {
 		g.report(saveUndone(changes))
 	}
 	left := s.Undo(changes)
-	g.notes = append(g.notes, "Changes by background commands: "+Output{undone: changes, left: left}.undoneNote())
+	g.notes = append(g.notes, "Changes by background commands: "+protected{undone: changes, left: left}.undoneNote())
 }
 
 // compare returns new changes, of which none is being asked about.

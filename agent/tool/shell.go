@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
-	"github.com/xcsh-ls/xcsh-ls/agent/tamper"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
 )
@@ -76,10 +75,8 @@ type Output struct {
 	// Blocked are lines of the output of a failed command that tell of the sandbox.
 	Blocked []string
 
-	undone   []tamper.Change // of protected files
-	left     []string        // those that could not be restored
-	lost     []string        // those that the user kept and that could not be made again
-	refused  bool            // the user denied to run it with more rights
+	protected
+	refused  bool // the user denied to run it with more rights
 	timeout  time.Duration
 	fixed    bool // the timeout cannot be longer
 	lastLine int  // size of the last line, in bytes
@@ -95,7 +92,7 @@ type Output struct {
 //
 // A command that fails is no error. An error means that it was not run.
 func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Output, error) {
-	if err := s.checkCwd(cmd.Cwd); err != nil {
+	if err := checkCwd(cmd.Cwd); err != nil {
 		return Output{}, err
 	}
 	argv, env, policy, err := s.argv(cmd)
@@ -104,7 +101,7 @@ func (s Shell) Run(ctx context.Context, cmd Command, update func(Output)) (Outpu
 	}
 	out := &capture{fs: s.options.Fs, tool: "bash", keep: cmd.Keep, temp: s.options.TempDir}
 	defer out.close()
-	p, err := s.start(ctx, argv, env, cmd.Cwd, nil)
+	p, err := s.start(ctx, argv, env, cmd.Cwd, streams{})
 	if err != nil {
 		return Output{}, err
 	}
@@ -140,7 +137,7 @@ func newOutput(c *capture) Output {
 
 // checkCwd fails for an unusable working directory, which exec would report as an error of the
 // program.
-func (s Shell) checkCwd(dir string) error {
+func checkCwd(dir string) error {
 	info, err := afero.NewOsFs().Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -160,23 +157,30 @@ func (s Shell) argv(cmd Command) (argv, env []string, policy sandbox.Policy, err
 		return nil, nil, policy, fault.New(fault.NotFound, "bash is not on the PATH, so commands cannot be run.")
 	}
 	argv = []string{shell, "-c", cmd.Line}
+	if cmd.Own {
+		return argv, s.options.userEnv(), policy, nil
+	}
+	return s.confined(cmd.Cwd, cmd.Level, argv)
+}
+
+// confined returns the arguments that run a model's program at a level, its environment, and the policy
+// of the sandbox.
+func (s Shell) confined(cwd string, level sandbox.Level, program []string) (argv, env []string, policy sandbox.Policy, err error) {
 	box := s.options.Sandbox
 	switch {
-	case cmd.Own:
-		return argv, s.options.userEnv(), policy, nil
 	case box != nil:
 		var extra []string // for approved commands only
-		if cmd.Level != sandbox.Strict {
-			extra = box.Env(cmd.Cwd)
+		if level != sandbox.Strict {
+			extra = box.Env(cwd)
 		}
 		env = modelEnv(os.Environ(), extra...)
-		argv, policy, err = box.Argv(cmd.Cwd, cmd.Level, argv)
-	case cmd.Level != sandbox.Outside:
+		argv, policy, err = box.Argv(cwd, level, program)
+	case level != sandbox.Outside:
 		err = fault.New(fault.Denied, "There is no sandbox, so the command was not run.")
 	default:
-		env = modelEnv(os.Environ())
+		argv, env = program, modelEnv(os.Environ())
 	}
-	if cmd.Level == sandbox.Strict {
+	if level == sandbox.Strict {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0") // git status would write otherwise
 	}
 	return argv, env, policy, err
@@ -229,9 +233,12 @@ type process struct {
 	exited chan struct{} // closed when the shell itself has ended
 }
 
+// streams are the input of a command, nil for none, and its standard error, nil for the same as its output.
+type streams struct{ in, errors *os.File }
+
 // start starts a command. It does not end with ctx automatically: wait does that, because more than
-// one process has to be ended. held is its input, nil for none.
-func (s Shell) start(ctx context.Context, argv, env []string, dir string, held *os.File) (*process, error) {
+// one process has to be ended.
+func (s Shell) start(ctx context.Context, argv, env []string, dir string, with streams) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.New(fault.Cancelled, "The command was cancelled before it started: %w", err)
 	}
@@ -244,8 +251,11 @@ func (s Shell) start(ctx context.Context, argv, env []string, dir string, held *
 	// A file and not a writer, so that Wait waits for the shell and not for processes that have
 	// inherited its output.
 	cmd.Stdout, cmd.Stderr = in, in
-	if held != nil {
-		cmd.Stdin = held
+	if with.in != nil {
+		cmd.Stdin = with.in
+	}
+	if with.errors != nil {
+		cmd.Stderr = with.errors
 	}
 	procgroup.Own(cmd)
 	err = cmd.Start()

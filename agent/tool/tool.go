@@ -19,6 +19,10 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Digest is the digest of a user's executable that the tool runs, see package manifest. Approvals
+	// are bound to it. "" for the tools of this program.
+	Digest string
+
 	// Check validates arguments before any permission prompt. Its error is a sentence for the
 	// model. It may rewrite the arguments into the tool's own form.
 	Check func(args json.RawMessage) (json.RawMessage, error)

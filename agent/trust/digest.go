@@ -25,21 +25,64 @@ var agentFiles = []string{
 	"share", "share.ts", "share.js", "share.mjs", "share.exe", "share.cmd", "share.bat",
 }
 
-// hooksDir has further ones, under any name.
-var hooksDir = filepath.Join("xcsh-ls", "hooks")
+// agentSubdirs have further ones, under any name; toolsDir also in directories of its own.
+var (
+	agentSubdirs = []string{filepath.Join("xcsh-ls", "hooks"), "rules"}
+	toolsDir     = filepath.Join("xcsh-ls", "tools")
+)
+
+// maxDepth bounds the directories within each other in toolsDir, and maxToolFiles their files.
+const (
+	maxDepth     = 8
+	maxToolFiles = 1000
+)
 
 // DigestAgentDir returns the digest of those files of the agent directory dir that control the
 // program. It fails if one of the files cannot be read, is not regular or is very large.
 func DigestAgentDir(fsys afero.Fs, dir string) (string, error) {
 	names := slices.Clone(agentFiles)
-	hooks, err := afero.ReadDir(fsys, filepath.Join(dir, hooksDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, sub := range agentSubdirs {
+		files, err := afero.ReadDir(fsys, filepath.Join(dir, sub))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		for _, f := range files {
+			names = append(names, filepath.Join(sub, f.Name()))
+		}
+	}
+	tools, err := below(fsys, dir, toolsDir, maxDepth)
+	if err != nil {
 		return "", err
 	}
-	for _, h := range hooks {
-		names = append(names, filepath.Join(hooksDir, h.Name()))
+	return Digest(fsys, dir, append(names, tools...))
+}
+
+// below returns the names of the files in a directory of dir and in the directories below it. It follows
+// no links to directories: the tools there are not used.
+func below(fsys afero.Fs, dir, name string, depth int) (names []string, err error) {
+	if depth == 0 {
+		return nil, fmt.Errorf("%s has too many directories within each other", filepath.Join(dir, toolsDir))
 	}
-	return Digest(fsys, dir, names)
+	entries, err := afero.ReadDir(fsys, filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		path := filepath.Join(name, e.Name())
+		if !e.IsDir() {
+			names = append(names, path)
+		} else if more, err := below(fsys, dir, path, depth-1); err != nil {
+			return nil, err
+		} else {
+			names = append(names, more...)
+		}
+		if len(names) > maxToolFiles {
+			return nil, fmt.Errorf("%s has more than %d files", filepath.Join(dir, toolsDir), maxToolFiles)
+		}
+	}
+	return names, nil
 }
 
 // Digest returns the digest of the files in dir that have one of the names. A missing file

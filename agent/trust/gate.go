@@ -44,7 +44,7 @@ type Gate struct {
 // Differs: xcsh, pi and omp use every agent directory that is configured.
 func (g *Gate) Check(dir string) error {
 	if dir = filepath.Clean(dir); !filepath.IsAbs(dir) {
-		return fault.New(fault.Denied, "The models, keys, instructions, hooks and share script in the agent directory %s are ignored because its path is not absolute.", dir).With("path", dir)
+		return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored because its path is not absolute.", dir).With("path", dir)
 	}
 	if g.lists(g.Standard, dir) {
 		return nil
@@ -65,7 +65,7 @@ func (g *Gate) Check(dir string) error {
 	}
 	digest, err := DigestAgentDir(g.Fs, dir)
 	if err != nil {
-		return fault.New(fault.Denied, "The models, keys, instructions, hooks and share script in the agent directory %s are ignored: %w.", dir, err).With("path", dir)
+		return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored: %w.", dir, err).With("path", dir)
 	}
 	if g.lists(g.Named, dir) {
 		return g.pin(dir, digest)
@@ -76,7 +76,7 @@ func (g *Gate) Check(dir string) error {
 	if g.Store.Known(g.real(dir), AgentDir) {
 		return changed(dir)
 	}
-	return fault.New(fault.Denied, "The models, keys, instructions, hooks and share script in the agent directory %s are ignored because it is inside the workspace folder %s and may come from the workspace's author. "+
+	return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored because it is inside the workspace folder %s and may come from the workspace's author. "+
 		"If you trust it, run: xcsh-ls --allow-agent-dir %s list", dir, folder, quoted(dir)).With("path", dir)
 }
 
@@ -177,13 +177,39 @@ func (g *Gate) pin(dir, digest string) error {
 // checkOwner fails for a directory that another user of the machine could have prepared.
 func (g *Gate) checkOwner(dir string) error {
 	if info, err := g.Fs.Stat(dir); err == nil && intake.Foreign(info) {
-		return fault.New(fault.Denied, "The models, keys, instructions, hooks and share script in the agent directory %s are ignored because another user owns it or can write to it. Choose another directory, or remove the permission with: chmod go-w %s",
+		return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored because another user owns it or can write to it. Choose another directory, or remove the permission with: chmod go-w %s",
 			dir, quoted(dir)).With("path", dir)
 	}
 	return nil
 }
 
 func changed(dir string) error {
-	return fault.New(fault.Denied, "The models, keys, instructions, hooks and share script in the agent directory %s are ignored because they changed since you allowed it. "+
+	return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored because they changed since you allowed it. "+
 		"Review the changes, then run: xcsh-ls --allow-agent-dir %s list", dir, quoted(dir)).With("path", dir)
+}
+
+// CheckSession returns nil if the system prompt that the session file at path records for itself may be
+// used, and a Denied error with a sentence for the user otherwise: a file inside a workspace folder may
+// come from the workspace's author unless it is in an agent directory that may be used, and one of
+// another user from that user.
+//
+// Differs: xcsh and omp use the recorded prompt of every session file.
+func (g *Gate) CheckSession(path string) error {
+	for _, dir := range slices.Concat(g.Standard, g.Named, g.Configured) {
+		if g.within(path, dir) && g.Check(dir) == nil {
+			return g.checkSessionOwner(path)
+		}
+	}
+	if folder, inside := g.Inside(path); inside {
+		return fault.New(fault.Denied, "This session's own system prompt is not used because its file is inside the workspace folder %s and may come from the workspace's author. "+
+			"If you trust it, continue in a fork of the session (xcsh.fork).", folder).With("path", path)
+	}
+	return g.checkSessionOwner(path)
+}
+
+func (g *Gate) checkSessionOwner(path string) error {
+	if info, err := g.Fs.Stat(path); err == nil && intake.Foreign(info) {
+		return fault.New(fault.Denied, "This session's own system prompt is not used because another user owns the file %s or can write to it.", path).With("path", path)
+	}
+	return nil
 }

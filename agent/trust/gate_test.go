@@ -3,6 +3,7 @@ package trust_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/spf13/afero"
@@ -110,7 +111,7 @@ func TestNamedOnTheCommandLine(t *testing.T) {
 	assert.True(t, p.Owns(inside))
 	p.write(filepath.Join(inside, "sessions", "x.jsonl"), "data")
 	require.NoError(t, p.Check(inside), "sessions are data")
-	for _, name := range []string{"models.json", "auth.json", "share", "AGENTS.md", "xcsh-ls/hooks/new"} {
+	for _, name := range []string{"models.json", "auth.json", "share", "AGENTS.md", "xcsh-ls/hooks/new", "xcsh-ls/tools/new.json", "xcsh-ls/tools/sub/run.sh"} {
 		before, err := os.ReadFile(filepath.Join(inside, name))
 		p.write(filepath.Join(inside, name), "changed while the program runs")
 		require.ErrorContains(t, p.Check(inside), "changed since you allowed it", name)
@@ -191,4 +192,36 @@ func TestDigest(t *testing.T) {
 	assert.NotEqual(t, digest("a"), digest())
 	require.NoError(t, afero.WriteFile(fs, "/w/a", []byte("2"), 0o600))
 	assert.NotEqual(t, all, digest("a", "d", "none"))
+}
+
+// The system prompt that a session file records is not used if the workspace's author may have written it.
+func TestCheckSession(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	file := func(path string) string {
+		p.write(path, "{}")
+		return path
+	}
+	inside := p.agent(filepath.Join(p.work, ".agent"))
+	own, session := filepath.Join(p.home, ".xcsh", "agent", "sessions", "a.jsonl"), filepath.Join(p.work, "a.jsonl")
+	require.NoError(t, p.CheckSession(file(own)))
+	require.NoError(t, p.CheckSession(file(filepath.Join(p.outside, "a.jsonl"))))
+	for _, path := range []string{session, filepath.Join(inside, "sessions", "a.jsonl")} {
+		err := p.CheckSession(file(path))
+		require.ErrorContains(t, err, "is inside the workspace folder "+p.work)
+		require.True(t, fault.Is(err, fault.Denied))
+	}
+	require.NoError(t, os.Symlink(session, filepath.Join(p.outside, "link.jsonl")))
+	require.Error(t, p.CheckSession(filepath.Join(p.outside, "link.jsonl")))
+
+	require.NoError(t, p.Allow(inside))
+	p.Configured = []string{inside}
+	require.NoError(t, p.CheckSession(filepath.Join(inside, "sessions", "a.jsonl")), "the user allowed the directory")
+	p.write(filepath.Join(inside, "models.json"), `{"changed":1}`)
+	require.Error(t, p.CheckSession(filepath.Join(inside, "sessions", "a.jsonl")))
+
+	if runtime.GOOS != "windows" { // where permissions are not checked
+		require.NoError(t, os.Chmod(own, 0o666))
+		require.ErrorContains(t, p.CheckSession(own), "another user")
+	}
 }

@@ -26,6 +26,10 @@ type Trust struct {
 // AgentDir is the name of an agent directory in [Trust]. Folder is the directory itself.
 const AgentDir = "agentDir"
 
+// ReadOnlyTool is the name of a user's tool that only reads in [Trust]. Folder is the folder of tools and the
+// tool's name.
+const ReadOnlyTool = "readOnlyTool"
+
 // maxFile bounds the file of a store, in bytes.
 const maxFile = 4 << 20
 

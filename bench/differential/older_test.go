@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -87,7 +88,7 @@ func TestOlderFormats(t *testing.T) {
 
 		log, err := w.kit.Store.Open(forUs)
 		require.NoError(w.t, err)
-		_, err = log.Append(session.DraftThinkingLevel("low"))
+		_, err = log.Append(session.DraftSetting(session.TypeThinkingLevel, rawjson.Quote("low")))
 		require.NoError(w.t, err)
 		require.NoError(w.t, log.Close())
 		migrated := w.read(forUs)

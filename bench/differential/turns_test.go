@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -67,7 +68,9 @@ var operations = []operation{
 	appendMessage, appendMessage, appendMessage, appendMessage, appendMessage, appendMessage, {
 		name: "appendThinkingLevelChange",
 		args: func(s *writers, _ []string) []any { return []any{pick(s.world, "off", "low", "high", "max")} },
-		ours: appending(func(_ *writers, a []any) *session.Draft { return session.DraftThinkingLevel(a[0].(string)) }),
+		ours: appending(func(_ *writers, a []any) *session.Draft {
+			return session.DraftSetting(session.TypeThinkingLevel, rawjson.Quote(a[0].(string)))
+		}),
 	}, {
 		name: "appendModelChange",
 		args: func(s *writers, _ []string) []any {

@@ -116,7 +116,10 @@ func (p *programs) fork(s store) []entrant {
 }
 
 func (p *programs) export(s store) []entrant {
-	list := []entrant{{name: "xcsh-ls export", argv: []string{p.cli, "export", s.Path, "{scratch}/page.html"}}}
+	list := []entrant{ // the other programs do not redact
+		{name: "xcsh-ls export --no-redact", argv: []string{p.cli, "export", "--no-redact", s.Path, "{scratch}/page.html"}},
+		{name: "xcsh-ls export", argv: []string{p.cli, "export", s.Path, "{scratch}/redacted.html"}, mayDiffer: "secrets are replaced"},
+	}
 	if p.piCLI != nil {
 		list = append(list, entrant{name: "pi --export", argv: append(slices.Clone(p.piCLI), "--export", s.Path, "{scratch}/pi.html")})
 	}

@@ -72,10 +72,16 @@ func terminalDevice() string {
 }
 
 // denyAll answers requests for permission without an editor: it denies every action that requires the
-// user's approval. The first time, it shows the flag that allows such actions.
+// user's approval. The first time, it shows the flag that allows such actions. No flag approves a plan.
 func denyAll(errs io.Writer) agent.Asker {
-	var first sync.Once
-	return func(context.Context, agent.Approval) (approval.Decision, error) {
+	var first, plan sync.Once
+	return func(_ context.Context, a agent.Approval) (approval.Decision, error) {
+		if a.EndsPlan {
+			plan.Do(func() {
+				fmt.Fprintln(errs, "Plan mode is still on because no one can approve the plan. To approve it, continue the session in an editor or in the terminal program.")
+			})
+			return approval.Deny, nil
+		}
 		first.Do(func() {
 			fmt.Fprintln(errs, "A tool call was denied because no one can approve it. Pass --approval auto-edit to allow edits, or --approval yolo to allow commands, too.")
 		})

@@ -69,13 +69,16 @@ func rootCommand() *cobra.Command {
 			if f.export != "" {
 				return exportFile(cmd, f, f.export, args)
 			}
+			if f.resume.given && f.resume.name == "" && !cmd.Flags().Changed("stdio") && isTerminal(os.Stdin) {
+				return resumeInShell(cmd, f)
+			}
 			return serve(cmd.Context(), f)
 		},
 	}
 	f.register(root)
 	root.SetFlagErrorFunc(usageError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), modelsCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
+	root.AddCommand(listCommand(&f), modelsCommand(&f), toolsCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
 	withCodes(append(root.Commands(), root)...)
 	return root
 }
@@ -88,6 +91,7 @@ type flags struct {
 	continueLast         bool
 	resume, fork         target
 	export               string
+	noRedact             bool // of export
 	logFile, logLevel    string
 	terminalID           string
 	model, thinking      string
@@ -104,19 +108,22 @@ func (f *flags) register(root *cobra.Command) {
 	all.StringVar(&f.logLevel, "log-level", "warn", "minimum `LEVEL` of log messages: debug, info, warn or error")
 	own.Bool("stdio", true, "use standard input and output, the only transport; editors pass this flag")
 	own.StringVar(&f.export, "export", "", "export session `FILE` as HTML and exit; an argument sets the output path")
+	own.BoolVar(&f.noRedact, "no-redact", false, "with --export, keep likely secrets, which are replaced otherwise")
 	f.registerStartup(root, "first workspace folder")
-	own.Lookup("resume").Usage += "; without a value, ask which"
 }
 
 // registerStartup registers the flags that select the session of a folder at startup.
 func (f *flags) registerStartup(c *cobra.Command, folder string) {
 	own := c.Flags()
 	own.BoolVar(&f.continueLast, "continue", false, "continue the last session of the "+folder)
-	own.Var(&f.resume, "resume", "resume the session with this id or path")
+	own.Var(&f.resume, "resume", "resume the session with this id or path; without a value, ask which")
 	own.Var(&f.fork, "fork", "fork the session with this id or path and use the copy")
 	own.StringVar(&f.terminalID, "terminal-id", "", "terminal `NAME` whose last session --continue opens (default in a shell: the current terminal)")
 	f.registerAgent(c)
 	exclusive(c, "continue", "resume", "fork")
+	for _, name := range []string{"resume", "fork"} {
+		_ = c.RegisterFlagCompletionFunc(name, f.completeSessions) // fails only for a flag that does not exist
+	}
 }
 
 // registerAgent registers the flags that configure new sessions.

@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/preference"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
@@ -23,8 +24,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // withModels adds to the configuration of the sessions all that a model needs: models and keys, tools, permission,
@@ -36,7 +39,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	}
 	tell := report(warn, log)
 	mayUse, secrets := usable(p.gate, tell), private(p.finder.Roots)
-	cfg.AgentDirs = p.gate.Check
+	cfg.AgentDirs, cfg.ShareDirs = p.gate.Check, p.shareDirs()
 	models := &catalog.Catalog{
 		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
 		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(),
@@ -45,7 +48,8 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
 	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader()}
 	shell := tool.NewShell(options)
-	cfg.Tools, cfg.Shell, cfg.Workspace = tool.All(options), &shell, files
+	builtin := tool.All(options)
+	cfg.Tools, cfg.Shell, cfg.Workspace = append(builtin, p.userTools(s, shell, builtin, tell)...), &shell, files
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
@@ -54,10 +58,48 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
 	}
 	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
+	cfg.StreamRules = p.streamRules(prompts, tell)
+	cfg.RecordedSystem = func(_ context.Context, cwd, prompt string) string { return prompts.Recorded(cwd, prompt) }
+	cfg.SessionPrompts = p.gate.CheckSession
 	cfg.Retry = retries(s)
 	cfg.Notes = prompts.Below
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
+	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
+}
+
+// streamRules returns a function that reads the rules for the answers of a turn. The files are used under
+// the same conditions as those with instructions.
+func (p place) streamRules(prompts system.Builder, tell func(about, text string)) func(context.Context, string) agent.StreamRules {
+	rules := ttsr.Source{
+		Fs: p.fs, Home: p.env.Home, Usable: prompts.Usable, Private: prompts.Private,
+		Report: func(path string, err error) { tell(path, ruleLeftOut(path, err)) },
+	}
+	for _, r := range p.finder.Roots {
+		if r.Dialect != session.Pi {
+			rules.AgentDirs = append(rules.AgentDirs, r.AgentDir)
+		}
+	}
+	return func(_ context.Context, cwd string) agent.StreamRules {
+		settings := rules.Settings()
+		if !settings.Enabled {
+			return agent.StreamRules{}
+		}
+		return agent.StreamRules{Rules: rules.Load(cwd, settings.Disabled), Mode: settings.Mode, Home: p.env.Home}
+	}
+}
+
+// preferences returns the settings of the terminal programs, in the agent directories of the roots.
+func (p place) preferences(mayUse func(dir string) bool, tell func(about, text string)) *preference.Store {
+	store := &preference.Store{Fs: p.fs, Usable: mayUse, Report: tell}
+	for i, r := range p.finder.Roots {
+		d := preference.Dir{Path: r.AgentDir, Program: r.Dialect}
+		if i == 0 {
+			d.Program = session.DialectOfAgentDir(r.AgentDir) // whose settings may be there
+		}
+		store.Dirs = append(store.Dirs, d)
+	}
+	return store
 }
 
 // retries returns the configured retries of failed requests.

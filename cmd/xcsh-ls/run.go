@@ -19,8 +19,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/picker"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session/library"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
@@ -82,14 +84,20 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 			err = failure{err, s.code()}
 		}
 	}()
-	in, err := prompt.input(ctx, cmd, env)
-	if err != nil {
-		return err
+	asks := first.Mode == "resume" && first.Target == ""
+	if _, ok := picker.Terminal(); asks && !ok {
+		return noTerminal()
 	}
-	if err := open(ctx, env, first); err != nil {
-		if first.Mode == "resume" && first.Target == "" && fault.Is(err, fault.Cancelled) {
-			return fault.New(fault.Cancelled, "No session selected. Pass an id or a path to --resume.")
-		}
+	in, err := prompt.input(ctx, cmd, env)
+	if err == nil && asks {
+		var chosen library.Info
+		chosen, err = pickSession(ctx, env)
+		first.Target = chosen.Path
+	}
+	if err == nil {
+		err = open(ctx, env, first)
+	}
+	if err != nil {
 		return err
 	}
 	live, err := env.Sessions.Session(ctx, env.Folders()[0])
@@ -117,6 +125,9 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 	}
 	if err := p.header(live); err != nil {
 		return err
+	}
+	if large, ok := live.Large(); ok {
+		p.event(large)
 	}
 	cancel := env.Sessions.Subscribe(func(e agent.Event) {
 		if run, ok := e.(agent.RunEvent); ok {
@@ -278,6 +289,8 @@ func (p *textPrinter) event(e event.Event) {
 			fmt.Fprintln(p.err, "Couldn't save the session:", visible.Line(e.ErrorMessage))
 		}
 		p.notSaved = e.ErrorMessage
+	case event.LargeSession:
+		fmt.Fprintln(p.err, e.Text)
 	case event.Notice:
 		fmt.Fprintln(p.err, e.Text)
 	}

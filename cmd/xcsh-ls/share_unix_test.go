@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -43,6 +44,17 @@ func shareMachine(t *testing.T, gh string) (m *machine, temp string) {
 // editor starts an editor with the given capabilities.
 func (m *machine) editor(capabilities lsptest.Fields) *lsptest.Editor {
 	m.t.Helper()
+	return m.start(capabilities, lsptest.Fields{"agentDir": m.agentDir(), "roots": []string{}})
+}
+
+// editorWith starts an editor with the given options.
+func (m *machine) editorWith(options lsptest.Fields) *lsptest.Editor {
+	m.t.Helper()
+	return m.start(lsptest.Fields{}, options)
+}
+
+func (m *machine) start(capabilities, options lsptest.Fields) *lsptest.Editor {
+	m.t.Helper()
 	log := zaptest.NewLogger(m.t)
 	ed := lsptest.Start(m.t, lsp.Options{
 		Version: "test", Commands: commands.Default, Manifest: commands.ManifestJSON, Log: log,
@@ -51,7 +63,7 @@ func (m *machine) editor(capabilities lsptest.Fields) *lsptest.Editor {
 		},
 	})
 	ed.Initialize(lsptest.Fields{
-		"initializationOptions": lsptest.Fields{"agentDir": m.agentDir(), "roots": []string{}},
+		"initializationOptions": options,
 		"workspaceFolders":      []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}},
 		"capabilities":          capabilities,
 	})
@@ -82,6 +94,59 @@ func TestShareOpensThePage(t *testing.T) {
 	requireNothingIn(t, temp)
 }
 
+// Share scripts of all programs are found: that of xcsh first, then those of omp's profile, omp and pi. A
+// directory that settings list among others runs no script.
+// Proves: O-025
+func TestShareScriptsOfEveryProgram(t *testing.T) {
+	m, temp := shareMachine(t, "echo https://gist.github.com/someone/0123abcd")
+	t.Setenv("HOME", m.home)
+	t.Setenv("OMP_PROFILE", "work")
+	t.Setenv("XDG_DATA_HOME", filepath.Join(m.home, "data"))
+	require.NoError(t, os.MkdirAll(filepath.Join(m.home, "data", "omp", "sessions"), 0o700)) // moves sessions, not scripts
+	other := filepath.Join(m.home, "elsewhere")
+	ed := m.editorWith(lsptest.Fields{"agentDir": m.agentDir(), "roots": []string{other}})
+	m.write(filepath.Join(other, "share.mjs"), `export default () => "https://example.com/settings"`)
+	via := func() string {
+		result, failure := ed.Exec("xcsh.share", nil)
+		require.Nil(t, failure)
+		var r struct{ URL string }
+		require.NoError(t, json.Unmarshal(result, &r))
+		return r.URL
+	}
+	require.Equal(t, "https://gist.github.com/someone/0123abcd", via(), "settings name no scripts")
+	for _, dir := range []string{".pi/agent", ".omp/agent", ".omp/profiles/work/agent"} {
+		m.write(filepath.Join(m.home, dir, "share.mjs"), `export default () => "https://example.com/`+dir+`"`)
+		require.Equal(t, "https://example.com/"+dir, via())
+	}
+	m.write(filepath.Join(m.agentDir(), "share.mjs"), `export default () => "https://example.com/own"`)
+	require.Equal(t, "https://example.com/own", via())
+	requireNothingIn(t, temp)
+}
+
+func TestTheProfileOfOmp(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"none":                {nil, ""},
+		"omp's":               {map[string]string{"OMP_PROFILE": "work", "PI_PROFILE": "home"}, "work"},
+		"pi's":                {map[string]string{"PI_PROFILE": "home"}, "home"},
+		"empty is no profile": {map[string]string{"OMP_PROFILE": "", "PI_PROFILE": "home"}, ""},
+		"default":             {map[string]string{"OMP_PROFILE": "default"}, ""},
+		"a path":              {map[string]string{"OMP_PROFILE": "../../work/evil"}, ""},
+		"the parent":          {map[string]string{"OMP_PROFILE": ".."}, ""},
+		"a dot at the end":    {map[string]string{"OMP_PROFILE": "a."}, ""},
+		"too long":            {map[string]string{"OMP_PROFILE": strings.Repeat("a", 65)}, ""},
+		"as long as possible": {map[string]string{"OMP_PROFILE": strings.Repeat("a", 64)}, strings.Repeat("a", 64)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, ompProfile(func(name string) (string, bool) { v, ok := tc.env[name]; return v, ok }))
+		})
+	}
+}
+
 // A page leaves the machine without its secrets, and only through the program that the user configured.
 // Proves: O-024, O-027
 func TestShareByGistOrHandler(t *testing.T) {
@@ -95,7 +160,7 @@ func TestShareByGistOrHandler(t *testing.T) {
 	result, failure := ed.Exec("xcsh.share", lsptest.Fields{"source": file})
 	require.Nil(t, failure)
 	require.JSONEq(t, `{"url":"https://gist.github.com/someone/0123abcd","previewUrl":"https://gistpreview.github.io/?0123abcd",
-		"message":"Anyone with the link can read this secret gist. 1 secret was replaced.","via":"gist","redacted":{"named":1},
+		"message":"Anyone with the link can read this secret gist. 1 secret was replaced (named 1).","via":"gist","redacted":{"named":1},
 		"replaced":[{"kind":"named","count":1,"where":["aaaaaaaa"]}]}`, string(result))
 	require.Regexp(t, `^gist create --public=false .*/talk_`+id+`\.html\n$`, m.read(calls))
 	require.NotContains(t, m.read(filepath.Join(m.home, "bin", "gh.page")), "abc123def456")

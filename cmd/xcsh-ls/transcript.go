@@ -4,26 +4,30 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/cli/browser"
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 func dumpCommand(f *flags) *cobra.Command {
 	var raw bool
+	var kept redaction
 	c := &cobra.Command{
 		Use:   "dump [ID|PATH]",
 		Short: "Print a session as text",
 		Long: "Print a session as text. By default, print the newest session of the current directory.\n" +
-			"Control characters are escaped; see --raw.",
+			"Likely secrets are replaced; see --no-redact. Control characters are escaped; see --raw.",
 		Example: examples("# Print the session whose id starts with 0190", "xcsh-ls dump 0190"),
 		Args:    takes(0, 1, "one ID or PATH"),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) error {
@@ -35,43 +39,74 @@ func dumpCommand(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a := commands.DumpArgs{Subject: commands.Subject{Source: target}, Raw: raw}
+			a := commands.DumpArgs{Subject: commands.Subject{Source: target}, Raw: raw, Redact: kept.redact(), Doubtful: kept.doubtful}
 			r, err := execute[commands.DumpResult](cmd.Context(), env, "xcsh.dump", a)
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(out, r.Text)
-			return err
+			if _, err = fmt.Fprintln(out, r.Text); err != nil {
+				return err
+			}
+			printRedaction(cmd, r.Redacted, r.Replaced, r.Doubtful)
+			return nil
 		}),
 	}
 	registerRaw(c, &raw)
+	kept.register(c)
 	return c
+}
+
+// redaction holds the flags of commands that replace secrets.
+type redaction struct {
+	none     bool
+	doubtful string
+}
+
+func (r *redaction) register(c *cobra.Command) {
+	own := c.Flags()
+	own.BoolVar(&r.none, "no-redact", false, "keep likely passwords, keys and tokens, which are replaced otherwise")
+	own.StringVar(&r.doubtful, "doubtful", "", "`keep|replace` text that may be a secret (default keep, and list it)")
+	exclusive(c, "no-redact", "doubtful")
+}
+
+// redact returns the argument of the command.
+func (r *redaction) redact() *bool {
+	if r.none {
+		return new(false)
+	}
+	return nil
 }
 
 func exportCommand(f *flags) *cobra.Command {
 	var a commands.ExportArgs
+	var kept redaction
+	var opens bool
 	c := &cobra.Command{
 		Use:   "export [ID|PATH] [OUT]",
 		Short: "Export a session as HTML, Markdown, JSONL or agent-base JSON",
 		Long: "Export a session to a file. By default, export the newest session of the current directory\n" +
-			"as an HTML page.",
+			"as an HTML page. Likely secrets are replaced; see --no-redact.",
 		Example: examples(
-			"# Export the newest session as an HTML page", "xcsh-ls export",
-			"# Export a session as Markdown, without likely secrets", "xcsh-ls export 0190 notes.md --redact",
+			"# Export the newest session as an HTML page and open it", "xcsh-ls export --open",
+			"# Export a session as Markdown, including likely secrets", "xcsh-ls export 0190 notes.md --no-redact",
 		),
 		Args: takes(0, 2, "ID|PATH and OUT"),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, args []string) (err error) {
 			if a.Source, err = source(cmd.Context(), env, args); err != nil {
 				return err
 			}
-			return export(cmd, env, a, args[min(1, len(args)):])
+			a.Redact, a.Doubtful = kept.redact(), kept.doubtful
+			return export(cmd, env, a, args[min(1, len(args)):], opens)
 		}),
 	}
 	own := c.Flags()
 	own.StringVar(&a.Format, "format", "", "output `FORMAT`: html, markdown, jsonl or agentBase (default by the extension of OUT, or html)")
 	own.StringVar(&a.Theme, "theme", "", "initial `THEME` of the HTML page: auto, light or dark (default auto)")
-	own.BoolVar(&a.Redact, "redact", false, "replace likely passwords, keys and tokens")
-	own.StringVar(&a.Doubtful, "doubtful", "", "with --redact, `keep|replace` text that may be a secret (default keep, and list it)")
+	kept.register(c)
+	own.Bool("redact", true, "the default, for scripts of earlier versions")
+	own.Lookup("redact").Hidden = true
+	exclusive(c, "redact", "no-redact")
+	own.BoolVar(&opens, "open", false, "open the page in the browser")
 	own.BoolVar(&a.Overwrite, "overwrite", false, "replace an existing file")
 	own.BoolVar(&a.IncludeTool, "include-tool", false, "include tool results in the agentBase format")
 	own.BoolVar(&a.RegisterInIndex, "register-in-index", false, "add the agentBase file to index.json in its directory")
@@ -87,10 +122,12 @@ func exportFile(cmd *cobra.Command, f flags, path string, out []string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fault.New(fault.NotFound, "File not found: %s", path)
 	}
-	return export(cmd, env, commands.ExportArgs{Subject: commands.Subject{Source: absolutePath(path)}, Overwrite: true}, out)
+	kept := redaction{none: f.noRedact}
+	a := commands.ExportArgs{Subject: commands.Subject{Source: absolutePath(path)}, Overwrite: true, Redact: kept.redact()}
+	return export(cmd, env, a, out, false)
 }
 
-func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []string) error {
+func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []string, opens bool) error {
 	if len(out) > 0 {
 		a.Path = filepath.ToSlash(out[0])
 	}
@@ -108,33 +145,49 @@ func export(cmd *cobra.Command, env *commands.Env, a commands.ExportArgs, out []
 	if r.Note != "" {
 		cmd.PrintErrln("Note: " + visible.Line(r.Note))
 	}
-	if a.Redact {
-		printRedaction(cmd, r)
+	printRedaction(cmd, r.Redacted, r.Replaced, r.Doubtful)
+	if !opens {
+		return nil
+	}
+	return openPage(a, r.Path)
+}
+
+// openPage opens an exported page in the user's browser.
+func openPage(a commands.ExportArgs, path string) error {
+	if !a.IsPage(path) {
+		return fault.New(fault.InvalidArgument, "--open needs an HTML page; %s was exported and not opened.", path)
+	}
+	browser.Stdout = os.Stderr // a browser's messages are no result
+	if err := browser.OpenURL(fileURL(path)); err != nil {
+		return fault.New(fault.IO, "The page was exported but could not be opened in a browser: %w", err).With("path", path)
 	}
 	return nil
 }
 
+// fileURL returns the file: URL of an absolute path.
+func fileURL(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
 // printRedaction lists the replaced secrets and the possible secrets that were kept.
-func printRedaction(cmd *cobra.Command, r commands.ExportResult) {
-	cmd.PrintErrln(redactedText(r.Redacted))
-	for _, of := range r.Replaced {
+func printRedaction(cmd *cobra.Command, kinds map[string]int, replaced []exporter.Replaced, doubtful []exporter.Doubt) {
+	if len(kinds) > 0 {
+		cmd.PrintErrln("Redacted: " + countsText(kinds) + " (pass --no-redact to keep them)")
+	}
+	for _, of := range replaced {
 		cmd.PrintErrln("  " + of.Kind + " in " + strings.Join(of.Where, ", "))
 	}
-	if len(r.Doubtful) == 0 {
+	if len(doubtful) == 0 {
 		return
 	}
 	cmd.PrintErrln("Kept text that may be secret; review it or pass --doubtful replace:")
-	for _, d := range r.Doubtful {
+	for _, d := range doubtful {
 		cmd.PrintErrln("  " + commands.DoubtText(d))
 	}
-}
-
-// redactedText returns how many secrets of each kind were replaced.
-func redactedText(kinds map[string]int) string {
-	if len(kinds) == 0 {
-		return "Redacted: no likely secrets found."
-	}
-	return "Redacted: " + countsText(kinds)
 }
 
 // countsText returns the count of each kind.

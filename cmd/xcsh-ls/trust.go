@@ -147,11 +147,20 @@ func (p place) rules() string {
 
 // leftOut returns the message for the user about an instructions file that is not used.
 func leftOut(path string, err error) string {
-	why := err.Error()
+	return fmt.Sprintf("The instructions in %s are not sent to the model: %s.", path, reason(err))
+}
+
+// ruleLeftOut returns the message for the user about a stream rule that is not used as it is.
+func ruleLeftOut(path string, err error) string {
+	return fmt.Sprintf("The rule in %s is not applied, or not completely: %s.", path, reason(err))
+}
+
+// reason returns the reason for which a file is not used.
+func reason(err error) string {
 	if refused, ok := errors.AsType[*intake.Refused](err); ok {
-		why = refused.Why
+		return refused.Why
 	}
-	return fmt.Sprintf("The instructions in %s are not sent to the model: %s.", path, why)
+	return err.Error()
 }
 
 // folderList is an append-only list of folders. It is safe for concurrent use.

@@ -73,6 +73,7 @@ var eventShapes = []eventShape{
 	{event.BackgroundChanged{}, "running?"},
 	{event.NotSaved{}, "errorMessage?"},
 	{event.ForeignBranch{}, "branchId? entryId? entries? program? prompt? text?"},
+	{event.LargeSession{}, "bytes text"},
 	{event.Notice{}, "text"},
 	{event.Error{}, "text? kind? errorMessage"},
 }

@@ -15,7 +15,13 @@ import (
 
 // WriteFile makes the file at path, or replaces it: after an error or a crash it has its former
 // content. Missing directories are made, readable by their owner only.
-func WriteFile(fsys afero.Fs, path string, content []byte, mode fs.FileMode) (err error) {
+func WriteFile(fsys afero.Fs, path string, content []byte, mode fs.FileMode) error {
+	return Replace(fsys, path, content, mode, func() error { return nil })
+}
+
+// Replace is WriteFile if check, which is called as late as possible, returns nil. Else it returns the error
+// of check and changes nothing.
+func Replace(fsys afero.Fs, path string, content []byte, mode fs.FileMode, check func() error) (err error) {
 	if err := MakeDirs(fsys, filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -29,6 +35,9 @@ func WriteFile(fsys afero.Fs, path string, content []byte, mode fs.FileMode) (er
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
+		err = check()
+	}
+	if err == nil {
 		err = fsys.Rename(temp, path)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,9 +15,6 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 )
-
-// anyValue matches any one JSON value in the expected messages.
-const anyValue = "<any>"
 
 // waitTurn waits until every request of the client has been answered or the server
 // waits for an answer itself.
@@ -57,12 +55,41 @@ func (ed *Editor) messagesFrom(from *int) []*Message {
 
 // lines returns the messages to compare, one per line.
 func (t turn) lines(messages []*Message) (lines []string) {
-	for _, m := range messages {
+	for _, m := range byFolder(messages) {
 		if t.stream || !m.isStreamed() {
 			lines = append(lines, strings.Replace(string(m.raw), `{"jsonrpc":"2.0",`, `{`, 1))
 		}
 	}
 	return lines
+}
+
+// byFolder sorts notifications in a row by their folders. Folders work side by side, so only the order
+// within a folder is promised.
+func byFolder(messages []*Message) []*Message {
+	messages = slices.Clone(messages)
+	for start := 0; start < len(messages); {
+		end := start
+		for end < len(messages) && messages[end].folder() != "" {
+			end++
+		}
+		slices.SortStableFunc(messages[start:end], func(a, b *Message) int { return strings.Compare(a.folder(), b.folder()) })
+		start = max(end, start+1)
+	}
+	return messages
+}
+
+// folder returns the folder that a notification is about; "" for another message.
+func (m *Message) folder() string {
+	if m.Method == "" || m.isRequest() {
+		return ""
+	}
+	var params struct {
+		Cwd string `json:"cwd"`
+	}
+	if json.Unmarshal(m.Params, &params) != nil {
+		return ""
+	}
+	return params.Cwd
 }
 
 // takeAll marks every request of the server as awaited.
@@ -84,7 +111,7 @@ func (c *conversation) compareTurn(i int, got []string) (problems []string) {
 	kept := make([]string, len(got))
 	for j, line := range got {
 		kept[j] = line
-		if j < len(want) && matches(want[j], line) {
+		if j < len(want) && c.values.matches(want[j], line) {
 			kept[j] = want[j]
 			continue
 		}
@@ -92,7 +119,8 @@ func (c *conversation) compareTurn(i int, got []string) (problems []string) {
 		if j < len(want) {
 			expected = want[j]
 		}
-		problems = append(problems, fmt.Sprintf("turn %d, message %d:\n\twant %s\n\tgot  %s", i+1, j+1, expected, line))
+		problems = append(problems, fmt.Sprintf("turn %d, message %d:%s\n\twant %s\n\tgot  %s",
+			i+1, j+1, c.values.difference(expected, line), brief(expected), brief(line)))
 	}
 	for j := len(got); j < len(want); j++ {
 		problems = append(problems, fmt.Sprintf("turn %d, message %d:\n\twant %s\n\tgot  nothing", i+1, j+1, want[j]))
@@ -106,9 +134,9 @@ func (c *conversation) compareTurn(i int, got []string) (problems []string) {
 	return problems
 }
 
-// matches reports whether two messages are equal except for the order of fields, "jsonrpc" and
-// "<any>" in want.
-func matches(want, got string) bool {
+// matches reports whether two messages are equal except for the order of fields, "jsonrpc",
+// placeholders and named values in want.
+func (v values) matches(want, got string) bool {
 	w, errW := decodeAny(want)
 	g, errG := decodeAny(got)
 	if errW != nil || errG != nil {
@@ -117,7 +145,7 @@ func matches(want, got string) bool {
 	if m, ok := w.(map[string]any); ok {
 		delete(m, "jsonrpc")
 	}
-	return equal(w, g)
+	return v.equal(w, g)
 }
 
 func decodeAny(s string) (v any, err error) {
@@ -127,33 +155,31 @@ func decodeAny(s string) (v any, err error) {
 	return v, err
 }
 
-func equal(want, got any) bool {
-	if want == anyValue {
-		return true
+func (v values) equal(want, got any) bool {
+	if name, ok := named(want); ok {
+		return v.match(name, got)
 	}
 	switch w := want.(type) {
+	case string:
+		if _, isNumber := got.(json.Number); isNumber {
+			return w == number
+		}
+		g, ok := got.(string)
+		return ok && matchString(w, g)
 	case map[string]any:
 		g, ok := got.(map[string]any)
 		if !ok || len(w) != len(g) {
 			return false
 		}
-		for k, v := range w {
-			if gv, ok := g[k]; !ok || !equal(v, gv) {
+		for k, field := range w {
+			if gv, ok := g[k]; !ok || !v.equal(field, gv) {
 				return false
 			}
 		}
 		return true
 	case []any:
 		g, ok := got.([]any)
-		if !ok || len(w) != len(g) {
-			return false
-		}
-		for i := range w {
-			if !equal(w[i], g[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(w, g, v.equal)
 	}
 	return reflect.DeepEqual(want, got)
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func RunConversation(t *testing.T, file string, server Server) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	c, err := parseConversation(data)
+	c, err := parseConversation(data, filepath.Dir(file))
 	require.NoError(t, err, file)
 	problems := c.play(t, server)
 	if !*update {
@@ -62,6 +63,7 @@ const (
 type conversation struct {
 	archive *txtar.Archive
 	turns   []turn
+	values  values
 }
 
 // turn is a section of the client and the section of the server that follows it.
@@ -72,8 +74,8 @@ type turn struct {
 	stream bool     // the section contains the streamed events
 }
 
-func parseConversation(data []byte) (*conversation, error) {
-	c := &conversation{archive: txtar.Parse(data)}
+func parseConversation(data []byte, dir string) (*conversation, error) {
+	c := &conversation{archive: txtar.Parse(data), values: values{dir}}
 	for i, f := range c.archive.Files {
 		switch {
 		case f.Name == clientFile:
@@ -90,6 +92,11 @@ func parseConversation(data []byte) (*conversation, error) {
 		case f.Name == serverFile:
 			if len(c.turns) == 0 || c.turns[len(c.turns)-1].server >= 0 {
 				c.turns = append(c.turns, turn{server: -1})
+			}
+			for _, line := range messageLines(f.Data) {
+				if strings.Contains(line, `"<any>"`) {
+					return nil, fmt.Errorf("server section: write the value instead of <any> in %s", line)
+				}
 			}
 			last := &c.turns[len(c.turns)-1]
 			last.server, last.stream = i, hasLine(f.Data, streamDirective)

@@ -43,8 +43,10 @@
 // advance. Two requests in one section are answered in any order; put them in two
 // sections. After the last section the input is closed, and the server must end.
 //
-// In the server's lines the string "<any>" matches any one value. Objects are
-// compared without regard to the order of their fields.
+// In the server's lines, parts of a string that differ from run to run are written
+// <digits>, <hex>, <path> or <time>; "<number>" is any number. {"$file":"NAME"} is the
+// value in NAME.json in the directory of the conversation, for long values that many
+// conversations share. Objects are compared without regard to the order of their fields.
 //
 // The events that stream a turn (agent_*, turn_* and message_*) are left out of server
 // sections, unless a section has the line
@@ -55,5 +57,5 @@
 // lists any event of a turn also fails if the turn streams more or fewer events before it.
 //
 // With -update the server sections and fs.after are rewritten; lines that already
-// match, with "<any>" in them, are kept.
+// match, with such parts in them, are kept, and so are these parts of NAME.json.
 package lsptest

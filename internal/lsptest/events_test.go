@@ -30,7 +30,7 @@ func TestStreamedEventsAreLeftOut(t *testing.T) {
 			streamDirective + "\n" + string(got[0].raw) + "\n" + tool + "\n" + string(got[2].raw) + "\n", 3,
 		},
 	} {
-		c, err := parseConversation([]byte("-- client --\n-- server --\n" + tc.section))
+		c, err := parseConversation([]byte("-- client --\n-- server --\n"+tc.section), "testdata")
 		require.NoError(t, err, name)
 		require.Len(t, c.compareTurn(0, c.turns[0].lines(got)), tc.problems, name)
 		want := txtar.Parse([]byte("-- client --\n-- server --\n" + tc.updated))

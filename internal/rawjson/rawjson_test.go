@@ -144,6 +144,17 @@ func TestScanEnvelope(t *testing.T) {
 	}
 }
 
+// callsIn returns the names of the tool calls in a content.
+func callsIn(content []byte) (names [][]byte) {
+	rawjson.Elements(content, func(block []byte) bool {
+		if typ, _ := rawjson.GetString(block, "type"); typ == "toolCall" {
+			names = append(names, rawjson.Get(block, "name"))
+		}
+		return true
+	})
+	return names
+}
+
 // FuzzScan holds the scanner against encoding/json, which takes the same grammar
 // (up to its nesting limit).
 func FuzzScan(f *testing.F) {
@@ -151,6 +162,8 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Add([]byte(`{"type":"message","id":"a","parentId":"b","message":{"content":"x","role":"user"}}`))
+	f.Add([]byte(`{"message":{"content":[{"type":"toolCall","name":"a"},1,[],{"name":2,"type":"tool\u0043all"},{"type":"toolCall"}],"usage":{"input":1}}}`))
+	f.Add([]byte(`{"message":{"content":[ ] , "toolName":"task","details":{"usage":{}},"content":[{"type":"toolCall","type":"x","name":"n"} ,{}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, st := rawjson.Scan(b)
 		require.LessOrEqual(t, n, len(b))
@@ -162,6 +175,10 @@ func FuzzScan(f *testing.F) {
 			require.Equal(t, string(rawjson.Get(b[:n], "parentId")), string(env.ParentID))
 			require.Equal(t, string(rawjson.Get(b[:n], "message", "role")), string(env.Role))
 			require.Equal(t, string(rawjson.Get(b[:n], "message")), string(env.Message))
+			require.Equal(t, string(rawjson.Get(b[:n], "message", "usage")), string(env.Usage))
+			require.Equal(t, string(rawjson.Get(b[:n], "message", "toolName")), string(env.ToolName))
+			require.Equal(t, string(rawjson.Get(b[:n], "message", "details")), string(env.Details))
+			require.Equal(t, callsIn(rawjson.Get(b[:n], "message", "content")), env.Calls)
 			role := make([][]byte, 1)
 			if m := rawjson.Pick(b[:n], "message", []string{"role"}, role); rawjson.Kind(env.Message) == '{' {
 				require.Equal(t, string(env.Message), string(m))

@@ -2,8 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"go/ast"
 	"io/fs"
 	"os"
 	"path"
@@ -13,9 +13,10 @@ import (
 	"strings"
 )
 
-// proof is a test that proves a statement.
+// proof is a test that proves a statement. outside says that it drives the program from outside.
 type proof struct {
 	name, qualifier string
+	outside         bool
 }
 
 // skipped are the directories without tests of the project.
@@ -25,32 +26,61 @@ var (
 	annotation = regexp.MustCompile(`^\s*(?://|#|--) Proves: (.+)$`)
 	reference  = regexp.MustCompile(`^([A-Z]+-\d+)(?: \(([^()]+)\))?$`)
 	between    = regexp.MustCompile(`, ([A-Z]+-\d+)`)
-	goTest     = regexp.MustCompile(`^func ((?:Test|Fuzz)\w+)\(`)
-	titled     = regexp.MustCompile(`^\s*(?:await )?(?:test|it|case|t\.test)\(\s*(?:"([^"]+)"|'([^']+)'|` + "`([^`]+)`" + `)`)
+	titled     = regexp.MustCompile(`^\s*(?:await )?(?:test|it|case|flow|runner\.case)(\.\w+)?\(\s*(?:"([^"]+)"|'([^']+)'|` + "`([^`]+)`" + `)(.*)$`)
 )
 
-// scan returns the tests of a repository by the ids of the statements that they prove.
-func scan(root string) (map[string][]proof, error) {
-	proofs := map[string][]proof{}
-	err := eachTest(root, func(rel string, src string) error {
-		found, err := proofsOf(rel, src)
-		for id, p := range found {
-			proofs[id] = append(proofs[id], p...)
-		}
-		return err
-	})
-	for id := range proofs {
-		slices.SortFunc(proofs[id], func(a, b proof) int {
-			return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.qualifier, b.qualifier))
-		})
-		proofs[id] = slices.Compact(proofs[id])
-	}
-	return proofs, err
+// testFile is one file with tests. ast is nil unless it is Go.
+type testFile struct {
+	rel   string // path in the repository, with slashes
+	lines []string
+	ast   *ast.File
 }
 
-// eachTest calls f for every test file, with its path in the repository.
-func eachTest(root string, f func(rel, src string) error) error {
-	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+// repositoryTests is what a repository's test files say.
+type repositoryTests struct {
+	proofs map[string][]proof // by the ids of statements
+	exists map[string]bool    // names of tests
+}
+
+// scan reads the tests of a repository.
+func scan(root string) (repositoryTests, error) {
+	tests := repositoryTests{map[string][]proof{}, map[string]bool{}}
+	tags, err := usedTags(root)
+	if err != nil {
+		return tests, err
+	}
+	packages, err := testFiles(root)
+	if err != nil {
+		return tests, err
+	}
+	for dir, files := range packages {
+		var parsed []*ast.File
+		for _, f := range files {
+			if f.ast != nil {
+				parsed = append(parsed, f.ast)
+			}
+		}
+		outside := outsideTests(dir, parsed)
+		for _, f := range files {
+			names(f, tests.exists)
+			if err := proofsOf(f, outside, tags, tests.proofs); err != nil {
+				return tests, err
+			}
+		}
+	}
+	for id := range tests.proofs {
+		slices.SortFunc(tests.proofs[id], func(a, b proof) int {
+			return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.qualifier, b.qualifier))
+		})
+		tests.proofs[id] = slices.Compact(tests.proofs[id])
+	}
+	return tests, nil
+}
+
+// testFiles returns the test files by directory.
+func testFiles(root string) (map[string][]testFile, error) {
+	packages := map[string][]testFile{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if err == nil && file != root && slices.Contains(skipped, d.Name()) {
 				err = fs.SkipDir
@@ -69,8 +99,16 @@ func eachTest(root string, f func(rel, src string) error) error {
 		if err != nil {
 			return err
 		}
-		return f(rel, string(src))
+		f := testFile{rel: rel, lines: strings.Split(string(src), "\n")}
+		if strings.HasSuffix(rel, ".go") {
+			if f.ast, err = parseGo(rel, src); err != nil {
+				return err
+			}
+		}
+		packages[path.Dir(rel)] = append(packages[path.Dir(rel)], f)
+		return nil
 	})
+	return packages, err
 }
 
 // isTest reports whether a file can have annotations. Those of this program are examples.
@@ -86,63 +124,32 @@ func isTest(rel string) bool {
 	return false
 }
 
-// proofsOf returns the annotations of one file.
-func proofsOf(rel, src string) (map[string][]proof, error) {
-	found := map[string][]proof{}
-	lines := strings.Split(src, "\n")
-	for i, line := range lines {
-		if strings.HasSuffix(rel, ".txtar") && strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
+// proofsOf adds the annotations of one file.
+func proofsOf(f testFile, outside map[string]bool, tags [][]string, to map[string][]proof) error {
+	for i, line := range f.lines {
+		if strings.HasSuffix(f.rel, ".txtar") && strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --") {
 			break
 		}
 		m := annotation.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
-		name, err := nameOf(rel, lines[i+1:])
+		place := fmt.Sprintf("%s:%d", f.rel, i+1)
+		test, err := testAt(f, i, outside)
+		if err == nil && !runs(f, tags) {
+			err = errNeverRuns
+		}
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", rel, i+1, err)
+			return fmt.Errorf("%s: %w", place, err)
 		}
 		for part := range strings.SplitSeq(between.ReplaceAllString(m[1], "\x00$1"), "\x00") {
 			r := reference.FindStringSubmatch(part)
 			if r == nil {
-				return nil, fmt.Errorf("%s:%d: want \"Proves: X-1, F-2 (qualifier)\"", rel, i+1)
+				return fmt.Errorf("%s: want \"Proves: X-1, F-2 (qualifier)\"", place)
 			}
-			found[r[1]] = append(found[r[1]], proof{name, r[2]})
+			test.qualifier = r[2]
+			to[r[1]] = append(to[r[1]], test)
 		}
 	}
-	return found, nil
-}
-
-// nameOf returns the name of a test in the table, by the lines after its annotation.
-func nameOf(rel string, after []string) (string, error) {
-	dir, base := path.Dir(rel), path.Base(rel)
-	switch {
-	case dir == "testdata/conversations":
-		return "TestConversations/" + strings.TrimSuffix(base, ".txtar"), nil
-	case dir == "cmd/xcsh-ls/testdata/script":
-		return "TestScripts/" + strings.TrimSuffix(base, ".txtar"), nil
-	case strings.HasSuffix(dir, "-client"):
-		return path.Base(dir) + "/" + strings.TrimSuffix(base, ".test.mjs"), nil
-	case !strings.HasSuffix(rel, ".go"):
-		for _, m := range titled.FindAllStringSubmatch(first(after), 1) {
-			return fmt.Sprintf("%s: %s", rel, m[1]+m[2]+m[3]), nil
-		}
-		return rel, nil
-	}
-	for _, line := range after {
-		if m := goTest.FindStringSubmatch(line); m != nil {
-			return dir + "." + m[1], nil
-		}
-		if !strings.HasPrefix(line, "//") {
-			break
-		}
-	}
-	return "", errors.New("the comment is not above a test")
-}
-
-func first(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return lines[0]
+	return nil
 }

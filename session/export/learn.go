@@ -29,6 +29,9 @@ func (r *Redactor) learn(d Doc) {
 		r.Text(text)
 	}
 	r.JSON(d.Header)
+	for _, m := range d.Messages {
+		r.JSON(m)
+	}
 	n := 0
 	for raw, err := range d.entries() {
 		if err != nil {

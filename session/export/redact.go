@@ -47,6 +47,7 @@ func (r *Redactor) Doc(d Doc) Doc {
 		labels[id] = r.TextAt("labels", label)
 	}
 	d.Tools, d.Labels = tools, labels
+	d.Messages = r.messages(d.Messages)
 	d.Entries = r.all(d.entries())
 	d.Redacted = r.Counts
 	return d
@@ -67,6 +68,15 @@ func (r *Redactor) all(entries iter.Seq2[json.RawMessage, error]) iter.Seq2[json
 			n++
 		}
 	}
+}
+
+// messages returns messages without their secrets. They have no ids, so they are counted.
+func (r *Redactor) messages(messages []json.RawMessage) []json.RawMessage {
+	clean := slices.Clone(messages)
+	for i, m := range messages {
+		clean[i] = r.jsonAt("message "+strconv.Itoa(i+1), m)
+	}
+	return clean
 }
 
 // TextAt is [Redactor.Text] for the text at a position in the document.

@@ -73,11 +73,25 @@ func TestRedactorLeavesTheRest(t *testing.T) {
 		"AKIA is a prefix", "sk-short", "https://example.com:8080/a@b", "git@github.com:a/b.git", "mailto:a@b.example", "PWD=/home/dev/x1",
 		"max_tokens=123456789x"[:17], "0123456789abcdef0123456789abcdef01234567", "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 		made("grep -r 'BEGIN RSA ", "PRIVATE KEY'"), "monkey: 12345678", "tokens: 12345678 in", "secret: ********", "eyJust a word",
+		`"nextPageToken": "abc123def456ghi"`,
 	} {
 		var r export.Redactor
 		require.Equal(t, s, r.Doc(export.Doc{SystemPrompt: s}).SystemPrompt)
 		require.Empty(t, r.Counts())
 	}
+}
+
+// Text that may be a secret stays unless the user says otherwise.
+// Proves: F-13
+func TestRedactorDoubtful(t *testing.T) {
+	t.Parallel()
+	d := export.Doc{SystemPrompt: `password = "sunshine"`}
+	var r export.Redactor
+	require.Equal(t, d.SystemPrompt, r.Doc(d).SystemPrompt)
+	require.Empty(t, r.Counts())
+	r = export.Redactor{Doubtful: true}
+	require.Equal(t, `password = "‹redacted named›"`, r.Doc(d).SystemPrompt)
+	require.Equal(t, map[string]int{"named": 1}, r.Counts())
 }
 
 // Within a line only strings change, and of those only the secret parts.

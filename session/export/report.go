@@ -12,7 +12,7 @@ import (
 type Replaced struct {
 	Kind  string   `json:"kind"`
 	Count int      `json:"count"`
-	Where []string `json:"where" jsonschema:"Ids of the entries, or: header, title, system prompt, tools, labels. At most 50."`
+	Where []string `json:"where" jsonschema:"Ids of the entries, or: message N of a dump, header, title, system prompt, tools, labels. At most 50."`
 }
 
 // Doubt is a passage that may be a secret. It does not hold the value itself.

@@ -156,6 +156,9 @@ func TestTextArguments(t *testing.T) {
 // Proves: O-019, O-020, O-021
 func TestTextExecutions(t *testing.T) {
 	t.Parallel()
+	for _, role := range []string{"bashExecution", "pythonExecution"} {
+		require.NotContains(t, dumpOf(t, `{"role":"`+role+`","command":"hidden","code":"hidden","excludeFromContext":true}`), "hidden")
+	}
 	require.Equal(t, "## Bash Execution\n\nRan `x`\n(no output)\n\n(command cancelled)",
 		dumpOf(t, `{"role":"bashExecution","command":"x","cancelled":true,"exitCode":1}`))
 	require.Equal(t, "## Python Execution\n\nRan Python:\n```python\nx\n```\nOutput:\n```\ny\n```\n\nExecution failed with code -2",

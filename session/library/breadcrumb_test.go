@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
@@ -31,6 +32,7 @@ func TestReadBreadcrumb(t *testing.T) {
 		{"paths with spaces", "/w w\n/s/a b.jsonl\n", "/w w", "/s/a b.jsonl", true},
 		{"one line", "/w\n", "", "", false},
 		{"an empty first line", "\n/s/a.jsonl\n", "", "", false},
+		{"an empty second line", "/w\n\nfresh\n", "", "", false},
 		{"nothing", "", "", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,6 +89,7 @@ func TestBreadcrumbNeverEscapes(t *testing.T) {
 			require.NoError(t, filepath.Walk(top, func(path string, info os.FileInfo, err error) error {
 				if err == nil && !info.IsDir() {
 					files = append(files, filepath.Dir(path))
+					require.NotRegexp(t, `\\|\.\.|^\.`, filepath.Base(path))
 				}
 				return err
 			}))
@@ -111,6 +114,13 @@ func TestWriteBreadcrumbFails(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, exists)
 	}
+
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "t1", "full"), 0o700))
+	require.Error(t, library.WriteBreadcrumb(afero.NewOsFs(), dir, "t1", "/w", "/s/a.jsonl"), "a directory has the name")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 1, "no temporary file is left")
 }
 
 // noRenameFs fails every rename.
@@ -158,8 +168,13 @@ func TestFinderBreadcrumb(t *testing.T) {
 			require.Equal(t, old, file)
 		}
 	}
+	peer := library.AgentPlaces("/home/zed/.pi/agent")
+	require.NoError(t, library.WriteBreadcrumb(fs, peer.Terminals, "t2", "/w", old))
+	f.Roots = append([]library.Root{{Places: peer, Dialect: session.Pi}}, f.Roots...)
+	_, ok := f.Breadcrumb("/w", "t2")
+	require.False(t, ok, "another program's breadcrumbs are not followed")
 	f.RealPath = links(map[string]string{"/v": "/w"})
-	_, ok := f.Breadcrumb("/v", "t1")
+	_, ok = f.Breadcrumb("/v", "t1")
 	require.False(t, ok, "directories are compared without following links")
 	require.NoError(t, fs.Remove(old))
 	_, ok = f.Breadcrumb("/w", "t1")

@@ -202,8 +202,8 @@ func TestSameCwd(t *testing.T) {
 	f := kit.NewFinder(afero.NewMemMapFs())
 	f.RealPath = links(map[string]string{"/link": "/real"})
 	for pair, want := range map[[2]string]bool{
-		{"/a", "/a/"}: true, {"/a/../b", "/b"}: true, {"/link", "/real"}: true, {"/a", "/b"}: false,
-		{"/a", "/A"}: false, {`C:\A`, `c:\a\`}: true, {"/a", ""}: false,
+		{"/a", "/a/"}: true, {"/a/../b", "/b"}: true, {"/link", "/real"}: true, {"/real", "/link"}: true, {"/a", "/b"}: false,
+		{"/a", "/A"}: false, {`C:\A-Z`, `c:\a-z\`}: true, {`C:/a/b`, `C:\a\b`}: true, {`\\s/d/a`, `\\s\d\a`}: true, {"/a", ""}: false,
 	} {
 		require.Equal(t, want, f.SameCwd(pair[0], pair[1]), "%q", pair)
 	}

@@ -277,6 +277,9 @@ func TestDescribeTexts(t *testing.T) {
 	require.Equal(t, "one", info.Name)
 	require.Equal(t, 5, info.MessageCount)
 	require.Equal(t, 2, info.Branches)
+
+	info = describeLines(t, infoHeader, `{"type":"message","id":"a","parentId":null,"message":{"role":"assistant","content":"ans"}}`)
+	require.Equal(t, "(no messages)", info.FirstMessage)
 }
 
 // TestListNamesLikeDescribe: the name of a session does not depend on whether all of its
@@ -356,4 +359,12 @@ func TestDescribeRefuses(t *testing.T) {
 	require.Equal(t, fault.IO, fault.KindOf(err))
 	_, err = describe(fs, os.DevNull, session.Xcsh)
 	require.Equal(t, fault.IO, fault.KindOf(err), "a device or pipe is not waited for")
+	for name, text := range map[string]string{
+		"empty": "", "no JSON": "hello\n", "an entry": `{"type":"message","id":"a"}` + "\n", "a number for an id": `{"type":"session","id":1}` + "\n",
+	} {
+		file := filepath.Join(dir, "file.jsonl")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		_, err = describe(fs, file, session.Xcsh)
+		require.Equal(t, fault.Damaged, fault.KindOf(err), name)
+	}
 }

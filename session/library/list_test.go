@@ -81,9 +81,10 @@ func TestListReadsOnlyItsOwnDirectory(t *testing.T) {
 	f := kit.NewFinder(fs)
 	kit.PutSession(t, fs, kit.SessionsRoot+"/--one--/a.jsonl", kit.Chat("a", "/one", "hello"), 0)
 	kit.PutSession(t, fs, kit.SessionsRoot+"/--two--/b.jsonl", kit.Chat("b", "/two", "hello"), 0)
+	kit.PutSession(t, fs, kit.SessionsRoot+"/--two--/stray.jsonl", kit.Chat("stray", "/one", "hello"), 0)
 	kit.PutSession(t, fs, "/flat/c.jsonl", kit.Chat("c", "/three", "hello"), 0)
-	require.Equal(t, []string{kit.SessionsRoot + "/--one--/a.jsonl"}, kit.Listed(t, f, "/one"))
-	require.Len(t, kit.ListedAll(t, f), 2)
+	require.Equal(t, []string{kit.SessionsRoot + "/--one--/a.jsonl"}, kit.Listed(t, f, "/one"), "another directory is not read")
+	require.Len(t, kit.ListedAll(t, f), 3)
 
 	infos, _, err := f.List(t.Context(), "/one", library.ListOptions{SessionDir: "/flat"})
 	require.NoError(t, err)
@@ -188,10 +189,11 @@ func TestListLeavesOutEmptySessions(t *testing.T) {
 	dir := kit.SessionsRoot + "/--w--/"
 	kit.PutSession(t, fs, dir+"empty.jsonl", kit.Chat("empty", "/w"), 0)
 	kit.PutSession(t, fs, dir+"full.jsonl", kit.Chat("full", "/w", "hello"), time.Hour)
-	require.Equal(t, []string{dir + "full.jsonl"}, kit.Listed(t, f, "/w"))
+	kit.PutSession(t, fs, dir+"quiet.jsonl", kit.Chat("quiet", "/w")+`{"type":"label","id":"l","parentId":null,"targetId":"x"}`+"\n", 2*time.Hour)
+	require.Equal(t, []string{dir + "full.jsonl"}, kit.Listed(t, f, "/w"), "entries that are no messages do not count")
 	infos, _, err := f.List(t.Context(), "/w", library.ListOptions{IncludeEmpty: true})
 	require.NoError(t, err)
-	require.Equal(t, []string{dir + "empty.jsonl", dir + "full.jsonl"}, kit.PathsOf(infos))
+	require.Equal(t, []string{dir + "empty.jsonl", dir + "full.jsonl", dir + "quiet.jsonl"}, kit.PathsOf(infos))
 	require.Equal(t, library.NoMessages, infos[0].FirstMessage)
 }
 

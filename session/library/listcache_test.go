@@ -90,6 +90,8 @@ func putStore(t testing.TB, fs afero.Fs) library.Finder {
 	return f
 }
 
+// TestListCacheSavesReading: a second list opens no session.
+// Proves: A-002
 func TestListCacheSavesReading(t *testing.T) {
 	t.Parallel()
 	kit.OnEveryFs(t, func(t *testing.T, fs afero.Fs) {
@@ -289,7 +291,7 @@ func TestListCacheOfAnotherRoot(t *testing.T) {
 
 // TestListCacheDamaged: with any damage to the cache, the list is correct, and the next
 // one is fast again.
-// Proves: AB-012
+// Proves: A-003, A-023, AB-011, AB-012
 func TestListCacheDamaged(t *testing.T) {
 	t.Parallel()
 	fs := afero.NewMemMapFs()
@@ -318,8 +320,15 @@ func TestListCacheDamaged(t *testing.T) {
 		try(good[:i], fmt.Sprintf("cut to %d", i))
 	}
 	try(append(slices.Clone(good), 0), "longer")
-	try([]byte(strings.Replace(string(good), "list 1", "list 2", 1)), "another version")
-	try([]byte("{}"), "JSON")
+	for _, version := range []string{"1", "3", "10", "9.9", ""} {
+		require.Contains(t, string(good), "list 2\n")
+		reading.take()
+		try([]byte(strings.Replace(string(good), "list 2\n", "list "+version+"\n", 1)), "version "+version)
+		require.Len(t, reading.take(), 4, "all are read again")
+	}
+	for _, other := range []string{"{}", `{"sessions":null}`, `{"version":"9.9"}`, "garbage", "\x00"} {
+		try([]byte(other), other)
+	}
 	for _, body := range []string{"", "\x00", "\x00\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", strings.Repeat("\x80", 20), "\x02/x\x05\x04\x03abc"} {
 		try(library.SealListCache([]byte(body)), fmt.Sprintf("a right checksum of %q", body))
 	}
@@ -328,8 +337,10 @@ func TestListCacheDamaged(t *testing.T) {
 	require.Empty(t, reading.take())
 
 	require.NoError(t, fs.Remove(cache))
-	all(t, f)
-	require.Len(t, reading.take(), 4)
+	requireListAsRead(t, f)
+	require.Len(t, reading.take(), 8, "both lists read all")
+	requireListAsRead(t, f)
+	require.Len(t, reading.take(), 4, "the cache was written again")
 	require.NoError(t, fs.Remove(cache))
 	require.NoError(t, fs.MkdirAll(cache+"/x", 0o700))
 	requireListAsRead(t, f)
@@ -392,7 +403,7 @@ func TestListCacheOnAReadOnlyHome(t *testing.T) {
 	require.Equal(t, before, kit.StoreHash(t, fs))
 }
 
-// Proves: AB-011, AB-017, AB-018
+// Proves: AB-017, AB-018
 func TestListCacheFiles(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()

@@ -54,6 +54,9 @@ func TestLostSessions(t *testing.T) {
 			if l.Path == pi {
 				require.Contains(t, l.Advice, "xcsh.fork")
 			}
+			if l.Path == at("-p/gone.jsonl") {
+				require.Contains(t, l.Advice, `"to": DIRECTORY`, "its own directory is gone")
+			}
 			if l.Path == at("-wrong/a.jsonl") {
 				require.Contains(t, l.Advice, `"to": "/home/zed/p"`)
 			}

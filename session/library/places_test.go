@@ -27,6 +27,10 @@ func environment(system string, vars map[string]string, existing ...string) libr
 func TestDefaultPlaces(t *testing.T) {
 	t.Parallel()
 	standard := library.AgentPlaces("/home/zed/.xcsh/agent")
+	require.Equal(t, library.Places{
+		AgentDir: "/home/zed/.xcsh/agent", Sessions: "/home/zed/.xcsh/agent/sessions", Blobs: "/home/zed/.xcsh/agent/blobs",
+		Terminals: "/home/zed/.xcsh/agent/terminal-sessions", History: "/home/zed/.xcsh/agent/history.db",
+	}, standard)
 	moved := standard
 	moved.Sessions, moved.Blobs, moved.History = "/data/xcsh/sessions", "/data/xcsh/blobs", "/data/xcsh/history.db"
 	state := standard
@@ -104,18 +108,21 @@ func TestPeerPlaces(t *testing.T) {
 func TestListingsFollowTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name string
-		env  library.Env
+		name     string
+		env      library.Env
+		sessions string
 	}{
-		{"default", environment("linux", nil)},
-		{"agent directory", environment("linux", map[string]string{"PI_CODING_AGENT_DIR": "/agents/mine"})},
-		{"XDG", environment("linux", map[string]string{"XDG_DATA_HOME": "/data"}, "/data/xcsh")},
+		{"default", environment("linux", nil), "/home/zed/.xcsh/agent/sessions"},
+		{"agent directory", environment("linux", map[string]string{"PI_CODING_AGENT_DIR": "/agents/mine"}), "/agents/mine/sessions"},
+		{"XDG", environment("linux", map[string]string{"XDG_DATA_HOME": "/data"}, "/data/xcsh"), "/data/xcsh/sessions"},
+		{"XDG in macOS", environment("darwin", map[string]string{"XDG_DATA_HOME": "/data"}, "/data/xcsh"), "/data/xcsh/sessions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			places, err := library.DefaultPlaces(c.env)
 			require.NoError(t, err)
 			fs := afero.NewMemMapFs()
+			require.Equal(t, filepath.FromSlash(c.sessions), places.Sessions)
 			file := filepath.Join(places.Sessions, "--opt-x--", "a.jsonl")
 			kit.PutSession(t, fs, file, kit.Chat("a1", "/opt/x", "hello"), 0)
 			f := kit.NewFinder(fs)

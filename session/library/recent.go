@@ -16,6 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
 // defaultRecent is the default number of recent sessions.
@@ -219,7 +220,7 @@ func oneLine(s string) string {
 		s = s[:i]
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7F && r <= 0x9F || session.Reorders(r) {
+		if r < 0x20 || r >= 0x7F && r <= 0x9F || own.Reorders(r) {
 			return -1
 		}
 		return r

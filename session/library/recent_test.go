@@ -88,7 +88,7 @@ func TestRecentNames(t *testing.T) {
 		{"forty-one do not", titled("i", "/w", strings.Repeat("x", 41)), strings.Repeat("x", 39) + "…"},
 		{"a character is not cut in half", titled("i", "/w", rockets), strings.Repeat("🚀", 19) + "…"},
 		{"an ellipsis after an odd unit", titled("i", "/w", "x"+rockets), "x" + strings.Repeat("🚀", 19) + "…"},
-		{"control characters and what follows a line", titled("i", "/w", "My \atitle\x7f\nsecond"), "My title"},
+		{"control characters and what follows a line", titled("i", "/w", "My \atitle\x7f\u0085\u009f\nsecond"), "My title"},
 		{"outer space of every kind", titled("i", "/w", "\u00a0\ufeff name \u3000"), "name"},
 		{"a title of nothing falls to the id", titled("the-id", "/w", "\x01\x02"), "the-id"},
 		{"an id of nothing falls to the file", kit.Chat("\x01", "/w"), "a"},
@@ -179,7 +179,7 @@ func TestRecentReadsOnlyTheBeginning(t *testing.T) {
 	require.LessOrEqual(t, read, 2*64<<10)
 }
 
-// Proves
+// Proves
 func TestRecentOrderAndLimit(t *testing.T) {
 	t.Parallel()
 	kit.OnEveryFs(t, func(t *testing.T, fs afero.Fs) {

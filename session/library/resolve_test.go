@@ -203,7 +203,11 @@ func TestTargetPath(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, ok, "%q is no path", id)
 	}
-	path, ok, err := f.TargetPath("/w", "new/s.jsonl")
+	path, ok, err := f.TargetPath("/w", "s.jsonl")
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, filepath.Join("/w", "s.jsonl"), path)
+	path, ok, err = f.TargetPath("/w", "new/s.jsonl")
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.Equal(t, filepath.Join("/w", "new", "s.jsonl"), path, "it need not exist")

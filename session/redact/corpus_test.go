@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/session/redact"
@@ -27,37 +28,39 @@ func (s score) rate() float64 { return float64(s.hits) / float64(max(1, s.tries)
 // carrier if all are.
 const drawsPerKind = 5
 
+// missed are the kinds that are not found in a carrier, of which the next line, or the next word, may be
+// anything. All other kinds are found in all other carriers.
+var missed = map[string]string{
+	"keys/wrapped line": "aws access key, aws temporary key, scaleway, docker hub, paypal braintree, password hash",
+	"context/URL":       "pgpass",
+	"context/Markdown":  "pgpass",
+	"context/continued": "seed phrase",
+	"context/sum":       "redis url, xml element, pgpass, redis-cli, sudo, sql role, seed phrase",
+	"context/wrapped line": "aws secret, redis url, ado.net, libpq, jdbc, env password, env word, pgpassword, yaml password, go short, " +
+		"go typed, python keyword, ruby hash, properties, xml element, xml attributes, powershell, netrc, pgpass, curl user, mysql, sshpass, " +
+		"docker login, password option, password option equals, redis-cli, ldapsearch, openssl, sudo, htpasswd, sql role, sentence, django, " +
+		"cloudflare, cisco",
+}
+
 func TestCorpusIsFound(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(keyKinds), 120)
-	for name, tc := range map[string]struct {
-		kinds []kind
-		least float64
-	}{
-		"keys":    {keyKinds, .95},
-		"context": {contextKinds, .90},
-	} {
+	for name, kinds := range map[string][]kind{"keys": keyKinds, "context": contextKinds} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var table strings.Builder
 			for _, c := range carriers {
-				of, missed := hits(c, tc.kinds)
-				fmt.Fprintf(&table, "%-15s %8s %5.1f %%  %s\n", c.name, of, 100*of.rate(), strings.Join(missed, ", "))
-				least := tc.least
-				if name == "context" && c.name == "wrapped line" {
-					least = .5 // of a short password, the next line may be anything
-				}
-				if of.rate() < least {
-					t.Errorf("%s: %s is less than %.0f %%", c.name, of, 100*least)
-				}
+				of, not := hits(c, kinds)
+				fmt.Fprintf(&table, "%-15s %8s %5.1f %%  %s\n", c.name, of, 100*of.rate(), strings.Join(not, ", "))
+				assert.Equal(t, missed[name+"/"+c.name], strings.Join(not, ", "), c.name)
 			}
-			t.Logf("%d kinds\n%s", len(tc.kinds), table.String())
+			t.Logf("%d kinds\n%s", len(kinds), table.String())
 		})
 	}
 }
 
 // hits tries all kinds in a carrier.
-func hits(c carrier, kinds []kind) (of score, missed []string) {
+func hits(c carrier, kinds []kind) (of score, not []string) {
 	scanner := redact.NewScanner()
 	for i, k := range kinds {
 		r := drawer(uint64(i))
@@ -73,10 +76,10 @@ func hits(c carrier, kinds []kind) (of score, missed []string) {
 		if found {
 			of.hits++
 		} else {
-			missed = append(missed, k.name)
+			not = append(not, k.name)
 		}
 	}
-	return of, missed
+	return of, not
 }
 
 // redacted is a text without its certain secrets.

@@ -22,17 +22,17 @@ type GCResult struct {
 	Moved   []string    `json:"moved"`          // files that went there
 	Removed []string    `json:"removed"`        // locks, and files that were in the trash
 	Kept    []string    `json:"kept"`           // images that are in use after all
-	Failed  []GCFailure `json:"failed"`
+	Failed  []gcFailure `json:"failed"`
 }
 
-// GCFailure is something that could not be removed.
-type GCFailure struct {
+// gcFailure is something that could not be removed.
+type gcFailure struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
 }
 
 func (r *GCResult) fail(path string, err error) {
-	r.Failed = append(r.Failed, GCFailure{Path: path, Message: fault.OneLine(err.Error())})
+	r.Failed = append(r.Failed, gcFailure{Path: path, Message: fault.OneLine(err.Error())})
 }
 
 // Remove moves unused images and leftovers to the trash and removes stale locks; files
@@ -41,7 +41,7 @@ func (r *GCResult) fail(path string, err error) {
 // again before and after images are moved. An error means that nothing could be started;
 // later failures are in the result.
 func (g *Garbage) Remove(ctx context.Context) (GCResult, error) {
-	r := GCResult{Moved: []string{}, Removed: []string{}, Kept: []string{}, Failed: []GCFailure{}}
+	r := GCResult{Moved: []string{}, Removed: []string{}, Kept: []string{}, Failed: []gcFailure{}}
 	l := g.look
 	if err := l.search(ctx, len(g.Blobs) > 0, nil); err != nil {
 		return r, err

@@ -52,7 +52,7 @@ func TestAnswers(t *testing.T) {
 		"no, and a failure":               {script: `echo '{"cancel": true}'; exit 3`, report: "a.sh| The hook a.sh failed at session_before_fork (exit status 3)."},
 		"a failure with a reason":         {script: `echo 'no such	thing' >&2; exit 1`, report: "a.sh| The hook a.sh failed at session_before_fork (exit status 1): no such thing."},
 		"a signal":                        {script: `kill -9 $$`, report: "a.sh| The hook a.sh failed at session_before_fork (signal: killed)."},
-		"far too much":                    {script: `yes '{"cancel": true}' | head -c 3000000`, report: "a.sh| The hook a.sh returned more than 65536 bytes for session_before_fork."},
+		"far too much":                    {script: `yes '{"cancel": true}' | head -c 3000000`, report: "a.sh| The hook a.sh returned more than 1048576 bytes for session_before_fork."},
 		"far too much of a complaint":     {script: `yes | head -c 3000000 >&2`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@
 package script_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,7 +38,7 @@ func TestTheTableOfEventsIsThatOfTheCode(t *testing.T) {
 
 func TestTheTimesAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
-	ask, notify, drain := script.New(script.Config{}).Limits()
+	ask, compact, notify, drain := script.New(script.Config{}).Limits()
 	var times []time.Duration
 	for _, m := range regexp.MustCompile(`\*\*(\d+) seconds\*\*`).FindAllStringSubmatch(docs(t), -1) {
 		d, err := time.ParseDuration(m[1] + "s")
@@ -45,6 +46,7 @@ func TestTheTimesAreThoseOfTheCode(t *testing.T) {
 		times = append(times, d)
 	}
 	require.Equal(t, []time.Duration{ask, notify, drain}, times)
+	require.Contains(t, docs(t), fmt.Sprintf("**%d minutes** before a compaction", int(compact.Minutes())))
 }
 
 // The example is the starting point of users, so it is run, on a Friday and on another day.
@@ -79,6 +81,37 @@ func TestTheExampleWorks(t *testing.T) {
 			require.Equal(t, !friday, strings.Contains(log, `{"type":"session_before_fork","cwd":"`))
 			require.Contains(t, log, `{"type":"session_tree","cwd":"`)
 			require.Empty(t, w.allReports())
+		})
+	}
+}
+
+// TestTheExampleOfEntriesWorks: on a branch with a ticket the model gets a message, elsewhere nothing.
+func TestTheExampleOfEntriesWorks(t *testing.T) {
+	t.Parallel()
+	_, example, _ := strings.Cut(docs(t), "<!-- entries example -->\n```sh\n")
+	example, _, found := strings.Cut(example, "```")
+	require.True(t, found)
+	for branch, content := range map[string]string{"ABC-12-parser": `"This work belongs to the ticket ABC-12."`, "main": ""} {
+		t.Run(branch, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			bin := filepath.Join(filepath.Dir(w.dir), "bin")
+			require.NoError(t, os.Mkdir(bin, 0o700))
+			write(t, bin+"/git", "#!/bin/sh\n[ \"$*\" = 'branch --show-current' ] && echo "+branch+"\n", 0o700)
+			write(t, w.dir+"/ticket.real", example, 0o600)
+			w.put(t, "ticket.sh", `PATH=`+bin+`:$PATH exec sh "${0%.sh}.real"`)
+			added := w.collect()
+			w.After(t.Context(), w.event(hook.Start))
+			w.After(t.Context(), w.event(hook.Tree))
+			w.Close(t.Context())
+			require.Empty(t, w.allReports())
+			if content == "" {
+				require.Empty(t, added())
+				return
+			}
+			require.Equal(t, []addition{{w.event(hook.Start), "ticket.sh", []hook.Entry{
+				{Type: hook.CustomMessage, CustomType: "ticket", Content: []byte(content), Display: true},
+			}}}, added())
 		})
 	}
 }

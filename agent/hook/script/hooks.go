@@ -2,8 +2,9 @@ package script
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 const (
 	askFor           = 5 * time.Second  // how long an executable may think about a question
+	compactFor       = 2 * time.Minute  // how long before a compaction, for which it may write the summary
 	notifyFor        = 10 * time.Second // how long it may take for a notification
 	drainFor         = 2 * time.Second  // how long all may take at the end
 	maxNotifications = 256              // how many events of a folder may wait
@@ -46,16 +48,26 @@ type Hooks struct {
 	limits  limits
 	working sync.WaitGroup // queues that are worked off
 
+	add hook.Add // nil if entries cannot be added; set before the first event
+
 	mu     sync.Mutex
 	queues map[string]*queue // guarded by mu; by workspace folder, only those that are not empty
 	closed bool              // guarded by mu
 }
 
 // limits are the times of the constants above.
-type limits struct{ ask, notify, drain time.Duration }
+type limits struct{ ask, compact, notify, drain time.Duration }
+
+// before returns the limit of a question.
+func (l limits) before(name hook.Name) time.Duration {
+	if name == hook.BeforeCompact {
+		return l.compact
+	}
+	return l.ask
+}
 
 var (
-	_ hook.Hook   = (*Hooks)(nil)
+	_ hook.Writer = (*Hooks)(nil)
 	_ hook.Closer = (*Hooks)(nil)
 )
 
@@ -64,12 +76,15 @@ func New(c Config) *Hooks {
 	if c.Report == nil {
 		c.Report = func(string, string) {}
 	}
-	return &Hooks{config: c, limits: limits{askFor, notifyFor, drainFor}, queues: map[string]*queue{}}
+	return &Hooks{config: c, limits: limits{askFor, compactFor, notifyFor, drainFor}, queues: map[string]*queue{}}
 }
 
+// Attach implements [hook.Writer].
+func (h *Hooks) Attach(add hook.Add) { h.add = add }
+
 // Before calls each executable, in the order of their names, until one refuses. It returns no
-// error: each failure is reported separately, and the next one is called.
-func (h *Hooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error) {
+// error: each failure is reported separately, and the next one is called. The last compaction wins.
+func (h *Hooks) Before(ctx context.Context, e hook.Event) (d hook.Decision, err error) {
 	files := h.files(e.Cwd)
 	if len(files) == 0 {
 		return hook.Decision{}, nil
@@ -80,33 +95,54 @@ func (h *Hooks) Before(ctx context.Context, e hook.Event) (hook.Decision, error)
 	}
 	for _, file := range files {
 		answer, err := h.ask(ctx, c, file)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return hook.Decision{}, nil // the question was cancelled
-		case err != nil:
+		}
+		if err != nil {
 			h.failed(file, err)
-		case answer.Cancel:
+		}
+		h.addEntries(ctx, c, file, answer.Entries)
+		if answer.Cancel {
 			return hook.Decision{Cancel: true, By: plain(file.name), Reason: plain(answer.Reason)}, nil
 		}
+		if answer.Compaction != nil {
+			answer.Compaction.By = plain(file.name)
+			d.Compaction = answer.Compaction
+		}
 	}
-	return hook.Decision{}, nil
+	return d, nil
 }
 
-// answer is the response of an executable to a question.
-type answer struct {
-	Cancel bool   `json:"cancel"`
-	Reason string `json:"reason"`
-}
-
-func (h *Hooks) ask(ctx context.Context, c call, file file) (a answer, err error) {
-	out, err := c.run(ctx, h.limits.ask, file, h.config.Dir)
+// ask runs an executable before a change. The answer may be valid in part if there is an error.
+func (h *Hooks) ask(ctx context.Context, c call, file file) (hook.Answer, error) {
+	out, err := c.run(ctx, h.limits.before(c.event.Name), file, h.config.Dir)
 	if err != nil || len(out) == 0 {
-		return answer{}, err
+		return hook.Answer{}, err
 	}
-	if err := json.Unmarshal(out, &a); err != nil {
-		return answer{}, fmt.Errorf(`did not return {"cancel": true, "reason": "..."} for %s`, c.event)
+	return c.answer(out)
+}
+
+// answer reads the output of an executable.
+func (c call) answer(out []byte) (hook.Answer, error) {
+	a, err := hook.ParseAnswer(c.event.Name, out)
+	if err != nil {
+		err = fmt.Errorf("%w for %s", err, c.event.Name)
 	}
-	return a, nil
+	return a, err
+}
+
+// addEntries adds the entries of an answer to the session of the event.
+func (h *Hooks) addEntries(ctx context.Context, c call, file file, entries []hook.Entry) {
+	if len(entries) == 0 {
+		return
+	}
+	err := errors.New("entries are not supported here")
+	if h.add != nil {
+		err = h.add(ctx, c.event, plain(file.name), entries)
+	}
+	if err != nil {
+		h.failed(file, fmt.Errorf("could not add entries to the session: %s", strings.TrimSuffix(plain(err.Error()), ".")))
+	}
 }
 
 // After queues the notification of an event for the executables, after the folder's pending ones.

@@ -1,12 +1,15 @@
 package script
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 )
 
 // notification is an event to be sent to executables.
@@ -29,7 +32,7 @@ func (h *Hooks) enqueue(ctx context.Context, t notification) bool {
 	if h.closed {
 		return false
 	}
-	q := h.queues[t.call.cwd]
+	q := h.queues[t.call.event.Cwd]
 	if q != nil {
 		if len(q.waiting) >= maxNotifications {
 			return false
@@ -40,11 +43,11 @@ func (h *Hooks) enqueue(ctx context.Context, t notification) bool {
 	// The caller does not wait for the executables, and its ctx may end before them.
 	ctx, kill := context.WithCancel(context.WithoutCancel(ctx))
 	q = &queue{waiting: []notification{t}, kill: kill}
-	h.queues[t.call.cwd] = q
+	h.queues[t.call.event.Cwd] = q
 	h.working.Go(func() {
 		defer kill()
 		for {
-			t, ok := h.next(q, t.call.cwd)
+			t, ok := h.next(q, t.call.event.Cwd)
 			if !ok {
 				return
 			}
@@ -68,13 +71,18 @@ func (h *Hooks) next(q *queue, cwd string) (t notification, ok bool) {
 
 func (h *Hooks) notify(ctx context.Context, t notification) {
 	for _, file := range t.files {
-		_, err := t.call.run(ctx, h.limits.notify, file, h.config.Dir)
+		out, err := t.call.run(ctx, h.limits.notify, file, h.config.Dir)
 		if ctx.Err() != nil {
 			return // reported by kill
+		}
+		var answer hook.Answer
+		if err == nil && bytes.HasPrefix(out, []byte("{")) { // other output is ignored
+			answer, err = t.call.answer(out)
 		}
 		if err != nil {
 			h.failed(file, err)
 		}
+		h.addEntries(ctx, t.call, file, answer.Entries)
 	}
 }
 

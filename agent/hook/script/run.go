@@ -21,7 +21,7 @@ import (
 
 const (
 	// mostOutput is the size of the part of an executable's output that is kept, in bytes.
-	mostOutput = 64 << 10
+	mostOutput = hook.MaxAnswer
 
 	// mostWords is how much of a reason, or of a complaint, is shown, in characters.
 	mostWords = 300
@@ -33,8 +33,7 @@ const (
 
 // call is an event as executables are called with it.
 type call struct {
-	event   hook.Name
-	cwd     string
+	event   hook.Event
 	payload []byte   // one line of JSON
 	pass    []string // names of further variables
 }
@@ -46,7 +45,7 @@ func (h *Hooks) newCall(e hook.Event) (call, error) {
 	if err := enc.Encode(e); err != nil {
 		return call{}, err
 	}
-	c := call{event: e.Name, cwd: e.Cwd, payload: line.Bytes()}
+	c := call{event: e, payload: line.Bytes()}
 	if h.config.PassEnv != nil {
 		c.pass = h.config.PassEnv(e.Cwd)
 	}
@@ -59,15 +58,15 @@ func (h *Hooks) newCall(e hook.Event) (call, error) {
 func (c call) run(ctx context.Context, limit time.Duration, file file, dir string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if isDir(c.cwd) {
-		dir = c.cwd
+	if isDir(c.event.Cwd) {
+		dir = c.event.Cwd
 	}
 	var out, complaint capped
 	var err error
 	for {
 		cmd := exec.CommandContext(limited, file.path)
 		cmd.Dir = dir
-		cmd.Env = append(environ.Keep(cmd.Environ(), c.pass...), "XCSH_HOOK_EVENT="+string(c.event)) // Environ has PWD, which follows Dir
+		cmd.Env = append(environ.Keep(cmd.Environ(), c.pass...), "XCSH_HOOK_EVENT="+string(c.event.Name)) // Environ has PWD, which follows Dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(c.payload), &out, &complaint
 		cmd.WaitDelay = lingerFor
 		procgroup.Own(cmd)
@@ -82,13 +81,13 @@ func (c call) run(ctx context.Context, limit time.Duration, file file, dir strin
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("was cancelled at %s: %w", c.event, context.Cause(ctx))
+		return nil, fmt.Errorf("was cancelled at %s: %w", c.event.Name, context.Cause(ctx))
 	case limited.Err() != nil:
-		return nil, fmt.Errorf("exceeded the time limit of %g s for %s and was killed", limit.Seconds(), c.event)
+		return nil, fmt.Errorf("exceeded the time limit of %g s for %s and was killed", limit.Seconds(), c.event.Name)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return nil, failure(c.event, err, complaint.kept)
+		return nil, failure(c.event.Name, err, complaint.kept)
 	case out.full:
-		return nil, fmt.Errorf("returned more than %d bytes for %s", mostOutput, c.event)
+		return nil, fmt.Errorf("returned more than %d bytes for %s", mostOutput, c.event.Name)
 	}
 	return bytes.TrimSpace(out.kept), nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
@@ -21,6 +22,7 @@ const defaultBaseURL = "https://api.anthropic.com"
 type Client struct {
 	options guard.Options
 	strict  strict.Memory
+	tiers   tier.Memory
 }
 
 // New returns a client.
@@ -28,7 +30,7 @@ func New(o guard.Options) *Client { return &Client{options: o} }
 
 // Stream sends the request to the model.
 func (c *Client) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, c.strict.Begin(begin))
+	return guard.Stream(ctx, req, c.options, c.tiers.Begin(c.strict.Begin(begin)))
 }
 
 func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
@@ -49,6 +51,9 @@ func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, e
 	}
 	if b.eagerByHeader {
 		betas = append(betas, "fine-grained-tool-streaming-2025-05-14")
+	}
+	if b.Speed != "" {
+		betas = append(betas, "fast-mode-2026-02-01")
 	}
 	if len(betas) > 0 {
 		h.Set("Anthropic-Beta", strings.Join(betas, ","))

@@ -5,12 +5,14 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 )
 
 type request struct {
 	Model        string        `json:"model"`
 	MaxTokens    int           `json:"max_tokens"`
 	Stream       bool          `json:"stream"`
+	Speed        string        `json:"speed,omitzero"`
 	Thinking     *thinking     `json:"thinking,omitzero"`
 	OutputConfig *outputConfig `json:"output_config,omitzero"`
 	Tools        []tool        `json:"tools,omitempty"`
@@ -87,6 +89,9 @@ func build(req provider.Request) request {
 	var c compat
 	_ = json.Unmarshal(req.Model.Compat, &c) // switches that cannot be parsed stay off
 	r := request{Model: req.Model.ID, Stream: true, MaxTokens: req.Limit()}
+	if req.Tier == tier.Priority {
+		r.Speed = "fast"
+	}
 	r.think(req, c)
 	own := official(req.Model)
 	eager := own

@@ -11,20 +11,24 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
 const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 
 // Client is a provider of models whose API is [provider.GoogleGenerativeAI].
-type Client struct{ options guard.Options }
+type Client struct {
+	options guard.Options
+	tiers   tier.Memory
+}
 
 // New returns a client.
-func New(o guard.Options) *Client { return &Client{o} }
+func New(o guard.Options) *Client { return &Client{options: o} }
 
 // Stream sends the request to the model.
 func (c *Client) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, begin)
+	return guard.Stream(ctx, req, c.options, c.tiers.Begin(begin))
 }
 
 func begin(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {

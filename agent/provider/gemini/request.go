@@ -11,6 +11,7 @@ type request struct {
 	System   *content         `json:"systemInstruction,omitzero"`
 	Tools    []toolset        `json:"tools,omitempty"`
 	Config   generationConfig `json:"generationConfig,omitzero"`
+	Tier     string           `json:"serviceTier,omitzero"` // Vertex AI has a header for it
 }
 
 type content struct {
@@ -89,6 +90,9 @@ func build(req provider.Request) request {
 		config.fit(r.Config.MaxOutputTokens)
 	}
 	r.Config.Thinking = config
+	if req.Model.API == provider.GoogleGenerativeAI {
+		r.Tier = req.Tier
+	}
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
@@ -18,6 +19,7 @@ import (
 // of Google Cloud, with an API key or with the credentials that Google's own programs use.
 type Vertex struct {
 	options guard.Options
+	tiers   tier.Memory
 	getenv  func(string) string
 	tokens  tokens
 }
@@ -89,12 +91,12 @@ func (v *Vertex) Stream(ctx context.Context, req provider.Request) iter.Seq[prov
 		if !keyed {
 			req.Key, failure = v.token(ctx, req.Model) // errors don't show keys
 		}
-		guard.Stream(ctx, req, v.options, func(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
+		guard.Stream(ctx, req, v.options, v.tiers.Begin(func(req provider.Request, a *answer.Answer) (guard.Call, guard.Decoder, error) {
 			if failure != nil {
 				return guard.Call{}, nil, failure
 			}
 			return v.begin(req, a, keyed)
-		})(yield)
+		}))(yield)
 	}
 }
 
@@ -127,6 +129,9 @@ func (v *Vertex) begin(req provider.Request, a *answer.Answer, keyed bool) (guar
 		base += "/v1"
 	}
 	h := http.Header{}
+	if req.Tier == tier.Priority {
+		h.Set("X-Vertex-Ai-Llm-Shared-Request-Type", "priority")
+	}
 	if keyed {
 		h.Set("X-Goog-Api-Key", req.Key)
 	} else {

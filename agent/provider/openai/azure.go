@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/answer"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
@@ -20,6 +21,7 @@ import (
 // the customer's own, where a model has the name of its deployment.
 type Azure struct {
 	options guard.Options
+	tiers   tier.Memory
 	getenv  func(string) string
 }
 
@@ -29,11 +31,13 @@ type Azure struct {
 //	AZURE_OPENAI_RESOURCE_NAME       its name, if there is no address
 //	AZURE_OPENAI_API_VERSION         default: v1
 //	AZURE_OPENAI_DEPLOYMENT_NAME_MAP MODEL=DEPLOYMENT,…; default: the model's id
-func NewAzure(o guard.Options, getenv func(string) string) *Azure { return &Azure{o, getenv} }
+func NewAzure(o guard.Options, getenv func(string) string) *Azure {
+	return &Azure{options: o, getenv: getenv}
+}
 
 // Stream sends the request to the model.
 func (c *Azure) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, c.begin)
+	return guard.Stream(ctx, req, c.options, c.tiers.Begin(c.begin))
 }
 
 // Ambient is always false: the only credentials are keys.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/strict"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 )
 
@@ -23,6 +24,7 @@ const defaultBaseURL = "https://api.openai.com/v1"
 type Completions struct {
 	options guard.Options
 	strict  strict.Memory
+	tiers   tier.Memory
 }
 
 // NewCompletions returns a client of Chat Completions.
@@ -30,13 +32,14 @@ func NewCompletions(o guard.Options) *Completions { return &Completions{options:
 
 // Stream sends the request to the model.
 func (c *Completions) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, c.strict.Begin(beginCompletions))
+	return guard.Stream(ctx, req, c.options, c.tiers.Begin(c.strict.Begin(beginCompletions)))
 }
 
 // Responses is a provider of models whose API is [provider.OpenAIResponses].
 type Responses struct {
 	options guard.Options
 	strict  strict.Memory
+	tiers   tier.Memory
 }
 
 // NewResponses returns a client of Responses.
@@ -44,7 +47,7 @@ func NewResponses(o guard.Options) *Responses { return &Responses{options: o} }
 
 // Stream sends the request to the model.
 func (c *Responses) Stream(ctx context.Context, req provider.Request) iter.Seq[provider.Event] {
-	return guard.Stream(ctx, req, c.options, c.strict.Begin(beginResponses))
+	return guard.Stream(ctx, req, c.options, c.tiers.Begin(c.strict.Begin(beginResponses)))
 }
 
 // call returns the common parts of the calls of both APIs.

@@ -19,6 +19,7 @@ type completionsRequest struct {
 	MaxTokens           int            `json:"max_tokens,omitzero"`
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitzero"`
 	PromptCacheKey      string         `json:"prompt_cache_key,omitzero"`
+	ServiceTier         string         `json:"service_tier,omitzero"`
 	retention
 	thinkingFields
 	ToolStream      bool              `json:"tool_stream,omitzero"`
@@ -119,7 +120,7 @@ func beginCompletions(req provider.Request, a *answer.Answer) (guard.Call, guard
 
 func buildCompletions(req provider.Request, c compat) completionsRequest {
 	m := req.Model
-	r := completionsRequest{Model: m.ID, Stream: true}
+	r := completionsRequest{Model: m.ID, Stream: true, ServiceTier: req.Tier}
 	if *c.SupportsUsageInStreaming {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}

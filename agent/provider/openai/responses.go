@@ -17,6 +17,7 @@ type responsesRequest struct {
 	Store           bool   `json:"store"`
 	MaxOutputTokens int    `json:"max_output_tokens,omitzero"`
 	PromptCacheKey  string `json:"prompt_cache_key,omitzero"`
+	ServiceTier     string `json:"service_tier,omitzero"`
 	retention
 	Reasoning    *reasoning      `json:"reasoning,omitzero"`
 	Include      []string        `json:"include,omitempty"`
@@ -99,7 +100,7 @@ func buildResponses(req provider.Request, c compat) responsesRequest {
 	const leastOutput = 16
 	m := req.Model
 	r := responsesRequest{
-		Model: m.ID, Stream: true, Instructions: req.System, PromptCacheKey: cacheKey(req.SessionID), Input: []any{},
+		Model: m.ID, Stream: true, Instructions: req.System, PromptCacheKey: cacheKey(req.SessionID), ServiceTier: req.Tier, Input: []any{},
 	}
 	r.retention = retain(req, c)
 	if known(req) {

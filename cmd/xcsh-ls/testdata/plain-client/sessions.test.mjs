@@ -125,6 +125,56 @@ flow("export shows the page in a browser, text in the editor, and paths to who c
   await showing.leave();
 });
 
+flow("a page opens by default in an editor that can show it, and nowhere else", async (world) => {
+  world.session(first, ["one"]);
+  const capabilities = { window: { showDocument: { support: true } } };
+  const showing = await world.editor({ capabilities });
+  const shown = async (editor, args) => {
+    const before = editor.shown.length;
+    const { opened } = await editor.run("xcsh.export", { source: first, overwrite: true, ...args });
+    const pages = editor.shown.slice(before).map((d) => [fileURLToPath(d.uri), d.external, d.takeFocus]);
+    assert.equal(opened ?? false, pages.length > 0);
+    return pages;
+  };
+  const page = join(world.folder, "a.html");
+  assert.deepEqual(await shown(showing, { path: "a.html" }), [[page, true, undefined]], "the focus is the editor's to decide");
+  assert.deepEqual(await shown(showing, { path: "a.html", open: false }), []);
+  // Markup in a conversation must not reach a browser, and no program must start.
+  for (const args of [{ path: "a.md" }, { path: "a.html", format: "jsonl" }, { path: "a.desktop", format: "html" }]) {
+    assert.deepEqual(await shown(showing, args), [], JSON.stringify(args));
+  }
+  assert.deepEqual(showing.messages, []);
+  await showing.leave();
+
+  const quiet = await world.editor({ capabilities, options: { export: { open: false } } });
+  assert.deepEqual(await shown(quiet, { path: "a.html" }), []);
+  assert.deepEqual(await shown(quiet, { path: "a.html", open: true }), [[page, true, undefined]]);
+  await quiet.leave();
+
+  const plain = await world.editor();
+  assert.deepEqual(await shown(plain, { path: "a.html" }), []);
+  assert.deepEqual(plain.messages, []);
+  await plain.leave();
+});
+
+flow("an export and a dump contain no secrets unless the user asks for them", async (world) => {
+  const key = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+  world.session(first, [`my token is ${key}`]);
+  const editor = await world.editor();
+  for (const path of ["a.html", "a.md", "a.jsonl", "a.json"]) {
+    const { redacted } = await editor.run("xcsh.export", { source: first, path });
+    assert.equal(read(join(world.folder, path)).includes(key), false, path);
+    assert.equal(editor.messages.at(-1), `${redacted.github} secrets were replaced (github ${redacted.github}).`);
+    await editor.run("xcsh.export", { source: first, path, overwrite: true, redact: false });
+    assert.ok(read(join(world.folder, path)).includes(key), path);
+  }
+  const dumped = await editor.run("xcsh.dump", { source: first });
+  assert.equal(dumped.text.includes(key), false);
+  assert.ok(dumped.redacted.github > 0);
+  assert.ok((await editor.run("xcsh.dump", { source: first, redact: false })).text.includes(key));
+  await editor.leave();
+});
+
 flow("continue takes up the newest session, else begins one", async (world) => {
   const editor = await world.editor();
   const nothing = await editor.run("xcsh.continue");

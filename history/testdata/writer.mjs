@@ -1,11 +1,11 @@
 // Another program on the prompt history: opens it as the terminal programs do, adds prompts one
 // transaction each, and searches meanwhile. Usage: node writer.mjs FILE NAME COUNT
-import Database from "better-sqlite3";
+import { DatabaseSync } from "node:sqlite";
 
 const [file, name, count] = process.argv.slice(2);
-const db = new Database(file, { timeout: 60_000 });
-db.pragma("journal_mode = WAL");
-db.pragma("synchronous = NORMAL");
+const db = new DatabaseSync(file, { timeout: 60_000 });
+db.exec("PRAGMA journal_mode = WAL");
+db.exec("PRAGMA synchronous = NORMAL");
 const add = db.prepare("INSERT INTO history (prompt, cwd) VALUES (?, ?)");
 const search = db.prepare(
   "SELECT h.prompt FROM history_fts f JOIN history h ON h.id = f.rowid WHERE history_fts MATCH ? ORDER BY h.created_at DESC, h.id DESC LIMIT 100",
@@ -17,7 +17,7 @@ for (let i = 0; i < Number(count); i++) {
     throw new Error(`${name} does not find what it wrote: ${prompt}`);
   }
   if (i % 100 === 0) {
-    db.pragma("wal_checkpoint(TRUNCATE)");
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   }
   await new Promise((resolve) => setTimeout(resolve, Math.random()));
 }
