@@ -123,7 +123,7 @@ func (l *Log) adopt(v Value) {
 // above them.
 func (l *Log) reload() error {
 	dialect := l.doc.dialect
-	doc, err := load(l.store.Fs, l.path, &dialect)
+	doc, err := l.store.load(l.path, &dialect)
 	if err == nil && doc.header.ID != l.doc.header.ID {
 		err = fault.New(fault.Stale, "it holds another session")
 	}

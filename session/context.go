@@ -42,9 +42,12 @@ func BuildContext(d *Document, leaf Leaf, blobs BlobSource) (Context, []Problem,
 	return buildAlong(d, path, blobs, problems)
 }
 
-// contextPath returns the entries from the root to leaf, and a problem if the path ends
-// early.
+// contextPath returns the entries from the root to leaf, as far as a context depends on them, and a problem if
+// the path ends early.
 func (d *Document) contextPath(leaf int) (path []int, problems []Problem) {
+	if path, ok := d.spinePath(leaf); ok {
+		return path, nil
+	}
 	path, cycle := d.tree.path(leaf)
 	if cycle {
 		problems = append(problems, d.pathProblem(ParentCycle, path[0], "The parents of entry %s lead in a circle; the conversation before it cannot be shown."))
@@ -272,11 +275,25 @@ func (b *contextBuilder) kept(path []int, firstKept string, compaction Entry) []
 // beforeCompaction returns the position, on the path before the compaction, of the entry
 // called id, or -1. If several entries share an id, only the last one can be a parent.
 func (b *contextBuilder) beforeCompaction(path []int, id string) int {
-	i, ok := b.doc.tree.find(id)
-	if !ok {
+	t := &b.doc.tree
+	if t.twice {
+		i, ok := t.find(id)
+		if !ok {
+			return -1
+		}
+		return slices.Index(path[:b.compaction], i)
+	}
+	// Without the table of ids, which need not be in memory.
+	key, ok := t.names.lookup(id)
+	if !ok || key.kind == noID {
 		return -1
 	}
-	return slices.Index(path[:b.compaction], i)
+	for pos, i := range slices.Backward(path[:b.compaction]) {
+		if t.slots.at(i).idKey() == key {
+			return pos
+		}
+	}
+	return -1
 }
 
 // emitEntries emits the messages that message returns for the entries at path.

@@ -203,10 +203,8 @@ func (b *contextBuilder) prependNotes(path []int) error {
 		if err != nil {
 			return err
 		}
-		c := e.AsCustom()
-		version, _ := rawjson.Float(rawjson.Get(c.Data, "version"))
-		text, ok := rawjson.GetString(c.Data, "text")
-		if c.CustomType != notesType || version != 1 || !ok {
+		text, ok := notesOf(e)
+		if !ok {
 			continue
 		}
 		if text == "" {
@@ -222,6 +220,14 @@ func (b *contextBuilder) prependNotes(path []int) error {
 		return nil
 	}
 	return nil
+}
+
+// notesOf returns the context notes that a custom entry holds.
+func notesOf(e Entry) (text string, ok bool) {
+	c := e.AsCustom()
+	version, _ := rawjson.Float(rawjson.Get(c.Data, "version"))
+	text, ok = rawjson.GetString(c.Data, "text")
+	return text, ok && c.CustomType == notesType && version == 1
 }
 
 // dropDanglingCalls removes tool calls without a result: the turn was interrupted, and a

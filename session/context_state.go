@@ -62,8 +62,10 @@ func (d *Document) contextProblems(leaf Leaf, blobs BlobSource) ([]Problem, erro
 
 // outline returns the outline at leaf. A cached one is valid until an entry is added,
 // because existing entries never change.
-func (d *Document) outline(leaf Leaf) (*outline, error) {
-	at := d.tree.resolve(leaf)
+func (d *Document) outline(leaf Leaf) (*outline, error) { return d.outlineAt(d.tree.resolve(leaf)) }
+
+// outlineAt is outline for the leaf at an index.
+func (d *Document) outlineAt(at int) (*outline, error) {
 	if o := d.outlined.Load(); o != nil && o.leaf == at && o.entries == d.Len() {
 		return o, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -48,7 +49,21 @@ type Document struct {
 
 	tally tally
 
+	spine    atomic.Pointer[spine]   // of the leaf requested last
 	outlined atomic.Pointer[outline] // of the context requested last
+
+	// For the index file.
+	stamp   disk.Stamp // of the file when it was read …
+	rested  bool       // … which identifies its content
+	sums    chunkSums  // of the bytes that were read
+	scanned findings   // of the scan
+	indexed int64      // how many bytes of the file an index file described; 0: it was read whole
+}
+
+// findings are the problems that a scan reported.
+type findings struct {
+	problems []Problem
+	found    map[ProblemKind]int
 }
 
 type span struct{ off, end int64 }
@@ -89,12 +104,15 @@ func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	if size > smallFile {
 		d.src = source{file: f, size: size}
-		if err := d.index(f, size); err != nil {
+		read, err := newSumming(f)
+		if err == nil {
+			err = d.index(read, size)
+		}
+		if err != nil {
 			return true, err
 		}
-		end, err := d.src.read(max(0, d.tail.size-endBytes), int(min(d.tail.size, endBytes)))
-		d.end, d.src.size = end, d.tail.size
-		return true, err
+		d.sums, d.src.size = read.end(), d.tail.size
+		return true, d.readEnd()
 	}
 	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
 	if _, err := content.ReadFrom(f); err != nil {
@@ -102,11 +120,14 @@ func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	}
 	d.src = source{mem: content.Bytes()}
 	d.indexBytes(content.Bytes())
+	if size > indexFrom {
+		d.sums = sumsOf(content.Bytes(), d.headerAt.end)
+	}
 	d.remember(content.Bytes()[max(0, content.Len()-endBytes):])
 	return false, nil
 }
 
-func (d *Document) index(f afero.File, size int64) (err error) {
+func (d *Document) index(f io.ReadSeeker, size int64) (err error) {
 	if workers := runtime.GOMAXPROCS(0); workers > 1 && size > parallelFile {
 		d.tail, err = scanParallel(f, workers, segmentBlock, d.add, d.report)
 		return err
@@ -256,6 +277,7 @@ func (d *Document) note(t Type, raw []byte) {
 
 // settle completes the document once the whole file was read.
 func (d *Document) settle(dialect *Dialect) {
+	d.scanned = findings{slices.Clip(d.problems), d.found}
 	d.reportRest()
 	defer func() { d.tally.read = d.tally.clone() }()
 	if d.header.Raw == nil {
@@ -389,4 +411,9 @@ func (d *Document) ModTime() time.Time {
 }
 
 // Close releases a large file. The Document must not be used afterwards.
-func (d *Document) Close() error { return d.src.Close() }
+func (d *Document) Close() error {
+	if lazy := d.tree.slots.lazy; lazy != nil {
+		return errors.Join(d.src.Close(), lazy.file.Close())
+	}
+	return d.src.Close()
+}

@@ -119,7 +119,9 @@ func ScanParallel(r io.ReadSeeker, workers, block int) (s Scanned, err error) {
 
 // HomeCell returns the function that maps an id of eight hex digits to the cell where its
 // search begins, in a table of the given size.
-func HomeCell(cells int) func(id uint32) uint32 { return (&idTable{cells: make([]idCell, cells)}).home }
+func HomeCell(cells int) func(id uint32) uint32 {
+	return func(id uint32) uint32 { return home(id, idMultiplier, cells) }
+}
 
 // Probes returns the number of cells visited when every id of the session is looked up
 // once.
@@ -127,7 +129,7 @@ func Probes(d *Document) (visited int) {
 	t := &d.tree.ids
 	for at, c := range t.cells {
 		if c.place != 0 {
-			visited += 1 + (at-int(t.home(c.value)))&(len(t.cells)-1)
+			visited += 1 + (at-int(home(c.value, t.multiplier, len(t.cells))))&(len(t.cells)-1)
 		}
 	}
 	return visited

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 )
 
 // idKey represents an id: two ids are equal exactly when their keys are. An id of eight hex
@@ -94,8 +95,9 @@ var hexDigits = func() (t [256]uint8) {
 // bytes per cell where a map of strings takes forty, and no pointers for the garbage
 // collector to follow. A cell holds part of a key; whole keys are compared in the index.
 type idTable struct {
-	cells []idCell // a power of two of them
-	used  int
+	cells      []idCell // a power of two of them
+	used       int
+	multiplier uint64 // of home; set with the first cells
 }
 
 type idCell struct {
@@ -130,7 +132,7 @@ func (t *idTable) find(k idKey, l *slots) (place int, ok bool) {
 // cell returns the cell of the key, or the free one where it belongs.
 func (t *idTable) cell(k idKey, l *slots) *idCell {
 	mask := uint32(len(t.cells) - 1)
-	for at := t.home(k.value); ; at = (at + 1) & mask {
+	for at := home(k.value, t.multiplier, len(t.cells)); ; at = (at + 1) & mask {
 		c := &t.cells[at]
 		if c.place == 0 || c.value == k.value && l.at(int(c.place)-1).idKind == k.kind {
 			return c
@@ -138,13 +140,13 @@ func (t *idTable) cell(k idKey, l *slots) *idCell {
 	}
 }
 
-// home returns the cell where the search for a key begins. Ids come from the file, so its
-// author must not be able to predict which of them collide. One multiplication would
+// home returns the cell, of a power of two of cells, where the search for a key begins. Ids come from the
+// file, so its author must not be able to predict which of them collide. One multiplication would
 // achieve that; the second one spreads sequences of numbers whatever the multiplier is.
-func (t *idTable) home(value uint32) uint32 {
-	h := uint64(value) * idMultiplier
-	h = (h ^ h>>32) * idMultiplier
-	return uint32(h >> (uint(65-bits.Len(uint(len(t.cells)))) % 64)) // as many high bits as cells take
+func home(value uint32, multiplier uint64, cells int) uint32 {
+	h := uint64(value) * multiplier
+	h = (h ^ h>>32) * multiplier
+	return uint32(h >> (uint(65-bits.Len(uint(cells))) % 64)) // as many high bits as cells take
 }
 
 // idMultiplier is odd and differs in every process.
@@ -153,16 +155,23 @@ var idMultiplier = rand.Uint64() | 1
 // grow doubles the table. It reads only the cells, which are contiguous.
 func (t *idTable) grow() {
 	old := t.cells
+	if old == nil {
+		t.multiplier = idMultiplier
+	}
 	t.cells = make([]idCell, max(minCells, 2*len(old)))
 	mask := uint32(len(t.cells) - 1)
 	for _, c := range old {
 		if c.place == 0 {
 			continue
 		}
-		at := t.home(c.value)
+		at := home(c.value, t.multiplier, len(t.cells))
 		for t.cells[at].place != 0 {
 			at = (at + 1) & mask
 		}
 		t.cells[at] = c
 	}
+}
+
+func (t *idTable) clone() idTable {
+	return idTable{cells: slices.Clone(t.cells), used: t.used, multiplier: t.multiplier}
 }

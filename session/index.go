@@ -31,7 +31,12 @@ type index struct {
 	lines    map[int32][]byte // record.mem, by place
 	oddTypes map[int32]Type   // types that have no code, by place
 	oddRoles map[int32]string
+	twice    bool    // an id is that of several entries
+	base     *idBase // finds the ids of the entries that an index file has; nil: all are in ids
 }
+
+// nearby is how far back a parent is searched before the table of ids is.
+const nearby = 256
 
 func (x *index) len() int { return x.slots.n }
 
@@ -63,7 +68,15 @@ func (x *index) add(r record) (again bool) {
 // append is [index.add] for the result of [pack].
 func (x *index) append(s slot) (again bool) {
 	place := x.slots.append(s)
-	return s.idKind != noID && x.ids.put(s.idKey(), place, &x.slots)
+	if s.idKind == noID {
+		return false
+	}
+	again = x.ids.put(s.idKey(), place, &x.slots)
+	if !again && x.base != nil {
+		_, again = x.base.find(s.idKey())
+	}
+	x.twice = x.twice || again
+	return again
 }
 
 // record extracts the envelope of v. ok is false if it has no type.
@@ -143,7 +156,15 @@ func (x *index) find(id string) (place int, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return x.ids.find(k, &x.slots)
+	return x.findKey(k)
+}
+
+// findKey returns the index of the last entry with the key.
+func (x *index) findKey(k idKey) (place int, ok bool) {
+	if place, ok = x.ids.find(k, &x.slots); !ok && x.base != nil {
+		return x.base.find(k)
+	}
+	return place, ok
 }
 
 // parentOf returns the index of i's parent, or -1 when i is a root: its parent is
@@ -153,7 +174,14 @@ func (x *index) parentOf(i int) int {
 	if s.parentKind == noID || s.ownParent() {
 		return -1
 	}
-	if p, ok := x.ids.find(s.parentKey(), &x.slots); ok {
+	if !x.twice {
+		for j := i - 1; j >= max(0, i-nearby); j-- {
+			if x.slots.at(j).idKey() == s.parentKey() {
+				return j
+			}
+		}
+	}
+	if p, ok := x.findKey(s.parentKey()); ok {
 		return p
 	}
 	return -1
@@ -168,10 +196,10 @@ func (x *index) orphan(i int) bool {
 // shadowed reports whether a later entry has the id of entry i.
 func (x *index) shadowed(i int) bool {
 	s := x.slots.at(i)
-	if s.idKind == noID {
+	if s.idKind == noID || !x.twice {
 		return false
 	}
-	last, _ := x.ids.find(s.idKey(), &x.slots)
+	last, _ := x.findKey(s.idKey())
 	return last != i
 }
 
@@ -196,12 +224,12 @@ func (x *index) byOrd(ord float64, end int) (place int, ok bool) {
 // chain gives every entry the id that newID returns for its index, and the entry before it
 // as parent. newID is called in order and may check which ids are already assigned.
 func (x *index) chain(newID func(i int) string) {
-	x.ids = idTable{}
+	x.ids, x.twice = idTable{}, false
 	var parent idKey
 	for i := range x.len() {
 		id := x.names.key(newID(i))
 		x.slots.at(i).setIDs(id, parent)
-		x.ids.put(id, int32(i), &x.slots)
+		x.twice = x.ids.put(id, int32(i), &x.slots) || x.twice
 		parent = id
 	}
 }
@@ -219,12 +247,15 @@ func (x *index) upTo(n int, further int64) index {
 		s := y.slots.at(i)
 		s.off += further
 		s.has &= slotHidden
-		if n < x.len() && s.idKind != noID {
-			y.ids.put(s.idKey(), int32(i), &y.slots)
-		}
 	}
 	if n == x.len() {
-		y.ids = idTable{cells: slices.Clone(x.ids.cells), used: x.ids.used}
+		y.ids, y.twice = x.allIDs(), x.twice
+	} else {
+		for i := range n {
+			if s := y.slots.at(i); s.idKind != noID {
+				y.twice = y.ids.put(s.idKey(), int32(i), &y.slots) || y.twice
+			}
+		}
 	}
 	return y
 }

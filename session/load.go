@@ -57,6 +57,10 @@ func (v *Value) prepare() {
 type tail struct {
 	size    int64 // bytes in the file
 	newline bool  // the last byte ends a line, or the file is empty
+
+	lines  int  // physical lines
+	budget int  // what is left of spanBudget
+	open   bool // lines that follow may continue a value that the last ones began
 }
 
 // scanValues reads JSON values from src leniently: garbage loses its own line and nothing
@@ -94,6 +98,7 @@ type lineScanner struct {
 	off    int64
 	line   int // physical lines begun
 	budget int
+	open   bool // a value began on a line and had not ended where the file does
 	eof    bool
 	last   byte // the last byte consumed
 }
@@ -115,7 +120,9 @@ func (s *lineScanner) run() (tail, error) {
 }
 
 // end describes the end of the file, at the scanner's position.
-func (s *lineScanner) end() tail { return tail{size: s.off, newline: s.off == 0 || s.last == '\n'} }
+func (s *lineScanner) end() tail {
+	return tail{size: s.off, newline: s.off == 0 || s.last == '\n', lines: s.line, budget: s.budget, open: s.open}
+}
 
 // fill reads until n bytes are buffered or the source ends; it reports whether
 // anything is buffered.
@@ -247,6 +254,7 @@ func (s *lineScanner) span() (bool, error) {
 	env, n, st := rawjson.ScanEnvelope(window[start:])
 	if st != rawjson.Complete {
 		s.budget -= n
+		s.open = s.open || st == rawjson.Incomplete && len(window) < maxSpan
 		return false, nil
 	}
 	end := start + n

@@ -66,23 +66,31 @@ func unquoted(raw []byte) []byte {
 
 // slots is a list of slots in pages, so that a long one grows without being copied.
 type slots struct {
-	pages [][]slot
+	pages [][]slot // nil for a page that lazy has
 	n     int
+	lazy  *lazyPages // has the first pages; nil if all are in pages
 }
 
-const (
-	pageBits = 12
-	pageLen  = 1 << pageBits
-)
+// pageBits is the logarithm of the number of slots of a page. Only tests change it.
+var pageBits = uint(12)
 
-func (l *slots) at(i int) *slot { return &l.pages[i>>pageBits][i%pageLen] }
+func pageLen() int { return 1 << (pageBits & 31) }
+
+func (l *slots) at(i int) *slot { return &l.page(i >> (pageBits & 31))[i&(pageLen()-1)] }
+
+func (l *slots) page(n int) []slot {
+	if p := l.pages[n]; p != nil {
+		return p
+	}
+	return l.lazy.page(n)
+}
 
 // append appends a slot and returns its index.
 func (l *slots) append(s slot) (place int32) {
-	if l.n%pageLen == 0 {
-		l.pages = append(l.pages, make([]slot, 0, min(l.n, pageLen))) // the first one grows from nothing
+	if l.n&(pageLen()-1) == 0 {
+		l.pages = append(l.pages, make([]slot, 0, min(l.n, pageLen()))) // the first one grows from nothing
 	}
-	page := &l.pages[l.n>>pageBits]
+	page := &l.pages[l.n>>(pageBits&31)]
 	*page = append(*page, s)
 	l.n++
 	return int32(l.n - 1)
@@ -91,9 +99,9 @@ func (l *slots) append(s slot) (place int32) {
 // upTo returns a copy of the first n slots.
 func (l *slots) upTo(n int) slots {
 	c := slots{n: n}
-	for i := 0; i < n; i += pageLen {
-		page := make([]slot, min(n-i, pageLen), pageLen)
-		copy(page, l.pages[i>>pageBits])
+	for i := 0; i < n; i += pageLen() {
+		page := make([]slot, min(n-i, pageLen()), pageLen())
+		copy(page, l.page(i>>(pageBits&31)))
 		c.pages = append(c.pages, page)
 	}
 	return c

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/afero"
 )
@@ -14,7 +15,12 @@ type source struct {
 	file afero.File
 	size int64      // of the file when it was indexed
 	mu   sync.Mutex // afero's in-memory files keep a position even for ReadAt
+
+	broken atomic.Pointer[error] // why nothing can be read any more
 }
+
+// fail makes every later read of the file fail with err.
+func (s *source) fail(err error) { s.broken.CompareAndSwap(nil, &err) }
 
 // read returns n bytes from off on. They must not be modified.
 func (s *source) read(off int64, n int) ([]byte, error) {
@@ -31,6 +37,9 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 // readFull fills b from an open file, starting at off. A file that is too short was
 // truncated since it was indexed.
 func (s *source) readFull(b []byte, off int64) error {
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	got, err := s.file.ReadAt(b, off)
@@ -45,6 +54,9 @@ func (s *source) readFull(b []byte, off int64) error {
 
 // errTruncated means that the file lost bytes since it was indexed.
 var errTruncated = errors.New("it became shorter while it was open")
+
+// errChanged means that the file has other bytes than when it was indexed.
+var errChanged = errors.New("it was changed while it was open")
 
 // copyTo writes the source's bytes to w.
 func (s *source) copyTo(w io.Writer) error {

@@ -34,6 +34,10 @@ type StoreConfig struct {
 	// the link to it. Nil means that there are none.
 	RealPath func(path string) (string, error)
 
+	// IndexDir is where the indexes of large sessions are kept, so that the next reading is not of the whole
+	// file. "" keeps none. Its files are disposable.
+	IndexDir string
+
 	// LockDir is where a server records which sessions it writes to. "" disables that.
 	LockDir string
 
@@ -116,7 +120,7 @@ func (s *Store) BlobsFor(path string) BlobSource {
 // and comes with a Document of the entries that can be read, for salvage. An empty file is
 // a Damaged error too; the caller decides how to handle it.
 func (s *Store) Load(path string) (*Document, error) {
-	return load(s.Fs, path, s.dialectAt(path))
+	return s.load(path, s.dialectAt(path))
 }
 
 // dialectAt returns the dialect that a file's location determines, nil for none. Only

@@ -112,7 +112,7 @@ func (l *Log) fresh() [][]byte {
 // missing from it, because another program wrote at the same moment, are written again.
 func (l *Log) reopen() error {
 	dialect := l.doc.dialect
-	doc, err := load(l.store.Fs, l.path, &dialect)
+	doc, err := l.store.load(l.path, &dialect)
 	if err == nil && doc.header.ID != l.doc.header.ID {
 		err = fault.New(fault.Stale, "%s was replaced by another session.", l.path).With("path", l.path)
 	}

@@ -1,0 +1,322 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
+)
+
+// An index file is what reading a large session file whole came to, kept in the cache directory so that the
+// next reading need not be whole. It is disposable and decides nothing: it is used for a file whose stamp it
+// has, or whose bytes have its checksums. There are two of a session: the base, NAME.idx, with facts, slots
+// and the table of ids, and the extension, NAME.ext, with the facts of later and the slots of the entries
+// added since. So remembering a few appended lines does not cost as much as the index.
+const (
+	baseEnd      = ".idx"
+	extensionEnd = ".ext"
+)
+
+// indexPlace is where the index files of a session are.
+type indexPlace struct {
+	indexfile.Dir
+	path string // of the session, without links
+	name string // of the index files, without their endings
+}
+
+func (s *Store) indexAt(path string) indexPlace {
+	if real, err := s.realPath(path); err == nil {
+		path = real
+	}
+	dir := indexfile.Dir{Fs: s.Fs, Path: s.IndexDir, Max: indexfile.DefaultMax, Now: s.Now}
+	return indexPlace{dir, path, indexfile.Name(path)}
+}
+
+// indexFrom is the size in bytes above which a session has an index file. Only tests change it.
+var indexFrom int64 = smallFile
+
+// load reads the session at path, by means of its index file if that counts, and writes an index file if
+// that helps the next reading.
+func (s *Store) load(path string, dialect *Dialect) (*Document, error) {
+	if s.IndexDir == "" {
+		return load(s.Fs, path, dialect)
+	}
+	at := s.indexAt(path)
+	if d := s.loadIndexed(at, path, dialect); d != nil {
+		return d, nil
+	}
+	now := s.Now()
+	d, err := load(s.Fs, path, dialect)
+	if err == nil && d.tail.size > indexFrom {
+		d.takeStamp(now)
+		if info, err := s.Fs.Stat(path); err == nil {
+			later, _ := disk.StampOf(info, now)
+			d.rested = d.rested && later == d.stamp // otherwise, it was written to while it was read
+		}
+		s.remembered(path, d.writeIndex(at))
+	}
+	return d, err
+}
+
+// takeStamp records which version of the file d is. now is a time before the file was opened.
+func (d *Document) takeStamp(now time.Time) { d.stamp, d.rested = disk.StampOf(d.info, now) }
+
+// remembered logs that an index file could not be written. That costs time, and nothing else.
+func (s *Store) remembered(path string, err error) {
+	if err != nil {
+		s.Log.Debug("cannot remember the index of a session", zap.String("path", path), zap.Error(err))
+	}
+}
+
+// loadIndexed is load by means of an index file; nil if there is none that counts.
+func (s *Store) loadIndexed(at indexPlace, path string, dialect *Dialect) *Document {
+	info, err := s.Fs.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() <= indexFrom {
+		return nil
+	}
+	r := &indexReader{store: s, at: at}
+	if !r.openIndex() {
+		return nil
+	}
+	d, err := r.open(path)
+	if err != nil {
+		s.Log.Debug("the index of a session is not used", zap.String("path", path), zap.Error(err))
+		_ = r.base.Close() // it was only read
+		return nil
+	}
+	d.settle(dialect)
+	r.takeOutline(d)
+	if r.grew || !r.facts.rested || r.facts.stamp != d.stamp {
+		s.remembered(path, r.extend(d))
+	}
+	return d
+}
+
+// indexReader makes a document of index files.
+type indexReader struct {
+	store *Store
+	at    indexPlace
+	base  *indexfile.File
+	facts *indexFacts // of the extension if there is one
+	late  []slot      // behind those of the base
+	grew  bool        // lines were read behind those that the index has
+}
+
+// openIndex opens the index files. It reports whether there are any that can be used.
+func (r *indexReader) openIndex() bool {
+	base, err := r.at.Open(r.at.name + baseEnd)
+	if err != nil {
+		return false
+	}
+	facts, ok := decodeFacts(base.Facts)
+	ok = ok && facts.path == r.at.path && base.Sections() == 2 &&
+		base.Size(pageSection) == int64(facts.base)*slotSize && base.Size(idSection) == int64(facts.cells)*cellSize
+	if ok {
+		r.base, r.facts = base, facts
+		ok = r.openExtension() || facts.slots == facts.base
+	}
+	if !ok {
+		_ = base.Close() // it was only read
+	}
+	return ok
+}
+
+// openExtension reads the extension of the base. It reports whether there is one that can be used.
+func (r *indexReader) openExtension() bool {
+	x, err := r.at.Open(r.at.name + extensionEnd)
+	if err != nil {
+		return false
+	}
+	defer x.Close()
+	facts, ok := decodeFacts(x.Facts)
+	more := 0
+	if ok {
+		more = facts.slots - r.facts.base
+	}
+	if !ok || facts.mark != r.facts.mark || facts.base != r.facts.base || x.Sections() != 1 || x.Size(pageSection) != int64(more)*slotSize {
+		return false
+	}
+	var late []slot
+	for n := 0; len(late) < more; n++ {
+		b, err := x.Block(pageSection, n)
+		if err != nil {
+			return false
+		}
+		for ; len(b) > 0; b = b[slotSize:] {
+			late = append(late, getSlot(b))
+		}
+	}
+	facts.starts, facts.cells, facts.factor = r.facts.starts, r.facts.cells, r.facts.factor
+	r.facts, r.late = facts, late
+	return true
+}
+
+// open returns the document of the file at path. It fails if the index is of other bytes.
+func (r *indexReader) open(path string) (d *Document, err error) {
+	now := r.store.Now()
+	f, err := r.store.Fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	d = &Document{path: path, src: source{file: f, size: r.facts.sums.size}}
+	if d.info, err = f.Stat(); err == nil {
+		d.takeStamp(now)
+		err = r.fill(d)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return d, nil
+}
+
+// fill fills d from the facts, and reads the lines behind those that the index has.
+func (r *indexReader) fill(d *Document) error {
+	facts := r.facts
+	if facts.stamp.Inode != d.stamp.Inode || d.stamp.Size < facts.sums.size {
+		return errOtherBytes
+	}
+	if err := r.head(d); err != nil {
+		return err
+	}
+	if !unchanged(facts.stamp, d.stamp, facts.rested) {
+		if err := facts.sums.compare(r.store.Fs, d.path); err != nil {
+			return err
+		}
+	}
+	if err := r.takeIndex(d); err != nil {
+		return err
+	}
+	d.values, d.problems, d.found = int32(facts.values), slices.Clone(facts.problems), maps.Clone(facts.found)
+	d.tally.counts = facts.tally.clone()
+	d.sums, d.indexed = facts.sums, facts.sums.size
+	d.tail = tail{size: facts.sums.size, newline: true, lines: facts.lines, budget: facts.budget}
+	if err := r.behind(d); err != nil {
+		return err
+	}
+	return d.readEnd()
+}
+
+// head reads the beginning of the file up to the header, which omp changes in place.
+func (r *indexReader) head(d *Document) error {
+	facts := r.facts
+	b, err := d.src.read(0, int(facts.headerAt.end)+1)
+	if err != nil {
+		return err
+	}
+	var fresh Document
+	fresh.indexBytes(b)
+	if !bytes.Equal(fresh.header.Raw, facts.headerRaw) || fresh.headerAt != facts.headerAt || fresh.hasSlot != facts.hasSlot || fresh.Len() > 0 {
+		return errOtherBytes
+	}
+	d.header, d.headerAt, d.hasSlot, d.title = fresh.header, fresh.headerAt, fresh.hasSlot, fresh.title
+	if !d.hasSlot {
+		d.title = facts.title
+	}
+	d.named, d.piName, d.marks = facts.named, facts.piName, facts.marks
+	return nil
+}
+
+// takeIndex makes the index of d that of the facts.
+func (r *indexReader) takeIndex(d *Document) error {
+	facts, t := r.facts, &d.tree
+	t.oddTypes, t.oddRoles = maps.Clone(facts.odd.types), maps.Clone(facts.odd.roles)
+	for _, name := range facts.names {
+		if key := t.names.key(name); key.kind != namedID || int(key.value) != len(t.names.texts)-1 {
+			return indexfile.ErrDamaged
+		}
+	}
+	pages := &lazyPages{
+		doc: d, file: r.base, n: facts.base, starts: facts.starts, got: make([]atomic.Pointer[[]slot], len(facts.starts)),
+		drop: r.drop, whole: sync.OnceValues(func() (*Document, error) { return r.whole(d) }),
+	}
+	t.slots = slots{pages: make([][]slot, len(facts.starts)), n: facts.base, lazy: pages}
+	t.base = &idBase{
+		pages: pages, slots: &t.slots, cells: facts.cells, multiplier: facts.factor,
+		got: make([]atomic.Pointer[[]byte], (facts.cells*cellSize+idBlock-1)/idBlock),
+	}
+	if facts.base&(pageLen()-1) != 0 { // the last page grows
+		last := len(facts.starts) - 1
+		t.slots.pages[last] = slices.Clone(pages.page(last))
+	}
+	for _, s := range r.late {
+		place := t.slots.append(s)
+		if s.idKind != noID {
+			t.ids.put(s.idKey(), place, &t.slots)
+		}
+	}
+	t.twice = facts.twice
+	return nil
+}
+
+func (r *indexReader) drop() { r.at.Remove(r.at.name + baseEnd) }
+
+// whole reads the session file of d whole, as far as the index has it.
+func (r *indexReader) whole(d *Document) (*Document, error) {
+	whole := &Document{header: d.header}
+	var err error
+	whole.tail, err = scanValues(io.NewSectionReader(lockedReader{&d.src}, 0, d.indexed), func(v Value) {
+		switch {
+		case v.off > d.headerAt.off:
+			whole.add(v)
+		case v.off == d.headerAt.off, !v.Env.Object:
+			whole.count(v)
+		}
+	}, func(Problem) {})
+	return whole, err
+}
+
+// behind reads the lines behind those that the index has.
+func (r *indexReader) behind(d *Document) error {
+	more := d.stamp.Size - d.tail.size
+	if more == 0 {
+		return nil
+	}
+	r.grew = true
+	s := lineScanner{
+		src: io.NewSectionReader(d.src.file, d.tail.size, more), off: d.tail.size, line: d.tail.lines, last: '\n',
+		emit: d.add, report: d.report, budget: d.tail.budget,
+	}
+	end, err := s.run()
+	d.tail, d.src.size = end, end.size
+	return err
+}
+
+// takeOutline takes the spine and the outline of the newest entry over.
+func (r *indexReader) takeOutline(d *Document) {
+	if r.facts.dialect != d.dialect {
+		return // they follow from its rules
+	}
+	if r.facts.spine != nil && !d.tree.twice {
+		d.spine.Store(r.facts.spine)
+	}
+	if o := r.facts.outlined; o != nil && o.entries == d.Len() {
+		d.outlined.Store(o)
+	}
+}
+
+// extend writes the extension of the index files, or a new base if the extension would be large.
+func (r *indexReader) extend(d *Document) (err error) {
+	if d.sums, err = d.sums.grown(d.src.file, d.tail.size); err != nil {
+		return err
+	}
+	if d.Len()-r.facts.base > r.facts.base/8+pageLen() {
+		return d.writeIndex(r.at)
+	}
+	return d.writeExtension(r.at, r.facts)
+}
+
+// readEnd reads the end of the file, which is compared when the file grows.
+func (d *Document) readEnd() (err error) {
+	n := min(d.tail.size, endBytes)
+	d.end, err = d.src.read(d.tail.size-n, int(n))
+	return err
+}

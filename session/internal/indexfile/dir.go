@@ -1,0 +1,97 @@
+package indexfile
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/afero"
+)
+
+const (
+	// DefaultMax is the usual limit of [Dir.Max].
+	DefaultMax = 256 << 20
+
+	dirMode  = 0o700
+	fileMode = 0o600
+
+	tmpEnd    = ".tmp"
+	tmpRests  = time.Hour      // a temporary file of that age was left by a process that died
+	noteUseIn = 24 * time.Hour // how exactly the last use of a file is known
+)
+
+// Dir is the directory of the files. Several processes may use it at the same time: files are replaced as a
+// whole, and a reader keeps the one it has open.
+type Dir struct {
+	Fs   afero.Fs
+	Path string
+	Max  int64 // of all files, in bytes; the ones used least recently go first
+	Now  func() time.Time
+}
+
+// Name returns the name, without an ending, of the files that belong to path.
+func Name(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Open opens a file. It fails if there is none or if its head is damaged.
+func (d Dir) Open(name string) (*File, error) {
+	path := filepath.Join(d.Path, name)
+	// Opening a named pipe would wait for a writer.
+	info, err := d.Fs.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, ErrDamaged
+	}
+	f, err := d.Fs.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	x, err := read(f)
+	if err != nil {
+		_ = f.Close() // it was only read
+		return nil, err
+	}
+	if now := d.Now(); now.Sub(info.ModTime()) > noteUseIn {
+		_ = d.Fs.Chtimes(path, now, now) // it is then removed too early at worst
+	}
+	return x, nil
+}
+
+// Remove removes a file that is of no use.
+func (d Dir) Remove(name string) { _ = d.Fs.Remove(filepath.Join(d.Path, name)) }
+
+// trim removes the files used least recently, but not the one called keep, until no more than Max bytes are
+// left, and temporary files of processes that died.
+func (d Dir) trim(keep string) {
+	files, err := afero.ReadDir(d.Fs, d.Path)
+	if err != nil {
+		return
+	}
+	total := int64(0)
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), tmpEnd) && d.Now().Sub(f.ModTime()) > tmpRests {
+			d.Remove(f.Name())
+			continue
+		}
+		total += f.Size()
+	}
+	slices.SortFunc(files, func(a, b os.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, f := range files {
+		if total <= d.Max {
+			return
+		}
+		if f.Name() != keep && f.Mode().IsRegular() && !strings.HasSuffix(f.Name(), tmpEnd) {
+			d.Remove(f.Name())
+			total -= f.Size()
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package session
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+)
+
+// spine is what the path from the root to one leaf comes to, so that it need not be walked again: what a
+// context takes from it, and its counts. A walk gives the same. A spine never changes.
+type spine struct {
+	leaf   int
+	sparse []int          // entries of the path before from that a context depends on, in its order
+	from   int            // first entry of the rest of the path, all of which is taken
+	roles  map[string]int // messages on the path by role
+	first  int            // first message of the user, -1 for none
+}
+
+// maxClimb is how many entries a spine is carried on by before it is made anew.
+const maxClimb = 4096
+
+// spineFrom is the number of entries from which on a spine is made. A shorter path is walked at once.
+var spineFrom = 512
+
+// spineAt returns the spine at a leaf. ok is false where the whole path must be walked: in a short session,
+// and where there are problems to report, because an id is used twice, the parents form a cycle, or the path
+// begins at an orphan.
+func (d *Document) spineAt(leaf int) (s *spine, ok bool) {
+	if leaf < 0 || d.tree.twice || d.Len() < spineFrom {
+		return nil, false
+	}
+	s = d.spine.Load()
+	if s != nil && s.leaf == leaf {
+		return s, true
+	}
+	next, ok := d.climb(s, leaf)
+	if !ok {
+		next, ok = d.makeSpine(leaf)
+	}
+	if ok {
+		d.spine.Store(next)
+	}
+	return next, ok
+}
+
+// climb carries a spine on to a leaf below its own in the tree. ok is false if the leaf is not near there.
+func (d *Document) climb(s *spine, leaf int) (next *spine, ok bool) {
+	if s == nil {
+		return nil, false
+	}
+	var more []int
+	for i := leaf; i != s.leaf; i = d.tree.parentOf(i) {
+		if i < 0 || len(more) == maxClimb {
+			return nil, false
+		}
+		switch d.tree.typ(i) {
+		case TypeCompaction, typeResetBoundary: // it changes from
+			return nil, false
+		}
+		more = append(more, i)
+	}
+	next = new(*s)
+	next.leaf, next.roles = leaf, maps.Clone(s.roles)
+	for _, i := range slices.Backward(more) {
+		next.count(d, i)
+	}
+	return next, true
+}
+
+func (s *spine) count(d *Document, i int) {
+	role := d.tree.role(i)
+	if role == "" {
+		return
+	}
+	s.roles[role]++
+	if role == "user" && s.first < 0 {
+		s.first = i
+	}
+}
+
+// makeSpine walks the path to leaf.
+func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
+	path, cycle := d.tree.path(leaf)
+	if cycle || len(path) == 0 || d.tree.orphan(path[0]) {
+		return nil, false
+	}
+	s = &spine{leaf: leaf, roles: map[string]int{}, first: -1}
+	for _, i := range path {
+		s.count(d, i)
+	}
+	b := newContextBuilder(d, nil)
+	state, ok := d.lastOf(b.stateEntries(path))
+	if !ok {
+		return nil, false
+	}
+	from, ok := b.keptFrom(path)
+	if !ok {
+		return nil, false
+	}
+	s.from = path[from]
+	keep, ok := b.sparse(path, from)
+	if !ok {
+		return nil, false
+	}
+	for _, i := range state {
+		keep[i] = true
+	}
+	for _, i := range path[:from] {
+		if keep[i] {
+			s.sparse = append(s.sparse, i)
+		}
+	}
+	return s, true
+}
+
+// lastOf leaves out of the entries that set state those that a later one overrides: of model changes the last
+// of each role counts, of answers the last.
+func (d *Document) lastOf(state []int) (last []int, ok bool) {
+	roles, answered := map[string]bool{}, false
+	for _, i := range slices.Backward(state) {
+		switch d.tree.typ(i) {
+		case TypeModelChange:
+			e, err := d.Entry(i)
+			if err != nil {
+				return nil, false
+			}
+			m := e.AsModelChange()
+			if m.Model == "" || roles[m.Role] {
+				continue
+			}
+			roles[m.Role] = true
+		case TypeMessage:
+			if answered {
+				continue
+			}
+			answered = true
+		}
+		last = append(last, i)
+	}
+	slices.Reverse(last)
+	return last, true
+}
+
+// keptFrom returns the position on the path at which the messages of a context begin at the earliest.
+func (b *contextBuilder) keptFrom(path []int) (pos int, ok bool) {
+	if b.reset > b.compaction {
+		return b.reset, true
+	}
+	if b.compaction < 0 {
+		return 0, true
+	}
+	e, err := b.doc.Entry(path[b.compaction])
+	if err != nil {
+		return 0, false
+	}
+	pos = b.compaction
+	for _, name := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
+		id, _ := rawjson.GetString(e.Raw, name)
+		if at := b.beforeCompaction(path, id); id != "" && at >= 0 {
+			pos = min(pos, at)
+		}
+	}
+	return pos, true
+}
+
+// sparse returns the entries of path[:from] that omp's rules look for beyond the state: the last reset
+// boundary, the newest notes behind it, and the last request.
+func (b *contextBuilder) sparse(path []int, from int) (keep map[int]bool, ok bool) {
+	keep = map[int]bool{}
+	if b.doc.dialect != Omp {
+		return keep, true
+	}
+	if b.reset >= 0 {
+		keep[path[b.reset]] = true
+	}
+	for _, i := range slices.Backward(path[:from]) {
+		if b.doc.tree.role(i) == "user" {
+			keep[i] = true
+			break
+		}
+	}
+	for pos := from - 1; pos >= max(b.reset, 0); pos-- {
+		if b.doc.tree.typ(path[pos]) != TypeCustom {
+			continue
+		}
+		e, err := b.doc.Entry(path[pos])
+		if err != nil {
+			return nil, false
+		}
+		if _, ok := notesOf(e); ok {
+			keep[path[pos]] = true
+			break
+		}
+	}
+	return keep, true
+}
+
+// spinePath returns the path to leaf without the entries that no context depends on.
+func (d *Document) spinePath(leaf int) (path []int, ok bool) {
+	s, ok := d.spineAt(leaf)
+	if !ok {
+		return nil, false
+	}
+	for i := leaf; ; i = d.tree.parentOf(i) {
+		path = append(path, i)
+		if i == s.from {
+			break
+		}
+	}
+	path = appendBackward(path, s.sparse)
+	slices.Reverse(path)
+	return path, true
+}
+
+// PathCounts returns the number of messages on the path to leaf by role, and the index of the first one of the
+// user, -1 for none. The map must not be changed. The rules for concurrent use are those of [BuildContext].
+func (d *Document) PathCounts(leaf Leaf) (roles map[string]int, first int) {
+	at := d.tree.resolve(leaf)
+	if s, ok := d.spineAt(at); ok {
+		return s.roles, s.first
+	}
+	s := &spine{roles: map[string]int{}, first: -1}
+	path, _ := d.tree.path(at)
+	for _, i := range path {
+		s.count(d, i)
+	}
+	return s.roles, s.first
+}
