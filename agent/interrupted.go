@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -36,7 +35,7 @@ func (h *host) interrupted() (results []provider.Message, err error) {
 	var answer provider.Message
 	started, finished := map[string]bool{}, map[string]bool{}
 	err = h.log.View(func(d *session.Document, leaf session.Leaf) error {
-		for _, i := range slices.Backward(d.PathTo(leaf)) {
+		for i := range d.Recent(leaf) {
 			e, err := d.Entry(i)
 			if err != nil {
 				return err

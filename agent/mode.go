@@ -21,11 +21,11 @@ func endedInPlanMode(d *session.Document, leaf session.Leaf) (ended bool, err er
 	if d.Dialect() != session.Omp {
 		return false, nil
 	}
-	for _, i := range slices.Backward(d.PathTo(leaf)) {
+	for i, typ := range d.Recent(leaf) {
 		switch {
-		case d.Type(i) == session.TypeModeChange:
+		case typ == session.TypeModeChange:
 			return false, nil
-		case d.Role(i) != provider.RoleUser:
+		case typ != session.TypeMessage, d.Role(i) != provider.RoleUser:
 			continue
 		}
 		before := d.Parent(i)
@@ -81,8 +81,8 @@ func modeOf(d *session.Document, leaf session.Leaf) (sessionMode, error) {
 // pausedPlan returns the plan file of the newest plan mode on a path. The programs do not record it
 // when they pause.
 func pausedPlan(d *session.Document, leaf session.Leaf) (file string, err error) {
-	for _, i := range slices.Backward(d.PathTo(leaf)) {
-		if d.Type(i) != session.TypeModeChange {
+	for i, typ := range d.Recent(leaf) {
+		if typ != session.TypeModeChange {
 			continue
 		}
 		e, err := d.Entry(i)
@@ -95,8 +95,8 @@ func pausedPlan(d *session.Document, leaf session.Leaf) (file string, err error)
 
 // modeInPi is the newest recorded mode on a path, or else none.
 func modeInPi(d *session.Document, leaf session.Leaf, none sessionMode) (sessionMode, error) {
-	for _, i := range slices.Backward(d.PathTo(leaf)) {
-		if d.Type(i) == session.TypeModeChange {
+	for i, typ := range d.Recent(leaf) {
+		if typ == session.TypeModeChange {
 			e, err := d.Entry(i)
 			change := e.AsModeChange()
 			return sessionMode{name: change.Mode, data: slices.Clone(change.Data), recorded: true}, err

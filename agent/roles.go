@@ -180,8 +180,8 @@ func ownModel(log *session.Log, c session.ContextState) (ref string, err error) 
 // given in plan mode, or else the model that the user chose since.
 func beforePlan(d *session.Document, leaf session.Leaf) (before *session.Leaf, chosen string, err error) {
 	answered := false
-	for _, i := range slices.Backward(d.PathTo(leaf)) {
-		switch d.Type(i) {
+	for i, typ := range d.Recent(leaf) {
+		switch typ {
 		case session.TypeMessage:
 			answered = answered || d.Role(i) == provider.RoleAssistant
 		case session.TypeModelChange:

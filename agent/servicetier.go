@@ -2,7 +2,6 @@ package agent
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -28,8 +27,8 @@ func (s *Session) tiers(log *session.Log) (tier.Tiers, error) {
 // but an entry that another program wrote into a file of pi counts here.
 func recordedTiers(log *session.Log) (t tier.Tiers, recorded bool, err error) {
 	err = log.View(func(d *session.Document, leaf session.Leaf) error {
-		for _, i := range slices.Backward(d.PathTo(leaf)) {
-			if d.Type(i) != serviceTier {
+		for i, typ := range d.Recent(leaf) {
+			if typ != serviceTier {
 				continue
 			}
 			e, err := d.Entry(i)

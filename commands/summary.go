@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,21 +49,10 @@ func summarise(d *session.Document, leaf session.Leaf) (Summary, error) {
 
 func summaryFacts(d *session.Document, leaf session.Leaf) (f SummaryFacts, err error) {
 	f = SummaryFacts{ID: d.Header().ID, Title: session.CleanTitle(d.Title().Text), Created: d.Header().Timestamp, Counts: map[string]int{}}
-	for _, i := range d.PathTo(leaf) {
-		role := d.Role(i)
-		if role == "" {
-			continue
-		}
-		f.Counts[role]++
-		if role == "user" && f.FirstTopic == "" {
-			e, err := d.Entry(i)
-			if err != nil {
-				return f, err
-			}
-			text := attached.Words(session.MessageText(e.Message()))
-			f.FirstTopic, _ = beginning(text, topicLength)
-			f.topic, f.topicCut = beginning(text, shownTopic)
-		}
+	roles, first := d.PathCounts(leaf)
+	maps.Copy(f.Counts, roles)
+	if err := f.takeTopic(d, leaf, first); err != nil {
+		return f, err
 	}
 	f.Name = cmp.Or(f.Title, f.FirstTopic)
 	if f.LastActivity, err = d.LastActivity(); err != nil {
@@ -74,6 +64,38 @@ func summaryFacts(d *session.Document, leaf session.Leaf) (f SummaryFacts, err e
 	state, err := d.ContextState(leaf)
 	f.Provider, f.Model, _ = strings.Cut(state.Models["default"], "/")
 	return f, err
+}
+
+// takeTopic sets the topic to the beginning of the first prompt that has one. first is the index of the first
+// prompt on the path to leaf, -1 for none.
+func (f *SummaryFacts) takeTopic(d *session.Document, leaf session.Leaf, first int) error {
+	if first < 0 {
+		return nil
+	}
+	if err := f.setTopic(d, first); err != nil || f.FirstTopic != "" || f.Counts["user"] == 1 {
+		return err
+	}
+	for _, i := range d.PathTo(leaf) {
+		if d.Role(i) != "user" {
+			continue
+		}
+		if err := f.setTopic(d, i); err != nil || f.FirstTopic != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+// setTopic sets the topic to the beginning of the prompt at an index.
+func (f *SummaryFacts) setTopic(d *session.Document, i int) error {
+	e, err := d.Entry(i)
+	if err != nil {
+		return err
+	}
+	text := attached.Words(session.MessageText(e.Message()))
+	f.FirstTopic, _ = beginning(text, topicLength)
+	f.topic, f.topicCut = beginning(text, shownTopic)
+	return nil
 }
 
 func (f SummaryFacts) total() (n int) {

@@ -112,7 +112,8 @@ func (f *indexFacts) plausible() bool {
 		f.headerAt.off >= 0 && f.headerAt.off < f.headerAt.end && f.headerAt.end == f.sums.from &&
 		f.sums.valid() && f.sums.size == f.stamp.Size
 	if s := f.spine; s != nil {
-		ok = ok && inRange(s.leaf, s.from) && inRange(s.sparse...) && s.first >= -1 && s.first < f.slots
+		ok = ok && inRange(s.leaf, s.from) && inRange(s.sparse...) &&
+			!slices.ContainsFunc(s.marks, func(m mark) bool { return !inRange(m.at) }) && s.first >= -1 && s.first < f.slots
 	}
 	if o := f.outlined; o != nil {
 		ok = ok && inRange(o.leaf) && o.entries == f.slots
@@ -261,6 +262,11 @@ func encodeSpine(e *indexfile.Encoder, s *spine) {
 	for _, i := range s.sparse {
 		e.Int(int64(i))
 	}
+	e.Uint(uint64(len(s.marks)))
+	for _, m := range s.marks {
+		e.Int(int64(m.at))
+		e.Uint(uint64(typeCodes.code(m.typ)))
+	}
 	e.Int(int64(s.from))
 	encodeMap(e, s.roles, e.Text, func(n int) { e.Int(int64(n)) })
 	e.Int(int64(s.first))
@@ -270,6 +276,14 @@ func decodeSpine(d *indexfile.Decoder) *spine {
 	s := &spine{leaf: int(d.Int())}
 	for range d.Count() {
 		s.sparse = append(s.sparse, int(d.Int()))
+	}
+	for range d.Count() {
+		at, code := int(d.Int()), d.Uint()
+		if code >= uint64(len(typeCodes)) {
+			d.Bad = true
+			break
+		}
+		s.marks = append(s.marks, mark{at, typeCodes[code]})
 	}
 	s.from = int(d.Int())
 	s.roles = map[string]int{}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -12,9 +13,16 @@ import (
 type spine struct {
 	leaf   int
 	sparse []int          // entries of the path before from that a context depends on, in its order
+	marks  []mark         // those that [Document.Recent] yields
 	from   int            // first entry of the rest of the path, all of which is taken
 	roles  map[string]int // messages on the path by role
 	first  int            // first message of the user, -1 for none
+}
+
+// mark is an entry with its type, so that its page is not needed.
+type mark struct {
+	at  int
+	typ Type
 }
 
 // maxClimb is how many entries a spine is carried on by before it is made anew.
@@ -111,7 +119,54 @@ func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 			s.sparse = append(s.sparse, i)
 		}
 	}
+	s.marks = d.marked(path[:from])
 	return s, true
+}
+
+// marked returns those of the entries that set a mode, a model or a service tier, and the newest prompt and
+// answer.
+func (d *Document) marked(path []int) (marks []mark) {
+	seen := map[string]bool{}
+	for _, i := range slices.Backward(path) {
+		switch typ := d.tree.typ(i); typ {
+		case TypeModeChange, TypeModelChange, typeServiceTier:
+			marks = append(marks, mark{i, typ})
+		case TypeMessage:
+			if role := d.tree.role(i); (role == "user" || role == "assistant") && !seen[role] {
+				seen[role] = true
+				marks = append(marks, mark{i, typ})
+			}
+		}
+	}
+	slices.Reverse(marks)
+	return marks
+}
+
+// Recent yields the indexes and types of the entries on the path to leaf, the newest first. Before the part of a long
+// conversation that its context shows, it yields only those that set a mode, a model or a service tier, and the
+// newest prompt and answer. The rules for concurrent use are those of [BuildContext].
+func (d *Document) Recent(leaf Leaf) iter.Seq2[int, Type] {
+	return func(yield func(int, Type) bool) {
+		at := d.tree.resolve(leaf)
+		s, short := d.spineAt(at)
+		for n := 0; at >= 0 && n < d.Len(); n++ {
+			if !yield(at, d.tree.typ(at)) {
+				return
+			}
+			if short && at == s.from {
+				break
+			}
+			at = d.tree.parentOf(at)
+		}
+		if !short {
+			return
+		}
+		for _, m := range slices.Backward(s.marks) {
+			if !yield(m.at, m.typ) {
+				return
+			}
+		}
+	}
 }
 
 // lastOf leaves out of the entries that set state those that a later one overrides: of model changes the last

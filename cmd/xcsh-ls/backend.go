@@ -64,7 +64,7 @@ func openPlace(s lsp.Settings, folders func() []string, log *zap.Logger) (place,
 	p.gate = newGate(p.fs, s, env, folders)
 	p.store = session.NewStore(session.StoreConfig{
 		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
+		IndexDir: filepath.Join(p.finder.CacheDir, "index"), LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
 	})
 	return p, nil
 }
