@@ -22,8 +22,8 @@ import (
 )
 
 // smallFile is the size in bytes up to which a file's content is kept in memory. For a
-// larger file only the index is kept; payloads are read on demand.
-const smallFile = 8 << 20
+// larger file only the index is kept; payloads are read on demand. Only tests change it.
+var smallFile int64 = 8 << 20
 
 // Document is one session file as read: its header, an index of its entries and the
 // problems found. Reading never changes the file. Only [Log] changes a Document; a Document
@@ -56,14 +56,15 @@ type Document struct {
 	stamp   disk.Stamp // of the file when it was read …
 	rested  bool       // … which identifies its content
 	sums    chunkSums  // of the bytes that were read
-	scanned findings   // of the scan
+	scanned findings   // of the scan, forks included
 	indexed int64      // how many bytes of the file an index file described; 0: it was read whole
 }
 
-// findings are the problems that a scan reported.
+// findings are what a scan found beside the entries.
 type findings struct {
 	problems []Problem
 	found    map[ProblemKind]int
+	tail     tail
 }
 
 type span struct{ off, end int64 }
@@ -277,7 +278,7 @@ func (d *Document) note(t Type, raw []byte) {
 
 // settle completes the document once the whole file was read.
 func (d *Document) settle(dialect *Dialect) {
-	d.scanned = findings{slices.Clip(d.problems), d.found}
+	d.scanned = findings{slices.Clip(d.problems), d.found, d.tail}
 	d.reportRest()
 	defer func() { d.tally.read = d.tally.clone() }()
 	if d.header.Raw == nil {

@@ -31,7 +31,22 @@ func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document,
 		return nil, disk.FaultOrNil("read", path, errors.Join(err, f.Close()))
 	}
 	d.settle(s.dialectAt(path))
+	s.indexFork(d, b)
 	return d, nil
+}
+
+// indexFork writes the index file of a fork.
+func (s *Store) indexFork(d *Document, b *forkBody) {
+	if s.IndexDir == "" || d.tail.size <= indexFrom || b.raw.off != b.doc.sums.from {
+		return
+	}
+	var err error
+	if d.sums, err = b.doc.sums.shifted(d.headerAt.end-b.raw.off).grown(d.src.file, d.tail.size); err == nil {
+		d.takeStamp(s.Now())
+		d.rested = false // it was written a moment ago
+		err = d.writeIndex(s.indexAt(d.path))
+	}
+	s.remembered(d.path, err)
 }
 
 // beginsWith reports whether the file of d has the expected length and begins with the
@@ -66,14 +81,28 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	odd := false
-	s := lineScanner{buf: rest, eof: true, off: behind, emit: d.add, report: func(Problem) { odd = true }, budget: spanBudget}
-	if _, err := s.run(); err != nil || odd || len(d.problems) > 0 {
+	lines, err := from.linesBehindHeader()
+	if err != nil {
 		return false, err
 	}
+	odd := false
+	s := lineScanner{
+		buf: rest, eof: true, off: behind, line: lines + 1, open: from.scanned.tail.open,
+		emit: d.add, report: func(Problem) { odd = true }, budget: from.scanned.tail.budget,
+	}
+	if d.tail, err = s.run(); err != nil || odd || len(d.problems) > 0 {
+		return false, err
+	}
+	d.tail.newline = true // rest may be empty
 	n := min(d.src.size, endBytes)
 	d.end, err = d.src.read(d.src.size-n, int(n))
 	return true, err
+}
+
+// linesBehindHeader returns the number of lines that were read behind that of the header.
+func (d *Document) linesBehindHeader() (int, error) {
+	head, err := d.src.read(0, int(d.headerAt.end))
+	return d.scanned.tail.lines - bytes.Count(head, []byte{'\n'}) - 1, err
 }
 
 // takeTitle sets the title that reading the entries so far would have set.

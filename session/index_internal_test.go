@@ -63,14 +63,16 @@ func viewOf(t *testing.T, d *Document, leaf Leaf) map[string]any {
 	require.Equal(t, roles, gotRoles)
 	require.Equal(t, first, gotFirst)
 	var lines []string
+	var ords []int32
 	for i := range d.Len() {
 		raw, err := d.raw(i)
 		require.NoError(t, err)
 		found, ok := d.tree.find(d.tree.id(i))
-		lines = append(lines, fmt.Sprintf("%s %q %q %q %q %d %d %v %v %d %v", raw, d.tree.id(i), d.tree.parentID(i), d.tree.typ(i), d.tree.role(i),
-			d.tree.parentOf(i), d.tree.slots.at(i).ord, d.tree.hidden(i), d.tree.shadowed(i), found, ok))
+		lines = append(lines, fmt.Sprintf("%s %q %q %q %q %d %v %v %d %v", raw, d.tree.id(i), d.tree.parentID(i), d.tree.typ(i), d.tree.role(i),
+			d.tree.parentOf(i), d.tree.hidden(i), d.tree.shadowed(i), found, ok))
+		ords = append(ords, d.tree.slots.at(i).ord)
 	}
-	view["lines"] = lines
+	view["lines"], view["ords"] = lines, ords
 	return view
 }
 

@@ -1,0 +1,527 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
+)
+
+// indexed is a session with its index files in a directory of a test.
+type indexed struct {
+	*testing.T
+	fs    afero.Fs
+	dir   string
+	path  string
+	store *Store
+}
+
+// newIndexed writes a session of n entries, which has rested, and its index file.
+func newIndexed(t *testing.T, fs afero.Fs, d Dialect, n int) *indexed {
+	t.Helper()
+	x := &indexed{T: t, fs: fs, dir: t.TempDir()}
+	x.path = filepath.Join(x.dir, "s.jsonl")
+	x.store = x.open(fs)
+	m := &lineMaker{r: rand.New(rand.NewPCG(7, uint64(d))), d: d}
+	content := m.head()
+	for m.n < n {
+		content += m.line() + "\n"
+	}
+	require.NoError(t, fs.MkdirAll(x.dir, 0o700))
+	require.NoError(t, afero.WriteFile(fs, x.path, []byte(content), 0o600))
+	require.Zero(t, x.equal(x.store).indexed, "read whole")
+	return x
+}
+
+// open returns a store over fs, whose clock is ahead, so that files have rested.
+func (x *indexed) open(fs afero.Fs) *Store {
+	return NewStore(StoreConfig{Fs: fs, IndexDir: filepath.Join(x.dir, "index"), Now: func() time.Time { return time.Now().Add(time.Minute) }})
+}
+
+// equal loads the session with a store, requires what a whole reading gives, and returns the closed document.
+func (x *indexed) equal(s *Store) *Document {
+	x.Helper()
+	got, err := s.Load(x.path)
+	require.NoError(x, err)
+	want, err := load(x.fs, x.path, nil)
+	require.NoError(x, err)
+	require.Equal(x, viewOf(x.T, want, AtLast()), viewOf(x.T, got, AtLast()))
+	require.NoError(x, got.Close())
+	require.NoError(x, want.Close())
+	return got
+}
+
+// file returns the path of the index file with an ending.
+func (x *indexed) file(end string) string {
+	return filepath.Join(x.dir, "index", indexfile.Name(x.path)+end)
+}
+
+// write writes over the session.
+func (x *indexed) write(change func(content []byte) []byte) {
+	x.Helper()
+	content, err := afero.ReadFile(x.fs, x.path)
+	require.NoError(x, err)
+	f, err := x.fs.OpenFile(x.path, os.O_WRONLY, 0)
+	require.NoError(x, err)
+	content = change(content)
+	_, err = f.Write(content)
+	require.NoError(x, err)
+	require.NoError(x, f.Truncate(int64(len(content))))
+	require.NoError(x, f.Close())
+}
+
+func TestAnUnchangedSessionIsNotReadAgain(t *testing.T) {
+	indexEverything(t)
+	counting := &readCounter{Fs: afero.NewOsFs()}
+	x := newIndexed(t, counting, Xcsh, 2000)
+	counting.on, counting.bytes = x.path, 0
+	d, err := x.store.Load(x.path)
+	require.NoError(t, err)
+	state, err := d.ContextState(AtLast())
+	require.NoError(t, err)
+	_, err = d.Tally()
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.Positive(t, state.MessageCount)
+	require.Less(t, counting.bytes, 3*int64(endBytes), "the head and the end, not %d bytes", d.tail.size)
+}
+
+// readCounter counts the bytes read of one file.
+type readCounter struct {
+	afero.Fs
+	on    string
+	bytes int64
+}
+
+func (c *readCounter) Open(name string) (afero.File, error) {
+	f, err := c.Fs.Open(name)
+	if err != nil || name != c.on {
+		return f, err
+	}
+	return &countedFile{f, c}, nil
+}
+
+type countedFile struct {
+	afero.File
+	c *readCounter
+}
+
+func (f *countedFile) Read(b []byte) (int, error) {
+	n, err := f.File.Read(b)
+	f.c.bytes += int64(n)
+	return n, err
+}
+
+func (f *countedFile) ReadAt(b []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(b, off)
+	f.c.bytes += int64(n)
+	return n, err
+}
+
+// One byte of every kind of line changes in place, and the times are set back.
+func TestAChangeInPlaceIsNoticed(t *testing.T) {
+	indexEverything(t)
+	for _, d := range []Dialect{Xcsh, Pi, Omp} {
+		x := newIndexed(t, afero.NewOsFs(), d, 300)
+		info, err := os.Stat(x.path)
+		require.NoError(t, err)
+		content, err := os.ReadFile(x.path)
+		require.NoError(t, err)
+		seen := map[string]bool{}
+		off := 0
+		for _, line := range bytes.SplitAfter(content, []byte("\n")) {
+			kind, _, _ := strings.Cut(string(line), `","`)
+			if digit := bytes.LastIndexAny(line, "0123456789"); !seen[kind] && digit > 0 {
+				seen[kind] = true
+				x.write(func(content []byte) []byte {
+					content[off+digit] = '0' + (content[off+digit]-'0'+1)%10
+					return content
+				})
+				require.NoError(t, os.Chtimes(x.path, info.ModTime(), info.ModTime()))
+				x.equal(x.store)
+			}
+			off += len(line)
+		}
+		require.Greater(t, len(seen), 8)
+	}
+}
+
+// A log over an index file does what one over a session that was read whole does.
+func TestALogOverAnIndexFile(t *testing.T) {
+	indexEverything(t)
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		m := &lineMaker{r: r, d: Dialect(seed % 3), twice: seed%4 == 0}
+		content := m.head()
+		for range 200 {
+			content += m.line() + "\n"
+		}
+		var stores [2]*Store
+		var paths [2]string
+		for i := range stores {
+			dir := t.TempDir()
+			paths[i] = filepath.Join(dir, "s.jsonl")
+			require.NoError(t, os.WriteFile(paths[i], []byte(content), 0o600))
+			var n int64
+			c := StoreConfig{Fs: afero.NewOsFs(), Random: rand.NewChaCha8([32]byte{byte(seed)}), Now: func() time.Time {
+				n++
+				return time.Date(2030, 1, 1, 0, 0, int(n/1000), 0, time.UTC)
+			}, DirFor: func(string) (string, error) { return dir, nil }}
+			if i == 0 {
+				c.IndexDir = filepath.Join(dir, "index")
+			}
+			stores[i] = NewStore(c)
+		}
+		for range 6 {
+			r2 := r.Uint64()
+			var views [2]map[string]any
+			for i, s := range stores {
+				l, err := s.Open(paths[i])
+				require.NoError(t, err)
+				use(t, l, paths[i], rand.New(rand.NewPCG(r2, 0)))
+				views[i] = logView(t, l)
+				require.NoError(t, l.Close())
+			}
+			require.Equal(t, views[1], views[0], "seed %d", seed)
+			a, err := os.ReadFile(paths[0])
+			require.NoError(t, err)
+			b, err := os.ReadFile(paths[1])
+			require.NoError(t, err)
+			require.Equal(t, string(b), string(a))
+		}
+	}
+}
+
+// use makes random changes to a session.
+func use(t *testing.T, l *Log, path string, r *rand.Rand) {
+	t.Helper()
+	for range 8 {
+		at := l.doc.tree.id(r.IntN(l.doc.Len()))
+		switch r.IntN(6) {
+		case 0:
+			if at != "" {
+				require.NoError(t, l.Branch(at))
+			}
+		case 1:
+			if at != "" {
+				_, err := l.SetLabel(at, fmt.Sprint("label ", r.IntN(5)))
+				require.NoError(t, err)
+			}
+		case 2: // another program appends
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+			require.NoError(t, err)
+			_, err = fmt.Fprintf(f, `{"type":"message","id":"%08x","parentId":%q,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"foreign"}}`+"\n", r.Uint32(), at)
+			require.NoError(t, err)
+			require.NoError(t, f.Close())
+		case 3: // another program writes it anew
+			content, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path+".new", content, 0o600))
+			require.NoError(t, os.Rename(path+".new", path))
+		default:
+			_, err := l.Append(DraftCustom("test", fmt.Appendf(nil, `{"n":%d}`, r.IntN(9))))
+			require.NoError(t, err)
+		}
+	}
+}
+
+// logView is all that is known of a live session.
+func logView(t *testing.T, l *Log) map[string]any {
+	t.Helper()
+	view := viewOf(t, l.doc, atPlace(l.leaf))
+	// These differ by whether lines were adopted or read with the file, which the number decides that the system
+	// gives to a new file.
+	for _, name := range []string{"ords", "end", "values", "linesRead", "found"} {
+		delete(view, name)
+	}
+	view["leaf"], view["foreign"] = l.leaf, l.foreign
+	var recent []int
+	for i, typ := range l.doc.Recent(atPlace(l.leaf)) {
+		require.Equal(t, l.doc.tree.typ(i), typ)
+		if typ == TypeModeChange || typ == TypeModelChange || typ == typeServiceTier {
+			recent = append(recent, i)
+		}
+	}
+	view["recent"] = recent
+	return view
+}
+
+// A fork has the index of what it was copied from, and leaves an index file.
+func TestAForkHasAnIndexFile(t *testing.T) {
+	indexEverything(t)
+	small := smallFile
+	smallFile = 0
+	defer func() { smallFile = small }()
+	for _, d := range []Dialect{Xcsh, Pi, Omp} {
+		x := newIndexed(t, afero.NewOsFs(), d, 1)
+		m := &lineMaker{r: rand.New(rand.NewPCG(9, 9)), d: d}
+		content := m.head()
+		for m.n < 400 {
+			if line := m.line(); strings.HasPrefix(line, `{"type"`) && strings.HasSuffix(line, "}") && !strings.Contains(line, `"gone"`) {
+				content += line + "\n"
+			}
+		}
+		require.NoError(t, os.WriteFile(x.path, []byte(content), 0o600))
+		x.store.DirFor = func(string) (string, error) { return x.dir, nil }
+		for range 2 { // read whole, then by means of the index file
+			l, err := x.store.Open(x.path)
+			require.NoError(t, err)
+			require.Empty(t, l.doc.problems)
+			_, err = l.Append(DraftCustom("test", []byte(`{}`)))
+			require.NoError(t, err)
+			fork, err := x.store.Fork(l)
+			require.NoError(t, err)
+			require.FileExists(t, filepath.Join(x.dir, "index", indexfile.Name(fork.path)+baseEnd))
+			y := *x
+			y.path = fork.path
+			require.NoError(t, fork.Close())
+			require.Positive(t, y.equal(x.store).indexed, "by means of its index file")
+			require.NoError(t, l.Close())
+		}
+	}
+}
+
+// Whatever fails while an index file is read or written, the session is read, and no file stays behind.
+func TestFaultsOfAnIndexFile(t *testing.T) {
+	indexEverything(t)
+	for _, mode := range []sessiontest.Mode{sessiontest.Once, sessiontest.Dead, sessiontest.Short} {
+		at := 1
+		for fired := true; fired; at++ {
+			fired = false
+			x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
+			for _, change := range []func(){
+				func() {}, // unchanged
+				func() {
+					x.write(func(b []byte) []byte { return append(b, `{"type":"custom","id":"99999999","parentId":null}`+"\n"...) })
+				},
+				func() { require.NoError(t, os.RemoveAll(filepath.Join(x.dir, "index"))) },
+			} {
+				change()
+				fs := &sessiontest.FaultFs{Fs: x.fs, At: at, Mode: mode, Reads: true, On: func(_, name string) bool { return strings.HasPrefix(name, filepath.Join(x.dir, "index")) }}
+				x.equal(x.open(fs))
+				if mode != sessiontest.Dead {
+					left, err := filepath.Glob(filepath.Join(x.dir, "index", "*.tmp"))
+					require.NoError(t, err)
+					require.Empty(t, left, "at %d", at)
+				}
+				fired = fired || fs.Fired()
+			}
+			x.equal(x.store)
+		}
+		require.Greater(t, at, 20)
+	}
+}
+
+// Several processes use the index files of a session while another one appends to it.
+func TestConcurrentIndexFiles(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
+	var work sync.WaitGroup
+	for p := range 4 {
+		work.Go(func() {
+			s := x.open(afero.NewOsFs())
+			for n := range 30 {
+				if p == 0 {
+					f, err := os.OpenFile(x.path, os.O_APPEND|os.O_WRONLY, 0o600)
+					if err == nil {
+						_, _ = fmt.Fprintf(f, `{"type":"message","id":"%08x","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"%s"}}`+"\n",
+							0xF0000000+n, strings.Repeat("x", 2000))
+						_ = f.Close()
+					}
+				}
+				d, err := s.Load(x.path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i := range d.Len() {
+					if e, err := d.Entry(i); err != nil || !bytes.Contains(e.Raw, []byte(`"`+e.ID+`"`)) && e.ID != "" {
+						t.Errorf("entry %d: %v %s", i, err, e.Raw)
+					}
+				}
+				_ = d.Close()
+			}
+		})
+	}
+	work.Wait()
+	x.equal(x.store)
+}
+
+// Many readers of one document need pages at the same time.
+func TestConcurrentPageFaults(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 500)
+	damage(t, rand.New(rand.NewPCG(1, 1)), x.file(baseEnd)) // or not; both must work
+	d, err := x.store.Load(x.path)
+	require.NoError(t, err)
+	var work sync.WaitGroup
+	for p := range 8 {
+		work.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(p), 5))
+			for range 300 {
+				i := r.IntN(d.Len())
+				if place, ok := d.tree.find(d.tree.id(i)); d.tree.id(i) != "" && (!ok || place != i) {
+					t.Errorf("entry %d is found at %d", i, place)
+				}
+				if _, err := d.ContextState(atPlace(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	require.NoError(t, d.Close())
+}
+
+// A file system without numbers of files and times of changes, and one whose clock has two seconds.
+func TestIndexFilesOfPoorFileSystems(t *testing.T) {
+	indexEverything(t)
+	for name, fs := range map[string]afero.Fs{"memory": afero.NewMemMapFs(), "two seconds": coarse{afero.NewOsFs()}} {
+		x := newIndexed(t, fs, Pi, 200)
+		require.Positive(t, x.equal(x.store).indexed, "%s: compared by content", name)
+		x.write(func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"input":`), []byte(`"inpuT":`), 1)
+		})
+		x.equal(x.store)
+		x.write(func(b []byte) []byte {
+			return append(b, `{"type":"label","id":"aaaaaaaa","parentId":null,"targetId":"x","label":"y"}`+"\n"...)
+		})
+		x.equal(x.store)
+		require.Positive(t, x.equal(x.store).indexed, name)
+	}
+}
+
+// coarse is a file system that tells times to two seconds and nothing else.
+type coarse struct{ afero.Fs }
+
+func (c coarse) Stat(name string) (os.FileInfo, error) {
+	info, err := c.Fs.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	return coarseInfo{info}, nil
+}
+
+func (c coarse) Open(name string) (afero.File, error) {
+	f, err := c.Fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return coarseFile{f}, nil
+}
+
+type coarseFile struct{ afero.File }
+
+func (f coarseFile) Stat() (os.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return coarseInfo{info}, nil
+}
+
+type coarseInfo struct{ os.FileInfo }
+
+func (i coarseInfo) ModTime() time.Time { return i.FileInfo.ModTime().Truncate(2 * time.Second) }
+func (coarseInfo) Sys() any             { return nil }
+
+// Index files of other versions are not used, and neither are other kinds of files in their place.
+func TestForeignIndexFiles(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
+	good, err := os.ReadFile(x.file(baseEnd))
+	require.NoError(t, err)
+	for name, content := range map[string][]byte{
+		"older version":    append([]byte("xcsh-ls index 1\n"), good[16:]...),
+		"newer version":    append([]byte("xcsh-ls index 3\n"), good[16:]...),
+		"empty":            {},
+		"a session":        []byte(`{"type":"session"}`),
+		"longer":           append(bytes.Clone(good), 0),
+		"an enormous head": append(append([]byte("xcsh-ls index 2\n"), 0xFF, 0xFF, 0xFF, 0xFF), good[20:]...),
+	} {
+		require.NoError(t, os.WriteFile(x.file(baseEnd), content, 0o600))
+		require.Zero(t, x.equal(x.store).indexed, name)
+		require.Positive(t, x.equal(x.store).indexed, "%s: a new one was written", name)
+	}
+	require.NoError(t, os.Remove(x.file(baseEnd)))
+	require.NoError(t, os.Mkdir(x.file(baseEnd), 0o700))
+	x.equal(x.store)
+	other := *x
+	other.path = filepath.Join(x.dir, "other.jsonl")
+	content, err := os.ReadFile(x.path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(other.path, content, 0o600))
+	require.NoError(t, os.WriteFile(other.file(baseEnd), good, 0o600))
+	require.Zero(t, other.equal(x.store).indexed, "that of another path")
+}
+
+func FuzzIndexFile(f *testing.F) {
+	from, bits, spines := indexFrom, pageBits, spineFrom
+	indexFrom, pageBits, spineFrom = 0, 4, 0
+	f.Cleanup(func() { indexFrom, pageBits, spineFrom = from, bits, spines })
+	m := &lineMaker{r: rand.New(rand.NewPCG(7, 7)), d: Xcsh}
+	content := m.head()
+	for m.n < 60 {
+		content += m.line() + "\n"
+	}
+	session := func() *Store {
+		fs := afero.NewMemMapFs()
+		_ = afero.WriteFile(fs, "/s.jsonl", []byte(content), 0o600)
+		return NewStore(StoreConfig{Fs: fs, IndexDir: "/index"})
+	}
+	s := session()
+	d, err := s.Load("/s.jsonl")
+	require.NoError(f, err)
+	_ = d.Close()
+	name := "/index/" + indexfile.Name("/s.jsonl") + baseEnd
+	base, err := afero.ReadFile(s.Fs, name)
+	require.NoError(f, err)
+	f.Add(base, true)
+	for at := 30; at < len(base); at += 97 {
+		changed := bytes.Clone(base)
+		changed[at] ^= 0x41
+		f.Add(changed, true)
+		f.Add(changed, false)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, sums bool) {
+		if sums { // so that what is behind the checksums is reached
+			b = withSums(b)
+		}
+		s := session()
+		require.NoError(t, afero.WriteFile(s.Fs, name, b, 0o600))
+		got, err := s.Load("/s.jsonl")
+		require.NoError(t, err)
+		if !sums {
+			want, err := load(s.Fs, "/s.jsonl", nil)
+			require.NoError(t, err)
+			require.Equal(t, viewOf(t, want, AtLast()), viewOf(t, got, AtLast()))
+		}
+		require.NoError(t, got.Close())
+	})
+}
+
+// withSums corrects the checksum of the head of an index file.
+func withSums(b []byte) []byte {
+	b = bytes.Clone(b)
+	if len(b) < 24 {
+		return b
+	}
+	n := int(b[16]) | int(b[17])<<8 | int(b[18])<<16
+	if n > len(b)-24 {
+		return b
+	}
+	sum := indexfile.Checksum(b[24 : 24+n])
+	b[20], b[21], b[22], b[23] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
+	return b
+}
