@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -142,19 +143,36 @@ func TestAChangeInPlaceIsNoticed(t *testing.T) {
 		off := 0
 		for _, line := range bytes.SplitAfter(content, []byte("\n")) {
 			kind, _, _ := strings.Cut(string(line), `","`)
-			if digit := bytes.LastIndexAny(line, "0123456789"); !seen[kind] && digit > 0 {
-				seen[kind] = true
+			places := digits(line)
+			for _, at := range places {
+				if seen[kind] {
+					break
+				}
 				x.write(func(content []byte) []byte {
-					content[off+digit] = '0' + (content[off+digit]-'0'+1)%10
+					content[off+at] = '0' + (content[off+at]-'0'+1)%10
 					return content
 				})
 				require.NoError(t, os.Chtimes(x.path, info.ModTime(), info.ModTime()))
 				x.equal(x.store)
 			}
+			seen[kind] = seen[kind] || len(places) > 0
 			off += len(line)
 		}
 		require.Greater(t, len(seen), 8)
 	}
+}
+
+// digits returns the places of the last digits in a line, of its id, and of its usage.
+func digits(line []byte) (at []int) {
+	for _, before := range []string{`"id":"0`, `"input":`} {
+		if i := bytes.Index(line, []byte(before)); i >= 0 {
+			at = append(at, i+len(before))
+		}
+	}
+	if i := bytes.LastIndexAny(line, "0123456789"); i >= 0 {
+		at = append(at, i)
+	}
+	return slices.DeleteFunc(at, func(i int) bool { return line[i] < '0' || line[i] > '9' })
 }
 
 // A log over an index file does what one over a session that was read whole does.
@@ -355,6 +373,65 @@ func TestConcurrentIndexFiles(t *testing.T) {
 		})
 	}
 	work.Wait()
+	x.equal(x.store)
+}
+
+// A value that further lines may continue is not known to an index.
+func TestAnOpenValueHasNoIndexFile(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 50)
+	add := func(text string) { x.write(func(b []byte) []byte { return append(b, text+"\n"...) }) }
+	add(`{"type":"message","id":"aaaaaaaa",`)
+	x.equal(x.store)
+	add(`"parentId":null,"message":{"role":"user","content":"hi"}}`)
+	x.equal(x.store)
+}
+
+// An extension continues one base only.
+func TestAnExtensionOfAnotherBase(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
+	x.write(func(b []byte) []byte { return append(b, `{"type":"label","id":"aaaaaaaa","parentId":null,"targetId":"x","label":"y"}`+"\n"...) })
+	x.equal(x.store)
+	old, err := os.ReadFile(x.file(extensionEnd))
+	require.NoError(t, err)
+	x.write(func(b []byte) []byte { return b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1] })
+	x.equal(x.store)
+	require.NoFileExists(t, x.file(extensionEnd))
+	require.NoError(t, os.WriteFile(x.file(extensionEnd), old, 0o600))
+	r := &indexReader{store: x.store, at: x.store.indexAt(x.path)}
+	require.True(t, r.openIndex())
+	require.Empty(t, r.late)
+	require.NoError(t, r.base.Close())
+}
+
+// If the index file is damaged and the session file is changed while a document is open, nothing is read by means
+// of the pages that are lost.
+func TestBothFilesChangeWhileADocumentIsOpen(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 300)
+	d, err := x.store.Load(x.path)
+	require.NoError(t, err)
+	require.Positive(t, d.indexed)
+	b, err := os.ReadFile(x.file(baseEnd))
+	require.NoError(t, err)
+	for i := len(b) / 3; i < len(b); i++ {
+		b[i] ^= 0x55
+	}
+	f, err := os.OpenFile(x.file(baseEnd), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	x.write(func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(`"id":"0`), []byte(`"id":"1`)) })
+	for i := range d.Len() {
+		if _, err = d.Entry(i); err != nil {
+			break
+		}
+	}
+	require.ErrorContains(t, err, "it was changed while it was open")
+	require.NoError(t, d.Close())
+	require.NoFileExists(t, x.file(baseEnd), "it is of no use")
 	x.equal(x.store)
 }
 
