@@ -62,11 +62,8 @@ func (b *contextBuilder) streamOmp(path []int) error {
 	if f.answered, err = b.answeredCalls(visible); err != nil {
 		return err
 	}
-	b.send = f.take
-	if err := b.emitEntries(visible, ompMessage); err != nil {
-		return err
-	}
-	return f.end()
+	b.send = f.take // a failed turn that waits at the end is left out
+	return b.emitEntries(visible, ompMessage)
 }
 
 // answeredCalls returns the ids of the tool calls that have a result among the entries at path.
@@ -137,6 +134,3 @@ func (f *ompFilter) settle(kept bool) error {
 	noteCalls(f.gone, m)
 	return nil
 }
-
-// end handles the end of the messages.
-func (f *ompFilter) end() error { return f.settle(false) }

@@ -21,7 +21,7 @@ type learned struct {
 const mostLearned = 100
 
 // learn reads d once, so that the scanner recognizes each secret everywhere in the document. It
-// stops at an error of the entries; rendering fails with the same error.
+// stops at an error of the messages or entries; rendering fails with the same error.
 func (r *Redactor) learn(d Doc) {
 	r.learned = &learned{secrets: map[string]string{}, entries: map[int]bool{}}
 	r.to = &report{}
@@ -29,7 +29,10 @@ func (r *Redactor) learn(d Doc) {
 		r.Text(text)
 	}
 	r.JSON(d.Header)
-	for _, m := range d.Messages {
+	for m, err := range d.messages() {
+		if err != nil {
+			break
+		}
 		r.JSON(m)
 	}
 	n := 0
