@@ -64,6 +64,10 @@ func (c *Conn) CaughtUp(ctx context.Context) {
 	}
 }
 
+// Unread returns the number of bytes of the answers and notifications that the client has not read yet. Those that
+// are queued as values are not counted.
+func (c *Conn) Unread() int { return c.stream.output.unread() }
+
 // OutputBroken returns a channel that is closed when a write has failed. [Conn.OutputErr] returns
 // the error.
 func (c *Conn) OutputBroken() <-chan struct{} { return c.stream.broken }
