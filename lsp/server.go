@@ -24,6 +24,7 @@ type server struct {
 	state       state
 	calls       *conn.Calls
 	memory      *memory.Keeper
+	room        room
 	progress    *progresses
 	folders     *folders
 	documents   *Documents
@@ -59,6 +60,7 @@ func newServer(ctx context.Context, o Options) *server {
 		opts:       o,
 		log:        o.Log.Named("lsp"),
 		calls:      conn.NewCalls(o.MaxInFlight),
+		room:       newRoom(),
 		folders:    newFolders(),
 		exit:       make(chan struct{}),
 		parentGone: make(chan struct{}),
