@@ -53,7 +53,7 @@ func (f bytesFile) ReadAt(b []byte, off int64) (int, error) {
 func TestAReplayWaitsForAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const messages, size = 48, 1 << 20
+		const messages, size = 32, 1 << 20
 		w := newWorld(t)
 		lines, parent := []string{st.Header(id1, "/w")}, ""
 		for n := range messages {
@@ -98,7 +98,7 @@ func TestAReplayWaitsForAClientThatDoesNotRead(t *testing.T) {
 			fmt.Fprint(&want, n, " ")
 		}
 		require.Equal(t, want.String(), shown.String())
-		require.Greater(t, fs.read.Load()-unread, int64(messages-24)*size, "read before the client read")
+		require.Greater(t, fs.read.Load()-unread, int64(messages-20)*size, "read before the client read")
 		require.NoError(t, toServer.Close())
 		go func() { _, _ = io.Copy(io.Discard, r) }()
 		require.NoError(t, <-served)

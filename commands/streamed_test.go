@@ -89,7 +89,7 @@ func longSession(t *testing.T, path string, n int) {
 	require.NoError(t, err)
 	_, err = io.WriteString(f, st.Header(id1, "/w")+"\n")
 	require.NoError(t, err)
-	parent, text := "", strings.Repeat(`a line of text that is no secret at all\n`, 400)
+	parent, text := "", strings.Repeat(`the next line of an ordinary conversation\n`, 400)
 	for i := range n {
 		id := fmt.Sprintf("%08x", i+1)
 		line := st.User(id, parent, "?")
@@ -103,14 +103,14 @@ func longSession(t *testing.T, path string, n int) {
 // Writing a session to a file needs little memory, however long the session is, in every format and with the rules of
 // every program.
 func TestFilesAreWrittenWithLittleMemory(t *testing.T) { //nolint:paralleltest // it measures the memory in use
-	const content, limit = 24 << 20, 5 << 20
+	const content, limit = 16 << 20, 5 << 20
 	for _, agentDir := range []string{".xcsh/agent", ".omp/agent"} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, agentDir, "sessions", "--w--", "2026-01-01T00-00-00-000Z_"+id1+".jsonl")
 		longSession(t, path, content/(16<<10))
 		for _, redact := range []bool{false, true} {
 			for _, format := range []string{"html", "markdown", "text", "jsonl", "agentBase", "dump"} {
-				h := newHeapFs(afero.NewOsFs(), 8<<20)
+				h := newHeapFs(afero.NewOsFs(), 5<<20)
 				env := newEnv(h)
 				var err error
 				if format == "dump" {

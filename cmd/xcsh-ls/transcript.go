@@ -86,7 +86,7 @@ func exportCommand(f *flags) *cobra.Command {
 	var opens bool
 	c := &cobra.Command{
 		Use:   "export [ID|PATH] [OUT]",
-		Short: "Export a session as HTML, Markdown, text, JSONL or agent-base JSON",
+		Short: "Export a session as HTML, Markdown, JSONL or agent-base JSON",
 		Long: "Export a session to a file. By default, export the newest session of the current directory\n" +
 			"as an HTML page. Likely secrets are replaced; see --no-redact.",
 		Example: examples(
