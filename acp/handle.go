@@ -120,6 +120,7 @@ func (s *server) request(m envelope) {
 // answer runs a request when its turn comes and answers it.
 func (s *server) answer(ctx context.Context, c *call, h handler, params json.RawMessage) {
 	defer s.calls.end(c)
+	defer s.memory.Begin()()
 	result, then, err := s.guarded(ctx, c, h, params)
 	if err != nil && fault.KindOf(err) == fault.Internal && errors.Is(err, context.Canceled) {
 		err = fault.New(fault.Cancelled, "%s was cancelled.", c.method)

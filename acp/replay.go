@@ -23,8 +23,27 @@ func (c *conversation) replay(ctx context.Context) error {
 		return fault.New(fault.Busy, "Wait for the current response to finish or cancel it before loading the session again.")
 	}
 	r := replayer{c: c, view: newView(c.s, c.id, c.cwd), blobs: c.s.opts.Backend.Store.BlobsFor(c.live.File())}
-	err = c.live.View(func(d *session.Document, leaf session.Leaf) error {
-		for _, i := range d.PathTo(leaf) {
+	defer r.end()
+	for {
+		more, err := r.part(ctx)
+		if err != nil || !more {
+			return err
+		}
+		c.s.caughtUp(ctx) // the session is not locked meanwhile
+	}
+}
+
+// part shows entries until the client has too many unread messages. It reports whether there are more.
+func (r *replayer) part(ctx context.Context) (more bool, err error) {
+	err = r.c.live.View(func(d *session.Document, leaf session.Leaf) error {
+		if r.shown == 0 {
+			r.leaf = leaf
+		}
+		path := d.PathTo(r.leaf)
+		for _, i := range path[min(r.shown, len(path)):] {
+			if more = r.c.s.out.unread() > maxUnread; more {
+				return nil
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -33,11 +52,11 @@ func (c *conversation) replay(ctx context.Context) error {
 				return err
 			}
 			r.entry(e)
+			r.shown++
 		}
 		return nil
 	})
-	r.end()
-	return err
+	return more, err
 }
 
 // replayer shows entries. It has its own view, and so its own ids of tool calls.
@@ -46,6 +65,8 @@ type replayer struct {
 	view  *view
 	blobs session.BlobSource
 	todos json.RawMessage // the newest plan
+	leaf  session.Leaf    // the end of the branch
+	shown int             // the number of its entries that were shown
 }
 
 func (r *replayer) entry(e session.Entry) {

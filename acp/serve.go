@@ -14,6 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/memory"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
@@ -114,6 +115,7 @@ type server struct {
 	conn  *conn
 	calls *calls
 
+	memory    *memory.Keeper
 	admission *admission
 
 	ctx    context.Context //nolint:containedctx // of all work for the client; each request derives its own
@@ -134,6 +136,7 @@ type server struct {
 
 func newServer(ctx context.Context, o Options) *server {
 	s := &server{opts: o, log: o.Log, out: newOutbox(), calls: newCalls(), conversations: map[string]*conversation{}}
+	s.memory = memory.New(memory.Config{Busy: func() bool { return s.out.unread() > maxUnread/16 }})
 	s.conn = newConn(s.out)
 	s.admission = &admission{begin: s.request, out: s.out}
 	// Does not end with ctx: the requests end with a cause and a response.
@@ -183,6 +186,7 @@ func (s *server) stop() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.opts.Grace)
 	defer cancel()
 	s.closeAll(ctx)
+	s.memory.Close()
 	s.out.close()
 	waitFor(s.opts.Grace, s.out.done)
 }

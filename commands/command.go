@@ -163,7 +163,7 @@ func (c *Command) execute(ctx context.Context, env *Env, raw json.RawMessage) (a
 	if err := c.check(ctx, env, args); err != nil {
 		return nil, err
 	}
-	return c.run(ctx, env, args)
+	return c.run(needingRoom(ctx, c.Name), env, args)
 }
 
 // Call is [Table.Execute] for Go callers: it marshals args and returns an R.

@@ -1,16 +1,19 @@
 package commands
 
 import (
+	"bufio"
 	"context"
+	"io"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	exporter "github.com/xcsh-ls/xcsh-ls/session/export"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 var dump = New(Spec{
 	Name: "xcsh.dump", Title: "Dump Session as Text", Flags: Palette | ReadOnly, Arg: "source",
-	Doc: "Return the current conversation as plain text, for the clipboard or a buffer.",
+	Doc: "Return the current conversation as plain text, for the clipboard or a buffer. A text larger than 64 MiB is refused; xcsh.export writes it to a file.",
 }, runDump)
 
 // nothingToDump is the dump of a session without messages.
@@ -39,30 +42,87 @@ type DumpArgs struct {
 func (a DumpArgs) check() error { return checkDoubtful(a.Doubtful, doubtfulKeep, doubtfulReplace) }
 
 func runDump(ctx context.Context, env *Env, a DumpArgs) (r DumpResult, err error) {
+	var text strings.Builder
+	if r, err = WriteDump(ctx, env, a, answerLimit(&text, "dump", "format: \"text\"")); err != nil {
+		return DumpResult{}, err
+	}
+	r.Text = text.String()
+	return r, nil
+}
+
+// WriteDump writes the text of xcsh.dump to w while it reads the session, so that it needs little memory. The result
+// has no text. A failure may leave part of the text in w.
+func WriteDump(ctx context.Context, env *Env, a DumpArgs, w io.Writer) (r DumpResult, err error) {
+	if err := a.check(); err != nil {
+		return r, err
+	}
 	err = env.withSource(ctx, a.Subject, func(sub subject) error {
 		doc, err := sub.dump(ctx)
 		if err != nil {
 			return err
 		}
-		if exporter.Empty(doc) {
-			r = DumpResult{Text: nothingToDump, Empty: true}
-			return nil
-		}
-		if unlessFalse(a.Redact) {
-			redactor := newExportJob(env, exportStyle{doubtful: a.Doubtful == doubtfulReplace}).redactor()
-			doc = redactor.Doc(doc)
-			r.Redacted, r.Replaced, r.Doubtful = redactor.Counts(), redactor.Replaced(), redactor.Doubts()
-		}
-		var text strings.Builder
-		if err := exporter.Text(&text, doc); err != nil {
+		if r.Empty, err = exporter.Empty(doc); err != nil {
 			return err
 		}
-		// Differs: the original keeps control characters, which then control the terminal in which
-		// the text is printed or pasted.
-		if r.Text = text.String(); !a.Raw {
-			r.Text = visible.Text(r.Text)
+		if r.Empty {
+			_, err := io.WriteString(w, nothingToDump)
+			return err
+		}
+		var redactor *exporter.Redactor
+		if unlessFalse(a.Redact) {
+			redactor = newExportJob(env, exportStyle{doubtful: a.Doubtful == doubtfulReplace}).redactor()
+			doc.Messages = linesUntilDone(ctx, doc.Messages)
+			doc = redactor.Doc(doc)
+		}
+		if err := writeText(untilDone(ctx, w), doc, a.Raw); err != nil {
+			return err
+		}
+		if redactor != nil {
+			r.Redacted, r.Replaced, r.Doubtful = redactor.Counts(), redactor.Replaced(), redactor.Doubts()
 		}
 		return nil
 	})
+	if err != nil && ctx.Err() != nil {
+		err = fault.New(fault.Cancelled, "The dump was cancelled.")
+	}
 	return r, err
+}
+
+// writeText writes the dump of doc.
+//
+// Differs: the original keeps control characters, which then control the terminal in which
+// the text is printed or pasted.
+func writeText(w io.Writer, doc exporter.Doc, raw bool) error {
+	buffered := bufio.NewWriterSize(w, 1<<16)
+	if raw {
+		if err := exporter.Text(buffered, doc); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	}
+	safe := visible.NewWriter(buffered)
+	if err := exporter.Text(safe, doc); err != nil {
+		return err
+	}
+	if err := safe.Flush(); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// maxAnswer is the size of the largest text in an answer, in bytes. The client holds it several times: as JSON,
+// decoded, and in a buffer.
+const maxAnswer = 64 << 20
+
+// answerLimit returns a writer to w that fails with a TooLarge error at a text larger than [maxAnswer]. what is the
+// text, and format the argument of xcsh.export that writes it to a file.
+func answerLimit(w io.Writer, what, format string) io.Writer {
+	left := maxAnswer
+	return writerFunc(func(b []byte) (int, error) {
+		if left -= len(b); left < 0 {
+			return 0, fault.New(fault.TooLarge, "The %s is larger than %d MiB; write it to a file with xcsh.export and the arguments path and %s.", what, maxAnswer>>20, format).
+				With("field", "path")
+		}
+		return w.Write(b)
+	})
 }

@@ -149,7 +149,11 @@ func (env *Env) live(ctx context.Context, f Folder) (*agent.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return env.Sessions.Session(ctx, cwd)
+	live, err := env.Sessions.Session(ctx, cwd)
+	if err == nil {
+		err = waitForRoom(ctx)
+	}
+	return live, err
 }
 
 // withSource calls f with the session that s names; see [resolver.open].

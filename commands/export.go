@@ -22,7 +22,7 @@ import (
 
 var export = New(Spec{
 	Name: "xcsh.export", Title: "Export Session…", Flags: Palette | WritesFile | NeedsPersistent, Input: InputPath, Arg: "path",
-	Doc:     "Write a session to a self-contained HTML page, or to Markdown, JSONL or agent-base's format. The session does not change.",
+	Doc:     "Write a session to a self-contained HTML page, or to Markdown, plain text, JSONL or agent-base's format. The session does not change.",
 	refusal: refusal{inMemory: exportInMemory},
 }, runExport)
 
@@ -34,7 +34,7 @@ const exportInMemory = "Cannot export in-memory session to HTML"
 type ExportArgs struct {
 	Subject
 	Path      string `json:"path,omitempty" jsonschema:"The file to write, or an existing directory. Default: a file named after the session, in the working directory."`
-	Format    string `json:"format,omitempty" jsonschema:"html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html."`
+	Format    string `json:"format,omitempty" jsonschema:"html, markdown, text (that of xcsh.dump), jsonl or agentBase. Default: according to the path's extension, or else html."`
 	Redact    *bool  `json:"redact,omitempty" jsonschema:"Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true."`
 	Doubtful  string `json:"doubtful,omitempty" jsonschema:"With redact: keep or replace text that may be a secret. Default: keep, and list it in the result."`
 	Theme     string `json:"theme,omitempty" jsonschema:"The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto."`
@@ -148,7 +148,7 @@ func (job exportJob) write(ctx context.Context, path string, sub subject) (r Exp
 	var redactor *exporter.Redactor
 	if style.redact {
 		redactor = job.redactor()
-		doc.Entries = linesUntilDone(ctx, doc.Entries)
+		doc.Entries, doc.Messages = linesUntilDone(ctx, doc.Entries), linesUntilDone(ctx, doc.Messages)
 		doc = redactor.Doc(doc)
 	}
 	n, err := job.writeFile(ctx, path, func(w io.Writer) error {
@@ -179,8 +179,11 @@ func untilDone(ctx context.Context, w io.Writer) io.Writer {
 	})
 }
 
-// linesUntilDone yields lines until ctx ends.
+// linesUntilDone yields lines, if there are any, until ctx ends.
 func linesUntilDone(ctx context.Context, lines iter.Seq2[json.RawMessage, error]) iter.Seq2[json.RawMessage, error] {
+	if lines == nil {
+		return nil
+	}
 	return func(yield func(json.RawMessage, error) bool) {
 		for raw, err := range lines {
 			if err == nil {
@@ -198,7 +201,7 @@ type writerFunc func([]byte) (int, error)
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // extensions maps formats to file name extensions.
-var extensions = map[string]string{"html": ".html", "markdown": ".md", "jsonl": ".jsonl", agentBase: ".json"}
+var extensions = map[string]string{"html": ".html", "markdown": ".md", "text": ".txt", "jsonl": ".jsonl", agentBase: ".json"}
 
 func exportFormat(a ExportArgs) (string, error) {
 	if a.Theme != "" && a.Theme != "auto" && a.Theme != "light" && a.Theme != "dark" {
@@ -210,13 +213,15 @@ func exportFormat(a ExportArgs) (string, error) {
 			return "jsonl", nil
 		case ".md", ".markdown":
 			return "markdown", nil
+		case ".txt":
+			return "text", nil
 		case ".json":
 			return agentBase, nil
 		}
 		return "html", nil
 	}
 	if _, ok := extensions[a.Format]; !ok {
-		return "", fault.New(fault.InvalidArgument, "format must be html, markdown, jsonl or agentBase, not %q.", a.Format).With("field", "format")
+		return "", fault.New(fault.InvalidArgument, "format must be html, markdown, text, jsonl or agentBase, not %q.", a.Format).With("field", "format")
 	}
 	return a.Format, nil
 }
@@ -277,6 +282,12 @@ func writeFormat(w io.Writer, doc exporter.Doc, format, theme string) error {
 		return exporter.JSONL(w, doc)
 	case "markdown":
 		return exporter.Markdown(w, doc)
+	case "text":
+		if err := writeText(w, doc, false); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "\n")
+		return err
 	}
 	return exporter.HTML(w, doc, exporter.HTMLOptions{AppName: "xcsh-ls", Theme: theme})
 }
@@ -318,12 +329,12 @@ func (sub subject) addInstructions(ctx context.Context, doc *exporter.Doc) {
 }
 
 // dump returns the contents of a dump.
-func (sub subject) dump(ctx context.Context) (exporter.Doc, error) {
-	built, _, err := session.BuildContext(sub.doc, sub.leaf, sub.blobs())
-	if err != nil {
-		return exporter.Doc{}, err
+func (sub subject) dump(ctx context.Context) (doc exporter.Doc, err error) {
+	var built session.Context
+	if built, doc.Messages, err = session.StreamContext(sub.doc, sub.leaf, sub.blobs()); err != nil {
+		return doc, err
 	}
-	doc := exporter.Doc{Messages: built.Messages, Model: built.Models["default"]}
+	doc.Model = built.Models["default"]
 	if built.HasThinkingLevel {
 		doc.ThinkingLevel = built.ThinkingLevel
 	}
@@ -334,6 +345,9 @@ func (sub subject) dump(ctx context.Context) (exporter.Doc, error) {
 // fileDoc returns the contents of an export. The script of an HTML page computes the path and
 // labels.
 func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, error) {
+	if format == "text" {
+		return sub.dump(ctx)
+	}
 	doc := exporter.Doc{
 		Header: sub.doc.HeaderLine(), LeafID: sub.doc.LeafID(sub.leaf), Entries: sub.doc.Lines(nil),
 		Title: sub.doc.Title().Text, FileName: filepath.Base(sub.path), Damaged: lostLines(sub.doc),
@@ -355,7 +369,7 @@ func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, er
 	for _, i := range path {
 		doc.PathIDs[sub.doc.ID(i)] = true
 	}
-	state, err := sub.doc.ContextState(sub.leaf)
+	state, _, err := session.StreamContext(sub.doc, sub.leaf, nil)
 	if err != nil {
 		return doc, err
 	}

@@ -49,7 +49,7 @@ func checkAgentBaseName(path string) error {
 // toAgentBase writes the active branch of a session to path in agent-base's format. If
 // the index cannot be updated, it returns an error and keeps the file.
 func (job exportJob) toAgentBase(ctx context.Context, path string, sub subject, a ExportArgs) (r ExportResult, err error) {
-	state, err := sub.doc.ContextState(sub.leaf)
+	state, _, err := session.StreamContext(sub.doc, sub.leaf, nil)
 	if err != nil {
 		return r, err
 	}

@@ -32,8 +32,17 @@ func (l located) file() string {
 	return l.path
 }
 
-// locate returns the session that s names. It reads no session.
+// locate returns the session that s names. It reads no session, and waits for room for an answer that needs it.
 func (r resolver) locate(ctx context.Context, s Subject) (located, error) {
+	l, err := r.named(ctx, s)
+	if err == nil {
+		err = waitForRoom(ctx)
+	}
+	return l, err
+}
+
+// named is locate without waiting.
+func (r resolver) named(ctx context.Context, s Subject) (located, error) {
 	cwd, err := r.cwd(ctx, s.Folder)
 	if err != nil {
 		return located{}, err

@@ -31,26 +31,57 @@ type TranscriptResult struct {
 }
 
 func runTranscript(ctx context.Context, env *Env, a Subject) (r TranscriptResult, err error) {
-	session, text, err := Transcript(ctx, env, a)
+	if ui, ok := env.UI.(TranscriptUI); ok {
+		session, err := checkTranscript(ctx, env, a)
+		switch {
+		case fault.Is(err, fault.TooLarge): // a file may be of any size
+		case err != nil:
+			return r, err
+		case ui.ShowTranscript(ctx, session):
+			return r, nil
+		}
+	}
+	err = env.withTranscript(ctx, a, func(session string, write func(io.Writer) error) error {
+		r.Path, err = writeTranscript(env, session, write)
+		return err
+	})
 	if err != nil {
-		return r, err
-	}
-	if ui, ok := env.UI.(TranscriptUI); ok && ui.ShowTranscript(ctx, session) {
-		return r, nil
-	}
-	if r.Path, err = writeTranscript(env, session, text); err != nil {
 		return r, err
 	}
 	env.UI.Open(ctx, r.Path, false)
 	return r, nil
 }
 
+// checkTranscript returns the error that [Transcript] would return, and the session's file.
+func checkTranscript(ctx context.Context, env *Env, s Subject) (path string, err error) {
+	err = env.withTranscript(ctx, s, func(session string, write func(io.Writer) error) error {
+		path = session
+		return write(transcriptLimit(io.Discard))
+	})
+	return path, err
+}
+
 // Transcript returns the conversation of a session as Markdown, and the session's file. It
 // returns a NotPersistent error for an in-memory session, because the document is named after
-// the file.
+// the file, and a TooLarge error for a text that is too large for an answer.
 func Transcript(ctx context.Context, env *Env, s Subject) (path, text string, err error) {
-	err = env.withSource(ctx, s, func(sub subject) error {
-		if path = sub.path; path == "" {
+	err = env.withTranscript(ctx, s, func(session string, write func(io.Writer) error) error {
+		var b strings.Builder
+		err := write(transcriptLimit(&b))
+		path, text = session, b.String()
+		return err
+	})
+	return path, text, err
+}
+
+func transcriptLimit(w io.Writer) io.Writer {
+	return answerLimit(w, "transcript", "format: \"markdown\"")
+}
+
+// withTranscript calls f with a session's file and a function that writes its transcript, while it reads the session.
+func (env *Env) withTranscript(ctx context.Context, s Subject, f func(session string, write func(io.Writer) error) error) error {
+	return env.withSource(ctx, s, func(sub subject) error {
+		if sub.path == "" {
 			return fault.New(fault.NotPersistent, transcriptInMemory)
 		}
 		doc, err := sub.fileDoc(ctx, "markdown")
@@ -58,17 +89,13 @@ func Transcript(ctx context.Context, env *Env, s Subject) (path, text string, er
 			return err
 		}
 		doc.SystemPrompt, doc.Tools = "", nil // not part of the conversation
-		var b strings.Builder
-		err = exporter.Markdown(&b, doc)
-		text = b.String()
-		return err
+		return f(sub.path, func(w io.Writer) error { return exporter.Markdown(untilDone(ctx, w), doc) })
 	})
-	return path, text, err
 }
 
 // writeTranscript writes a transcript to the agent directory, named after the session. The
 // file is read-only, because edits would not change the session.
-func writeTranscript(env *Env, session, text string) (path string, err error) {
+func writeTranscript(env *Env, session string, write func(io.Writer) error) (path string, err error) {
 	dir := ""
 	for _, r := range env.Finder.Roots {
 		if r.Own {
@@ -88,11 +115,7 @@ func writeTranscript(env *Env, session, text string) (path string, err error) {
 			return "", fault.New(fault.IO, "Cannot replace %s: %w.", path, err).With("path", path)
 		}
 	}
-	err = env.Store.WriteFile(path, true, func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
-		return err
-	})
-	if err != nil {
+	if err = env.Store.WriteFile(path, true, write); err != nil {
 		return "", err
 	}
 	if err := env.Fs.Chmod(path, 0o400); err != nil {

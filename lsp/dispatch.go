@@ -75,6 +75,7 @@ func (s *server) request(ctx context.Context, method string, req *jsonrpc2.Reque
 		return nil, busyError(s.opts.MaxInFlight)
 	}
 	defer s.calls.End(c)
+	defer s.memory.Begin()()
 	if !r.inline {
 		jsonrpc2.Async(ctx)
 	}

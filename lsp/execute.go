@@ -48,6 +48,7 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 	if err != nil {
 		return nil, err
 	}
+	ctx = commands.WithRoom(ctx, s.enter)
 	res, err := s.opts.Commands.Execute(ctx, env, name, args)
 	s.transcripts.mayHaveChanged()
 	if err != nil {

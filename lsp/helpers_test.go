@@ -92,6 +92,8 @@ func newFixture(t testing.TB) *fixture {
 		Log:      zap.New(core),
 		Clock:    f.clock,
 		Drain:    time.Millisecond,
+
+		FreeMemory: func() {},
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
 			f.docs <- c.Documents
 			f.hook = c.Hook

@@ -44,6 +44,8 @@ type Options struct {
 	Alive      func(pid int) bool // whether a process exists; nil asks the operating system
 
 	Clock Clock // nil means the real one
+
+	FreeMemory func() // gives memory back to the operating system when the server is idle; nil uses the runtime's
 }
 
 // Client gives the backend access to the editor. It is valid until the server has stopped.

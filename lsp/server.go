@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/memory"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 	"github.com/xcsh-ls/xcsh-ls/lsp/sessiondoc"
 )
@@ -22,6 +23,8 @@ type server struct {
 
 	state       state
 	calls       *conn.Calls
+	memory      *memory.Keeper
+	room        room
 	progress    *progresses
 	folders     *folders
 	documents   *Documents
@@ -57,6 +60,7 @@ func newServer(ctx context.Context, o Options) *server {
 		opts:       o,
 		log:        o.Log.Named("lsp"),
 		calls:      conn.NewCalls(o.MaxInFlight),
+		room:       newRoom(),
 		folders:    newFolders(),
 		exit:       make(chan struct{}),
 		parentGone: make(chan struct{}),
@@ -65,6 +69,7 @@ func newServer(ctx context.Context, o Options) *server {
 		lastHosted: make(chan struct{}),
 	}
 	close(s.lastHosted)
+	s.memory = memory.New(memory.Config{Clock: o.Clock, Free: o.FreeMemory, Busy: func() bool { return s.conn.Unread() > muchUnread }})
 	s.documents = newDocuments(s.log)
 	s.transcripts = newShownTranscripts()
 	s.progress = newProgresses(s)
@@ -74,6 +79,9 @@ func newServer(ctx context.Context, o Options) *server {
 	s.routes = s.methods()
 	return s
 }
+
+// muchUnread is the number of bytes of unread answers above which it is too early to give memory back.
+const muchUnread = 1 << 20
 
 // stop ends the work of the server: requests are refused from now on, running ones get Drain to finish
 // and, once cancelled, Grace to return; then the sessions are closed. Every caller waits until that
@@ -87,6 +95,7 @@ func (s *server) stop() {
 			s.log.Warn("commands ignore their cancellation; leaving them behind")
 		}
 		s.sessions.close(s.opts.Grace)
+		s.memory.Close()
 	})
 }
 
@@ -120,6 +129,7 @@ func (s *server) runStarted() {
 	}
 	go func() {
 		defer s.calls.End(c)
+		defer s.memory.Begin()()
 		defer s.progress.endAll(c)
 		s.startUp(c.Context())
 		s.followConfiguration(c.Context())

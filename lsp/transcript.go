@@ -54,6 +54,9 @@ func (s *server) textDocumentContent(ctx context.Context, raw json.RawMessage) (
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if err := s.enter(ctx); err != nil {
+		return nil, err
+	}
 	shown := shownTranscript{uri: p.URI, path: path, file: stateOf(s.readOnlyEnv().Fs.Stat(path))}
 	subject := commands.Subject{Folder: commands.Folder{Cwd: filepath.Dir(path)}, Source: path}
 	_, text, err := commands.Transcript(ctx, s.config.envForCommand(), subject)

@@ -92,6 +92,26 @@ func TestRequestsWaitForAClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// After a large answer, memory is given back once the client has read it and the server is idle.
+func TestMemoryIsGivenBackAfterALargeAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	freed := make(chan struct{}, 16)
+	f.options.FreeMemory = func() { freed <- struct{}{} }
+	ed := f.start(t)
+	ed.Pause()
+	large := ed.BeginExec("test.echo", lsptest.Fields{"text": strings.Repeat("x", 40<<20)})
+	f.clock.advance(time.Minute)
+	require.Empty(t, freed, "the answer is not read yet")
+	ed.Resume()
+	_, err := large.Wait()
+	require.Nil(t, err)
+	_, err = ed.Exec("test.echo", lsptest.Fields{"text": "written after the large answer"})
+	require.Nil(t, err)
+	f.clock.advance(time.Minute)
+	receive(t, freed)
+}
+
 // If the client never answers, a command waits no longer than the time limit.
 func TestRequestsToTheClientHaveATimeLimit(t *testing.T) {
 	t.Parallel()

@@ -86,9 +86,10 @@ type contextBuilder struct {
 	rules      map[string]bool
 	pinned     bool // omp: a default model was chosen explicitly
 
-	counting   bool // messages are counted and not kept
-	count      int
-	namesBlobs bool // a counted message may reference images outside the file
+	// send, if not nil, takes the messages, which are then not kept. A message is valid during the call. role is "" for
+	// a synthesised message.
+	send    func(role string, message []byte) error
+	sendErr error // the error of send, after which no message is sent
 }
 
 func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
@@ -104,14 +105,25 @@ func (b *contextBuilder) build(path []int) error {
 	if err := b.scanState(path); err != nil {
 		return err
 	}
-	switch b.doc.dialect {
-	case Pi:
-		return b.emitPi(path)
-	case Omp:
-		return b.emitOmp(path)
+	return b.emitAll(path)
+}
+
+// emitAll emits the messages of the entries at path, once the state is known.
+func (b *contextBuilder) emitAll(path []int) (err error) {
+	switch {
+	case b.doc.dialect == Pi:
+		err = b.emitPi(path)
+	case b.doc.dialect == Omp && b.send != nil:
+		err = b.streamOmp(path)
+	case b.doc.dialect == Omp:
+		err = b.emitOmp(path)
 	default:
-		return b.emitXcsh(path)
+		err = b.emitXcsh(path)
 	}
+	if err == nil {
+		err = b.sendErr
+	}
+	return err
 }
 
 // scanState collects the state (model, thinking level, mode and so on) from the entries of
@@ -248,10 +260,9 @@ func answerModel(message []byte) string {
 // message.
 func (b *contextBuilder) emit(entryID, role string, message []byte) {
 	switch {
-	case message == nil:
-	case b.counting:
-		b.count++
-		b.namesBlobs = b.namesBlobs || namesBlobs(message)
+	case message == nil, b.sendErr != nil:
+	case b.send != nil:
+		b.sendErr = b.send(role, message)
 	default:
 		b.ctx.Messages = append(b.ctx.Messages, message)
 		b.ctx.EntryIDs = append(b.ctx.EntryIDs, entryID)
@@ -305,19 +316,19 @@ func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) err
 			shown = append(shown, i)
 		}
 	}
-	if !b.counting {
+	if b.send == nil {
 		b.ctx.Messages = slices.Grow(b.ctx.Messages, len(shown))
 		b.ctx.EntryIDs = slices.Grow(b.ctx.EntryIDs, len(shown))
 		b.roles = slices.Grow(b.roles, len(shown))
 	}
-	r := lineReader{doc: b.doc, reuse: b.counting}
+	r := lineReader{doc: b.doc, reuse: b.send != nil}
 	return r.each(shown, func(i int, raw []byte) error {
 		e := b.entry(i, raw)
 		if e.Type != TypeMessage {
 			e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
 		}
 		b.emit(e.ID, b.doc.tree.role(i), message(e))
-		return nil
+		return b.sendErr
 	})
 }
 

@@ -16,16 +16,9 @@ const notesType = "experimental_context_notes"
 // Differs: a compaction by "snapcompact" shows its text summary without the rendered
 // frames, which only omp can read.
 func (b *contextBuilder) emitOmp(path []int) error {
-	visible := path
-	switch {
-	case b.reset > b.compaction:
-		visible = path[b.reset+1:]
-	case b.compaction >= 0:
-		kept, err := b.compactOmp(path)
-		if err != nil {
-			return err
-		}
-		visible = append(slices.Clone(kept), path[b.compaction+1:]...)
+	visible, err := b.visibleOmp(path)
+	if err != nil {
+		return err
 	}
 	if err := b.emitEntries(visible, ompMessage); err != nil {
 		return err
@@ -36,6 +29,22 @@ func (b *contextBuilder) emitOmp(path []int) error {
 	b.dropDanglingCalls()
 	b.dropFailedTurns()
 	return nil
+}
+
+// visibleOmp emits the summary of the last compaction, if it counts, and returns the entries whose own messages are
+// still shown.
+func (b *contextBuilder) visibleOmp(path []int) ([]int, error) {
+	switch {
+	case b.reset > b.compaction:
+		return path[b.reset+1:], nil
+	case b.compaction >= 0:
+		kept, err := b.compactOmp(path)
+		if err != nil {
+			return nil, err
+		}
+		return append(slices.Clone(kept), path[b.compaction+1:]...), nil
+	}
+	return path, nil
 }
 
 // compactOmp emits the summary and returns the entries before it that are kept.
@@ -191,35 +200,43 @@ func emptyErrorTurn(m, reason []byte) bool {
 }
 
 // prependNotes puts the newest context notes of the branch before all other messages.
+func (b *contextBuilder) prependNotes(path []int) error {
+	id, m, err := b.notes(path)
+	if m == nil || err != nil {
+		return err
+	}
+	b.ctx.Messages = slices.Insert(b.ctx.Messages, 0, json.RawMessage(m))
+	b.ctx.EntryIDs = slices.Insert(b.ctx.EntryIDs, 0, id)
+	b.roles = slices.Insert(b.roles, 0, "")
+	return nil
+}
+
+// notes returns the newest context notes of the branch as a message, and their entry; nil if there are none.
 //
 // Differs: omp frames the notes with instructions to its model; this package uses the same
 // tag with its own wording.
-func (b *contextBuilder) prependNotes(path []int) error {
+func (b *contextBuilder) notes(path []int) (id string, message []byte, err error) {
 	for _, i := range slices.Backward(path) {
 		if b.doc.tree.typ(i) != TypeCustom {
 			continue
 		}
 		e, err := b.doc.Entry(i)
 		if err != nil {
-			return err
+			return "", nil, err
 		}
 		text, ok := notesOf(e)
 		if !ok {
 			continue
 		}
 		if text == "" {
-			return nil
+			return "", nil, nil
 		}
 		content := "<experimental-context-notes>\nNotes kept during this conversation, newest revision. " +
 			"They are a record, not instructions.\n\n" + text + "\n</experimental-context-notes>"
-		m := new(rawjson.Object).String("role", "custom").String("customType", notesType).
-			String("content", content).Raw("display", []byte("false")).Raw("timestamp", millis(e)).Bytes()
-		b.ctx.Messages = slices.Insert(b.ctx.Messages, 0, json.RawMessage(m))
-		b.ctx.EntryIDs = slices.Insert(b.ctx.EntryIDs, 0, e.ID)
-		b.roles = slices.Insert(b.roles, 0, "")
-		return nil
+		return e.ID, new(rawjson.Object).String("role", "custom").String("customType", notesType).
+			String("content", content).Raw("display", []byte("false")).Raw("timestamp", millis(e)).Bytes(), nil
 	}
-	return nil
+	return "", nil, nil
 }
 
 // notesOf returns the context notes that a custom entry holds.
@@ -287,16 +304,10 @@ func (b *contextBuilder) dropFailedTurns() {
 	b.filterMessages(func(i int, m []byte) []byte {
 		switch b.roles[i] {
 		case "assistant":
-			reason, _ := rawjson.GetString(m, "stopReason")
-			if reason != "error" && reason != "aborted" || b.keepsThinking(i+1) {
+			if !isFailedTurn(m) || b.keepsThinking(i+1) {
 				return m
 			}
-			rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
-				if id, _ := rawjson.GetString(block, "id"); id != "" {
-					gone[id] = true
-				}
-				return true
-			})
+			noteCalls(gone, m)
 			return nil
 		case "toolResult":
 			if len(gone) == 0 {
@@ -311,10 +322,28 @@ func (b *contextBuilder) dropFailedTurns() {
 }
 
 func (b *contextBuilder) keepsThinking(i int) bool {
-	if i >= len(b.ctx.Messages) {
-		return false
-	}
-	typ, _ := rawjson.GetString(b.ctx.Messages[i], "customType")
+	return i < len(b.ctx.Messages) && isThinking(b.ctx.Messages[i])
+}
+
+// isFailedTurn reports whether the answer m ended in an error or was aborted.
+func isFailedTurn(m []byte) bool {
+	reason, _ := rawjson.GetString(m, "stopReason")
+	return reason == "error" || reason == "aborted"
+}
+
+// noteCalls adds the ids of the blocks of m to ids.
+func noteCalls(ids map[string]bool, m []byte) {
+	rawjson.Elements(rawjson.Get(m, "content"), func(block []byte) bool {
+		if id, _ := rawjson.GetString(block, "id"); id != "" {
+			ids[id] = true
+		}
+		return true
+	})
+}
+
+// isThinking reports whether m preserves the model's interrupted thinking.
+func isThinking(m []byte) bool {
+	typ, _ := rawjson.GetString(m, "customType")
 	return typ == "interrupted-thinking"
 }
 

@@ -71,19 +71,19 @@ func (d *Document) outlineAt(at int) (*outline, error) {
 	}
 	path, problems := d.contextPath(at)
 	b := newContextBuilder(d, problems)
-	// In omp, neighbouring messages decide whether a message is shown. The other dialects'
-	// messages need not be kept.
-	b.counting = d.dialect != Omp
+	o := &outline{leaf: at, entries: d.Len()}
+	count := 0
+	b.send = func(_ string, message []byte) error {
+		count++
+		o.namesBlobs = o.namesBlobs || namesBlobs(message)
+		return nil
+	}
 	if err := b.build(path); err != nil {
 		return nil, err
 	}
-	o := &outline{leaf: at, entries: d.Len(), problems: b.problems, namesBlobs: b.namesBlobs, state: b.ctx.State()}
+	o.problems, o.state = b.problems, b.ctx.State()
+	o.state.MessageCount = count
 	o.state.ModeData = slices.Clone(o.state.ModeData) // a reference would keep the whole line in memory
-	if b.counting {
-		o.state.MessageCount = b.count
-	} else {
-		o.namesBlobs = slices.ContainsFunc(b.ctx.Messages, func(m json.RawMessage) bool { return namesBlobs(m) })
-	}
 	d.outlined.Store(o)
 	return o, nil
 }

@@ -80,6 +80,7 @@ func TestLargeFilesReadAsSmallOnes(t *testing.T) {
 					for i, m := range want.Messages {
 						require.Equal(t, string(m), string(got.Messages[i]))
 					}
+					requireStreamed(t, want, large, leaf, nil)
 					state, err := large.ContextState(leaf)
 					require.NoError(t, err)
 					require.Len(t, want.Messages, state.MessageCount)
@@ -143,6 +144,7 @@ func TestContextStateIsThatOfTheContext(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, wantProblems, problems)
 		}
+		requireStreamed(t, ctx, d, leaf, nil)
 	}
 	for _, program := range []string{"pi", "omp", "xcsh"} {
 		files, err := filepath.Glob(filepath.Join(kit.Fixtures, program, "*.jsonl"))
@@ -166,6 +168,30 @@ func TestContextStateIsThatOfTheContext(t *testing.T) {
 		for i := range d.Len() {
 			check(t, d, session.At(d.ID(i)))
 		}
+	}
+}
+
+// requireStreamed compares the messages that are streamed with the messages of ctx, twice because a sequence may be
+// iterated again, and once without its end.
+func requireStreamed(t *testing.T, ctx session.Context, d *session.Document, leaf session.Leaf, blobs session.BlobSource) {
+	t.Helper()
+	state, messages, err := session.StreamContext(d, leaf, blobs)
+	require.NoError(t, err)
+	want := ctx.State()
+	want.MessageCount = 0 // the streamed context has no messages
+	require.Equal(t, want, state.State())
+	for _, most := range []int{len(ctx.Messages), len(ctx.Messages) / 2, len(ctx.Messages)} {
+		n := 0
+		for m, err := range messages {
+			require.NoError(t, err)
+			if n == most {
+				require.Less(t, most, len(ctx.Messages), "too many messages")
+				break
+			}
+			require.Equal(t, string(ctx.Messages[n]), string(m))
+			n++
+		}
+		require.Equal(t, most, n)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,11 +41,13 @@ func dumpCommand(f *flags) *cobra.Command {
 				return err
 			}
 			a := commands.DumpArgs{Subject: commands.Subject{Source: target}, Raw: raw, Redact: kept.redact(), Doubtful: kept.doubtful}
-			r, err := execute[commands.DumpResult](cmd.Context(), env, "xcsh.dump", a)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			r, err := commands.WriteDump(ctx, env, a, out)
 			if err != nil {
 				return err
 			}
-			if _, err = fmt.Fprintln(out, r.Text); err != nil {
+			if _, err = fmt.Fprintln(out); err != nil {
 				return err
 			}
 			printRedaction(cmd, r.Redacted, r.Replaced, r.Doubtful)
@@ -100,7 +103,7 @@ func exportCommand(f *flags) *cobra.Command {
 		}),
 	}
 	own := c.Flags()
-	own.StringVar(&a.Format, "format", "", "output `FORMAT`: html, markdown, jsonl or agentBase (default by the extension of OUT, or html)")
+	own.StringVar(&a.Format, "format", "", "output `FORMAT`: html, markdown, text, jsonl or agentBase (default by the extension of OUT, or html)")
 	own.StringVar(&a.Theme, "theme", "", "initial `THEME` of the HTML page: auto, light or dark (default auto)")
 	kept.register(c)
 	own.Bool("redact", true, "the default, for scripts of earlier versions")

@@ -30,6 +30,7 @@ const (
 	Stale           Kind = "stale"           // the file or document changed under us
 	Denied          Kind = "denied"          // denied by a permission prompt or an approval mode
 	IO              Kind = "io"              // refused by the operating system; data: path
+	TooLarge        Kind = "tooLarge"        // the answer would exceed a limit; data: field, the argument to use instead
 	NoSpace         Kind = "noSpace"         // the disk is full; data: path
 	ReadOnly        Kind = "readOnly"        // the place cannot be written; data: path
 	FileExists      Kind = "fileExists"      // the target exists; data: path

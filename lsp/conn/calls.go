@@ -38,6 +38,9 @@ type Call struct {
 // Context returns the context of the work. [CallOf] finds the call in it.
 func (c *Call) Context() context.Context { return c.ctx }
 
+// ID returns the id of the request.
+func (c *Call) ID() jsonrpc2.ID { return c.id }
+
 // Cancel cancels the work on behalf of the client.
 func (c *Call) Cancel() { c.cancel(ErrClientCancelled) }
 

@@ -64,6 +64,14 @@ func (c *Conn) CaughtUp(ctx context.Context) {
 	}
 }
 
+// Unread returns the number of bytes of the answers and notifications that the client has not read yet. Those that
+// are queued as values are not counted.
+func (c *Conn) Unread() int { return c.stream.output.unread() }
+
+// AfterAnswer calls f once the answer to the request being handled with this id was written. It is not called if the output
+// breaks before, which ends the server. f must not block.
+func (c *Conn) AfterAnswer(id jsonrpc2.ID, f func()) { c.stream.afterAnswer(id, f) }
+
 // OutputBroken returns a channel that is closed when a write has failed. [Conn.OutputErr] returns
 // the error.
 func (c *Conn) OutputBroken() <-chan struct{} { return c.stream.broken }

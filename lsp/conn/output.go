@@ -15,8 +15,8 @@ const maxUnread = 16 << 20
 // it, notifications stay in the outbox, where they merge.
 const fewUnread = 512
 
-// keepBuffer is the largest write buffer kept between messages.
-const keepBuffer = 1 << 20
+// copyBody is the size of the largest message that is copied behind its header, in bytes.
+const copyBody = 64 << 10
 
 // output writes messages to the client, in the order in which they were put. Putting never blocks,
 // so the goroutine that reads never waits for a client that does not. It is safe for concurrent
@@ -110,11 +110,7 @@ func (o *output) run() {
 			if !ok {
 				break
 			}
-			frame = appendFrame(frame[:0], body)
-			_, err := o.out.Write(frame)
-			if cap(frame) > keepBuffer {
-				frame = nil
-			}
+			err := o.write(&frame, body)
 			o.wrote(body, err)
 			o.done(len(body), err)
 		}
@@ -124,11 +120,24 @@ func (o *output) run() {
 	}
 }
 
-func appendFrame(b, body []byte) []byte {
+// write writes one message. Only a small one is copied, into frame, so that it takes one write.
+func (o *output) write(frame *[]byte, body []byte) error {
+	*frame = appendHeader((*frame)[:0], body)
+	if len(body) <= copyBody {
+		*frame = append(*frame, body...)
+		body = nil
+	}
+	_, err := o.out.Write(*frame)
+	if err == nil && body != nil {
+		_, err = o.out.Write(body)
+	}
+	return err
+}
+
+func appendHeader(b, body []byte) []byte {
 	b = append(b, "Content-Length: "...)
 	b = strconv.AppendInt(b, int64(len(body)), 10)
-	b = append(b, "\r\n\r\n"...)
-	return append(b, body...)
+	return append(b, "\r\n\r\n"...)
 }
 
 func (o *output) next() ([]byte, bool) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -45,6 +46,13 @@ type stream struct {
 	answered chan struct{} // closed when owed is 0
 	inErr    error
 	outErr   error
+	awaited  []awaited
+}
+
+// awaited is an answer that has not been written yet.
+type awaited struct {
+	begins []byte // its first bytes, which no other answer has
+	f      func() // called when it was written
 }
 
 // newStream returns a stream that reads in and writes out. It calls exiting when exit arrives, even
@@ -184,7 +192,28 @@ func (st *stream) wrote(body []byte, err error) {
 	}
 	if bytes.HasPrefix(body, responsePrefix) {
 		st.owe(-1)
+		st.answeredWith(body)
 	}
+}
+
+// afterAnswer calls f when an answer with the id was written.
+func (st *stream) afterAnswer(id jsonrpc2.ID, f func()) {
+	begins, _, _ := bytes.Cut(jsonrpc2.AppendResponse(nil, id, jsonrpc2.RawMessage("null"), nil), []byte(`"result":null}`))
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.awaited = append(st.awaited, awaited{begins, f})
+}
+
+// answeredWith calls the function that waits for the answer body, if there is one.
+func (st *stream) answeredWith(body []byte) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	at := slices.IndexFunc(st.awaited, func(a awaited) bool { return bytes.HasPrefix(body, a.begins) })
+	if at < 0 {
+		return
+	}
+	st.awaited[at].f()
+	st.awaited = slices.Delete(st.awaited, at, at+1)
 }
 
 // Close implements [jsonrpc2.Stream].

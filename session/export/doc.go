@@ -44,8 +44,9 @@ type Doc struct {
 	PathIDs map[string]bool
 	// Labels are the current labels by entry id.
 	Labels map[string]string
-	// Messages is the active context, as a model would see it. Only [Text] uses it.
-	Messages []json.RawMessage
+	// Messages yields the active context, as a model would see it. The rules are those of Entries. Only [Text] uses
+	// it.
+	Messages iter.Seq2[json.RawMessage, error]
 	// Model is "provider/id".
 	Model         string
 	ThinkingLevel string
@@ -56,22 +57,30 @@ type Doc struct {
 }
 
 // entries is d.Entries, which may be nil.
-func (d *Doc) entries() iter.Seq2[json.RawMessage, error] {
-	if d.Entries == nil {
+func (d *Doc) entries() iter.Seq2[json.RawMessage, error] { return orNone(d.Entries) }
+
+// messages is d.Messages, which may be nil.
+func (d *Doc) messages() iter.Seq2[json.RawMessage, error] { return orNone(d.Messages) }
+
+func orNone(lines iter.Seq2[json.RawMessage, error]) iter.Seq2[json.RawMessage, error] {
+	if lines == nil {
 		return func(func(json.RawMessage, error) bool) {}
 	}
-	return d.Entries
+	return lines
 }
 
-// Empty reports whether a dump of d would show no message.
+// Empty reports whether a dump of d would show no message. It reads up to the first one that is shown.
 //
 // Differs: the original tests the finished text, which always has a configuration
 // section and thus is never empty.
-func Empty(d Doc) bool {
-	for _, m := range d.Messages {
+func Empty(d Doc) (bool, error) {
+	for m, err := range d.messages() {
+		if err != nil {
+			return false, err
+		}
 		if _, _, ok := dumperOf(m); ok {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }

@@ -72,13 +72,15 @@ func sample(t testing.TB) export.Doc {
 		Tools: []export.Tool{{Name: "bash", Description: "Run a command.", Parameters: json.RawMessage(`{"type":"object"}`)}},
 		Title: "Port the selector", FileName: "sample.jsonl",
 	}
+	var messages []json.RawMessage
 	for _, l := range lines[1:] {
 		id, _ := rawjson.GetString(l, "id")
 		d.PathIDs[id] = !strings.HasPrefix(id, "b")
 		if m := rawjson.Get(l, "message"); m != nil && d.PathIDs[id] {
-			d.Messages = append(d.Messages, m)
+			messages = append(messages, m)
 		}
 	}
+	d.Messages = entries(messages)
 	return d
 }
 

@@ -30,7 +30,7 @@ func fuzzDoc(b []byte) export.Doc {
 		lines = append(lines, l)
 	}
 	return export.Doc{
-		Header: b, Entries: entries(lines), Messages: append(lines, b),
+		Header: b, Entries: entries(lines), Messages: entries(append(lines, b)),
 		SystemPrompt: string(b), Model: string(b), Title: string(b),
 		Tools:  []export.Tool{{Name: string(b), Description: string(b), Parameters: b}},
 		Labels: map[string]string{"a0000004": string(b)},
@@ -68,8 +68,8 @@ func FuzzText(f *testing.F) {
 		require.True(t, utf8.ValidString(got))
 		require.True(t, strings.HasPrefix(got, "## "))
 		require.NotEqual(t, "\n", got[len(got)-1:])
-		for _, m := range fuzzDoc(b).Messages {
-			text(t, export.Doc{Messages: []json.RawMessage{json.RawMessage(`{"role":"user","content":` + string(m) + `}`)}})
+		for m := range fuzzDoc(b).Messages {
+			text(t, export.Doc{Messages: entries(raws(`{"role":"user","content":` + string(m) + `}`))})
 		}
 	})
 }

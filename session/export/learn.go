@@ -15,13 +15,19 @@ type learned struct {
 	entries map[int]bool
 	found   bool // in the current entry
 	done    bool
+
+	collecting bool     // of a part of the entries: secrets are only listed
+	list       []secret // in the order of the entries
 }
+
+// secret is a secret that can be recognized when it stands alone.
+type secret struct{ text, kind string }
 
 // mostLearned is the maximum number of secrets to search for in the whole document.
 const mostLearned = 100
 
 // learn reads d once, so that the scanner recognizes each secret everywhere in the document. It
-// stops at an error of the entries; rendering fails with the same error.
+// stops at an error of the messages or entries; rendering fails with the same error.
 func (r *Redactor) learn(d Doc) {
 	r.learned = &learned{secrets: map[string]string{}, entries: map[int]bool{}}
 	r.to = &report{}
@@ -29,21 +35,8 @@ func (r *Redactor) learn(d Doc) {
 		r.Text(text)
 	}
 	r.JSON(d.Header)
-	for _, m := range d.Messages {
-		r.JSON(m)
-	}
-	n := 0
-	for raw, err := range d.entries() {
-		if err != nil {
-			break
-		}
-		r.learned.found = false
-		r.JSON(raw)
-		if r.learned.found {
-			r.learned.entries[n] = true
-		}
-		n++
-	}
+	r.learnAll(d.messages(), func(int) {}) // each of them is searched again
+	r.learnAll(d.entries(), func(n int) { r.learned.entries[n] = true })
 	r.learned.done = true
 	if len(r.learned.secrets) > 0 {
 		r.Scanner = r.scanner().Learned(r.learned.secrets)
@@ -57,10 +50,19 @@ func (l *learned) note(text string, found []redact.Finding) {
 	}
 	l.found = true
 	for _, f := range found {
-		secret := text[f.From:f.To]
-		if !f.Doubtful && len(l.secrets) < mostLearned && redact.IsLearnable(secret) {
-			l.secrets[secret] = f.Kind
+		if s := (secret{text[f.From:f.To], f.Kind}); !f.Doubtful && len(l.secrets) < mostLearned && redact.IsLearnable(s.text) {
+			l.add(s)
 		}
+	}
+}
+
+// add records a secret unless there are too many.
+func (l *learned) add(s secret) {
+	switch {
+	case l.collecting:
+		l.list = append(l.list, secret{strings.Clone(s.text), s.kind}) // the rest of the text is not kept
+	case len(l.secrets) < mostLearned:
+		l.secrets[s.text] = s.kind
 	}
 }
 

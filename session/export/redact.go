@@ -22,7 +22,8 @@ type Redactor struct {
 	Doubtful bool
 
 	learned *learned
-	about   report // about everything except the entries
+	about   report // about everything except the messages and the entries
+	said    report // about the messages, in the latest pass
 	entries report // about the entries, in the latest pass
 	to      *report
 	at      string          // the current position in the document
@@ -33,7 +34,7 @@ type Redactor struct {
 // Doc returns d without its secrets.
 func (r *Redactor) Doc(d Doc) Doc {
 	r.learn(d)
-	r.about, r.entries = report{}, report{}
+	r.about, r.said, r.entries = report{}, report{}, report{}
 	r.to = &r.about
 	d.Header = r.jsonAt("header", d.Header)
 	d.Title, d.SystemPrompt = r.TextAt("title", d.Title), r.TextAt("system prompt", d.SystemPrompt)
@@ -47,7 +48,7 @@ func (r *Redactor) Doc(d Doc) Doc {
 		labels[id] = r.TextAt("labels", label)
 	}
 	d.Tools, d.Labels = tools, labels
-	d.Messages = r.messages(d.Messages)
+	d.Messages = r.messages(d.messages())
 	d.Entries = r.all(d.entries())
 	d.Redacted = r.Counts
 	return d
@@ -70,13 +71,22 @@ func (r *Redactor) all(entries iter.Seq2[json.RawMessage, error]) iter.Seq2[json
 	}
 }
 
-// messages returns messages without their secrets. They have no ids, so they are counted.
-func (r *Redactor) messages(messages []json.RawMessage) []json.RawMessage {
-	clean := slices.Clone(messages)
-	for i, m := range messages {
-		clean[i] = r.jsonAt("message "+strconv.Itoa(i+1), m)
+// messages yields messages without their secrets. They have no ids, so they are counted.
+func (r *Redactor) messages(messages iter.Seq2[json.RawMessage, error]) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		r.said = report{}
+		r.to = &r.said
+		n := 0
+		for raw, err := range messages {
+			n++
+			if err == nil {
+				raw = r.jsonAt("message "+strconv.Itoa(n), raw)
+			}
+			if !yield(raw, err) {
+				return
+			}
+		}
 	}
-	return clean
 }
 
 // TextAt is [Redactor.Text] for the text at a position in the document.

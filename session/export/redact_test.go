@@ -145,3 +145,18 @@ func TestRedactorCounts(t *testing.T) {
 	}
 	require.Contains(t, page(t, d), key, "nothing is looked for unasked")
 }
+
+// The secrets of a dump are counted once, however often its messages are read.
+func TestSecretsOfMessagesAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	r := &export.Redactor{}
+	d := r.Doc(export.Doc{Messages: entries(raws(
+		`{"role":"user","content":"password: tok456ghi789jkl"}`, `{"role":"user","content":"it is tok456ghi789jkl"}`))})
+	for range 2 {
+		got := text(t, d)
+		require.NotContains(t, got, "tok456ghi789jkl")
+		require.Len(t, r.Replaced(), 1)
+		require.Equal(t, 2, r.Replaced()[0].Count)
+		require.Equal(t, []string{"message 1", "message 2"}, r.Replaced()[0].Where)
+	}
+}

@@ -81,7 +81,7 @@ func withPlace(places []string, at string) []string {
 	return append(places, at)
 }
 
-// Counts returns the number of replaced secrets of each kind. It is complete once the entries were read.
+// Counts returns the number of replaced secrets of each kind. It is complete once the messages or the entries were read.
 func (r *Redactor) Counts() map[string]int {
 	counts := map[string]int{}
 	for _, of := range r.Replaced() {
@@ -90,10 +90,10 @@ func (r *Redactor) Counts() map[string]int {
 	return counts
 }
 
-// Replaced returns the replaced secrets, sorted by kind. It is complete once the entries were read.
+// Replaced returns the replaced secrets, sorted by kind. It is complete once the messages or the entries were read.
 func (r *Redactor) Replaced() []Replaced {
 	sum := map[string]*Replaced{}
-	for _, part := range []map[string]*Replaced{r.about.replaced, r.entries.replaced} {
+	for _, part := range []map[string]*Replaced{r.about.replaced, r.said.replaced, r.entries.replaced} {
 		for kind, of := range part {
 			if sum[kind] == nil {
 				sum[kind] = &Replaced{Kind: kind}
@@ -107,10 +107,10 @@ func (r *Redactor) Replaced() []Replaced {
 	return sortedValues(sum)
 }
 
-// Doubts returns the passages that may be secrets and were not replaced. It is complete once the entries were read.
+// Doubts returns the passages that may be secrets and were not replaced. It is complete once the messages or the entries were read.
 func (r *Redactor) Doubts() []Doubt {
 	sum := map[string]*Doubt{}
-	for _, part := range []map[string]*Doubt{r.about.doubts, r.entries.doubts} {
+	for _, part := range []map[string]*Doubt{r.about.doubts, r.said.doubts, r.entries.doubts} {
 		for passage, of := range part {
 			if sum[passage] == nil {
 				sum[passage] = &Doubt{Kind: of.Kind, Preview: of.Preview, Before: of.Before}

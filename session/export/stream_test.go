@@ -14,17 +14,17 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/export"
 )
 
-// A page of a session of any length needs the memory of its largest entry: of the
+// An export of a session of any length needs the memory of its largest entry: of the
 // entries handed out, only those in hand are alive.
 // Proves: F-18
 func TestExportsKeepNoEntries(t *testing.T) {
 	const n = 5000
 	filler := strings.Repeat(`line of tool output\n`, 400)
 	most := 0
-	d := export.Doc{Entries: func(yield func(json.RawMessage, error) bool) {
+	lines := func(yield func(json.RawMessage, error) bool) {
 		handed := make([]weak.Pointer[byte], 0, n)
 		for i := range n {
-			raw := fmt.Appendf(nil, `{"type":"message","id":"%08x","message":{"role":"user","content":"%s"}}`, i, filler)
+			raw := fmt.Appendf(nil, `{"type":"message","id":"%08x","role":"user","content":"%s","message":{"role":"user","content":"%[2]s"}}`, i, filler)
 			handed = append(handed, weak.Make(&raw[0]))
 			if !yield(raw, nil) {
 				return
@@ -41,11 +41,15 @@ func TestExportsKeepNoEntries(t *testing.T) {
 			}
 			most = max(most, alive)
 		}
-	}}
+	}
+	d := export.Doc{Entries: lines}
 	require.NoError(t, export.HTML(io.Discard, d, export.HTMLOptions{}))
 	require.NoError(t, export.Markdown(io.Discard, d))
 	require.NoError(t, export.JSONL(io.Discard, d))
 	require.NoError(t, export.HTML(io.Discard, new(export.Redactor).Doc(d), export.HTMLOptions{}))
+	said := export.Doc{Messages: lines}
+	require.NoError(t, export.Text(io.Discard, said))
+	require.NoError(t, export.Text(io.Discard, new(export.Redactor).Doc(said)))
 	require.LessOrEqual(t, most, 8)
 }
 

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
@@ -9,9 +10,10 @@ import (
 
 // Text writes the dump of d: system prompt, configuration and tools, each if there is
 // any, then d.Messages. The layout is the original's byte for byte, except where a
-// comment says Differs.
+// comment says Differs. It needs the memory of the largest message.
 func Text(w io.Writer, d Doc) error {
 	var t dump
+	out := trimmer{to: w}
 	if d.SystemPrompt != "" {
 		t.lines("## System Prompt\n", d.SystemPrompt, "\n")
 	}
@@ -27,18 +29,32 @@ func Text(w io.Writer, d Doc) error {
 		}
 		t.lines("\n")
 	}
-	for _, m := range d.Messages {
+	n := 0
+	for m, err := range d.messages() {
+		if err != nil {
+			return fmt.Errorf("export: read message %d: %w", n, err)
+		}
+		n++
 		if write, o, ok := dumperOf(m); ok {
 			write(&t, o)
 		}
+		if err := t.passOn(&out); err != nil {
+			return err
+		}
 	}
-	_, err := io.WriteString(w, strings.TrimFunc(t.String(), isJSSpace))
-	return err
+	return t.passOn(&out)
 }
 
 // dump collects lines. The original joins a list of strings with newlines, many of which
 // end in one themselves; this preserves its odd spacing exactly.
 type dump struct{ strings.Builder }
+
+// passOn writes the lines so far and forgets them. Every line is valid UTF-8.
+func (t *dump) passOn(out *trimmer) error {
+	err := out.write(t.String())
+	t.Reset()
+	return err
+}
 
 func (t *dump) lines(lines ...string) {
 	for _, s := range lines {

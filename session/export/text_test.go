@@ -32,7 +32,7 @@ func TestTextVectors(t *testing.T) {
 	for _, v := range vectors {
 		d := export.Doc{
 			SystemPrompt: v.Input.SystemPrompt, ThinkingLevel: v.Input.ThinkingLevel,
-			Tools: v.Input.Tools, Messages: v.Input.Messages,
+			Tools: v.Input.Tools, Messages: entries(v.Input.Messages),
 		}
 		if v.Input.Model != nil {
 			d.Model = v.Input.Model.Provider + "/" + v.Input.Model.ID
@@ -51,7 +51,7 @@ func TestTextGolden(t *testing.T) {
 func dumpOf(t *testing.T, message string) string {
 	t.Helper()
 	empty := text(t, export.Doc{})
-	got := text(t, export.Doc{Messages: raws(message)})
+	got := text(t, export.Doc{Messages: entries(raws(message))})
 	return strings.TrimSpace(strings.TrimPrefix(got, empty))
 }
 
@@ -169,7 +169,7 @@ func TestTextExecutions(t *testing.T) {
 
 func TestTextTrimsLikeJavaScript(t *testing.T) {
 	t.Parallel()
-	got := text(t, export.Doc{Messages: raws(`{"role":"user","content":"a\u00a0\ufeff\u2028 \n\u0085\n\t"}`)})
+	got := text(t, export.Doc{Messages: entries(raws(`{"role":"user","content":"a\u00a0\ufeff\u2028 \n\u0085\n\t"}`))})
 	require.True(t, strings.HasSuffix(got, "a\u00a0\ufeff\u2028 \n\u0085"), "%q", got) // U+0085 is no space there
 }
 
@@ -181,7 +181,7 @@ func TestTextOddShapes(t *testing.T) {
 		`{"role":"bashExecution","excludeFromContext":true,"command":"x"}`,
 	} {
 		require.Empty(t, dumpOf(t, m), m)
-		require.True(t, export.Empty(export.Doc{Messages: raws(m)}), m)
+		require.True(t, isEmpty(t, export.Doc{Messages: entries(raws(m))}), m)
 	}
 	for _, role := range []string{
 		"user", "developer", "assistant", "toolResult", "bashExecution", "pythonExecution",
@@ -190,7 +190,7 @@ func TestTextOddShapes(t *testing.T) {
 		for _, content := range []string{`null`, `7`, `{}`, `[null,7,"x",[],{},{"type":"text"},{"type":"video"},{"type":"toolCall"}]`} {
 			m := `{"role":"` + role + `","content":` + content + `,"files":` + content + `,"summary":7,"tokensBefore":"x","toolName":null,"meta":3}`
 			require.NotContains(t, dumpOf(t, m), "undefined")
-			require.False(t, export.Empty(export.Doc{Messages: raws(m)}))
+			require.False(t, isEmpty(t, export.Doc{Messages: entries(raws(m))}))
 		}
 	}
 	require.Equal(t, "## User\n\na\n\uFFFD", dumpOf(t, "{\"role\":\"user\",\"content\":[null,{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"x\"},{\"type\":\"text\",\"text\":\"\xff\"}]}"))
@@ -199,8 +199,35 @@ func TestTextOddShapes(t *testing.T) {
 // Proves: O-017
 func TestEmpty(t *testing.T) {
 	t.Parallel()
-	require.True(t, export.Empty(export.Doc{SystemPrompt: "x"}))
-	require.False(t, export.Empty(sample(t)))
+	require.True(t, isEmpty(t, export.Doc{SystemPrompt: "x"}))
+	require.False(t, isEmpty(t, sample(t)))
+}
+
+func isEmpty(t *testing.T, d export.Doc) bool {
+	t.Helper()
+	empty, err := export.Empty(d)
+	require.NoError(t, err)
+	return empty
+}
+
+// White space is trimmed at the ends of the whole dump, not of each message.
+func TestTextKeepsTheSpaceBetweenMessages(t *testing.T) {
+	t.Parallel()
+	got := text(t, export.Doc{Messages: entries(raws(
+		`{"role":"user","content":"a \n\n"}`, `{"role":"unknown"}`, `{"role":"user","content":" \n b\u00a0\n"}`))})
+	require.Equal(t, "## Configuration\n\nModel: (not selected)\nThinking Level: \n\n\n## User\n\na \n\n\n\n\n## User\n\n \n b", got)
+}
+
+// The error of a message that cannot be read ends a dump, redacted or not.
+func TestTextEndsWithTheErrorOfAMessage(t *testing.T) {
+	t.Parallel()
+	d := export.Doc{Messages: func(yield func(json.RawMessage, error) bool) {
+		_ = yield(json.RawMessage(`{"role":"unknown"}`), nil) && yield(nil, errFull)
+	}}
+	require.ErrorIs(t, export.Text(io.Discard, d), errFull)
+	require.ErrorIs(t, export.Text(io.Discard, new(export.Redactor).Doc(d)), errFull)
+	_, err := export.Empty(d)
+	require.ErrorIs(t, err, errFull)
 }
 
 type failingWriter struct{ left int }
@@ -216,11 +243,11 @@ func (w *failingWriter) Write(b []byte) (int, error) {
 
 func TestWriterErrorsAreReturned(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, export.Text(&failingWriter{}, sample(t)), errFull)
 	for _, write := range []func(io.Writer) error{
 		func(w io.Writer) error { return export.HTML(w, sample(t), export.HTMLOptions{}) },
 		func(w io.Writer) error { return export.Markdown(w, sample(t)) },
 		func(w io.Writer) error { return export.JSONL(w, sample(t)) },
+		func(w io.Writer) error { return export.Text(w, sample(t)) },
 	} {
 		var whole strings.Builder
 		require.NoError(t, write(&whole))

@@ -155,11 +155,20 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{Store: make([]byte, 2<<20), Nodes: map[uint64]byte{}}
 }}
 
+// mostNodes is the number of nodes up to which a map is used again: one never becomes smaller.
+const mostNodes = 1 << 15
+
+func (m *scratch) putBack() {
+	if len(m.Nodes) <= mostNodes {
+		scratches.Put(m)
+	}
+}
+
 // scan passes the values of src to emit, which adds them, until halt returns true, which is
 // called before each line. It returns the number of bytes read.
 func (s *survey) scan(src io.Reader, halt func() bool, emit func(session.Value)) (int64, error) {
 	memory, _ := scratches.Get().(*scratch) // the pool holds nothing else
-	defer scratches.Put(memory)
+	defer memory.putBack()
 	clear(memory.Nodes)
 	s.links.Nodes = memory.Nodes
 	report := func(p session.Problem) {

@@ -87,7 +87,9 @@ func (p *pass) decode(v *view, from, to, nested int) bool {
 
 // plainText decodes a word. ok is false when the result is not text.
 func plainText(word string) (text string, ok bool) {
-	word = strings.TrimRight(word, "=.")
+	for len(word) > 0 && (word[len(word)-1] == '=' || word[len(word)-1] == '.') {
+		word = word[:len(word)-1]
+	}
 	if len(word) >= 2*leastEncoded && len(word)%2 == 0 {
 		if b, err := hex.DecodeString(word); err == nil && isText(b) {
 			return string(b), true
@@ -97,11 +99,12 @@ func plainText(word string) (text string, ok bool) {
 		word = word[:len(word)-1]
 	}
 	encoding := base64.RawStdEncoding
-	if strings.ContainsAny(word, "-_") {
+	if strings.IndexByte(word, '-') >= 0 || strings.IndexByte(word, '_') >= 0 {
 		encoding = base64.RawURLEncoding
 	}
 	// The beginning shows whether decoding the rest is worthwhile.
-	if b, err := encoding.DecodeString(word[:min(len(word), 32)&^3]); err != nil || !isText(b) && !isWide(b) {
+	var head [24]byte
+	if n, err := encoding.Decode(head[:], []byte(word[:min(len(word), 32)&^3])); err != nil || !isText(head[:n]) && !isWide(head[:n]) {
 		return "", false
 	}
 	b, err := encoding.DecodeString(word)

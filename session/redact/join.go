@@ -7,12 +7,12 @@ import "strings"
 func joined(of *view) *view {
 	var w viewer
 	text := of.text
-	for i := 0; ; {
-		n := strings.IndexAny(text[i:], "\n\"'`")
-		if n < 0 {
-			break
+	for i := 0; i < len(text); {
+		if !mayJoin[text[i]] {
+			i++
+			continue
 		}
-		at := i + n
+		at := i
 		i = at + 1
 		if at < w.done {
 			continue
@@ -37,6 +37,9 @@ func joined(of *view) *view {
 	}
 	return w.view(of)
 }
+
+// mayJoin are the bytes after which a split text may continue.
+var mayJoin = byteSet("\n\"'`")
 
 // mostBetween is the maximum distance between two parts of a string.
 const mostBetween = 120

@@ -17,7 +17,7 @@ type pass struct {
 }
 
 func newPass(set *ruleSet) *pass {
-	return &pass{set: set, starts: map[int]bool{}, windows: map[int][]window{}}
+	return &pass{set: set} // most texts need none of the maps
 }
 
 // window is a range in which a pattern is tried.
@@ -74,6 +74,9 @@ func (p *pass) open(rule, at int) {
 		all[n-1].to = w.to
 		return
 	}
+	if p.windows == nil {
+		p.windows = map[int][]window{}
+	}
 	p.windows[rule] = append(all, w)
 }
 
@@ -104,9 +107,13 @@ func (p *pass) add(v *view, from, to int, f Finding) {
 	}
 	f.From, f.To = v.span(from, to)
 	p.found = append(p.found, f)
-	if !f.Doubtful {
-		p.starts[f.From] = true
+	if f.Doubtful {
+		return
 	}
+	if p.starts == nil {
+		p.starts = map[int]bool{}
+	}
+	p.starts[f.From] = true
 }
 
 // wasSplit reports whether a finding in a view of joined text is more than in the same view of

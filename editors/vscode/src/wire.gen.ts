@@ -379,7 +379,7 @@ export interface ExportArgs {
   source?: string;
   /** The file to write, or an existing directory. Default: a file named after the session, in the working directory. */
   path?: string;
-  /** html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html. */
+  /** html, markdown, text (that of xcsh.dump), jsonl or agentBase. Default: according to the path's extension, or else html. */
   format?: string;
   /** Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true. */
   redact?: boolean | null;

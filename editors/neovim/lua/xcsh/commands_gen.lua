@@ -41,7 +41,7 @@ return {
   {
     name = "xcsh.export",
     title = "Export Session…",
-    doc = "Write a session to a self-contained HTML page, or to Markdown, JSONL or agent-base's format. The session does not change.",
+    doc = "Write a session to a self-contained HTML page, or to Markdown, plain text, JSONL or agent-base's format. The session does not change.",
     input = "path",
     arg = "path",
     palette = true,
@@ -50,7 +50,7 @@ return {
   {
     name = "xcsh.dump",
     title = "Dump Session as Text",
-    doc = "Return the current conversation as plain text, for the clipboard or a buffer.",
+    doc = "Return the current conversation as plain text, for the clipboard or a buffer. A text larger than 64 MiB is refused; xcsh.export writes it to a file.",
     input = "",
     arg = "source",
     palette = true,

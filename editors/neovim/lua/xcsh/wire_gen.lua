@@ -103,7 +103,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 ---@field path? string The file to write, or an existing directory. Default: a file named after the session, in the working directory.
----@field format? string html, markdown, jsonl or agentBase. Default: according to the path's extension, or else html.
+---@field format? string html, markdown, text (that of xcsh.dump), jsonl or agentBase. Default: according to the path's extension, or else html.
 ---@field redact? boolean|nil Replace text that looks like a password, key or token. Secrets that look like other words are not found. Default: true.
 ---@field doubtful? string With redact: keep or replace text that may be a secret. Default: keep, and list it in the result.
 ---@field theme? string The initial theme of a page: auto (that of the reader's system), light or dark. Default: auto.
