@@ -7,7 +7,6 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
-	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -96,7 +95,7 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, e
 
 func (s *Session) contextUsage(ctx context.Context, log *session.Log, c session.Context) ContextUsage {
 	var u ContextUsage
-	u.Tokens, _ = compaction.Tokens(c.Messages)
+	u.Tokens = s.tokens(log, c)
 	if p, _, err := s.answering(ctx, log, c.State()); err == nil {
 		u.ContextWindow = p.model.Window()
 		u.Percent = 100 * float64(u.Tokens) / float64(u.ContextWindow)

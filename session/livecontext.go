@@ -44,7 +44,7 @@ func newLiveContext(d *Document, leaf int, blobs BlobSource) (*liveContext, erro
 		b: newContextBuilder(d, problems), doc: d, leaf: leaf, entries: d.Len(), named: d.namedEntries(0), path: path,
 		list: messageList{messages: []json.RawMessage{}},
 	}
-	if len(path) == 0 || len(problems) > 0 || c.named != d.tree.ids.used {
+	if len(path) == 0 || len(problems) > 0 {
 		return nil, nil
 	}
 	if err := c.build(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ type grower struct {
 	log     *Log
 	dialect Dialect
 	ids     []string // of the entries so far
+	planned string   // the id of an entry that another program may write later
 	n       int
 	blobs   []string // the hashes of images that may appear later
 
@@ -35,7 +37,7 @@ const growerBlobs = "/agent/blobs"
 
 func newGrower(t *testing.T, seed uint64, dialect Dialect) *grower {
 	t.Helper()
-	g := &grower{t: t, rand: rand.New(rand.NewPCG(seed, 7)), fs: afero.NewMemMapFs(), dialect: dialect}
+	g := &grower{t: t, rand: rand.New(rand.NewPCG(seed, 7)), fs: afero.NewMemMapFs(), dialect: dialect, planned: "0badcafe"}
 	store := NewStore(StoreConfig{
 		Fs: g.fs, DirFor: func(string) (string, error) { return "/s", nil },
 		RootFor: func(string) (FileRoot, bool) { return FileRoot{Dialect: dialect, Blobs: growerBlobs}, true },
@@ -68,6 +70,9 @@ func (g *grower) pick(weights ...int) int {
 func (g *grower) some() string {
 	if len(g.ids) == 0 {
 		return "ffffffff"
+	}
+	if g.rand.IntN(12) == 0 {
+		return g.planned
 	}
 	if g.rand.IntN(3) > 0 { // mostly a new one
 		return g.ids[max(0, len(g.ids)-1-g.rand.IntN(8))]
@@ -168,6 +173,9 @@ func (g *grower) draft() *Draft {
 // line is an entry as another program writes it. Its id may be in use, and its parent missing.
 func (g *grower) line() string {
 	id := fmt.Sprintf("%08x", g.rand.Uint32())
+	if g.rand.IntN(6) == 0 {
+		id, g.planned = g.planned, id
+	}
 	parent := `"` + g.log.LeafID() + `"`
 	switch g.pick(20, 1, 1, 1) {
 	case 1:
@@ -177,7 +185,7 @@ func (g *grower) line() string {
 	case 2:
 		parent = `"` + g.some() + `"`
 	case 3:
-		parent = []string{`"eeeeeeee"`, "null"}[g.rand.IntN(2)]
+		parent = []string{`"` + g.planned + `"`, "null"}[g.rand.IntN(2)]
 	}
 	g.ids = append(g.ids, id)
 	line := string(g.draft().Line(id, "PARENT", "2026-01-02T03:04:06.000Z"))
@@ -192,13 +200,7 @@ func (g *grower) step() {
 		require.NoError(g.t, err)
 		g.ids = append(g.ids, id)
 	case 1:
-		f, err := g.fs.OpenFile(g.log.Path(), os.O_APPEND|os.O_WRONLY, 0)
-		require.NoError(g.t, err)
-		_, err = f.WriteString(g.line())
-		require.NoError(g.t, err)
-		require.NoError(g.t, f.Close())
-		_, err = g.log.Refresh()
-		require.NoError(g.t, err)
+		g.foreign(g.line())
 	case 2:
 		_ = g.log.Branch(g.some())
 	case 3:
@@ -215,6 +217,17 @@ func (g *grower) step() {
 		_, err := g.log.BranchWithSummary(g.log.LeafID(), "left")
 		require.NoError(g.t, err)
 	}
+}
+
+// foreign appends lines as another program does.
+func (g *grower) foreign(lines string) {
+	f, err := g.fs.OpenFile(g.log.Path(), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(g.t, err)
+	_, err = f.WriteString(lines)
+	require.NoError(g.t, err)
+	require.NoError(g.t, f.Close())
+	_, err = g.log.Refresh()
+	require.NoError(g.t, err)
 }
 
 // rewrite replaces the file, without one of its lines.
@@ -255,6 +268,7 @@ func copied(c Context) Context {
 	for i, m := range c.Messages {
 		c.Messages[i] = bytes.Clone(m)
 	}
+	c.Models, c.InjectedTTSRRules = maps.Clone(c.Models), slices.Clone(c.InjectedTTSRRules)
 	return c
 }
 
@@ -316,5 +330,35 @@ func TestAKeptContextEqualsABuiltOne(t *testing.T) {
 			}
 			require.Greater(t, kept, steps/4, "the context is rarely extended, so that this test shows little")
 		})
+	}
+}
+
+// An entry that changes the conversation before the leaf is noticed: the missing parent of one, and one
+// that takes the id of another.
+func TestAKeptContextWithAnotherBeginning(t *testing.T) {
+	t.Parallel()
+	line := func(id, parent, text string) string {
+		return `{"type":"message","id":"` + id + `","parentId":"` + parent + `","message":{"role":"user","content":"` + text + `"}}` + "\n"
+	}
+	for _, dialect := range []Dialect{Xcsh, Pi, Omp} {
+		for name, more := range map[string]string{
+			"a parent": line("cccccccc", "aaaaaaaa", "between"),
+			"an id":    line("dddddddd", "", "another root"),
+		} {
+			t.Run(dialect.String()+", "+name, func(t *testing.T) {
+				t.Parallel()
+				g := newGrower(t, 1, dialect)
+				g.foreign(line("aaaaaaaa", "", "first"))
+				g.foreign(line("dddddddd", "aaaaaaaa", "second") + line("bbbbbbbb", map[bool]string{true: "cccccccc", false: "dddddddd"}[name == "a parent"], "leaf"))
+				require.NoError(t, g.log.Branch("bbbbbbbb"))
+				g.check()
+				g.foreign(more)
+				require.Equal(t, "bbbbbbbb", g.log.LeafID())
+				g.check()
+				_, err := g.log.Append(DraftMessage(json.RawMessage(g.message())))
+				require.NoError(t, err)
+				g.check()
+			})
+		}
 	}
 }
