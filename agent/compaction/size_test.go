@@ -15,11 +15,11 @@ import (
 func sized(r *rand.Rand) json.RawMessage {
 	switch at := r.IntN(50); r.IntN(7) {
 	case 0:
-		return raw(fmt.Sprintf(`{"role":"compactionSummary","summary":"a summary","timestamp":%d}`, at))
+		return json.RawMessage(fmt.Sprintf(`{"role":"compactionSummary","summary":"a summary","timestamp":%d}`, at))
 	case 1:
-		return raw(fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"answer"}],"usage":{"totalTokens":%d},"timestamp":%d}`, r.IntN(3)*500, at))
+		return json.RawMessage(fmt.Sprintf(`{"role":"assistant","content":[{"type":"text","text":"answer"}],"usage":{"totalTokens":%d},"timestamp":%d}`, r.IntN(3)*500, at))
 	case 2:
-		return raw(fmt.Sprintf(`{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":900},"timestamp":%d}`, at))
+		return json.RawMessage(fmt.Sprintf(`{"role":"assistant","content":[],"stopReason":"error","usage":{"totalTokens":900},"timestamp":%d}`, at))
 	case 3:
 		return raw(`{"role":"user","content":[{"type":"image","data":"x"},{"type":"text","text":"漢字 and more"}]}`)
 	case 4:
