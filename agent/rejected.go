@@ -41,8 +41,8 @@ func (h *host) rejected() rejected {
 // reports that the thinking that led to the last tool call is left out.
 func (h *host) messages(c session.Context, model provider.Model) (all []provider.Message, unsigned bool) {
 	no := h.rejected()
-	all, last := h.s.memo(h.log).Request(c.Messages, model, memo.Without{Images: no.images, Thinking: no.thinking, Reason: imageRejected})
-	return h.withHistory(all), no.thinking > 0 && last == provider.RoleToolResult
+	r := h.s.memo(h.log).Request(c.Messages, model, memo.Without{Images: no.images, Thinking: no.thinking, Reason: imageRejected})
+	return h.withHistory(r), no.thinking > 0 && r.Last == provider.RoleToolResult
 }
 
 // sendable returns the messages whose content the service has not rejected yet.

@@ -283,7 +283,7 @@ func TestALongConversationIsSummarisedInParts(t *testing.T) {
 }
 
 // size estimates a request with the messages.
-func size(fixed func() int, messages ...json.RawMessage) int {
+func size(fixed int, messages ...json.RawMessage) int {
 	var s compaction.Sizes
 	for _, m := range messages {
 		s.Add(m)
@@ -293,7 +293,7 @@ func size(fixed func() int, messages ...json.RawMessage) int {
 
 func TestSize(t *testing.T) {
 	t.Parallel()
-	fixed := func() int { return 300 }
+	const fixed = 300
 	counted := raw(`{"role":"assistant","content":[],"stopReason":"stop","usage":{"totalTokens":900},"timestamp":2}`)
 	image := raw(`{"role":"user","content":[{"type":"image","data":"x"}]}`)
 	compacted := raw(`{"role":"compactionSummary","summary":"abcdef","timestamp":10}`)

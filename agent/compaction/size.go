@@ -65,16 +65,16 @@ func (s *Sizes) Tokens() (tokens int, fresh bool) {
 // Request estimates the tokens of a request with the messages. It decides whether to compact before the
 // request, the length of the answer and the budget for thinking. It starts from the count that the
 // service reported with the last answer. The rest is guessed by its length in bytes, on the high side.
-// fixed returns the length of the system prompt and the tools, in bytes; it is called only if there is no
+// fixed is the length of the system prompt and the tools, in bytes; it has no influence if there is a
 // count, which includes them.
 //
 // [Sizes.Tokens] guesses as the originals do, for the numbers that files and users see.
-func (s *Sizes) Request(fixed func() int) int {
+func (s *Sizes) Request(fixed int) int {
 	all := s.at(len(s.sums))
 	before := s.at(all.from)
 	bytes, images := all.bytes-before.bytes, all.images-before.images
 	if all.counted == 0 {
-		bytes += fixed()
+		bytes += fixed
 	}
 	return all.counted + bytes/provider.BytesPerToken + images*provider.ImageTokens
 }

@@ -33,7 +33,7 @@ func sized(r *rand.Rand) json.RawMessage {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	fixed := func() int { return 300 }
+	const fixed = 300
 	for range 200 {
 		var s compaction.Sizes
 		var messages []json.RawMessage

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
@@ -53,20 +54,21 @@ type Without struct {
 // New returns an empty memo. images fits the images of requests.
 func New(images *imaging.Fitter) *Conversation { return &Conversation{images: images} }
 
-// Request returns the messages of a request to a model, which the caller must not change, and the role of
-// the last one before their preparation.
-func (c *Conversation) Request(stored []json.RawMessage, model provider.Model, without Without) (messages []provider.Message, last string) {
+// Request is the conversation in a request.
+type Request struct {
+	Messages []provider.Message // prepared for the model; the caller must not change them
+	History  bool               // one has a history that the model's service compacted
+	Last     string             // the role of the last one before the preparation
+}
+
+// Request returns the conversation for a request to a model.
+func (c *Conversation) Request(stored []json.RawMessage, model provider.Model, without Without) Request {
 	if len(stored) == 0 {
-		return nil, ""
+		return Request{}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow(stored)
-	for i := len(c.rows) - 1; i >= 0 && last == ""; i-- {
-		if c.rows[i].ok {
-			last = c.rows[i].message.Role
-		}
-	}
 	f := &c.form
 	if f.Preparation == nil || f.without != without || !reflect.DeepEqual(f.model, model) {
 		c.form = form{Preparation: provider.NewPreparation(model), model: model, without: without}
@@ -78,10 +80,23 @@ func (c *Conversation) Request(stored []json.RawMessage, model provider.Model, w
 			f.Add(m)
 		}
 	}
-	if !imaging.Few(f.images) {
-		return c.crowded(model, without), last
+	r := Request{History: f.History(), Last: c.last()}
+	if imaging.Few(f.images) {
+		r.Messages = f.Messages()
+	} else {
+		r.Messages = c.crowded(model, without)
 	}
-	return f.Messages(), last
+	return r
+}
+
+// last returns the role of the last message that models get, "" if there is none.
+func (c *Conversation) last() string {
+	for _, r := range slices.Backward(c.rows) {
+		if r.ok {
+			return r.message.Role
+		}
+	}
+	return ""
 }
 
 // crowded is the slow way, for images that are too many, so that a new one can push out an old one.
@@ -107,15 +122,25 @@ func (w Without) from(m provider.Message) provider.Message {
 	return one[0]
 }
 
-// Size estimates the tokens of a request as [compaction.Sizes.Request] does.
+// Size estimates the tokens of a request as [compaction.Sizes.Request] does. fixed is called only if its
+// result is needed.
 func (c *Conversation) Size(stored []json.RawMessage, fixed func() int) int {
+	size, counted := c.size(stored, 0)
+	if !counted {
+		size, _ = c.size(stored, fixed()) // without the lock
+	}
+	return size
+}
+
+func (c *Conversation) size(stored []json.RawMessage, fixed int) (size int, counted bool) {
 	if len(stored) == 0 {
-		return new(compaction.Sizes).Request(fixed)
+		return new(compaction.Sizes).Request(fixed), false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.follow(stored)
-	return c.sizes.Request(fixed)
+	_, counted = c.sizes.Tokens()
+	return c.sizes.Request(fixed), counted
 }
 
 // Tokens estimates the tokens of the messages as [compaction.Tokens] does.

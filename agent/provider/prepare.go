@@ -42,6 +42,8 @@ type Preparation struct {
 	calls   []call
 	waiting map[string][]int // calls without a result, by their original id
 
+	history bool // see History
+
 	out  []Message // of the first turns; what was returned is never changed
 	done int       // how many of them
 }
@@ -73,7 +75,7 @@ func (p *Preparation) Add(msg Message) {
 			msg.History = nil
 		}
 		if msg.Content = p.shown(msg.Content, noImage); len(msg.Content) > 0 {
-			p.turns = append(p.turns, turn{message: msg})
+			p.turns, p.history = append(p.turns, turn{message: msg}), p.history || msg.History != nil
 		}
 	case RoleAssistant:
 		p.answer(msg)
@@ -181,6 +183,9 @@ func (p *Preparation) result(msg Message) {
 		p.out = slices.Clip(p.out[:p.turns[c.turn].at])
 	}
 }
+
+// History reports whether a prepared message has a history that the model's service compacted.
+func (p *Preparation) History() bool { return p.history }
 
 // Messages returns the prepared messages, which the caller must not change.
 func (p *Preparation) Messages() []Message {
