@@ -8,7 +8,7 @@ import (
 )
 
 // liveContext is the context of a session that a run makes longer, kept from one request to the next:
-// entries below the leaf are added to it, and everything else is built anew. The bytes of its
+// entries below the leaf are added to it, and everything else is built again. The bytes of its
 // messages stay the same slices for as long as their entries are part of it.
 //
 // It is kept only where entries that are added below the leaf cannot change what is before them: where no
@@ -85,7 +85,7 @@ func (d *Document) namedEntries(from int) (n int) {
 }
 
 // extend adds the entries between the leaf and a new one below it. It reports false if the context has to
-// be built anew.
+// be built again.
 func (c *liveContext) extend(d *Document, leaf int, blobs BlobSource) bool {
 	if d != c.doc || d.Len() < c.entries {
 		return false
@@ -100,7 +100,7 @@ func (c *liveContext) extend(d *Document, leaf int, blobs BlobSource) bool {
 	}
 	from := len(c.b.ctx.Messages)
 	if c.add(fresh) != nil {
-		return false // building it anew meets the same failure and returns it
+		return false // building it again meets the same failure and returns it
 	}
 	c.leaf, c.entries, c.named, c.path = leaf, d.Len(), named, append(c.path, fresh...)
 	c.take(from, blobs)
@@ -244,7 +244,7 @@ type trail struct {
 	path          []int
 }
 
-// follow brings the kept context up to date, and forgets it if it has to be built anew.
+// follow brings the kept context up to date, and forgets it if it has to be built again.
 func (l *Log) followContext() {
 	if l.live != nil && !l.live.extend(l.doc, l.leaf, l.store.BlobsFor(l.path)) {
 		l.live = nil

@@ -17,7 +17,7 @@ import (
 )
 
 // Conversation is what the messages of one conversation become. Each method takes the messages as the session
-// stores them, in a list that nobody changes afterwards. Messages that the list has in common with that of
+// stores them, in a list that is not changed afterwards. Messages that the list has in common with that of
 // the last call, from its beginning, are not read again; the others replace those of the last call. So the
 // memory that it takes is proportional to the list. It is safe for concurrent use.
 type Conversation struct {
