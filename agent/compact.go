@@ -87,7 +87,7 @@ func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	tokens := compaction.Size(c.Messages, func() int { return provider.FixedLen(s.instructions(ctx, log, own)) })
+	tokens := s.memo(log).Size(c.Messages, func() int { return provider.FixedLen(s.instructions(ctx, log, own)) })
 	return s.m.cfg.Compaction.Due(tokens, p.model.Window()), nil
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -92,14 +91,14 @@ func (h *host) request(ctx context.Context, c session.Context, p picked) (provid
 		return nil, provider.Request{}, err
 	}
 	system, tools := h.s.instructions(ctx, h.log, own)
-	messages, unsigned := h.messages(c)
+	messages, unsigned := h.messages(c, model)
 	if unsigned && slices.Contains(model.SupportedLevels(), provider.Off) {
 		level = provider.Off // with thinking, the answer that the results belong to needs its own
 	}
-	size := compaction.Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
+	size := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return h.watching(service, c, own), provider.Request{
 		Model: model, Thinking: level, Tier: tiers.For(model), Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: h.withHistory(provider.Prepare(messages, model)), System: system, Tools: tools,
+		Messages: messages, System: system, Tools: tools,
 	}, nil
 }
 

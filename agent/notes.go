@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,7 +14,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
-	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // maxNotes bounds the instructions that one turn adds to results, in bytes.
@@ -105,24 +103,19 @@ func (h *host) noted() map[string]bool {
 	if err != nil {
 		return nil // the next request reports it
 	}
-	return notesIn(c)
-}
-
-func notesIn(c session.Context) map[string]bool {
 	heads := map[string]bool{}
-	for _, raw := range c.Messages {
-		if !bytes.Contains(raw, []byte(noteStart)) {
-			continue
-		}
-		m, err := provider.DecodeMessage(raw)
-		if err != nil || m.Role != provider.RoleToolResult {
-			continue
+	h.s.memo(h.log).Each(c.Messages, func(m provider.Message) {
+		if m.Role != provider.RoleToolResult {
+			return
 		}
 		for _, b := range m.Content[min(1, len(m.Content)):] { // the first block is the result itself
-			if head, _, found := strings.Cut(b.Text, "\n"); found && strings.HasPrefix(head, noteStart) {
+			if !strings.HasPrefix(b.Text, noteStart) {
+				continue
+			}
+			if head, _, found := strings.Cut(b.Text, "\n"); found {
 				heads[head] = true
 			}
 		}
-	}
+	})
 	return heads
 }

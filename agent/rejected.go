@@ -9,6 +9,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
+	"github.com/xcsh-ls/xcsh-ls/agent/memo"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -36,18 +37,24 @@ func (h *host) rejected() rejected {
 	return h.s.rejected
 }
 
-// messages returns the conversation for a request, with content that the service accepts. unsigned
+// messages returns the conversation for a request to a model, with content that the service accepts. unsigned
 // reports that the thinking that led to the last tool call is left out.
-func (h *host) messages(c session.Context) (all []provider.Message, unsigned bool) {
-	all, no := convert.Messages(c.Messages), h.rejected()
+func (h *host) messages(c session.Context, model provider.Model) (all []provider.Message, unsigned bool) {
+	no := h.rejected()
+	r := h.s.memo(h.log).Request(c.Messages, model, memo.Without{Images: no.images, Thinking: no.thinking, Reason: imageRejected})
+	return h.withHistory(r), no.thinking > 0 && r.Last == provider.RoleToolResult
+}
+
+// sendable returns the messages whose content the service has not rejected yet.
+func (no rejected) sendable(c session.Context) []provider.Message {
+	all := convert.Messages(c.Messages)
 	if no.images > 0 {
 		all, _ = imaging.Without(all, no.images, imageRejected)
 	}
 	if no.thinking > 0 {
 		all, _ = provider.WithoutThinking(all, no.thinking)
-		unsigned = len(all) > 0 && all[len(all)-1].Role == provider.RoleToolResult
 	}
-	return h.s.m.images.Messages(all), unsigned
+	return all
 }
 
 var (
@@ -72,8 +79,8 @@ func (h *host) Repair(cause *provider.Error) (notice string, repaired bool) {
 	if err != nil {
 		return "", false
 	}
-	all, _ := h.messages(c)
 	no, now := h.rejected(), h.s.m.now().UnixMilli()
+	all := h.s.m.images.Messages(no.sendable(c))
 	_, images := imaging.Without(all, now, "")
 	_, thinking := provider.WithoutThinking(all, now)
 	switch {

@@ -73,7 +73,7 @@ func (s *Session) keep(log *session.Log) error {
 		return err
 	}
 	s.mu.Lock()
-	s.log = kept
+	s.log, s.requests = kept, remembered{}
 	s.mu.Unlock()
 	s.leaveBreadcrumb(kept.Path())
 	return err

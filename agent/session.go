@@ -51,6 +51,7 @@ type Session struct {
 	held       []heldRecord          // recorded when the run has ended
 	events     *emitter              // of the session that log is
 	rejected   rejected              // left out of requests
+	requests   remembered            // what its conversation becomes in requests
 	offers     []history.Entry       // see Offers
 	foreign    branchReports         // other programs' branches, as published
 }

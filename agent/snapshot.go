@@ -7,7 +7,6 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
-	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
@@ -109,8 +108,7 @@ func (s *Session) addContext(ctx context.Context, snap *Snapshot, log *session.L
 		snap.Messages[i] = paging.Message{EntryID: c.EntryIDs[i], Message: m}
 	}
 	snap.Todos = todos(c.Messages)
-	tokens, _ := compaction.Tokens(c.Messages)
-	snap.Context = s.contextUsage(ctx, log, tokens, c.State())
+	snap.Context = s.contextUsage(ctx, log, s.tokens(log, c), c.State())
 	return nil
 }
 

@@ -211,7 +211,7 @@ func (t *transition) buildContext(context.Context) error {
 func (t *transition) activate(context.Context) error {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	t.s.log = t.new
+	t.s.log, t.s.requests = t.new, remembered{}
 	return nil
 }
 

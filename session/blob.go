@@ -79,11 +79,16 @@ func (b *contextBuilder) resolveBlobs(blobs BlobSource) {
 		}
 		entry := b.ctx.EntryIDs[i]
 		b.ctx.Messages[i] = resolveBlobs(m, blobs, 0, func(hash string, err error) {
-			p := problemAt(missingBlob, 0, true, "Image %s of entry %s cannot be read: %v", hash[:12], entry, err)
-			p.EntryID = entry
-			b.problems = append(b.problems, p)
+			b.problems = append(b.problems, blobProblem(entry, hash, err))
 		})
 	}
+}
+
+// blobProblem is the problem of an image of an entry that cannot be read.
+func blobProblem(entry, hash string, err error) Problem {
+	p := problemAt(missingBlob, 0, true, "Image %s of entry %s cannot be read: %v", hash[:12], entry, err)
+	p.EntryID = entry
+	return p
 }
 
 // resolveBlobs returns v with its image references replaced, wherever an image can be.

@@ -16,6 +16,16 @@ const notesType = "experimental_context_notes"
 // Differs: a compaction by "snapcompact" shows its text summary without the rendered
 // frames, which only omp can read.
 func (b *contextBuilder) emitOmp(path []int) error {
+	if err := b.emitOmpEntries(path); err != nil {
+		return err
+	}
+	b.dropDanglingCalls()
+	b.dropFailedTurns()
+	return nil
+}
+
+// emitOmpEntries emits the messages without regard to their neighbours.
+func (b *contextBuilder) emitOmpEntries(path []int) error {
 	visible, err := b.visibleOmp(path)
 	if err != nil {
 		return err
@@ -23,12 +33,7 @@ func (b *contextBuilder) emitOmp(path []int) error {
 	if err := b.emitEntries(visible, ompMessage); err != nil {
 		return err
 	}
-	if err := b.prependNotes(path[max(b.reset, 0):]); err != nil {
-		return err
-	}
-	b.dropDanglingCalls()
-	b.dropFailedTurns()
-	return nil
+	return b.prependNotes(path[max(b.reset, 0):])
 }
 
 // visibleOmp emits the summary of the last compaction, if it counts, and returns the entries whose own messages are
@@ -251,12 +256,22 @@ func notesOf(e Entry) (text string, ok bool) {
 // provider rejects a request that contains them.
 func (b *contextBuilder) dropDanglingCalls() {
 	answered := map[string]bool{}
-	for i, m := range b.ctx.Messages {
-		if b.roles[i] == "toolResult" {
+	b.noteAnswered(0, answered)
+	b.dropCallsWithout(answered)
+}
+
+// noteAnswered adds the ids of the calls that have a result among the messages from a position on.
+func (b *contextBuilder) noteAnswered(from int, answered map[string]bool) {
+	for i, m := range b.ctx.Messages[from:] {
+		if b.roles[from+i] == "toolResult" {
 			id, _ := rawjson.GetString(m, "toolCallId")
 			answered[id] = true
 		}
 	}
+}
+
+// dropCallsWithout removes the calls that are not answered.
+func (b *contextBuilder) dropCallsWithout(answered map[string]bool) {
 	b.filterMessages(func(i int, m []byte) []byte {
 		if b.roles[i] != "assistant" {
 			return m
@@ -299,8 +314,11 @@ func withoutDanglingCalls(m []byte, answered map[string]bool) []byte {
 
 // dropFailedTurns removes answers that ended in an error or were aborted, with the results
 // of their tool calls, unless the next message preserves the model's interrupted thinking.
-func (b *contextBuilder) dropFailedTurns() {
-	gone := map[string]bool{}
+func (b *contextBuilder) dropFailedTurns() { b.dropFailedTurnsAnd(map[string]bool{}) }
+
+// dropFailedTurnsAnd also removes the results of the calls in gone, to which it adds those of the removed
+// answers.
+func (b *contextBuilder) dropFailedTurnsAnd(gone map[string]bool) {
 	b.filterMessages(func(i int, m []byte) []byte {
 		switch b.roles[i] {
 		case "assistant":

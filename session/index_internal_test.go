@@ -47,8 +47,7 @@ func viewOf(t *testing.T, d *Document, leaf Leaf) map[string]any {
 	keep("activity")(at, err)
 	labels, err := d.Labels()
 	keep("labels")(labels, err)
-	order, err := d.Ordered()
-	keep("order")(order, err)
+	view["shape"] = d.Shape(d.Len())
 	roles, first := map[string]int{}, -1
 	path, _ := d.tree.path(d.tree.resolve(leaf))
 	for _, i := range path {

@@ -391,7 +391,9 @@ func TestAnOpenValueHasNoIndexFile(t *testing.T) {
 func TestAnExtensionOfAnotherBase(t *testing.T) {
 	indexEverything(t)
 	x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
-	x.write(func(b []byte) []byte { return append(b, `{"type":"label","id":"aaaaaaaa","parentId":null,"targetId":"x","label":"y"}`+"\n"...) })
+	x.write(func(b []byte) []byte {
+		return append(b, `{"type":"label","id":"aaaaaaaa","parentId":null,"targetId":"x","label":"y"}`+"\n"...)
+	})
 	x.equal(x.store)
 	old, err := os.ReadFile(x.file(extensionEnd))
 	require.NoError(t, err)

@@ -34,6 +34,6 @@ func (s *Store) Keep(l *Log) (kept *Log, err error) {
 		l.doc.path = ""
 		return nil, err
 	}
-	l.closed = true
+	l.closed, l.live = true, nil
 	return kept, err
 }

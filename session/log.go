@@ -43,6 +43,8 @@ type Log struct {
 	err     error         // the error of the last write
 	lock    *lock.Session // the lock for writing, held from the first write on
 	asked   bool          // the lock was taken, or locks do not work here
+	grows   bool          // a run has made the session longer, so that its context is kept
+	live    *liveContext  // the kept context, nil if there is none
 	closed  bool
 }
 
@@ -196,6 +198,7 @@ func (l *Log) Hold() (release func()) {
 		_ = l.sync() // the append that follows meets the same failure and returns it
 	}
 	l.holds++
+	l.grows = true
 	return l.release
 }
 
@@ -262,12 +265,18 @@ func (l *Log) LeafID() string {
 func (l *Log) View(f func(d *Document, leaf Leaf) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.followContext()
 	return f(l.doc, atPlace(l.leaf))
 }
 
-// Context builds the context of the current leaf.
+// Context returns the context of the current leaf, whose messages the caller must not change. After the
+// first call of [Log.Hold] it is kept until Close, and only read from the new entries on.
 func (l *Log) Context() (ctx Context, problems []Problem, err error) {
 	err = l.View(func(d *Document, leaf Leaf) error {
+		var kept bool
+		if ctx, problems, kept, err = l.liveContext(); kept || err != nil {
+			return err
+		}
 		ctx, problems, err = BuildContext(d, leaf, l.store.BlobsFor(l.path))
 		return err
 	})
@@ -359,7 +368,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.flush()
-	l.closed = true
+	l.closed, l.live = true, nil
 	if closeErr := l.doc.Close(); err == nil && closeErr != nil {
 		err = disk.Fault("close", l.path, closeErr)
 	}

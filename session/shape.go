@@ -23,26 +23,17 @@ func (d *Document) Shape(n int) []int32 {
 	return shape
 }
 
-// nearParent is how many entries before a child its parent is searched among. It is nearly always the one before.
-const nearParent = 16
-
 // plainShape is Shape for a document in which no id is used twice and every parent precedes its children. ok is false for
 // any other.
 func (d *Document) plainShape(n int) (shape []int32, ok bool) {
-	t, named := &d.tree, 0
-	for i := range t.len() {
-		if t.slots.at(i).idKind != noID {
-			named++
-		}
-	}
-	if named != t.ids.used {
+	t := &d.tree
+	if t.twice {
 		return nil, false
 	}
 	shape = make([]int32, n)
 	var hidden []int32 // those seen so far
 	for i := range n {
-		s := t.slots.at(i)
-		p := t.plainParent(i, s)
+		p := t.parentOf(i)
 		if p >= n {
 			p = -1 // it was added later
 		}
@@ -52,7 +43,7 @@ func (d *Document) plainShape(n int) (shape []int32, ok bool) {
 		if p >= 0 && t.hidden(p) {
 			p = int(shape[p])
 		}
-		if shape[i] = int32(p); s.has&slotHidden != 0 {
+		if shape[i] = int32(p); t.hidden(i) {
 			hidden = append(hidden, int32(i))
 		}
 	}
@@ -60,17 +51,4 @@ func (d *Document) plainShape(n int) (shape []int32, ok bool) {
 		shape[i] = NotInTree
 	}
 	return shape, true
-}
-
-// plainParent is parentOf for a document in which no id is used twice.
-func (t *tree) plainParent(i int, s *slot) int {
-	if s.parentKind == noID || s.ownParent() {
-		return -1
-	}
-	for j := i - 1; j >= max(0, i-nearParent); j-- {
-		if c := t.slots.at(j); c.id == s.parent && c.idKind == s.parentKind {
-			return j
-		}
-	}
-	return t.parentOf(i)
 }

@@ -263,7 +263,9 @@ func (d *Document) spinePath(leaf int) (path []int, ok bool) {
 			break
 		}
 	}
-	path = appendBackward(path, s.sparse)
+	for _, i := range slices.Backward(s.sparse) {
+		path = append(path, i)
+	}
 	slices.Reverse(path)
 	return path, true
 }

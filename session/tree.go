@@ -10,11 +10,15 @@ import (
 type tree struct {
 	index
 	migrated *migration // set when the file is older than the current format
+	trail    trail      // a path that is known; only in a Log, whose lock guards it
 }
 
 // path returns the indexes from the root to leaf. cycle is set if the parents form a cycle;
-// the path then begins where the cycle would close.
+// the path then begins where the cycle would close. The caller must not change the path.
 func (t *tree) path(leaf int) (path []int, cycle bool) {
+	if t.trail.path != nil && t.trail.leaf == leaf && t.trail.entries == t.len() {
+		return t.trail.path, false
+	}
 	seen := make([]bool, t.len())
 	for i := leaf; i >= 0; i = t.parentOf(i) {
 		if seen[i] {
@@ -98,8 +102,8 @@ func entryNotFound(id string) error {
 	return fault.New(fault.NotFound, "Entry %s not found", id).With("entryId", id)
 }
 
-// PathTo returns the indexes of the entries from the root to leaf. It stops where the
-// parents form a cycle.
+// PathTo returns the indexes of the entries from the root to leaf, which the caller must not change. It
+// stops where the parents form a cycle.
 func (d *Document) PathTo(leaf Leaf) []int {
 	path, _ := d.tree.path(d.tree.resolve(leaf))
 	return path

@@ -282,17 +282,26 @@ func TestALongConversationIsSummarisedInParts(t *testing.T) {
 	require.ErrorIs(t, err, failed)
 }
 
+// size estimates a request with the messages.
+func size(fixed int, messages ...json.RawMessage) int {
+	var s compaction.Sizes
+	for _, m := range messages {
+		s.Add(m)
+	}
+	return s.Request(fixed)
+}
+
 func TestSize(t *testing.T) {
 	t.Parallel()
-	fixed := func() int { return 300 }
+	const fixed = 300
 	counted := raw(`{"role":"assistant","content":[],"stopReason":"stop","usage":{"totalTokens":900},"timestamp":2}`)
 	image := raw(`{"role":"user","content":[{"type":"image","data":"x"}]}`)
 	compacted := raw(`{"role":"compactionSummary","summary":"abcdef","timestamp":10}`)
-	assert.Equal(t, 102, compaction.Size([]json.RawMessage{user("abcdef")}, fixed), "the system prompt and the tools count")
-	assert.Equal(t, 902, compaction.Size([]json.RawMessage{user(words(99)), counted, user("abcdef")}, fixed), "the count includes them")
-	assert.Equal(t, 902, compaction.Size([]json.RawMessage{counted, user("漢字")}, fixed), "a character of Chinese is a token")
-	assert.Equal(t, 2400, compaction.Size([]json.RawMessage{counted, image}, fixed))
-	assert.Equal(t, 102, compaction.Size([]json.RawMessage{compacted, counted}, fixed), "a count from before a compaction has no meaning")
+	assert.Equal(t, 102, size(fixed, user("abcdef")), "the system prompt and the tools count")
+	assert.Equal(t, 902, size(fixed, user(words(99)), counted, user("abcdef")), "the count includes them")
+	assert.Equal(t, 902, size(fixed, counted, user("漢字")), "a character of Chinese is a token")
+	assert.Equal(t, 2400, size(fixed, counted, image))
+	assert.Equal(t, 102, size(fixed, compacted, counted), "a count from before a compaction has no meaning")
 }
 
 func TestRoom(t *testing.T) {

@@ -50,7 +50,7 @@ func (s Settings) Due(tokens, window int) bool {
 // Tokens estimates how many tokens the messages of a context take: the count that the service
 // reported with the last answer, and an estimate for the messages after it. fresh is false if there
 // is no such answer, or a compaction made its count meaningless; the whole number is then an
-// estimate.
+// estimate. It reads no more messages than it has to; for a context that grows, see [Sizes].
 func Tokens(messages []json.RawMessage) (tokens int, fresh bool) {
 	counted, rest := sinceCount(messages)
 	for _, m := range rest {
@@ -107,57 +107,62 @@ func answerTokens(m json.RawMessage) int {
 }
 
 // Estimate guesses the tokens of one message: a quarter of its characters.
-func Estimate(m json.RawMessage) int {
-	units, images := measure(m, rawjson.UTF16Len)
-	return (units + images*imageUnits + 3) / 4
+func Estimate(m json.RawMessage) int { return measure(m).tokens() }
+
+// length is the length of a message's texts, and the number of its images.
+type length struct {
+	units  int // UTF-16
+	bytes  int
+	images int
 }
 
-// measure returns the length of a message's texts and the number of its images.
-func measure(m json.RawMessage, length func(string) int) (units, images int) {
-	count := func(key string) {
-		s, _ := rawjson.GetString(m, key)
-		units += length(s)
-	}
+func (l length) tokens() int { return (l.units + l.images*imageUnits + 3) / 4 }
+
+func (l *length) text(s string) { l.units, l.bytes = l.units+rawjson.UTF16Len(s), l.bytes+len(s) }
+
+func (l *length) member(object []byte, key string) {
+	s, _ := rawjson.GetString(object, key)
+	l.text(s)
+}
+
+func measure(m json.RawMessage) (l length) {
 	switch role, _ := rawjson.GetString(m, "role"); role {
 	case "bashExecution":
-		count("command")
-		count("output")
+		l.member(m, "command")
+		l.member(m, "output")
 	case "pythonExecution":
-		count("code")
-		count("output")
+		l.member(m, "code")
+		l.member(m, "output")
 	case "branchSummary":
-		count("summary")
+		l.member(m, "summary")
 	case "compactionSummary":
-		count("summary")
+		l.member(m, "summary")
 		// A service that made its own history of the conversation gets that in place of the summary.
-		units = max(units, len(rawjson.Get(m, "providerPayload", "items")))
+		items := len(rawjson.Get(m, "providerPayload", "items"))
+		l.units, l.bytes = max(l.units, items), max(l.bytes, items)
 	default:
-		return measureContent(rawjson.Get(m, "content"), length)
+		l.content(rawjson.Get(m, "content"))
 	}
-	return units, 0
+	return l
 }
 
-func measureContent(content []byte, length func(string) int) (units, images int) {
+func (l *length) content(content []byte) {
 	if s, ok := rawjson.String(content); ok {
-		return length(s), 0
+		l.text(s)
+		return
 	}
 	rawjson.Elements(content, func(block []byte) bool {
-		count := func(key string) {
-			s, _ := rawjson.GetString(block, key)
-			units += length(s)
-		}
 		switch typ, _ := rawjson.GetString(block, "type"); typ {
 		case "text":
-			count("text")
+			l.member(block, "text")
 		case "thinking":
-			count("thinking")
+			l.member(block, "thinking")
 		case "image":
-			images++
+			l.images++
 		case "toolCall":
-			count("name")
-			units += length(string(rawjson.Get(block, "arguments")))
+			l.member(block, "name")
+			l.text(string(rawjson.Get(block, "arguments")))
 		}
 		return true
 	})
-	return units, images
 }

@@ -18,14 +18,15 @@ import (
 func Messages(stored []json.RawMessage) []provider.Message {
 	out := make([]provider.Message, 0, len(stored))
 	for _, raw := range stored {
-		if m, ok := message(raw); ok {
+		if m, ok := Message(raw); ok {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-func message(raw json.RawMessage) (provider.Message, bool) {
+// Message converts one message. ok is false if it yields nothing.
+func Message(raw json.RawMessage) (m provider.Message, ok bool) {
 	switch role, _ := rawjson.GetString(raw, "role"); role {
 	case provider.RoleUser, provider.RoleAssistant, provider.RoleToolResult:
 		m, err := provider.DecodeMessage(raw)

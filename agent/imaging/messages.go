@@ -67,6 +67,30 @@ func Without(messages []provider.Message, until int64, reason string) (out []pro
 	return out, found
 }
 
+// Message returns the message with images that services accept, and the length of their base64. If those
+// of all messages of a request are not few, see [Few], only [Fitter.Messages] fits them.
+func (f *Fitter) Message(m provider.Message) (fitted provider.Message, size int) {
+	cloned := false
+	for j, b := range m.Content {
+		if b.Type != provider.TypeImage {
+			continue
+		}
+		image := f.fit(b)
+		size += len(image.Data)
+		if image.Type == b.Type && image.Data == b.Data {
+			continue
+		}
+		if !cloned {
+			m.Content, cloned = slices.Clone(m.Content), true
+		}
+		m.Content[j] = image
+	}
+	return m, size
+}
+
+// Few reports whether a request may have images of that much base64, in bytes, without leaving any out.
+func Few(size int) bool { return size <= maxRequest }
+
 func isImage(b provider.Block) bool { return b.Type == provider.TypeImage }
 
 func (f *Fitter) fit(b provider.Block) provider.Block {

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -26,46 +27,64 @@ const (
 //   - A history that a service compacted goes to that service only.
 //   - Empty blocks are left out, and so is thinking that leads to nothing.
 func Prepare(messages []Message, m Model) []Message {
-	p := preparation{model: m, ids: newCallIDs(m), waiting: map[string][]int{}}
+	p := NewPreparation(m)
 	for _, msg := range messages {
-		switch msg.Role {
-		case RoleUser:
-			if msg.History != nil && !msg.History.readBy(m) {
-				msg.History = nil
-			}
-			if msg.Content = p.shown(msg.Content, noImage); len(msg.Content) > 0 {
-				p.turns = append(p.turns, turn{message: msg})
-			}
-		case RoleAssistant:
-			p.answer(msg)
-		case RoleToolResult:
-			p.result(msg)
-		}
+		p.Add(msg)
 	}
-	return p.messages()
+	return p.Messages()
 }
 
-type preparation struct {
+// Preparation is [Prepare] for a conversation that grows. It is not safe for concurrent use.
+type Preparation struct {
 	model   Model
 	ids     *callIDs
 	turns   []turn
 	calls   []call
 	waiting map[string][]int // calls without a result, by their original id
+
+	history bool // see History
+
+	out  []Message // of the first turns; what was returned is never changed
+	done int       // how many of them
+}
+
+// NewPreparation returns the preparation of an empty conversation for a model.
+func NewPreparation(m Model) *Preparation {
+	return &Preparation{model: m, ids: newCallIDs(m), waiting: map[string][]int{}}
 }
 
 // turn is a message and the results of its calls.
 type turn struct {
 	message Message
 	calls   []int
+	at      int // where it begins in out
 }
 
 type call struct {
 	id, name string
 	at       int64
+	turn     int
 	result   *Message
 }
 
-func (p *preparation) answer(msg Message) {
+// Add adds a message, which it does not change.
+func (p *Preparation) Add(msg Message) {
+	switch msg.Role {
+	case RoleUser:
+		if msg.History != nil && !msg.History.readBy(p.model) {
+			msg.History = nil
+		}
+		if msg.Content = p.shown(msg.Content, noImage); len(msg.Content) > 0 {
+			p.turns, p.history = append(p.turns, turn{message: msg}), p.history || msg.History != nil
+		}
+	case RoleAssistant:
+		p.answer(msg)
+	case RoleToolResult:
+		p.result(msg)
+	}
+}
+
+func (p *Preparation) answer(msg Message) {
 	var calls []Block
 	own := map[string]bool{}
 	for _, b := range msg.Content {
@@ -112,7 +131,7 @@ func (p *preparation) answer(msg Message) {
 }
 
 // thinking returns the block as m may get it; an empty one if it may not.
-func (p *preparation) thinking(b Block, same bool) Block {
+func (p *Preparation) thinking(b Block, same bool) Block {
 	var compat struct {
 		AllowEmptySignature bool `json:"allowEmptySignature"`
 	}
@@ -134,7 +153,7 @@ func (p *preparation) thinking(b Block, same bool) Block {
 }
 
 // call records the call and returns it in the form for the model.
-func (p *preparation) call(b Block, same bool, at int64) Block {
+func (p *Preparation) call(b Block, same bool, at int64) Block {
 	if !same {
 		b.ThoughtSignature = ""
 	}
@@ -142,12 +161,12 @@ func (p *preparation) call(b Block, same bool, at int64) Block {
 		b.Arguments = json.RawMessage("{}")
 	}
 	b.ID = p.ids.next(b.ID, same)
-	p.calls = append(p.calls, call{id: b.ID, name: b.Name, at: at})
+	p.calls = append(p.calls, call{id: b.ID, name: b.Name, at: at, turn: len(p.turns)})
 	return b
 }
 
 // result gives a result to the call it belongs to.
-func (p *preparation) result(msg Message) {
+func (p *Preparation) result(msg Message) {
 	queue := p.waiting[msg.ToolCallID]
 	if len(queue) == 0 {
 		return
@@ -159,29 +178,42 @@ func (p *preparation) result(msg Message) {
 		msg.Content = []Block{Text(noOutput)}
 	}
 	c.result = &msg
+	if c.turn < p.done { // it was made up
+		p.done = c.turn
+		p.out = slices.Clip(p.out[:p.turns[c.turn].at])
+	}
 }
 
-func (p *preparation) messages() []Message {
-	var out []Message
-	for _, t := range p.turns {
-		out = append(out, t.message)
+// History reports whether a prepared message has a history that the model's service compacted.
+func (p *Preparation) History() bool { return p.history }
+
+// Messages returns the prepared messages, which the caller must not change.
+func (p *Preparation) Messages() []Message {
+	for ; p.done < len(p.turns); p.done++ {
+		t := &p.turns[p.done]
+		t.at = len(p.out)
+		p.out = append(p.out, t.message)
 		for _, i := range t.calls {
-			c := p.calls[i]
-			if c.result == nil {
-				failed := true
-				c.result = &Message{
-					Role: RoleToolResult, ToolCallID: c.id, ToolName: c.name, Content: []Block{Text(noResult)},
-					IsError: &failed, Timestamp: c.at,
-				}
-			}
-			out = append(out, *c.result)
+			p.out = append(p.out, p.calls[i].outcome())
 		}
 	}
-	return out
+	return slices.Clip(p.out)
+}
+
+// outcome returns the result of the call, or else a made-up one.
+func (c call) outcome() Message {
+	if c.result != nil {
+		return *c.result
+	}
+	failed := true
+	return Message{
+		Role: RoleToolResult, ToolCallID: c.id, ToolName: c.name, Content: []Block{Text(noResult)},
+		IsError: &failed, Timestamp: c.at,
+	}
 }
 
 // shown are the texts and images of a content, with note for images that m cannot see.
-func (p *preparation) shown(content []Block, note string) []Block {
+func (p *Preparation) shown(content []Block, note string) []Block {
 	var out []Block
 	for _, b := range content {
 		if b.Type == TypeImage && !p.model.TakesImages() {
