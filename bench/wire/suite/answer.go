@@ -1,0 +1,151 @@
+package suite
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/bench/wire/child"
+)
+
+// content is an answer in a form that can be compared: the value of its JSON without what differs between two
+// calls, a digest, or the kind of the error.
+type content any
+
+// volatile are the fields that differ between two calls.
+var volatile = []string{"timeAgo", "seq"}
+
+// stable returns a as a value to compare. Paths below dir are replaced, because each program has its own.
+func stable(a child.Answer, dir string) (content, error) {
+	switch {
+	case a.Kind != "":
+		return "error " + a.Kind, nil
+	case a.Result == nil:
+		return "digest " + a.Digest, nil
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(a.Result))
+	d.UseNumber()
+	err := d.Decode(&v)
+	return strip(v, dir), err
+}
+
+func strip(v any, dir string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range volatile {
+			delete(v, name)
+		}
+		for name, field := range v {
+			v[name] = strip(field, dir)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = strip(e, dir)
+		}
+	case string:
+		return strings.ReplaceAll(v, dir, "{dir}")
+	}
+	return v
+}
+
+// answers are those to one command over one store, by program: all of one program must be equal.
+type answers map[string]content
+
+// difference returns how got differs from the earlier answers, "" if it does not. A newer program can add fields to
+// the answer of the older one.
+func (a answers) difference(programs []Program, p Program, got content) string {
+	if want, ok := a[p.Name]; ok {
+		return differs("its own earlier answer", want, got, false)
+	}
+	a[p.Name] = got
+	if len(programs) < 2 {
+		return ""
+	}
+	newer, ok := a[programs[0].Name]
+	older, both := a[programs[1].Name]
+	if !ok || !both {
+		return ""
+	}
+	return differs(programs[1].Name, older, newer, true)
+}
+
+// differs returns the first difference.
+func differs(whose string, want, got any, more bool) string {
+	if at := mismatch(want, got, more); at != "" {
+		return fmt.Sprintf(" DIFFERS from %s at %s", whose, at)
+	}
+	return ""
+}
+
+// mismatch returns the path of the first difference, or "". With more, objects of got can have more fields.
+func mismatch(want, got any, more bool) string {
+	switch w := want.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok || !more && len(w) != len(g) {
+			return "fields " + short(want) + " and " + short(got)
+		}
+		for _, name := range slices.Sorted(maps.Keys(w)) {
+			field, ok := g[name]
+			if !ok {
+				return "." + name + ", which is missing"
+			}
+			if at := mismatch(w[name], field, more); at != "" {
+				return "." + name + at
+			}
+		}
+		return ""
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(w) != len(g) {
+			return "length of " + short(want) + " and " + short(got)
+		}
+		for i := range w {
+			if at := mismatch(w[i], g[i], more); at != "" {
+				return fmt.Sprintf("[%d]%s", i, at)
+			}
+		}
+		return ""
+	}
+	if want != got {
+		return " " + short(want) + " and " + short(got)
+	}
+	return ""
+}
+
+func short(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[:min(len(text), 120)])
+}
+
+// fileDigest digests a file, without its header and a title line before it if asked.
+func fileDigest(path string, withoutHeader bool) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 1<<20)
+	for header := withoutHeader; header; {
+		line, err := r.ReadSlice('\n')
+		if err != nil {
+			return "", err
+		}
+		header = bytes.HasPrefix(line, []byte(`{"type":"title"`))
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, r)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
