@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -130,22 +131,64 @@ func short(v any) string {
 	return string(text[:min(len(text), 120)])
 }
 
-// fileDigest digests a file, without its header and a title line before it if asked.
-func fileDigest(path string, withoutHeader bool) (string, error) {
+// fileDigest digests a file.
+func fileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 1<<20)
-	for header := withoutHeader; header; {
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// sameEntries compares what follows the header, and a title line before it, in two files. Less than a kilobyte more can follow in
+// the second.
+func sameEntries(path, longer string) error {
+	a, closeA, err := entries(path)
+	if err != nil {
+		return err
+	}
+	defer closeA()
+	b, closeB, err := entries(longer)
+	if err != nil {
+		return err
+	}
+	defer closeB()
+	bufA, bufB := make([]byte, 1<<20), make([]byte, 1<<20)
+	for {
+		n, errA := io.ReadFull(a, bufA)
+		m, errB := io.ReadFull(b, bufB[:n])
+		if m < n || !bytes.Equal(bufA[:n], bufB[:n]) {
+			return errors.New("the copy differs from the original")
+		}
+		if errA == nil {
+			continue
+		}
+		rest, _ := b.Peek(1 << 10)
+		if ended := errors.Is(errA, io.EOF) || errors.Is(errA, io.ErrUnexpectedEOF); !ended || errB != nil || len(rest) == 1<<10 {
+			return fmt.Errorf("the copy has more than the original %w", errors.Join(errA, errB))
+		}
+		return nil
+	}
+}
+
+// entries returns a reader at the first entry of a session.
+func entries(path string) (r *bufio.Reader, closeFile func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	r = bufio.NewReaderSize(f, 1<<20)
+	for {
 		line, err := r.ReadSlice('\n')
 		if err != nil {
-			return "", err
+			_ = f.Close()
+			return nil, nil, err
 		}
-		header = bytes.HasPrefix(line, []byte(`{"type":"title"`))
+		if !bytes.HasPrefix(line, []byte(`{"type":"title"`)) {
+			return r, func() { _ = f.Close() }, nil
+		}
 	}
-	h := sha256.New()
-	_, err = io.Copy(h, r)
-	return hex.EncodeToString(h.Sum(nil)), err
 }

@@ -33,11 +33,19 @@ func (r *Runner) goalTable(w io.Writer) {
 		}
 		verdict := "met"
 		if !met {
-			verdict = fmt.Sprintf("missed, by a factor of %.3g", max(g.value/g.limit, g.limit/g.value))
+			verdict = "missed, by a factor of " + number(max(g.value/g.limit, g.limit/g.value))
 		}
-		row(w, g.what, fmt.Sprintf("%.3g%s", g.value, g.unit), fmt.Sprintf("%s %.3g%s", sign, g.limit, g.unit), verdict)
+		row(w, g.what, number(g.value)+g.unit, sign+" "+number(g.limit)+g.unit, verdict)
 	}
 	_, _ = fmt.Fprintln(w)
+}
+
+// number formats three significant digits without an exponent.
+func number(v float64) string {
+	if v >= 100 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // goals are those of the project, as far as they were measured.

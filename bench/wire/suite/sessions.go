@@ -53,16 +53,17 @@ func (r *Runner) measure(ctx context.Context, o operation, p Program, s Store, t
 		return nil
 	}
 	cost, c, note, err := r.once(ctx, o, p, s, t, false)
-	if err != nil {
-		return err
-	}
-	if m.Note = note; note == "" || strings.HasPrefix(note, "error") {
+	if m.Note = note; err == nil && (note == "" || strings.HasPrefix(note, "error")) {
 		if c == nil { // too large to keep while measuring
-			if _, c, _, err = r.once(ctx, o, p, s, t, true); err != nil {
-				return err
-			}
+			_, c, _, err = r.once(ctx, o, p, s, t, true)
 		}
 		m.Wrong = r.compare(o.name, s, p, c)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil { // the other commands are measured nevertheless
+		m.Wrong = err.Error()
 	}
 	r.add(m, cost)
 	return nil
