@@ -2,6 +2,7 @@
 // command in a server of its own, until the whole answer has arrived.
 //
 //	go run ./bench/wire -table >bench.md            everything, as Markdown
+//	go run ./bench/wire -write bench/README.md      the same, into the generated part of a file
 //	go run ./bench/wire -against OLD -parts growth  compared with another binary, in turn
 //
 // It prints progress on standard error and tables on standard output. An answer that differs between cold and warm starts, rounds
@@ -31,7 +32,7 @@ import (
 
 // options are the command line.
 type options struct {
-	server, against, parts, run, sessions string
+	server, against, parts, run, sessions, write string
 
 	rounds, prompts, most int
 	table                 bool
@@ -47,6 +48,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each command")
 	flag.IntVar(&o.prompts, "prompts", 2000, "prompts in one session")
 	flag.IntVar(&o.most, "most", 1000, "the largest session in MB")
+	flag.StringVar(&o.write, "write", "", "replace the generated part of this file by the tables")
 	flag.BoolVar(&o.table, "table", false, "print nothing but the tables; without it, progress is printed too")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -74,16 +76,43 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	begun := time.Now()
 	failed := measure(ctx, r, o, stores) // what was measured before is printed
-	fmt.Fprintf(out, "%s/%s, %d CPUs, %s; medians of %d rounds; %s of %v\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(),
-		o.rounds, load(), time.Since(begun).Round(time.Second))
+	var report strings.Builder
+	fmt.Fprintf(&report, "%s on %s/%s with %d CPUs, %s; %s; %s of %v.\n\n", begun.UTC().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU(), runtime.Version(), rounds(o.rounds), load(), time.Since(begun).Round(time.Second))
 	for _, name := range missing {
-		fmt.Fprintf(out, "Not installed: %s\n\n", name)
+		fmt.Fprintf(&report, "Not installed: %s\n\n", name)
 	}
-	r.Markdown(out, stores.groups()...)
+	r.Markdown(&report, stores.groups()...)
+	if _, err := io.WriteString(out, report.String()); err != nil {
+		return err
+	}
+	if o.write != "" {
+		failed = errors.Join(failed, rewrite(o.write, report.String()))
+	}
 	if wrong := r.Wrong(); len(wrong) > 0 {
 		failed = errors.Join(failed, fmt.Errorf("different answers:\n%s", strings.Join(wrong, "\n")))
 	}
 	return failed
+}
+
+// The lines around the generated part of a file.
+const (
+	generated = "<!-- generated: go run ./bench/wire -write bench/README.md -->\n"
+	end       = "<!-- end of generated -->\n"
+)
+
+// rewrite replaces the generated part of a file.
+func rewrite(path, report string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), generated)
+	_, after, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		return fmt.Errorf("%s has no generated part: %q to %q", path, generated, end)
+	}
+	return os.WriteFile(path, []byte(before+generated+report+end+after), 0o644) //nolint:gosec // a document of the repository
 }
 
 // load describes the other work of the machine.
@@ -93,6 +122,13 @@ func load() string {
 		return "a run"
 	}
 	return "load " + strings.Join(strings.Fields(string(average))[:3], ", ") + " at the end of a run"
+}
+
+func rounds(n int) string {
+	if n == 1 {
+		return "one round, so that these are single measurements"
+	}
+	return fmt.Sprintf("medians of %d rounds", n)
 }
 
 // runner finds the programs.
