@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -31,8 +33,11 @@ type Config struct {
 
 // Server is a running server. Its methods are for one goroutine.
 type Server struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
+	cmd *exec.Cmd
+	in  io.WriteCloser
+
+	writing sync.Mutex // serializes messages: those of the caller, and of the reader, which refuses requests
+
 	answer chan response
 	failed chan error // why reading ended, once
 	keep   chan bool  // whether the next answer is kept, for the reader
@@ -99,9 +104,7 @@ func (s *Server) initialize(c Config, start time.Time) (Cost, error) {
 		"agentDir": c.AgentDir, "ui": map[string]any{"pick": true}, "export": map[string]any{"open": false},
 		"showResumeSummary": false, "rememberModel": false,
 	}
-	for name, v := range c.Options {
-		options[name] = v
-	}
+	maps.Copy(options, c.Options)
 	answer, err := s.request("initialize", map[string]any{
 		"processId": os.Getpid(), "capabilities": map[string]any{}, "initializationOptions": options,
 		"workspaceFolders": []map[string]string{{"uri": "file://" + c.Folder, "name": "folder"}},
@@ -178,6 +181,7 @@ func (s *Server) request(method string, params any, keep bool) (response, error)
 		}
 		return r, nil
 	case err := <-s.failed:
+		s.Kill() // which waits for the end of its log
 		return response{}, fmt.Errorf("%s: the server ended: %w: %s", method, err, s.stderr.text())
 	case <-limit.C:
 		return response{}, fmt.Errorf("%s: no answer within %v", method, timeout)
@@ -190,6 +194,8 @@ func (s *Server) send(message map[string]any) error {
 	if err != nil {
 		return err
 	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	_, err = fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	return err
 }
