@@ -53,14 +53,14 @@ func (r *Runner) goals() (all []goal) {
 	add := func(g ...goal) { all = append(all, g...) }
 	const large, middling = 1000, 100
 	for _, f := range gen.Dialects {
-		file := gen.Sized(f, large)
-		resume := r.time("resume", Warm, file)
+		file, what := gen.Sized(f, large), "resume of 1 GB, "+string(f)
+		warm, cold := r.time("resume", Warm, file), r.time("resume", Cold, file)
 		add(
-			ratio("resume of 1 GB, "+string(f)+", warm: faster than pi", r.of("pi: "+peerOpen, gen.Sized(gen.Pi, large)), resume).least(1000),
-			ratio("the same, against that of 1 MB", resume, r.time("resume", Warm, gen.Sized(f, 1))).most(3),
-			r.memory("the same, memory", "resume", Warm, file).most(30),
-			ratio("resume of 1 GB, "+string(f)+", cold, against reading the lines with two threads", r.time("resume", Cold, file), r.of(scanTwo, file)).most(1.2),
-			duration("the same, with early answers", r.time("resume, early answer", Cold, file)).most(50),
+			ratio(what+", warm: faster than pi", r.of("pi: "+peerOpen, gen.Sized(gen.Pi, large)), warm).least(1000),
+			ratio(what+", warm, against 1 MB", warm, r.time("resume", Warm, gen.Sized(f, 1))).most(3),
+			r.memory(what+", warm: memory", "resume", Warm, file).most(30),
+			ratio(what+", cold, against reading the lines with two threads", cold, r.of(scanTwo, file)).most(1.2),
+			duration(what+", cold, with early answers", r.time("resume, early answer", Cold, file)).most(50),
 		)
 	}
 	add(ratio("resume of 100 MB without compaction, warm: faster than pi", r.of("pi: "+peerOpen, gen.Flat(middling)), r.time("resume", Warm, gen.Flat(middling))).least(20))
@@ -79,13 +79,13 @@ func (r *Runner) goals() (all []goal) {
 	const lists = "L2"
 	add(
 		ratio("list of 10,000 again, against readdir and stat", r.time("list again", Live, lists), r.of(statOnly, lists)).most(1.5),
-		ratio("the same, second start", r.time("list", Warm, lists), r.of(statOnly, lists)).most(1.5),
+		ratio("list of 10,000, second start, against readdir and stat", r.time("list", Warm, lists), r.of(statOnly, lists)).most(1.5),
 		ratio("list of 10,000, one changed, against readdir and stat", r.time("list, one changed", Live, lists), r.of(statOnly, lists)).most(1.6),
 		ratio("search of 500 MB again, against reading and finding", r.time("search again", Live, lists), r.of(findOnly, lists)).most(1.5),
 		duration("tree of a million entries, first page", r.time("tree, first 1,000", Live, "tree")).most(50),
-		r.memory("the same, memory", "tree, first 1,000", Live, "tree").most(60),
+		r.memory("tree of a million entries, first page: memory", "tree, first 1,000", Live, "tree").most(60),
 		ratio("export of 1 GB as HTML without redaction, against cp", r.time("export html without redaction", Live, file), r.of(copyOnly, file)).most(4),
-		r.memory("the same, memory", "export html without redaction", Live, file).most(60),
+		r.memory("export of 1 GB as HTML without redaction: memory", "export html without redaction", Live, file).most(60),
 		ratio("append of an entry of a turn, against pi", r.time("append, entry of a turn", Live, ""), r.of("append, pi", "")).most(1),
 		ratio("append of a label, against pi", r.time("append, label", Live, ""), r.of("append, pi", "")).most(1),
 	)

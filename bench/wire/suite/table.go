@@ -65,7 +65,7 @@ func (r *Runner) group(w io.Writer, g Group) {
 	if g.Growth {
 		cells = append(cells, "Growth")
 	}
-	head(w, g.Title, "Cells: milliseconds until the answer / milliseconds of the server's CPU time / peak memory in MB.", cells...)
+	head(w, g.Title, "Cells: milliseconds until the answer / milliseconds of the server's CPU time / peak memory in MB."+growthText(g), cells...)
 	for _, k := range keys {
 		cells := []string{k.command, string(k.temperature)}
 		for _, store := range g.Stores {
@@ -81,6 +81,13 @@ func (r *Runner) group(w io.Writer, g Group) {
 	}
 	_, _ = fmt.Fprintln(w)
 	r.ratioTable(w, g, keys)
+}
+
+func growthText(g Group) string {
+	if !g.Growth {
+		return ""
+	}
+	return " Growth: time and CPU time of the largest session, divided by those of the smallest."
 }
 
 // ratioTable compares the two programs.
@@ -135,7 +142,7 @@ func growth(first, last *Result) string {
 	if first == nil || last == nil || len(first.Runs) == 0 || len(last.Runs) == 0 {
 		return ""
 	}
-	return times(last.wall(), first.wall())
+	return times(last.wall(), first.wall()) + " / " + times(last.cpu(), first.cpu())
 }
 
 func (r *Runner) appendTable(w io.Writer) {
