@@ -21,8 +21,8 @@ import (
 // calls, a digest, or the kind of the error.
 type content any
 
-// volatile are the fields that differ between two calls.
-var volatile = []string{"timeAgo", "seq"}
+// volatile are the fields that may differ between two calls. Cursors are opaque.
+var volatile = []string{"timeAgo", "seq", "cursor", "next", "nextCursor"}
 
 // stable returns a as a value to compare. Paths below dir are replaced, because each program has its own.
 func stable(a child.Answer, dir string) (content, error) {
@@ -58,6 +58,9 @@ func strip(v any, dir string) any {
 	return v
 }
 
+// tooLarge is the answer of a program that refuses to send everything at once.
+const tooLarge = "error tooLarge"
+
 // answers are those to one command over one store, by program: all of one program must be equal.
 type answers map[string]content
 
@@ -73,7 +76,7 @@ func (a answers) difference(programs []Program, p Program, got content) string {
 	}
 	newer, ok := a[programs[0].Name]
 	older, both := a[programs[1].Name]
-	if !ok || !both {
+	if !ok || !both || newer == tooLarge { // which offers pages instead
 		return ""
 	}
 	return differs(programs[1].Name, older, newer, true)

@@ -68,6 +68,18 @@ func TestANewerProgramMayOnlyAddFields(t *testing.T) {
 	}
 }
 
+func TestANewerProgramMayOfferPagesInstead(t *testing.T) {
+	t.Parallel()
+	programs := []Program{{Name: "new"}, {Name: "old"}}
+	for kind, same := range map[string]bool{"tooLarge": true, "notFound": false} {
+		a := answers{}
+		refused, err := stable(child.Answer{Kind: kind}, "/work/new")
+		require.NoError(t, err)
+		require.Empty(t, a.difference(programs, programs[0], refused))
+		require.Equal(t, same, a.difference(programs, programs[1], value(t, `{}`)) == "", kind)
+	}
+}
+
 func TestAnAnswerMustFitTheFactsOfTheGenerator(t *testing.T) {
 	t.Parallel()
 	facts := gen.Session{LeafID: "aa", Context: 3, Entries: 2}

@@ -85,11 +85,17 @@ func operations() []operation {
 		{name: "snapshot", command: "xcsh.snapshot"},
 		{name: "snapshot, last 100", command: "xcsh.snapshot", needs: "last", args: with(map[string]any{"last": 100})},
 		{name: "messages, newest 100", command: "xcsh.messages", needs: "limit", args: with(map[string]any{"limit": 100})},
+		{
+			name: "search in the conversation", command: "xcsh.messages", needs: "query",
+			args: with(map[string]any{"query": "no text of the generator", "limit": 100}),
+		},
 		{name: "context", command: "xcsh.context"},
+		{name: "context, first MB", command: "xcsh.context", needs: "maxBytes", args: with(map[string]any{"maxBytes": 1 << 20})},
 		{name: "entries", command: "xcsh.entries"},
 		{name: "entries, first 1,000", command: "xcsh.entries", needs: "limit", args: with(map[string]any{"limit": 1000})},
 		{name: "tree", command: "xcsh.tree"},
 		{name: "tree, first 1,000", command: "xcsh.tree", needs: "limit", args: with(map[string]any{"limit": 1000})},
+		{name: "tree, folded, first 1,000", command: "xcsh.tree", needs: "fold", args: with(map[string]any{"limit": 1000, "fold": true})},
 		{name: "dump", command: "xcsh.dump"},
 		{name: "dump without redaction", command: "xcsh.dump", args: with(map[string]any{"redact": false})},
 	}

@@ -172,11 +172,12 @@ func (r *Runner) promptTable(w io.Writer) {
 	head(w, "Prompts in one session", "Each prompt has four entries: itself, a tool call, its result and an answer.",
 		"Prompts", "Time", "CPU of a prompt", "CPU against the first", "Peak", "Session", "Program")
 	first := map[string]time.Duration{}
-	for _, h := range r.prompts {
+	for i, h := range r.prompts {
+		last := i == len(r.prompts)-1 || r.prompts[i+1].program != h.program
 		if first[h.program] == 0 {
 			first[h.program] = h.cpu
 		}
-		if !slices.Contains([]int{0, 1, 2, 4, 9, 14, parts - 1}, (h.from-1)/(h.to-h.from+1)) {
+		if !last && !slices.Contains([]int{0, 1, 2, 4, 9, 14}, (h.from-1)/(h.to-h.from+1)) {
 			continue
 		}
 		row(w, fmt.Sprintf("%d to %d", h.from, h.to), ms(h.wall)+" ms", ms(h.cpu)+" ms", times(h.cpu, first[h.program]),
