@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -49,7 +50,7 @@ func runner(t *testing.T) *suite.Runner {
 			return
 		}
 		server.path = filepath.Join(dir, "xcsh-ls.exe")
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", server.path, "../cmd/xcsh-ls") //nolint:noctx // for all tests
+		build := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", server.path, "../cmd/xcsh-ls")
 		if out, err := build.CombinedOutput(); err != nil {
 			server.err = fmt.Errorf("%w: %s", err, out)
 		}

@@ -208,7 +208,9 @@ func (s *Server) Close() error {
 	}
 	err := s.send(map[string]any{"method": "exit"})
 	err = errors.Join(err, s.in.Close())
-	<-s.failed // all output was read
+	if ended := <-s.failed; !errors.Is(ended, io.EOF) { // all output was read
+		err = errors.Join(err, ended)
+	}
 	return errors.Join(err, s.cmd.Wait())
 }
 
