@@ -14,7 +14,7 @@ import (
 // /proc/PID/stat counts ticks of 10 ms.
 func processorTime(pid int) time.Duration {
 	var t unix.Timespec
-	const scheduled = 2                                                     // CPUCLOCK_SCHED of the kernel: the time that the scheduler counted, of all threads
+	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: the time that the scheduler counted, of all threads
 	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &t); err != nil {
 		return 0
 	}
