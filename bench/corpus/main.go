@@ -2,8 +2,8 @@
 //
 //	go run ./bench/corpus -preset S2 -out DIR
 //
-// DIR becomes a home directory: the sessions are below DIR/.pi/agent/sessions, or below DIR/.omp
-// with -flavour omp, and DIR/manifest.json describes their content. The same flags always give the
+// DIR becomes a home directory: the sessions are below DIR/.pi/agent/sessions, or below DIR/.omp or DIR/.xcsh
+// according to the flavour, and DIR/manifest.json describes their content. The same flags always give the
 // same bytes.
 package main
 
@@ -20,7 +20,7 @@ func main() {
 	preset := flag.String("preset", "", "store to generate: "+strings.Join(gen.Names(), ", "))
 	out := flag.String("out", "", "output directory")
 	seed := flag.Uint64("seed", 1, "seed of the random generator")
-	flavour := flag.String("flavour", string(gen.Pi), "format of the files: pi or omp")
+	flavour := flag.String("flavour", "", "format of the files: pi, omp or xcsh (default: that of the preset, or else pi)")
 	flag.Parse()
 	if err := run(*preset, *out, *seed, gen.Flavour(*flavour)); err != nil {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
@@ -33,7 +33,10 @@ func run(preset, out string, seed uint64, flavour gen.Flavour) error {
 	if !ok || out == "" {
 		return fmt.Errorf("-out and -preset are required; presets: %s", strings.Join(gen.Names(), ", "))
 	}
-	p.Seed, p.Flavour = seed, flavour
+	p.Seed = seed
+	if flavour != "" {
+		p.Flavour = flavour
+	}
 	m, err := gen.Write(out, p)
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ const [operation, store, scratch, ...rest] = args;
 const agent = path.join(scratch, peer, "agent");
 fs.mkdirSync(agent, { recursive: true });
 if (!fs.existsSync(path.join(agent, "sessions"))) {
-  fs.symlinkSync(path.join(store, ".pi", "agent", "sessions"), path.join(agent, "sessions"));
+  const roots = [".pi", ".omp", ".xcsh"].map((dir) => path.join(store, dir, "agent", "sessions"));
+  fs.symlinkSync(roots.find((dir) => fs.existsSync(dir)) ?? roots[0], path.join(agent, "sessions"));
 }
 process.env.PI_CODING_AGENT_DIR = agent;
 process.env.HOME = scratch;

@@ -119,7 +119,7 @@ func (p *programs) prepare(e entrant, s store, check bool) (argv, env []string, 
 // installed.
 func (p *programs) drivers(s store, op string, args ...string) []entrant {
 	tail := append([]string{op, s.Home, "{scratch}"}, args...)
-	list := []entrant{{name: "xcsh-ls", driver: true, argv: append([]string{p.drive}, tail...)}}
+	list := []entrant{{name: "engine", driver: true, argv: append([]string{p.drive}, tail...)}}
 	for _, peer := range []string{"pi", "omp"} {
 		if run, ok := p.peers[peer]; ok {
 			list = append(list, entrant{name: peer, driver: true, argv: append(slices.Clone(run), tail...)})
@@ -135,7 +135,7 @@ func (p *programs) ours(s store, name, op string, args ...string) entrant {
 
 // again returns an entrant that repeats an operation of our own driver with a cache.
 func (p *programs) again(s store, op string, args ...string) entrant {
-	e := p.ours(s, op+" again", op, args...)
+	e := p.ours(s, "engine, "+op+" again", op, args...)
 	e.argv = slices.Insert(e.argv, 1, "-remember")
 	e.again = true
 	return e

@@ -1,11 +1,12 @@
-// Command process measures whole processes: the time that a user waits for a program, including its
-// startup.
+// Command process measures whole processes, including their startup: the engine, that is the packages of bench.Kit
+// without the protocol, the command line, other programs and system tools. What the commands of an editor cost is
+// measured by bench/wire.
 //
 //	go run ./bench/process [-run REGEXP] [-rounds N]
 //
 // Programs that do the same alternate, A B C A B C, every other round in reverse order, so that
 // other load on the machine affects all of them. It prints medians, and ratios to the first program,
-// which is xcsh-ls. Before an operation is measured, each program must return the same result as the
+// which is the engine or the command line of xcsh-ls. Before an operation is measured, each program must return the same result as the
 // first: a fast wrong one fails the run. Programs that are not installed are listed.
 package main
 

@@ -39,7 +39,7 @@ func (p *programs) operations() []operation {
 func (p *programs) open(s store) []entrant {
 	list := p.drivers(s, "open", s.Path)
 	list = append(
-		list, p.ours(s, "every entry indexed", "index", s.Path),
+		list, p.ours(s, "engine, every entry indexed", "index", s.Path),
 		entrant{name: "xcsh-ls context", argv: []string{p.cli, "context", s.Path}},
 	)
 	return p.limit(list, "wc", nil, "-l", s.Path)
@@ -55,7 +55,7 @@ func (p *programs) list(s store) []entrant {
 	stat := p.ours(s, "readdir+stat", "stat")
 	stat.mayDiffer = "it only counts files"
 	return append(
-		list, p.ours(s, "without texts", "brief"), p.again(s, "brief"),
+		list, p.ours(s, "engine, without texts", "brief"), p.again(s, "brief"),
 		entrant{name: "xcsh-ls list", argv: []string{p.cli, "list", "--all"}},
 		entrant{name: "xcsh-ls list again", argv: []string{p.cli, "list", "--all"}, again: true}, stat,
 	)
@@ -103,7 +103,7 @@ func (p *programs) append(s store) []entrant {
 }
 
 func (p *programs) appendSynced(s store) []entrant {
-	ours := p.ours(s, "xcsh-ls", "append", "{copy}", "300", "sync")
+	ours := p.ours(s, "engine", "append", "{copy}", "300", "sync")
 	least := p.ours(s, "write(2)+fsync", "write", "{copy}", "300", "sync")
 	least.mayDiffer = "it only writes"
 	ours.copied, least.copied = true, true

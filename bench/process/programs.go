@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/xcsh-ls/xcsh-ls/bench/peers"
 )
 
 // programs are the commands to run.
@@ -64,30 +66,18 @@ func findPrograms(ctx context.Context, work string) (*programs, error) {
 	return p, nil
 }
 
-// findPeers looks into the directory of bench/peers/install.sh. A missing runtime is taken from
-// PATH.
+// findPeers looks into the directory of bench/peers/install.sh.
 func (p *programs) findPeers() {
 	dir, err := filepath.Abs(filepath.Join("bench", "peers"))
 	if err != nil {
 		return
 	}
-	modules := filepath.Join(dir, "node_modules")
-	for _, peer := range []struct{ name, runtime, installed, entry string }{
-		{"pi", "node", "node-*/bin/node", "@earendil-works/pi-coding-agent/dist/bundle/cli.js"},
-		{"omp", "bun", "@oven/bun-*/bin/bun", "@oh-my-pi/pi-coding-agent/src/session/session-manager.ts"},
-	} {
-		run, ok := onPath(peer.runtime)
-		if found, _ := filepath.Glob(filepath.Join(modules, filepath.FromSlash(peer.installed))); len(found) > 0 {
-			run, ok = found[0], true
-		}
-		entry := filepath.Join(modules, filepath.FromSlash(peer.entry))
-		if _, err := os.Stat(entry); err != nil || !ok {
-			p.missing = append(p.missing, peer.name+" (see bench/peers/install.sh)")
-			continue
-		}
-		p.peers[peer.name] = []string{run, filepath.Join(dir, "drive.mjs"), peer.name}
-		if peer.name == "pi" {
-			p.piCLI = []string{run, entry}
+	found, missing := peers.Find(dir)
+	p.missing = append(p.missing, missing...)
+	for _, peer := range found {
+		p.peers[peer.Name] = peer.Driver
+		if peer.CLI != nil {
+			p.piCLI = peer.CLI
 		}
 	}
 }

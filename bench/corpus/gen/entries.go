@@ -11,9 +11,12 @@ func (w *writer) titleSlot() {
 
 func (w *writer) modelChange() {
 	w.begin("model_change")
-	if w.preset.Flavour == Omp {
+	switch w.preset.Flavour {
+	case Omp:
 		w.add(`,"model":"anthropic/claude-sonnet-4-5","role":"default"`)
-	} else {
+	case Xcsh:
+		w.add(`,"model":"anthropic/claude-sonnet-4-5"`)
+	case Pi:
 		w.add(`,"provider":"anthropic","modelId":"claude-sonnet-4-5"`)
 	}
 	w.end()
@@ -176,6 +179,8 @@ func (w *writer) aside() {
 	case 7, 8:
 		w.modelChange()
 	case 9, 10, 11:
-		w.thinkingLevel()
+		if !w.preset.Once {
+			w.thinkingLevel()
+		}
 	}
 }

@@ -10,12 +10,10 @@ package gen
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -33,36 +31,11 @@ type Flavour string
 const (
 	Pi  Flavour = "pi"
 	Omp Flavour = "omp" // a title slot before the header, models as one string
+
+	// Xcsh is the form of xcsh's files and of those that this program writes: short session ids, models as
+	// one string.
+	Xcsh Flavour = "xcsh"
 )
-
-// Preset describes the store to write.
-type Preset struct {
-	Sessions int     // number of files
-	Bytes    int64   // of all files together, about
-	Spread   float64 // sigma of the log-normal file sizes; 0: all alike
-	Projects int     // number of working directories; the first are the busiest
-	Flat     bool    // no compactions and no branches: the context is the whole file
-	Torn     float64 // share of files with an incomplete last line
-	Needles  int     // how many sessions hold [Needle] in a prompt
-
-	Seed    uint64
-	Flavour Flavour
-}
-
-// Presets are the stores of the performance goals.
-var Presets = map[string]Preset{
-	"tiny": {Sessions: 12, Bytes: 600e3, Spread: .9, Projects: 3, Torn: .2, Needles: 2}, // for tests
-	"S1":   {Sessions: 1, Bytes: 1e6, Projects: 1},
-	"S10":  {Sessions: 1, Bytes: 10e6, Projects: 1},
-	"S2":   {Sessions: 1, Bytes: 105e6, Projects: 1},
-	"S2n":  {Sessions: 1, Bytes: 105e6, Projects: 1, Flat: true},
-	"S3":   {Sessions: 1, Bytes: 1074e6, Projects: 1},
-	"L1":   {Sessions: 1_000, Bytes: 200e6, Spread: .9, Projects: 20, Torn: .01, Needles: 5},
-	"L2":   {Sessions: 10_000, Bytes: 500e6, Spread: .9, Projects: 50, Torn: .01, Needles: 5},
-}
-
-// Names are the names of the presets, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(Presets)) }
 
 // Manifest describes the content of a store, as the generator knows it: reference answers to
 // compare those of any program with.
@@ -98,7 +71,7 @@ func Write(dir string, p Preset) (*Manifest, error) {
 	if p.Flavour == "" {
 		p.Flavour = Pi
 	}
-	if p.Flavour != Pi && p.Flavour != Omp {
+	if p.Flavour != Pi && p.Flavour != Omp && p.Flavour != Xcsh {
 		return nil, fmt.Errorf("there is no flavour %q", p.Flavour)
 	}
 	r := rand.New(rand.NewPCG(p.Seed, 0))

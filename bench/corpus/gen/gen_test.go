@@ -19,8 +19,9 @@ import (
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	for flavour, want := range map[gen.Flavour]string{
-		gen.Pi:  "9525e7ec031f7420",
-		gen.Omp: "0caff84b90ccf76f",
+		gen.Pi:   "9525e7ec031f7420",
+		gen.Omp:  "0caff84b90ccf76f",
+		gen.Xcsh: "75c694696882e01a",
 	} {
 		p := gen.Presets["tiny"]
 		p.Seed, p.Flavour = 1, flavour
@@ -88,4 +89,45 @@ func TestCached(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(dir, ".pi"), "it was not made again")
 	_, _, err = gen.Cached(cache, "S9")
 	require.Error(t, err)
+}
+
+// In most sessions the thinking level is chosen once, at the beginning.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	for _, f := range gen.Dialects {
+		for _, once := range []bool{true, false} {
+			dir := t.TempDir()
+			m, err := gen.Write(dir, gen.Preset{Sessions: 1, Bytes: 2e6, Projects: 1, Flavour: f, Once: once})
+			require.NoError(t, err)
+			content, err := os.ReadFile(filepath.Join(dir, m.Sessions[0].Path))
+			require.NoError(t, err)
+			n := strings.Count(string(content), `{"type":"thinking_level_change"`)
+			require.Positive(t, n)
+			require.Equal(t, once, n == 1, "%s: %d", f, n)
+		}
+	}
+}
+
+func TestBriefSessionsHaveManyEntries(t *testing.T) {
+	t.Parallel()
+	entries := map[bool]int{}
+	for _, brief := range []bool{false, true} {
+		m, err := gen.Write(t.TempDir(), gen.Preset{Sessions: 1, Bytes: 1e6, Projects: 1, Brief: brief})
+		require.NoError(t, err)
+		entries[brief] = m.Entries
+	}
+	require.Greater(t, entries[true], 3*entries[false])
+}
+
+func TestEveryDialectHasEverySize(t *testing.T) {
+	t.Parallel()
+	for _, mb := range gen.Sizes {
+		for _, f := range gen.Dialects {
+			p := gen.Presets[gen.Sized(f, mb)]
+			require.Equal(t, f, p.Flavour)
+			require.True(t, p.Once)
+			require.Equal(t, int64(mb)*1e6, p.Bytes)
+		}
+	}
+	require.True(t, gen.Presets[gen.Flat(100)].Flat)
 }

@@ -78,8 +78,11 @@ func (w *writer) write(home string) error {
 	return os.Chtimes(path, w.at, w.at)
 }
 
-// sessionID is a UUID of version 7, as pi and omp make them.
+// sessionID is a UUID of version 7, as pi and omp make them, or 16 hex digits, as xcsh does.
 func (w *writer) sessionID() string {
+	if w.preset.Flavour == Xcsh { // a snowflake
+		return fmt.Sprintf("%016x", w.r.Uint64())
+	}
 	ms, a, b := uint64(w.at.UnixMilli()), w.r.Uint64(), w.r.Uint64()
 	return fmt.Sprintf("%08x-%04x-7%03x-%04x-%012x", ms>>16, ms&0xffff, a&0xfff, 0x8000|(b>>48)&0x3fff, b&0xffffffffffff)
 }
@@ -135,7 +138,12 @@ func (w *writer) end() {
 func (w *writer) add(format string, args ...any) { w.line = fmt.Appendf(w.line, format, args...) }
 
 // addText adds a text of about n bytes.
-func (w *writer) addText(k kind, n int) { w.line = w.text.appendText(w.line, w.r, k, n) }
+func (w *writer) addText(k kind, n int) {
+	if w.preset.Brief {
+		n = min(n, 24)
+	}
+	w.line = w.text.appendText(w.line, w.r, k, n)
+}
 
 func (w *writer) entryID() string {
 	for {
