@@ -118,7 +118,7 @@ M.conversation = {
     lhs = 'R',
     does = 'reload the session',
     run = function(chat)
-      require('xcsh.chat').again(chat)
+      require('xcsh.chat').again(chat, true)
     end,
   },
   { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },

@@ -9,6 +9,7 @@
 local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
+local pages = require('xcsh.chat.pages')
 local wire = require('xcsh.wire')
 
 local M = {}
@@ -27,7 +28,13 @@ local M = {}
 ---@class xcsh.chat.State
 ---@field sync xcsh.chat.Sync
 ---@field session? xcsh.State
----@field items xcsh.chat.Item[]
+---@field items xcsh.chat.Item[] the newest messages
+---@field before integer number of messages before them
+---@field cursor? string of the page before them
+---@field past? xcsh.chat.Part older messages, apart from the newest
+---@field epoch table changes when the pages in the chat no longer fit the conversation
+---@field anew boolean the next snapshot replaces everything
+---@field page_failed string error of the last page, until the next one
 ---@field running boolean
 ---@field compacting boolean
 ---@field queues { steering: string[], followUp: string[] }
@@ -54,6 +61,10 @@ function M.new()
       left = {},
     },
     items = {},
+    before = 0,
+    epoch = {},
+    anew = false,
+    page_failed = '',
     running = false,
     compacting = false,
     queues = { steering = {}, followUp = {} },
@@ -127,7 +138,9 @@ end
 local function view(s, snapshot)
   local state = wire.tbl(snapshot.state)
   local same = s.session ~= nil and s.session.sessionId == state.sessionId
-  s.items = items.of_snapshot(snapshot, same and s.items or {})
+  s.anew = s.anew or not same
+  pages.begin(s, snapshot, items.of_snapshot(snapshot, same and s.items or {}))
+  s.page_failed = ''
   s.session = state
   s.running, s.compacting = state.isStreaming == true, state.isCompacting == true
   local queues = wire.tbl(snapshot.queues)
@@ -191,8 +204,11 @@ local function server(s, running)
 end
 
 ---@class xcsh.chat.Action
----@field type 'notification'|'asked'|'snapshot'|'failed'|'again'|'server'|'notice'
+---@field type string one of the kinds below
 ---@field n? table of a notification
+---@field request? xcsh.chat.PageRequest
+---@field page? table
+---@field anew? boolean
 ---@field ask? integer
 ---@field snapshot? table
 ---@field text? string
@@ -213,8 +229,16 @@ function M.reduce(s, action)
     s.sync.asked, s.sync.failed = 0, action.text
   elseif kind == 'again' then
     s.sync.failed, s.sync.live = '', false
+    s.anew = s.anew or action.anew == true
   elseif kind == 'server' then
     server(s, action.running)
+  elseif kind == 'page' and pages.fits(s, action.request) then
+    s.page_failed = ''
+    pages.add(s, action.request, action.page)
+  elseif kind == 'page failed' and pages.fits(s, action.request) then
+    s.page_failed = action.text
+  elseif kind == 'visit' and s.epoch == action.request.epoch then
+    pages.visit(s, action.page)
   elseif kind == 'notice' then
     live.notice(s, action.text, action.error)
   end
