@@ -60,8 +60,8 @@ local function rest_of(rest)
   return wire.num(rest.count), cursor ~= '' and cursor or nil
 end
 
----Shows the newest messages, after the items of a snapshot are known. The older messages in the chat
----stay if the conversation still contains them.
+---Shows the newest messages of a snapshot. The older messages in the chat stay if the conversation
+---still contains them.
 ---@param s xcsh.chat.State
 ---@param snapshot table
 ---@param list xcsh.chat.Item[]

@@ -1,5 +1,5 @@
--- The reading positions of windows: the cursor and the top line, relative to the messages there. They
--- stay when messages are added or dropped above.
+-- The reading positions of windows: the cursor and the top line, relative to the messages there.
+-- They stay when messages are added or dropped above.
 
 local M = {}
 
@@ -28,9 +28,9 @@ function M.index_at(sections, row)
   return low
 end
 
----Returns the messages that a row moves with. A page is added above them, so that a row in place of
----missing messages moves with the next one; a page that follows is added below it. The first messages
----can disappear: they can be results whose calls are in the page.
+---Returns the messages that a row moves with. A row in place of missing messages moves with the next
+---message, because a page is added above that, or with the previous one of a page below it. Messages
+---can disappear: the first ones can be results whose calls are in the page.
 ---@param sections xcsh.chat.Section[]
 ---@param row integer
 ---@param where? xcsh.chat.Where

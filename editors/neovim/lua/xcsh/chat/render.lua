@@ -307,14 +307,14 @@ function M.item_at(bufnr, row)
   return section and section.item
 end
 
----Returns the first row of a message.
+---Returns the rows of a message.
 ---@param bufnr integer
 ---@param item xcsh.chat.Item
----@return integer?
-function M.row_of(bufnr, item)
+---@return integer? first, integer? last
+function M.rows_of(bufnr, item)
   for _, section in ipairs(drawn[bufnr] or {}) do
     if section.item == item then
-      return section.start
+      return section.start, after(section) - 1
     end
   end
 end

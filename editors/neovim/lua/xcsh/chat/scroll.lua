@@ -7,8 +7,8 @@ local wire = require('xcsh.wire')
 
 local M = {}
 
----Pages of hidden messages add no lines, so that their place stays in view. After this many of them,
----the user asks for the next one.
+---Pages of hidden messages add no lines, so that their place stays in view. After this many of
+---them, the next one is loaded when the user asks for it.
 local max_empty = 10
 
 ---@class xcsh.chat.Loading
@@ -149,7 +149,9 @@ vim.api.nvim_create_autocmd('WinScrolled', {
   callback = function()
     for id in pairs(vim.v.event) do
       local window = tonumber(id)
-      local bufnr = window and vim.api.nvim_win_is_valid(window) and vim.api.nvim_win_get_buf(window)
+      local bufnr = window
+        and vim.api.nvim_win_is_valid(window)
+        and vim.api.nvim_win_get_buf(window)
       local chat = bufnr and require('xcsh.chat').of_buffer(bufnr)
       if chat and chat.bufnr == bufnr then
         M.check(chat)

@@ -203,8 +203,21 @@ local function server(s, running)
   items.stop(s.items)
 end
 
+---@alias xcsh.chat.ActionType
+---| 'notification'
+---| 'asked' a snapshot is requested
+---| 'snapshot'
+---| 'failed' there is no snapshot
+---| 'again' request another snapshot
+---| 'server' it has started or stopped
+---| 'page' a page to be added
+---| 'page failed'
+---| 'visit' a page to be shown instead of the older messages
+---| 'notice'
+
 ---@class xcsh.chat.Action
----@field type string one of the kinds below
+---@field type xcsh.chat.ActionType
+---@field n? table of a notification
 ---@field n? table of a notification
 ---@field request? xcsh.chat.PageRequest
 ---@field page? table
