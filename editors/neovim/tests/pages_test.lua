@@ -128,6 +128,25 @@ case('any order of scrolling and new messages keeps the parts whole and small', 
   end
 end)
 
+case('a page that overlaps the messages in the chat is joined with them once', function()
+  local pages = require('xcsh.chat.pages')
+  for _, last in ipairs({ 'up', 'down' }) do
+    local s = state_of(1100, 1)
+    pages.trim(s, s.items[10])
+    eq({ { 1, 700 }, { 1001, 1100 } }, parts(s))
+    -- The server can count more messages than there are, so that the gap seems to be larger.
+    s.before = s.before + 5
+    for _, where in ipairs({ 'up', 'down', 'up', last }) do
+      eq(true, s.past ~= nil)
+      local page = answer(1100, assert(pages.request(s, where)))
+      page.older.count = page.older.count + (where == 'up' and 5 or 0)
+      pages.add(s, pages.request(s, where), page)
+    end
+    eq(nil, s.past)
+    eq({ { 1, 1100 } }, parts(s))
+  end
+end)
+
 case('the line in place of missing messages is short', function()
   local draw = require('xcsh.chat.draw')
   eq({ '⋯ 1 earlier message', '' }, draw.missing('earlier', 1, '').lines)

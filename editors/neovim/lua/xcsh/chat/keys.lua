@@ -112,7 +112,7 @@ M.conversation = {
   {
     modes = { 'n' },
     lhs = '<CR>',
-    does = 'open the file under the cursor, toggle the fold, or load messages',
+    does = 'open the file, toggle the fold, or load messages',
     run = paths.enter,
   },
   { modes = { 'n' }, lhs = 'g/', does = 'search the conversation', run = search.ask },

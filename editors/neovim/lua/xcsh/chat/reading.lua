@@ -28,9 +28,9 @@ function M.index_at(sections, row)
   return low
 end
 
----Returns the messages that a row moves with. A row in place of missing messages moves with the next
----message, because a page is added above that, or with the previous one of a page below it. Messages
----can disappear: the first ones can be results whose calls are in the page.
+---Returns the messages that a row moves with. A row in place of missing messages moves with the
+---next message if a page is added above that, and else with the previous one. Messages can
+---disappear: the first ones can be results whose calls are in the page.
 ---@param sections xcsh.chat.Section[]
 ---@param row integer
 ---@param where? xcsh.chat.Where

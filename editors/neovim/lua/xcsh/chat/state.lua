@@ -218,7 +218,6 @@ end
 ---@class xcsh.chat.Action
 ---@field type xcsh.chat.ActionType
 ---@field n? table of a notification
----@field n? table of a notification
 ---@field request? xcsh.chat.PageRequest
 ---@field page? table
 ---@field anew? boolean
