@@ -194,8 +194,8 @@ case('dropped messages are loaded again in both directions', function()
   eq(nil, text_of(chat):find('earlier message', 1, true))
 end)
 
-case('a call whose result is in another page is shown with it', function()
-  -- The page begins with the result of a call.
+---Shows a session of which the newest messages begin with the result of a call.
+local function begins_with_result()
   local chat
   for messages = 320, 330 do
     chat = resumed(messages)
@@ -209,6 +209,28 @@ case('a call whose result is in another page is shown with it', function()
     end)
   end
   eq('toolResult', chat.state.items[1].message.role)
+  return chat
+end
+
+case('a question about a call that is in another page is shown', function()
+  local chat = begins_with_result()
+  local prompt = { id = 'c', tool = 'read', args = {}, preview = {} }
+  local event = { type = 'approvals_changed', approvals = { prompt } }
+  local sync, before = chat.state.sync, chat.state.before
+  require('xcsh.chat').show(chat, {
+    type = 'notification',
+    n = { cwd = chat.cwd, sessionId = sync.sessionId, seq = sync.seq + 1, event = event },
+  })
+  wait('one page', function()
+    return chat.state.before == before - 100
+  end)
+  idle(chat)
+  require('xcsh.chat.scroll').check(chat)
+  eq(false, chat.loading.busy)
+end)
+
+case('a call whose result is in another page is shown with it', function()
+  local chat = begins_with_result()
   load_above(chat)
   local count = 0
   for _, item in ipairs(chat.state.items) do
@@ -284,6 +306,40 @@ case('a page of a session that is no longer shown is ignored', function()
   release()
   eq({}, numbers(chat))
   like('No messages yet', text_of(chat))
+end)
+
+case('pages of hidden messages are not loaded without end', function()
+  local path = long_session(60)
+  local lines, hidden = vim.fn.readfile(path), {}
+  for i = 1, 1500 do
+    hidden[i] = vim.json.encode({
+      type = 'custom_message',
+      id = ('f%07x'):format(i),
+      parentId = i > 1 and ('f%07x'):format(i - 1) or vim.NIL,
+      timestamp = '2026-02-16T10:20:00.000Z',
+      customType = 'x',
+      content = 'hidden',
+      display = false,
+    })
+  end
+  lines[2] = lines[2]:gsub('"parentId":null', '"parentId":"f00005dc"')
+  vim.fn.writefile(vim.list_extend({ lines[1] }, vim.list_extend(hidden, lines, 2)), path)
+  local chat = open()
+  vim.cmd('XcshResume ' .. id)
+  chats.wait_for(chat, '1,460 earlier messages')
+  chats.settled(chat)
+  vim.api.nvim_set_current_win(window_of(chat.bufnr))
+  press('gg')
+  require('xcsh.chat.scroll').check(chat)
+  wait('five pages', function()
+    return chat.loading.empty == 5 and not chat.loading.busy and not chat.pending
+  end)
+  eq(960, chat.state.before)
+  like('^⋯ 960 earlier messages\n', text_of(chat))
+  press('gg<CR>')
+  wait('the next one', function()
+    return chat.state.before < 960
+  end)
 end)
 
 case('a stale cursor begins anew, and a second one is an error', function()

@@ -199,7 +199,6 @@ local function create(cwd)
   chats[cwd] = chat
   require('xcsh.chat.keys').set(chat)
   approve.watch(chat)
-  scroll.watch(chat)
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = chat.bufnr,
     callback = function()

@@ -9,7 +9,7 @@ local M = {}
 
 ---Pages of hidden messages add no lines, so that their place stays in view. After this many of
 ---them, the next one is loaded when the user asks for it.
-local max_empty = 10
+local max_empty = 5
 
 ---@class xcsh.chat.Loading
 ---@field busy boolean a page is requested
@@ -40,6 +40,20 @@ function M.reading(chat)
   return row and render.item_at(chat.bufnr, row)
 end
 
+---Reports whether the user is asked about a call that is not in the chat, because the newest
+---messages begin with another result of the same answer.
+---@param chat xcsh.chat.Chat
+local function is_question_missing(chat)
+  local s = chat.state
+  local first = s.items[1]
+  if s.past or not first or first.message.role ~= 'toolResult' then
+    return false
+  end
+  return vim.iter(s.approvals):any(function(prompt)
+    return not render.row_of_approval(chat.bufnr, prompt.id)
+  end)
+end
+
 ---Returns the page that belongs to the missing messages in view.
 ---@param chat xcsh.chat.Chat
 ---@param window integer
@@ -48,6 +62,8 @@ local function wanted(chat, window)
   local rows = render.missing(chat.bufnr)
   if not rows.earlier and not rows.more then
     return nil
+  elseif is_question_missing(chat) then
+    return 'top'
   end
   local first, last = vim.fn.line('w0', window), vim.fn.line('w$', window)
   if rows.earlier and rows.earlier >= first and rows.earlier <= last then
@@ -131,17 +147,6 @@ function M.enter(chat)
   chat.loading.empty, chat.loading.stale = 0, false
   load(chat, missing == 'earlier' and 'top' or wanted(chat, vim.api.nvim_get_current_win()) or 'up')
   return true
-end
-
----Watches the windows of a conversation.
----@param chat xcsh.chat.Chat
-function M.watch(chat)
-  vim.api.nvim_create_autocmd({ 'CursorMoved', 'BufWinEnter' }, {
-    buffer = chat.bufnr,
-    callback = function()
-      M.check(chat)
-    end,
-  })
 end
 
 vim.api.nvim_create_autocmd('WinScrolled', {
