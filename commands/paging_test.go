@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
@@ -57,6 +58,7 @@ func (r *randomTalk) line() string {
 		`"type":"message","message":{"role":"user","content":"` + text + `"}`,
 		`"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"` + text + `"},{"type":"toolCall","id":"` + call + `","name":"read","arguments":{"path":"a"}}],"stopReason":"toolUse","provider":"p","model":"m"}`,
 		`"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","id":"` + call + `","name":"read"}],"stopReason":"error"}`,
+		`"type":"message","message":{"role":"assistant","content":[{"type":"text","text":"` + text + `"}],"stopReason":"stop","timestamp":1767225602000,"usage":{"input":` + fmt.Sprint(r.Intn(99)) + `,"output":2,"totalTokens":` + fmt.Sprint(100+r.Intn(900)) + `}}`,
 		`"type":"message","message":{"role":"toolResult","toolCallId":"` + call + `","toolName":"read","content":[{"type":"text","text":"` + text + `"}]}`,
 		`"type":"message","message":{"role":"toolResult","toolCallId":"` + call + `","toolName":"todo_write","content":[],"details":{"phases":[` + fmt.Sprint(r.Intn(9)) + `]}}`,
 		`"type":"message"`,
@@ -157,7 +159,8 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 	t.Helper()
 	fs := afero.NewMemMapFs()
 	talk := &randomTalk{Rand: random, plain: plain, ids: []string{"aaaaaaaa"}}
-	write(t, fs, path, append([]string{st.Header(id1, "/w"), st.User("aaaaaaaa", "", "begin")}, talk.lines(30+random.Intn(60))...)...)
+	begin := `{"type":"message","id":"aaaaaaaa","parentId":null,"message":{"role":"assistant","content":[{"type":"toolCall","id":"c0","name":"todo_write"}]}}`
+	write(t, fs, path, append([]string{st.Header(id1, "/w"), begin}, talk.lines(30+random.Intn(60))...)...)
 	env := newEnv(fs)
 	if live {
 		_, err := run(t.Context(), env, "xcsh.resume", args{"target": path})
@@ -168,7 +171,13 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 		return a
 	}
 	talk.plain = true // an id that is used again changes what came before
-	others := func() { appendLines(t, fs, path, talk.lines(random.Intn(3))...) }
+	others := func() {
+		appendLines(t, fs, path, talk.lines(random.Intn(3))...)
+		if live && random.Intn(3) == 0 { // an entry of our own, before which theirs are read
+			_, err := run(t.Context(), env, "xcsh.label", args{"entryId": "aaaaaaaa", "label": fmt.Sprint(random.Int())})
+			require.NoError(t, err)
+		}
+	}
 
 	entries := call[commands.EntriesResult](t, env, "xcsh.entries", subject(args{})).Entries
 	var paged []json.RawMessage
@@ -212,8 +221,7 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 	require.Equal(t, built.Context.Messages, emptyNotNil(context))
 
 	if live {
-		_, err := run(t.Context(), env, "xcsh.state", nil)
-		require.NoError(t, err)
+		newestIsTheEnd(t, env, random)
 	}
 	built = call[commands.ContextResult](t, env, "xcsh.context", subject(args{}))
 	var older []json.RawMessage
@@ -231,6 +239,22 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 		return r.Older.Cursor
 	})
 	require.Equal(t, built.Context.Messages, emptyNotNil(older))
+}
+
+// newestIsTheEnd requires that a snapshot of the newest messages is the end of a whole one, and equal otherwise.
+func newestIsTheEnd(t *testing.T, env *commands.Env, random *rand.Rand) {
+	t.Helper()
+	whole, last := call[agent.Snapshot](t, env, "xcsh.snapshot", args{}), 1+random.Intn(20)
+	newest := call[agent.Snapshot](t, env, "xcsh.snapshot", args{"last": last})
+	n := len(whole.Messages)
+	require.Equal(t, whole.Messages[max(0, n-last):], newest.Messages)
+	if n > last {
+		require.GreaterOrEqual(t, newest.Older.Count, n-last)
+		older := call[commands.MessagesResult](t, env, "xcsh.messages", args{"cursor": newest.Older.Cursor, "limit": 500})
+		require.Equal(t, whole.Messages[:n-last], older.Messages)
+	}
+	whole.Messages, newest.Messages, newest.Older = nil, nil, nil
+	require.Equal(t, whole, newest)
 }
 
 func emptyNotNil(list []json.RawMessage) []json.RawMessage {
@@ -286,7 +310,7 @@ var rewrites = map[string]func(lines []string) []string{
 	"a line is removed":       func(l []string) []string { return append(l[:3:3], l[4:]...) },
 	"the last line is gone":   func(l []string) []string { return l[:len(l)-1] },
 	"a line is inserted":      func(l []string) []string { return append(l[:3:3], append([]string{st.User("ffffffff", "", "x")}, l[3:]...)...) },
-	"a line has other text":   func(l []string) []string { l[3] = strings.Replace(l[3], "message", "other message", 2); return l },
+	"a line has other text":   func(l []string) []string { l[3] = strings.Replace(l[3], "message 2", "another message", 1); return l },
 	"lines are exchanged":     func(l []string) []string { l[3], l[4] = l[4], l[3]; return l },
 	"it is another session":   func(l []string) []string { l[0] = st.Header("0190000000000002", "/w"); return l },
 	"an entry has another id": func(l []string) []string { l[3] = strings.Replace(l[3], `"id":"00000003"`, `"id":"10000003"`, 1); return l },
