@@ -167,11 +167,11 @@ end
 
 ---Requests a snapshot again, also after a failure.
 ---@param chat xcsh.chat.Chat
----@param anew? boolean drop the messages in the chat
-function M.again(chat, anew)
+---@param fresh? boolean drop the messages in the chat
+function M.again(chat, fresh)
   chat.state.sync.running = true
   chat.state.sync.asked = 0
-  reduce(chat, { type = 'again', anew = anew })
+  reduce(chat, { type = 'again', fresh = fresh })
 end
 
 ---@param chat xcsh.chat.Chat

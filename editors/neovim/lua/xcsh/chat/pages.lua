@@ -70,7 +70,7 @@ end
 function M.begin(s, snapshot, list, at, was_at)
   local before, cursor = rest_of(snapshot.older)
   local known = was_at and vim.list_slice(s.items, 1, was_at - 1) or {}
-  if at and not s.anew and before + at - 1 == s.before + size(known) then
+  if at and not s.fresh and before + at - 1 == s.before + size(known) then
     if #known > 0 then
       s.items = items.join(known, list)
       return
@@ -78,7 +78,7 @@ function M.begin(s, snapshot, list, at, was_at)
   else
     s.past, s.epoch = nil, {}
   end
-  s.items, s.before, s.cursor, s.anew = list, before, cursor, false
+  s.items, s.before, s.cursor, s.fresh = list, before, cursor, false
 end
 
 ---@alias xcsh.chat.Where

@@ -40,8 +40,8 @@ function M.reading(chat)
   return row and render.item_at(chat.bufnr, row)
 end
 
----Reports whether the user is asked about a call that is not in the chat, because the newest
----messages begin with another result of the same answer.
+---Reports whether a call with a pending approval is not in the chat, because the newest messages
+---begin with another result of the same answer.
 ---@param chat xcsh.chat.Chat
 local function is_question_missing(chat)
   local s = chat.state
@@ -75,10 +75,10 @@ local function wanted(chat, window)
   end
 end
 
----Begins anew after the conversation has changed. Twice in a row is an error.
+---Begins again after the conversation has changed. Twice in a row is an error.
 ---@param chat xcsh.chat.Chat
 ---@return boolean
-local function begin_anew(chat)
+local function begin_again(chat)
   if chat.loading.stale then
     return false
   end
@@ -115,7 +115,7 @@ local function load(chat, where)
       show(chat, { type = 'page', request = request, page = page }, where)
       local added = vim.api.nvim_buf_line_count(chat.bufnr) ~= lines
       chat.loading.empty = added and 0 or chat.loading.empty + 1
-    elseif not is_stale(err) or not begin_anew(chat) then
+    elseif not is_stale(err) or not begin_again(chat) then
       show(chat, { type = 'page failed', request = request, text = err.message })
     end
   end)

@@ -33,7 +33,7 @@ local M = {}
 ---@field cursor? string of the page before them
 ---@field past? xcsh.chat.Part older messages, apart from the newest
 ---@field epoch table changes when the pages in the chat no longer fit the conversation
----@field anew boolean the next snapshot replaces everything
+---@field fresh boolean the next snapshot replaces everything
 ---@field page_failed string error of the last page, until the next one
 ---@field running boolean
 ---@field compacting boolean
@@ -63,7 +63,7 @@ function M.new()
     items = {},
     before = 0,
     epoch = {},
-    anew = false,
+    fresh = false,
     page_failed = '',
     running = false,
     compacting = false,
@@ -138,7 +138,7 @@ end
 local function view(s, snapshot)
   local state = wire.tbl(snapshot.state)
   local same = s.session ~= nil and s.session.sessionId == state.sessionId
-  s.anew = s.anew or not same
+  s.fresh = s.fresh or not same
   pages.begin(s, snapshot, items.of_snapshot(snapshot, same and s.items or {}))
   s.page_failed = ''
   s.session = state
@@ -220,7 +220,7 @@ end
 ---@field n? table of a notification
 ---@field request? xcsh.chat.PageRequest
 ---@field page? table
----@field anew? boolean
+---@field fresh? boolean
 ---@field ask? integer
 ---@field snapshot? table
 ---@field text? string
@@ -241,7 +241,7 @@ function M.reduce(s, action)
     s.sync.asked, s.sync.failed = 0, action.text
   elseif kind == 'again' then
     s.sync.failed, s.sync.live = '', false
-    s.anew = s.anew or action.anew == true
+    s.fresh = s.fresh or action.fresh == true
   elseif kind == 'server' then
     server(s, action.running)
   elseif kind == 'page' and pages.fits(s, action.request) then
