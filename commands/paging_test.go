@@ -307,13 +307,18 @@ func TestAFoldedTree(t *testing.T) {
 
 // rewrites are changes of a file that are no appends.
 var rewrites = map[string]func(lines []string) []string{
-	"a line is removed":       func(l []string) []string { return append(l[:3:3], l[4:]...) },
-	"the last line is gone":   func(l []string) []string { return l[:len(l)-1] },
-	"a line is inserted":      func(l []string) []string { return append(l[:3:3], append([]string{st.User("ffffffff", "", "x")}, l[3:]...)...) },
-	"a line has other text":   func(l []string) []string { l[3] = strings.Replace(l[3], "message 2", "another message", 1); return l },
-	"lines are exchanged":     func(l []string) []string { l[3], l[4] = l[4], l[3]; return l },
-	"it is another session":   func(l []string) []string { l[0] = st.Header("0190000000000002", "/w"); return l },
-	"an entry has another id": func(l []string) []string { l[3] = strings.Replace(l[3], `"id":"00000003"`, `"id":"10000003"`, 1); return l },
+	"a line is removed":     func(l []string) []string { return append(l[:3:3], l[4:]...) },
+	"the last line is gone": func(l []string) []string { return l[:len(l)-1] },
+	"a line is inserted": func(l []string) []string {
+		return append(l[:3:3], append([]string{st.User("ffffffff", "", "x")}, l[3:]...)...)
+	},
+	"a line has other text": func(l []string) []string { l[3] = strings.Replace(l[3], "message 2", "another message", 1); return l },
+	"lines are exchanged":   func(l []string) []string { l[3], l[4] = l[4], l[3]; return l },
+	"it is another session": func(l []string) []string { l[0] = st.Header("0190000000000002", "/w"); return l },
+	"an entry has another id": func(l []string) []string {
+		l[3] = strings.Replace(l[3], `"id":"00000003"`, `"id":"10000003"`, 1)
+		return l
+	},
 }
 
 // The cursors of a session that was rewritten are stale, and those of one with another title are not.
