@@ -105,8 +105,10 @@ local function load(chat, where)
   local args = vim.tbl_extend('force', request.args, { cwd = chat.cwd })
   client.execute('xcsh.messages', args, function(err, page)
     chat.loading.busy = false
-    if not vim.api.nvim_buf_is_valid(chat.bufnr) or not pages.fits(chat.state, request) then
+    if not vim.api.nvim_buf_is_valid(chat.bufnr) then
       return
+    elseif not pages.fits(chat.state, request) then
+      return M.check(chat) -- the conversation has changed, and another page is missing now
     end
     local show = require('xcsh.chat').show
     if not err then
