@@ -55,6 +55,10 @@ vim.api.nvim_create_user_command('XcshHistory', function(opts)
   require('xcsh.history').choose(vim.trim(opts.args))
 end, { nargs = '*', desc = 'Search the prompt history' })
 
+vim.api.nvim_create_user_command('XcshSearchHere', function(opts)
+  require('xcsh.chat.search').command(vim.trim(opts.args))
+end, { nargs = '*', desc = 'Search the conversation of the chat' })
+
 vim.api.nvim_create_user_command('XcshChat', function(opts)
   require('xcsh.commands').chat(opts)
 end, { nargs = '*', bang = true, range = true, desc = 'Open the xcsh chat, or toggle it with !' })

@@ -259,60 +259,6 @@ case("another program's branch is announced once if the chat is hidden", functio
   wait_for(chat, 'elsewhere again')
 end)
 
-case('a session of 5000 messages is shown completely', function()
-  local folder = vim.fn.getcwd()
-  local path = harness.session(folder, '15d56a686bbe6801', 'begin', 'well')
-  local lines = vim.fn.readfile(path)
-  local parent = 'bbbbbbbb'
-  for i = 1, 2500 do
-    local user, answer = ('u%07d'):format(i), ('a%07d'):format(i)
-    local call = { type = 'toolCall', id = 'c' .. i, name = 'read', arguments = { path = 'x' } }
-    for _, entry in ipairs({
-      { user, parent, { role = 'user', content = 'question ' .. i, timestamp = i } },
-      {
-        answer,
-        user,
-        {
-          role = 'assistant',
-          provider = 'anthropic',
-          model = 'm',
-          api = 'anthropic-messages',
-          content = { { type = 'text', text = 'answer ' .. i }, i % 10 == 0 and call or nil },
-          stopReason = 'stop',
-          timestamp = i,
-        },
-      },
-    }) do
-      table.insert(
-        lines,
-        vim.json.encode({
-          type = 'message',
-          id = entry[1],
-          parentId = entry[2],
-          timestamp = '2026-02-16T10:20:00.000Z',
-          message = entry[3],
-        })
-      )
-    end
-    parent = answer
-  end
-  vim.fn.writefile(lines, path)
-  local chat = open()
-  local began = vim.uv.hrtime()
-  vim.cmd('XcshResume 15d56a686bbe6801')
-  wait_for(chat, 'answer 2500')
-  settled(chat)
-  local took = math.floor((vim.uv.hrtime() - began) / 1e6)
-  eq(5002, #chat.state.items)
-  io.stdout:write(('# 5002 messages on the screen after %d ms\n'):format(took))
-  began = vim.uv.hrtime()
-  require('xcsh.chat.state').reduce(chat.state, { type = 'notice', text = 'one more line' })
-  require('xcsh.chat.render').update(chat.bufnr, chat.state)
-  took = math.floor((vim.uv.hrtime() - began) / 1e3)
-  like('· one more line\n$', text_of(chat))
-  io.stdout:write(('# one more line after %d microseconds\n'):format(took))
-end)
-
 case('the start and end of a turn trigger autocommands', function()
   demo()
   local seen = {}

@@ -17,7 +17,7 @@ end)
 
 case('every command of the palette has a user command', function()
   local want, got = { 'Xcsh', 'XcshChat', 'XcshHistory', 'XcshInline', 'XcshList', 'XcshModel' }, {}
-  vim.list_extend(want, { 'XcshApprovals', 'XcshReview', 'XcshTree' })
+  vim.list_extend(want, { 'XcshApprovals', 'XcshReview', 'XcshSearchHere', 'XcshTree' })
   for _, spec in ipairs(require('xcsh.commands_gen')) do
     if spec.palette then
       table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))

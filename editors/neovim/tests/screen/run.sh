@@ -180,5 +180,26 @@ touch -d '90 minutes ago' "$hostile"
 keys ':Xcsh' Enter
 expect recent
 
+# A long conversation: earlier messages are added above the screen, and the server searches them.
+long=${hostile%/*}/2026-02-16T10-30-00-000Z_15d56a686bbe6802.jsonl
+{
+  printf '{"type":"session","version":3,"id":"%s","timestamp":"%s","cwd":"%s"}\n' \
+    15d56a686bbe6802 2026-02-16T10:30:00.000Z "$work/project"
+  parent=null
+  for i in $(seq 1500); do
+    printf '{"type":"message","id":"%08x","parentId":%s,"timestamp":"2026-02-16T10:30:00.000Z",' "$i" "$parent"
+    printf '"message":{"role":"user","content":"question %d"}}\n' "$i"
+    parent=$(printf '"%08x"' "$i")
+  done
+} >"$long"
+keys q ':XcshResume 15d56a686bbe6802' Enter ':XcshChat' Enter
+expect newest
+keys C-w k gg
+expect earlier
+keys g/ 'question 77' Enter
+expect hits
+keys 2 Enter
+expect hit
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -209,6 +209,29 @@ function M.item(item)
   return to
 end
 
+---@param count integer
+---@return string
+local function grouped(count)
+  return (tostring(count):reverse():gsub('(%d%d%d)', '%1,'):reverse():gsub('^,', ''))
+end
+
+---Renders the line in place of messages that are not in the chat.
+---@param kind 'earlier'|'more'
+---@param count integer
+---@param failed string error of the last attempt to load them
+---@return xcsh.chat.Page
+function M.missing(kind, count, failed)
+  local to = page.new()
+  if failed ~= '' then
+    to:add('✗ ' .. text.one_line(failed, 400) .. ' Press <CR> to try again.', 'XcshError')
+  else
+    local noun = count == 1 and 'message' or 'messages'
+    to:add(('⋯ %s %s %s'):format(grouped(count), kind, noun), 'XcshNote')
+  end
+  to:add('')
+  return to
+end
+
 ---@param to xcsh.chat.Page
 ---@param s xcsh.chat.State
 local function plan(to, s)

@@ -9,13 +9,11 @@ local M = {}
 
 ---@param window integer
 ---@param sections xcsh.chat.Section[]
----@param from integer
 ---@return xcsh.chat.Opened
-local function opened_in(window, sections, from)
+local function opened_in(window, sections)
   return vim.api.nvim_win_call(window, function()
     local opened = {}
-    for i = from, #sections do
-      local section = sections[i]
+    for _, section in ipairs(sections) do
       for number, fold in ipairs(section.page.folds) do
         local row = section.start + fold.first - 1
         if vim.fn.foldlevel(row) > 0 and vim.fn.foldclosed(row) == -1 and section.item then
@@ -30,13 +28,12 @@ end
 
 ---Returns the open folds in each window that shows the buffer.
 ---@param bufnr integer
----@param sections xcsh.chat.Section[]
----@param from integer the first section that changes
+---@param sections xcsh.chat.Section[] those that change
 ---@return table<integer, xcsh.chat.Opened>
-function M.opened(bufnr, sections, from)
+function M.opened(bufnr, sections)
   local all = {}
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    all[window] = opened_in(window, sections, from)
+    all[window] = opened_in(window, sections)
   end
   return all
 end
@@ -60,7 +57,8 @@ end
 ---its lines when its last line is replaced by several lines.
 ---@param sections xcsh.chat.Section[]
 ---@param from integer
-local function delete_misplaced(sections, from)
+---@param to integer
+local function delete_misplaced(sections, from, to)
   local row = sections[from] and sections[from].start or 1
   local function delete_before(stop)
     while row < stop do
@@ -70,31 +68,33 @@ local function delete_misplaced(sections, from)
       row = row + 1
     end
   end
-  for i = from, #sections do
+  for i = from, to do
     local section = sections[i]
     for _, range in ipairs(section.page.folds) do
       delete_before(section.start + range.first - 1)
       row = math.max(row, section.start + range.last)
     end
   end
-  delete_before(vim.api.nvim_buf_line_count(0) + 1)
+  local after = sections[to + 1]
+  delete_before(after and after.start or vim.api.nvim_buf_line_count(0) + 1)
 end
 
----Makes the folds of all sections starting with the given one.
+---Makes the folds of a range of sections.
 ---@param window integer
 ---@param sections xcsh.chat.Section[]
 ---@param from integer
+---@param to integer
 ---@param opened? xcsh.chat.Opened nil in a window that has no folds yet
-function M.make(window, sections, from, opened)
+function M.make(window, sections, from, to, opened)
   vim.api.nvim_win_call(window, function()
     if vim.wo.foldmethod ~= 'manual' then
       return -- the user changed the fold method
     end
     local view = vim.fn.winsaveview()
     if opened then
-      delete_misplaced(sections, from)
+      delete_misplaced(sections, from, to)
     end
-    for i = from, #sections do
+    for i = from, to do
       local section = sections[i]
       local known = opened and opened[section.item or ''] or {}
       for number, range in ipairs(section.page.folds) do

@@ -4,7 +4,9 @@
 local approvals = require('xcsh.approvals')
 local approve = require('xcsh.chat.approve')
 local client = require('xcsh.client')
+local pages = require('xcsh.chat.pages')
 local render = require('xcsh.chat.render')
+local scroll = require('xcsh.chat.scroll')
 local state = require('xcsh.chat.state')
 local windows = require('xcsh.chat.windows')
 local wire = require('xcsh.wire')
@@ -21,6 +23,7 @@ local M = {}
 ---@field lost boolean the server ended since the last snapshot
 ---@field attached xcsh.chat.Attachment[] attached to the next message
 ---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
+---@field loading xcsh.chat.Loading
 
 ---@type table<string, xcsh.chat.Chat>
 local chats = {}
@@ -45,6 +48,17 @@ function M.of_buffer(bufnr)
   end
 end
 
+---@param chat xcsh.chat.Chat
+---@param where? xcsh.chat.Where the page that was added
+---@param item? xcsh.chat.Item the message that the user reads, if not the one at the cursor
+local function draw(chat, where, item)
+  pages.trim(chat.state, item or scroll.reading(chat))
+  render.update(chat.bufnr, chat.state, where)
+  approve.drawn(chat)
+  require('xcsh.chat.input').hint(chat)
+  windows.refresh(chat)
+end
+
 ---Redraws the changed parts, once for all changes in this turn of the event loop.
 ---@param chat xcsh.chat.Chat
 local function redraw(chat)
@@ -54,10 +68,10 @@ local function redraw(chat)
   chat.pending = true
   vim.schedule(function()
     chat.pending = false
-    render.update(chat.bufnr, chat.state)
-    approve.drawn(chat)
-    require('xcsh.chat.input').hint(chat)
-    windows.refresh(chat)
+    if vim.api.nvim_buf_is_valid(chat.bufnr) then
+      draw(chat)
+      scroll.check(chat)
+    end
   end)
 end
 
@@ -77,6 +91,16 @@ local function reduce(chat, action)
       callback(not sync.live and sync.failed or nil)
     end
   end
+end
+
+---Applies an action to a chat and draws it now.
+---@param chat xcsh.chat.Chat
+---@param action xcsh.chat.Action
+---@param where? xcsh.chat.Where
+---@param item? fun(): xcsh.chat.Item? returns the message that the user reads
+function M.show(chat, action, where, item)
+  reduce(chat, action)
+  draw(chat, where, item and item())
 end
 
 ---Calls back once the chat follows its session: a message sent earlier could reach another session.
@@ -130,7 +154,7 @@ function M.sync(chat)
   local ask = chat.asked
   state.reduce(chat.state, { type = 'asked', ask = ask })
   restore(chat, function()
-    client.execute('xcsh.snapshot', { cwd = chat.cwd }, function(err, snapshot)
+    client.execute('xcsh.snapshot', { cwd = chat.cwd, last = pages.page }, function(err, snapshot)
       if err then
         reduce(chat, { type = 'failed', ask = ask, text = err.message })
       else
@@ -143,10 +167,11 @@ end
 
 ---Requests a snapshot again, also after a failure.
 ---@param chat xcsh.chat.Chat
-function M.again(chat)
+---@param fresh? boolean drop the messages in the chat
+function M.again(chat, fresh)
   chat.state.sync.running = true
   chat.state.sync.asked = 0
-  reduce(chat, { type = 'again' })
+  reduce(chat, { type = 'again', fresh = fresh })
 end
 
 ---@param chat xcsh.chat.Chat
@@ -167,6 +192,7 @@ local function create(cwd)
     lost = false,
     attached = {},
     waiting = {},
+    loading = scroll.new(),
   }
   chat.bufnr = windows.conversation(cwd)
   chat.input = require('xcsh.chat.input').create(cwd)

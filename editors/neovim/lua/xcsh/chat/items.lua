@@ -12,6 +12,8 @@ local M = {}
 
 ---@class xcsh.chat.Item one message
 ---@field entryId string "" before it has one
+---@field lastId string entry of its last message: a result that follows it, or itself
+---@field size integer number of messages in it: itself and the results of its calls
 ---@field message table as stored, or as received so far
 ---@field live boolean still streaming
 ---@field retried? boolean the answer failed, and its request was repeated
@@ -37,8 +39,15 @@ end
 ---@param is_live? boolean
 ---@return xcsh.chat.Item
 function M.new(entry_id, message, is_live)
-  local item =
-    { entryId = entry_id, message = message, live = is_live or false, calls = {}, rev = 1 }
+  local item = {
+    entryId = entry_id,
+    lastId = entry_id,
+    size = 1,
+    message = message,
+    live = is_live or false,
+    calls = {},
+    rev = 1,
+  }
   for _, id in ipairs(call_ids(message)) do
     item.calls[id] = { status = 'waiting' }
   end
@@ -80,12 +89,22 @@ function M.with_call(list, id, change)
   end
 end
 
----@param call xcsh.chat.Call
+---Adds a result to its call.
+---@param item xcsh.chat.Item
 ---@param message table
 ---@param entry_id string
-local function answered(call, message, entry_id)
+---@param is_last boolean the item is the last one before the result
+local function answered(item, message, entry_id, is_last)
+  local call = item.calls[wire.str(message.toolCallId)]
+  if call.entryId ~= entry_id then
+    item.size = item.size + 1
+  end
+  if is_last and entry_id ~= '' then
+    item.lastId = entry_id
+  end
   call.status = message.isError == true and 'failed' or 'done'
   call.output, call.entryId, call.approval = message, entry_id, nil
+  item.rev = item.rev + 1
 end
 
 ---@param list xcsh.chat.Item[]
@@ -107,8 +126,7 @@ end
 function M.add(list, entry_id, message)
   local item = message.role == 'toolResult' and owner(list, wire.str(message.toolCallId))
   if item then
-    answered(item.calls[message.toolCallId], message, entry_id)
-    item.rev = item.rev + 1
+    answered(item, message, entry_id, item == list[#list])
   elseif entry_id == '' or not M.has_entry(list, entry_id) then
     list[#list + 1] = M.new(entry_id, message)
   end
@@ -136,7 +154,7 @@ function M.finish(list, entry_id, message)
     return
   end
   M.set_message(last, message)
-  last.entryId, last.live = entry_id, false
+  last.entryId, last.lastId, last.live = entry_id, entry_id, false
 end
 
 ---@param item? xcsh.chat.Item
@@ -172,7 +190,7 @@ local function same(old, new)
   if not old or old.live or new.live or old.entryId ~= new.entryId or old.entryId == '' then
     return false
   end
-  if old.retried ~= new.retried then
+  if old.retried ~= new.retried or old.message.role ~= new.message.role then
     return false
   end
   for id, call in pairs(new.calls) do
@@ -193,18 +211,16 @@ local function tool_status(tool)
   return tool.isError == true and 'failed' or 'done'
 end
 
----Returns the items of a snapshot. Unchanged items are the same tables as before.
----@param snapshot table
----@param was xcsh.chat.Item[]
+---Returns the items of consecutive messages.
+---@param messages any
 ---@return xcsh.chat.Item[]
-function M.of_snapshot(snapshot, was)
+function M.fold(messages)
   local list, owners = {}, {}
-  for _, entry in ipairs(wire.tbl(snapshot.messages)) do
+  for _, entry in ipairs(wire.tbl(messages)) do
     local message, entry_id = wire.tbl(entry.message), wire.str(entry.entryId)
-    local id = wire.str(message.toolCallId)
-    local call = message.role == 'toolResult' and owners[id] and owners[id].calls[id]
-    if call then
-      answered(call, message, entry_id)
+    local of = message.role == 'toolResult' and owners[wire.str(message.toolCallId)]
+    if of then
+      answered(of, message, entry_id, of == list[#list])
     else
       local item = M.new(entry_id, message)
       if message.role == 'assistant' then
@@ -216,13 +232,64 @@ function M.of_snapshot(snapshot, was)
       end
     end
   end
+  return list
+end
+
+---Joins two parts of a conversation. A page can end between a call and its results.
+---@param before xcsh.chat.Item[]
+---@param after xcsh.chat.Item[]
+---@return xcsh.chat.Item[]
+function M.join(before, after)
+  local list = vim.list_slice(before)
+  for _, item in ipairs(after) do
+    local message = item.message
+    local of = message.role == 'toolResult' and owner(before, wire.str(message.toolCallId))
+    if of then
+      answered(of, message, item.entryId, of == list[#list])
+    else
+      if #list == #before and message.role == 'assistant' then
+        M.retried(list)
+      end
+      list[#list + 1] = item
+    end
+  end
+  return list
+end
+
+---Returns the first item that begins with a message of its own, and its place in an older list.
+---@param was xcsh.chat.Item[]
+---@param list xcsh.chat.Item[]
+---@return integer? at, integer? was_at
+local function overlap(was, list)
+  for at, item in ipairs(list) do
+    if item.entryId ~= '' and item.message.role ~= 'toolResult' then
+      for was_at = #was, 1, -1 do
+        -- Two messages can come from one entry.
+        local other = was[was_at]
+        if other.entryId == item.entryId and other.message.role == item.message.role then
+          return at, was_at
+        end
+      end
+      return
+    end
+  end
+end
+
+---Returns the items of a snapshot. Unchanged items are the same tables as before.
+---@param snapshot table
+---@param was xcsh.chat.Item[]
+---@return xcsh.chat.Item[] list, integer? at, integer? was_at a common item of both lists
+function M.of_snapshot(snapshot, was)
+  local list = M.fold(snapshot.messages)
   local is_partial = type(snapshot.partial) == 'table'
   if is_partial or type(snapshot.retry) == 'table' then
     M.retried(list)
   end
+  local at, was_at = overlap(was, list)
+  local offset = at and was_at - at or 0
   for i, item in ipairs(list) do
-    if same(was[i], item) then
-      list[i] = was[i]
+    if same(was[offset + i], item) then
+      list[i] = was[offset + i]
     end
   end
   -- The tools of a snapshot belong to completed answers.
@@ -239,7 +306,7 @@ function M.of_snapshot(snapshot, was)
   if is_partial then
     list[#list + 1] = M.new('', snapshot.partial, true)
   end
-  return list
+  return list, at, was_at
 end
 
 ---Marks the calls without a result as stopped.

@@ -5,6 +5,7 @@ local branch = require('xcsh.chat.branch')
 local input = require('xcsh.chat.input')
 local paths = require('xcsh.chat.paths')
 local render = require('xcsh.chat.render')
+local search = require('xcsh.chat.search')
 
 local M = {}
 
@@ -19,6 +20,9 @@ local function jump(step)
   return function(chat)
     for _ = 1, vim.v.count1 do
       local row = render.prompt_from(chat.bufnr, vim.api.nvim_win_get_cursor(0)[1], step)
+      if not row and step == -1 then
+        row = render.missing(chat.bufnr).earlier -- which loads it
+      end
       if not row then
         return
       end
@@ -108,9 +112,10 @@ M.conversation = {
   {
     modes = { 'n' },
     lhs = '<CR>',
-    does = 'open the file under the cursor, or toggle the fold',
+    does = 'open the file, toggle the fold, or load messages',
     run = paths.enter,
   },
+  { modes = { 'n' }, lhs = 'g/', does = 'search the conversation', run = search.ask },
   { modes = { 'n' }, lhs = 'i', does = 'write a message', run = write },
   { modes = { 'n' }, lhs = '<C-c>', does = 'stop the running turn', run = stop },
   {
@@ -118,7 +123,7 @@ M.conversation = {
     lhs = 'R',
     does = 'reload the session',
     run = function(chat)
-      require('xcsh.chat').again(chat)
+      require('xcsh.chat').again(chat, true)
     end,
   },
   { modes = { 'n' }, lhs = 'q', does = 'hide the chat', run = hide },

@@ -67,9 +67,12 @@ function M.open(chat)
   M.show(path, line)
 end
 
----Opens the file at the cursor, or toggles the fold there.
+---Opens the file at the cursor, toggles the fold there, or loads the missing messages there.
 ---@param chat xcsh.chat.Chat
 function M.enter(chat)
+  if require('xcsh.chat.scroll').enter(chat) then
+    return
+  end
   local path, line = below_cursor(chat)
   if path and vim.fn.foldclosed('.') == -1 then
     return M.show(path, line)

@@ -9,6 +9,7 @@
 local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
+local pages = require('xcsh.chat.pages')
 local wire = require('xcsh.wire')
 
 local M = {}
@@ -27,7 +28,13 @@ local M = {}
 ---@class xcsh.chat.State
 ---@field sync xcsh.chat.Sync
 ---@field session? xcsh.State
----@field items xcsh.chat.Item[]
+---@field items xcsh.chat.Item[] the newest messages
+---@field before integer number of messages before them
+---@field cursor? string of the page before them
+---@field past? xcsh.chat.Part older messages, apart from the newest
+---@field epoch table changes when the pages in the chat no longer fit the conversation
+---@field fresh boolean the next snapshot replaces everything
+---@field page_failed string error of the last page, until the next one
 ---@field running boolean
 ---@field compacting boolean
 ---@field queues { steering: string[], followUp: string[] }
@@ -54,6 +61,10 @@ function M.new()
       left = {},
     },
     items = {},
+    before = 0,
+    epoch = {},
+    fresh = false,
+    page_failed = '',
     running = false,
     compacting = false,
     queues = { steering = {}, followUp = {} },
@@ -127,7 +138,9 @@ end
 local function view(s, snapshot)
   local state = wire.tbl(snapshot.state)
   local same = s.session ~= nil and s.session.sessionId == state.sessionId
-  s.items = items.of_snapshot(snapshot, same and s.items or {})
+  s.fresh = s.fresh or not same
+  pages.begin(s, snapshot, items.of_snapshot(snapshot, same and s.items or {}))
+  s.page_failed = ''
   s.session = state
   s.running, s.compacting = state.isStreaming == true, state.isCompacting == true
   local queues = wire.tbl(snapshot.queues)
@@ -190,9 +203,24 @@ local function server(s, running)
   items.stop(s.items)
 end
 
+---@alias xcsh.chat.ActionType
+---| 'notification'
+---| 'asked' a snapshot is requested
+---| 'snapshot'
+---| 'failed' there is no snapshot
+---| 'again' request another snapshot
+---| 'server' it has started or stopped
+---| 'page' a page to be added
+---| 'page failed'
+---| 'visit' a page to be shown instead of the older messages
+---| 'notice'
+
 ---@class xcsh.chat.Action
----@field type 'notification'|'asked'|'snapshot'|'failed'|'again'|'server'|'notice'
+---@field type xcsh.chat.ActionType
 ---@field n? table of a notification
+---@field request? xcsh.chat.PageRequest
+---@field page? table
+---@field fresh? boolean
 ---@field ask? integer
 ---@field snapshot? table
 ---@field text? string
@@ -213,8 +241,16 @@ function M.reduce(s, action)
     s.sync.asked, s.sync.failed = 0, action.text
   elseif kind == 'again' then
     s.sync.failed, s.sync.live = '', false
+    s.fresh = s.fresh or action.fresh == true
   elseif kind == 'server' then
     server(s, action.running)
+  elseif kind == 'page' and pages.fits(s, action.request) then
+    s.page_failed = ''
+    pages.add(s, action.request, action.page)
+  elseif kind == 'page failed' and pages.fits(s, action.request) then
+    s.page_failed = action.text
+  elseif kind == 'visit' and s.epoch == action.request.epoch then
+    pages.visit(s, action.page)
   elseif kind == 'notice' then
     live.notice(s, action.text, action.error)
   end
