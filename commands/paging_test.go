@@ -171,7 +171,12 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 		return a
 	}
 	talk.plain = true // an id that is used again changes what came before
+	adopted := false
 	others := func() {
+		if !adopted && random.Intn(4) == 0 { // the parent that orphans name
+			appendLines(t, fs, path, st.User("ffffffff", "", "late"))
+			adopted = true
+		}
 		appendLines(t, fs, path, talk.lines(random.Intn(3))...)
 		if live && random.Intn(3) == 0 { // an entry of our own, before which theirs are read
 			_, err := run(t.Context(), env, "xcsh.label", args{"entryId": "aaaaaaaa", "label": fmt.Sprint(random.Int())})

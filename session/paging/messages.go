@@ -34,7 +34,7 @@ func Open(d *session.Document, leaf session.Leaf, blobs session.BlobSource) (*Co
 		c.cursor.Of = i + 1
 	}
 	var err error
-	c.Conversation, err = d.Conversation(leaf, blobs)
+	c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs)
 	return c, err
 }
 
@@ -51,11 +51,10 @@ func Reopen(d *session.Document, cursor string, blobs session.BlobSource, kinds 
 		}
 	}
 	c := &Conversation{doc: d, cursor: at}
-	if c.Conversation, err = d.Conversation(leaf, blobs); err != nil {
+	if c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs); err != nil {
 		return nil, at, err
 	}
-	// A later entry with the id of one on the path is its parent's child now.
-	if at.Place > len(c.Places) || slices.ContainsFunc(c.Places, func(i int) bool { return i >= at.Entries }) {
+	if at.Place > len(c.Places) {
 		return nil, at, stale()
 	}
 	return c, at, nil
