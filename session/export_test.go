@@ -132,3 +132,30 @@ func Probes(d *Document) (visited int) {
 	}
 	return visited
 }
+
+// ScanHeld returns the result of a scan that holds every line. span is how far a value may extend
+// past its first line.
+func ScanHeld(r io.Reader, span int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: 1 << 40, keep: fileLimits.keep, span: span})
+}
+
+// ScanLong returns the result of a scan that holds no line of more than long bytes, and of longer
+// values the first keep bytes of each part.
+func ScanLong(r io.Reader, long, keep, span int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: long, keep: keep, span: span})
+}
+
+func scanWith(r io.Reader, l lineLimits) (s Scanned, err error) {
+	scanner := lineScanner{src: r, emit: s.emit, report: s.report, budget: spanBudget, limits: l}
+	end, err := scanner.run()
+	s.Size, s.Newline = end.size, end.newline
+	return s, err
+}
+
+// ScanLongParallel is [ScanLong] with workers, in segments of about block bytes.
+func ScanLongParallel(r io.ReadSeeker, long, keep, span, workers, block int) (s Scanned, err error) {
+	scanner := lineScanner{emit: s.emit, report: s.report, budget: spanBudget, limits: lineLimits{long: long, keep: keep, span: span}}
+	end, err := scanner.runParallel(r, workers, block)
+	s.Size, s.Newline = end.size, end.newline
+	return s, err
+}

@@ -67,7 +67,7 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 		return false, err
 	}
 	odd := false
-	s := lineScanner{buf: rest, eof: true, off: behind, emit: d.add, report: func(Problem) { odd = true }, budget: spanBudget}
+	s := lineScanner{buf: rest, eof: true, off: behind, emit: d.add, report: func(Problem) { odd = true }, budget: spanBudget, limits: heldLimits}
 	if _, err := s.run(); err != nil || odd || len(d.problems) > 0 {
 		return false, err
 	}

@@ -13,8 +13,9 @@ type segment struct {
 	off     int64 // of buf in the file
 	buf     []byte
 	last    bool  // the file ends with it, perhaps in the middle of a line
-	tooLong bool  // it is the beginning of a line that is longer than maxLine
+	tooLong bool  // it is the beginning of a long line
 	err     error // of reading it
+	limits  lineLimits
 
 	values []Value // of its first lines, which have no problems; counted from line 1
 	lines  int     // how many lines those are
@@ -26,7 +27,7 @@ type segment struct {
 // read makes g the segment that begins with rest, the beginning of a line, and continues
 // with blocks read from src. It returns the beginning of the next segment.
 func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte {
-	*g = segment{off: off, buf: append(g.buf[:0], rest...), values: g.values[:0], scanned: make(chan struct{})}
+	*g = segment{off: off, limits: g.limits, buf: append(g.buf[:0], rest...), values: g.values[:0], scanned: make(chan struct{})}
 	for {
 		seen := len(g.buf)
 		g.buf = slices.Grow(g.buf, block)[:seen+block]
@@ -44,7 +45,7 @@ func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte 
 			g.buf = g.buf[:seen+end+1]
 			return rest
 		}
-		if g.tooLong = len(g.buf) > maxLine; g.tooLong {
+		if g.tooLong = len(g.buf) > g.limits.long; g.tooLong {
 			return nil
 		}
 	}
@@ -55,14 +56,14 @@ func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte 
 func (g *segment) scan() {
 	for g.usual < len(g.buf) && !g.tooLong && g.err == nil {
 		n := bytes.IndexByte(g.buf[g.usual:], '\n')
-		if n < 0 {
+		if n < 0 || n > g.limits.long {
 			return
 		}
 		line := g.buf[g.usual : g.usual+n]
 		if start := blank(line); start < n {
 			env, used, st := rawjson.ScanEnvelope(line[start:])
 			end := start + used
-			if st != rawjson.Complete || blank(line[end:]) < n-end {
+			if st != rawjson.Complete || blank(line[end:]) < n-end || g.limits.longName(&env) {
 				return
 			}
 			v := Value{off: g.off + int64(g.usual+start), line: g.lines + 1, Raw: line[start:end], Env: env}
