@@ -55,7 +55,7 @@ func summaryFacts(d *session.Document, leaf session.Leaf) (f SummaryFacts, err e
 		}
 		f.Counts[role]++
 		if role == "user" && f.FirstTopic == "" {
-			e, err := d.Entry(i)
+			e, err := d.Brief(i)
 			if err != nil {
 				return f, err
 			}

@@ -69,12 +69,11 @@ func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error)
 func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, error) {
 	nodes := make([]TreeNode, 0, doc.Len())
 	parents := doc.ShownParents()
-	for line, err := range doc.Lines(nil) {
+	for e, err := range doc.Briefs() {
 		if err != nil {
 			return nil, err
 		}
 		i := len(nodes)
-		e := doc.EntryOf(i, line)
 		node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
 		if p := parents[i]; p >= 0 {
 			id := doc.ID(p)

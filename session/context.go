@@ -83,9 +83,11 @@ type contextBuilder struct {
 	rules      map[string]bool
 	pinned     bool // omp: a default model was chosen explicitly
 
+	outlining  bool // long lines are not held
 	counting   bool // messages are counted and not kept
 	count      int
-	namesBlobs bool // a counted message may reference images outside the file
+	namesBlobs bool // a message that is not kept may reference images outside the file
+	long       longMessages
 }
 
 func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
@@ -114,7 +116,7 @@ func (b *contextBuilder) build(path []int) error {
 // scanState collects the state (model, thinking level, mode and so on) from the entries of
 // the whole path, including those that a compaction hides.
 func (b *contextBuilder) scanState(path []int) error {
-	r := lineReader{doc: b.doc}
+	r := lineReader{doc: b.doc, long: b.digestOfMessage}
 	return r.each(b.stateEntries(path), func(i int, raw []byte) error {
 		b.applyState(b.entry(i, raw))
 		return nil
@@ -175,6 +177,10 @@ func (b *contextBuilder) stateEntries(path []int) []int {
 func (d *Document) genuinePi() bool { return d.dialect == Pi && d.header.Dialect == "" }
 
 func (b *contextBuilder) namesModel(i int) bool {
+	if b.doc.long(i) {
+		line, _, err := b.doc.digest(i)
+		return err != nil || answerModel(b.entry(i, line).Message()) != ""
+	}
 	e, err := b.doc.Entry(i)
 	return err != nil || answerModel(e.Message()) != ""
 }
@@ -294,6 +300,9 @@ func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) err
 		b.roles = slices.Grow(b.roles, len(shown))
 	}
 	r := lineReader{doc: b.doc, reuse: b.counting}
+	if b.outlining {
+		r.long = b.digestForOutline
+	}
 	return r.each(shown, func(i int, raw []byte) error {
 		e := b.entry(i, raw)
 		if e.Type != TypeMessage {

@@ -14,6 +14,11 @@ type ContextState struct {
 	Models           map[string]string // role → "provider/id"
 	Mode             string
 	ModeData         json.RawMessage
+
+	// LongBytes is the length of the messages on lines of more than 4 MiB, without images, and LongEntry the
+	// id of the longest. They are only known if the messages were not read for the state.
+	LongBytes int64
+	LongEntry string
 }
 
 // State returns the state of c, without the messages.
@@ -71,16 +76,17 @@ func (d *Document) outline(leaf Leaf) (*outline, error) {
 	b := newContextBuilder(d, problems)
 	// In omp, neighbouring messages decide whether a message is shown. The other dialects'
 	// messages need not be kept.
-	b.counting = d.dialect != Omp
+	b.counting, b.outlining = d.dialect != Omp, true
 	if err := b.build(path); err != nil {
 		return nil, err
 	}
 	o := &outline{leaf: at, entries: d.Len(), problems: b.problems, namesBlobs: b.namesBlobs, state: b.ctx.State()}
+	o.state.LongBytes, o.state.LongEntry = b.long.words, b.long.entry
 	o.state.ModeData = slices.Clone(o.state.ModeData) // a reference would keep the whole line in memory
 	if b.counting {
 		o.state.MessageCount = b.count
 	} else {
-		o.namesBlobs = slices.ContainsFunc(b.ctx.Messages, func(m json.RawMessage) bool { return namesBlobs(m) })
+		o.namesBlobs = o.namesBlobs || slices.ContainsFunc(b.ctx.Messages, func(m json.RawMessage) bool { return namesBlobs(m) })
 	}
 	d.outlined.Store(o)
 	return o, nil

@@ -160,14 +160,14 @@ func (w *lineWindow) skip() bool {
 	return err == nil && len(part) > 0
 }
 
-// streamOf returns a stream over the bytes of r.
-func streamOf(r io.Reader) *rawjson.Stream {
-	block := make([]byte, tailBlock)
+// streamOf returns a stream over the bytes of r from off to end.
+func streamOf(r io.ReaderAt, off, end int64, keep int) *rawjson.Stream {
+	section, block := io.NewSectionReader(r, off, end-off), make([]byte, tailBlock)
 	return rawjson.NewStream(func() ([]byte, error) {
-		n, err := io.ReadFull(r, block)
+		n, err := io.ReadFull(section, block)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil
 		}
 		return block[:n], err
-	}, fileLimits.keep)
+	}, keep)
 }

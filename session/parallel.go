@@ -39,6 +39,9 @@ func (s *lineScanner) runParallel(f io.ReadSeeker, workers, block int) (tail, er
 		if errors.Is(err, errWantsMore) {
 			return s.run()
 		}
+		if _, err := s.fill(1); err != nil {
+			return tail{}, err
+		}
 		if err := s.next(); err != nil {
 			return tail{}, err
 		}

@@ -46,6 +46,10 @@ type Tail struct {
 // contexts depend on entries anywhere on the path; it has an older version; a line in reach
 // cannot be read; an id occurs twice.
 func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t Tail, ok bool, err error) {
+	return loadTail(fsys, path, dialect, blobs, fileLimits, tailBlock)
+}
+
+func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, limits lineLimits, block int64) (t Tail, ok bool, err error) {
 	info, err := fsys.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return Tail{}, false, nil // loading the whole file reports the error
@@ -54,7 +58,7 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	if err != nil {
 		return Tail{}, false, disk.Fault("open", path, err)
 	}
-	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
+	w := tailWalk{f: f, limits: limits, block: block, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
 	if ok {
 		w.doc.src = source{file: f, size: w.size}
@@ -72,7 +76,10 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 
 // tailWalk follows the parents of the newest entry towards the beginning of the file.
 type tailWalk struct {
-	f    io.ReaderAt
+	f      io.ReaderAt
+	limits lineLimits
+	block  int64 // bytes per step backwards
+
 	size int64
 	lo   int64  // buf holds the file from here …
 	buf  []byte // … up to the line that is read next, at the start of its capacity
@@ -180,7 +187,7 @@ func (w *tailWalk) previousLine() (line tailLine, err error) {
 			w.buf, w.ends = nil, nil
 			return line, nil
 		}
-		if len(w.buf) > fileLimits.long {
+		if len(w.buf) > w.limits.long {
 			line.off, err = w.longLine()
 			w.long += line.end - line.off
 			return line, err
@@ -193,10 +200,10 @@ func (w *tailWalk) previousLine() (line tailLine, err error) {
 
 // longLine finds the beginning of the line that ends in the buffer, which it gives up.
 func (w *tailWalk) longLine() (off int64, err error) {
-	block := make([]byte, tailBlock)
+	block := make([]byte, w.block)
 	w.buf, w.ends = nil, nil
 	for w.lo > 0 {
-		part := block[:min(w.lo, tailBlock)]
+		part := block[:min(w.lo, w.block)]
 		if got, err := w.f.ReadAt(part, w.lo-int64(len(part))); got < len(part) {
 			return 0, cmp.Or(err, errTruncated)
 		}
@@ -210,7 +217,7 @@ func (w *tailWalk) longLine() (off int64, err error) {
 
 // fill reads the preceding block of the file and prepends it to the buffer.
 func (w *tailWalk) fill() error {
-	n, rest := int(min(w.lo, max(tailBlock, int64(len(w.buf))))), len(w.buf)
+	n, rest := int(min(w.lo, max(w.block, int64(len(w.buf))))), len(w.buf)
 	room := w.buf
 	if cap(room) < n+rest {
 		room = make([]byte, n+rest)
@@ -247,7 +254,7 @@ func (w *tailWalk) take(line tailLine) (ok bool, err error) {
 	if err != nil || use != readable {
 		return use == meaningless, err
 	}
-	if !v.Env.Object || fileLimits.longName(&v.Env) || w.size-w.lo-w.long > max(tailReach, w.size/tailShare) {
+	if !v.Env.Object || w.limits.longName(&v.Env) || w.size-w.lo-w.long > max(tailReach, w.size/tailShare) {
 		return false, nil
 	}
 	r, ok := w.doc.tree.record(v)
@@ -294,7 +301,7 @@ func (w *tailWalk) value(line tailLine) (v Value, use lineUse, err error) {
 
 // longValue is value for a line that is not held. It is read forwards.
 func (w *tailWalk) longValue(line tailLine) (v Value, use lineUse, err error) {
-	in := streamOf(io.NewSectionReader(w.f, line.off, line.end-line.off))
+	in := streamOf(w.f, line.off, line.end, w.limits.keep)
 	if !in.Space() && in.Err() == nil {
 		return v, meaningless, nil
 	}

@@ -220,7 +220,7 @@ func (d *Document) sortByTime(siblings []int) error {
 	}
 	times := make(map[int]string, len(siblings))
 	for _, i := range siblings {
-		e, err := d.Entry(i)
+		e, err := d.Brief(i)
 		if err != nil {
 			return err
 		}

@@ -23,8 +23,10 @@ type Digest struct {
 	// Its member of Env is nil.
 	TooLong bool
 
-	tooLong [4]bool // of these
-	cut     bool
+	// Images is the number of bytes that the images in the content of the message take.
+	Images int64
+
+	tooLong [4]bool // type, id, parent and role
 }
 
 const (
@@ -116,7 +118,7 @@ func (s *Stream) message(d *Digest) ([]byte, Status) {
 			value, st = s.details(d)
 		case "content":
 			s.begin()
-			st = s.content(&d.Env.Calls)
+			st = s.content(d)
 			value, _ = s.keptClosed()
 		default:
 			value, _, st = s.beginning()
@@ -131,7 +133,7 @@ func (s *Stream) message(d *Digest) ([]byte, Status) {
 func (d *Digest) forgetMessage() {
 	e := &d.Env
 	e.Role, e.Usage, e.ToolName, e.Details, e.Calls = nil, nil, nil, nil, nil
-	d.tooLong[longRole] = false
+	d.tooLong[longRole], d.Images = false, 0
 }
 
 // beginning reads a value and returns it; one that is longer than those kept is closed.
@@ -181,8 +183,8 @@ func (s *Stream) details(d *Digest) (value []byte, st Status) {
 }
 
 // content reads the content of a message and picks the names of its tool calls.
-func (s *Stream) content(calls *[][]byte) Status {
-	*calls = nil
+func (s *Stream) content(d *Digest) Status {
+	d.Env.Calls, d.Images = nil, 0
 	if s.b[s.i] != '[' {
 		return s.value()
 	}
@@ -194,7 +196,7 @@ func (s *Stream) content(calls *[][]byte) Status {
 		if s.b[s.i] != '{' {
 			st = s.value()
 		} else {
-			st = s.contentBlock(calls, &room)
+			st = s.contentBlock(d, &room)
 		}
 		if st != Complete {
 			return st
@@ -202,24 +204,33 @@ func (s *Stream) content(calls *[][]byte) Status {
 	}
 }
 
-// contentBlock reads an object in a content. If it is a tool call, its name is added to calls as long
-// as there is room.
-func (s *Stream) contentBlock(calls *[][]byte, room *int) Status {
+// contentBlock reads an object in a content. If it is a tool call, its name is kept as long as there
+// is room.
+func (s *Stream) contentBlock(d *Digest, room *int) Status {
 	var typ, name []byte
+	var data int64
 	st := s.members(func() (st Status) {
 		switch s.name {
 		case "type":
 			typ, _, st = s.beginning()
 		case "name":
 			name, _, st = s.beginning()
+		case "data":
+			from := s.Offset()
+			st = s.value()
+			data = s.Offset() - from
 		default:
 			st = s.value()
 		}
 		return st
 	})
+	calls := &d.Env.Calls
 	if st == Complete && isToolCall(typ) && len(*calls) < digestCalls && len(name) <= *room {
 		*room -= len(name)
 		*calls = append(*calls, name)
+	}
+	if string(typ) == `"image"` {
+		d.Images += data
 	}
 	return st
 }
