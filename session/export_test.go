@@ -151,13 +151,18 @@ func Probes(d *Document) (visited int) {
 // ScanHeld returns the result of a scan that holds every line. span is how far a value may extend
 // past its first line.
 func ScanHeld(r io.Reader, span int) (Scanned, error) {
-	return scanWith(r, lineLimits{long: 1 << 40, keep: fileLimits.keep, span: span})
+	return scanWith(r, lineLimits{long: 1 << 40, keep: fileLimits.keep, span: span, value: maxValue})
 }
 
 // ScanLong returns the result of a scan that holds no line of more than long bytes, and of longer
 // values the first keep bytes of each part.
 func ScanLong(r io.Reader, long, keep, span int) (Scanned, error) {
-	return scanWith(r, lineLimits{long: long, keep: keep, span: span})
+	return scanWith(r, lineLimits{long: long, keep: keep, span: span, value: maxValue})
+}
+
+// ScanValuesUpTo returns the result of a scan that passes over values of more than value bytes.
+func ScanValuesUpTo(r io.Reader, value int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: value, keep: 64, span: 64, value: value})
 }
 
 func scanWith(r io.Reader, l lineLimits) (s Scanned, err error) {
@@ -169,7 +174,7 @@ func scanWith(r io.Reader, l lineLimits) (s Scanned, err error) {
 
 // ScanLongParallel is [ScanLong] with workers, in segments of about block bytes.
 func ScanLongParallel(r io.ReadSeeker, long, keep, span, workers, block int) (s Scanned, err error) {
-	scanner := lineScanner{emit: s.emit, report: s.report, budget: spanBudget, limits: lineLimits{long: long, keep: keep, span: span}}
+	scanner := lineScanner{emit: s.emit, report: s.report, budget: spanBudget, limits: lineLimits{long: long, keep: keep, span: span, value: maxValue}}
 	end, err := scanner.runParallel(r, workers, block)
 	s.Size, s.Newline = end.size, end.newline
 	return s, err
@@ -177,5 +182,5 @@ func ScanLongParallel(r io.ReadSeeker, long, keep, span, workers, block int) (s 
 
 // LoadTailLong is [LoadTail] that holds no line of more than long bytes longer than necessary.
 func LoadTailLong(fsys afero.Fs, path string, dialect *Dialect, long int) (Tail, bool, error) {
-	return loadTail(fsys, path, dialect, nil, lineLimits{long: long, keep: fileLimits.keep}, 40)
+	return loadTail(fsys, path, dialect, nil, lineLimits{long: long, keep: fileLimits.keep, value: maxValue}, 40)
 }

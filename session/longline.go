@@ -18,14 +18,16 @@ type lineLimits struct {
 	head int // the same as long, before and with the header, of which every byte is needed
 	keep int // the longest id, type or role; also the longest part that is kept of a value in a long line
 	span int // how far a value may extend past its first line
+
+	value int // longer values are passed over
 }
 
 // fileLimits are the limits for a file. Lines of more than a megabyte hold images that a program
 // did not move out, and there are few.
-var fileLimits = lineLimits{long: 4 << 20, head: 32 << 20, keep: 64 << 10, span: maxSpan}
+var fileLimits = lineLimits{long: 4 << 20, head: 32 << 20, keep: 64 << 10, span: maxSpan, value: maxValue}
 
 // heldLimits are the limits for content that is in memory.
-var heldLimits = lineLimits{keep: fileLimits.keep, span: fileLimits.span}
+var heldLimits = lineLimits{keep: fileLimits.keep, span: maxSpan, value: maxValue}
 
 // maxValue is the length of the longest value, in bytes. An index has 32 bits for it.
 const maxValue = math.MaxInt32
@@ -44,7 +46,7 @@ func (s *lineScanner) longest() int {
 // deliver emits a value, or reports why no index can hold it.
 func (s *lineScanner) deliver(v Value) {
 	switch {
-	case v.length() > maxValue:
+	case v.length() > s.limits.value:
 		s.report(problemAt(lineTooLong, s.line, true, "Line %d holds a value of more than 2 GiB and was passed over.", s.line))
 	case v.nameless || s.limits.longName(&v.Env):
 		s.report(problemAt(lineTooLong, s.line, true, "Line %d has an id, a type or a role of more than %d KiB and was passed over.", s.line, s.limits.keep>>10))

@@ -30,31 +30,40 @@ func (s *lineScanner) runParallel(f io.ReadSeeker, workers, block int) (tail, er
 	for {
 		s.src = wantsMore{}
 		err := newSplitter(f, s.off, workers, block, s.limits).each(s.segment)
-		if err == nil || !errors.Is(err, errWantsMore) && !errors.Is(err, errLongLine) {
-			return s.end(), err
-		}
-		if err := s.resume(f); err != nil {
-			return tail{}, err
-		}
-		if errors.Is(err, errWantsMore) {
+		switch {
+		case errors.Is(err, errLongLine):
+			if err := s.alone(f); err != nil {
+				return tail{}, err
+			}
+		case errors.Is(err, errWantsMore):
+			s.buf = nil
+			if err := s.resume(f); err != nil {
+				return tail{}, err
+			}
 			return s.run()
-		}
-		if _, err := s.fill(1); err != nil {
-			return tail{}, err
-		}
-		if err := s.next(); err != nil {
-			return tail{}, err
-		}
-		if _, err := f.Seek(s.off, io.SeekStart); err != nil {
-			return tail{}, err
+		default:
+			return s.end(), err
 		}
 	}
 }
 
-// resume makes the scanner read f from its position on.
+// alone reads the long line whose beginning is in the buffer, and leaves f behind it.
+func (s *lineScanner) alone(f io.ReadSeeker) error {
+	s.store = s.buf // of the segment, which no worker reads into any more
+	if err := s.resume(f); err != nil {
+		return err
+	}
+	if err := s.next(); err != nil {
+		return err
+	}
+	s.store, s.buf = nil, nil
+	return s.resume(f)
+}
+
+// resume makes the scanner read f from behind its buffer on.
 func (s *lineScanner) resume(f io.ReadSeeker) error {
-	_, err := f.Seek(s.off, io.SeekStart)
-	s.src, s.buf, s.eof = f, nil, false
+	_, err := f.Seek(s.off+int64(len(s.buf)), io.SeekStart)
+	s.src, s.eof = f, false
 	return err
 }
 

@@ -3,7 +3,6 @@ package session
 import (
 	"bytes"
 	"io"
-	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
@@ -30,7 +29,7 @@ func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte 
 	*g = segment{off: off, limits: g.limits, buf: append(g.buf[:0], rest...), values: g.values[:0], scanned: make(chan struct{})}
 	for {
 		seen := len(g.buf)
-		g.buf = slices.Grow(g.buf, block)[:seen+block]
+		g.grow(seen + block)
 		n, err := io.ReadFull(src, g.buf[seen:])
 		g.buf = g.buf[:seen+n]
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -49,6 +48,16 @@ func (g *segment) read(src io.Reader, off int64, block int, rest []byte) []byte 
 			return nil
 		}
 	}
+}
+
+// grow makes g.buf n bytes long. Doubling its memory, up to what it can need, leaves less garbage than
+// [slices.Grow].
+func (g *segment) grow(n int) {
+	if cap(g.buf) < n {
+		room := max(n, min(2*cap(g.buf), g.limits.long+n-len(g.buf)))
+		g.buf = append(make([]byte, 0, room), g.buf...)
+	}
+	g.buf = g.buf[:n]
 }
 
 // scan takes the values up to the first unusual line, whose meaning and extent may depend

@@ -313,7 +313,7 @@ func (w *tailWalk) longValue(line tailLine) (v Value, use lineUse, err error) {
 		return v, unreadable, in.Err()
 	case st != rawjson.Complete && line.last:
 		use = meaningless
-	case st == rawjson.Complete && !more && !d.TooLong && n <= maxValue:
+	case st == rawjson.Complete && !more && !d.TooLong && n <= int64(w.limits.value):
 		use = readable
 	}
 	return Value{off: line.off, Raw: d.Raw, Env: d.Env, digested: int(n)}, use, nil

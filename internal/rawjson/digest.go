@@ -327,4 +327,3 @@ func (o *digestObject) end() []byte {
 	o.out[0] = '{'
 	return append(o.out, '}')
 }
-
