@@ -265,7 +265,8 @@ func withLongLine(dialect session.Dialect, length int64, end ...madePart) *madeF
 	}
 	before, after, _ := strings.Cut(st.Assistant("bbbbbbbb", "aaaaaaaa", "TEXT"), "TEXT")
 	parts := []madePart{
-		{slot + header + "\n" + st.User("aaaaaaaa", "", "first") + "\n" + before, 1}, {strings.Repeat("long words ", 1000), length / 11000},
+		{slot + header + "\n" + st.User("aaaaaaaa", "", "first") + "\n" + before, 1},
+		{strings.Repeat("long words ", 1000), length / 11000},
 		{after + "\n" + st.User("cccccccc", "bbbbbbbb", "last") + "\n", 1},
 	}
 	return &madeFs{Fs: afero.NewMemMapFs(), parts: append(parts, end...)}

@@ -19,7 +19,7 @@ const (
 //
 // Workers only take lines without problems. All others go to the same scanner that works
 // without workers, so that both find the same. It also reads each long line, and then the
-// workers begin anew behind it. If a value extends past its segment, the rest of the file is
+// workers begin again behind it. If a value extends past its segment, the rest of the file is
 // read without workers.
 func scanParallel(f io.ReadSeeker, workers, block int, emit func(Value), report func(Problem)) (tail, error) {
 	s := lineScanner{emit: emit, report: report, budget: spanBudget, limits: fileLimits}
