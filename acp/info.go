@@ -44,7 +44,7 @@ func (c *conversation) name() (name string, err error) {
 			if d.Role(i) != "user" {
 				continue
 			}
-			e, err := d.Entry(i)
+			e, err := d.Brief(i)
 			if err != nil {
 				return err
 			}

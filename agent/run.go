@@ -127,9 +127,16 @@ func (s *Session) guard(r *run, work func()) (panicked bool) {
 	return false
 }
 
-// prepare makes a session ready for requests: it is ours to write, a model and a key are available,
-// and both settings are recorded in a session without them.
+// prepare makes a session ready for requests: the conversation is not too long for one, the session is ours
+// to write, a model and a key are available, and both settings are recorded in a session without them.
 func (s *Session) prepare(ctx context.Context, log *session.Log) error {
+	c, err := log.ContextState()
+	if err != nil {
+		return err
+	}
+	if err := fits(c); err != nil {
+		return err
+	}
 	return s.prepareFor(ctx, log, s.answering)
 }
 

@@ -65,7 +65,7 @@ func promptsOf(d *session.Document) ([]promptEntry, error) {
 		if d.Role(i) != "user" || d.ID(i) == "" {
 			continue
 		}
-		e, err := d.Entry(i)
+		e, err := d.Brief(i)
 		if err != nil {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ func (f *SummaryFacts) takeTopic(d *session.Document, leaf session.Leaf, first i
 
 // setTopic sets the topic to the beginning of the prompt at an index.
 func (f *SummaryFacts) setTopic(d *session.Document, i int) error {
-	e, err := d.Entry(i)
+	e, err := d.Brief(i)
 	if err != nil {
 		return err
 	}

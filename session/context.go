@@ -90,6 +90,10 @@ type contextBuilder struct {
 	// a synthesised message.
 	send    func(role string, message []byte) error
 	sendErr error // the error of send, after which no message is sent
+
+	outlining  bool // long lines are not held
+	namesBlobs bool // a message that is not held may reference images outside the file
+	long       longMessages
 }
 
 func newContextBuilder(d *Document, problems []Problem) *contextBuilder {
@@ -129,7 +133,7 @@ func (b *contextBuilder) emitAll(path []int) (err error) {
 // scanState collects the state (model, thinking level, mode and so on) from the entries of
 // the whole path, including those that a compaction hides.
 func (b *contextBuilder) scanState(path []int) error {
-	r := lineReader{doc: b.doc}
+	r := lineReader{doc: b.doc, long: b.digestOfMessage}
 	return r.each(b.stateEntries(path), func(i int, raw []byte) error {
 		b.applyState(b.entry(i, raw))
 		return nil
@@ -190,6 +194,10 @@ func (b *contextBuilder) stateEntries(path []int) []int {
 func (d *Document) genuinePi() bool { return d.dialect == Pi && d.header.Dialect == "" }
 
 func (b *contextBuilder) namesModel(i int) bool {
+	if b.doc.long(i) {
+		line, _, err := b.doc.digest(i)
+		return err != nil || answerModel(b.entry(i, line).Message()) != ""
+	}
 	e, err := b.doc.Entry(i)
 	return err != nil || answerModel(e.Message()) != ""
 }
@@ -322,6 +330,9 @@ func (b *contextBuilder) emitEntries(path []int, message func(Entry) []byte) err
 		b.roles = slices.Grow(b.roles, len(shown))
 	}
 	r := lineReader{doc: b.doc, reuse: b.send != nil}
+	if b.outlining {
+		r.long = b.digestForOutline
+	}
 	return r.each(shown, func(i int, raw []byte) error {
 		e := b.entry(i, raw)
 		if e.Type != TypeMessage {

@@ -14,6 +14,11 @@ type ContextState struct {
 	Models           map[string]string // role → "provider/id"
 	Mode             string
 	ModeData         json.RawMessage
+
+	// LongBytes is the length of the messages on lines of more than 4 MiB, without images, and LongEntry the
+	// id of the longest. They are only known if the messages were not read for the state.
+	LongBytes int64
+	LongEntry string
 }
 
 // State returns the state of c, without the messages.
@@ -73,6 +78,7 @@ func (d *Document) outlineAt(at int) (*outline, error) {
 	b := newContextBuilder(d, problems)
 	o := &outline{leaf: at, entries: d.Len()}
 	count := 0
+	b.outlining = true
 	b.send = func(_ string, message []byte) error {
 		count++
 		o.namesBlobs = o.namesBlobs || namesBlobs(message)
@@ -82,7 +88,8 @@ func (d *Document) outlineAt(at int) (*outline, error) {
 		return nil, err
 	}
 	o.problems, o.state = b.problems, b.ctx.State()
-	o.state.MessageCount = count
+	o.state.MessageCount, o.namesBlobs = count, o.namesBlobs || b.namesBlobs
+	o.state.LongBytes, o.state.LongEntry = b.long.words, b.long.entry
 	o.state.ModeData = slices.Clone(o.state.ModeData) // a reference would keep the whole line in memory
 	d.outlined.Store(o)
 	return o, nil

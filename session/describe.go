@@ -73,7 +73,7 @@ func (d *Document) Description() (string, error) {
 // of the header if none has. A header's time that cannot be parsed is returned as written.
 func (d *Document) LastActivity() (string, error) {
 	for i := d.Len() - 1; i >= 0; i-- {
-		e, err := d.Entry(i)
+		e, err := d.Brief(i)
 		if err != nil {
 			return "", err
 		}

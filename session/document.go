@@ -367,9 +367,14 @@ func (d *Document) Entry(i int) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: raw}
-	e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
-	return e, nil
+	return d.entryOf(i, raw), nil
+}
+
+// entryOf is [Document.Entry] for a caller that already has entry i's line.
+func (d *Document) entryOf(i int, line []byte) Entry {
+	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: line}
+	e.Timestamp, _ = rawjson.GetString(line, "timestamp")
+	return e
 }
 
 // raw returns the line of entry i in the current format.

@@ -20,6 +20,7 @@ const (
 	ExtraValue     = extraValue
 	ByteOrderMark  = byteOrderMark
 	MissingBlob    = missingBlob
+	LineTooLong    = lineTooLong
 
 	MaxPersistChars  = maxPersistChars
 	TruncationNotice = truncationNotice
@@ -50,6 +51,18 @@ func Parse(content []byte) (*Document, error) {
 // ContextProblems returns the problems that [BuildContext] reports.
 func (d *Document) ContextProblems(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	return d.contextProblems(leaf, blobs)
+}
+
+// LoadFile reads a session from an open file.
+func LoadFile(f afero.File, path string) (*Document, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{path: path, info: info}
+	_, err = d.read(f, info.Size())
+	d.settle(nil)
+	return d, err
 }
 
 // Path returns the path that the document was read from, "" for one in memory.
@@ -95,10 +108,12 @@ type ScannedValue struct {
 	Line      int
 	Raw, Role string
 	Extra     bool
+	Length    int
+	Digested  bool
 }
 
 func (s *Scanned) emit(v Value) {
-	s.Values = append(s.Values, ScannedValue{v.off, v.line, string(v.Raw), string(v.Env.Role), v.extra})
+	s.Values = append(s.Values, ScannedValue{v.off, v.line, string(v.Raw), string(v.Env.Role), v.extra, v.length(), v.digested > 0})
 }
 
 func (s *Scanned) report(p Problem) { s.Problems = append(s.Problems, p) }
@@ -133,4 +148,41 @@ func Probes(d *Document) (visited int) {
 		}
 	}
 	return visited
+}
+
+// ScanHeld returns the result of a scan that holds every line. span is how far a value may extend
+// past its first line.
+func ScanHeld(r io.Reader, span int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: 1 << 40, keep: fileLimits.keep, span: span, value: maxValue})
+}
+
+// ScanLong returns the result of a scan that holds no line of more than long bytes, and of longer
+// values the first keep bytes of each part.
+func ScanLong(r io.Reader, long, keep, span int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: long, keep: keep, span: span, value: maxValue})
+}
+
+// ScanValuesUpTo returns the result of a scan that passes over values of more than value bytes.
+func ScanValuesUpTo(r io.Reader, value int) (Scanned, error) {
+	return scanWith(r, lineLimits{long: value, keep: 64, span: 64, value: value})
+}
+
+func scanWith(r io.Reader, l lineLimits) (s Scanned, err error) {
+	scanner := lineScanner{src: r, emit: s.emit, report: s.report, budget: spanBudget, limits: l}
+	end, err := scanner.run()
+	s.Size, s.Newline = end.size, end.newline
+	return s, err
+}
+
+// ScanLongParallel is [ScanLong] with workers, in segments of about block bytes.
+func ScanLongParallel(r io.ReadSeeker, long, keep, span, workers, block int) (s Scanned, err error) {
+	scanner := lineScanner{emit: s.emit, report: s.report, budget: spanBudget, limits: lineLimits{long: long, keep: keep, span: span, value: maxValue}}
+	end, err := scanner.runParallel(r, workers, block)
+	s.Size, s.Newline = end.size, end.newline
+	return s, err
+}
+
+// LoadTailLong is [LoadTail] that holds no line of more than long bytes longer than necessary.
+func LoadTailLong(fsys afero.Fs, path string, dialect *Dialect, long int) (Tail, bool, error) {
+	return loadTail(fsys, path, dialect, nil, lineLimits{long: long, keep: fileLimits.keep, value: maxValue}, 40)
 }

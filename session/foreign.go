@@ -105,7 +105,7 @@ func (t *tree) apart(i, leaf int) (branch []int) {
 
 // firstLine returns the beginning of a message's text, without control characters.
 func (d *Document) firstLine(i int) string {
-	e, err := d.Entry(i)
+	e, err := d.Brief(i)
 	if err != nil {
 		return ""
 	}

@@ -88,7 +88,7 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 	odd := false
 	s := lineScanner{
 		buf: rest, eof: true, off: behind, line: lines + 1, open: from.scanned.tail.open,
-		emit: d.add, report: func(Problem) { odd = true }, budget: from.scanned.tail.budget,
+		emit: d.add, report: func(Problem) { odd = true }, budget: from.scanned.tail.budget, limits: heldLimits, begun: true,
 	}
 	if d.tail, err = s.run(); err != nil || odd || len(d.problems) > 0 {
 		return false, err

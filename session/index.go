@@ -12,7 +12,7 @@ import (
 // record is one entry of the index in full: its envelope, and the position of its bytes.
 type record struct {
 	off    int64 // in the file
-	n      int32 // bytes; maxLine fits
+	n      int32 // bytes; maxValue fits
 	ord    int32 // how many JSON values came before it in the file, the header being 0
 	id     string
 	parent string
@@ -81,7 +81,7 @@ func (x *index) append(s slot) (again bool) {
 
 // record extracts the envelope of v. ok is false if it has no type.
 func (x *index) record(v Value) (r record, ok bool) {
-	r = record{off: v.off, n: int32(len(v.Raw))}
+	r = record{off: v.off, n: int32(v.length())}
 	typ, _ := rawjson.String(v.Env.Type)
 	r.typ = Type(typ)
 	r.id, _ = rawjson.String(v.Env.ID)

@@ -283,7 +283,7 @@ func (r *indexReader) behind(d *Document) error {
 	r.grew = true
 	s := lineScanner{
 		src: io.NewSectionReader(d.src.file, d.tail.size, more), off: d.tail.size, line: d.tail.lines, last: '\n',
-		emit: d.add, report: d.report, budget: d.tail.budget,
+		emit: d.add, report: d.report, budget: d.tail.budget, limits: fileLimits, begun: true,
 	}
 	end, err := s.run()
 	d.tail, d.src.size = end, end.size

@@ -93,7 +93,7 @@ func (l *lazyPages) scan(n int) ([]slot, error) {
 	part.tree.names = idNames{texts: slices.Clip(names.texts), byID: maps.Clone(names.byID)}
 	s := lineScanner{
 		src: io.NewSectionReader(lockedReader{&l.doc.src}, from.off, to-from.off), off: from.off,
-		emit: part.add, report: func(Problem) {}, budget: spanBudget,
+		emit: part.add, report: func(Problem) {}, budget: spanBudget, limits: fileLimits, begun: true,
 	}
 	if _, err := s.run(); err != nil {
 		return nil, err

@@ -70,6 +70,9 @@ func newSumming(f io.ReadSeeker) (*summing, error) {
 func (s *summing) Read(b []byte) (n int, err error) {
 	n, err = s.ReadSeeker.Read(b)
 	end := s.pos + int64(n)
+	if s.pos > s.done.size {
+		s.done.from = 0 // a part was left out
+	}
 	if s.done.from > 0 && end > s.done.size {
 		s.add(b[max(0, s.done.size-s.pos):n])
 	}

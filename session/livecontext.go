@@ -18,7 +18,6 @@ type liveContext struct {
 	doc     *Document
 	leaf    int
 	entries int   // of doc, at the time
-	named   int   // of those entries, the ones with an id
 	path    []int // from the root to the leaf
 
 	edits      map[string]contextEdit // pi: of the entries on the path
@@ -41,7 +40,7 @@ type messageList struct {
 func newLiveContext(d *Document, leaf int, blobs BlobSource) (*liveContext, error) {
 	path, problems := d.contextPath(leaf)
 	c := &liveContext{
-		b: newContextBuilder(d, problems), doc: d, leaf: leaf, entries: d.Len(), named: d.namedEntries(0), path: path,
+		b: newContextBuilder(d, problems), doc: d, leaf: leaf, entries: d.Len(), path: path,
 		list: messageList{messages: []json.RawMessage{}},
 	}
 	if len(path) == 0 || len(problems) > 0 {
@@ -74,16 +73,6 @@ func (c *liveContext) build() error {
 	return c.b.emitOmpEntries(c.path)
 }
 
-// namedEntries returns how many of the entries from index from on have an id.
-func (d *Document) namedEntries(from int) (n int) {
-	for i := from; i < d.Len(); i++ {
-		if d.tree.slots.at(i).idKind != noID {
-			n++
-		}
-	}
-	return n
-}
-
 // extend adds the entries between the leaf and a new one below it. It reports false if the context has to
 // be built again.
 func (c *liveContext) extend(d *Document, leaf int, blobs BlobSource) bool {
@@ -93,16 +82,15 @@ func (c *liveContext) extend(d *Document, leaf int, blobs BlobSource) bool {
 	if leaf == c.leaf && d.Len() == c.entries {
 		return true
 	}
-	named := c.named + d.namedEntries(c.entries)
 	fresh, ok := c.below(leaf)
-	if !ok || named != d.tree.ids.used || !c.appends(fresh) {
+	if !ok || d.tree.twice || !c.appends(fresh) {
 		return false
 	}
 	from := len(c.b.ctx.Messages)
 	if c.add(fresh) != nil {
 		return false // building it again meets the same failure and returns it
 	}
-	c.leaf, c.entries, c.named, c.path = leaf, d.Len(), named, append(c.path, fresh...)
+	c.leaf, c.entries, c.path = leaf, d.Len(), append(c.path, fresh...)
 	c.take(from, blobs)
 	c.publish()
 	return true
@@ -229,22 +217,15 @@ func (c *liveContext) context(blobs BlobSource) (ctx Context, problems []Problem
 	return ctx, append(slices.Clone(c.b.problems), missing...)
 }
 
-// publish spares the document the same work: the path to the leaf, and the context's state.
+// publish spares the document the same work: the context's state.
 func (c *liveContext) publish() {
-	c.doc.tree.trail = trail{leaf: c.leaf, entries: c.entries, path: slices.Clip(c.path)}
 	o := &outline{leaf: c.leaf, entries: c.entries, problems: c.b.problems, namesBlobs: c.namesBlobs, state: c.b.ctx.State()}
 	o.state.MessageCount, o.state.Models = len(c.list.messages), maps.Clone(o.state.Models)
 	o.state.ModeData = slices.Clone(o.state.ModeData)
 	c.doc.outlined.Store(o)
 }
 
-// trail is the path to one entry, valid until an entry is added.
-type trail struct {
-	leaf, entries int
-	path          []int
-}
-
-// follow brings the kept context up to date, and forgets it if it has to be built again.
+// followContext brings the kept context up to date, and forgets it if it has to be built again.
 func (l *Log) followContext() {
 	if l.live != nil && !l.live.extend(l.doc, l.leaf, l.store.BlobsFor(l.path)) {
 		l.live = nil

@@ -249,8 +249,8 @@ func (g *grower) scratch() (c Context, problems []Problem, state ContextState, p
 	l := g.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, outlined := l.doc.tree.trail, l.doc.outlined.Load()
-	l.doc.tree.trail = trail{}
+	known, outlined := l.doc.spine.Load(), l.doc.outlined.Load()
+	l.doc.spine.Store(nil)
 	l.doc.outlined.Store(nil)
 	var err error
 	c, problems, err = BuildContext(l.doc, atPlace(l.leaf), l.store.BlobsFor(l.path))
@@ -258,7 +258,7 @@ func (g *grower) scratch() (c Context, problems []Problem, state ContextState, p
 	state, err = l.doc.ContextState(atPlace(l.leaf))
 	require.NoError(g.t, err)
 	path = l.doc.PathTo(atPlace(l.leaf))
-	l.doc.tree.trail = known
+	l.doc.spine.Store(known)
 	l.doc.outlined.Store(outlined)
 	return c, problems, state, path
 }

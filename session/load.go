@@ -10,10 +10,6 @@ import (
 const (
 	readBlock = 1 << 20 // bytes per read while scanning a file
 
-	// maxLine is the longest line kept, in bytes. The programs cut texts and move
-	// images out long before; a longer line would only exhaust memory.
-	maxLine = 32 << 20
-
 	// maxSpan is how far, in bytes, a value may extend past its first line, and spanBudget
 	// how many bytes a file may cost in failed attempts. Without the limits a file of
 	// unclosed brackets would take quadratic time.
@@ -21,15 +17,17 @@ const (
 	spanBudget = 16 << 20
 )
 
-// Value is one JSON value of a session file. Raw is only valid during the callback that
-// receives it.
+// Value is one JSON value of a session file. Raw and Env are only valid during the callback
+// that receives them. Of a value that is too long to be held, they are a [rawjson.Digest].
 type Value struct {
-	off  int64 // of raw in the file
+	off  int64 // of the value in the file
 	line int   // 1-based physical line on which it begins
 	Raw  []byte
 	Env  rawjson.Envelope
 
-	extra bool // not the first value of its line
+	digested int  // the length of the value if Raw is a digest, else 0
+	nameless bool // an id, a type or a role in it was too long to be kept
+	extra    bool // not the first value of its line
 
 	prepared bool // what follows is known
 	usual    bool // pack accepts it
@@ -52,6 +50,9 @@ func (v *Value) prepare() {
 	}
 	v.tally = tallyLine(&v.Env, role)
 }
+
+// length returns the number of bytes of the value in the file.
+func (v *Value) length() int { return max(v.digested, len(v.Raw)) }
 
 // tail describes how a file ends, which determines the first bytes of the next append.
 type tail struct {
@@ -76,20 +77,21 @@ type tail struct {
 // Differs: an incomplete line affects no other line. The originals lose the valid line
 // after a line that ends with a colon or an opening bracket.
 func scanValues(src io.Reader, emit func(Value), report func(Problem)) (tail, error) {
-	s := lineScanner{src: src, emit: emit, report: report, budget: spanBudget}
+	s := lineScanner{src: src, emit: emit, report: report, budget: spanBudget, limits: fileLimits}
 	return s.run()
 }
 
 // scanBytes is [scanValues] over content that is in memory already. The raw values
-// alias it.
+// alias it, however long they are.
 func scanBytes(content []byte, emit func(Value), report func(Problem)) tail {
-	s := lineScanner{buf: content, eof: true, emit: emit, report: report, budget: spanBudget}
+	s := lineScanner{buf: content, eof: true, emit: emit, report: report, budget: spanBudget, limits: heldLimits}
 	end, _ := s.run() // nothing is read, so nothing can fail
 	return end
 }
 
 type lineScanner struct {
 	src    io.Reader
+	limits lineLimits
 	emit   func(Value)
 	report func(Problem)
 	halt   func() bool // called before each line; true stops the scan; nil: never
@@ -101,6 +103,7 @@ type lineScanner struct {
 	open   bool // a value began on a line and had not ended where the file does
 	eof    bool
 	last   byte // the last byte consumed
+	begun  bool // a value other than omp's title slot was delivered
 }
 
 func (s *lineScanner) run() (tail, error) {
@@ -154,14 +157,15 @@ func (s *lineScanner) makeRoom() {
 }
 
 // lineEnd returns the length of the current line without its newline, reading as
-// much as it takes. whole is false when the line is longer than maxLine.
+// much as it takes. whole is false for a line that is longer than the limit.
 func (s *lineScanner) lineEnd() (n int, whole bool, err error) {
+	limit := s.longest()
 	for seen := 0; ; {
 		if i := bytes.IndexByte(s.buf[seen:], '\n'); i >= 0 {
-			return seen + i, true, nil
+			return seen + i, seen+i <= limit, nil
 		}
-		if s.eof || len(s.buf) > maxLine {
-			return len(s.buf), s.eof, nil
+		if s.eof || len(s.buf) > limit {
+			return len(s.buf), len(s.buf) <= limit, nil
 		}
 		seen = len(s.buf)
 		if _, err := s.fill(seen + 1); err != nil {
@@ -182,7 +186,7 @@ func (s *lineScanner) next() error {
 		return err
 	}
 	if !whole {
-		return s.skipLongLine()
+		return s.longLine()
 	}
 	if end == len(s.buf) { // the source ended without a newline
 		return s.lastLine(end)
@@ -237,7 +241,7 @@ func (s *lineScanner) values(end int) (used int, st rawjson.Status) {
 			s.report(problemAt(extraValue, s.line, false, "Line %d holds more than one value.", s.line))
 		}
 		used = start + n
-		s.emit(Value{off: s.off + int64(start), line: s.line, Raw: text[start:used], Env: env, extra: found > 0})
+		s.deliver(Value{off: s.off + int64(start), line: s.line, Raw: text[start:used], Env: env, extra: found > 0})
 	}
 }
 
@@ -246,10 +250,10 @@ func (s *lineScanner) span() (bool, error) {
 	if s.budget <= 0 {
 		return false, nil
 	}
-	if _, err := s.fill(maxSpan); err != nil {
+	if _, err := s.fill(s.limits.span); err != nil {
 		return false, err
 	}
-	window := s.buf[:min(len(s.buf), maxSpan)]
+	window := s.buf[:min(len(s.buf), s.limits.span)]
 	start := blank(window)
 	env, n, st := rawjson.ScanEnvelope(window[start:])
 	if st != rawjson.Complete {
@@ -258,7 +262,7 @@ func (s *lineScanner) span() (bool, error) {
 		return false, nil
 	}
 	end := start + n
-	s.emit(Value{off: s.off + int64(start), line: s.line, Raw: window[start:end], Env: env})
+	s.deliver(Value{off: s.off + int64(start), line: s.line, Raw: window[start:end], Env: env})
 	s.line += bytes.Count(window[:end], []byte{'\n'})
 	// The rest of the line that the value ends on is ignored, as in the originals.
 	for {
@@ -273,21 +277,6 @@ func (s *lineScanner) span() (bool, error) {
 		}
 		if _, err := s.fill(end + 1); err != nil {
 			return false, err
-		}
-	}
-}
-
-func (s *lineScanner) skipLongLine() error {
-	s.report(problemAt(lineTooLong, s.line, true, "Line %d is longer than %d MiB and was passed over.", s.line, maxLine>>20))
-	for {
-		if i := bytes.IndexByte(s.buf, '\n'); i >= 0 {
-			s.consume(i + 1)
-			return nil
-		}
-		s.consume(len(s.buf))
-		more, err := s.fill(1)
-		if err != nil || !more {
-			return err
 		}
 	}
 }

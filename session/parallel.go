@@ -18,35 +18,75 @@ const (
 // about block bytes. The calling goroutine delivers the results in file order.
 //
 // Workers only take lines without problems. All others go to the same scanner that works
-// without workers, so that both find the same. If a value extends past its segment, the
-// rest of the file is read without workers.
+// without workers, so that both find the same. It also reads each long line, and then the
+// workers begin again behind it. If a value extends past its segment, the rest of the file is
+// read without workers.
 func scanParallel(f io.ReadSeeker, workers, block int, emit func(Value), report func(Problem)) (tail, error) {
-	s := lineScanner{src: wantsMore{}, emit: emit, report: report, budget: spanBudget}
-	p := newSplitter(f, workers, block)
-	err := p.each(s.segment)
-	if !errors.Is(err, errWantsMore) {
-		return s.end(), err
-	}
-	if _, err := f.Seek(s.off, io.SeekStart); err != nil {
-		return tail{}, err
-	}
-	s.src, s.buf, s.eof = f, nil, false
-	return s.run()
+	s := lineScanner{emit: emit, report: report, budget: spanBudget, limits: fileLimits}
+	return s.runParallel(f, workers, block)
 }
 
-// errWantsMore means that a value needs bytes after its segment.
-var errWantsMore = errors.New("session: a value goes on behind its segment")
+func (s *lineScanner) runParallel(f io.ReadSeeker, workers, block int) (tail, error) {
+	for {
+		s.src = wantsMore{}
+		err := newSplitter(f, s.off, workers, block, s.limits).each(s.segment)
+		switch {
+		case errors.Is(err, errLongLine):
+			if err := s.alone(f); err != nil {
+				return tail{}, err
+			}
+		case errors.Is(err, errWantsMore):
+			s.buf = nil
+			if err := s.resume(f); err != nil {
+				return tail{}, err
+			}
+			return s.run()
+		default:
+			return s.end(), err
+		}
+	}
+}
+
+// alone reads the long line whose beginning is in the buffer, and leaves f behind it.
+func (s *lineScanner) alone(f io.ReadSeeker) error {
+	s.store = s.buf // of the segment, which no worker reads into any more
+	if err := s.resume(f); err != nil {
+		return err
+	}
+	if err := s.next(); err != nil {
+		return err
+	}
+	s.store, s.buf = nil, nil
+	return s.resume(f)
+}
+
+// resume makes the scanner read f from behind its buffer on.
+func (s *lineScanner) resume(f io.ReadSeeker) error {
+	_, err := f.Seek(s.off+int64(len(s.buf)), io.SeekStart)
+	s.src, s.eof = f, false
+	return err
+}
+
+var (
+	// errWantsMore means that a value needs bytes after its segment.
+	errWantsMore = errors.New("session: a value goes on behind its segment")
+
+	// errLongLine means that a segment ends in the middle of a long line.
+	errLongLine = errors.New("session: a line goes on behind its segment")
+)
 
 type wantsMore struct{}
 
 func (wantsMore) Read([]byte) (int, error) { return 0, errWantsMore }
 
 // segment delivers the values of g and moves the scanner to its end. If the error is
-// errWantsMore, the scanner is before the line that needs more.
+// errWantsMore or errLongLine, the scanner is before the line that needs more.
 func (s *lineScanner) segment(g *segment) error {
-	for _, v := range g.values {
+	for i := range g.values {
+		v := &g.values[i]
 		v.line += s.line
-		s.emit(v)
+		s.begin(v)
+		s.emit(*v)
 	}
 	s.line += g.lines
 	s.buf, s.eof = g.buf, g.last
@@ -55,7 +95,7 @@ func (s *lineScanner) segment(g *segment) error {
 	case g.err != nil:
 		return g.err
 	case g.tooLong:
-		return errWantsMore
+		return errLongLine
 	}
 	for len(s.buf) > 0 {
 		if err := s.next(); err != nil {
@@ -81,14 +121,15 @@ type splitter struct {
 	done bool
 }
 
-func newSplitter(src io.Reader, workers, block int) *splitter {
+// newSplitter begins to read src, which is at off in its file.
+func newSplitter(src io.Reader, off int64, workers, block int, limits lineLimits) *splitter {
 	n := 2 * workers // one to scan and one to be delivered, for each
 	p := &splitter{
-		src: src, block: block, halt: make(chan struct{}),
+		src: src, off: off, block: block, halt: make(chan struct{}),
 		free: make(chan *segment, n), order: make(chan *segment, n),
 	}
 	for range n {
-		p.free <- &segment{}
+		p.free <- &segment{limits: limits}
 	}
 	for range workers {
 		p.work.Go(p.scan)

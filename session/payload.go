@@ -13,6 +13,10 @@ type lineReader struct {
 	reuse bool   // blocks are overwritten: a line is valid until the next one only
 	block []byte // bytes of the file, …
 	at    span   // … these
+
+	// long returns the line of an entry that is too long to be held in another form, or nil to read it whole.
+	// A nil function reads all whole.
+	long func(i int) ([]byte, error)
 }
 
 // each calls f with the line of each listed entry, in the current format and in list order,
@@ -34,6 +38,11 @@ func (r *lineReader) each(list []int, f func(i int, raw []byte) error) error {
 // further listed entries.
 func (r *lineReader) line(list []int) ([]byte, error) {
 	d, i := r.doc, list[0]
+	if r.long != nil && d.long(i) {
+		if line, err := r.long(i); line != nil || err != nil {
+			return line, err
+		}
+	}
 	if d.src.file == nil || d.tree.mem(i) != nil {
 		return d.raw(i)
 	}

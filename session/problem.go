@@ -13,7 +13,7 @@ const (
 	missingNewline   ProblemKind = "missingNewline"   // the last line is whole but not ended
 	extraValue       ProblemKind = "extraValue"       // a second value on one line
 	NotAnEntry       ProblemKind = "notAnEntry"       // JSON, but not an object with a type
-	lineTooLong      ProblemKind = "lineTooLong"      // longer than maxLine, skipped
+	lineTooLong      ProblemKind = "lineTooLong"      // a value, or an id in it, that is too long
 	byteOrderMark    ProblemKind = "byteOrderMark"    // the file starts with a BOM
 	ExtraHeader      ProblemKind = "extraHeader"      // a session line after the first
 	MissingID        ProblemKind = "missingId"        // an entry without an id

@@ -13,7 +13,7 @@ type ScanOptions struct {
 // Scan reads the values of a session file as [Store.Load] does, without keeping them. It returns
 // the number of bytes read.
 func Scan(src io.Reader, o ScanOptions) (size int64, err error) {
-	s := lineScanner{src: src, emit: o.Emit, report: o.Report, halt: o.Halt, store: o.Store, budget: spanBudget}
+	s := lineScanner{src: src, emit: o.Emit, report: o.Report, halt: o.Halt, store: o.Store, budget: spanBudget, limits: fileLimits}
 	end, err := s.run()
 	return end.size, err
 }

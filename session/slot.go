@@ -34,7 +34,7 @@ func (s *slot) setIDs(id, parent idKey) {
 // pack makes the slot of a line in which everything is as the programs write it. ok is
 // false for any other line; [index.record] and [index.add] accept all lines.
 func pack(v Value) (s slot, ok bool) {
-	s = slot{off: v.off, n: int32(len(v.Raw))}
+	s = slot{off: v.off, n: int32(v.length())}
 	if s.typ = typeCodes.rawCode(v.Env.Type); s.typ == otherCode {
 		return s, false
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -84,8 +85,12 @@ func (s *source) endsLine() bool {
 type lockedReader struct{ s *source }
 
 func (r lockedReader) ReadAt(b []byte, off int64) (int, error) {
-	got, err := r.s.read(off, len(b))
-	return copy(b, got), err
+	if r.s.file == nil {
+		return bytes.NewReader(r.s.mem).ReadAt(b, off)
+	}
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.s.file.ReadAt(b, off)
 }
 
 // Close closes the file, if there is one.

@@ -46,6 +46,10 @@ type Tail struct {
 // contexts depend on entries anywhere on the path; it has an older version; a line in reach
 // cannot be read; an id occurs twice.
 func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t Tail, ok bool, err error) {
+	return loadTail(fsys, path, dialect, blobs, fileLimits, tailBlock)
+}
+
+func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, limits lineLimits, block int64) (t Tail, ok bool, err error) {
 	info, err := fsys.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return Tail{}, false, nil // loading the whole file reports the error
@@ -54,14 +58,14 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	if err != nil {
 		return Tail{}, false, disk.Fault("open", path, err)
 	}
-	w := tailWalk{f: f, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
+	w := tailWalk{f: f, limits: limits, block: block, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
 	if ok {
 		w.doc.src = source{file: f, size: w.size}
 		t.Context, t.Problems, err = w.build(blobs)
 		t.Header, t.LeafID = w.doc.header, w.leafID
 	}
-	if errors.Is(err, errTooLong) || errors.Is(err, errTruncated) || errors.Is(err, io.EOF) {
+	if errors.Is(err, errTruncated) || errors.Is(err, io.EOF) {
 		t, ok, err = Tail{}, false, nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -70,16 +74,17 @@ func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t
 	return t, ok, nil
 }
 
-// errTooLong means that a line extends further back than is worth reading.
-var errTooLong = errors.New("session: line too long")
-
 // tailWalk follows the parents of the newest entry towards the beginning of the file.
 type tailWalk struct {
-	f    io.ReaderAt
+	f      io.ReaderAt
+	limits lineLimits
+	block  int64 // bytes per step backwards
+
 	size int64
 	lo   int64  // buf holds the file from here …
 	buf  []byte // … up to the line that is read next, at the start of its capacity
 	ends []int  // where in buf lines end
+	long int64  // bytes in lines that were not held
 
 	doc    *Document
 	path   []record            // from the leaf towards the root, their lines in the file only
@@ -99,16 +104,16 @@ func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
 		return false, err
 	}
 	for !w.complete() {
-		line, last, err := w.previousLine()
+		line, err := w.previousLine()
 		if err != nil {
 			return false, err
 		}
-		if line == nil {
+		if line.end < 0 {
 			// The beginning of the file. A parent that was not found is after its child.
 			return w.begun && w.wanted == "", nil
 		}
-		if !w.take(line, last) {
-			return false, nil
+		if ok, err := w.take(line); !ok || err != nil {
+			return false, err
 		}
 	}
 	return true, nil
@@ -151,41 +156,68 @@ func (w *tailWalk) complete() bool {
 	return w.compacted && w.keep == "" && w.hasThinking && w.hasModel
 }
 
-// previousLine returns the line before the last one returned, nil at the beginning of the
-// file. last reports that it has no newline. The line is valid until the next call.
-func (w *tailWalk) previousLine() (line []byte, last bool, err error) {
+// tailLine is a line that the walk is at.
+type tailLine struct {
+	off, end int64  // in the file, without the newline
+	text     []byte // nil for a line that is not held; valid until the next one is read
+	last     bool   // it may be incomplete, because the file ends with it
+}
+
+// previousLine returns the line before the last one returned. Its end is negative at the
+// beginning of the file.
+func (w *tailWalk) previousLine() (line tailLine, err error) {
 	for {
 		end, before := len(w.buf), len(w.ends)
 		if before > 0 && w.ends[before-1] == end-1 {
 			end, before = end-1, before-1
 		} else {
-			last = w.lo+int64(len(w.buf)) == w.size
+			line.last = w.lo+int64(len(w.buf)) == w.size
 		}
+		line.off, line.end = w.lo, w.lo+int64(end)
 		if before > 0 {
 			start := w.ends[before-1] + 1
-			line = w.buf[start:end]
+			line.off, line.text = line.off+int64(start), w.buf[start:end]
 			w.buf, w.ends = w.buf[:start], w.ends[:before]
-			return line, last, nil
+			return line, nil
 		}
 		if w.lo == 0 {
-			if len(w.buf) == 0 {
-				return nil, false, nil
+			if line.text = w.buf[:end]; len(w.buf) == 0 {
+				line.end = -1
 			}
-			line, w.buf, w.ends = w.buf[:end], nil, nil
-			return line, last, nil
+			w.buf, w.ends = nil, nil
+			return line, nil
 		}
-		if len(w.buf) > maxLine {
-			return nil, false, errTooLong
+		if len(w.buf) > w.limits.long {
+			line.off, err = w.longLine()
+			w.long += line.end - line.off
+			return line, err
 		}
 		if err := w.fill(); err != nil {
-			return nil, false, err
+			return line, err
 		}
 	}
 }
 
+// longLine finds the beginning of the line that ends in the buffer, which it gives up.
+func (w *tailWalk) longLine() (off int64, err error) {
+	block := make([]byte, w.block)
+	w.buf, w.ends = nil, nil
+	for w.lo > 0 {
+		part := block[:min(w.lo, w.block)]
+		if got, err := w.f.ReadAt(part, w.lo-int64(len(part))); got < len(part) {
+			return 0, cmp.Or(err, errTruncated)
+		}
+		i := bytes.LastIndexByte(part, '\n')
+		if w.lo -= int64(len(part) - 1 - i); i >= 0 {
+			break
+		}
+	}
+	return w.lo, nil
+}
+
 // fill reads the preceding block of the file and prepends it to the buffer.
 func (w *tailWalk) fill() error {
-	n, rest := int(min(w.lo, max(tailBlock, int64(len(w.buf))))), len(w.buf)
+	n, rest := int(min(w.lo, max(w.block, int64(len(w.buf))))), len(w.buf)
 	room := w.buf
 	if cap(room) < n+rest {
 		room = make([]byte, n+rest)
@@ -217,31 +249,74 @@ func (w *tailWalk) fill() error {
 
 // take handles one line on the way back. It returns false if the whole file must be read to
 // be certain.
-func (w *tailWalk) take(line []byte, last bool) bool {
-	if blank(line) == len(line) {
-		return true
+func (w *tailWalk) take(line tailLine) (ok bool, err error) {
+	v, use, err := w.value(line)
+	if err != nil || use != readable {
+		return use == meaningless, err
 	}
-	env, n, st := rawjson.ScanEnvelope(line)
-	if st != rawjson.Complete {
-		return last // an incomplete line at the very end is not an entry
+	if !v.Env.Object || w.limits.longName(&v.Env) || w.size-w.lo-w.long > max(tailReach, w.size/tailShare) {
+		return false, nil
 	}
-	if blank(line[n:]) != len(line)-n || !env.Object || w.size-w.lo > max(tailReach, w.size/tailShare) {
-		return false
-	}
-	// The line begins at the end of the remaining buffer.
-	r, ok := w.doc.tree.record(Value{off: w.lo + int64(len(w.buf)), Raw: line[:n], Env: env})
+	r, ok := w.doc.tree.record(v)
 	if !ok || r.typ == TypeSession {
-		return r.typ == TypeSession && w.lo == 0 && len(w.buf) == 0
+		return r.typ == TypeSession && w.lo == 0 && len(w.buf) == 0, nil
 	}
 	if r.id == "" {
-		return false
+		return false, nil
 	}
 	_, again := w.seen[r.id]
 	w.seen[r.id] = struct{}{}
 	if again || w.begun && r.id != w.wanted {
-		return !again
+		return !again, nil
 	}
-	return w.step(r, line[:n])
+	return w.step(r, v.Raw), nil
+}
+
+// lineUse is what a line means on the way back.
+type lineUse uint8
+
+const (
+	unreadable  lineUse = iota // the whole file must be read
+	meaningless                // it is blank, or an incomplete line at the very end, which is not an entry
+	readable                   // it holds one value
+)
+
+// value reads the value of a line.
+func (w *tailWalk) value(line tailLine) (v Value, use lineUse, err error) {
+	if line.text == nil && line.end > line.off {
+		return w.longValue(line)
+	}
+	if blank(line.text) == len(line.text) {
+		return v, meaningless, nil
+	}
+	env, n, st := rawjson.ScanEnvelope(line.text)
+	switch {
+	case st != rawjson.Complete && line.last:
+		use = meaningless
+	case st == rawjson.Complete && blank(line.text[n:]) == len(line.text)-n:
+		use = readable
+	}
+	return Value{off: line.off, Raw: line.text[:n], Env: env}, use, nil
+}
+
+// longValue is value for a line that is not held. It is read forwards.
+func (w *tailWalk) longValue(line tailLine) (v Value, use lineUse, err error) {
+	in := streamOf(w.f, line.off, line.end, w.limits.keep)
+	if !in.Space() && in.Err() == nil {
+		return v, meaningless, nil
+	}
+	d, st := in.Digest()
+	n := in.Offset()
+	more := in.Space()
+	switch {
+	case in.Err() != nil:
+		return v, unreadable, in.Err()
+	case st != rawjson.Complete && line.last:
+		use = meaningless
+	case st == rawjson.Complete && !more && !d.TooLong && n <= int64(w.limits.value):
+		use = readable
+	}
+	return Value{off: line.off, Raw: d.Raw, Env: d.Env, digested: int(n)}, use, nil
 }
 
 // step takes the next entry of the path.

@@ -21,6 +21,10 @@ func sameAsWhole(t *testing.T, fs afero.Fs, path string, dialect *session.Dialec
 	t.Helper()
 	tail, ok, err := session.LoadTail(fs, path, dialect, nil)
 	require.NoError(t, err)
+	unheld, again, err := session.LoadTailLong(fs, path, dialect, 100)
+	require.NoError(t, err)
+	require.Equal(t, ok, again, "whether lines are held decides nothing")
+	require.Equal(t, tail, unheld)
 	if !ok {
 		return false
 	}

@@ -17,7 +17,7 @@ func ParseText(ctx context.Context, text string) (*Document, error) {
 	content := unsafe.Slice(unsafe.StringData(text), len(text))
 	d := &Document{src: source{mem: content}}
 	lines := 0
-	s := lineScanner{buf: content, eof: true, emit: d.add, report: d.report, budget: spanBudget}
+	s := lineScanner{buf: content, eof: true, emit: d.add, report: d.report, budget: spanBudget, limits: heldLimits}
 	s.halt = func() bool {
 		lines++
 		return lines%64 == 0 && ctx.Err() != nil

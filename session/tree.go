@@ -10,15 +10,11 @@ import (
 type tree struct {
 	index
 	migrated *migration // set when the file is older than the current format
-	trail    trail      // a path that is known; only in a Log, whose lock guards it
 }
 
 // path returns the indexes from the root to leaf. cycle is set if the parents form a cycle;
-// the path then begins where the cycle would close. The caller must not change the path.
+// the path then begins where the cycle would close.
 func (t *tree) path(leaf int) (path []int, cycle bool) {
-	if t.trail.path != nil && t.trail.leaf == leaf && t.trail.entries == t.len() {
-		return t.trail.path, false
-	}
 	seen := make([]bool, t.len())
 	for i := leaf; i >= 0; i = t.parentOf(i) {
 		if seen[i] {

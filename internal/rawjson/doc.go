@@ -3,8 +3,8 @@
 // integers into floats and lose lone surrogates, so this package finds, compares
 // and splices byte ranges instead.
 //
-// [Scan] is the only function that judges whether bytes are JSON. Everything else
-// takes a value that Scan called [Complete] and may return nonsense, but never
+// [Scan] judges whether bytes are JSON, and so does [Stream], for values that are not in memory. Everything else
+// takes a value that they called [Complete] and may return nonsense, but never
 // panics, for anything else. All functions are pure and safe for concurrent use.
 //
 // The grammar is RFC 8259 with the freedoms JavaScript's JSON.parse has: invalid

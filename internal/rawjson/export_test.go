@@ -6,3 +6,6 @@ func Classify(text *[64]byte) (fast, words [3]uint64, controls [2]bool) {
 	words[0], words[1], words[2], controls[1] = classifyWords(text)
 	return fast, words, controls
 }
+
+// NestingBytes returns the memory that the open brackets of s take.
+func NestingBytes(s *Stream) int { return 8 * cap(s.open.outer) }
