@@ -20,7 +20,7 @@
 // that a list of ten thousand files costs little more than reading their directory. A later block
 // takes precedence over an earlier one. Blocks are appended without a lock: an incomplete one, or one
 // mixed with another program's, is recognized by its checksum, and the next addition writes
-// everything anew under another name and renames it.
+// the whole file again under another name and renames it.
 //
 // The meaning of key, flags, group and text is the caller's.
 package rows

@@ -118,9 +118,11 @@ func copyOf(r Row, dir string, text []byte) entry {
 // make two texts with the same number: compare the texts before relying on it.
 func Hash(s string) uint64 {
 	const prime, basis = 0x9E3779B97F4A7C15, 0xCBF29CE484222325
-	h := basis ^ uint64(len(s))
+	h := mix(basis^uint64(len(s)), prime)
 	for ; len(s) >= 8; s = s[8:] {
-		h = mix(h^binary.LittleEndian.Uint64([]byte(s[:8])), prime)
+		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56 // one load
+		h = mix(h^word, prime)
 	}
 	var rest [8]byte
 	copy(rest[:], s)

@@ -20,7 +20,7 @@ type Update struct {
 	Now    time.Time
 }
 
-// When everything is written anew instead of adding a block. They are variables for tests.
+// When the whole file is written again instead of adding a block. They are variables for tests.
 var (
 	smallFile  int64 = 64 << 10 // a file up to this length, in bytes
 	laterShare int64 = 8        // when the later blocks exceed the base's length divided by this, or smallFile
@@ -47,7 +47,7 @@ func (f *File) Save(u Update) error {
 	return f.rewrite(u, entries)
 }
 
-// mayAdd reports whether a block may be added instead of writing everything anew.
+// mayAdd reports whether a block may be added instead of writing the whole file again.
 func (f *File) mayAdd(u Update) bool {
 	if f.base == nil || f.broken || f.size <= smallFile {
 		return false
