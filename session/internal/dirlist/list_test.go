@@ -140,7 +140,7 @@ func TestFilesThatComeAndGo(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	fill(t, dir, 3)
+	fill(t, dir, 600)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	files, _ := dirlist.Regular(ctx, afero.NewOsFs(), []string{dir, dir}, every)
