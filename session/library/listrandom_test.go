@@ -161,7 +161,7 @@ func (h *hall) requireSame(t testing.TB) {
 	if part.Limit > 0 {
 		want = want[:min(part.Limit, len(want))]
 	}
-	require.Equal(t, len(want), len(got))
+	require.Len(t, got, len(want))
 	for i := range want {
 		require.Equal(t, want[i], got[i])
 	}

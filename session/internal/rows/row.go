@@ -77,8 +77,6 @@ func (r Row) Group() string {
 
 func (r Row) raw() []byte { return r.b.rows[r.at*rowSize:][:rowSize] }
 
-func (r Row) hash() uint64 { return binary.LittleEndian.Uint64(r.raw()) }
-
 // place returns where the text is within those of its block, and its checksum.
 func (r Row) place() (from, length int64, sum uint32) {
 	raw := r.raw()
