@@ -75,14 +75,12 @@ func uniqueSlug(ctx context.Context, finder library.Finder, cwd string, i librar
 	if i.Cwd != "" {
 		cwd = i.Cwd
 	}
-	all, _, err := finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true})
+	one, _, err := finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true, Only: i.Path})
 	if fault.Is(err, fault.Cancelled) {
 		return "", err
 	}
-	for _, other := range all { // none if cwd is not on this machine
-		if other.Path == i.Path {
-			return other.Slug, nil
-		}
+	if len(one) > 0 { // none if cwd is not on this machine
+		return one[0].Slug, nil
 	}
 	return library.Slug(i.Title, i.ID), nil
 }

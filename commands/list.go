@@ -53,7 +53,10 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
-	o := library.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query}
+	o := library.ListOptions{IncludeEmpty: a.IncludeEmpty, Query: a.Query, Skip: p.from}
+	if p.limit > 0 {
+		o.Limit = p.limit + 1 // to see whether there are more
+	}
 	parts := partsOf(ctx, env.lists(), p)
 	if parts != nil {
 		o.Each = parts.add
@@ -62,16 +65,16 @@ func runList(ctx context.Context, env *Env, a ListArgs) (ListResult, error) {
 	if err != nil {
 		return ListResult{}, err
 	}
-	from, to := p.in(len(infos))
 	r := ListResult{Sessions: []library.Info{}, Problems: append([]session.Problem{}, problems...)}
-	if to < len(infos) {
-		r.NextCursor = strconv.Itoa(to)
+	if p.limit > 0 && len(infos) > p.limit {
+		infos = infos[:p.limit]
+		r.NextCursor = strconv.Itoa(p.from + p.limit)
 	}
 	if parts != nil {
-		parts.sendRest(infos[from:to])
+		parts.sendRest(infos)
 		return r, nil
 	}
-	r.Sessions = append(r.Sessions, infos[from:to]...)
+	r.Sessions = append(r.Sessions, infos...)
 	return r, nil
 }
 
@@ -90,15 +93,6 @@ func (a ListArgs) page() (page, error) {
 		return page{}, fault.New(fault.InvalidArgument, "%q is not a cursor of xcsh.list.", a.Cursor).With("field", "cursor")
 	}
 	return page{from, a.Limit}, nil
-}
-
-// in returns the page's bounds in a list of n items.
-func (p page) in(n int) (from, to int) {
-	from = min(p.from, n)
-	if p.limit == 0 || p.limit > n-from {
-		return from, n
-	}
-	return from, from + p.limit
 }
 
 // listCwd returns the folder to list, "" for all folders.

@@ -30,7 +30,7 @@ type listParts struct {
 	send  func(part any)
 	page  page
 
-	seen int            // sessions of the whole list
+	seen int            // sessions of the page, and one more
 	next []library.Info // part of the page, to be sent when there are enough
 	sent int            // sessions of the page
 }
@@ -44,11 +44,10 @@ func partsOf(ctx context.Context, lists lister, p page) *listParts {
 	return &listParts{lists: lists, send: send, page: p}
 }
 
-// add adds the next session of the list.
+// add adds the next session of the page. The one behind the page only shows that there are more.
 func (l *listParts) add(i library.Info) {
-	l.seen++
-	if from, to := l.page.in(l.seen); from == to || to < l.seen {
-		return // outside the page
+	if l.seen++; l.page.limit > 0 && l.seen > l.page.limit {
+		return
 	}
 	if l.next = append(l.next, i); len(l.next) == listPart {
 		l.lists.markLive(l.next)

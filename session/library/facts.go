@@ -46,7 +46,7 @@ func (f Finder) Facts(ctx context.Context, cwd string, all bool) (found []Facts,
 			return nil, nil, err
 		}
 	}
-	files, err := f.regularFiles(ctx, f.namesIn(folders))
+	files, _, err := f.regularIn(ctx, folders, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,10 +69,10 @@ func (f Finder) forksElsewhere(ctx context.Context, found []Facts) ([]string, er
 	parents := make([]string, len(files))
 	err := InParallel(ctx, len(files), func() func(int) {
 		return func(i int) {
-			if inScope[files[i].Path] {
+			if inScope[files[i].path()] {
 				return
 			}
-			if s, err := readHead(f.Fs, files[i].Path); err == nil {
+			if s, err := readHead(f.Fs, files[i].path()); err == nil {
 				parents[i] = s.header.ParentSession
 			}
 		}
@@ -122,12 +122,12 @@ func (r factReader) read(ctx context.Context, files []sessionFile) ([]Facts, err
 // session returns the facts of one file; nil when it is another folder's.
 func (r factReader) session(ctx context.Context, file sessionFile) *Facts {
 	x := &Facts{
-		Path: file.Path, Origin: file.Root.Dialect, Size: file.Info.Size(), ModTime: file.Info.ModTime(),
-		Name: strings.TrimSuffix(filepath.Base(file.Path), ".jsonl"),
+		Path: file.path(), Origin: file.dir.root.Dialect, Size: file.Info.Size(), ModTime: file.Info.ModTime(),
+		Name: strings.TrimSuffix(filepath.Base(file.path()), ".jsonl"),
 	}
 	s := &factSurvey{labels: map[string]bool{}}
-	s.guess = file.Root.Dialect == session.Xcsh
-	err := s.readFile(ctx, r.f.Fs, file.Path)
+	s.guess = file.dir.root.Dialect == session.Xcsh
+	err := s.readFile(ctx, r.f.Fs, file.path())
 	if err != nil || !s.found {
 		x.Folder, x.Unreadable = r.folder("", file), true
 		return x
@@ -135,12 +135,12 @@ func (r factReader) session(ctx context.Context, file sessionFile) *Facts {
 	if !r.own.has(s.header.Cwd) {
 		return nil
 	}
-	title, _ := s.title(s.origin(file.Root.Dialect))
+	title, _ := s.title(s.origin(file.dir.root.Dialect))
 	x.ID, x.Parent, x.LastEntry = s.header.ID, s.header.ParentSession, s.last
 	x.Name = shortName(fullName(title, s.prompt, x.ID, filepath.Base(x.Path)))
 	x.Folder = r.folder(s.header.Cwd, file)
 	x.Newer, x.Damaged = s.header.Version > session.CurrentVersion, s.lost > 0
-	x.Continued = r.continued[r.f.Canonical(file.Path)]
+	x.Continued = r.continued[r.f.Canonical(file.path())]
 	x.Titled, x.Labelled, x.Described = s.titled(), len(s.labels) > 0, s.described
 	return x
 }
@@ -151,7 +151,7 @@ func (r factReader) folder(cwd string, file sessionFile) string {
 	case !r.all:
 		return ""
 	case cwd == "":
-		return filepath.Dir(file.Path)
+		return filepath.Dir(file.path())
 	}
 	return r.f.Canonical(cwd)
 }

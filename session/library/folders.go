@@ -13,14 +13,20 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/dirlist"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/rows"
 )
 
 // folder is a directory that may hold session files.
 type folder struct {
 	path string
 	root Root
+	rows rows.Dir // of the cache, during a listing
 }
+
+// key names the folder in the cache.
+func (d *folder) key() string { return filepath.Clean(d.path) }
 
 // foldersOf returns the folders that may hold the sessions of cwd, and their owner.
 func (f Finder) foldersOf(cwd string, roots []Root, sessionDir string) ([]folder, owner, error) {
@@ -34,7 +40,7 @@ func (f Finder) foldersOf(cwd string, roots []Root, sessionDir string) ([]folder
 	var folders []folder
 	for _, r := range roots {
 		for _, name := range names {
-			folders = append(folders, folder{filepath.Join(r.Sessions, name), r})
+			folders = append(folders, folder{path: filepath.Join(r.Sessions, name), root: r})
 		}
 	}
 	return f.distinctFolders(folders), f.ownerOf(cwd), nil
@@ -48,7 +54,7 @@ func (f Finder) Files(ctx context.Context, cwd string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := f.regularFiles(ctx, f.namesIn(folders))
+	files, _, err := f.regularIn(ctx, folders, nil)
 	return pathsOf(files), err
 }
 
@@ -59,7 +65,7 @@ func (f Finder) AllFiles() []string { return pathsOf(f.namesIn(f.allFolders(""))
 func pathsOf(files []sessionFile) []string {
 	paths := make([]string, len(files))
 	for i, file := range files {
-		paths[i] = file.Path
+		paths[i] = file.path()
 	}
 	return paths
 }
@@ -86,7 +92,7 @@ func (f Finder) forced(dir string) folder {
 		}
 	}
 	root.Sessions = dir
-	return folder{dir, root}
+	return folder{path: dir, root: root}
 }
 
 // allFolders returns every directory of every root.
@@ -96,7 +102,7 @@ func (f Finder) allFolders(sessionDir string) []folder {
 	}
 	var folders []folder
 	for _, r := range f.Roots {
-		folders = append(folders, folder{r.Sessions, r})
+		folders = append(folders, folder{path: r.Sessions, root: r})
 		entries, _ := afero.ReadDir(f.Fs, r.Sessions) // reading the root for its files reports the failure
 		flat := map[string]bool{}                     // sessions right in the root; a directory of the name is their artifacts
 		for _, e := range entries {
@@ -106,7 +112,7 @@ func (f Finder) allFolders(sessionDir string) []folder {
 		}
 		for _, e := range entries {
 			if name := e.Name(); !flat[name] && !strings.HasPrefix(name, ".") && f.isDir(r.Sessions, e) {
-				folders = append(folders, folder{filepath.Join(r.Sessions, name), r})
+				folders = append(folders, folder{path: filepath.Join(r.Sessions, name), root: r})
 			}
 		}
 	}
@@ -133,58 +139,57 @@ func (f Finder) distinctFolders(folders []folder) []folder {
 	})
 }
 
-// filesIn returns the session files of folders by their names; the files are not inspected
-// yet, their info is nil. A folder that does not exist is empty.
-func (f Finder) filesIn(folders []folder) (files []sessionFile, problems []session.Problem) {
+// namesIn returns the session files of folders by their names; the files are not inspected, and
+// folders that cannot be read are ignored.
+func (f Finder) namesIn(folders []folder) []sessionFile {
 	found := make([][]sessionFile, len(folders))
-	failed := make([]error, len(folders))
 	_ = InParallel(context.Background(), len(folders), func() func(int) { // it is never cancelled
-		return func(i int) { found[i], failed[i] = f.filesOf(folders[i]) }
+		return func(i int) { found[i] = f.namesOf(&folders[i]) }
 	})
-	problems = []session.Problem{} // the wire wants an empty list, not null
-	for i, err := range failed {
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			problems = append(problems, session.Problem{Kind: session.UnreadableFile, Message: disk.Fault("read", folders[i].path, err).Error()})
-		}
-	}
-	return slices.Concat(found...), problems
+	return slices.Concat(found...)
 }
 
-// filesOf is filesIn for one folder. Files read before an error are returned too.
-func (f Finder) filesOf(d folder) ([]sessionFile, error) {
+func (f Finder) namesOf(d *folder) []sessionFile {
 	dir, err := f.Fs.Open(d.path)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	names, _ := dir.Readdirnames(-1)
 	files := make([]sessionFile, 0, len(names))
 	for _, name := range names {
 		if IsSessionName(name) {
-			files = append(files, sessionFile{filepath.Join(d.path, name), nil, d.root})
+			files = append(files, sessionFile{dir: d, name: name})
 		}
 	}
-	return files, err
-}
-
-// namesIn is filesIn for callers that ignore unreadable folders.
-func (f Finder) namesIn(folders []folder) []sessionFile {
-	files, _ := f.filesIn(folders)
 	return files
 }
 
-// regularFiles inspects files, on all processors, and returns the regular ones with their
-// info. The error is of kind cancelled.
-func (f Finder) regularFiles(ctx context.Context, files []sessionFile) ([]sessionFile, error) {
-	err := InParallel(ctx, len(files), func() func(int) {
-		return func(i int) { files[i].Info, _ = disk.Lstat(f.Fs, files[i].Path) } // nil for a missing file
-	})
-	if err != nil {
-		return nil, err
+// regularIn inspects the session files of folders, on all processors, and returns the regular ones
+// with their info, in no order. want, if not nil, chooses among the names. A folder that cannot be
+// read is a problem, one that does not exist is empty. The error is of kind cancelled.
+func (f Finder) regularIn(ctx context.Context, folders []folder, want func(name string) bool) ([]sessionFile, []session.Problem, error) {
+	paths := make([]string, len(folders))
+	for i := range folders {
+		paths[i] = folders[i].path
 	}
-	return slices.DeleteFunc(files, func(file sessionFile) bool {
-		return file.Info == nil || !file.Info.Mode().IsRegular()
-	}), nil
+	listed, failed := dirlist.Regular(ctx, f.Fs, paths, func(name string) bool {
+		return IsSessionName(name) && (want == nil || want(name))
+	})
+	problems, n := []session.Problem{}, 0 // the wire wants an empty list, not null
+	for i, err := range failed {
+		n += len(listed[i])
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			problems = append(problems, session.Problem{Kind: session.UnreadableFile, Message: disk.Fault("read", paths[i], err).Error()})
+		}
+	}
+	files := make([]sessionFile, 0, n)
+	for i := range listed {
+		for _, e := range listed[i] {
+			files = append(files, sessionFile{dir: &folders[i], name: e.Name, Info: e.Info})
+		}
+	}
+	return files, problems, cancelled(ctx)
 }
 
 // IsSessionName reports whether name is that of a session file: a .jsonl file that is not hidden.
@@ -192,14 +197,34 @@ func IsSessionName(name string) bool {
 	return strings.HasSuffix(name, ".jsonl") && !strings.HasPrefix(name, ".")
 }
 
-// sortFiles puts the files changed last first, then those with the later name.
-func sortFiles(files []sessionFile) {
-	slices.SortFunc(files, func(a, b sessionFile) int {
-		if c := b.Info.ModTime().Compare(a.Info.ModTime()); c != 0 {
-			return c
+// modified is the time of a file as a number to sort by, and its place.
+type modified struct {
+	seconds     int64
+	nanoseconds int32
+	at          int32
+}
+
+// sorted returns files with those changed last first, then those with the later name.
+func sorted(files []sessionFile) []sessionFile {
+	times := make([]modified, len(files))
+	for i := range files {
+		t := files[i].Info.ModTime()
+		times[i] = modified{t.Unix(), int32(t.Nanosecond()), int32(i)} // #nosec G115 -- no list is that long
+	}
+	slices.SortFunc(times, func(a, b modified) int {
+		switch {
+		case a.seconds != b.seconds:
+			return cmp.Compare(b.seconds, a.seconds)
+		case a.nanoseconds != b.nanoseconds:
+			return cmp.Compare(b.nanoseconds, a.nanoseconds)
 		}
-		return ByName(b.Path, a.Path)
+		return ByName(files[b.at].path(), files[a.at].path())
 	})
+	out := make([]sessionFile, len(files))
+	for i, t := range times {
+		out[i] = files[t.at]
+	}
+	return out
 }
 
 // ByName compares two paths by their base names, then as a whole.

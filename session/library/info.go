@@ -68,7 +68,7 @@ func describeFile(fsys afero.Fs, path string, root Root, now time.Time, text boo
 		return Info{}, disk.Fault("open", path, err)
 	}
 	d := describer{fs: fsys, text: text}
-	i, err := d.describe(sessionFile{Path: path, Info: stat, Root: root}, nil)
+	i, err := d.describe(fileAt(path, root, stat), nil)
 	if err == nil {
 		i.wordTimes(now)
 	}
@@ -84,9 +84,22 @@ type describer struct {
 
 // sessionFile is a file of a listing before it is opened.
 type sessionFile struct {
-	Path string
+	dir  *folder
+	name string
+	at   string // the path as it was given; "" for the name in dir
 	Info os.FileInfo
-	Root Root
+}
+
+// fileAt is the session file at path in a root.
+func fileAt(path string, root Root, info os.FileInfo) sessionFile {
+	return sessionFile{dir: &folder{root: root}, name: filepath.Base(path), at: path, Info: info}
+}
+
+func (f *sessionFile) path() string {
+	if f.at != "" || f.dir.path == "" {
+		return f.at
+	}
+	return filepath.Join(f.dir.path, f.name)
 }
 
 // errNotWanted is the error of describe for a file that keep rejected.
@@ -95,12 +108,12 @@ var errNotWanted = errors.New("session: not wanted")
 // describe describes one file; its times are not yet formatted. keep, if not nil, decides from the header whether
 // the rest is worth reading.
 func (d *describer) describe(file sessionFile, keep func(session.Header) bool) (Info, error) {
-	f, err := d.fs.Open(file.Path)
+	f, err := d.fs.Open(file.path())
 	if err != nil {
-		return Info{}, disk.Fault("open", file.Path, err)
+		return Info{}, disk.Fault("open", file.path(), err)
 	}
 	defer f.Close()
-	s := survey{guess: file.Root.Dialect == session.Xcsh}
+	s := survey{guess: file.dir.root.Dialect == session.Xcsh}
 	var texts []string
 	if d.text {
 		s.say = func(text string) { texts = append(texts, text) }
@@ -115,11 +128,11 @@ func (d *describer) describe(file sessionFile, keep func(session.Header) bool) (
 	size, err := s.scan(f, halt, s.add)
 	switch {
 	case err != nil:
-		return Info{}, disk.Fault("read", file.Path, err)
+		return Info{}, disk.Fault("read", file.path(), err)
 	case !wanted:
 		return Info{}, errNotWanted
 	case !s.found:
-		return Info{}, NoHeaderFault(file.Path, size)
+		return Info{}, NoHeaderFault(file.path(), size)
 	}
 	i := d.info(file, &s)
 	i.AllText = strings.Join(texts, " ")
@@ -140,7 +153,7 @@ func DescribeOpen(d *session.Document, path string, now time.Time) (Info, error)
 		s.add(session.Value{Raw: line, Env: env})
 	}
 	s.leaves = s.links.leaves()
-	i := (&describer{}).info(sessionFile{Path: path, Root: Root{Dialect: d.Dialect()}}, &s)
+	i := (&describer{}).info(fileAt(path, Root{Dialect: d.Dialect()}, nil), &s)
 	at, err := d.LastActivity()
 	if err != nil {
 		return Info{}, err
@@ -158,7 +171,7 @@ func (i *Info) wordTimes(now time.Time) {
 func (d *describer) info(file sessionFile, s *survey) Info {
 	h := s.header
 	i := Info{
-		Path: file.Path, ID: h.ID, Cwd: h.Cwd, ParentSession: h.ParentSession,
+		Path: file.path(), ID: h.ID, Cwd: h.Cwd, ParentSession: h.ParentSession,
 		FirstMessage: s.first, MessageCount: s.messages, Entries: s.entries,
 		Branches: s.branches(), DamagedLines: s.lost,
 		Created: session.ISOTime(h.Timestamp),
@@ -166,10 +179,10 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 	if file.Info != nil {
 		i.Size, i.ModTime = file.Info.Size(), file.Info.ModTime()
 	}
-	origin := s.origin(file.Root.Dialect)
+	origin := s.origin(file.dir.root.Dialect)
 	i.Origin = origin.String()
 	i.Title, i.HasTitle = s.title(origin)
-	i.Name = shortName(fullName(i.Title, s.prompt, h.ID, filepath.Base(file.Path)))
+	i.Name = shortName(fullName(i.Title, s.prompt, h.ID, filepath.Base(file.path())))
 	if i.FirstMessage == "" {
 		i.FirstMessage = noMessages
 	}

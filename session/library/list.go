@@ -38,10 +38,17 @@ type ListOptions struct {
 	// first; see [Match].
 	Query string
 
+	// Skip is the number of sessions left out at the beginning of the list, and Limit that of the
+	// sessions of the result, 0 for all. Only, if set, is the path of the only session of the result.
+	// The time that a list takes depends mainly on the number of these sessions, the files that
+	// are not in the cache aside.
+	Skip, Limit int
+	Only        string
+
 	// Progress, when set, is called after each file, never twice at a time.
 	Progress func(done, total int)
 
-	// Each, if set and there is no query, is called with every session of the list in its
+	// Each, if set and there is no query, is called with every session of the result in its
 	// order, as soon as those before it are known, never concurrently.
 	Each func(Info)
 }
@@ -82,35 +89,30 @@ func (f Finder) describeBriefly(path string) (Info, error) {
 }
 
 func (f Finder) list(ctx context.Context, folders []folder, opts ListOptions, own owner) ([]Info, []session.Problem, error) {
-	l := listing{f: f, opts: opts, folders: folders, query: parseQuery(opts.Query), everywhere: own.all && len(folders) > 1}
-	files, problems := f.filesIn(folders)
-	if err := l.look(ctx, files); err != nil {
-		return nil, nil, err
+	l := listing{f: f, opts: opts, own: own, whole: true, query: parseQuery(opts.Query), everywhere: own.all && len(folders) > 1}
+	problems, err := l.look(ctx, folders, nil)
+	defer l.close()
+	if err == nil {
+		err = l.run(ctx)
 	}
-	if !own.all {
-		l.keep = func(_ int, h session.Header) bool { return own.has(h.Cwd) }
-	}
-	results, err := l.run(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	shown := make([]*described, 0, len(results))
-	for i := range results {
-		if r := &results[i]; r.err != nil {
-			problems = append(problems, listProblem(r.err)...)
-		}
-		if r := &results[i]; r.listed {
-			shown = append(shown, r)
+	page, err := l.page(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range l.found {
+		if err := l.found[i].err; err != nil {
+			problems = append(problems, listProblem(err)...)
 		}
 	}
 	slices.SortFunc(problems, func(a, b session.Problem) int { return strings.Compare(a.Message, b.Message) })
-	if l.query != nil {
-		slices.SortStableFunc(shown, byMatch)
+	infos := make([]Info, len(page))
+	for i, o := range page {
+		infos[i] = *o.info
 	}
-	infos := make([]Info, len(shown))
-	for i, r := range shown {
-		infos[i] = r.info
-	}
+	l.remember()
 	return infos, problems, nil
 }
 

@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,140 +11,269 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/rows"
 )
 
 // listing describes many files: from the cache if it has their current state, otherwise by
-// reading them.
+// reading them. Of a file in the cache it decodes the description only if somebody will see it.
 type listing struct {
-	f       Finder
-	opts    ListOptions
-	folders []folder // whose session files are all in files; nil if files is only a part
-	keep    func(i int, h session.Header) bool
-	query   *query // nil: no search
+	f     Finder
+	opts  ListOptions
+	whole bool // files are all session files of folders
+	own   owner
+	match func(i int, h session.Header) bool // nil: all sessions of own are wanted
+	query *query                             // nil: no search
 
 	everywhere bool // files are of several working directories
 
-	now     time.Time     // before any file was inspected: a later change gets a later stamp
+	now     time.Time // before any file was inspected: a later change gets a later stamp
+	folders []folder
 	files   []sessionFile // regular ones, in the order of the list
-	cache   *listCache    // nil: none
-	records []string      // of files, for the cache
-	gained  atomic.Int64
-	results []described
+	cache   *rows.File    // nil: none
+	found   []found       // by file
 
 	mu   sync.Mutex // also keeps Progress and Each from overlapping
 	done []bool     // by file; guarded by mu
 	told int        // files that were passed to Each or are not listed; guarded by mu
+	seen int        // listed ones of them; guarded by mu
 	n    int        // files done; guarded by mu
 }
 
-// described is the result for one file.
-type described struct {
-	info   Info
+// found is the result for one file.
+type found struct {
+	row    rows.Row // of the file's current state, if the cache has it
+	fresh  *rows.Facts
+	key    uint64 // hash of the slug without a number
+	info   *Info  // nil until it is needed
 	err    error
 	listed bool    // the list shows it
 	score  float64 // of the query; the lower the better
 }
 
-// look inspects the files, and meanwhile reads the cache.
-func (l *listing) look(ctx context.Context, files []sessionFile) (err error) {
-	l.now = l.f.now()
+// look inspects the session files of folders whose names fit, and meanwhile reads the cache. want
+// may be nil.
+func (l *listing) look(ctx context.Context, folders []folder, want func(name string) bool) (problems []session.Problem, err error) {
+	l.now, l.folders = l.f.now(), folders
 	var cache sync.WaitGroup
-	if l.f.CacheDir != "" && !l.opts.AllText && len(files) > 0 {
-		cache.Go(func() { l.cache = openListCache(l.f.Fs, l.f.CacheDir) })
+	if l.f.CacheDir != "" && !l.opts.AllText {
+		cache.Go(func() { l.cache = rows.Open(l.f.Fs, l.f.cachePath()) })
 	}
-	l.files, err = l.f.regularFiles(ctx, files)
-	sortFiles(l.files)
+	l.files, problems, err = l.f.regularIn(ctx, folders, want)
+	l.files = sorted(l.files)
 	cache.Wait()
-	return err
+	if l.cache != nil {
+		for i := range folders {
+			folders[i].rows = l.cache.Dir(folders[i].key())
+		}
+	}
+	return problems, err
+}
+
+// close ends the use of the cache.
+func (l *listing) close() {
+	if l.cache != nil {
+		l.cache.Close()
+	}
+}
+
+// slugs reports whether sessions get slugs: only if all that may have the same are known. With
+// Each, infos are passed on before.
+func (l *listing) slugs() bool { return l.whole && (l.opts.Each == nil || l.query != nil) }
+
+// lazy reports whether only some of the sessions will be shown.
+func (l *listing) lazy() bool {
+	return l.query == nil && l.match == nil && (l.opts.Limit > 0 || l.opts.Skip > 0 || l.opts.Only != "")
 }
 
 // run describes the files. Between files, and between the lines of a long one, it checks
 // whether ctx is done; the error is then of kind cancelled.
-func (l *listing) run(ctx context.Context) ([]described, error) {
-	l.results = make([]described, len(l.files))
-	l.records = make([]string, len(l.files))
+func (l *listing) run(ctx context.Context) error {
+	if l.cache != nil && !l.lazy() {
+		l.cache.Preload(len(l.files))
+	}
+	l.found = make([]found, len(l.files))
 	if l.opts.Each != nil {
 		l.done = make([]bool, len(l.files))
 	}
-	// With Each, infos are passed on before all files with the same slug are known.
-	slugs := l.folders != nil && (l.opts.Each == nil || l.query != nil)
-	err := InParallel(ctx, len(l.files), func() func(int) {
-		d := describer{fs: l.f.Fs, text: l.opts.AllText, stop: func() bool { return ctx.Err() != nil }}
+	return InParallel(ctx, len(l.files), func() func(int) {
+		w := l.newWorker(ctx)
 		return func(i int) {
-			l.describe(&d, i)
-			l.search(&d, i)
-			if r := &l.results[i]; r.listed {
-				r.info.wordTimes(l.now)
+			if !w.recall(i) {
+				w.read(i)
 			}
-			if r := &l.results[i]; slugs && r.err == nil {
-				r.info.Slug = Slug(r.info.Title, r.info.ID)
+			if !l.lazy() {
+				w.fill(i)
+				w.search(i)
 			}
-			l.tell(i)
+			w.tell(i)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
-	if slugs {
-		l.numberSlugs()
-	}
-	if l.cache != nil && l.folders != nil && l.gained.Load() > 0 {
-		l.cache.save(l.folders, l.files, l.records, l.now)
-	}
-	return l.results, nil
 }
 
-// describe describes file i.
-func (l *listing) describe(d *describer, i int) {
-	file, r := l.files[i], &l.results[i]
-	defer func() { r.listed = r.err == nil && (r.info.MessageCount > 0 || l.opts.IncludeEmpty) }()
-	now, rested := disk.StampOf(file.Info, l.now)
-	if l.recall(i, now) {
-		return
+// page returns the sessions that the list shows, in their order, with their descriptions.
+func (l *listing) page(ctx context.Context) ([]*found, error) {
+	var shown []int
+	for i := range l.found {
+		if l.found[i].listed && (l.opts.Only == "" || l.files[i].path() == l.opts.Only) {
+			shown = append(shown, i)
+		}
 	}
-	var want func(session.Header) bool
-	if l.keep != nil {
-		want = func(h session.Header) bool { return l.keep(i, h) }
+	if l.query != nil {
+		slices.SortStableFunc(shown, func(a, b int) int { return byMatch(&l.found[a], &l.found[b]) })
 	}
-	r.info, r.err = d.describe(file, want)
-	if l.cache == nil || !rested || d.stop() || r.err != nil && !fault.Is(r.err, fault.Damaged) {
-		return
+	shown = l.opts.cut(shown)
+	if l.lazy() {
+		err := InParallel(ctx, len(shown), func() func(int) {
+			w := l.newWorker(ctx)
+			return func(n int) { w.fill(shown[n]) }
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	record := recordOf(file, now, r.info, r.err == nil)
-	if raw := record.append(nil); len(raw) <= maxRecord {
-		l.records[i] = string(raw)
-		l.gained.Add(1)
+	if l.slugs() {
+		l.numberSlugs(ctx, shown)
 	}
+	page := make([]*found, 0, len(shown))
+	for _, i := range shown {
+		if l.found[i].listed { // it may have gone meanwhile
+			page = append(page, &l.found[i])
+		}
+	}
+	return page, nil
 }
 
-// recall describes file i from the cache, if that has its current state.
-func (l *listing) recall(i int, now disk.Stamp) bool {
-	if l.cache == nil {
+// cut returns the part of a list that is asked for.
+func (o ListOptions) cut(list []int) []int {
+	list = list[min(max(o.Skip, 0), len(list)):]
+	if o.Limit > 0 {
+		list = list[:min(o.Limit, len(list))]
+	}
+	return list
+}
+
+// remember stores what was found out in the cache. A failure is ignored: a later list does it.
+func (l *listing) remember() {
+	if l.cache == nil || !l.whole {
+		return
+	}
+	u := rows.Update{Now: l.now}
+	for i := range l.found {
+		switch o := &l.found[i]; {
+		case o.fresh != nil:
+			u.New = append(u.New, *o.fresh)
+		case o.row.Found():
+			u.Kept = append(u.Kept, o.row)
+		}
+	}
+	if len(u.New) == 0 {
+		return
+	}
+	for _, d := range l.folders {
+		u.Listed = append(u.Listed, d.key())
+	}
+	_ = l.cache.Save(u)
+}
+
+// worker describes files on one processor.
+type worker struct {
+	*listing
+	d    describer
+	owns map[string]bool // by working directory; resolving links takes longer than the list
+}
+
+func (l *listing) newWorker(ctx context.Context) worker {
+	return worker{l, describer{fs: l.f.Fs, text: l.opts.AllText, stop: func() bool { return ctx.Err() != nil }}, map[string]bool{}}
+}
+
+// has is owner.has.
+func (w worker) has(cwd string) bool {
+	if w.own.all {
+		return true
+	}
+	owns, known := w.owns[cwd]
+	if !known {
+		owns = w.own.has(cwd)
+		w.owns[cwd] = owns
+	}
+	return owns
+}
+
+// recall takes what a list needs to know of file i from the cache, if that has its current state.
+func (w worker) recall(i int) bool {
+	if w.cache == nil {
 		return false
 	}
-	file, r := l.files[i], &l.results[i]
-	raw, ok := l.cache.find(file.Path)
-	if !ok {
+	file, o := &w.files[i], &w.found[i]
+	row := file.dir.rows.Find(file.name)
+	if !row.Found() {
 		return false
 	}
-	record, ok := readRecord(raw)
-	if !ok || record.stamp != now || record.root != file.Root.Dialect {
+	flags := recordFlags(row.Flags())
+	if now, _ := disk.StampOf(file.Info, w.now); row.Stamp() != now || flags.root() != file.dir.root.Dialect {
 		return false
 	}
-	l.records[i] = raw
+	o.row, o.key = row, row.Key()
 	switch {
-	case !record.header:
-		r.err = NoHeaderFault(file.Path, now.Size)
-	case l.keep != nil && !l.keep(i, session.Header{ID: record.info.ID, Cwd: record.info.Cwd}):
-		r.err = errNotWanted
-	default:
-		r.info = record.describe(file)
+	case flags&recordHeader == 0:
+		o.err = NoHeaderFault(file.path(), file.Info.Size())
+	case !w.has(row.Group()):
+		o.err = errNotWanted
+	case w.match != nil:
+		if w.fill(i); o.err == nil && !w.match(i, session.Header{ID: o.info.ID, Cwd: o.info.Cwd}) {
+			o.err = errNotWanted
+		}
+	}
+	if o.row.Found() { // fill may have read the file instead
+		o.listed = o.err == nil && (flags&recordMessages != 0 || w.opts.IncludeEmpty)
 	}
 	return true
 }
 
+// fill makes the description of file i, if it is a session that is wanted.
+func (w worker) fill(i int) {
+	file, o := &w.files[i], &w.found[i]
+	if o.err == nil && o.info == nil {
+		if text, ok := w.cache.Text(o.row); ok {
+			if record, ok := readRecord(string(text), file.Info.Size()); ok && record.fits(file, o.row) {
+				info := record.describe(file)
+				o.info = &info
+			}
+		}
+		if o.info == nil { // the text is damaged
+			o.row = rows.Row{}
+			w.read(i)
+		}
+	}
+	if o.err == nil && o.info.TimeAgo == "" {
+		o.info.wordTimes(w.now)
+		if w.slugs() {
+			o.info.Slug = Slug(o.info.Title, o.info.ID)
+		}
+	}
+}
+
+// read describes file i by reading it.
+func (w worker) read(i int) {
+	file, o := &w.files[i], &w.found[i]
+	now, rested := disk.StampOf(file.Info, w.now)
+	info, err := w.d.describe(*file, func(h session.Header) bool {
+		return w.has(h.Cwd) && (w.match == nil || w.match(i, h))
+	})
+	o.err = err
+	if err == nil {
+		o.info, o.key = &info, rows.Hash(Slug(info.Title, info.ID))
+	}
+	o.listed = err == nil && (info.MessageCount > 0 || w.opts.IncludeEmpty)
+	if w.cache == nil || !rested || w.d.stop() || err != nil && !fault.Is(err, fault.Damaged) {
+		return
+	}
+	o.fresh = factsOf(file, now, info, o.key, err == nil)
+}
+
 // tell notifies the caller that file i is done.
-func (l *listing) tell(i int) {
+func (w worker) tell(i int) {
+	l := w.listing
 	if l.opts.Progress == nil && l.opts.Each == nil {
 		return
 	}
@@ -157,9 +287,22 @@ func (l *listing) tell(i int) {
 		return
 	}
 	for l.done[i] = true; l.told < len(l.done) && l.done[l.told]; l.told++ {
-		if r := &l.results[l.told]; r.listed {
-			l.opts.Each(r.info)
-		}
+		w.tellNextLocked()
+	}
+}
+
+// tellNextLocked passes the next file to Each, if it is in the list.
+func (w worker) tellNextLocked() {
+	o, l := &w.found[w.told], w.listing
+	if !o.listed {
+		return
+	}
+	l.seen++
+	if n := l.seen - l.opts.Skip; n <= 0 || l.opts.Limit > 0 && n > l.opts.Limit {
+		return
+	}
+	if w.fill(l.told); o.listed {
+		l.opts.Each(*o.info)
 	}
 }
 

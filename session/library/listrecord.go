@@ -2,59 +2,69 @@ package library
 
 import (
 	"encoding/binary"
-	"path/filepath"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/rows"
 )
 
-// listRecord is what the cache of listings holds of one file: its description, and its
-// stamp at that time.
+// listRecord is what the cache of listings holds of one file. What a list needs of every file is
+// in its row: the stamp, the flags, the working directory as the group, and the hash of the slug
+// as the key. The rest, for those that are shown, is the row's text:
 //
-//	name, size, mtime, ctime, inode          which file, as it was
-//	dialect of the root, dialect of the file
-//	flags                                    1: there is a header, 2: there is a title
+//	name of the file, dialect of the file
 //	id, cwd, title, name, first message, created, parent session
 //	messages, entries, branches, damaged lines
 //
-// Numbers are varints, texts have their length before them. A file without a header
-// ends with its flags.
+// Numbers are varints, texts have their length before them. A file without a header has no text.
 type listRecord struct {
-	name   string
-	stamp  disk.Stamp
-	root   session.Dialect
-	header bool
-	info   Info // without the fields that follow from the path, the stamp and the time of the listing
+	name string
+	info Info // without the fields that follow from the path, the stamp and the time of the listing
 }
 
+// recordFlags are the flags of a row. The lowest bits are the dialect of the root.
+type recordFlags uint16
+
 const (
-	recordHeader = 1 << iota
-	recordTitle
+	recordRoot     recordFlags = 1<<4 - 1
+	recordHeader   recordFlags = 1 << 4 // there is a header
+	recordMessages recordFlags = 1 << 5 // there are messages
 )
 
-// maxRecord is the longest record kept, in bytes. A longer one has a first message that
+func (f recordFlags) root() session.Dialect { return session.Dialect(f & recordRoot) }
+
+// maxRecord is the longest text kept, in bytes. A longer one has a first message that
 // is a file of its own.
 const maxRecord = 64 << 10
 
+// factsOf returns the row of a file that was described; hasHeader reports whether that
+// succeeded. It is nil if it would be too long. key is the hash of the slug.
+func factsOf(file *sessionFile, s disk.Stamp, i Info, key uint64, hasHeader bool) *rows.Facts {
+	facts := &rows.Facts{Dir: file.dir.key(), Name: file.name, Stamp: s, Flags: uint16(file.dir.root.Dialect)}
+	if !hasHeader {
+		return facts
+	}
+	flags := recordHeader
+	if i.MessageCount > 0 {
+		flags |= recordMessages
+	}
+	facts.Flags |= uint16(flags)
+	facts.Key, facts.Group = key, i.Cwd
+	facts.Text = (&listRecord{name: file.name, info: i}).append(nil)
+	if len(facts.Text) > maxRecord {
+		return nil
+	}
+	return facts
+}
+
 func (r *listRecord) append(b []byte) []byte {
-	b = appendText(b, r.name)
-	b = binary.AppendVarint(b, r.stamp.Size)
-	b = binary.AppendVarint(b, r.stamp.Mtime)
-	b = binary.AppendVarint(b, r.stamp.Ctime)
-	b = binary.AppendUvarint(b, r.stamp.Inode)
-	origin, _ := session.ParseDialect(r.info.Origin)
-	flags := byte(0)
-	if r.header {
-		flags |= recordHeader
-	}
-	if r.info.HasTitle {
-		flags |= recordTitle
-	}
-	b = append(b, byte(r.root), byte(origin), flags)
-	if !r.header {
-		return b
-	}
 	i := &r.info
+	origin, _ := session.ParseDialect(i.Origin)
+	titled := byte(0)
+	if i.HasTitle {
+		titled = 1
+	}
+	b = append(appendText(b, r.name), byte(origin), titled)
 	for _, text := range [...]string{i.ID, i.Cwd, i.Title, i.Name, i.FirstMessage, i.Created, i.ParentSession} {
 		b = appendText(b, text)
 	}
@@ -64,41 +74,35 @@ func (r *listRecord) append(b []byte) []byte {
 	return b
 }
 
-// readRecord reads a record. ok is false if raw is not exactly one record, or if its
-// values are impossible.
-func readRecord(raw string) (r listRecord, ok bool) {
+// readRecord reads a record of a file of the given size. ok is false if raw is not exactly one
+// record, or if its values are impossible.
+func readRecord(raw string, size int64) (r listRecord, ok bool) {
 	c := recordReader{rest: raw}
 	r.name = c.text()
-	r.stamp = disk.Stamp{Size: c.number(), Mtime: c.number(), Ctime: c.number(), Inode: c.unsigned()}
-	var origin session.Dialect
-	r.root, origin = session.Dialect(c.octet()), session.Dialect(c.octet())
-	flags := c.octet()
-	r.header, r.info.HasTitle = flags&recordHeader != 0, flags&recordTitle != 0
-	r.info.Origin = origin.String()
-	if r.header {
-		i := &r.info
-		for _, text := range [...]*string{&i.ID, &i.Cwd, &i.Title, &i.Name, &i.FirstMessage, &i.Created, &i.ParentSession} {
-			*text = c.text()
-		}
-		for _, n := range [...]*int{&i.MessageCount, &i.Entries, &i.Branches, &i.DamagedLines} {
-			*n = c.count(r.stamp.Size)
-		}
+	origin, titled := session.Dialect(c.octet()), c.octet()
+	i := &r.info
+	i.Origin, i.HasTitle = origin.String(), titled == 1
+	for _, text := range [...]*string{&i.ID, &i.Cwd, &i.Title, &i.Name, &i.FirstMessage, &i.Created, &i.ParentSession} {
+		*text = c.text()
 	}
-	return r, !c.bad && c.rest == "" && r.root <= session.Omp && origin <= session.Omp &&
-		r.info.MessageCount <= r.info.Entries && r.info.Branches <= r.info.Entries
+	for _, n := range [...]*int{&i.MessageCount, &i.Entries, &i.Branches, &i.DamagedLines} {
+		*n = c.count(size)
+	}
+	return r, !c.bad && c.rest == "" && origin <= session.Omp && titled <= 1 &&
+		i.MessageCount <= i.Entries && i.Branches <= i.Entries
+}
+
+// fits reports whether r is the record of the file and agrees with its row.
+func (r *listRecord) fits(file *sessionFile, row rows.Row) bool {
+	messages := recordFlags(row.Flags())&recordMessages != 0
+	return r.name == file.name && r.info.Cwd == row.Group() && messages == (r.info.MessageCount > 0)
 }
 
 // describe makes an Info of r; its times are not yet formatted.
-func (r *listRecord) describe(file sessionFile) Info {
+func (r *listRecord) describe(file *sessionFile) Info {
 	i := r.info
-	i.Path, i.Size, i.ModTime = file.Path, r.stamp.Size, file.Info.ModTime()
+	i.Path, i.Size, i.ModTime = file.path(), file.Info.Size(), file.Info.ModTime()
 	return i
-}
-
-// recordOf is the record of a file that was described; hasHeader reports whether that
-// succeeded.
-func recordOf(file sessionFile, s disk.Stamp, i Info, hasHeader bool) listRecord {
-	return listRecord{name: filepath.Base(file.Path), stamp: s, root: file.Root.Dialect, header: hasHeader, info: i}
 }
 
 func appendText(b []byte, s string) []byte {

@@ -37,8 +37,7 @@ type Lost struct {
 // Differs: the originals show such sessions nowhere, or in another project's list.
 func (f Finder) Lost(ctx context.Context) ([]Lost, []session.Problem, error) {
 	l := loss{f: f, shown: map[string]map[string]bool{}, exists: map[string]bool{}, real: map[string]string{}}
-	files, problems := f.filesIn(f.allFolders(""))
-	files, err := f.regularFiles(ctx, files)
+	files, problems, err := f.regularIn(ctx, f.allFolders(""), nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +70,7 @@ type loss struct {
 // judge reports whether the session in file is lost. An error can only come from reading
 // it.
 func (l *loss) judge(file sessionFile) (lost Lost, is bool, err error) {
-	lost.Path = file.Path
+	lost.Path = file.path()
 	var found bool
 	if lost.Cwd, found, err = l.cwd(file); err != nil {
 		return lost, false, err
@@ -79,32 +78,32 @@ func (l *loss) judge(file sessionFile) (lost Lost, is bool, err error) {
 	switch {
 	case !found:
 		lost.Reason = lostHeader
-		lost.Advice = fmt.Sprintf("Copy the readable part to a new file: xcsh-ls doctor %q --salvage NEW.jsonl", file.Path)
+		lost.Advice = fmt.Sprintf("Copy the readable part to a new file: xcsh-ls doctor %q --salvage NEW.jsonl", file.path())
 		return lost, true, nil
 	case lost.Cwd == "":
 		// It belongs to the directory it is in, so that only a session outside of all directories
 		// is lost.
-		is = l.f.SessionDir == "" && cleanPath(filepath.Dir(file.Path)) == cleanPath(file.Root.Sessions)
+		is = l.f.SessionDir == "" && cleanPath(filepath.Dir(file.path())) == cleanPath(file.dir.root.Sessions)
 		lost.Reason = lostPlace
 	case !l.dirExists(lost.Cwd):
 		is, lost.Reason = true, lostCwd
-	case l.f.SessionDir == "" && !l.isShown(lost.Cwd, filepath.Dir(file.Path)):
+	case l.f.SessionDir == "" && !l.isShown(lost.Cwd, filepath.Dir(file.path())):
 		is, lost.Reason = true, lostPlace
 	}
-	lost.Advice = lost.moveAdvice(file.Root.Dialect)
+	lost.Advice = lost.moveAdvice(file.dir.root.Dialect)
 	return lost, is, nil
 }
 
 // cwd reads the working directory off a session's header.
 func (l *loss) cwd(file sessionFile) (cwd string, found bool, err error) {
-	head, err := readHead(l.f.Fs, file.Path)
+	head, err := readHead(l.f.Fs, file.path())
 	if err == nil && head.found {
 		return head.header.Cwd, true, nil
 	}
 	if err == nil {
 		// A header may come later than the part that is read to name a session.
 		var info Info
-		if info, err = l.f.Describe(file.Path); err == nil {
+		if info, err = l.f.Describe(file.path()); err == nil {
 			return info.Cwd, true, nil
 		}
 	}

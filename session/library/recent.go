@@ -49,11 +49,11 @@ func (f Finder) Recent(ctx context.Context, cwd string, limit int) ([]RecentInfo
 	}
 	recent := []RecentInfo{}
 	err := f.newest(ctx, cwd, f.Roots, func(file sessionFile, s *survey) bool {
-		title := s.newestTitle(f.Fs, file.Path)
-		name := fullName(title, s.prompt, s.header.ID, filepath.Base(file.Path))
+		title := s.newestTitle(f.Fs, file.path())
+		name := fullName(title, s.prompt, s.header.ID, filepath.Base(file.path()))
 		mod := file.Info.ModTime()
 		recent = append(recent, RecentInfo{
-			Path: file.Path, Name: shortName(name), FullName: name,
+			Path: file.path(), Name: shortName(name), FullName: name,
 			TimeAgo: timeAgo(mod, f.now()), ID: s.header.ID, ModTime: mod,
 		})
 		return len(recent) < limit
@@ -72,7 +72,7 @@ func (f Finder) MostRecent(ctx context.Context, cwd string) (path string, ok boo
 		}
 	}
 	err = f.newest(ctx, cwd, own, func(file sessionFile, _ *survey) bool {
-		path, ok = file.Path, true
+		path, ok = file.path(), true
 		return false
 	})
 	return path, ok, err
@@ -85,16 +85,15 @@ func (f Finder) newest(ctx context.Context, cwd string, roots []Root, use func(s
 	if err != nil {
 		return err
 	}
-	files, err := f.regularFiles(ctx, f.namesIn(folders))
+	files, _, err := f.regularIn(ctx, folders, nil)
 	if err != nil {
 		return err
 	}
-	sortFiles(files)
-	for _, file := range files {
+	for _, file := range sorted(files) {
 		if err := cancelled(ctx); err != nil {
 			return err
 		}
-		s, err := readHead(f.Fs, file.Path)
+		s, err := readHead(f.Fs, file.path())
 		if err != nil || !s.found || !own.has(s.header.Cwd) {
 			continue
 		}

@@ -201,12 +201,10 @@ type hit struct {
 // so that only matching ones are opened; the others are read only if nothing matches that
 // way, for their titles and for ids that differ from the name.
 func (m matcher) in(ctx context.Context, folders []folder, own owner) ([]Info, int, error) {
-	likely := slices.DeleteFunc(m.f.namesIn(folders), func(f sessionFile) bool {
-		return m.byName(filepath.Base(f.Path)) == noMatch && isConventionalName(filepath.Base(f.Path))
-	})
-	hits, damaged, err := m.read(ctx, likely, nil, own)
+	likely := func(name string) bool { return m.byName(name) != noMatch || !isConventionalName(name) }
+	hits, damaged, err := m.read(ctx, folders, likely, own)
 	if err == nil && len(hits) == 0 {
-		hits, _, err = m.read(ctx, m.f.namesIn(folders), folders, own)
+		hits, _, err = m.read(ctx, folders, nil, own)
 	}
 	if err != nil {
 		return []Info{}, 0, err
@@ -227,35 +225,41 @@ func (m matcher) in(ctx context.Context, folders []folder, own owner) ([]Info, i
 	return infos, strongest, nil
 }
 
-// read describes those of files that match, by title too if they are all of folders.
-// damaged is the error of a file that matches by its name alone.
-func (m matcher) read(ctx context.Context, files []sessionFile, folders []folder, own owner) (hits []hit, damaged, err error) {
-	titles := folders != nil
-	l := listing{f: m.f, folders: folders, opts: ListOptions{IncludeEmpty: true}, everywhere: own.all && len(folders) > 1}
-	l.keep = func(i int, h session.Header) bool {
-		return own.has(h.Cwd) && (titles || m.byID(h.ID, filepath.Base(l.files[i].Path)) != noMatch)
+// read describes those sessions of folders that match: of files whose names are likely by their
+// ids and names, and by their titles too if likely is nil, which stands for all files. damaged is the
+// error of a file that matches by its name alone.
+func (m matcher) read(ctx context.Context, folders []folder, likely func(name string) bool, own owner) (hits []hit, damaged, err error) {
+	titles := likely == nil
+	l := listing{f: m.f, own: own, whole: titles, opts: ListOptions{IncludeEmpty: true}, everywhere: own.all && len(folders) > 1}
+	if !titles {
+		l.match = func(i int, h session.Header) bool { return m.byID(h.ID, l.files[i].name) != noMatch }
 	}
-	if err := l.look(ctx, files); err != nil {
-		return nil, nil, err
+	_, err = l.look(ctx, folders, likely)
+	defer l.close()
+	if err == nil {
+		err = l.run(ctx)
 	}
-	results, err := l.run(ctx)
+	if err == nil && titles {
+		_, err = l.page(ctx) // it gives them slugs
+		l.remember()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, r := range results {
-		base := filepath.Base(l.files[i].Path)
-		if fault.Is(r.err, fault.Damaged) && damaged == nil && m.byName(base) != noMatch {
-			damaged = r.err
+	for i := range l.found {
+		o, base := &l.found[i], l.files[i].name
+		if fault.Is(o.err, fault.Damaged) && damaged == nil && m.byName(base) != noMatch {
+			damaged = o.err
 		}
-		if r.err != nil {
+		if o.err != nil {
 			continue
 		}
-		c := m.byID(r.info.ID, base)
+		c := m.byID(o.info.ID, base)
 		if c == noMatch && titles {
-			c = m.byTitle(r.info.Title, r.info.Slug)
+			c = m.byTitle(o.info.Title, o.info.Slug)
 		}
-		if c <= wholeName || c != noMatch && r.info.MessageCount > 0 {
-			hits = append(hits, hit{c, r.info})
+		if c <= wholeName || c != noMatch && o.info.MessageCount > 0 {
+			hits = append(hits, hit{c, *o.info})
 		}
 	}
 	return hits, damaged, nil

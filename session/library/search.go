@@ -79,14 +79,14 @@ func isASCII(s string) bool {
 }
 
 // byMatch orders the best match first.
-func byMatch(a, b *described) int {
+func byMatch(a, b *found) int {
 	return cmp.Or(cmp.Compare(a.info.Match, b.info.Match), cmp.Compare(a.score, b.score))
 }
 
 // search sets how a listed session fits the query; a session that does not fit is removed
 // from the list.
-func (l *listing) search(d *describer, i int) {
-	r := &l.results[i]
+func (w worker) search(i int) {
+	l, r := w.listing, &w.found[i]
 	if l.query == nil || !r.listed {
 		return
 	}
@@ -97,7 +97,7 @@ func (l *listing) search(d *describer, i int) {
 		r.score, _ = l.query.score(unitsOf(told)) // a text with a word has its letters
 		return
 	}
-	said, err := l.query.hear(d, r.info, missing)
+	said, err := l.query.hear(&w.d, *r.info, missing)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		r.err = err
 	}

@@ -209,7 +209,7 @@ func TestLeftovers(t *testing.T) {
 func TestOnlyAnOlderVersionsCacheIsGarbage(t *testing.T) {
 	t.Parallel()
 	for head, old := range map[string]bool{
-		"xcsh-ls list 0\nrest": true, "xcsh-ls list 1\nrest": true, "xcsh-ls list 2\nrest": false, "xcsh-ls list 3\nrest": false, "xcsh-ls list 17\n": false,
+		"xcsh-ls list 0\nrest": true, "xcsh-ls list 1\nrest": true, "xcsh-ls list 2\nrest": true, "xcsh-ls list 3\nrest": false, "xcsh-ls list 4\nrest": false, "xcsh-ls list 17\n": false,
 		"": false, "xcsh-ls list": false, "something else": false, "xcsh-ls list x\n": false, "list 0\n": false,
 	} {
 		fs := afero.NewMemMapFs()

@@ -18,11 +18,20 @@ type Stamp struct {
 // resolution there is (FAT).
 const restFor = 2 * time.Second
 
+// numbered is the system's part of an info that does not come from package os.
+type numbered interface {
+	InodeAndChange() (inode uint64, ctime int64)
+}
+
 // StampOf returns the stamp of a file whose info was read at or after now. ok is false if
 // a later change could leave the stamp unchanged.
 func StampOf(info os.FileInfo, now time.Time) (s Stamp, ok bool) {
 	s = Stamp{Size: info.Size(), Mtime: info.ModTime().UnixNano()}
-	s.Inode, s.Ctime = inodeOf(info)
+	if n, ok := info.Sys().(numbered); ok {
+		s.Inode, s.Ctime = n.InodeAndChange()
+	} else {
+		s.Inode, s.Ctime = inodeOf(info)
+	}
 	rested := now.Add(-restFor)
 	// A time that does not fit into the number is unreliable.
 	exact := time.Unix(0, s.Mtime).Equal(info.ModTime())
