@@ -10,6 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // Snapshot has everything that a panel needs to draw a session from scratch. Events with a number
@@ -17,7 +18,8 @@ import (
 // in Messages.
 type Snapshot struct {
 	State      State             `json:"state"`
-	Messages   []SnapshotMessage `json:"messages" jsonschema:"The current context, as stored, oldest first."`
+	Messages   []paging.Message  `json:"messages" jsonschema:"The current context, as stored, oldest first. With last: its newest messages."`
+	Older      *paging.More      `json:"older,omitempty" jsonschema:"With last: the messages before these; absent if there are none."`
 	Partial    json.RawMessage   `json:"partial,omitempty" jsonschema:"The answer being written, so far."`
 	Tools      []ToolActivity    `json:"tools" jsonschema:"The tool calls of the running turn."`
 	Retry      *Retry            `json:"retry,omitempty" jsonschema:"The request that is being retried; absent if there is none."`
@@ -28,12 +30,6 @@ type Snapshot struct {
 	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context    ContextUsage      `json:"contextUsage"`
 	Seq        uint64            `json:"seq"`
-}
-
-// SnapshotMessage is one message of the context and the entry it comes from.
-type SnapshotMessage struct {
-	EntryID string          `json:"entryId"`
-	Message json.RawMessage `json:"message"`
 }
 
 // Queues are the messages that wait for the running turn.
@@ -49,14 +45,19 @@ type ContextUsage struct {
 	Percent       float64 `json:"percent,omitempty"`
 }
 
-// Snapshot describes the current state of the session. While a turn is running it is taken between
-// two events, if there is time for it.
-func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
+// Snapshot describes the current state of the session with all messages of its context. If these have more than
+// [paging.MaxAnswer] bytes, it returns a TooLarge error. While a turn is running the snapshot is taken between two events, if
+// there is time for it.
+func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) { return s.SnapshotLast(ctx, 0) }
+
+// SnapshotLast is [Session.Snapshot] with at most that many of the newest messages. It reads hardly more than these. 0
+// means all.
+func (s *Session) SnapshotLast(ctx context.Context, last int) (Snapshot, error) {
 	for try := 0; ; try++ {
 		log := s.current()
 		events := s.emitter(log.Header().ID)
 		at := events.now()
-		snap, err := s.snapshotOf(ctx, log)
+		snap, err := s.snapshotOf(ctx, log, last)
 		if s.current() != log && ctx.Err() == nil {
 			continue // another session is live now
 		}
@@ -74,30 +75,49 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 	}
 }
 
-func (s *Session) snapshotOf(ctx context.Context, log *session.Log) (Snapshot, error) {
+func (s *Session) snapshotOf(ctx context.Context, log *session.Log, last int) (Snapshot, error) {
 	state, err := s.stateIn(log)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	c, _, err := log.Context()
+	snap := Snapshot{State: state, Approvals: s.gate.Pending(), Background: s.background.Running()}
+	if last > 0 {
+		err = s.addNewest(ctx, &snap, log, last)
+	} else {
+		err = s.addContext(ctx, &snap, log)
+	}
 	if err != nil {
 		return Snapshot{}, err
-	}
-	snap := Snapshot{State: state, Messages: make([]SnapshotMessage, len(c.Messages)), Todos: todos(c.Messages), Approvals: s.gate.Pending(), Background: s.background.Running()}
-	for i, m := range c.Messages {
-		snap.Messages[i] = SnapshotMessage{EntryID: c.EntryIDs[i], Message: m}
 	}
 	steering, followUp := s.queue.Texts()
 	snap.Queues = Queues{Steering: steering, FollowUp: followUp}
 	snap.Foreign = s.foreignIn(log)
-	snap.Context = s.contextUsage(ctx, log, c)
 	return snap, nil
 }
 
-func (s *Session) contextUsage(ctx context.Context, log *session.Log, c session.Context) ContextUsage {
-	var u ContextUsage
-	u.Tokens, _ = compaction.Tokens(c.Messages)
-	if p, _, err := s.answering(ctx, log, c.State()); err == nil {
+// addContext adds all messages of the context, and the facts about them.
+func (s *Session) addContext(ctx context.Context, snap *Snapshot, log *session.Log) error {
+	if err := log.View(func(d *session.Document, leaf session.Leaf) error { return paging.CheckContext(d, leaf, "last") }); err != nil {
+		return err
+	}
+	c, _, err := log.Context()
+	if err != nil {
+		return err
+	}
+	snap.Messages = make([]paging.Message, len(c.Messages))
+	for i, m := range c.Messages {
+		snap.Messages[i] = paging.Message{EntryID: c.EntryIDs[i], Message: m}
+	}
+	snap.Todos = todos(c.Messages)
+	tokens, _ := compaction.Tokens(c.Messages)
+	snap.Context = s.contextUsage(ctx, log, tokens, c.State())
+	return nil
+}
+
+// contextUsage is how full a context of that many tokens makes the window of the model that its state names.
+func (s *Session) contextUsage(ctx context.Context, log *session.Log, tokens int, state session.ContextState) ContextUsage {
+	u := ContextUsage{Tokens: tokens}
+	if p, _, err := s.answering(ctx, log, state); err == nil {
 		u.ContextWindow = p.model.Window()
 		u.Percent = 100 * float64(u.Tokens) / float64(u.ContextWindow)
 	}
@@ -108,10 +128,17 @@ func (s *Session) contextUsage(ctx context.Context, log *session.Log, c session.
 // call. It is read from the branch, so that another branch has its own list.
 func todos(messages []json.RawMessage) json.RawMessage {
 	for _, m := range slices.Backward(messages) {
-		name, _ := rawjson.GetString(m, "toolName")
-		if name == "todo_write" && !rawjson.Truthy(rawjson.Get(m, "isError")) {
+		if isTodos(m) {
 			return rawjson.Get(m, "details", "phases")
 		}
 	}
 	return nil
 }
+
+// isTodos reports whether m is the result of a successful todo_write.
+func isTodos(m json.RawMessage) bool {
+	name, _ := rawjson.GetString(m, "toolName")
+	return name == todoTool && !rawjson.Truthy(rawjson.Get(m, "isError"))
+}
+
+const todoTool = "todo_write"

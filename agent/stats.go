@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -24,5 +25,6 @@ func StatsOf(d *session.Document) (Stats, error) {
 // ContextUsage is how full the window of the model is that the context names, or of the
 // default one.
 func (s *Session) ContextUsage(ctx context.Context, c session.Context) ContextUsage {
-	return s.contextUsage(ctx, s.current(), c)
+	tokens, _ := compaction.Tokens(c.Messages)
+	return s.contextUsage(ctx, s.current(), tokens, c.State())
 }

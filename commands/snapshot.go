@@ -5,6 +5,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 var snapshot = New(Spec{
@@ -17,12 +18,20 @@ var stats = New(Spec{
 	Doc: "Return the numbers of messages, tool calls and tokens, the cost, and how full the model's context window is.",
 }, runStats)
 
-func runSnapshot(ctx context.Context, env *Env, a Folder) (agent.Snapshot, error) {
-	live, err := env.live(ctx, a)
+// SnapshotArgs are the arguments of xcsh.snapshot.
+type SnapshotArgs struct {
+	Folder
+	Last *int `json:"last,omitempty" jsonschema:"Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages."`
+}
+
+func (a SnapshotArgs) check() error { return checkRange("last", a.Last, paging.MaxMessages) }
+
+func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot, error) {
+	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return agent.Snapshot{}, err
 	}
-	return live.Snapshot(ctx)
+	return live.SnapshotLast(ctx, valueOr(a.Last, 0))
 }
 
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {

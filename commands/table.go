@@ -17,6 +17,7 @@ var Default = NewTable(
 	existsSession,
 	state,
 	contextOf,
+	messages,
 	entries,
 	tree,
 	branch,

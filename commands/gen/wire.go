@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // method is a custom method and the types of its parameters and its result. result is nil for a notification.
@@ -45,6 +46,9 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[library.Info]():      "SessionInfo",
 	reflect.TypeFor[session.Context]():   "SessionContext",
 	reflect.TypeFor[session.Usage]():     "SessionUsage",
+	reflect.TypeFor[paging.Message]():    "SnapshotMessage",
+	reflect.TypeFor[paging.More]():       "MoreMessages",
+	reflect.TypeFor[paging.Hit]():        "MessageHit",
 	reflect.TypeFor[agent.State]():       "SessionState",
 	reflect.TypeFor[agent.Stats]():       "SessionStats",
 	reflect.TypeFor[provider.Ref]():      "ModelRef",
@@ -78,7 +82,7 @@ var wireEnums = []struct {
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,
 		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
-		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.Internal,
+		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.TooLarge, fault.Internal,
 	})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
 		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel,

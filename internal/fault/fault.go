@@ -38,6 +38,7 @@ const (
 	Provider        Kind = "provider"        // the model's service failed; data: status, retryAfterMs
 	Limit           Kind = "limit"           // a limit of the server ended the turn; data: limit
 	Cancelled       Kind = "cancelled"       // the user or the client cancelled
+	TooLarge        Kind = "tooLarge"        // the answer would be too large without a page; data: field
 	Internal        Kind = "internal"        // a bug
 )
 

@@ -149,6 +149,15 @@ export const commands: readonly Command[] = [
     needsTrust: false,
   },
   {
+    name: 'xcsh.messages',
+    title: 'Session Messages',
+    doc: 'Return a page of the messages of a session\'s conversation, or search them. The conversation is the context that xcsh.snapshot shows.',
+    input: '',
+    arg: 'query',
+    palette: false,
+    needsTrust: false,
+  },
+  {
     name: 'xcsh.entries',
     title: 'Session Entries',
     doc: 'Return the raw entries of a session in file order.',

@@ -11,7 +11,7 @@ export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
 
 export type BranchChoice = 'follow' | 'stay' | 'fork';
 
-export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'internal';
+export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'tooLarge' | 'internal';
 
 export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model';
 
@@ -42,6 +42,7 @@ export interface CommandMap {
   'xcsh.exists': { args: SubjectArgs; result: ExistsResult };
   'xcsh.state': { args: FolderArgs; result: SessionState };
   'xcsh.context': { args: ContextArgs; result: ContextResult };
+  'xcsh.messages': { args: MessagesArgs; result: MessagesResult };
   'xcsh.entries': { args: EntriesArgs; result: EntriesResult };
   'xcsh.tree': { args: SubjectArgs; result: TreeResult };
   'xcsh.branch': { args: BranchArgs; result: BranchResult };
@@ -70,7 +71,7 @@ export interface CommandMap {
   'xcsh.setMode': { args: SetModeArgs; result: SetModeResult };
   'xcsh.bash': { args: BashArgs; result: BashResult };
   'xcsh.stopBackground': { args: StopBackgroundArgs; result: StopBackgroundResult };
-  'xcsh.snapshot': { args: FolderArgs; result: Snapshot };
+  'xcsh.snapshot': { args: SnapshotArgs; result: Snapshot };
   'xcsh.stats': { args: SubjectArgs; result: SessionStats };
   'xcsh.artifacts': { args: ArtifactsArgs; result: ArtifactsResult };
   'xcsh.artifact': { args: ArtifactArgs; result: ArtifactResult };
@@ -622,6 +623,40 @@ export interface ContextResult {
   problems: Problem[] | null;
 }
 
+export interface MessagesArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** A cursor of an earlier result, for the page before or after it. */
+  cursor?: string;
+  /** Return the newest messages before that of this entry. */
+  before?: string;
+  /** Return the oldest messages after that of this entry. */
+  after?: string;
+  /** Return the message of this entry and those around it. */
+  around?: string;
+  /** The largest number of messages or hits, 1 to 500. Default: 100. */
+  limit?: number | null;
+  /** The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304. */
+  maxBytes?: number | null;
+  /** Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages. */
+  query?: string;
+}
+
+export interface MessagesResult {
+  /** Oldest first. */
+  messages: SnapshotMessage[] | null;
+  /** With query: the messages with the text, newest first. Absent if there are none. */
+  hits?: MessageHit[];
+  /** The messages before this page, or those that the search has not reached; absent if there are none. */
+  older?: MoreMessages | null;
+  /** The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them. */
+  newer?: MoreMessages | null;
+  /** The number of messages of the conversation. It may be too large, like a count. */
+  total: number;
+}
+
 export interface EntriesArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1004,10 +1039,19 @@ export interface StopBackgroundResult {
   id: string;
 }
 
+export interface SnapshotArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages. */
+  last?: number | null;
+}
+
 export interface Snapshot {
   state: SessionState;
-  /** The current context, as stored, oldest first. */
+  /** The current context, as stored, oldest first. With last: its newest messages. */
   messages: SnapshotMessage[] | null;
+  /** With last: the messages before these; absent if there are none. */
+  older?: MoreMessages | null;
   /** The answer being written, so far. */
   partial?: StoredMessage;
   /** The tool calls of the running turn. */
@@ -1312,6 +1356,27 @@ export interface SessionContext {
   modeData?: unknown;
 }
 
+export interface SnapshotMessage {
+  entryId: string;
+  message: StoredMessage;
+}
+
+export interface MessageHit {
+  entryId: string;
+  role: string;
+  /** The text around the first match, on one line. */
+  excerpt: string;
+  /** The place of the message in the conversation; that of the oldest is 0. */
+  index: number;
+}
+
+export interface MoreMessages {
+  /** Pass it to xcsh.messages. */
+  cursor: string;
+  /** The number of these messages. It may be too large, by entries that turn out to have no message. */
+  count: number;
+}
+
 export interface TreeNode {
   id: string;
   /** null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. */
@@ -1412,11 +1477,6 @@ export interface ModelItem {
 
 export interface OutputMeta {
   truncation: TruncationMeta;
-}
-
-export interface SnapshotMessage {
-  entryId: string;
-  message: StoredMessage;
 }
 
 export interface ToolActivity {

@@ -138,6 +138,15 @@ return {
     readonly = true,
   },
   {
+    name = "xcsh.messages",
+    title = "Session Messages",
+    doc = "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows.",
+    input = "",
+    arg = "query",
+    palette = false,
+    readonly = true,
+  },
+  {
     name = "xcsh.entries",
     title = "Session Entries",
     doc = "Return the raw entries of a session in file order.",

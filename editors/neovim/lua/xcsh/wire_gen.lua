@@ -9,7 +9,7 @@
 
 ---@alias xcsh.wire.BranchChoice 'follow'|'stay'|'fork'
 
----@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'internal'
+---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'tooLarge'|'internal'
 
 ---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'
 
@@ -254,6 +254,24 @@
 ---@field context xcsh.wire.SessionContext
 ---@field problems xcsh.wire.Problem[]|nil
 
+---@class xcsh.wire.MessagesArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field cursor? string A cursor of an earlier result, for the page before or after it.
+---@field before? string Return the newest messages before that of this entry.
+---@field after? string Return the oldest messages after that of this entry.
+---@field around? string Return the message of this entry and those around it.
+---@field limit? integer|nil The largest number of messages or hits, 1 to 500. Default: 100.
+---@field maxBytes? integer|nil The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304.
+---@field query? string Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages.
+
+---@class xcsh.wire.MessagesResult
+---@field messages xcsh.wire.SnapshotMessage[]|nil Oldest first.
+---@field hits? xcsh.wire.MessageHit[]|nil With query: the messages with the text, newest first. Absent if there are none.
+---@field older? xcsh.wire.MoreMessages|nil The messages before this page, or those that the search has not reached; absent if there are none.
+---@field newer? xcsh.wire.MoreMessages|nil The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them.
+---@field total integer The number of messages of the conversation. It may be too large, like a count.
+
 ---@class xcsh.wire.EntriesArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
@@ -488,9 +506,14 @@
 ---@class xcsh.wire.StopBackgroundResult
 ---@field id string
 
+---@class xcsh.wire.SnapshotArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field last? integer|nil Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages.
+
 ---@class xcsh.wire.Snapshot
 ---@field state xcsh.wire.SessionState
----@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first.
+---@field messages xcsh.wire.SnapshotMessage[]|nil The current context, as stored, oldest first. With last: its newest messages.
+---@field older? xcsh.wire.MoreMessages|nil With last: the messages before these; absent if there are none.
 ---@field partial? xcsh.wire.StoredMessage The answer being written, so far.
 ---@field tools xcsh.wire.ToolActivity[]|nil The tool calls of the running turn.
 ---@field retry? xcsh.wire.Retry|nil The request that is being retried; absent if there is none.
@@ -726,6 +749,20 @@
 ---@field mode string
 ---@field modeData? any
 
+---@class xcsh.wire.SnapshotMessage
+---@field entryId string
+---@field message xcsh.wire.StoredMessage
+
+---@class xcsh.wire.MessageHit
+---@field entryId string
+---@field role string
+---@field excerpt string The text around the first match, on one line.
+---@field index integer The place of the message in the conversation; that of the oldest is 0.
+
+---@class xcsh.wire.MoreMessages
+---@field cursor string Pass it to xcsh.messages.
+---@field count integer The number of these messages. It may be too large, by entries that turn out to have no message.
+
 ---@class xcsh.wire.TreeNode
 ---@field id string
 ---@field parentId string|nil null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent.
@@ -798,10 +835,6 @@
 
 ---@class xcsh.wire.OutputMeta
 ---@field truncation xcsh.wire.TruncationMeta
-
----@class xcsh.wire.SnapshotMessage
----@field entryId string
----@field message xcsh.wire.StoredMessage
 
 ---@class xcsh.wire.ToolActivity
 ---@field toolCallId string

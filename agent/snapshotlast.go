@@ -1,0 +1,100 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
+)
+
+// addNewest is addContext for the newest messages.
+func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Log, last int) error {
+	var tokens int
+	var state session.ContextState
+	err := log.View(func(d *session.Document, leaf session.Leaf) error {
+		c, err := paging.Open(d, leaf, s.m.cfg.Store.BlobsFor(log.Path()))
+		if err != nil {
+			return err
+		}
+		newest, err := c.Before(c.Len(), paging.Limits{Items: last, Bytes: paging.MaxBytes})
+		if err != nil {
+			return err
+		}
+		snap.Messages, snap.Older, state = newest.Messages, c.Older(newest.From), c.State.State()
+		if snap.Todos, err = newestTodos(d, c); err != nil {
+			return err
+		}
+		tokens, err = tokensOf(c)
+		return err
+	})
+	if err == nil {
+		snap.Context = s.contextUsage(ctx, log, tokens, state)
+	}
+	return err
+}
+
+// newestTodos is [todos] for a conversation. In a session without any call of the tool it reads nothing.
+func newestTodos(d *session.Document, c *paging.Conversation) (json.RawMessage, error) {
+	tally, err := d.Tally()
+	if err != nil || tally.Calls[todoTool] == 0 {
+		return nil, err
+	}
+	for place := c.Len() - 1; place >= 0; place-- {
+		if i := c.Places[place]; i >= 0 && d.Role(i) != "toolResult" {
+			continue
+		}
+		m, err := c.Message(place)
+		if err != nil {
+			return nil, err
+		}
+		if isTodos(m) {
+			return rawjson.Get(m, "details", "phases"), nil
+		}
+	}
+	return nil, nil
+}
+
+// headMessages is how many messages a context may have in front of those of its entries: notes, a system message and a summary.
+const headMessages = 3
+
+// tokensOf is [compaction.Tokens] for a conversation. It reads the messages from the newest one back to the last answer with a
+// count that still holds.
+func tokensOf(c *paging.Conversation) (tokens int, err error) {
+	var known []json.RawMessage // the summary of a compaction, which decides whether a count holds
+	for place := range min(c.Len(), headMessages) {
+		m, err := c.Message(place)
+		if err != nil {
+			return 0, err
+		}
+		if isSummary(m) {
+			known = append(known, m)
+			break
+		}
+	}
+	counts := true
+	for place := c.Len() - 1; place >= 0; place-- {
+		m, err := c.Message(place)
+		if err != nil {
+			return 0, err
+		}
+		if m == nil {
+			continue
+		}
+		counts = counts && !isSummary(m)
+		if counts {
+			if counted, holds := compaction.Tokens(append(known[:len(known):len(known)], m)); holds {
+				return tokens + counted, nil
+			}
+		}
+		tokens += compaction.Estimate(m)
+	}
+	return tokens, nil
+}
+
+func isSummary(m json.RawMessage) bool {
+	role, _ := rawjson.GetString(m, "role")
+	return role == "compactionSummary"
+}

@@ -1,0 +1,126 @@
+package commands
+
+import (
+	"context"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
+)
+
+var messages = New(Spec{
+	Name: "xcsh.messages", Title: "Session Messages", Flags: ReadOnly, Arg: "query",
+	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows.",
+}, runMessages)
+
+// MessagesArgs are the arguments of xcsh.messages.
+type MessagesArgs struct {
+	Subject
+	Cursor   string `json:"cursor,omitempty" jsonschema:"A cursor of an earlier result, for the page before or after it."`
+	Before   string `json:"before,omitempty" jsonschema:"Return the newest messages before that of this entry."`
+	After    string `json:"after,omitempty" jsonschema:"Return the oldest messages after that of this entry."`
+	Around   string `json:"around,omitempty" jsonschema:"Return the message of this entry and those around it."`
+	Limit    *int   `json:"limit,omitempty" jsonschema:"The largest number of messages or hits, 1 to 500. Default: 100."`
+	MaxBytes *int   `json:"maxBytes,omitempty" jsonschema:"The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304."`
+	Query    string `json:"query,omitempty" jsonschema:"Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages."`
+}
+
+// MessagesResult is a page of a conversation, or the hits of a search.
+type MessagesResult struct {
+	Messages []paging.Message `json:"messages" jsonschema:"Oldest first."`
+	Hits     []paging.Hit     `json:"hits,omitempty" jsonschema:"With query: the messages with the text, newest first. Absent if there are none."`
+	Older    *paging.More     `json:"older,omitempty" jsonschema:"The messages before this page, or those that the search has not reached; absent if there are none."`
+	Newer    *paging.More     `json:"newer,omitempty" jsonschema:"The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them."`
+	Total    int              `json:"total" jsonschema:"The number of messages of the conversation. It may be too large, like a count."`
+}
+
+// defaultMessages is the number of messages on a page without a limit, and maxQuery the length of a search text in bytes.
+const (
+	defaultMessages = 100
+	maxQuery        = 1000
+)
+
+func (a MessagesArgs) check() error {
+	if err := checkPage(a.Limit, a.MaxBytes, paging.MaxMessages); err != nil {
+		return err
+	}
+	given := ""
+	for _, arg := range []struct{ name, value string }{{"cursor", a.Cursor}, {"before", a.Before}, {"after", a.After}, {"around", a.Around}} {
+		switch {
+		case arg.value == "":
+		case given != "":
+			return fault.New(fault.InvalidArgument, "Pass only one of %q and %q.", given, arg.name).With("field", arg.name)
+		case a.Query != "" && (arg.name == "after" || arg.name == "around"):
+			return fault.New(fault.InvalidArgument, "%q cannot be combined with %q.", arg.name, "query").With("field", arg.name)
+		default:
+			given = arg.name
+		}
+	}
+	switch {
+	case a.Query != "" && strings.TrimSpace(a.Query) == "":
+		return fault.New(fault.InvalidArgument, "\"query\" has no text to search for.").With("field", "query")
+	case len(a.Query) > maxQuery:
+		return fault.New(fault.InvalidArgument, "\"query\" may have at most %d bytes, not %d.", maxQuery, len(a.Query)).With("field", "query")
+	}
+	return nil
+}
+
+func runMessages(ctx context.Context, env *Env, a MessagesArgs) (r MessagesResult, err error) {
+	err = env.withSource(ctx, a.Subject, func(sub subject) error {
+		c, at, err := a.conversation(sub)
+		if err != nil {
+			return err
+		}
+		r, err = a.page(c, at)
+		r.Total = c.Len()
+		return err
+	})
+	return r, err
+}
+
+// conversation returns the conversation to read, and the place that the cursor or the newest message marks.
+func (a MessagesArgs) conversation(sub subject) (c *paging.Conversation, at paging.Cursor, err error) {
+	if a.Cursor == "" {
+		c, err = paging.Open(sub.doc, sub.leaf, sub.blobs())
+		if err != nil {
+			return nil, at, err
+		}
+		return c, paging.Cursor{Kind: paging.Older, Place: c.Len()}, nil
+	}
+	kinds := []paging.Kind{paging.Older, paging.Newer}
+	if a.Query != "" {
+		kinds = []paging.Kind{paging.Search}
+	}
+	return paging.Reopen(sub.doc, a.Cursor, sub.blobs(), kinds...)
+}
+
+func (a MessagesArgs) page(c *paging.Conversation, at paging.Cursor) (MessagesResult, error) {
+	l := limits(a.Limit, a.MaxBytes, defaultMessages)
+	var from, to int
+	if id := a.Before + a.After + a.Around; id != "" { // at most one is given
+		var err error
+		if from, to, err = c.PlaceOf(id); err != nil {
+			return MessagesResult{}, err
+		}
+	}
+	if a.Before != "" {
+		at.Place = from
+	}
+	if a.Query != "" {
+		hits, reached, err := c.Search(at.Place, l.Items, a.Query)
+		return MessagesResult{Messages: []paging.Message{}, Hits: hits, Older: c.Unsearched(reached)}, err
+	}
+	var part paging.Part
+	var err error
+	switch {
+	case a.Around != "":
+		part, err = c.Around(from, to, l)
+	case a.After != "":
+		part, err = c.From(to, l)
+	case at.Kind == paging.Newer:
+		part, err = c.From(at.Place, l)
+	default:
+		part, err = c.Before(at.Place, l)
+	}
+	return MessagesResult{Messages: part.Messages, Older: c.Older(part.From), Newer: c.Newer(part.To)}, err
+}

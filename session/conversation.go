@@ -1,0 +1,135 @@
+package session
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Conversation is a context whose messages are read one at a time.
+type Conversation struct {
+	// State is the context without its messages.
+	State Context
+	// Places holds, for each place in the conversation, the index of the entry that its message comes from; -1 if that
+	// entry has no id. Two messages may come from one entry. Some places have no message.
+	Places []int
+	// Problems are those of the path, without missing images.
+	Problems []Problem
+	// Message returns the message at a place, images included, or nil if there is none. Together, the messages
+	// of all places are those of [BuildContext]. It fails only if a large file cannot be read.
+	Message func(place int) (json.RawMessage, error)
+}
+
+// Conversation returns the context that [BuildContext] builds for leaf. It reads only what decides which entries belong to
+// it; for omp's files, in which neighbours decide that, it reads the messages. The rules for concurrent use are those of
+// BuildContext, also for Message.
+func (d *Document) Conversation(leaf Leaf, blobs BlobSource) (c Conversation, err error) {
+	path, problems := d.contextPath(d.tree.resolve(leaf))
+	b := newContextBuilder(d, problems)
+	if d.dialect == Omp {
+		return d.conversationOmp(b, path, blobs)
+	}
+	if err := b.scanState(path); err != nil {
+		return c, err
+	}
+	c.State = b.ctx
+	entries, message, err := b.selection(path)
+	if err != nil {
+		return c, err
+	}
+	head := b.ctx.Messages
+	for range head {
+		c.Places = append(c.Places, path[b.compaction])
+	}
+	for _, i := range entries {
+		switch d.tree.typ(i) {
+		case TypeMessage, TypeCustomMessage, TypeBranchSummary:
+			c.Places = append(c.Places, i)
+		}
+	}
+	c.Problems = b.problems
+	c.Message = func(place int) (json.RawMessage, error) {
+		if place < len(head) {
+			return withBlobs(head[place], blobs), nil
+		}
+		e, err := d.Entry(c.Places[place])
+		if err != nil {
+			return nil, err
+		}
+		return withBlobs(message(e), blobs), nil
+	}
+	return c, nil
+}
+
+// selection emits the summary of the last compaction and returns the entries whose own messages are shown beside it, with the
+// function that makes those.
+func (b *contextBuilder) selection(path []int) (entries []int, message func(Entry) []byte, err error) {
+	if b.doc.dialect != Pi {
+		entries, err = b.selectXcsh(path)
+		return entries, xcshMessage, err
+	}
+	if entries, err = b.selectPi(path); err != nil {
+		return nil, nil, err
+	}
+	edits, err := b.contextEdits(entries)
+	entries = slices.DeleteFunc(slices.Clone(entries), func(i int) bool {
+		edit, edited := edits[b.doc.tree.id(i)]
+		return edited && edit.Content == nil
+	})
+	return entries, func(e Entry) []byte {
+		m := piMessage(e)
+		if edit, edited := edits[e.ID]; edited && m != nil {
+			m = replaceContent(m, edit.Content)
+		}
+		return m
+	}, err
+}
+
+// selectXcsh is [contextBuilder.selectPi] for xcsh's rules.
+func (b *contextBuilder) selectXcsh(path []int) ([]int, error) {
+	if b.compaction < 0 {
+		return path, nil
+	}
+	at := b.compaction
+	e, err := b.doc.Entry(path[at])
+	if err != nil {
+		return nil, err
+	}
+	var kept []int
+	if c := e.AsCompaction(); remoteHistory(c) == nil {
+		kept = b.kept(path, c.FirstKeptEntryID, e)
+	}
+	summary := newContextBuilder(b.doc, nil)
+	summary.compaction = 0
+	if err := summary.emitXcsh(path[at : at+1]); err != nil {
+		return nil, err
+	}
+	b.ctx.Messages = summary.ctx.Messages
+	return append(slices.Clone(kept), path[at+1:]...), nil
+}
+
+// conversationOmp returns the conversation of one of omp's files.
+func (d *Document) conversationOmp(b *contextBuilder, path []int, blobs BlobSource) (c Conversation, err error) {
+	if err := b.build(path); err != nil {
+		return c, err
+	}
+	c.State, c.Problems = b.ctx, b.problems
+	messages := b.ctx.Messages
+	c.State.Messages, c.State.EntryIDs = []json.RawMessage{}, nil
+	for _, id := range b.ctx.EntryIDs {
+		i, ok := d.tree.find(id)
+		if !ok {
+			i = -1
+		}
+		c.Places = append(c.Places, i)
+	}
+	c.Message = func(place int) (json.RawMessage, error) { return withBlobs(messages[place], blobs), nil }
+	return c, nil
+}
+
+// withBlobs returns a message with the images that are available.
+func withBlobs(m []byte, blobs BlobSource) json.RawMessage {
+	if m == nil || blobs == nil || !namesBlobs(m) {
+		return m
+	}
+	return resolveBlobs(m, blobs, 0, func(string, error) {})
+}

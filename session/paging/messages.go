@@ -1,0 +1,176 @@
+package paging
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// Message is one message of a conversation and the entry it comes from.
+type Message struct {
+	EntryID string          `json:"entryId"`
+	Message json.RawMessage `json:"message"`
+}
+
+// More describes the messages before or behind a page.
+type More struct {
+	Cursor string `json:"cursor" jsonschema:"Pass it to xcsh.messages."`
+	Count  int    `json:"count" jsonschema:"The number of these messages. It may be too large, by entries that turn out to have no message."`
+}
+
+// Conversation is the conversation of a session at the time of the first page.
+type Conversation struct {
+	doc    *session.Document
+	cursor Cursor // of no place
+	session.Conversation
+}
+
+// Open returns the conversation up to leaf.
+func Open(d *session.Document, leaf session.Leaf, blobs session.BlobSource) (*Conversation, error) {
+	c := &Conversation{doc: d, cursor: Begin(d, Older, d.LeafID(leaf))}
+	var err error
+	c.Conversation, err = d.Conversation(leaf, blobs)
+	return c, err
+}
+
+// Reopen returns the conversation of a cursor, and the cursor.
+func Reopen(d *session.Document, cursor string, blobs session.BlobSource, kinds ...Kind) (*Conversation, Cursor, error) {
+	at, err := Parse(cursor, d, kinds...)
+	if err != nil {
+		return nil, at, err
+	}
+	leaf := session.AtRoot()
+	if at.Of != "" {
+		if i, err := d.Index(at.Of); err != nil || i >= at.Entries {
+			return nil, at, stale()
+		}
+		leaf = session.At(at.Of)
+	}
+	c := &Conversation{doc: d, cursor: at}
+	if c.Conversation, err = d.Conversation(leaf, blobs); err != nil {
+		return nil, at, err
+	}
+	// A later entry with the id of one on the path is its parent's child now.
+	if at.Place > len(c.Places) || slices.ContainsFunc(c.Places, func(i int) bool { return i >= at.Entries }) {
+		return nil, at, stale()
+	}
+	return c, at, nil
+}
+
+// Len returns the number of places.
+func (c *Conversation) Len() int { return len(c.Places) }
+
+// PlaceOf returns the range of places whose messages come from the entry called id. An entry that has none is a NotFound error.
+func (c *Conversation) PlaceOf(id string) (from, to int, err error) {
+	i, err := c.doc.Index(id)
+	if err != nil {
+		return 0, 0, err
+	}
+	from = slices.Index(c.Places, i)
+	if from < 0 {
+		return 0, 0, fault.New(fault.NotFound, "Entry %s has no message in the current conversation.", id).With("entryId", id)
+	}
+	for to = from + 1; to < len(c.Places) && c.Places[to] == i; to++ {
+	}
+	return from, to, nil
+}
+
+// Part is a page of messages, which are those of the places from…to.
+type Part struct {
+	Messages []Message
+	From, To int
+	bytes    int
+}
+
+// Before returns the newest messages before a place that fit.
+func (c *Conversation) Before(place int, l Limits) (Part, error) {
+	return c.before(place, &room{Limits: l})
+}
+
+func (c *Conversation) before(place int, r *room) (Part, error) {
+	p := Part{Messages: []Message{}, From: place, To: place}
+	for p.From > 0 && !r.full() {
+		m, ok, err := c.read(p.From-1, r)
+		if err != nil {
+			return p, err
+		}
+		if !ok {
+			break
+		}
+		p.From--
+		if m.Message != nil {
+			p.Messages = append(p.Messages, m)
+		}
+	}
+	slices.Reverse(p.Messages)
+	return p, nil
+}
+
+// From returns the oldest messages from a place on that fit.
+func (c *Conversation) From(place int, l Limits) (Part, error) {
+	p := Part{Messages: []Message{}, From: place, To: place}
+	r := room{Limits: l}
+	for p.To < len(c.Places) && !r.full() {
+		m, ok, err := c.read(p.To, &r)
+		if err != nil {
+			return p, err
+		}
+		if !ok {
+			break
+		}
+		p.To++
+		if m.Message != nil {
+			p.Messages = append(p.Messages, m)
+		}
+	}
+	p.bytes = r.bytes
+	return p, nil
+}
+
+// Around returns the messages of the places from…to with as many before as behind them, as far as they fit.
+func (c *Conversation) Around(from, to int, l Limits) (Part, error) {
+	p, err := c.From(from, Limits{Items: max(l.Items-l.Items/2, to-from), Bytes: l.Bytes})
+	if err != nil {
+		return p, err
+	}
+	before, err := c.before(from, &room{Limits: l, items: len(p.Messages), bytes: p.bytes})
+	p.Messages, p.From = append(before.Messages, p.Messages...), before.From
+	return p, err
+}
+
+// read returns the message at a place; ok is false if it does not fit. A place without a message fits.
+func (c *Conversation) read(place int, r *room) (m Message, ok bool, err error) {
+	if m.Message, err = c.Message(place); err != nil || m.Message == nil {
+		return m, true, err
+	}
+	if i := c.Places[place]; i >= 0 {
+		m.EntryID = c.doc.ID(i)
+	}
+	return m, r.take(len(m.Message) + len(m.EntryID)), nil
+}
+
+// Older returns what is before a place, nil if there is nothing.
+func (c *Conversation) Older(place int) *More {
+	if place == 0 {
+		return nil
+	}
+	return &More{Cursor: c.cursor.At(Older, place).String(), Count: place}
+}
+
+// Unsearched returns what a search that reached a place has still to search, nil if there is nothing.
+func (c *Conversation) Unsearched(place int) *More {
+	if place == 0 {
+		return nil
+	}
+	return &More{Cursor: c.cursor.At(Search, place).String(), Count: place}
+}
+
+// Newer returns what is behind a place, nil if there is nothing.
+func (c *Conversation) Newer(place int) *More {
+	if place == len(c.Places) {
+		return nil
+	}
+	return &More{Cursor: c.cursor.At(Newer, place).String(), Count: len(c.Places) - place}
+}
