@@ -278,18 +278,23 @@ export class Page {
 
   /** Draws a message, and scrolls to it. It rejects with a Failure. */
   private async reveal(to: Reveal): Promise<void> {
-    await this.store.jump(to.entryId);
-    this.set({ reveal: { ...to } });
+    const reveal = { ...to };
+    this.set({ reveal }); // it waits until the message is drawn
+    try {
+      await this.store.jump(to.entryId);
+    } catch (e) {
+      if (this.ui.reveal === reveal) this.set({ reveal: null });
+      throw e;
+    }
   }
 
   private async showHit({ entryId }: Hit): Promise<void> {
-    await this.store.jump(entryId);
+    await this.reveal({ entryId });
     // The output of a call is folded.
     const item = itemWith(shownItems(this.store.state.view), entryId);
     const call = Object.entries(item?.calls ?? {}).find(([, c]) => c.entryId === entryId)?.[0];
     const at = item && call !== undefined ? blocks(item.message.content).findIndex((b) => b.id === call) : -1;
     if (item && at >= 0) this.fold(`${item.entryId}/${at}`, true);
-    this.set({ reveal: { entryId } });
   }
 
   // Actions of the user.

@@ -197,20 +197,20 @@ test('a page that arrives after its edge was dropped is ignored', async () => {
   await w.settle();
   assert.equal(w.view.items, before);
   assert.equal(w.view.loading, null);
-  w.check(w.view.items, 'after it');
+  const { from } = w.check(w.view.items, 'after it');
+  w.store.reading = before[0]!.key;
   await w.load('older');
-  assert.ok(w.view.items.length > before.length);
-  w.check(w.view.items, 'another page');
+  assert.equal(w.check(shownItems(w.view), 'another page').from, from - 100);
 });
 
 test('whatever happens while a page is loading, no message is lost or doubled', async () => {
-  for (let seed = 1; seed <= 60; seed++) {
+  for (let seed = 1; seed <= 12; seed++) {
     const next = random(seed);
     const pick = (n: number) => Math.floor(next() * n);
     const w = await opened(1500 + pick(300));
     w.session.searched = 50;
     let n = 0;
-    for (let step = 0; step < 400; step++) {
+    for (let step = 0; step < 300; step++) {
       const shown = shownItems(w.view);
       const at = next();
       if (at < 0.3) await w.deliver();
@@ -253,9 +253,10 @@ test('whatever happens while a page is loading, no message is lost or doubled', 
 });
 
 test('a result that is on another page than its call is shown at the call', async () => {
-  const w = await opened(201); // the newest 100 begin with the result of a call
+  const w = await opened(202); // the newest 100 begin with the result of a call
+  assert.equal(w.view.items[0]?.message.role, 'toolResult');
   for (let i = 0; i < 2; i++) {
-    assert.equal(w.session.messages[w.check(w.view.items, 'page').from]?.message['role'] !== undefined, true);
+    w.check(w.view.items, 'page');
     await w.load('older');
   }
   assert.equal(w.view.items.filter((i) => i.message.role === 'toolResult').length, 0);

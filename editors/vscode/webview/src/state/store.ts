@@ -55,6 +55,7 @@ export class Store {
   private readonly watchers = new Set<() => void>();
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
+  private loaded = Promise.resolve(); // the end of the pending load
 
   constructor(private readonly post: (m: FromPage) => void) {}
 
@@ -148,13 +149,18 @@ export class Store {
     );
   }
 
-  /** Loads messages beyond an end of the drawn ones. It does not reject: the view contains the error. */
+  /**
+   * Loads messages beyond an end of the drawn ones, or waits for the request that is pending. It does
+   * not reject: the view contains the error.
+   */
   async load(to: 'older' | 'newer'): Promise<void> {
     const { view, sync } = this.state;
     const edge = edgeOf(view, to);
+    if (view.loading?.edge) return this.loaded;
     if (!edge || view.loading || !sync.live) return;
     const byEntry = to === 'older' ? { before: edge.entryId } : { after: edge.entryId };
-    await this.page(edge, edge.cursor ? { cursor: edge.cursor } : byEntry).catch(() => undefined);
+    this.loaded = this.page(edge, edge.cursor ? { cursor: edge.cursor } : byEntry).catch(() => undefined);
+    await this.loaded;
   }
 
   /** Loads the messages around an entry in place of the drawn ones, unless it is drawn. It rejects with a Failure. */

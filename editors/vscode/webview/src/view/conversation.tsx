@@ -119,7 +119,7 @@ function More({ to, following }: { to: Direction; following: boolean }): JSX.Ele
 }
 
 /** Scrolls to the message that the user jumped to, and marks it. */
-function useReveal(groups: readonly (readonly Item[])[], show: (key: string, top?: number) => HTMLElement | undefined) {
+function useReveal(groups: readonly (readonly Item[])[], show: (key: string, top?: number) => void) {
   const page = usePage();
   const reveal = useUi((u) => u.reveal);
   const found = useFinder((f) => f.found);
@@ -146,8 +146,9 @@ export function Conversation(): JSX.Element {
   const cwd = useChat((s) => s.view.session?.cwd ?? '');
   const groups = useGroups(items);
   const list = `${session} ${items[0]?.key} ${items.length} ${items.at(-1)?.key}`;
-  const { box, inner, following, toEnd, show } = useScroll(session !== '', list, !away);
+  const { box, inner, following, toEnd, show, settle } = useScroll(session !== '', !away);
   useReveal(groups, show);
+  useLayoutEffect(settle, [list, settle]);
 
   const onKey = (e: TargetedKeyboardEvent<HTMLElement>) => {
     if (!e.altKey || e.ctrlKey || e.metaKey || (e.key !== 'ArrowUp' && e.key !== 'ArrowDown')) return;

@@ -14,7 +14,9 @@ export interface Scroll {
   following: boolean;
   toEnd: () => void;
   /** Scrolls to a message; `top` is its distance from the top of the box, in pixels. */
-  show: (key: string, top?: number) => HTMLElement | undefined;
+  show: (key: string, top?: number) => void;
+  /** Restores the position after other messages were drawn. */
+  settle: () => void;
 }
 
 /** A message in view, and its distance from the top of the box. */
@@ -59,10 +61,10 @@ function putBack(box: HTMLElement, anchors: readonly Anchor[]): boolean {
 
 /**
  * Keeps the box scrolled to its end while the user is there, keeps the messages in view in their
- * place otherwise, and saves the position. `list` identifies the messages that are drawn, and
- * `atTail` reports whether they reach the end of the conversation.
+ * place otherwise, and saves the position. `atTail` reports whether the drawn messages reach the end of
+ * the conversation.
  */
-export function useScroll(drawn: boolean, list: string, atTail: boolean): Scroll {
+export function useScroll(drawn: boolean, atTail: boolean): Scroll {
   const page = usePage();
   const box = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -100,12 +102,11 @@ export function useScroll(drawn: boolean, list: string, atTail: boolean): Scroll
     (key: string, top?: number) => {
       const el = box.current;
       const message = el ? messageWith(el, key) : undefined;
-      if (!el || !message) return undefined;
+      if (!el || !message) return;
       follow(false);
       const space = Math.max(0, el.clientHeight - message.getBoundingClientRect().height);
       el.scrollTop += topOf(el, message) - (top ?? Math.min(space / 2, el.clientHeight / 4));
       note();
-      return message;
     },
     [follow, note],
   );
@@ -123,8 +124,6 @@ export function useScroll(drawn: boolean, list: string, atTail: boolean): Scroll
     // Other messages are drawn now, for example those of another session.
     else if (anchors.current.length > 0 && !putBack(el, anchors.current)) toEnd();
   }, [toEnd]);
-
-  useLayoutEffect(settle, [list, settle]);
 
   useEffect(() => {
     const [el, content] = [box.current, inner.current];
@@ -148,5 +147,5 @@ export function useScroll(drawn: boolean, list: string, atTail: boolean): Scroll
     };
   }, [drawn, follow, note, settle]);
 
-  return { box, inner, following, toEnd, show };
+  return { box, inner, following, toEnd, show, settle };
 }
