@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 var contextOf = New(Spec{
@@ -15,15 +18,19 @@ var contextOf = New(Spec{
 	Doc: "Return the messages that a model would get, rebuilt by the rules of the program that wrote the session.",
 }, runContext)
 
-var entries = New(Spec{
-	Name: "xcsh.entries", Title: "Session Entries", Flags: ReadOnly, Arg: "source",
-	Doc: "Return the raw entries of a session in file order.",
-}, runEntries)
-
 // ContextArgs are the arguments of xcsh.context.
 type ContextArgs struct {
 	Subject
-	LeafID EntryRef `json:"leafId,omitzero" jsonschema:"The last entry of the context. Default, and if unknown: the newest entry. null: an empty context."`
+	LeafID   EntryRef `json:"leafId,omitzero" jsonschema:"The last entry of the context. Default, and if unknown: the newest entry. null: an empty context."`
+	Cursor   string   `json:"cursor,omitempty" jsonschema:"The cursor of an earlier result, for the next page; pass source as for the first one."`
+	MaxBytes *int     `json:"maxBytes,omitempty" jsonschema:"Return a page of the messages: at most this many bytes, 1 to 4194304. A larger message comes alone. Without maxBytes and cursor the result is complete."`
+}
+
+func (a ContextArgs) check() error {
+	if a.Cursor != "" && a.LeafID.Set {
+		return fault.New(fault.InvalidArgument, "\"leafId\" cannot be combined with \"cursor\".").With("field", "leafId")
+	}
+	return checkRange("maxBytes", a.MaxBytes, paging.MaxBytes)
 }
 
 // EntryRef is an entry ID, null, or absent.
@@ -70,13 +77,21 @@ type ContextResult struct {
 	File     *string           `json:"file"`
 	LeafID   *string           `json:"leafId" jsonschema:"The last entry of the context."`
 	Context  session.Context   `json:"context"`
-	Problems []session.Problem `json:"problems"`
+	Problems []session.Problem `json:"problems" jsonschema:"Of the file and the context; missing images are reported in a complete result only."`
+	Next     string            `json:"next,omitempty" jsonschema:"The cursor of the next page; absent if this is the last one."`
 }
 
 func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, err error) {
 	resolver := env.resolver()
 	of, err := resolver.locate(ctx, a.Subject)
 	if err != nil {
+		return r, err
+	}
+	if a.Cursor != "" || a.MaxBytes != nil {
+		err = resolver.open(of, func(sub subject) (err error) {
+			r, err = a.page(sub)
+			return err
+		})
 		return r, err
 	}
 	if of.live == nil && !a.LeafID.Set {
@@ -86,6 +101,9 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 	}
 	err = resolver.open(of, func(sub subject) error {
 		leaf := a.LeafID.leaf(sub.leaf)
+		if err := paging.CheckContext(sub.doc, leaf, "maxBytes"); err != nil {
+			return err
+		}
 		built, problems, err := session.BuildContext(sub.doc, leaf, sub.blobs())
 		if err != nil {
 			return err
@@ -99,12 +117,46 @@ func runContext(ctx context.Context, env *Env, a ContextArgs) (r ContextResult, 
 	return r, err
 }
 
+// page returns a page of a context, whose state is that of the whole context.
+func (a ContextArgs) page(sub subject) (r ContextResult, err error) {
+	leaf := a.LeafID.leaf(sub.leaf)
+	var c *paging.Conversation
+	var at paging.Cursor
+	if a.Cursor == "" {
+		c, err = paging.Open(sub.doc, leaf, sub.blobs())
+	} else {
+		c, at, err = paging.Reopen(sub.doc, a.Cursor, sub.blobs(), paging.Context)
+		leaf = session.At(at.Of)
+	}
+	if err != nil {
+		return r, err
+	}
+	part, err := c.From(at.Place, paging.Limits{Items: math.MaxInt, Bytes: valueOr(a.MaxBytes, paging.MaxBytes)})
+	if err != nil {
+		return r, err
+	}
+	r = ContextResult{
+		Header: sub.doc.HeaderLine(), File: optional(sub.path), LeafID: optional(sub.doc.LeafID(leaf)),
+		Context: c.State, Problems: append(append([]session.Problem{}, sub.doc.Problems()...), c.Problems...), Next: c.Next(part.To),
+	}
+	for _, m := range part.Messages {
+		r.Context.Messages = append(r.Context.Messages, m.Message)
+	}
+	return r, nil
+}
+
 // newestContext returns the context of a large session that is not live without reading
 // all of it. ok is false if all of it must be read.
 func newestContext(store *session.Store, path string) (r ContextResult, ok bool, err error) {
 	tail, ok, err := store.Newest(path)
 	if !ok || err != nil {
 		return r, false, err
+	}
+	size := 0
+	for _, m := range tail.Context.Messages {
+		if size += len(m); size > paging.MaxAnswer {
+			return r, false, paging.TooLarge("maxBytes")
+		}
 	}
 	return ContextResult{
 		Header: tail.Header.Raw, File: &path, LeafID: &tail.LeafID, Context: tail.Context,
@@ -118,41 +170,6 @@ func optional(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// EntriesArgs are the arguments of xcsh.entries.
-type EntriesArgs struct {
-	Subject
-	Since string `json:"since,omitempty" jsonschema:"Only the entries after this one."`
-}
-
-// EntriesResult holds raw entries.
-type EntriesResult struct {
-	Header  json.RawMessage   `json:"header"`
-	Entries []json.RawMessage `json:"entries" jsonschema:"As they are in the file; those of an older version are converted to the current format."`
-}
-
-func runEntries(ctx context.Context, env *Env, a EntriesArgs) (r EntriesResult, err error) {
-	err = env.withSource(ctx, a.Subject, func(sub subject) error {
-		from := 0
-		if a.Since != "" {
-			i, err := sub.doc.Index(a.Since)
-			if err != nil {
-				return err
-			}
-			from = i + 1
-		}
-		r = EntriesResult{Header: sub.doc.HeaderLine(), Entries: []json.RawMessage{}}
-		for i := from; i < sub.doc.Len(); i++ {
-			e, err := sub.doc.Entry(i)
-			if err != nil {
-				return err
-			}
-			r.Entries = append(r.Entries, e.Raw)
-		}
-		return nil
-	})
-	return r, err
 }
 
 // Previews returns one line per message of a context: its role and the beginning of its

@@ -6,6 +6,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 var tree = New(Spec{
@@ -24,65 +25,40 @@ var label = New(Spec{
 	Doc: "Set or remove the label of an entry of the live session.",
 }, runLabel)
 
-// TreeResult is the tree as a flat list.
+// TreeArgs are the arguments of xcsh.tree.
+type TreeArgs struct {
+	Subject
+	Cursor   string `json:"cursor,omitempty" jsonschema:"The cursor of an earlier result, for the next page; pass the other arguments as for the first one."`
+	Limit    *int   `json:"limit,omitempty" jsonschema:"The largest number of nodes, 1 to 5000. Without limit, maxBytes and cursor the result is complete."`
+	MaxBytes *int   `json:"maxBytes,omitempty" jsonschema:"The largest size of the nodes in bytes, 1 to 4194304. A larger node comes alone."`
+	Under    string `json:"under,omitempty" jsonschema:"Only the entries below this one."`
+	Fold     bool   `json:"fold,omitempty" jsonschema:"Return one node for a run of entries without branches."`
+}
+
+func (a TreeArgs) check() error { return checkPage(a.Limit, a.MaxBytes, paging.MaxItems) }
+
+// paged reports whether a page is requested.
+func (a TreeArgs) paged() bool { return a.Cursor != "" || a.Limit != nil || a.MaxBytes != nil }
+
+// TreeResult is the tree as a flat list, or a page of it.
 type TreeResult struct {
 	LeafID *string    `json:"leafId"`
 	Nodes  []TreeNode `json:"nodes" jsonschema:"Parents before children, children by time."`
+	Next   string     `json:"next,omitempty" jsonschema:"The cursor of the next page; absent if this is the last one. The pages speak of the entries that there were at the first one."`
+	Total  int        `json:"total" jsonschema:"The number of nodes of all pages."`
 }
 
-// TreeNode is one entry in the tree.
+// TreeNode is one entry in the tree or, with fold, a run of entries, which it describes by the first one.
 type TreeNode struct {
 	ID        string  `json:"id"`
-	ParentID  *string `json:"parentId" jsonschema:"null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent."`
+	ParentID  *string `json:"parentId" jsonschema:"null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. With fold: the id of the node above."`
 	Type      string  `json:"type"`
 	Role      string  `json:"role,omitempty"`
 	Label     string  `json:"label,omitempty"`
 	Preview   string  `json:"preview" jsonschema:"The beginning of the entry's text, on one line."`
 	Timestamp string  `json:"timestamp"`
-}
-
-func runTree(ctx context.Context, env *Env, a Subject) (r TreeResult, err error) {
-	err = env.withSource(ctx, a, func(sub subject) error {
-		r = TreeResult{LeafID: optional(sub.doc.LeafID(sub.leaf)), Nodes: []TreeNode{}}
-		order, err := sub.doc.Ordered()
-		if err != nil {
-			return err
-		}
-		labels, err := sub.doc.Labels()
-		if err != nil {
-			return err
-		}
-		nodes, err := treeNodes(sub.doc, labels)
-		if err != nil {
-			return err
-		}
-		for _, i := range order {
-			r.Nodes = append(r.Nodes, nodes[i])
-		}
-		return nil
-	})
-	return r, err
-}
-
-// treeNodes returns a node per entry in file order, which reads a large file several times as
-// fast as tree order.
-func treeNodes(doc *session.Document, labels map[string]string) ([]TreeNode, error) {
-	nodes := make([]TreeNode, 0, doc.Len())
-	parents := doc.ShownParents()
-	for line, err := range doc.Lines(nil) {
-		if err != nil {
-			return nil, err
-		}
-		i := len(nodes)
-		e := doc.EntryOf(i, line)
-		node := TreeNode{ID: e.ID, Type: string(e.Type), Role: e.Role(), Label: labels[e.ID], Preview: preview(e), Timestamp: e.Timestamp}
-		if p := parents[i]; p >= 0 {
-			id := doc.ID(p)
-			node.ParentID = &id
-		}
-		nodes = append(nodes, node)
-	}
-	return nodes, nil
+	Count     int     `json:"count,omitempty" jsonschema:"With fold: the number of entries in the run."`
+	LastID    string  `json:"lastId,omitempty" jsonschema:"With fold: the last entry of the run."`
 }
 
 // previewLength is the length of a preview, and shownLength that of the text from which it is

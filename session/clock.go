@@ -40,15 +40,6 @@ func millis(e Entry) []byte {
 	return strconv.AppendInt(nil, t.UnixMilli(), 10)
 }
 
-// sortableTime converts a timestamp to a form that sorts as text, or to "" if it cannot be
-// parsed.
-func sortableTime(s string) string {
-	if t, ok := ParseTime(s); ok {
-		return t.UTC().Format("2006-01-02T15:04:05.000000000Z")
-	}
-	return ""
-}
-
 // ISOTime converts a header's timestamp to [FormatTime]'s form. It returns s unchanged if
 // it cannot be parsed.
 func ISOTime(s string) string {

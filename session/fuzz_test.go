@@ -18,6 +18,7 @@ import (
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // FuzzLoadRewrite opens arbitrary bytes as a session, appends to it and renames it: every
@@ -136,7 +137,7 @@ func FuzzBuildContext(f *testing.F) {
 		}
 		_, err = doc.Check(session.AtLast(), nil)
 		require.NoError(t, err)
-		order, err := doc.Ordered()
+		order, err := paging.Ordered(doc)
 		require.NoError(t, err)
 		requireEachOnce(t, doc, order)
 		requireTail(t, s, doc)

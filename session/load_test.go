@@ -18,6 +18,7 @@ import (
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // lenientDiffers lists the vectors from which more is recovered than by xcsh's reader, with
@@ -271,7 +272,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		_, _, err = session.BuildContext(doc, session.AtLast(), nil)
 		require.NoError(t, err)
-		order, err := doc.Ordered()
+		order, err := paging.Ordered(doc)
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(order), doc.Len())
 	})

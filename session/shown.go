@@ -8,9 +8,11 @@ func (d *Document) Hidden(i int) bool { return d.tree.hidden(i) }
 
 // ShownParents returns, for every entry, the index of the nearest entry above it that is not
 // hidden, or -1.
-func (d *Document) ShownParents() []int {
+func (d *Document) ShownParents() []int { return d.tree.shownParents() }
+
+func (t *tree) shownParents() []int {
 	const unknown, visiting = -2, -3
-	parents := make([]int, d.Len())
+	parents := make([]int, t.len())
 	for i := range parents {
 		parents[i] = unknown
 	}
@@ -21,8 +23,8 @@ func (d *Document) ShownParents() []int {
 		for parents[above] == unknown {
 			parents[above] = visiting
 			chain = append(chain, above)
-			p := d.tree.parentOf(above)
-			if p < 0 || !d.tree.hidden(p) {
+			p := t.parentOf(above)
+			if p < 0 || !t.hidden(p) {
 				above = p
 				break
 			}
@@ -31,7 +33,7 @@ func (d *Document) ShownParents() []int {
 		if len(chain) == 0 {
 			continue
 		}
-		if above >= 0 && d.tree.hidden(above) {
+		if above >= 0 && t.hidden(above) {
 			above = max(parents[above], -1) // known, or -1 on a cycle of hidden entries
 		}
 		for _, j := range chain {

@@ -11,6 +11,7 @@ import (
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // ownEntry is an entry that is not shown.
@@ -32,7 +33,7 @@ func parse(t *testing.T, lines ...string) *session.Document {
 // shownTree is the tree as clients see it: "id<parent", parents first.
 func shownTree(t *testing.T, d *session.Document) string {
 	t.Helper()
-	order, err := d.Ordered()
+	order, err := paging.Ordered(d)
 	require.NoError(t, err)
 	parents := d.ShownParents()
 	var nodes []string

@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -128,104 +127,4 @@ func (d *Document) Labels() (map[string]string, error) {
 		}
 	}
 	return labels, nil
-}
-
-// Ordered returns the indexes of all entries that are not hidden, parents before children,
-// children of one parent by timestamp. Entries that share an id are one node, the last of
-// them. Nodes on a cycle of parents have no root above them; they come last.
-func (d *Document) Ordered() ([]int, error) {
-	kin, err := d.kin()
-	if err != nil {
-		return nil, err
-	}
-	order := make([]int, 0, d.Len())
-	placed := make([]bool, d.Len())
-	var stack []int // not recursive: a conversation can be a hundred thousand turns deep
-	visit := func(roots []int) {
-		stack = appendBackward(stack, roots)
-		for len(stack) > 0 {
-			i := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if placed[i] {
-				continue
-			}
-			placed[i] = true
-			order = append(order, i)
-			stack = appendBackward(stack, kin.of(i))
-		}
-	}
-	visit(kin.of(-1))
-	for i := range d.Len() {
-		if !placed[i] && !d.tree.hidden(i) && !d.tree.shadowed(i) {
-			visit([]int{i})
-		}
-	}
-	return order, nil
-}
-
-func appendBackward(stack, list []int) []int {
-	for _, i := range slices.Backward(list) {
-		stack = append(stack, i)
-	}
-	return stack
-}
-
-// kin holds the shown children of every entry, grouped by shown parent and sorted by time.
-type kin struct {
-	ends []int // [p+1]: where the children of p end in list; -1, the parent of roots, has the first
-	list []int
-}
-
-func (k kin) of(parent int) []int {
-	from := 0
-	if parent >= 0 {
-		from = k.ends[parent]
-	}
-	return k.list[from:k.ends[parent+1]]
-}
-
-// kin groups the entries by parent. It reads the times only of those that have siblings.
-func (d *Document) kin() (kin, error) {
-	k := kin{ends: make([]int, d.Len()+2)}
-	parents := d.ShownParents()
-	each := func(f func(i, parent int)) {
-		for i, parent := range parents {
-			if !d.tree.hidden(i) && !d.tree.shadowed(i) {
-				f(i, parent)
-			}
-		}
-	}
-	// Counted one index further, the sums are where each group begins; filling moves that
-	// to where it ends.
-	each(func(_, parent int) { k.ends[parent+2]++ })
-	for p := range d.Len() + 1 {
-		k.ends[p+1] += k.ends[p]
-	}
-	k.list = make([]int, k.ends[d.Len()+1])
-	each(func(i, parent int) {
-		k.list[k.ends[parent+1]] = i
-		k.ends[parent+1]++
-	})
-	for parent := -1; parent < d.Len(); parent++ {
-		if err := d.sortByTime(k.of(parent)); err != nil {
-			return kin{}, err
-		}
-	}
-	return k, nil
-}
-
-func (d *Document) sortByTime(siblings []int) error {
-	if len(siblings) < 2 {
-		return nil
-	}
-	times := make(map[int]string, len(siblings))
-	for _, i := range siblings {
-		e, err := d.Entry(i)
-		if err != nil {
-			return err
-		}
-		times[i] = sortableTime(e.Timestamp)
-	}
-	slices.SortStableFunc(siblings, func(a, b int) int { return strings.Compare(times[a], times[b]) })
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
 // answer is everything a program reports about a session file.
@@ -113,7 +114,7 @@ func (w *world) shown(c session.Context) shown {
 
 func (w *world) tree(doc *session.Document) []string {
 	w.t.Helper()
-	order, err := doc.Ordered()
+	order, err := paging.Ordered(doc)
 	require.NoError(w.t, err)
 	labels, err := doc.Labels()
 	require.NoError(w.t, err)

@@ -14,13 +14,13 @@ type Kind byte
 
 // The kinds of a cursor. They are part of its text.
 const (
-	Older    Kind = 'o' // the messages before a place
-	Newer    Kind = 'n' // the messages from a place on
-	Search   Kind = 'q' // the search in the messages before a place
-	Entries  Kind = 'e' // the entries from a place on
-	Tree     Kind = 't' // the tree from an entry on
-	Folded   Kind = 'f' // the folded tree from an entry on
-	Messages Kind = 'c' // the messages of a context from a place on
+	Older   Kind = 'o' // the messages before a place
+	Newer   Kind = 'n' // the messages from a place on
+	Search  Kind = 'q' // the search in the messages before a place
+	Entries Kind = 'e' // the entries from a place on
+	Nodes   Kind = 't' // the tree from an entry on
+	Folded  Kind = 'f' // the folded tree from an entry on
+	Context Kind = 'c' // the messages of a context from a place on
 )
 
 // Cursor is a place in one list of a session as it was when the first page was made.
@@ -121,7 +121,8 @@ func decode(text string) (c Cursor, ok bool) {
 	c.Entries, c.settled, c.Place = r.number(), r.number(), r.number()
 	c.stamp = r.fixed()
 	c.Session, c.Of = r.text(), r.text()
-	return c, !r.bad && len(r.rest) == 0
+	// A context may have a summary and a system message from one entry.
+	return c, !r.bad && len(r.rest) == 0 && c.settled <= c.Entries && c.Place <= c.Entries+1
 }
 
 // reader reads the parts of a cursor.

@@ -14,14 +14,17 @@ const (
 	MaxAnswer   = 64 << 20
 )
 
-// room counts what is on a page.
-type room struct {
+// Room returns an empty page.
+func (l Limits) Room() *Room { return &Room{Limits: l} }
+
+// Room counts what is on a page.
+type Room struct {
 	Limits
 	items, bytes int
 }
 
-// take reports whether an item of n bytes fits, and counts it.
-func (r *room) take(n int) bool {
+// Take reports whether an item of n bytes fits, and counts it.
+func (r *Room) Take(n int) bool {
 	if r.items >= r.Items || r.items > 0 && r.bytes+n > r.Bytes {
 		return false
 	}
@@ -30,5 +33,5 @@ func (r *room) take(n int) bool {
 	return true
 }
 
-// full reports whether no further item fits, whatever its size.
-func (r *room) full() bool { return r.items >= r.Items || r.bytes >= r.Bytes }
+// Full reports whether no further item fits, whatever its size.
+func (r *Room) Full() bool { return r.items >= r.Items || r.bytes >= r.Bytes }

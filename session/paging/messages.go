@@ -86,12 +86,12 @@ type Part struct {
 
 // Before returns the newest messages before a place that fit.
 func (c *Conversation) Before(place int, l Limits) (Part, error) {
-	return c.before(place, &room{Limits: l})
+	return c.before(place, l.Room())
 }
 
-func (c *Conversation) before(place int, r *room) (Part, error) {
+func (c *Conversation) before(place int, r *Room) (Part, error) {
 	p := Part{Messages: []Message{}, From: place, To: place}
-	for p.From > 0 && !r.full() {
+	for p.From > 0 && !r.Full() {
 		m, ok, err := c.read(p.From-1, r)
 		if err != nil {
 			return p, err
@@ -111,9 +111,9 @@ func (c *Conversation) before(place int, r *room) (Part, error) {
 // From returns the oldest messages from a place on that fit.
 func (c *Conversation) From(place int, l Limits) (Part, error) {
 	p := Part{Messages: []Message{}, From: place, To: place}
-	r := room{Limits: l}
-	for p.To < len(c.Places) && !r.full() {
-		m, ok, err := c.read(p.To, &r)
+	r := l.Room()
+	for p.To < len(c.Places) && !r.Full() {
+		m, ok, err := c.read(p.To, r)
 		if err != nil {
 			return p, err
 		}
@@ -135,20 +135,20 @@ func (c *Conversation) Around(from, to int, l Limits) (Part, error) {
 	if err != nil {
 		return p, err
 	}
-	before, err := c.before(from, &room{Limits: l, items: len(p.Messages), bytes: p.bytes})
+	before, err := c.before(from, &Room{Limits: l, items: len(p.Messages), bytes: p.bytes})
 	p.Messages, p.From = append(before.Messages, p.Messages...), before.From
 	return p, err
 }
 
 // read returns the message at a place; ok is false if it does not fit. A place without a message fits.
-func (c *Conversation) read(place int, r *room) (m Message, ok bool, err error) {
+func (c *Conversation) read(place int, r *Room) (m Message, ok bool, err error) {
 	if m.Message, err = c.Message(place); err != nil || m.Message == nil {
 		return m, true, err
 	}
 	if i := c.Places[place]; i >= 0 {
 		m.EntryID = c.doc.ID(i)
 	}
-	return m, r.take(len(m.Message) + len(m.EntryID)), nil
+	return m, r.Take(len(m.Message) + len(m.EntryID)), nil
 }
 
 // Older returns what is before a place, nil if there is nothing.
@@ -157,6 +157,14 @@ func (c *Conversation) Older(place int) *More {
 		return nil
 	}
 	return &More{Cursor: c.cursor.At(Older, place).String(), Count: place}
+}
+
+// Next returns the cursor of the messages of a context from a place on, "" if there are none.
+func (c *Conversation) Next(place int) string {
+	if place == len(c.Places) {
+		return ""
+	}
+	return c.cursor.At(Context, place).String()
 }
 
 // Unsearched returns what a search that reached a place has still to search, nil if there is nothing.

@@ -44,7 +44,7 @@ export interface CommandMap {
   'xcsh.context': { args: ContextArgs; result: ContextResult };
   'xcsh.messages': { args: MessagesArgs; result: MessagesResult };
   'xcsh.entries': { args: EntriesArgs; result: EntriesResult };
-  'xcsh.tree': { args: SubjectArgs; result: TreeResult };
+  'xcsh.tree': { args: TreeArgs; result: TreeResult };
   'xcsh.branch': { args: BranchArgs; result: BranchResult };
   'xcsh.chooseBranch': { args: ChooseBranchArgs; result: ChooseBranchResult };
   'xcsh.label': { args: LabelArgs; result: LabelResult };
@@ -611,6 +611,10 @@ export interface ContextArgs {
   source?: string;
   /** The last entry of the context. Default, and if unknown: the newest entry. null: an empty context. */
   leafId?: string | null;
+  /** The cursor of an earlier result, for the next page; pass source as for the first one. */
+  cursor?: string;
+  /** Return a page of the messages: at most this many bytes, 1 to 4194304. A larger message comes alone. Without maxBytes and cursor the result is complete. */
+  maxBytes?: number | null;
 }
 
 export interface ContextResult {
@@ -620,7 +624,10 @@ export interface ContextResult {
   /** The last entry of the context. */
   leafId: string | null;
   context: SessionContext;
+  /** Of the file and the context; missing images are reported in a complete result only. */
   problems: Problem[] | null;
+  /** The cursor of the next page; absent if this is the last one. */
+  next?: string;
 }
 
 export interface MessagesArgs {
@@ -664,18 +671,47 @@ export interface EntriesArgs {
   source?: string;
   /** Only the entries after this one. */
   since?: string;
+  /** The cursor of an earlier result, for the next page; pass source as for the first one. */
+  cursor?: string;
+  /** The largest number of entries, 1 to 5000. Without limit, maxBytes and cursor the result is complete. */
+  limit?: number | null;
+  /** The largest size of the entries in bytes, 1 to 4194304. A larger entry comes alone. */
+  maxBytes?: number | null;
 }
 
 export interface EntriesResult {
   header: unknown;
   /** As they are in the file; those of an older version are converted to the current format. */
   entries: unknown[] | null;
+  /** The cursor of the next page; absent if this is the last one. The pages speak of the entries that there were at the first one. */
+  next?: string;
+}
+
+export interface TreeArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session. */
+  source?: string;
+  /** The cursor of an earlier result, for the next page; pass the other arguments as for the first one. */
+  cursor?: string;
+  /** The largest number of nodes, 1 to 5000. Without limit, maxBytes and cursor the result is complete. */
+  limit?: number | null;
+  /** The largest size of the nodes in bytes, 1 to 4194304. A larger node comes alone. */
+  maxBytes?: number | null;
+  /** Only the entries below this one. */
+  under?: string;
+  /** Return one node for a run of entries without branches. */
+  fold?: boolean;
 }
 
 export interface TreeResult {
   leafId: string | null;
   /** Parents before children, children by time. */
   nodes: TreeNode[] | null;
+  /** The cursor of the next page; absent if this is the last one. The pages speak of the entries that there were at the first one. */
+  next?: string;
+  /** The number of nodes of all pages. */
+  total: number;
 }
 
 export interface BranchArgs {
@@ -1379,7 +1415,7 @@ export interface MoreMessages {
 
 export interface TreeNode {
   id: string;
-  /** null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. */
+  /** null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. With fold: the id of the node above. */
   parentId: string | null;
   type: string;
   role?: string;
@@ -1387,6 +1423,10 @@ export interface TreeNode {
   /** The beginning of the entry's text, on one line. */
   preview: string;
   timestamp: string;
+  /** With fold: the number of entries in the run. */
+  count?: number;
+  /** With fold: the last entry of the run. */
+  lastId?: string;
 }
 
 export interface Named {

@@ -246,13 +246,16 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 ---@field leafId? string|nil The last entry of the context. Default, and if unknown: the newest entry. null: an empty context.
+---@field cursor? string The cursor of an earlier result, for the next page; pass source as for the first one.
+---@field maxBytes? integer|nil Return a page of the messages: at most this many bytes, 1 to 4194304. A larger message comes alone. Without maxBytes and cursor the result is complete.
 
 ---@class xcsh.wire.ContextResult
 ---@field header any The session's first line.
 ---@field file string|nil
 ---@field leafId string|nil The last entry of the context.
 ---@field context xcsh.wire.SessionContext
----@field problems xcsh.wire.Problem[]|nil
+---@field problems xcsh.wire.Problem[]|nil Of the file and the context; missing images are reported in a complete result only.
+---@field next? string The cursor of the next page; absent if this is the last one.
 
 ---@class xcsh.wire.MessagesArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -276,14 +279,29 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
 ---@field since? string Only the entries after this one.
+---@field cursor? string The cursor of an earlier result, for the next page; pass source as for the first one.
+---@field limit? integer|nil The largest number of entries, 1 to 5000. Without limit, maxBytes and cursor the result is complete.
+---@field maxBytes? integer|nil The largest size of the entries in bytes, 1 to 4194304. A larger entry comes alone.
 
 ---@class xcsh.wire.EntriesResult
 ---@field header any
 ---@field entries any[]|nil As they are in the file; those of an older version are converted to the current format.
+---@field next? string The cursor of the next page; absent if this is the last one. The pages speak of the entries that there were at the first one.
+
+---@class xcsh.wire.TreeArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field source? string The session: an ID, an ID prefix, a file name, a title, a path or a file: URI. Default: the folder's live session.
+---@field cursor? string The cursor of an earlier result, for the next page; pass the other arguments as for the first one.
+---@field limit? integer|nil The largest number of nodes, 1 to 5000. Without limit, maxBytes and cursor the result is complete.
+---@field maxBytes? integer|nil The largest size of the nodes in bytes, 1 to 4194304. A larger node comes alone.
+---@field under? string Only the entries below this one.
+---@field fold? boolean Return one node for a run of entries without branches.
 
 ---@class xcsh.wire.TreeResult
 ---@field leafId string|nil
 ---@field nodes xcsh.wire.TreeNode[]|nil Parents before children, children by time.
+---@field next? string The cursor of the next page; absent if this is the last one. The pages speak of the entries that there were at the first one.
+---@field total integer The number of nodes of all pages.
 
 ---@class xcsh.wire.BranchArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -765,12 +783,14 @@
 
 ---@class xcsh.wire.TreeNode
 ---@field id string
----@field parentId string|nil null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent.
+---@field parentId string|nil null for a root, and if the recorded parent is not in the file. Entries for the server's own use are left out: their children have the nearest entry above them as the parent. With fold: the id of the node above.
 ---@field type string
 ---@field role? string
 ---@field label? string
 ---@field preview string The beginning of the entry's text, on one line.
 ---@field timestamp string
+---@field count? integer With fold: the number of entries in the run.
+---@field lastId? string With fold: the last entry of the run.
 
 ---@class xcsh.wire.Named
 ---@field id string
