@@ -210,13 +210,16 @@ export function jumpedTo(view: View, page: MessagePage): View {
   return settled({ ...view, away: asAway(view, part, page.newer?.cursor) });
 }
 
-/** Calls of earlier messages get no results any more, unless their turn is still running. */
+/**
+ * Calls of earlier messages get no results any more, unless their turn is still running. Results of the
+ * last message of an earlier part can be on the next page.
+ */
 function settled(view: View): View {
   const { away } = view;
   return {
     ...view,
     items: view.running ? view.items : withoutRunning(view.items),
-    away: away && { ...away, items: withoutRunning(away.items) },
+    away: away && { ...away, items: [...withoutRunning(away.items.slice(0, -1)), ...away.items.slice(-1)] },
   };
 }
 
