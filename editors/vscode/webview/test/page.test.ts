@@ -241,6 +241,8 @@ test('a rejected prompt comes back although earlier prompts were loaded meanwhil
   const { page, reply } = await windowed([answered('e9')]);
   page.keep({ text: 'mine' });
   void page.say();
+  const event = { type: 'message_end', ...answered('ea') };
+  page.store.receive({ kind: 'event', params: { cwd: '/w', sessionId: 's', seq: 2, event } });
   void page.load('older');
   await reply('xcsh.messages', { result: { messages: [said('e7', 'earlier')] } });
   await reply('xcsh.prompt', { error: { message: 'No model.', kind: 'internal' } });
@@ -287,7 +289,7 @@ test('a page returns to the message that was in view, unless it is gone', async 
   assert.equal(gone.page.store.state.view.away, null);
   assert.deepEqual(gone.page.store.state.view.notices, []);
 
-  const following = await windowed([answered('e9')], { at: 5, scroll: null, place: null });
+  const following = await windowed([answered('e9')], { ...own, scroll: null });
   assert.deepEqual(following.calls('xcsh.messages'), []);
 });
 
