@@ -126,10 +126,12 @@ func (a ContextArgs) page(sub subject) (r ContextResult, err error) {
 		c, err = paging.Open(sub.doc, leaf, sub.blobs())
 	} else {
 		c, at, err = paging.Reopen(sub.doc, a.Cursor, sub.blobs(), paging.Context)
-		leaf = session.At(at.Of)
 	}
 	if err != nil {
 		return r, err
+	}
+	if a.Cursor != "" {
+		leaf = at.Leaf(sub.doc)
 	}
 	part, err := c.From(at.Place, paging.Limits{Items: math.MaxInt, Bytes: valueOr(a.MaxBytes, paging.MaxBytes)})
 	if err != nil {

@@ -73,7 +73,7 @@ func (a EntriesArgs) cursor(sub subject) (paging.Cursor, error) {
 	if a.Cursor != "" {
 		return paging.Parse(a.Cursor, sub.doc, paging.Entries)
 	}
-	at := paging.Begin(sub.doc, paging.Entries, "")
+	at := paging.Begin(sub.doc, paging.Entries)
 	if a.Since != "" {
 		i, err := sub.doc.Index(a.Since)
 		if err != nil {

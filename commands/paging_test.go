@@ -171,7 +171,12 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 		return a
 	}
 	talk.plain = true // an id that is used again changes what came before
+	adopted := false
 	others := func() {
+		if !adopted && random.Intn(4) == 0 { // the parent that orphans name
+			appendLines(t, fs, path, st.User("ffffffff", "", "late"))
+			adopted = true
+		}
 		appendLines(t, fs, path, talk.lines(random.Intn(3))...)
 		if live && random.Intn(3) == 0 { // an entry of our own, before which theirs are read
 			_, err := run(t.Context(), env, "xcsh.label", args{"entryId": "aaaaaaaa", "label": fmt.Sprint(random.Int())})
@@ -307,13 +312,18 @@ func TestAFoldedTree(t *testing.T) {
 
 // rewrites are changes of a file that are no appends.
 var rewrites = map[string]func(lines []string) []string{
-	"a line is removed":       func(l []string) []string { return append(l[:3:3], l[4:]...) },
-	"the last line is gone":   func(l []string) []string { return l[:len(l)-1] },
-	"a line is inserted":      func(l []string) []string { return append(l[:3:3], append([]string{st.User("ffffffff", "", "x")}, l[3:]...)...) },
-	"a line has other text":   func(l []string) []string { l[3] = strings.Replace(l[3], "message 2", "another message", 1); return l },
-	"lines are exchanged":     func(l []string) []string { l[3], l[4] = l[4], l[3]; return l },
-	"it is another session":   func(l []string) []string { l[0] = st.Header("0190000000000002", "/w"); return l },
-	"an entry has another id": func(l []string) []string { l[3] = strings.Replace(l[3], `"id":"00000003"`, `"id":"10000003"`, 1); return l },
+	"a line is removed":     func(l []string) []string { return append(l[:3:3], l[4:]...) },
+	"the last line is gone": func(l []string) []string { return l[:len(l)-1] },
+	"a line is inserted": func(l []string) []string {
+		return append(l[:3:3], append([]string{st.User("ffffffff", "", "x")}, l[3:]...)...)
+	},
+	"a line has other text": func(l []string) []string { l[3] = strings.Replace(l[3], "message 2", "another message", 1); return l },
+	"lines are exchanged":   func(l []string) []string { l[3], l[4] = l[4], l[3]; return l },
+	"it is another session": func(l []string) []string { l[0] = st.Header("0190000000000002", "/w"); return l },
+	"an entry has another id": func(l []string) []string {
+		l[3] = strings.Replace(l[3], `"id":"00000003"`, `"id":"10000003"`, 1)
+		return l
+	},
 }
 
 // The cursors of a session that was rewritten are stale, and those of one with another title are not.

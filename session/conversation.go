@@ -19,11 +19,18 @@ type Conversation struct {
 	Message func(place int) (json.RawMessage, error)
 }
 
-// Conversation returns the context that [BuildContext] builds for leaf. It reads only what decides which entries belong to
+// Conversation returns the context that [BuildContext] builds for leaf, which is one of the first n entries, from these
+// entries only. It reads only what decides which entries belong to
 // it; for omp's files, in which neighbours decide that, it reads the messages. The rules for concurrent use are those of
 // BuildContext, also for Message.
-func (d *Document) Conversation(leaf Leaf, blobs BlobSource) (c Conversation, err error) {
+func (d *Document) Conversation(leaf Leaf, n int, blobs BlobSource) (c Conversation, err error) {
 	path, problems := d.contextPath(d.tree.resolve(leaf))
+	for k := len(path) - 1; k >= 0; k-- {
+		if path[k] >= n { // the missing parent of an entry was added later
+			path = path[k+1:]
+			break
+		}
+	}
 	b := newContextBuilder(d, problems)
 	if d.dialect == Omp {
 		return d.conversationOmp(b, path, blobs)

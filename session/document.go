@@ -344,15 +344,9 @@ func (d *Document) Entry(i int) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	return d.EntryOf(i, raw), nil
-}
-
-// EntryOf is [Document.Entry] for a caller that already has entry i's line, from
-// [Document.Lines].
-func (d *Document) EntryOf(i int, line []byte) Entry {
-	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: line}
-	e.Timestamp, _ = rawjson.GetString(line, "timestamp")
-	return e
+	e := Entry{ID: d.tree.id(i), ParentID: d.tree.parentID(i), Type: d.tree.typ(i), Raw: raw}
+	e.Timestamp, _ = rawjson.GetString(raw, "timestamp")
+	return e, nil
 }
 
 // raw returns the line of entry i in the current format.

@@ -26,18 +26,18 @@ const (
 // Cursor is a place in one list of a session as it was when the first page was made.
 type Cursor struct {
 	Kind    Kind
-	Session string // id
-	Entries int    // the number of entries then
-	Place   int    // where the next page begins or ends
-	Of      string // the leaf of a conversation, or the entry above a tree; "" for none
+	Entries int // the number of entries then
+	Place   int // where the next page begins or ends
+	Of      int // 1 + the leaf of a conversation, or the entry above a tree; 0 for none
 
+	session uint32 // checksum of its id
 	settled int
 	stamp   uint32
 }
 
 // Begin returns a cursor of a kind at place 0 for the session as it is now.
-func Begin(d *session.Document, kind Kind, of string) Cursor {
-	c := Cursor{Kind: kind, Session: d.Header().ID, Entries: d.Len(), Of: of}
+func Begin(d *session.Document, kind Kind) Cursor {
+	c := Cursor{Kind: kind, Entries: d.Len(), session: idOf(d)}
 	c.stamp, c.settled = d.Stamp(c.Entries, -1)
 	return c
 }
@@ -50,16 +50,19 @@ func (c Cursor) At(kind Kind, place int) Cursor {
 
 // check returns a Stale error if the entries of c are no longer those of d.
 func (c Cursor) check(d *session.Document) error {
-	if c.Session == d.Header().ID && c.Entries <= d.Len() {
+	if c.session != idOf(d) {
+		return fault.New(fault.Stale, "The cursor belongs to another session; request the first page again.")
+	}
+	if c.Entries <= d.Len() {
 		if stamp, settled := d.Stamp(c.Entries, c.settled); stamp == c.stamp && settled == c.settled {
 			return nil
 		}
 	}
-	if c.Session != d.Header().ID {
-		return fault.New(fault.Stale, "The cursor belongs to another session; request the first page again.")
-	}
 	return stale()
 }
+
+// idOf returns a checksum of a session's id, which may be long.
+func idOf(d *session.Document) uint32 { return crc32.Checksum([]byte(d.Header().ID), checksums) }
 
 func stale() error {
 	return fault.New(fault.Stale, "The session was rewritten since the first page; request the first page again.")
@@ -67,20 +70,17 @@ func stale() error {
 
 var checksums = crc32.MakeTable(crc32.Castagnoli)
 
-// maxText limits the length of a cursor's text in bytes. A session's id and an entry's come from a file and may be long.
-const maxText = 64 << 10
+// maxText is longer than the text of any cursor, in bytes.
+const maxText = 100
 
 // String returns the text of a cursor, which [Parse] reads.
 func (c Cursor) String() string {
 	b := []byte{byte(c.Kind)}
-	for _, n := range []int{c.Entries, c.settled, c.Place} {
+	for _, n := range []int{c.Entries, c.settled, c.Place, c.Of} {
 		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // none is negative
 	}
 	b = binary.LittleEndian.AppendUint32(b, c.stamp)
-	for _, text := range []string{c.Session, c.Of} {
-		b = binary.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
-	}
+	b = binary.LittleEndian.AppendUint32(b, c.session)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, checksums))
 	return base64.RawURLEncoding.EncodeToString(b)
 }
@@ -118,11 +118,10 @@ func decode(text string) (c Cursor, ok bool) {
 	}
 	r := reader{rest: b[1:]}
 	c.Kind = Kind(b[0])
-	c.Entries, c.settled, c.Place = r.number(), r.number(), r.number()
-	c.stamp = r.fixed()
-	c.Session, c.Of = r.text(), r.text()
+	c.Entries, c.settled, c.Place, c.Of = r.number(), r.number(), r.number(), r.number()
+	c.stamp, c.session = r.fixed(), r.fixed()
 	// A context may have a summary and a system message from one entry.
-	return c, !r.bad && len(r.rest) == 0 && c.settled <= c.Entries && c.Place <= c.Entries+1
+	return c, !r.bad && len(r.rest) == 0 && c.settled <= c.Entries && c.Of <= c.Entries && c.Place <= c.Entries+1
 }
 
 // reader reads the parts of a cursor.
@@ -150,15 +149,4 @@ func (r *reader) fixed() uint32 {
 	v := binary.LittleEndian.Uint32(r.rest)
 	r.rest = r.rest[4:]
 	return v
-}
-
-func (r *reader) text() string {
-	n := r.number()
-	if n > len(r.rest) {
-		r.rest, r.bad = nil, true
-		return ""
-	}
-	s := string(r.rest[:n])
-	r.rest = r.rest[n:]
-	return s
 }

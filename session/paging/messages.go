@@ -29,9 +29,12 @@ type Conversation struct {
 
 // Open returns the conversation up to leaf.
 func Open(d *session.Document, leaf session.Leaf, blobs session.BlobSource) (*Conversation, error) {
-	c := &Conversation{doc: d, cursor: Begin(d, Older, d.LeafID(leaf))}
+	c := &Conversation{doc: d, cursor: Begin(d, Older)}
+	if i, err := d.Index(d.LeafID(leaf)); err == nil {
+		c.cursor.Of = i + 1
+	}
 	var err error
-	c.Conversation, err = d.Conversation(leaf, blobs)
+	c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs)
 	return c, err
 }
 
@@ -41,22 +44,28 @@ func Reopen(d *session.Document, cursor string, blobs session.BlobSource, kinds 
 	if err != nil {
 		return nil, at, err
 	}
-	leaf := session.AtRoot()
-	if at.Of != "" {
-		if i, err := d.Index(at.Of); err != nil || i >= at.Entries {
-			return nil, at, stale()
+	leaf := at.Leaf(d)
+	if at.Of > 0 {
+		if i, err := d.Index(d.ID(at.Of - 1)); err != nil || i != at.Of-1 {
+			return nil, at, stale() // a later entry has the leaf's id
 		}
-		leaf = session.At(at.Of)
 	}
 	c := &Conversation{doc: d, cursor: at}
-	if c.Conversation, err = d.Conversation(leaf, blobs); err != nil {
+	if c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs); err != nil {
 		return nil, at, err
 	}
-	// A later entry with the id of one on the path is its parent's child now.
-	if at.Place > len(c.Places) || slices.ContainsFunc(c.Places, func(i int) bool { return i >= at.Entries }) {
+	if at.Place > len(c.Places) {
 		return nil, at, stale()
 	}
 	return c, at, nil
+}
+
+// Leaf returns the leaf of a conversation's cursor.
+func (c Cursor) Leaf(d *session.Document) session.Leaf {
+	if c.Of == 0 {
+		return session.AtRoot()
+	}
+	return session.At(d.ID(c.Of - 1))
 }
 
 // Len returns the number of places.

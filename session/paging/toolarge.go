@@ -17,7 +17,7 @@ func CheckContext(d *session.Document, leaf session.Leaf, argument string) error
 	if !exceeds(d, d.Len(), func(i int) int { return i }) {
 		return nil
 	}
-	c, err := d.Conversation(leaf, nil)
+	c, err := d.Conversation(leaf, d.Len(), nil)
 	if err == nil && exceeds(d, len(c.Places), func(place int) int { return c.Places[place] }) {
 		err = TooLarge(argument)
 	}

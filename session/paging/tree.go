@@ -27,7 +27,15 @@ func OpenTree(d *session.Document, under string, fold bool) (*Tree, error) {
 	if fold {
 		kind = Folded
 	}
-	return newTree(d, Begin(d, kind, under))
+	c := Begin(d, kind)
+	if under != "" {
+		i, err := d.Index(under)
+		if err != nil {
+			return nil, err
+		}
+		c.Of = i + 1
+	}
+	return newTree(d, c)
 }
 
 // ReopenTree returns the tree of a cursor, and the entry at which the next page begins.
@@ -36,29 +44,23 @@ func ReopenTree(d *session.Document, cursor, under string, fold bool) (t *Tree, 
 	if err != nil {
 		return nil, 0, err
 	}
-	if under != "" && under != c.Of || fold && c.Kind != Folded {
+	if under != "" && (c.Of == 0 || under != d.ID(c.Of-1)) || fold && c.Kind != Folded {
 		return nil, 0, notACursor("The cursor is of a tree with other arguments; pass those of its first page.")
 	}
-	if t, err = newTree(d, c); err != nil {
+	t, err = newTree(d, c)
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return nil, 0, err
 	}
-	if !t.holds(c.Place) {
+	if err != nil || !t.holds(c.Place) {
 		return nil, 0, notACursor("The cursor is damaged; pass it as it was returned.")
 	}
 	return t, c.Place, nil
 }
 
 func newTree(d *session.Document, c Cursor) (*Tree, error) {
-	t := &Tree{doc: d, cursor: c, fold: c.Kind == Folded, under: -1, parents: d.Shape(c.Entries)}
-	if c.Of != "" {
-		i, err := d.Index(c.Of)
-		if err != nil {
-			return nil, err
-		}
-		if i >= c.Entries || t.parents[i] == session.NotInTree {
-			return nil, fault.New(fault.NotFound, "Entry %s is not in the tree.", c.Of).With("entryId", c.Of)
-		}
-		t.under = i
+	t := &Tree{doc: d, cursor: c, fold: c.Kind == Folded, under: c.Of - 1, parents: d.Shape(c.Entries)}
+	if t.under >= 0 && t.parents[t.under] == session.NotInTree {
+		return nil, fault.New(fault.NotFound, "Entry %s is not in the tree.", d.ID(t.under)).With("entryId", d.ID(t.under))
 	}
 	t.kin = kinOf(d, t.parents)
 	for i, p := range t.parents {
