@@ -50,7 +50,6 @@ class World {
 
   async deliver(): Promise<void> {
     this.channel.shift()?.();
-    await undefined; // the continuations of the store run
     await new Promise(setImmediate);
   }
 
