@@ -42,6 +42,7 @@ function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {
     register('attach', (uri) => attach(host, panel, uri)),
     register('compact', (args) => compact(host, args)),
     register('history', (args) => recall(host, panel, args)),
+    register('find', () => panel.find()),
   ];
 }
 

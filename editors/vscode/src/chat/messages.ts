@@ -11,6 +11,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.compact',
   'xcsh.followUp',
   'xcsh.history',
+  'xcsh.messages',
   'xcsh.models',
   'xcsh.prompt',
   'xcsh.recent',
@@ -125,7 +126,8 @@ export type ToPage =
   | { kind: 'attach'; attachments: Attachment[] }
   | { kind: 'editor'; file: Attachment | null }
   | { kind: 'compose'; text: string; send: boolean }
-  | { kind: 'focus' };
+  | { kind: 'focus' }
+  | { kind: 'find' };
 
 const maxText = 32 << 20; // UTF-16 units; images are included
 const maxPath = 8192;
@@ -202,6 +204,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   editor: (m) => m['file'] === null || isAttachment(m['file']),
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
   focus: () => true,
+  find: () => true,
 };
 
 /** Returns the message if it is a valid message to a page, else undefined. */

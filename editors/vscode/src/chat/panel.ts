@@ -74,6 +74,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #keeping: NodeJS.Timeout | undefined;
   #toAttach: Attachment[] = [];
   #toCompose: { text: string; send: boolean } | undefined;
+  #toFind = false;
   readonly #calls: Calls<vscode.CancellationToken>;
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
@@ -183,6 +184,13 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     this.#post({ kind: 'focus' });
   }
 
+  /** Opens the search in the conversation, as soon as the page is ready. */
+  async find(): Promise<void> {
+    this.#toFind = true;
+    await vscode.commands.executeCommand(`${chatView}.focus`);
+    this.#deliver();
+  }
+
   /** Shows the panel for a folder; false if the folder is not in this window. */
   async reveal(cwd: string): Promise<boolean> {
     const known = this.host.folders.some((f) => f.cwd === cwd);
@@ -220,6 +228,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (this.#toCompose) {
       this.#post({ kind: 'compose', ...this.#toCompose });
       this.#toCompose = undefined;
+    }
+    if (this.#toFind) {
+      this.#post({ kind: 'find' });
+      this.#toFind = false;
     }
   }
 
@@ -351,7 +363,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     const cwd = String(args['cwd']);
     await this.#restorer.restore(cwd);
-    const snapshot = await this.host.request('xcsh.snapshot', { cwd }, token);
+    const { last } = args;
+    const newest = typeof last === 'number' ? { last } : {};
+    const snapshot = await this.host.request('xcsh.snapshot', { cwd, ...newest }, token);
     await this.#restorer.remember(cwd, snapshot.state.file);
     return snapshot;
   }

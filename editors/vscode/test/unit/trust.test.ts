@@ -32,6 +32,7 @@ test('restricted mode allows exactly the commands that read sessions or write on
       'xcsh.history',
       'xcsh.info',
       'xcsh.list',
+      'xcsh.messages',
       'xcsh.models',
       'xcsh.recent',
       'xcsh.resolve',

@@ -16,6 +16,7 @@ const texts: { [english: string]: string } = options.get('texts') === 'marked' ?
 const cwd = '/home/you/calc';
 const commands = [
   'xcsh.snapshot',
+  'xcsh.messages',
   'xcsh.prompt',
   'xcsh.tree',
   'xcsh.stats',
@@ -33,6 +34,7 @@ class Harness {
   session: PlayedSession;
   ready = false;
   held = false; // delayed answers to snapshot requests
+  heldPages = false; // delayed answers to requests of messages
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string }> = {};
@@ -70,6 +72,7 @@ class Harness {
 
   release(): void {
     this.held = false;
+    this.heldPages = false;
     for (const f of this.waiting.splice(0)) f();
   }
 
@@ -96,11 +99,20 @@ class Harness {
     if (failure) return this.post({ kind: 'answer', id, error: failure });
     switch (command) {
       case 'xcsh.snapshot': {
-        const snapshot = this.session.snapshot();
+        const snapshot = this.session.snapshot(Number(args['last']));
         if (this.held) this.waiting.push(() => done(snapshot));
         else done(snapshot);
         then?.();
         then = undefined;
+        return;
+      }
+      case 'xcsh.messages': {
+        const page = this.session.page(args);
+        const kind = page === null ? 'stale' : 'notFound';
+        const reply = () =>
+          page ? done(page) : this.post({ kind: 'answer', id, error: { message: `It is ${kind}.`, kind } });
+        if (this.heldPages) this.waiting.push(reply);
+        else reply();
         return;
       }
       case 'xcsh.tree': {

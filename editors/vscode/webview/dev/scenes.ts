@@ -335,10 +335,15 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   branches: (s) => {
     conversation(s);
   },
+  /** 12,345 messages. */
   long: (s) => {
     let n = 0;
-    for (const w of words(2500)) {
+    s.record(user('The first message'));
+    for (const w of words(3086)) {
+      const id = `l${n}`;
       s.record(user(`Question ${n++}: ${w}`));
+      s.record(answer([text(w), call(id, 'bash', { command: `echo ${n}` })], { stopReason: 'toolUse' }));
+      s.record(result(id, 'bash', `output ${n}`));
       s.record(answer([text(w + '\n\n- one\n- two\n\n```ts\nconst n = ' + n + ';\n```')]));
     }
   },

@@ -16,6 +16,8 @@ export class PlayedSession {
   seq = 0;
   readonly messages: { entryId: string; message: Json; parentId: string | null }[] = [];
   private entries = 0;
+  private rewrites = 0;
+  searched = 5000; // messages in one call of a search
   private partial: (Json & { content: Json[] }) | null = null;
   private tools: Json[] = [];
   private queues = { steering: [] as string[], followUp: [] as string[] };
@@ -155,10 +157,63 @@ export class PlayedSession {
     };
   }
 
-  snapshot(): Json {
+  /** Returns the messages from one position to another, and what is beyond them. */
+  private range(from: number, to: number, end = this.messages.length): Json {
+    return structuredClone({
+      messages: this.messages.slice(from, to).map(({ entryId, message }) => ({ entryId, message })),
+      ...(from > 0 ? { older: { cursor: `${this.rewrites} ${from} older ${end}`, count: from } } : {}),
+      ...(to < end ? { newer: { cursor: `${this.rewrites} ${to} newer ${end}`, count: end - to } } : {}),
+      total: this.messages.length,
+    });
+  }
+
+  /** Answers xcsh.messages like the server; undefined if there is no such entry, null if the cursor is stale. */
+  page(args: Json): Json | undefined | null {
+    const limit = Number(args['limit'] ?? 100);
+    const all = this.messages.length;
+    if (typeof args['query'] === 'string') return this.hits(args['query'], limit, args['cursor']);
+    if (typeof args['cursor'] === 'string') {
+      const [version, at, to, end] = args['cursor'].split(' ');
+      if (Number(version) !== this.rewrites) return null;
+      return to === 'older'
+        ? this.range(Math.max(0, Number(at) - limit), Number(at), Number(end))
+        : this.range(Number(at), Math.min(Number(end), Number(at) + limit), Number(end));
+    }
+    const id = args['before'] ?? args['after'] ?? args['around'];
+    const at = id === undefined ? all : this.messages.findIndex((m) => m.entryId === id);
+    if (at < 0) return undefined;
+    if (args['after'] !== undefined) return this.range(at + 1, Math.min(all, at + 1 + limit));
+    const to = args['around'] === undefined ? at : Math.min(all, at + Math.ceil(limit / 2));
+    return this.range(Math.max(0, to - limit), to);
+  }
+
+  private hits(query: string, limit: number, cursor: unknown): Json | null {
+    const [version, at] = typeof cursor === 'string' ? cursor.split(' ') : [this.rewrites, this.messages.length];
+    if (Number(version) !== this.rewrites) return null;
+    const hits: Json[] = [];
+    // The server searches a limited number of bytes in a call.
+    const last = Math.max(0, Number(at) - this.searched);
+    let index = Number(at) - 1;
+    for (; index >= last && hits.length < limit; index--) {
+      const { entryId, message } = this.messages[index]!;
+      const text = JSON.stringify(message);
+      const found = text.toLowerCase().indexOf(query.toLowerCase());
+      if (found >= 0) hits.push({ entryId, role: message['role'], excerpt: text.slice(found, found + 60), index });
+    }
+    const older = { cursor: `${this.rewrites} ${index + 1} older`, count: index + 1 };
+    return { messages: [], hits, ...(index >= 0 ? { older } : {}) };
+  }
+
+  /** Makes all cursors stale. */
+  rewrite(): void {
+    this.rewrites++;
+  }
+
+  snapshot(last = this.messages.length): Json {
+    const from = Math.max(0, this.messages.length - last);
     return structuredClone({
       state: this.state(),
-      messages: this.messages.map(({ entryId, message }) => ({ entryId, message })),
+      ...this.range(from, this.messages.length),
       ...(this.partial ? { partial: this.partial } : {}),
       tools: this.tools,
       retry: this.retry,

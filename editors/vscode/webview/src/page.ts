@@ -1,15 +1,17 @@
 // The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
 import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
+import { Finder } from './find';
 import { setTexts, t } from './l10n';
 import { alternatives, newestBelow } from './state/branches';
 import type { Alternatives } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
-import type { Kept } from './state/draft';
+import type { Kept, Place } from './state/draft';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
-import { list, obj, str, texts } from './state/wire';
-import type { BranchChoice, TreeNode } from './state/wire';
+import { edgeOf, itemWith, messageCount, shownItems } from './state/window';
+import { blocks, list, messagesOf, obj, pageEndOf, str, texts } from './state/wire';
+import type { BranchChoice, Hit, SnapshotMessage, TreeNode } from './state/wire';
 
 /** An image attached to the next prompt. */
 export interface Picture {
@@ -40,8 +42,15 @@ export interface Ui {
   branches: ReadonlyMap<string, Alternatives>;
   recalled: readonly string[]; // earlier prompts of other sessions
   recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
+  reveal: Reveal | null;
   focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
+}
+
+/** A message to scroll to, once for each object. `top` is its distance from the top of the view in pixels. */
+export interface Reveal {
+  entryId: string;
+  top?: number;
 }
 
 /** The page's environment. */
@@ -51,17 +60,22 @@ export interface Surroundings {
   save(kept: Kept): void;
 }
 
+/** Pages of messages in which the newest prompt is searched. */
+const maxPromptPages = 20;
+
 const maxPictures = 10;
 const maxPictureBytes = 8 << 20;
 
 export class Page {
   readonly store: Store;
+  readonly finder: Finder;
   ui: Ui;
   private readonly watchers = new Set<() => void>();
   private tree: readonly TreeNode[] = [];
   private treeOf = ''; // session and leaf of the last loaded tree
   private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
+  private returned = false; // the reading position of an earlier page was restored
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
 
   constructor(private readonly around: Surroundings) {
@@ -75,9 +89,15 @@ export class Page {
       branches: new Map(),
       recalled: [],
       recent: [],
+      reveal: null,
       focus: 0,
       spoken: '',
     };
+    this.finder = new Finder(
+      this.store,
+      (hit) => this.showHit(hit),
+      (text) => this.speak(text),
+    );
     this.store.listener = { init: (m) => this.began(m), message: (m) => this.received(m) };
     this.store.subscribe(() => this.followed());
   }
@@ -102,9 +122,11 @@ export class Page {
   }
 
   /** Saves scroll positions without rendering. */
-  keepScroll(scroll: number | null): void {
-    if (this.ui.kept.scroll === scroll) return;
-    this.ui.kept.scroll = scroll;
+  keepScroll(scroll: number | null, place: Place | null): void {
+    const { kept } = this.ui;
+    if (kept.scroll === scroll && kept.place?.entryId === place?.entryId && kept.place?.top === place?.top) return;
+    kept.scroll = scroll;
+    kept.place = place;
     this.save();
   }
 
@@ -125,6 +147,8 @@ export class Page {
     const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
     this.treeOf = '';
     this.titled = null;
+    this.returned = false;
+    this.finder.close();
     this.set({
       init,
       branches: new Map(),
@@ -143,7 +167,9 @@ export class Page {
       case 'editor':
         return this.set({ editorFile: m.file });
       case 'focus':
-        return this.set({ focus: this.ui.focus + 1 });
+        return this.backToComposer();
+      case 'find':
+        return this.finder.open();
       case 'compose':
         this.keep({ text: m.text });
         if (m.send) void this.say();
@@ -190,13 +216,15 @@ export class Page {
     this.sendDeferred();
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
+    this.returnTo(this.ui.kept);
     const title = view.session.title ?? '';
     if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
     if (view.running) return;
-    const at = `${view.session.sessionId} ${view.session.leafId} ${view.items.length}`;
+    const messages = (view.older?.count ?? 0) + messageCount(view.items); // loading earlier ones does not change it
+    const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
     if (at === this.treeOf) return;
     this.treeOf = at;
-    if (this.ui.kept.sent && !this.ui.sending) this.giveBack();
+    if (this.ui.kept.sent && !this.ui.sending) void this.giveBack();
     void this.readTree(at);
   }
 
@@ -212,9 +240,11 @@ export class Page {
   }
 
   /** Restores a prompt that never reached the session, unless the user is writing another one. */
-  private giveBack(): void {
-    const { sent, text } = this.ui.kept;
-    const said = this.store.state.view.items.findLast((i) => i.message.role === 'user');
+  private async giveBack(): Promise<void> {
+    const { sent } = this.ui.kept;
+    const said = await this.lastPrompt();
+    if (sent !== this.ui.kept.sent) return;
+    const { text } = this.ui.kept;
     const arrived =
       sent !== null && said !== undefined && userMessageOf(said.message.content).text.trim() === sent.text.trim();
     if (sent && !arrived && text.trim() === '')
@@ -222,7 +252,65 @@ export class Page {
     else this.keep({ sent: null });
   }
 
+  /** Returns the newest prompt of the conversation, which can be before the loaded messages. */
+  private async lastPrompt(): Promise<SnapshotMessage | undefined> {
+    const isPrompt = ({ message }: { message: { role: string } }) => message.role === 'user';
+    const loaded = this.store.state.view.items.findLast(isPrompt);
+    if (loaded) return loaded;
+    const edge = this.store.state.view.older;
+    let args: JsonObject | undefined = edge ? { before: edge.entryId } : undefined;
+    for (let i = 0; args && i < maxPromptPages; i++) {
+      const page: JsonObject = obj(await this.store.call('xcsh.messages', args).catch(() => undefined));
+      const found = messagesOf(page.messages)?.findLast(isPrompt);
+      if (found) return found;
+      const older = pageEndOf(page.older);
+      args = older ? { cursor: older.cursor } : undefined;
+    }
+    return undefined;
+  }
+
+  /** Shows the messages that an earlier page showed, for example before it was hidden. */
+  private returnTo({ scroll, place }: Kept): void {
+    if (this.returned) return;
+    this.returned = true;
+    if (scroll !== null && place) void this.reveal(place).catch(() => undefined);
+  }
+
+  /** Draws a message, and scrolls to it. It rejects with a Failure. */
+  private async reveal(to: Reveal): Promise<void> {
+    const reveal = { ...to };
+    this.set({ reveal }); // it waits until the message is drawn
+    try {
+      await this.store.jump(to.entryId);
+    } catch (e) {
+      if (this.ui.reveal === reveal) this.set({ reveal: null });
+      throw e;
+    }
+  }
+
+  private async showHit({ entryId }: Hit): Promise<void> {
+    await this.reveal({ entryId });
+    // The output of a call is folded.
+    const item = itemWith(shownItems(this.store.state.view), entryId);
+    const call = Object.entries(item?.calls ?? {}).find(([, c]) => c.entryId === entryId)?.[0];
+    const at = item && call !== undefined ? blocks(item.message.content).findIndex((b) => b.id === call) : -1;
+    if (item && at >= 0) this.fold(`${item.entryId}/${at}`, true);
+  }
+
   // Actions of the user.
+
+  /** Loads more messages at an end of the drawn ones; announced if the user requested it. */
+  async load(to: 'older' | 'newer', requested = false): Promise<void> {
+    const count = () => messageCount(shownItems(this.store.state.view));
+    const [edge, before] = [edgeOf(this.store.state.view, to), count()];
+    await this.store.load(to);
+    if (!requested || edge === edgeOf(this.store.state.view, to) || this.store.state.view.loadError) return;
+    const n = count() - before;
+    if (n > 0) this.speak(n === 1 ? t('1 message loaded') : t('{0} messages loaded', n));
+  }
+
+  /** Moves the focus to the composer. */
+  backToComposer = (): void => this.set({ focus: this.ui.focus + 1 });
 
   /** Sends the composer's text: to the running turn, queued after it, or as a new prompt. */
   async say(how: 'steer' | 'followUp' = 'steer'): Promise<void> {
@@ -246,13 +334,13 @@ export class Page {
     if (view.running) args.streamingBehavior = how;
     this.keep({ text: '', attachments: [], editing: '', sent: outgoing, scroll: null });
     this.set({ pictures: [], sending: !view.running });
-    const began = this.runs();
+    const began = this.store.state.view.lastPrompt;
     try {
       if (kept.editing !== '') await this.store.call('xcsh.branch', { entryId: kept.editing });
       await this.store.call('xcsh.prompt', args);
       this.keep({ sent: null });
     } catch (e) {
-      this.refused(e, outgoing, pictures, kept.editing, this.runs() > began);
+      this.refused(e, outgoing, pictures, kept.editing, this.store.state.view.lastPrompt !== began);
     } finally {
       this.set({ sending: false });
       this.sendDeferred();
@@ -266,11 +354,6 @@ export class Page {
     if (sync.failed !== '' || sync.server === 'stopped')
       this.deferred = undefined; // it could be sent much later, which the user would not expect
     else if (deferred !== undefined && sync.live && (view.running || !this.ui.sending)) void this.say(deferred);
-  }
-
-  /** The number of user messages, which grows when a prompt is accepted. */
-  private runs(): number {
-    return this.store.state.view.items.filter((i) => i.message.role === 'user').length;
   }
 
   private refused(
@@ -317,9 +400,13 @@ export class Page {
 
   /** Puts an earlier prompt into the composer; the session does not change until it is sent. */
   edit(entryId: string): void {
-    const item = this.store.state.view.items.find((i) => i.entryId === entryId);
-    if (!item || this.store.state.view.running) return;
-    const said = userMessageOf(item.message.content);
+    const item = shownItems(this.store.state.view).find((i) => i.entryId === entryId);
+    if (item) this.editMessage(item);
+  }
+
+  private editMessage({ entryId, message }: SnapshotMessage): void {
+    if (this.store.state.view.running) return;
+    const said = userMessageOf(message.content);
     const attachments = said.files.map((f): Attachment => ({
       uri: f.path,
       name: f.path.split(/[\\/]/).at(-1) ?? f.path,
@@ -338,10 +425,10 @@ export class Page {
 
   /** Sends the last prompt again, replacing a failed answer. */
   async retry(): Promise<void> {
-    const item = this.store.state.view.items.findLast((i) => i.message.role === 'user');
-    if (!item?.entryId) return;
+    const prompt = await this.lastPrompt();
+    if (!prompt?.entryId) return;
     const draft = this.ui.kept;
-    this.edit(item.entryId);
+    this.editMessage(prompt);
     await this.say();
     if (draft.text && !this.ui.kept.text) this.keep({ text: draft.text, attachments: draft.attachments });
   }

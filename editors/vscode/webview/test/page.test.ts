@@ -199,3 +199,159 @@ test('an empty conversation lists the newest other sessions', async () => {
   page.store.receive({ ...init, cwd: '/other', commands: ['xcsh.recent'] });
   assert.deepEqual(page.ui.recent, [], 'another folder has other sessions');
 });
+
+/** Opens a live page whose newest messages are the given ones, with more before them. */
+async function windowed(messages: object[], own?: Partial<Kept>) {
+  const { page, posted } = opened(own, null);
+  const calls = (command: string) => posted.filter((m) => m.kind === 'call').filter((m) => m.command === command);
+  const reply = async (command: string, answer: object) => {
+    page.store.receive({ kind: 'answer', id: calls(command).at(-1)!.id, ...answer });
+    await new Promise(setImmediate);
+  };
+  page.store.receive({ kind: 'server', state: 'running' });
+  const older = { cursor: 'c1', count: 40 };
+  await reply('xcsh.snapshot', { result: { ...snapshot(false, 1), messages, older } });
+  return { page, posted, calls, reply };
+}
+
+const said = (entryId: string, text: string) => ({
+  entryId,
+  message: { role: 'user', content: [{ type: 'text', text }] },
+});
+const answered = (entryId: string) => ({ entryId, message: { role: 'assistant', content: [] } });
+
+test('loading earlier messages does not read the tree again, and is announced if the user requested it', async () => {
+  const { page, calls, reply } = await windowed([answered('e9')]);
+  assert.equal(calls('xcsh.tree').length, 1);
+  const loading = page.load('older', true);
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c1', limit: 100 });
+  await reply('xcsh.messages', {
+    result: { messages: [said('e7', 'a'), answered('e8')], older: { cursor: 'c2', count: 38 } },
+  });
+  await loading;
+  assert.equal(page.ui.spoken, '2 messages loaded');
+  assert.equal(calls('xcsh.tree').length, 1);
+  void page.load('older');
+  await reply('xcsh.messages', { result: { messages: [said('e6', 'a')] } });
+  assert.equal(page.ui.spoken, '2 messages loaded', 'scrolling is not announced');
+  assert.equal(page.store.state.view.older, null);
+});
+
+test('a rejected prompt comes back although earlier prompts were loaded meanwhile', async () => {
+  const { page, reply } = await windowed([answered('e9')]);
+  page.keep({ text: 'mine' });
+  void page.say();
+  const event = { type: 'message_end', ...answered('ea') };
+  page.store.receive({ kind: 'event', params: { cwd: '/w', sessionId: 's', seq: 2, event } });
+  void page.load('older');
+  await reply('xcsh.messages', { result: { messages: [said('e7', 'earlier')] } });
+  await reply('xcsh.prompt', { error: { message: 'No model.', kind: 'internal' } });
+  assert.equal(page.ui.kept.text, 'mine');
+});
+
+test('retry finds the prompt that is before the loaded messages', async () => {
+  const { page, calls, reply } = await windowed([answered('e9')]);
+  void page.retry();
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { before: 'e9' });
+  await reply('xcsh.messages', { result: { messages: [answered('e8')], older: { cursor: 'c2', count: 9 } } });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c2' });
+  await reply('xcsh.messages', { result: { messages: [said('e7', 'do it')] } });
+  assert.deepEqual(calls('xcsh.branch').at(-1)?.args, { entryId: 'e7' });
+  await reply('xcsh.branch', { result: {} });
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'do it' });
+});
+
+test('a prompt that arrived before the loaded messages is not given back, another one is', async () => {
+  for (const [text, back] of [
+    ['sent', ''],
+    ['another', 'sent'],
+  ] as const) {
+    const { page, reply } = await windowed([answered('e9')], { at: 5, sent: { text: 'sent', attachments: [] } });
+    await reply('xcsh.messages', { result: { messages: [said('e7', text)] } });
+    assert.equal(page.ui.kept.text, back);
+    assert.equal(page.ui.kept.sent, null);
+  }
+});
+
+test('a page returns to the message that was in view, unless it is gone', async () => {
+  const own = { at: 5, scroll: 900, place: { entryId: 'e3', top: -12 } };
+  const { page, calls, reply } = await windowed([answered('e9')], own);
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100 });
+  await reply('xcsh.messages', {
+    result: { messages: [answered('e3')], older: { cursor: 'o', count: 2 }, newer: { cursor: 'n', count: 37 } },
+  });
+  assert.deepEqual(page.ui.reveal, { entryId: 'e3', top: -12 });
+  assert.equal(page.store.state.view.away?.items.length, 1);
+
+  const gone = await windowed([answered('e9')], own);
+  await gone.reply('xcsh.messages', { error: { message: 'No such entry.', kind: 'notFound' } });
+  assert.equal(gone.page.ui.reveal, null);
+  assert.equal(gone.page.store.state.view.away, null);
+  assert.deepEqual(gone.page.store.state.view.notices, []);
+
+  const following = await windowed([answered('e9')], { ...own, scroll: null });
+  assert.deepEqual(following.calls('xcsh.messages'), []);
+});
+
+const hit = (entryId: string) => ({ entryId, role: 'user', excerpt: `about ${entryId}`, index: 1 });
+
+test('a search reads pages of hits, goes around, and ends when it is closed', async () => {
+  const { page, posted, calls, reply } = await windowed([answered('e9'), said('e8', 'x')]);
+  const { finder } = page;
+  finder.open();
+  void finder.search('about');
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100 });
+  // A call searches a limited number of bytes.
+  await reply('xcsh.messages', { result: { messages: [], hits: [], older: { cursor: 's1', count: 30 } } });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, cursor: 's1' });
+  await reply('xcsh.messages', {
+    result: { messages: [], hits: [hit('e9'), hit('e8')], older: { cursor: 's2', count: 20 } },
+  });
+  assert.deepEqual([finder.getState().at, finder.getState().found, finder.getState().busy], [0, 'e9', false]);
+  assert.equal(page.ui.spoken, 'Result 1 of 2+: about e9');
+  await finder.step(1);
+  assert.equal(finder.getState().found, 'e8');
+  void finder.step(1);
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, cursor: 's2' });
+  await reply('xcsh.messages', { result: { messages: [], hits: [] } });
+  await new Promise(setImmediate);
+  assert.deepEqual([finder.getState().found, finder.getState().hits.length], ['e9', 2], 'it begins again');
+  await finder.step(-1);
+  assert.equal(finder.getState().found, 'e8');
+
+  void finder.search('another');
+  const pending = calls('xcsh.messages').at(-1)!.id;
+  finder.close();
+  assert.deepEqual(posted.at(-1), { kind: 'cancel', id: pending });
+  await reply('xcsh.messages', { result: { messages: [], hits: [hit('e8')] } });
+  assert.deepEqual([finder.getState().open, finder.getState().found], [false, '']);
+});
+
+test('a search without hits, with an error, or in a rewritten session says so', async () => {
+  const { page, calls, reply } = await windowed([answered('e9')]);
+  const { finder } = page;
+  void finder.search('   ');
+  assert.equal(calls('xcsh.messages').length, 0);
+  void finder.search('x');
+  await reply('xcsh.messages', { result: { messages: [], hits: null } });
+  assert.equal(page.ui.spoken, 'No results');
+  for (const [kind, text] of [
+    ['internal', 'It broke.'],
+    ['stale', 'The session has changed. Search again.'],
+  ]) {
+    void finder.search(`x ${kind}`);
+    await reply('xcsh.messages', { error: { message: 'It broke.', kind } });
+    assert.deepEqual([finder.getState().error, finder.getState().busy], [text, false]);
+  }
+  // A hit whose message is gone meanwhile.
+  void finder.search('y');
+  await reply('xcsh.messages', { result: { messages: [], hits: [hit('gone')] } });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'gone', limit: 100 });
+  await reply('xcsh.messages', { error: { message: 'No such entry.', kind: 'notFound' } });
+  assert.equal(finder.getState().error, 'No such entry.');
+  for (const odd of [null, 5, { hits: [null, 5, {}, { entryId: 7 }] }]) {
+    void finder.search(`odd ${JSON.stringify(odd)}`);
+    await reply('xcsh.messages', { result: odd });
+    assert.equal(finder.getState().hits.length, 0);
+  }
+});

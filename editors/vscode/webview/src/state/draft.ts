@@ -9,6 +9,12 @@ export interface Outgoing {
   attachments: Attachment[];
 }
 
+/** A message, and its distance from the top of the view in pixels. */
+export interface Place {
+  entryId: string;
+  top: number;
+}
+
 export interface Kept {
   at: number; // when it was saved, in milliseconds since 1970; 0 is never
   cwd: string;
@@ -17,7 +23,8 @@ export interface Kept {
   editing: string; // the message that is being edited; "" is none
   sent: Outgoing | null;
   folds: Record<string, boolean>;
-  scroll: number | null; // distance from the end in pixels; null follows the end
+  scroll: number | null; // distance from the end of the drawn messages in pixels; null follows the end
+  place: Place | null; // the first message in view; null if it is in no entry
 }
 
 export const nothingKept: Kept = {
@@ -29,6 +36,7 @@ export const nothingKept: Kept = {
   sent: null,
   folds: {},
   scroll: null,
+  place: null,
 };
 
 const maxFolds = 500;
@@ -37,6 +45,7 @@ const maxFolds = 500;
 export function keptOf(v: unknown): Kept {
   const o = obj(v);
   const sent = obj(o.sent);
+  const place = obj(o.place);
   const folds = Object.entries(obj(o.folds)).filter((e): e is [string, boolean] => typeof e[1] === 'boolean');
   return {
     at: num(o.at),
@@ -47,6 +56,7 @@ export function keptOf(v: unknown): Kept {
     sent: typeof sent.text === 'string' ? { text: sent.text, attachments: attachmentsOf(sent.attachments) } : null,
     folds: Object.fromEntries(folds.slice(-maxFolds)),
     scroll: typeof o.scroll === 'number' ? num(o.scroll) : null,
+    place: typeof place.entryId === 'string' ? { entryId: place.entryId, top: num(place.top) } : null,
   };
 }
 

@@ -1,6 +1,6 @@
 // The conversation as a list: messages in order, with tool results attached to their calls.
 
-import type { ApprovalPrompt, Snapshot, StoredMessage } from './wire';
+import type { ApprovalPrompt, SnapshotMessage, StoredMessage } from './wire';
 import { blocks, list, obj, str } from './wire';
 import type { Call, CallStatus, Item, Todo, TodoPhase } from './model';
 
@@ -79,11 +79,11 @@ export function withoutRetried(items: readonly Item[]): readonly Item[] {
   return last?.retried ? items.with(-1, { ...last, retried: false }) : items;
 }
 
-/** Returns the items of a snapshot's messages. The list is built in place, because there can be thousands. */
-export function itemsOf(snapshot: Snapshot): Item[] {
+/** Returns the items of consecutive messages. The list is built in place, because there can be thousands. */
+export function itemsOf(messages: readonly SnapshotMessage[]): Item[] {
   const items: Item[] = [];
   const owners = new Map<string, Item>();
-  for (const { entryId, message: raw } of snapshot.messages ?? []) {
+  for (const { entryId, message: raw } of messages) {
     const message = messageOf(raw);
     const owner = isResult(message) ? owners.get(str(message.toolCallId)) : undefined;
     if (owner) {
@@ -91,13 +91,33 @@ export function itemsOf(snapshot: Snapshot): Item[] {
       (owner.calls as Record<string, Call>)[str(message.toolCallId)] = { status, output: message, entryId };
       continue;
     }
-    const item = newItem(entryId, entryId, message);
     const before = items.at(-1);
+    const key = before?.entryId === entryId ? `${entryId}/${message.role}` : entryId; // two can be of one entry
+    const item = newItem(key, entryId, message);
     if (before && isAnswer(message) && failed(before)) before.retried = true;
     items.push(item);
     for (const id of Object.keys(item.calls)) owners.set(id, item);
   }
   return items;
+}
+
+/**
+ * Returns the items of two consecutive parts. Results whose calls are in the older part are attached
+ * to them, and a failed answer at its end is marked as repeated.
+ */
+export function joinedItems(older: readonly Item[], newer: readonly Item[]): readonly Item[] {
+  let out = older;
+  const rest = newer.filter((item) => {
+    if (!isResult(item.message)) return true;
+    const id = str(item.message.toolCallId);
+    const owner = out[answerWith(out, id)];
+    if (!owner || owner.calls[id]!.entryId) return true;
+    out = withEntry(out, item.entryId, item.message, item.key);
+    return false;
+  });
+  const [last, first] = [out.at(-1), rest[0]];
+  if (last && last.key === first?.key) out = out.with(-1, { ...last, key: `${last.key}/${last.message.role}` });
+  return [...(first && isAnswer(first.message) ? withRetried(out) : out), ...rest];
 }
 
 /** Returns the items with every call that has no result marked as stopped. */

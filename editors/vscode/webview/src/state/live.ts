@@ -162,7 +162,8 @@ function messageEnd(v: View, e: Obj): View {
     items = withEntry(v.items, entryId, message, 'm' + counter);
   }
   const plan = planOf(message);
-  const next = { ...v, counter, items, todos: plan ?? v.todos };
+  const lastPrompt = message.role === 'user' && entryId ? entryId : v.lastPrompt;
+  const next = { ...v, counter, items, lastPrompt, todos: plan ?? v.todos };
   // A snapshot can contain an entry before its event arrives, and later entries.
   if (known) return next;
   return isAnswer(message) ? counted(next, message, entryId) : withLeaf(next, entryId);

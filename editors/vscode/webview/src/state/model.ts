@@ -55,10 +55,37 @@ export interface BackgroundCommand {
   command: string;
 }
 
-/** The state of the session that can be shown. */
-export interface View {
-  session: SessionState | null;
+/** The end of a loaded part of the conversation that has more messages beyond it. */
+export interface Edge {
+  entryId: string; // the message at the end, which is loaded
+  cursor: string; // the server's; "" if the part was cut here
+  count: number; // messages between this end and that end of the conversation
+}
+
+/** Consecutive messages, and the end towards older ones; null if there are none. */
+export interface Part {
   items: readonly Item[];
+  older: Edge | null;
+}
+
+/** An earlier part of the conversation, with messages between it and the newest ones. */
+export interface Away extends Part {
+  newer: Edge;
+}
+
+/** The pending request for messages. A page at an edge is dropped if the edge was replaced meanwhile. */
+export interface Loading {
+  ask: number;
+  edge: Edge | null; // null for messages from anywhere
+}
+
+/** The state of the session that can be shown. */
+export interface View extends Part {
+  session: SessionState | null;
+  items: readonly Item[]; // the newest messages, up to the end
+  away: Away | null; // shown instead of items while the user reads far from the end
+  loading: Loading | null;
+  loadError: string; // why the last page could not be loaded; "" if it could
   running: boolean;
   compacting: boolean;
   queues: { steering: readonly string[]; followUp: readonly string[] };
@@ -71,6 +98,7 @@ export interface View {
   bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
   counter: number; // generates keys
+  lastPrompt: string; // entry of the newest prompt that arrived, loaded or not; "" if unknown
 }
 
 /** The position in the stream of notifications. */
@@ -95,6 +123,10 @@ export interface ChatState {
 export const emptyView: View = {
   session: null,
   items: [],
+  older: null,
+  away: null,
+  loading: null,
+  loadError: '',
   running: false,
   compacting: false,
   queues: { steering: [], followUp: [] },
@@ -107,6 +139,7 @@ export const emptyView: View = {
   bash: null,
   notices: [],
   counter: 0,
+  lastPrompt: '',
 };
 
 export const initialState: ChatState = {

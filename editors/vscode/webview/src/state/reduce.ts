@@ -15,10 +15,12 @@ import {
   withoutRetried,
   withoutRunning,
 } from './items';
-import { approvalOf, foreignOf, num, obj, str, texts } from './wire';
+import { approvalOf, foreignOf, num, obj, pageEndOf, str, texts } from './wire';
 import type { ContextUsage, Numbered, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
-import type { CallStatus, ChatState, Notice, Sync, View } from './model';
+import type { CallStatus, ChatState, Edge, Notice, Sync, View } from './model';
+import { atEnd, jumpedTo, olderEdge, retained, withPage } from './window';
+import type { MessagePage } from './window';
 
 /** The inputs of the state. */
 export type Action =
@@ -31,6 +33,11 @@ export type Action =
   | { type: 'again' } // the user retries a failed snapshot
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'approvalAsked'; prompt: unknown }
+  | { type: 'pageAsked'; ask: number; edge: Edge | null }
+  | { type: 'page'; ask: number; page: MessagePage }
+  | { type: 'pageFailed'; ask: number; message: string } // "" if the user need not know
+  | { type: 'stale'; ask: number } // the session was rewritten
+  | { type: 'toEnd' } // the user wants to see the newest messages
   | { type: 'notice'; tone: Notice['tone']; text: string }
   | { type: 'dismiss'; key: string };
 
@@ -55,16 +62,27 @@ export function reduce(s: ChatState, a: Action): ChatState {
       return a.ask === s.sync.asked ? { ...s, sync: { ...s.sync, asked: 0, failed: a.message } } : s;
     case 'again':
       return { ...s, sync: { ...s.sync, failed: '' } };
-    default:
-      return { ...s, view: viewed(s, a) };
+    case 'stale':
+      return a.ask === s.view.loading?.ask ? anew(s) : s;
+    default: {
+      const view = viewed(s, a);
+      return view === s.view ? s : { ...s, view };
+    }
   }
 }
 
-function viewed(
-  { view, sync }: ChatState,
-  a: Extract<Action, { type: 'context' | 'approvalAsked' | 'notice' | 'dismiss' }>,
-): View {
+type Viewed = 'context' | 'approvalAsked' | 'notice' | 'dismiss' | 'pageAsked' | 'page' | 'pageFailed' | 'toEnd';
+
+function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>): View {
   switch (a.type) {
+    case 'pageAsked':
+      return { ...view, loading: { ask: a.ask, edge: a.edge }, loadError: '' };
+    case 'page':
+      return a.ask === view.loading?.ask ? arrived(view, view.loading.edge, a.page) : view;
+    case 'pageFailed':
+      return a.ask === view.loading?.ask ? { ...view, loading: null, loadError: a.message } : view;
+    case 'toEnd':
+      return atEnd(view);
     case 'context':
       return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
     case 'approvalAsked': {
@@ -81,11 +99,22 @@ function viewed(
   }
 }
 
+/** Requests a snapshot that replaces all messages. */
+function anew({ view, sync }: ChatState): ChatState {
+  const expect = { sessionId: sync.sessionId, seq: sync.seq };
+  return { view: { ...view, loading: null }, sync: { ...sync, live: false, asked: 0, held: [], failed: '', expect } };
+}
+
+function arrived(view: View, edge: Edge | null, page: MessagePage): View {
+  const next = { ...view, loading: null };
+  return edge ? withPage(next, edge, page) : jumpedTo(next, page);
+}
+
 /** Handles a restart: a new server numbers from 1 and knows nothing about the old one's work. */
 function serverChanged(s: ChatState, server: ServerState, serverMessage: string): ChatState {
   if (server === s.sync.server) return { ...s, sync: { ...s.sync, serverMessage } };
   const sync: Sync = { ...initialState.sync, server, serverMessage, sessionId: s.sync.sessionId };
-  if (server !== 'stopped') return { view: s.view, sync };
+  if (server !== 'stopped') return { view: { ...s.view, loading: null }, sync };
   const { view } = s;
   return {
     view: {
@@ -98,6 +127,7 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       approvals: [],
       foreign: null,
       items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
+      loading: null,
     },
     sync,
   };
@@ -157,7 +187,10 @@ function joined(s: ChatState, snapshot: Snapshot): ChatState {
     seq: snapshot.seq,
     left: left.filter((id) => id !== sessionId),
   };
-  let out: ChatState = { view: viewOf(snapshot, s.view), sync };
+  const view = viewOf(snapshot, s.view);
+  // A notification about the session means that its earlier messages can be others now.
+  const same = !expect && s.view.session?.sessionId === sessionId;
+  let out: ChatState = { view: same ? retained(view, s.view) : view, sync };
   // Notifications of another session belong to a previous one.
   for (const n of waiting) if (n.sessionId === sessionId) out = notified(out, n);
   return out;
@@ -169,7 +202,9 @@ function viewOf(snapshot: Snapshot, was: View): View {
   const same = was.session?.sessionId === state.sessionId;
   const approvals = (snapshot.approvals ?? []).map(approvalOf);
   const counter = was.counter + 1;
-  let items: readonly Item[] = kept(itemsOf(snapshot), same ? was.items : []);
+  let items: readonly Item[] = kept(itemsOf(snapshot.messages ?? []), same ? was.items : []);
+  const older = olderEdge(items, pageEndOf(snapshot.older));
+  const said = items.findLast((i) => i.message.role === 'user')?.entryId;
   for (const t of snapshot.tools ?? []) {
     items = withCall(items, str(t.toolCallId), (c) =>
       c.entryId ? c : { status: statusOf(t), output: t.partialResult ?? c.output },
@@ -185,7 +220,9 @@ function viewOf(snapshot: Snapshot, was: View): View {
     ...emptyView,
     session: state,
     items,
+    older,
     counter,
+    lastPrompt: said ?? (same ? was.lastPrompt : ''),
     approvals,
     running: state.isStreaming,
     compacting: state.isCompacting,
@@ -212,9 +249,11 @@ function statusOf(t: { ended?: boolean; isError?: boolean }): CallStatus {
 
 /** Keeps the keys of messages that are already shown, so that the page does not rebuild them. */
 function kept(items: Item[], was: readonly Item[]): Item[] {
-  const keys = new Map(was.filter((i) => i.entryId).map((i) => [i.entryId, i.key]));
+  // Two messages can be of one entry; they have different roles.
+  const identity = (i: Item) => `${i.entryId} ${i.message.role}`;
+  const keys = new Map(was.filter((i) => i.entryId).map((i) => [identity(i), i.key]));
   return items.map((item) => {
-    const key = keys.get(item.entryId);
+    const key = keys.get(identity(item));
     return key === undefined ? item : { ...item, key };
   });
 }

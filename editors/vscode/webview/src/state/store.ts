@@ -4,10 +4,12 @@ import { toPage } from '../../../src/chat/messages';
 import type { CallError, FromPage, Init, JsonObject, ToPage } from '../../../src/chat/messages';
 import { t } from '../l10n';
 import { initialState } from './model';
-import type { ChatState } from './model';
+import type { ChatState, Edge } from './model';
 import { reduce, wantsSnapshot } from './reduce';
 import type { Action } from './reduce';
-import { approvalOfRequest, isSnapshot, num, numbered, obj } from './wire';
+import { bounded, edgeOf, itemWith, pageMessages, shownItems } from './window';
+import type { MessagePage } from './window';
+import { approvalOfRequest, isSnapshot, messagesOf, num, numbered, obj, pageEndOf } from './wire';
 
 /** A failed call, as reported by the server. */
 export class Failure extends Error {
@@ -26,6 +28,21 @@ export interface Listener {
   message(m: ToPage): void;
 }
 
+/** Limits the messages in the page, if they changed. */
+function limited(now: ChatState, before: ChatState, reading: string): ChatState {
+  if (now.view.items === before.view.items && now.view.away === before.view.away) return now;
+  const view = bounded(now.view, reading);
+  return view === now.view ? now : { ...now, view };
+}
+
+/** Reads a page of messages. It throws a Failure if the value is none. */
+function pageOf(v: unknown): MessagePage {
+  const { messages, older, newer } = obj(v);
+  const read = messagesOf(messages);
+  if (!read) throw new Failure({ message: t('The server returned an invalid response.'), kind: 'internal' });
+  return { messages: read, older: pageEndOf(older), newer: pageEndOf(newer) };
+}
+
 interface Waiting {
   resolve: (result: unknown) => void;
   reject: (e: Failure) => void;
@@ -33,10 +50,12 @@ interface Waiting {
 
 export class Store {
   state: ChatState = initialState;
+  reading = ''; // key of the first message in view; "" while the user follows the end
   listener: Listener | undefined;
   private readonly watchers = new Set<() => void>();
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
+  private loaded = Promise.resolve(); // the end of the pending load
 
   constructor(private readonly post: (m: FromPage) => void) {}
 
@@ -50,6 +69,11 @@ export class Store {
 
   send(m: FromPage): void {
     this.post(m);
+  }
+
+  /** The number of the next request. */
+  get upcoming(): number {
+    return this.next;
   }
 
   /** Runs a command of the server. It rejects with a Failure. */
@@ -68,7 +92,7 @@ export class Store {
 
   dispatch(a: Action): void {
     const before = this.state;
-    this.state = reduce(before, a);
+    this.state = limited(reduce(before, a), before, this.reading);
     if (wantsSnapshot(this.state)) this.ask();
     if (this.state !== before) for (const f of this.watchers) f();
   }
@@ -113,7 +137,7 @@ export class Store {
   private ask(): void {
     const id = this.next; // number of the call below, which also identifies the snapshot
     this.state = reduce(this.state, { type: 'asked', ask: id });
-    this.call('xcsh.snapshot').then(
+    this.call('xcsh.snapshot', { last: pageMessages }).then(
       (snapshot) =>
         this.dispatch(
           isSnapshot(snapshot)
@@ -123,6 +147,43 @@ export class Store {
       (e: unknown) =>
         this.dispatch({ type: 'snapshotFailed', ask: id, message: e instanceof Error ? e.message : String(e) }),
     );
+  }
+
+  /**
+   * Loads messages beyond an end of the drawn ones, or waits for the request that is pending. It does
+   * not reject: the view contains the error.
+   */
+  async load(to: 'older' | 'newer'): Promise<void> {
+    const { view, sync } = this.state;
+    const edge = edgeOf(view, to);
+    if (view.loading?.edge) return this.loaded;
+    if (!edge || view.loading || !sync.live) return;
+    const byEntry = to === 'older' ? { before: edge.entryId } : { after: edge.entryId };
+    this.loaded = this.page(edge, edge.cursor ? { cursor: edge.cursor } : byEntry).catch(() => undefined);
+    await this.loaded;
+  }
+
+  /** Loads the messages around an entry in place of the drawn ones, unless it is drawn. It rejects with a Failure. */
+  async jump(entryId: string): Promise<void> {
+    if (itemWith(shownItems(this.state.view), entryId)) return;
+    if (itemWith(this.state.view.items, entryId)) return this.dispatch({ type: 'toEnd' });
+    await this.page(null, { around: entryId });
+  }
+
+  /** Requests messages and adds them to the view. */
+  private async page(edge: Edge | null, from: JsonObject): Promise<void> {
+    const ask = this.upcoming; // number of the call below
+    this.dispatch({ type: 'pageAsked', ask, edge });
+    try {
+      const page = pageOf(await this.call('xcsh.messages', { ...from, limit: pageMessages }));
+      this.dispatch({ type: 'page', ask, page });
+    } catch (e) {
+      const failure = e instanceof Failure ? e : new Failure({ message: String(e), kind: 'internal' });
+      // An entry at an edge was there before.
+      if (failure.kind === 'stale' || (edge && failure.kind === 'notFound')) this.dispatch({ type: 'stale', ask });
+      else this.dispatch({ type: 'pageFailed', ask, message: edge ? failure.message : '' });
+      throw failure;
+    }
   }
 
   /** Reads the context usage, which events do not contain. On failure the estimate is kept. */

@@ -9,6 +9,8 @@ import type {
   ForeignBranch,
   SessionChangedParams,
   Snapshot,
+  SnapshotMessage,
+  StoredMessage,
 } from '../../../src/wire.gen';
 
 export type {
@@ -22,6 +24,7 @@ export type {
   SessionState,
   SessionUsage,
   Snapshot,
+  SnapshotMessage,
   StoredMessage,
   TreeNode,
 } from '../../../src/wire.gen';
@@ -112,4 +115,40 @@ export function isSnapshot(v: unknown): v is Snapshot {
     typeof obj(o.state).sessionId === 'string' &&
     (o.messages === null || Array.isArray(o.messages))
   );
+}
+
+/** What is beyond an end of a page: an opaque position, and the number of messages there. */
+export interface PageEnd {
+  cursor: string;
+  count: number;
+}
+
+/** Reads an end of a page; null if the conversation has no more messages there. */
+export function pageEndOf(v: unknown): PageEnd | null {
+  const { cursor, count } = obj(v);
+  return typeof cursor === 'string' && cursor !== '' ? { cursor, count: Math.max(0, num(count)) } : null;
+}
+
+/** A message with the text of a search. */
+export interface Hit {
+  entryId: string;
+  role: string;
+  excerpt: string; // the text around the match
+  index: number; // place in the conversation, from 0
+}
+
+export function hitsOf(v: unknown): Hit[] {
+  return list(v)
+    .map(obj)
+    .map((h) => ({ entryId: str(h.entryId), role: str(h.role), excerpt: str(h.excerpt), index: num(h.index) }))
+    .filter((h) => h.entryId !== '');
+}
+
+/** Reads consecutive messages; undefined if the value is something else. */
+export function messagesOf(v: unknown): SnapshotMessage[] | undefined {
+  if (!Array.isArray(v)) return v === null ? [] : undefined;
+  return v.map((m) => {
+    const { entryId, message } = obj(m);
+    return { entryId: str(entryId), message: { ...obj(message), role: str(obj(message).role) } as StoredMessage };
+  });
 }

@@ -1,21 +1,22 @@
-// The messages. In a long conversation only the newest are rendered at first; older ones are added
-// above them when the user scrolls there. Messages are rendered in groups, so that a streamed piece
-// affects only one group.
+// The messages: those that are loaded, and buttons at both ends to load more, which also happens when
+// the user scrolls there. Messages are rendered in groups, so that a streamed piece affects only one
+// group.
 
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { memo } from 'preact/compat';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../l10n';
 import type { Item } from '../state/model';
+import { edgeOf, itemWith, maxMessages, messageCount, pageMessages, shownItems } from '../state/window';
 import { Icon } from './controls';
+import { exact } from './describe';
+import { FindBar, markFound } from './find';
 import { Message } from './message';
 import { useScroll } from './scroll';
 import { Welcome } from './welcome';
-import { useChat, usePage, useUi } from './use';
+import { useChat, useFinder, usePage, useUi } from './use';
 
 const groupSize = 20;
-const drawnFirst = 3; // groups
-const drawnMore = 5;
 
 const Group = memo(function Group({
   items,
@@ -35,15 +36,22 @@ const Group = memo(function Group({
   );
 });
 
-/** Splits the items into groups; a group of the same items is the same list as before. */
+/**
+ * Splits the items into groups. A group begins where one began before, so that messages that are added
+ * or removed at an end leave the others in their groups; a group of the same items is the same list.
+ */
 export function grouped(items: readonly Item[], before: readonly (readonly Item[])[]): (readonly Item[])[] {
-  const out: (readonly Item[])[] = [];
-  for (let i = 0; i < items.length; i += groupSize) {
-    const now = items.slice(i, i + groupSize);
-    const was = before[out.length];
-    out.push(was && was.length === now.length && was.every((item, n) => item === now[n]) ? was : now);
+  const starts = new Map(before.map((g) => [g[0]!.key, g]));
+  const out: Item[][] = [];
+  for (const item of items) {
+    const last = out.at(-1);
+    if (!last || last.length >= groupSize || starts.has(item.key)) out.push([item]);
+    else last.push(item);
   }
-  return out;
+  return out.map((now) => {
+    const was = starts.get(now[0]!.key);
+    return was && was.length === now.length && was.every((item, n) => item === now[n]) ? was : now;
+  });
 }
 
 function useGroups(items: readonly Item[]): (readonly Item[])[] {
@@ -52,57 +60,103 @@ function useGroups(items: readonly Item[]): (readonly Item[])[] {
   return ref.current;
 }
 
-/** Moves the focus to the next message in a direction. */
-function goTo(box: HTMLElement, by: -1 | 1): void {
+/** Moves the focus to the next message in a direction; false if there is none. */
+function goTo(box: HTMLElement, by: -1 | 1): boolean {
   const all = [...box.querySelectorAll<HTMLElement>('article.message')];
   const now = document.activeElement?.closest<HTMLElement>('article.message');
   const at = now ? all.indexOf(now) + by : by < 0 ? all.length - 1 : all.length;
-  const next = all[at];
-  if (next) next.focus();
-  else if (by > 0) document.querySelector<HTMLElement>('#composer')?.focus();
+  all[at]?.focus();
+  return all[at] !== undefined;
+}
+
+type Direction = 'older' | 'newer';
+
+/** The label of the button at an end of the loaded messages. */
+function moreText(to: Direction, count: number): string {
+  if (count === 1) return to === 'older' ? t('1 earlier message') : t('1 later message');
+  // The number is of another time while messages arrive.
+  if (count === 0) return to === 'older' ? t('Earlier messages') : t('Later messages');
+  return to === 'older' ? t('{0} earlier messages', exact(count)) : t('{0} later messages', exact(count));
+}
+
+/** Loads the messages beyond an end when the user scrolls near it, or with the button. */
+function More({ to, following }: { to: Direction; following: boolean }): JSX.Element | null {
+  const page = usePage();
+  const edge = useChat((s) => edgeOf(s.view, to));
+  const loading = useChat((s) => s.view.loading !== null && s.view.loading.edge === edgeOf(s.view, to));
+  const busy = useChat((s) => s.view.loading !== null || !s.sync.live);
+  const error = useChat((s) => s.view.loadError);
+  const button = useRef<HTMLButtonElement>(null);
+  // At the end of a conversation of messages without height, the page would load all of them.
+  const enough = useChat((s) => messageCount(shownItems(s.view)) > maxMessages - 2 * pageMessages);
+  const waits = edge !== null && !busy && error === '' && !(following && enough);
+
+  useEffect(() => {
+    const box = button.current?.closest('.scroll');
+    if (!waits || !button.current || !box) return undefined;
+    const near = (all: IntersectionObserverEntry[]) => all.some((e) => e.isIntersecting) && void page.load(to);
+    const seen = new IntersectionObserver(near, { root: box, rootMargin: '600px 0px 600px 0px' });
+    seen.observe(button.current);
+    return () => seen.disconnect();
+  }, [waits, edge, page, to]);
+
+  if (!edge) return null;
+  return (
+    <div class={`more ${to}`}>
+      <button
+        type="button"
+        class="link"
+        ref={button}
+        aria-busy={loading}
+        aria-label={t('Load {0}', moreText(to, edge.count))}
+        onClick={() => void page.load(to, true)}
+      >
+        {loading ? t('Loading…') : moreText(to, edge.count)}
+      </button>
+      {error && !loading && <span class="problem">{t("Couldn't load messages: {0}", error)}</span>}
+    </div>
+  );
+}
+
+/** Scrolls to the message that the user jumped to, and marks it. */
+function useReveal(groups: readonly (readonly Item[])[], show: (key: string, top?: number) => void) {
+  const page = usePage();
+  const reveal = useUi((u) => u.reveal);
+  const found = useFinder((f) => f.found);
+  const query = useFinder((f) => f.query);
+  const done = useRef<typeof reveal>(null);
+  useLayoutEffect(() => {
+    const item = reveal && itemWith(groups.flat(), reveal.entryId);
+    if (!item || done.current === reveal) return;
+    done.current = reveal;
+    show(item.key, reveal.top);
+  }, [reveal, groups, show]);
+  useLayoutEffect(() => {
+    const item = found ? itemWith(groups.flat(), found) : undefined;
+    markFound(item?.key, query);
+    return () => markFound(undefined, '');
+  }, [found, query, groups, page]);
 }
 
 export function Conversation(): JSX.Element {
   const page = usePage();
-  const items = useChat((s) => s.view.items);
+  const items = useChat((s) => shownItems(s.view));
+  const away = useChat((s) => s.view.away !== null);
   const session = useChat((s) => s.view.session?.sessionId ?? '');
   const cwd = useChat((s) => s.view.session?.cwd ?? '');
   const groups = useGroups(items);
-  const [more, setMore] = useState(drawnFirst);
-  const { box, inner, following, toEnd } = useScroll(session !== '');
-  const from = Math.max(0, groups.length - more);
-  const height = useRef(0);
-
-  useEffect(() => setMore(drawnFirst), [session]);
-
-  // Messages added above do not move the visible ones.
-  useLayoutEffect(() => {
-    const el = box.current;
-    if (el && height.current > 0) el.scrollTop += el.scrollHeight - height.current;
-    height.current = 0;
-  }, [more, box]);
-
-  const showOlder = () => {
-    height.current = box.current?.scrollHeight ?? 0;
-    setMore((n) => n + drawnMore);
-  };
-
-  const older = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    const button = older.current;
-    if (!button || !box.current) return undefined;
-    const seen = new IntersectionObserver((entries) => entries.some((e) => e.isIntersecting) && showOlder(), {
-      root: box.current,
-      rootMargin: '600px 0px 0px 0px',
-    });
-    seen.observe(button);
-    return () => seen.disconnect();
-  });
+  const list = `${session} ${items[0]?.key} ${items.length} ${items.at(-1)?.key}`;
+  const { box, inner, following, toEnd, show, settle } = useScroll(session !== '', !away);
+  useReveal(groups, show);
+  useLayoutEffect(settle, [list, settle]);
 
   const onKey = (e: TargetedKeyboardEvent<HTMLElement>) => {
     if (!e.altKey || e.ctrlKey || e.metaKey || (e.key !== 'ArrowUp' && e.key !== 'ArrowDown')) return;
     e.preventDefault();
-    goTo(e.currentTarget, e.key === 'ArrowUp' ? -1 : 1);
+    if (goTo(e.currentTarget, e.key === 'ArrowUp' ? -1 : 1)) return;
+    if (e.key === 'ArrowUp') void page.load('older', true);
+    else if (away) void page.load('newer', true);
+    else document.querySelector<HTMLElement>('#composer')?.focus();
   };
 
   const waiting = useChat(
@@ -115,6 +169,7 @@ export function Conversation(): JSX.Element {
   );
   return (
     <div class="conversation">
+      <FindBar />
       <div
         class="scroll"
         ref={box}
@@ -125,22 +180,19 @@ export function Conversation(): JSX.Element {
         onKeyDown={onKey}
       >
         <div class="inner" ref={inner}>
-          {from > 0 && (
-            <button type="button" class="older link" ref={older} onClick={showOlder}>
-              {t('Show earlier messages')}
-            </button>
-          )}
-          {groups.slice(from).map((g, i) => (
-            <Group key={g[0]!.key} items={g} cwd={cwd} away={from + i < groups.length - 1} />
+          <More to="older" following={following} />
+          {groups.map((g, i) => (
+            <Group key={g[0]!.key} items={g} cwd={cwd} away={away || i < groups.length - 1} />
           ))}
+          <More to="newer" following={false} />
           {items.length === 0 && <Welcome />}
-          {waiting && (
+          {waiting && !away && (
             <p class="working">
               <span class="shimmer">{t('Working')}</span>
             </p>
           )}
-          <Unanswered />
-          <BashOutput />
+          {!away && <Unanswered />}
+          {!away && <BashOutput />}
         </div>
       </div>
       {!following && items.length > 0 && (

@@ -3,6 +3,7 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page, Ui } from '../page';
+import type { Finding } from '../find';
 import type { ChatState } from '../state/model';
 
 export const PageContext = createContext<Page | null>(null);
@@ -39,6 +40,11 @@ export function useChat<T>(part: (s: ChatState) => T): T {
 export function useUi<T>(part: (u: Ui) => T): T {
   const page = usePage();
   return useStore(page.subscribe, page.getUi, part);
+}
+
+export function useFinder<T>(part: (f: Finding) => T): T {
+  const { finder } = usePage();
+  return useStore(finder.subscribe, finder.getState, part);
 }
 
 /** Returns whether a fold is open: as the user left it, or else its default. */

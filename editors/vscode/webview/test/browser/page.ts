@@ -245,15 +245,12 @@ test('the draft, folds, and scroll position survive a reload', () =>
     await page.evaluate("document.querySelector('.scroll').scrollTop = 100");
     await page.click('.thinking .fold-head');
     await page.waitForSelector('.thinking.open');
-    await until(page, "JSON.parse(sessionStorage.getItem('kept')).scroll > 0");
-    const at = await page.evaluate<number>("JSON.parse(sessionStorage.getItem('kept')).scroll");
+    await until(page, "JSON.parse(sessionStorage.getItem('kept')).place");
+    const at = await firstInView(page);
     await page.reload();
     await page.waitForSelector('.thinking.open');
     assert.equal(await page.inputValue(composer), 'a draft');
-    const fromEnd = await page.evaluate<number>(
-      "(() => { const el = document.querySelector('.scroll'); return el.scrollHeight - el.scrollTop - el.clientHeight; })()",
-    );
-    assert.ok(Math.abs(fromEnd - at) < 40, `${fromEnd} is not ${at}`);
+    await staysAt(page, at);
   }));
 
 test('a stopped server is reported; the next one continues the conversation', () =>
@@ -308,21 +305,100 @@ test('after scrolling up, the position is kept, and a button jumps to the end', 
     await page.waitForSelector('.to-end', { state: 'detached' });
   }));
 
-test('5,000 messages are rendered from the end, older ones on demand, and streaming stays fast', () =>
+/** The first message in view: its key, and its distance from the top of the view. */
+interface InView {
+  key: string;
+  top: number;
+}
+
+const inView = `(() => {
+  const box = document.querySelector('.scroll').getBoundingClientRect();
+  for (const el of document.querySelectorAll('article.message')) {
+    const at = el.getBoundingClientRect();
+    if (at.bottom > box.top + 1 && at.top < box.bottom) return { key: el.dataset.key, top: at.top - box.top };
+  }
+})()`;
+
+/** Waits until nothing moves any more. */
+const still = (page: Page) =>
+  page.evaluate(`(async () => {
+    const frame = () => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+    const look = () => { const el = document.querySelector('.scroll'); return el.scrollTop + ' ' + el.scrollHeight; };
+    for (let before = '', i = 0; i < 100 && before !== look(); i++) { before = look(); await frame(); }
+  })()`);
+
+async function firstInView(page: Page): Promise<InView> {
+  await still(page);
+  return page.evaluate<InView>(inView);
+}
+
+/** Checks that a message is where it was, to two pixels. */
+async function staysAt(page: Page, was: InView): Promise<void> {
+  await still(page);
+  const top = await page.evaluate<number>(
+    `document.querySelector('article.message[data-key="${was.key}"]').getBoundingClientRect().top - document.querySelector('.scroll').getBoundingClientRect().top`,
+  );
+  assert.ok(Math.abs(top - was.top) <= 2, `${was.key} was at ${was.top}, and is at ${top}`);
+}
+
+const drawn = (page: Page) => page.evaluate<number>("document.querySelectorAll('article.message').length");
+const messagesAsked = async (page: Page) =>
+  (await sent<{ command: string; args: { [key: string]: unknown } }>(page, 'call')).filter(
+    (c) => c.command === 'xcsh.messages',
+  );
+const idle = "document.querySelector('.more [aria-busy=true]') === null";
+
+test('12,345 messages: at most 1,000 are drawn, the reading position is kept, and streaming stays fast', () =>
   inScene('long', async ({ page }) => {
     assert.match((await page.textContent('.message.assistant:last-of-type')) ?? '', /Message \d+/);
-    const drawn = async () => (await page.$$('.message')).length;
-    assert.ok((await drawn()) <= 80, `${await drawn()} messages at first`);
-    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
-    await until(page, "document.querySelectorAll('.message').length > 100");
-    const place = await page.evaluate<number>("document.querySelector('.scroll').scrollTop");
-    assert.ok(place > 200, 'what was in sight stays in sight');
+    const begun = Date.now();
+    assert.ok((await drawn(page)) <= 100, `${await drawn(page)} messages at first`);
+    assert.deepEqual(
+      (await sent<{ command: string; args: object }>(page, 'call')).find((c) => c.command === 'xcsh.snapshot')?.args,
+      { last: 100 },
+    );
+    assert.equal(await page.textContent('.more.older button'), '12,245 earlier messages');
+
+    // Loading begins before the user sees the end of the loaded messages, and nothing in view moves.
+    let most = 0;
+    for (let i = 0; i < 15; i++) {
+      const asked = (await messagesAsked(page)).length;
+      await page.evaluate("window.harness.heldPages = true; document.querySelector('.scroll').scrollTop = 150");
+      await until(page, `window.harness.received.filter((m) => m.command === 'xcsh.messages').length > ${asked}`);
+      const at = await firstInView(page);
+      await page.evaluate('window.harness.release()');
+      await until(page, `${idle} && document.querySelector('.scroll').scrollTop > 700`);
+      await staysAt(page, at);
+      most = Math.max(most, await drawn(page));
+    }
+    assert.ok(most <= 1000, `${most} are drawn`);
+    assert.ok(most > 400, `only ${most} are drawn`);
+    assert.equal((await messagesAsked(page)).length, 15, 'each page is asked for once');
+
+    // The way down: what was dropped comes back.
+    await page.waitForSelector('.more.newer button');
+    for (let i = 0; i < 40 && (await page.$('.more.newer')); i++) {
+      const asked = (await messagesAsked(page)).length;
+      await page.evaluate("window.harness.heldPages = true; document.querySelector('.scroll').scrollTop = 1e9");
+      await until(page, `window.harness.received.filter((m) => m.command === 'xcsh.messages').length > ${asked}`);
+      const at = await firstInView(page);
+      await page.evaluate('window.harness.release()');
+      await until(page, idle);
+      await staysAt(page, at);
+      assert.ok((await drawn(page)) <= 1000);
+    }
     await page.evaluate("document.querySelector('.scroll').scrollTop = 1e9");
+    await until(page, "[...document.querySelectorAll('article.message')].at(-1).textContent.includes('Message 3085')");
+    await page.waitForSelector('.to-end', { state: 'detached' });
+    const took = Date.now() - begun;
+    console.log(`12,345 messages: 15 pages up and back down: ${took} ms`);
+    assert.ok(took < 60_000, `${took} ms`);
+
     const perPiece = await page.evaluate<number>(`(async () => {
       const s = window.harness.session;
       s.emit({ type: "agent_start" });
       s.emit({ type: "message_start", message: { role: "assistant", content: [], timestamp: 0 } });
-      await new Promise((r) => setTimeout(r, 100));
+      await new Promise((r) => addEventListener("message", r, { once: true }));
       let busy = 0;
       for (let i = 0; i < 100; i++) {
         s.emit({ type: "message_update", assistantMessageEvent: { type: "text_delta", contentIndex: 0, delta: "word " } });
@@ -334,8 +410,144 @@ test('5,000 messages are rendered from the end, older ones on demand, and stream
       }
       return busy / 100;
     })()`);
-    console.log(`a piece of an answer behind 5,000 messages: ${perPiece.toFixed(2)} ms`);
+    console.log(`a piece of an answer behind 1,000 drawn messages: ${perPiece.toFixed(2)} ms`);
     assert.ok(perPiece < 16, `${perPiece} ms`);
+  }));
+
+test('messages that arrive while the user reads far from the end move nothing, and are at the end', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 1500");
+    await page.waitForSelector('.to-end');
+    const at = await firstInView(page);
+    await page.evaluate(`{
+      const s = window.harness.session;
+      for (let i = 0; i < 30; i++) {
+        s.emit({ type: 'message_end', message: { role: 'user', content: [{ type: 'text', text: 'New message ' + i }], timestamp: 0 } });
+      }
+    }`);
+    await until(page, "document.querySelector('.inner').textContent.includes('New message 29')");
+    await staysAt(page, at);
+    await page.click('.to-end');
+    await until(
+      page,
+      "[...document.querySelectorAll('article.message')].at(-1).textContent.includes('New message 29')",
+    );
+    const texts = await page.evaluate<string[]>(
+      "[...document.querySelectorAll('.said')].map((e) => e.textContent).filter((t) => t.startsWith('New'))",
+    );
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 30 }, (_, i) => `New message ${i}`),
+      'each once, in order',
+    );
+  }));
+
+test('earlier messages are loaded with the keyboard, without a change of the focus', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("window.harness.heldPages = true; document.querySelector('.more.older button').focus()");
+    assert.equal(await page.getAttribute('.more.older button', 'aria-label'), 'Load 12,245 earlier messages');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.more.older button[aria-busy=true]');
+    await page.evaluate('window.harness.release()');
+    await until(page, "document.querySelector('[aria-live=polite]').textContent === '100 messages loaded'");
+    assert.equal(
+      await page.evaluate("document.activeElement === document.querySelector('.more.older button')"),
+      true,
+      'the button keeps the focus',
+    );
+    // While the user is typing, loading takes nothing away.
+    await page.focus(composer);
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+    await until(page, "document.querySelectorAll('article.message').length > 180");
+    await page.keyboard.type('still here');
+    assert.equal(await page.inputValue(composer), 'still here');
+  }));
+
+test('a failure to load is shown, and the button tries again', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate(
+      "window.harness.failing['xcsh.messages'] = { message: 'The disk is gone.', kind: 'internal' }; document.querySelector('.scroll').scrollTop = 0",
+    );
+    await page.waitForSelector(".more.older .problem >> text=Couldn't load messages: The disk is gone.");
+    assert.equal((await messagesAsked(page)).length, 1, 'it is not asked again and again');
+    await page.evaluate("delete window.harness.failing['xcsh.messages']");
+    await page.click('.more.older button');
+    await page.waitForSelector('.more .problem', { state: 'detached' });
+    await until(page, "document.querySelectorAll('article.message').length > 100");
+  }));
+
+test('the server searches, and the page jumps to the hits, newest first', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("window.harness.post({ kind: 'find' })");
+    await page.waitForSelector('.find input');
+    assert.equal(await page.evaluate("document.activeElement.matches('.find input')"), true);
+    await page.keyboard.type('QUESTION 1234:');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('article[data-found] >> text=Question 1234:');
+    assert.equal(await page.textContent('.find .position'), '1 of 1+');
+    assert.equal(
+      await page.evaluate(`(() => {
+        const box = document.querySelector('.scroll').getBoundingClientRect();
+        const at = document.querySelector('[data-found]').getBoundingClientRect();
+        return at.top >= box.top && at.bottom <= box.bottom;
+      })()`),
+      true,
+      'it is in view',
+    );
+    assert.deepEqual((await messagesAsked(page)).map((c) => Object.keys(c.args)).slice(-1), [['around', 'limit']]);
+    await until(
+      page,
+      "document.querySelector('[aria-live=polite]').textContent.startsWith('Result 1 of 1+: Question 1234')",
+    );
+    assert.equal(
+      await page.evaluate("document.activeElement.matches('.find input')"),
+      true,
+      'the field keeps the focus',
+    );
+    const places = await page.evaluate<string[]>("[...CSS.highlights.get('found')].map(String)");
+    assert.deepEqual(places, ['Question 1234:']);
+
+    // Many hits, in pages; the output of a call is unfolded.
+    await page.fill('.find input', 'output 30');
+    await page.keyboard.press('Enter');
+    await until(page, "document.querySelector('.find .position').textContent.startsWith('1 of ')");
+    await page.waitForSelector('article[data-found] .output >> text=output 3086');
+    await page.click(".find [aria-label^='Next older match']");
+    await page.waitForSelector('article[data-found] .output >> text=output 3085');
+    await page.keyboard.press('Shift+Enter');
+    await page.waitForSelector('article[data-found] .output >> text=output 3086');
+    await page.fill('.find input', 'nowhere at all');
+    await page.press('.find input', 'Enter');
+    await page.waitForSelector('.find .position >> text=No results');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.find', { state: 'detached' });
+    assert.equal(await page.evaluate('document.activeElement.id'), 'composer');
+    assert.equal(await page.$('[data-found]'), null);
+  }));
+
+test('a hidden page comes back at the message that was in view', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("window.harness.post({ kind: 'find' })");
+    await page.fill('.find input', 'Question 500:');
+    await page.press('.find input', 'Enter');
+    await page.waitForSelector('article[data-found]');
+    await until(page, "JSON.parse(sessionStorage.getItem('kept')).place");
+    const at = await firstInView(page);
+    await page.reload();
+    await page.waitForSelector(`article.message[data-key="${at.key}"]`);
+    await staysAt(page, at);
+    await page.click('.to-end');
+    await until(page, "[...document.querySelectorAll('article.message')].at(-1).textContent.includes('Message 3085')");
+  }));
+
+test('a session that was rewritten begins anew at its end', () =>
+  inScene('long', async ({ page }) => {
+    await page.evaluate("document.querySelector('.scroll').scrollTop = 0");
+    await until(page, "document.querySelectorAll('article.message').length > 100");
+    await page.evaluate("window.harness.session.rewrite(); document.querySelector('.scroll').scrollTop = 0");
+    await until(page, "window.harness.received.filter((m) => m.command === 'xcsh.snapshot').length === 2");
+    await until(page, "document.querySelectorAll('article.message').length <= 100");
+    await page.waitForSelector('.to-end', { state: 'detached' });
   }));
 
 test('in a low panel the approval, its buttons, and the composer can be reached', () =>

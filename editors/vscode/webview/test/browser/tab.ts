@@ -87,5 +87,6 @@ export async function sent<T = { [key: string]: unknown }>(page: Page, kind: str
 /** Returns the names of the called commands, without read-only ones. */
 export async function called(page: Page): Promise<string[]> {
   const calls = await sent<{ command: string }>(page, 'call');
-  return calls.map((c) => c.command).filter((c) => !['xcsh.snapshot', 'xcsh.tree', 'xcsh.stats'].includes(c));
+  const readOnly = ['xcsh.snapshot', 'xcsh.messages', 'xcsh.tree', 'xcsh.stats'];
+  return calls.map((c) => c.command).filter((c) => !readOnly.includes(c));
 }
