@@ -19,7 +19,8 @@ func WithRoom(ctx context.Context, enter func(ctx context.Context) error) contex
 
 // large are the commands whose answers may be as large as a session.
 var large = map[string]bool{
-	"xcsh.context": true, "xcsh.dump": true, "xcsh.entries": true, "xcsh.snapshot": true, "xcsh.tree": true,
+	"xcsh.messages": true,
+	"xcsh.context":  true, "xcsh.dump": true, "xcsh.entries": true, "xcsh.snapshot": true, "xcsh.tree": true,
 }
 
 // needingRoom returns the context of a call of the command called name.

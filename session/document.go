@@ -18,6 +18,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/filesums"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/own"
 )
 
@@ -53,11 +54,11 @@ type Document struct {
 	outlined atomic.Pointer[outline] // of the context requested last
 
 	// For the index file.
-	stamp   disk.Stamp // of the file when it was read …
-	rested  bool       // … which identifies its content
-	sums    chunkSums  // of the bytes that were read
-	scanned findings   // of the scan, forks included
-	indexed int64      // how many bytes of the file an index file described; 0: it was read whole
+	stamp   disk.Stamp    // of the file when it was read …
+	rested  bool          // … which identifies its content
+	sums    filesums.Sums // of the bytes that were read
+	scanned findings      // of the scan, forks included
+	indexed int64         // how many bytes of the file an index file described; 0: it was read whole
 }
 
 // findings are what a scan found beside the entries.
@@ -105,14 +106,15 @@ func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	if size > smallFile {
 		d.src = source{file: f, size: size}
-		read, err := newSumming(f)
-		if err == nil {
-			err = d.index(read, size)
-		}
+		from, err := headerEnd(f)
 		if err != nil {
 			return true, err
 		}
-		d.sums, d.src.size = read.end(), d.tail.size
+		read := filesums.NewReader(f, from)
+		if err := d.index(read, size); err != nil {
+			return true, err
+		}
+		d.sums, d.src.size = read.End(), d.tail.size
 		return true, d.readEnd()
 	}
 	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
@@ -122,7 +124,7 @@ func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	d.src = source{mem: content.Bytes()}
 	d.indexBytes(content.Bytes())
 	if size > indexFrom {
-		d.sums = sumsOf(content.Bytes(), d.headerAt.end)
+		d.sums = filesums.Of(content.Bytes(), d.headerAt.end)
 	}
 	d.remember(content.Bytes()[max(0, content.Len()-endBytes):])
 	return false, nil

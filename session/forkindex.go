@@ -37,11 +37,11 @@ func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document,
 
 // indexFork writes the index file of a fork.
 func (s *Store) indexFork(d *Document, b *forkBody) {
-	if s.IndexDir == "" || d.tail.size <= indexFrom || b.raw.off != b.doc.sums.from {
+	if s.IndexDir == "" || d.tail.size <= indexFrom || b.raw.off != b.doc.sums.From {
 		return
 	}
 	var err error
-	if d.sums, err = b.doc.sums.shifted(d.headerAt.end-b.raw.off).grown(d.src.file, d.tail.size); err == nil {
+	if d.sums, err = b.doc.sums.Shifted(d.headerAt.end-b.raw.off).Grown(d.src.file, d.tail.size); err == nil {
 		d.takeStamp(s.Now())
 		d.rested = false // it was written a moment ago
 		err = d.writeIndex(s.indexAt(d.path))

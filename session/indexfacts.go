@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/filesums"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
 
@@ -23,7 +24,7 @@ type indexFacts struct {
 
 	stamp  disk.Stamp
 	rested bool // the stamp identifies the content
-	sums   chunkSums
+	sums   filesums.Sums
 
 	lines, values, budget int // see tail and Document.values
 
@@ -109,8 +110,8 @@ func (f *indexFacts) plausible() bool {
 	pages := (f.base + pageLen() - 1) / pageLen()
 	ok := f.base > 0 && f.slots >= f.base && f.slots <= math.MaxInt32 && len(f.starts) == pages && f.tally.counted == f.slots &&
 		f.cells >= 0 && f.cells&(f.cells-1) == 0 && f.tally.described <= f.slots && f.tally.described >= 0 &&
-		f.headerAt.off >= 0 && f.headerAt.off < f.headerAt.end && f.headerAt.end == f.sums.from &&
-		f.sums.valid() && f.sums.size == f.stamp.Size
+		f.headerAt.off >= 0 && f.headerAt.off < f.headerAt.end && f.headerAt.end == f.sums.From &&
+		f.sums.Valid() && f.sums.Size == f.stamp.Size
 	if s := f.spine; s != nil {
 		ok = ok && inRange(s.leaf, s.from) && inRange(s.sparse...) &&
 			!slices.ContainsFunc(s.marks, func(m mark) bool { return !inRange(m.at) }) && s.first >= -1 && s.first < f.slots
@@ -127,10 +128,10 @@ func (f *indexFacts) encodeFile(e *indexfile.Encoder) {
 	}
 	e.Uint(f.stamp.Inode)
 	e.Bool(f.rested)
-	e.Int(f.sums.from)
-	e.Int(f.sums.size)
-	e.Uint(uint64(len(f.sums.sums)))
-	for _, sum := range f.sums.sums {
+	e.Int(f.sums.From)
+	e.Int(f.sums.Size)
+	e.Uint(uint64(len(f.sums.Chunks)))
+	for _, sum := range f.sums.Chunks {
 		e.Sum(sum)
 	}
 	for _, n := range [...]int{f.lines, f.values, f.budget} {
@@ -141,9 +142,9 @@ func (f *indexFacts) encodeFile(e *indexfile.Encoder) {
 func (f *indexFacts) decodeFile(d *indexfile.Decoder) {
 	f.stamp = disk.Stamp{Size: d.Int(), Mtime: d.Int(), Ctime: d.Int(), Inode: d.Uint()}
 	f.rested = d.Bool()
-	f.sums.from, f.sums.size = d.Int(), d.Int()
+	f.sums.From, f.sums.Size = d.Int(), d.Int()
 	for range d.Count() {
-		f.sums.sums = append(f.sums.sums, d.Sum())
+		f.sums.Chunks = append(f.sums.Chunks, d.Sum())
 	}
 	f.lines, f.values, f.budget = int(d.Int()), int(d.Int()), int(d.Int())
 }
@@ -301,6 +302,8 @@ func encodeOutline(e *indexfile.Encoder, o *outline) {
 	encodeMap(e, o.state.Models, e.Text, e.Text)
 	e.Text(o.state.Mode)
 	e.Optional(o.state.ModeData)
+	e.Int(o.state.LongBytes)
+	e.Text(o.state.LongEntry)
 	encodeProblems(e, o.problems)
 	e.Bool(o.namesBlobs)
 }
@@ -311,6 +314,7 @@ func decodeOutline(d *indexfile.Decoder) *outline {
 	maps.Copy(o.state.Models, decodeMap(d, d.Text, d.Text))
 	o.state.Mode = d.Text()
 	o.state.ModeData = json.RawMessage(d.Optional())
+	o.state.LongBytes, o.state.LongEntry = d.Int(), d.Text()
 	o.problems = decodeProblems(d)
 	o.namesBlobs = d.Bool()
 	return o

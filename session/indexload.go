@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+	"github.com/xcsh-ls/xcsh-ls/session/internal/filesums"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
 
@@ -167,7 +168,7 @@ func (r *indexReader) open(path string) (d *Document, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = &Document{path: path, src: source{file: f, size: r.facts.sums.size}}
+	d = &Document{path: path, src: source{file: f, size: r.facts.sums.Size}}
 	if d.info, err = f.Stat(); err == nil {
 		d.takeStamp(now)
 		err = r.fill(d)
@@ -181,14 +182,14 @@ func (r *indexReader) open(path string) (d *Document, err error) {
 // fill fills d from the facts, and reads the lines behind those that the index has.
 func (r *indexReader) fill(d *Document) error {
 	facts := r.facts
-	if facts.stamp.Inode != d.stamp.Inode || d.stamp.Size < facts.sums.size {
-		return errOtherBytes
+	if facts.stamp.Inode != d.stamp.Inode || d.stamp.Size < facts.sums.Size {
+		return filesums.ErrOtherBytes
 	}
 	if err := r.head(d); err != nil {
 		return err
 	}
 	if !unchanged(facts.stamp, d.stamp, facts.rested) {
-		if err := facts.sums.compare(r.store.Fs, d.path); err != nil {
+		if err := facts.sums.Compare(r.store.Fs, d.path); err != nil {
 			return err
 		}
 	}
@@ -197,8 +198,8 @@ func (r *indexReader) fill(d *Document) error {
 	}
 	d.values, d.problems, d.found = int32(facts.values), slices.Clone(facts.problems), maps.Clone(facts.found)
 	d.tally.counts = facts.tally.clone()
-	d.sums, d.indexed = facts.sums, facts.sums.size
-	d.tail = tail{size: facts.sums.size, newline: true, lines: facts.lines, budget: facts.budget}
+	d.sums, d.indexed = facts.sums, facts.sums.Size
+	d.tail = tail{size: facts.sums.Size, newline: true, lines: facts.lines, budget: facts.budget}
 	if err := r.behind(d); err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (r *indexReader) head(d *Document) error {
 	var fresh Document
 	fresh.indexBytes(b)
 	if !bytes.Equal(fresh.header.Raw, facts.headerRaw) || fresh.headerAt != facts.headerAt || fresh.hasSlot != facts.hasSlot || fresh.Len() > 0 {
-		return errOtherBytes
+		return filesums.ErrOtherBytes
 	}
 	d.header, d.headerAt, d.hasSlot, d.title = fresh.header, fresh.headerAt, fresh.hasSlot, fresh.title
 	if !d.hasSlot {
@@ -305,7 +306,7 @@ func (r *indexReader) takeOutline(d *Document) {
 
 // extend writes the extension of the index files, or a new base if the extension would be large.
 func (r *indexReader) extend(d *Document) (err error) {
-	if d.sums, err = d.sums.grown(d.src.file, d.tail.size); err != nil {
+	if d.sums, err = d.sums.Grown(d.src.file, d.tail.size); err != nil {
 		return err
 	}
 	if d.Len()-r.facts.base > r.facts.base/8+pageLen() {
@@ -319,4 +320,22 @@ func (d *Document) readEnd() (err error) {
 	n := min(d.tail.size, endBytes)
 	d.end, err = d.src.read(d.tail.size-n, int(n))
 	return err
+}
+
+// headerEnd returns where the header in the first 64 KiB of f ends, 0 if there is none, and leaves f at its start.
+func headerEnd(f io.ReadSeeker) (int64, error) {
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
+	}
+	var d Document
+	d.indexBytes(head[:n])
+	_, err = f.Seek(0, io.SeekStart)
+	return d.headerAt.end, err
+}
+
+// unchanged reports whether a file with stamp now is the one with stamp was, which had rested.
+func unchanged(was, now disk.Stamp, rested bool) bool {
+	return rested && was.Inode != 0 && was.Ctime != 0 && was == now
 }

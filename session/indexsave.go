@@ -61,7 +61,7 @@ func (d *Document) pages(from int) indexfile.Section {
 func (d *Document) facts(at indexPlace) (*indexFacts, error) {
 	switch {
 	case d.header.Version != CurrentVersion, d.tree.migrated != nil, !d.tail.newline, d.tail.open, d.tree.lines != nil,
-		d.tally.counted != d.Len(), d.Len() == 0, !d.sums.valid(), d.sums.size != d.tail.size, d.headerAt.end != d.sums.from:
+		d.tally.counted != d.Len(), d.Len() == 0, !d.sums.Valid(), d.sums.Size != d.tail.size, d.headerAt.end != d.sums.From:
 		return nil, errNoIndex
 	}
 	newest := d.Len() - 1
