@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -85,7 +86,7 @@ func tokensOf(c *paging.Conversation) (tokens int, err error) {
 		}
 		counts = counts && !isSummary(m)
 		if counts {
-			if counted, holds := compaction.Tokens(append(known[:len(known):len(known)], m)); holds {
+			if counted, holds := compaction.Tokens(append(slices.Clip(known), m)); holds {
 				return tokens + counted, nil
 			}
 		}

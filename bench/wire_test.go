@@ -44,7 +44,7 @@ func runner(t *testing.T) *suite.Runner {
 		if server.path = os.Getenv("XCSH_LS"); server.path != "" {
 			return
 		}
-		dir, err := os.MkdirTemp("", "bench")
+		dir, err := os.MkdirTemp("", "bench") //nolint:usetesting // the tests share it
 		if err != nil {
 			server.err = err
 			return

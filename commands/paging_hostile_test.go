@@ -4,7 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/rand"
 	"strings"
@@ -113,7 +113,7 @@ func TestCursorsOfRandomBytes(t *testing.T) {
 					continue
 				}
 				var f *fault.Error
-				require.True(t, errors.As(err, &f), "%v", err)
+				require.ErrorAs(t, err, &f)
 				require.Contains(t, []fault.Kind{fault.InvalidArgument, fault.Stale}, f.Kind, err)
 			}
 		}
@@ -229,14 +229,14 @@ func TestACompleteAnswerThatIsTooLarge(t *testing.T) {
 	require.Len(t, call[commands.TreeResult](t, env, "xcsh.tree", args{}).Nodes, 3, "its nodes are small")
 
 	lines, parent = lines[:1], ""
-	for i := range 5 {
-		id := strings.Repeat(string(rune('g'+i)), 8<<20)
+	for i := range 600 {
+		id := fmt.Sprintf("%04d", i) + strings.Repeat("g", 60<<10)
 		lines = append(lines, st.User(id, parent, "x"))
 		parent = id
 	}
 	write(t, fs, file1, lines...)
 	tooLarge(newEnv(fs), "xcsh.tree", "limit", args{"source": file1})
 	page := call[commands.TreeResult](t, newEnv(fs), "xcsh.tree", args{"source": file1, "limit": 5})
-	require.Len(t, page.Nodes, 1)
+	require.Len(t, page.Nodes, 5)
 	require.Less(t, len(page.Next), 100, "a cursor has no id")
 }

@@ -25,8 +25,8 @@ type Conversation struct {
 // BuildContext, also for Message.
 func (d *Document) Conversation(leaf Leaf, n int, blobs BlobSource) (c Conversation, err error) {
 	path, problems := d.contextPath(d.tree.resolve(leaf))
-	for k := len(path) - 1; k >= 0; k-- {
-		if path[k] >= n { // the missing parent of an entry was added later
+	for k, i := range slices.Backward(path) {
+		if i >= n { // the missing parent of an entry was added later
 			path = path[k+1:]
 			break
 		}

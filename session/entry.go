@@ -178,15 +178,15 @@ func (e Entry) AsCustom() Custom {
 	return c
 }
 
-// modeChange is the view of a mode_change entry: "plan", "plan_paused", "none" ….
-type modeChange struct {
+// ModeChange is the view of a mode_change entry: "plan", "plan_paused", "none" ….
+type ModeChange struct {
 	Mode string
 	Data json.RawMessage // nil when absent
 }
 
 // AsModeChange views e, a mode_change.
-func (e Entry) AsModeChange() modeChange {
-	m := modeChange{Data: rawjson.Get(e.Raw, "data")}
+func (e Entry) AsModeChange() ModeChange {
+	m := ModeChange{Data: rawjson.Get(e.Raw, "data")}
 	m.Mode, _ = rawjson.GetString(e.Raw, "mode")
 	return m
 }

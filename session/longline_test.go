@@ -291,7 +291,7 @@ func TestALineOfFortyMegabytesIsResumedInFull(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, problems)
 		require.Equal(t, []string{"aaaaaaaa", "bbbbbbbb", "cccccccc"}, ctx.EntryIDs)
-		require.Equal(t, length/11000*11000, len(session.MessageText(ctx.Messages[1])))
+		require.Len(t, session.MessageText(ctx.Messages[1]), length/11000*11000)
 		state, err := doc.ContextState(session.AtLast())
 		require.NoError(t, err)
 		require.Equal(t, 3, state.MessageCount)

@@ -32,8 +32,8 @@ const maxClimb = 4096
 var spineFrom = 512
 
 // spineAt returns the spine at a leaf. ok is false where the whole path must be walked: in a short session,
-// and where there are problems to report, because an id is used twice, the parents form a cycle, or the path
-// begins at an orphan.
+// and where there are problems to report, because an id is used twice, the parents form a cycle, the path
+// begins at an orphan, or a parent comes behind its child.
 func (d *Document) spineAt(leaf int) (s *spine, ok bool) {
 	if leaf < 0 || d.tree.twice || d.Len() < spineFrom {
 		return nil, false
@@ -59,7 +59,7 @@ func (d *Document) climb(s *spine, leaf int) (next *spine, ok bool) {
 	}
 	var more []int
 	for i := leaf; i != s.leaf; i = d.tree.parentOf(i) {
-		if i < 0 || len(more) == maxClimb {
+		if i < s.leaf || len(more) == maxClimb {
 			return nil, false
 		}
 		switch d.tree.typ(i) {
@@ -90,7 +90,7 @@ func (s *spine) count(d *Document, i int) {
 // makeSpine walks the path to leaf.
 func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 	path, cycle := d.tree.path(leaf)
-	if cycle || len(path) == 0 || d.tree.orphan(path[0]) {
+	if cycle || len(path) == 0 || d.tree.orphan(path[0]) || !slices.IsSorted(path) {
 		return nil, false
 	}
 	s = &spine{leaf: leaf, roles: map[string]int{}, first: -1}

@@ -16,6 +16,7 @@ import (
 type Set struct {
 	env    Env
 	paths  []string
+	names  map[string]bool // keys of paths
 	agents []string
 }
 
@@ -27,7 +28,11 @@ func New(env Env) *Set {
 			all = append(all, filepath.Join(home, filepath.FromSlash(name)))
 		}
 	}
-	return &Set{env: env, paths: tidy(env, all), agents: env.agentDirs()}
+	s := &Set{env: env, paths: tidy(env, all), names: map[string]bool{}, agents: env.agentDirs()}
+	for _, path := range s.paths {
+		s.names[s.key(path)] = true
+	}
+	return s
 }
 
 // Paths returns the listed paths, absolute and sorted. None needs to exist.
@@ -74,12 +79,13 @@ func (s *Set) Commands() []string {
 // paths use [Set.Resolve] once.
 func (s *Set) Denies(fsys afero.Fs, path string) bool { return s.Resolve(fsys).Denies(path) }
 
-// View is a snapshot of a set on a file system. It is safe for concurrent use. A nil View denies
-// nothing.
+// View is a set as it is on a file system at the first question to the view. It is safe for concurrent
+// use. A nil View denies nothing.
 type View struct {
 	set   *Set
 	fs    afero.Fs
-	names map[string]bool // the listed paths, also by where their links lead
+	once  sync.Once
+	names map[string]bool // where the links of listed paths lead
 
 	mu     sync.Mutex
 	own    identities        // of the listed paths
@@ -88,22 +94,26 @@ type View struct {
 	linked *identities       // of files in listed directories that have another name
 }
 
-// Resolve returns a view of the set that reflects the current state of fsys.
+// Resolve returns a view of the set on fsys. The view looks at the listed paths when it is first asked
+// about a path, not before: a prompt without files to decide about does not pay for the list. Nothing
+// that was seen on fsys is kept for another view, because links may change.
 func (s *Set) Resolve(fsys afero.Fs) *View {
 	if s == nil {
 		return nil
 	}
-	v := &View{set: s, fs: fsys, names: map[string]bool{}, dirs: map[string]bool{}, real: map[string]string{}}
-	real := map[string]string{} // of parents
-	for _, path := range s.paths {
-		v.names[s.key(path)] = true
-		dir := filepath.Dir(path)
-		if _, ok := real[dir]; !ok {
-			real[dir] = Resolve(fsys, dir)
+	return &View{set: s, fs: fsys, names: map[string]bool{}, dirs: map[string]bool{}, real: map[string]string{}}
+}
+
+// look finds where the listed paths lead, once.
+func (v *View) look() {
+	v.once.Do(func() {
+		at := places{fs: v.fs, known: map[string]place{}}
+		for _, path := range v.set.paths {
+			if to := at.find(path); to.path != path || !to.missing {
+				v.add(to.path, true)
+			}
 		}
-		v.add(Resolve(fsys, filepath.Join(real[dir], filepath.Base(path))), true)
-	}
-	return v
+	})
 }
 
 // maxTop is how many entries of a listed directory are checked for links.
@@ -150,6 +160,7 @@ func (v *View) Denies(path string) bool {
 	if v == nil {
 		return false
 	}
+	v.look()
 	clean, real := filepath.Clean(path), Resolve(v.fs, path)
 	for _, p := range []string{clean, real} {
 		if v.listed(p) || v.copyOfKeys(p) || v.set.env.OS != "windows" && process(p) {
@@ -185,6 +196,7 @@ func (v *View) DeniesInfo(info fs.FileInfo) bool {
 	if v == nil || !info.IsDir() && !hasLinks(info) {
 		return false
 	}
+	v.look()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.own.has(info) {
@@ -205,6 +217,7 @@ func (v *View) DeniesEntry(dir string, entry fs.FileInfo) bool {
 	if v == nil {
 		return false
 	}
+	v.look()
 	v.mu.Lock()
 	real, ok := v.real[dir]
 	if !ok {
@@ -213,13 +226,19 @@ func (v *View) DeniesEntry(dir string, entry fs.FileInfo) bool {
 	}
 	v.mu.Unlock()
 	path := filepath.Join(real, entry.Name())
-	return v.names[v.set.key(path)] || v.copyOfKeys(path) || v.set.env.OS != "windows" && process(path) || v.DeniesInfo(entry)
+	return v.has(path) || v.copyOfKeys(path) || v.set.env.OS != "windows" && process(path) || v.DeniesInfo(entry)
+}
+
+// has reports whether path is in the list, or where a link of the list leads.
+func (v *View) has(path string) bool {
+	key := v.set.key(path)
+	return v.set.names[key] || v.names[key]
 }
 
 // listed reports whether path or a directory above it is in the list.
 func (v *View) listed(path string) bool {
 	for {
-		if v.names[v.set.key(path)] {
+		if v.has(path) {
 			return true
 		}
 		up := filepath.Dir(path)

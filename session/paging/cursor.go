@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -77,7 +78,7 @@ const maxText = 100
 func (c Cursor) String() string {
 	b := []byte{byte(c.Kind)}
 	for _, n := range []int{c.Entries, c.settled, c.Place, c.Of} {
-		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // none is negative
+		b = binary.AppendUvarint(b, uint64(n))
 	}
 	b = binary.LittleEndian.AppendUint32(b, c.stamp)
 	b = binary.LittleEndian.AppendUint32(b, c.session)
@@ -92,10 +93,8 @@ func Parse(text string, d *session.Document, kinds ...Kind) (Cursor, error) {
 	if !ok {
 		return c, notACursor("The cursor is damaged; pass it as it was returned.")
 	}
-	for _, kind := range kinds {
-		if c.Kind == kind {
-			return c, c.check(d)
-		}
+	if slices.Contains(kinds, c.Kind) {
+		return c, c.check(d)
 	}
 	return c, notACursor("The cursor is from another list; pass it to the command that returned it, with the same arguments.")
 }

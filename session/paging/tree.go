@@ -3,6 +3,7 @@ package paging
 import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"slices"
 )
 
 // Tree is the tree of a session as it was when the first page was made: parents before children, children of one parent by
@@ -172,8 +173,8 @@ func (t *Tree) flatten() error {
 }
 
 func appendBackward(stack, list []int32) []int32 {
-	for k := len(list) - 1; k >= 0; k-- {
-		stack = append(stack, list[k])
+	for _, i := range slices.Backward(list) {
+		stack = append(stack, i)
 	}
 	return stack
 }
