@@ -242,7 +242,7 @@ func use(t *testing.T, l *Log, path string, r *rand.Rand) {
 			_, err = fmt.Fprintf(f, `{"type":"message","id":"%08x","parentId":%q,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"foreign"}}`+"\n", r.Uint32(), at)
 			require.NoError(t, err)
 			require.NoError(t, f.Close())
-		case 3: // another program writes it anew
+		case 3: // another program writes it again
 			content, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(path+".new", content, 0o600))

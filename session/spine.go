@@ -25,7 +25,7 @@ type mark struct {
 	typ Type
 }
 
-// maxClimb is how many entries a spine is carried on by before it is made anew.
+// maxClimb is how many entries a spine is carried on by before it is made again.
 const maxClimb = 4096
 
 // spineFrom is the number of entries from which on a spine is made. A shorter path is walked at once.

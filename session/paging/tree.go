@@ -1,9 +1,10 @@
 package paging
 
 import (
+	"slices"
+
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"slices"
 )
 
 // Tree is the tree of a session as it was when the first page was made: parents before children, children of one parent by
