@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -35,8 +36,9 @@ func runInfo(ctx context.Context, env *Env, a Subject) (InfoResult, error) {
 // describeLocated returns the details of a session that was found.
 func describeLocated(ctx context.Context, env *Env, of located) (r InfoResult, err error) {
 	var sub subject
+	var cwd string
 	err = env.resolver().open(of, func(s subject) error {
-		sub = s
+		sub, cwd = s, cmp.Or(s.doc.Header().Cwd, s.cwd)
 		if s.path == "" || s.live != nil && !exists(env.Fs, s.path) {
 			if r.Info, err = library.DescribeOpen(s.doc, s.path, env.Finder.Now()); err != nil {
 				return err
@@ -47,13 +49,10 @@ func describeLocated(ctx context.Context, env *Env, of located) (r InfoResult, e
 	if err != nil {
 		return InfoResult{}, err
 	}
-	if r.ID == "" { // it has a file
-		if r.Info, err = env.Finder.Describe(sub.path); err != nil {
-			return InfoResult{}, err
-		}
+	if err := r.takeFile(ctx, env, sub.path, cwd); err != nil {
+		return InfoResult{}, err
 	}
 	r.CreatedAt = r.Created
-	r.Slug, err = uniqueSlug(ctx, env.Finder, sub.cwd, r.Info)
 	one := []library.Info{r.Info}
 	env.lists().markLive(one)
 	r.Info = one[0]
@@ -69,18 +68,31 @@ func (r *InfoResult) read(s subject) error {
 	return err
 }
 
-// uniqueSlug returns the session's slug, which is unique in its folder. cwd is the folder of a
-// session whose header names none.
-func uniqueSlug(ctx context.Context, finder library.Finder, cwd string, i library.Info) (string, error) {
-	if i.Cwd != "" {
-		cwd = i.Cwd
+// takeFile fills in the details that lists have, unless the session has no file, and the slug, which is unique in its
+// folder. A list knows those of a file that has not changed, so that it need not be read.
+func (r *InfoResult) takeFile(ctx context.Context, env *Env, path, cwd string) error {
+	hasFile := r.ID == ""
+	var listed []library.Info
+	var err error
+	if path != "" {
+		listed, _, err = env.Finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true, Only: path})
 	}
-	one, _, err := finder.List(ctx, cwd, library.ListOptions{IncludeEmpty: true, Only: i.Path})
-	if fault.Is(err, fault.Cancelled) {
-		return "", err
+	switch {
+	case fault.Is(err, fault.Cancelled):
+		return err
+	case len(listed) > 0 && hasFile:
+		r.Info = listed[0]
+		return nil
+	case len(listed) > 0:
+		r.Slug = listed[0].Slug
+		return nil
 	}
-	if len(one) > 0 { // none if cwd is not on this machine
-		return one[0].Slug, nil
+	// cwd is not on this machine, or the file is outside the directories of sessions.
+	if hasFile {
+		if r.Info, err = env.Finder.Describe(path); err != nil {
+			return err
+		}
 	}
-	return library.Slug(i.Title, i.ID), nil
+	r.Slug = library.Slug(r.Title, r.ID)
+	return nil
 }

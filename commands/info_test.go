@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 )
@@ -62,6 +63,17 @@ func TestInfoOfANewSession(t *testing.T) {
 		"timeAgo": "just now", "size": 0.0, "entries": 0.0, "branches": 0.0, "damagedLines": 0.0, "live": true, "origin": "xcsh",
 		"createdAt": "2026-02-03T04:05:06.000Z", "lastActivityAt": "2026-02-03T04:05:06.000Z", "counts": map[string]any{},
 	}, do(t, env, "xcsh.info", nil))
+}
+
+// The slug of a session in memory is not that of a session with a file.
+func TestInfoOfASessionInMemory(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "another"))
+	env := newEnv(fs, func(c *agent.Config) { c.InMemory = true })
+	do(t, env, "xcsh.new", nil)
+	do(t, env, "xcsh.rename", args{"title": "Begun"})
+	require.Equal(t, "begun", do(t, env, "xcsh.info", nil)["slug"])
 }
 
 // Proves: AB-004
