@@ -35,7 +35,7 @@ type index struct {
 	base     *idBase // finds the ids of the entries that an index file has; nil: all are in ids
 }
 
-// nearby is how far back a parent is searched before the table of ids is.
+// nearby is how far back a parent is searched before the table of ids is, if that is not in memory.
 const nearby = 256
 
 func (x *index) len() int { return x.slots.n }
@@ -175,7 +175,11 @@ func (x *index) parentOf(i int) int {
 		return -1
 	}
 	if !x.twice {
-		for j := i - 1; j >= max(0, i-nearby); j-- {
+		near := 1
+		if x.base != nil {
+			near = nearby
+		}
+		for j := i - 1; j >= max(0, i-near); j-- {
 			if x.slots.at(j).idKey() == s.parentKey() {
 				return j
 			}
