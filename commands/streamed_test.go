@@ -151,7 +151,7 @@ func TestATextThatIsTooLargeForAnAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, ".xcsh/agent", "sessions", "--w--", "2026-01-01T00-00-00-000Z_"+id1+".jsonl")
-	longSession(t, path, 68<<20/(16<<10))
+	longSession(t, path, 65<<20/(16<<10))
 	env := newEnv(afero.NewOsFs())
 	_, err := run(t.Context(), env, "xcsh.dump", args{"source": path, "redact": false})
 	require.EqualError(t, err, `The dump is larger than 64 MiB; write it to a file with xcsh.export and the arguments path and format: "text".`)

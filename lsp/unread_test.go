@@ -100,7 +100,7 @@ func TestMemoryIsGivenBackAfterALargeAnswer(t *testing.T) {
 	f.options.FreeMemory = func() { freed <- struct{}{} }
 	ed := f.start(t)
 	ed.Pause()
-	large := ed.BeginExec("test.echo", lsptest.Fields{"text": strings.Repeat("x", 40<<20)})
+	large := ed.BeginExec("test.echo", lsptest.Fields{"text": strings.Repeat("x", 16<<20)})
 	f.clock.advance(time.Minute)
 	require.Empty(t, freed, "the answer is not read yet")
 	ed.Resume()
