@@ -1,10 +1,10 @@
 package commands_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"hash/crc32"
 	"math/rand"
 	"strings"
@@ -102,7 +102,7 @@ func TestCursorsOfRandomBytes(t *testing.T) {
 			require.True(t, ok)
 			for range 300 {
 				_, err := run(t.Context(), env, command, args{"source": path, "cursor": forged(t, cursor, func(b []byte) []byte {
-					b = append([]byte(nil), b...)
+					b = bytes.Clone(b)
 					for range 1 + random.Intn(2) {
 						b[random.Intn(5)] = byte(random.Intn(128))
 					}
@@ -113,7 +113,7 @@ func TestCursorsOfRandomBytes(t *testing.T) {
 					continue
 				}
 				var f *fault.Error
-				require.True(t, errors.As(err, &f), "%v", err)
+				require.ErrorAs(t, err, &f)
 				require.Contains(t, []fault.Kind{fault.InvalidArgument, fault.Stale}, f.Kind, err)
 			}
 		}

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand"
 	"os"
 	"strings"
@@ -199,16 +200,14 @@ func pagesAreTheWhole(t *testing.T, random *rand.Rand, path string, live, plain 
 		require.Len(t, whole.Nodes, whole.Total)
 		var nodes []commands.TreeNode
 		first := subject(args{"limit": 20, "maxBytes": 3000})
-		for name, value := range of {
-			first[name] = value
-		}
+		maps.Copy(first, of)
 		inPages(t, env, "xcsh.tree", first, random, others, func(page json.RawMessage) string {
 			r := decode[commands.TreeResult](t, page)
 			require.Equal(t, whole.Total, r.Total)
 			nodes = append(nodes, r.Nodes...)
 			return r.Next
 		})
-		require.Equal(t, len(whole.Nodes), len(nodes))
+		require.Len(t, nodes, len(whole.Nodes))
 		for i, n := range whole.Nodes {
 			require.Equal(t, n, nodes[i], "%v, node %d", of, i)
 		}
@@ -306,7 +305,7 @@ func TestAFoldedTree(t *testing.T) {
 			want = append(want, n)
 		}
 		require.Equal(t, want, folded.Nodes)
-		require.Equal(t, len(want), folded.Total)
+		require.Len(t, want, folded.Total)
 	}
 }
 
@@ -359,9 +358,7 @@ func cursorsOf(t *testing.T, env *commands.Env, a args) map[string]args {
 	with := func(more args) args {
 		all := args{}
 		for _, m := range []args{a, more} {
-			for k, v := range m {
-				all[k] = v
-			}
+			maps.Copy(all, m)
 		}
 		return all
 	}

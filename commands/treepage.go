@@ -86,7 +86,7 @@ func (w treeWriter) whole(nodes iter.Seq2[paging.Node, error]) ([]TreeNode, erro
 			return nil, err
 		}
 		all = append(all, n)
-		places[n.Entry] = int32(len(all)) //nolint:gosec // entries are numbered with 31 bits
+		places[n.Entry] = int32(len(all))
 	}
 	result := make([]TreeNode, len(all))
 	i, size := -1, 0

@@ -77,7 +77,7 @@ const maxText = 100
 func (c Cursor) String() string {
 	b := []byte{byte(c.Kind)}
 	for _, n := range []int{c.Entries, c.settled, c.Place, c.Of} {
-		b = binary.AppendUvarint(b, uint64(n)) //nolint:gosec // none is negative
+		b = binary.AppendUvarint(b, uint64(n))
 	}
 	b = binary.LittleEndian.AppendUint32(b, c.stamp)
 	b = binary.LittleEndian.AppendUint32(b, c.session)

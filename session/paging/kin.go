@@ -29,7 +29,7 @@ func kinOf(d *session.Document, parents []int32) kin {
 	k.list = make([]int32, k.ends[len(parents)+1])
 	for i, p := range parents {
 		if p != session.NotInTree {
-			k.list[k.ends[p+1]] = int32(i) //nolint:gosec // entries are numbered with 31 bits
+			k.list[k.ends[p+1]] = int32(i)
 			k.ends[p+1]++
 		}
 	}

@@ -19,7 +19,7 @@ func (t *Tree) Walk() iter.Seq2[Node, error] {
 			t.walkOrder(0, yield)
 			return
 		}
-		roots, err := t.kin.sorted(int32(t.under)) //nolint:gosec // entries are numbered with 31 bits
+		roots, err := t.kin.sorted(int32(t.under))
 		switch {
 		case err != nil:
 			yield(Node{}, err)
@@ -35,15 +35,15 @@ func (t *Tree) Walk() iter.Seq2[Node, error] {
 func (t *Tree) WalkFrom(entry int) iter.Seq2[Node, error] {
 	return func(yield func(Node, error) bool) {
 		if t.order != nil {
-			t.walkOrder(slices.Index(t.order, int32(entry)), yield) //nolint:gosec // entries are numbered with 31 bits
+			t.walkOrder(slices.Index(t.order, int32(entry)), yield)
 			return
 		}
 		w := walker{tree: t}
-		if err := w.climb(int32(entry)); err != nil { //nolint:gosec // entries are numbered with 31 bits
+		if err := w.climb(int32(entry)); err != nil {
 			yield(Node{}, err)
 			return
 		}
-		w.walk(int32(entry), yield) //nolint:gosec // entries are numbered with 31 bits
+		w.walk(int32(entry), yield)
 	}
 }
 
