@@ -1,6 +1,7 @@
 package commands_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -102,7 +103,7 @@ func TestCursorsOfRandomBytes(t *testing.T) {
 			require.True(t, ok)
 			for range 300 {
 				_, err := run(t.Context(), env, command, args{"source": path, "cursor": forged(t, cursor, func(b []byte) []byte {
-					b = append([]byte(nil), b...)
+					b = bytes.Clone(b)
 					for range 1 + random.Intn(2) {
 						b[random.Intn(5)] = byte(random.Intn(128))
 					}

@@ -305,7 +305,7 @@ func TestAFoldedTree(t *testing.T) {
 			want = append(want, n)
 		}
 		require.Equal(t, want, folded.Nodes)
-		require.Equal(t, len(want), folded.Total)
+		require.Len(t, want, folded.Total)
 	}
 }
 

@@ -77,9 +77,6 @@ func newTree(d *session.Document, c Cursor) (*Tree, error) {
 	return t, nil
 }
 
-// Parent returns the entry above entry i in the tree, -1 for a root.
-func (t *Tree) Parent(i int) int { return int(t.parents[i]) }
-
 // Cursor returns the cursor for the page that begins at an entry.
 func (t *Tree) Cursor(next int) string { return t.cursor.At(t.cursor.Kind, next).String() }
 
