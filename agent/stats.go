@@ -28,3 +28,21 @@ func (s *Session) ContextUsage(ctx context.Context, c session.Context) ContextUs
 	tokens, _ := compaction.Tokens(c.Messages)
 	return s.contextUsage(ctx, s.current(), tokens, c.State())
 }
+
+// CurrentUsage is [Session.ContextUsage] of the current context. It is quick if RemembersContext reports true.
+func (s *Session) CurrentUsage(ctx context.Context) (ContextUsage, error) {
+	log := s.current()
+	c, _, err := log.Context()
+	if err != nil {
+		return ContextUsage{}, err
+	}
+	return s.contextUsage(ctx, log, c), nil
+}
+
+// RemembersContext reports whether the session had a request since it became the live one, so that its context
+// is remembered.
+func (s *Session) RemembersContext() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log != nil && s.requests.log == s.log
+}

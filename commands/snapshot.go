@@ -35,20 +35,28 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot,
 }
 
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
+	live, liveErr := env.live(ctx, a.Folder)
 	var stats agent.Stats
 	var c session.Context
+	known := false // how full the window is
 	err := env.withSource(ctx, a, func(sub subject) (err error) {
 		if stats, err = agent.StatsOf(sub.doc); err != nil {
 			return err
 		}
+		if known = liveErr == nil && sub.live == live && live.RemembersContext(); known {
+			return nil
+		}
 		c, _, err = session.BuildContext(sub.doc, sub.leaf, nil)
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return agent.Stats{}, err
-	}
-	live, err := env.live(ctx, a.Folder)
-	if err == nil {
+	case liveErr != nil:
+		return stats, liveErr
+	case known:
+		stats.Context, err = live.CurrentUsage(ctx)
+	default:
 		stats.Context = live.ContextUsage(ctx, c)
 	}
 	return stats, err
