@@ -36,7 +36,7 @@ func (s *Session) CurrentUsage(ctx context.Context) (ContextUsage, error) {
 	if err != nil {
 		return ContextUsage{}, err
 	}
-	return s.contextUsage(ctx, log, c), nil
+	return s.contextUsage(ctx, log, s.tokens(log, c), c.State()), nil
 }
 
 // RemembersContext reports whether the session had a request since it became the live one, so that its context
