@@ -56,7 +56,7 @@ func TestEventsOutOfOrder(t *testing.T) {
 			s.refresh() // the call of the watcher's loop
 		}
 	})
-	for range 20000 {
+	for range 2000 {
 		_, _ = s.Branch(context.Background(), "bbbbbbbb", BranchOptions{})
 	}
 	close(stop)
