@@ -172,6 +172,16 @@ func (t *idTable) grow() {
 	}
 }
 
+// putAll stores the slots of l from one place to before another. It reports whether a key was there before.
+func (t *idTable) putAll(l *slots, from, to int) (again bool) {
+	for i := from; i < to; i++ {
+		if s := l.at(i); s.idKind != noID {
+			again = t.put(s.idKey(), int32(i), l) || again
+		}
+	}
+	return again
+}
+
 func (t *idTable) clone() idTable {
 	return idTable{cells: slices.Clone(t.cells), used: t.used, multiplier: t.multiplier}
 }

@@ -255,11 +255,7 @@ func (x *index) upTo(n int, further int64) index {
 	if n == x.len() {
 		y.ids, y.twice = x.allIDs(), x.twice
 	} else {
-		for i := range n {
-			if s := y.slots.at(i); s.idKind != noID {
-				y.twice = y.ids.put(s.idKey(), int32(i), &y.slots) || y.twice
-			}
-		}
+		y.twice = y.ids.putAll(&y.slots, 0, n)
 	}
 	return y
 }

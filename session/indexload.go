@@ -249,11 +249,9 @@ func (r *indexReader) takeIndex(d *Document) error {
 		t.slots.pages[last] = slices.Clone(pages.page(last))
 	}
 	for _, s := range r.late {
-		place := t.slots.append(s)
-		if s.idKind != noID {
-			t.ids.put(s.idKey(), place, &t.slots)
-		}
+		t.slots.append(s)
 	}
+	t.ids.putAll(&t.slots, facts.base, t.slots.n)
 	t.twice = facts.twice
 	return nil
 }

@@ -214,11 +214,7 @@ func (t *idBase) rebuild() *idTable {
 	t.once.Do(func() {
 		t.pages.drop()
 		r := &idTable{}
-		for i := range t.pages.n {
-			if s := t.slots.at(i); s.idKind != noID {
-				r.put(s.idKey(), int32(i), t.slots)
-			}
-		}
+		r.putAll(t.slots, 0, t.pages.n)
 		t.rebuilt.Store(r)
 	})
 	return t.rebuilt.Load()
@@ -248,10 +244,6 @@ func (x *index) allIDs() idTable {
 		return x.ids.clone()
 	}
 	all := x.base.table()
-	for i := x.base.pages.n; i < x.len(); i++ {
-		if s := x.slots.at(i); s.idKind != noID {
-			all.put(s.idKey(), int32(i), &x.slots)
-		}
-	}
+	all.putAll(&x.slots, x.base.pages.n, x.len())
 	return all
 }

@@ -87,16 +87,23 @@ func (s *spine) count(d *Document, i int) {
 	}
 }
 
+// counted returns a spine with nothing but the counts of the path.
+func (d *Document) counted(path []int) *spine {
+	s := &spine{roles: map[string]int{}, first: -1}
+	for _, i := range path {
+		s.count(d, i)
+	}
+	return s
+}
+
 // makeSpine walks the path to leaf.
 func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 	path, cycle := d.tree.path(leaf)
 	if cycle || len(path) == 0 || d.tree.orphan(path[0]) || !slices.IsSorted(path) {
 		return nil, false
 	}
-	s = &spine{leaf: leaf, roles: map[string]int{}, first: -1}
-	for _, i := range path {
-		s.count(d, i)
-	}
+	s = d.counted(path)
+	s.leaf = leaf
 	b := newContextBuilder(d, nil)
 	state, ok := d.lastOf(b.stateEntries(path))
 	if !ok {
@@ -235,20 +242,11 @@ func (b *contextBuilder) sparse(path []int, from int) (keep map[int]bool, ok boo
 			break
 		}
 	}
-	for pos := from - 1; pos >= max(b.reset, 0); pos-- {
-		if b.doc.tree.typ(path[pos]) != TypeCustom {
-			continue
-		}
-		e, err := b.doc.Entry(path[pos])
-		if err != nil {
-			return nil, false
-		}
-		if _, ok := notesOf(e); ok {
-			keep[path[pos]] = true
-			break
-		}
+	i, _, _, err := b.doc.newestNotes(path[min(max(b.reset, 0), from):from])
+	if i >= 0 {
+		keep[i] = true
 	}
-	return keep, true
+	return keep, err == nil
 }
 
 // spinePath returns the path to leaf without the entries that no context depends on.
@@ -277,10 +275,7 @@ func (d *Document) PathCounts(leaf Leaf) (roles map[string]int, first int) {
 	if s, ok := d.spineAt(at); ok {
 		return s.roles, s.first
 	}
-	s := &spine{roles: map[string]int{}, first: -1}
 	path, _ := d.tree.path(at)
-	for _, i := range path {
-		s.count(d, i)
-	}
+	s := d.counted(path)
 	return s.roles, s.first
 }
