@@ -94,9 +94,7 @@ func (d *Document) takeIndex(from *Document, off int64) (ok bool, err error) {
 		return false, err
 	}
 	d.tail.newline = true // rest may be empty
-	n := min(d.src.size, endBytes)
-	d.end, err = d.src.read(d.src.size-n, int(n))
-	return true, err
+	return true, d.readEnd()
 }
 
 // linesBehindHeader returns the number of lines that were read behind that of the header.
