@@ -72,7 +72,7 @@ func (d *departure) closeFresh() error {
 // folder keeps the new session, or gets one.
 func (d *departure) comeBack() error {
 	closeErr := d.old.Close() // the error of an earlier call is not repeated
-	log, err := d.s.m.cfg.Store.Open(d.old.Path())
+	log, err := d.s.m.openFile(d.old.Path())
 	if err == nil {
 		d.restoreLeaf(log)
 		d.old = log

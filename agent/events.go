@@ -22,6 +22,7 @@ const (
 	ReasonFork     Reason = "fork"     // a copy of one
 	ReasonBranch   Reason = "branch"   // a new file made of one path of the tree
 	ReasonTree     Reason = "tree"     // the leaf moved within the file
+	ReasonReload   Reason = "reload"   // the file was not the one that was indexed, and was read again
 	ReasonShutdown Reason = "shutdown" // the folder was closed
 )
 

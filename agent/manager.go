@@ -23,7 +23,8 @@ type Manager struct {
 	log   *zap.Logger
 	hooks hook.Runner
 
-	watcher *watcher // nil when files are not watched
+	watcher *watcher       // nil when files are not watched
+	settles sync.WaitGroup // of openFile
 	images  imaging.Fitter
 
 	mu       sync.Mutex
@@ -244,7 +245,7 @@ func (m *Manager) open(path, key string) (*session.Log, error) {
 	if log != nil {
 		return log, nil
 	}
-	return m.cfg.Store.Open(path)
+	return m.openFile(path)
 }
 
 // create makes the log of a new session.
@@ -353,5 +354,6 @@ func (m *Manager) Close(ctx context.Context) error {
 	if m.watcher != nil {
 		m.watcher.stop()
 	}
+	m.settles.Wait() // their sessions are closed
 	return err
 }

@@ -62,7 +62,7 @@ func (m *Manager) arriving(path string) change {
 	return change{
 		reason: ReasonResume, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
-		open:   func() (*session.Log, error) { return m.cfg.Store.Open(path) },
+		open:   func() (*session.Log, error) { return m.openFile(path) },
 	}
 }
 

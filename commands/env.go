@@ -163,5 +163,8 @@ func (env *Env) withSource(ctx context.Context, s Subject, f func(sub subject) e
 	if err != nil {
 		return err
 	}
+	if of.live != nil && of.live.Cwd() != of.cwd {
+		_ = of.live.Settled(ctx) // as in settled, but for another folder
+	}
 	return r.open(of, f)
 }

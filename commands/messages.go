@@ -9,7 +9,7 @@ import (
 )
 
 var messages = New(Spec{
-	Name: "xcsh.messages", Title: "Session Messages", Flags: ReadOnly, Arg: "query",
+	Name: "xcsh.messages", Title: "Session Messages", Flags: ReadOnly, Arg: "query", Early: true,
 	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows.",
 }, runMessages)
 

@@ -12,6 +12,7 @@ import (
 
 var resume = New(Spec{
 	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedsPersistent | NeedsTrust, Input: InputSession, Arg: "target",
+	Early:   true,
 	Doc:     "Make an existing session the folder's live session. A running turn is stopped. Without a target, ask the user.",
 	refusal: refusal{inMemory: resumeInMemory, inMemoryNamed: resumeInMemory, always: true},
 }, runResume)
@@ -20,7 +21,8 @@ const resumeInMemory = "--resume requires session persistence"
 
 var continueSession = New(Spec{
 	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette | NeedsTrust,
-	Doc: "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
+	Early: true,
+	Doc:   "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
 }, runContinue)
 
 // ResumeArgs are the arguments of xcsh.resume.
@@ -163,7 +165,7 @@ func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (Re
 		return ResumeResult{}, err
 	}
 	err = job.live.View(func(d *session.Document, leaf session.Leaf) error {
-		r.Repairs = append(append(r.Repairs, d.Problems()...), problems...)
+		r.Repairs = append(append([]session.Problem{}, d.Problems()...), problems...)
 		r.Summary, err = summarise(d, leaf)
 		return err
 	})

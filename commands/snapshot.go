@@ -9,7 +9,7 @@ import (
 )
 
 var snapshot = New(Spec{
-	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly,
+	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly, Early: true,
 	Doc: "Return everything that a panel needs to draw the folder's session.",
 }, runSnapshot)
 

@@ -7,7 +7,7 @@ import (
 )
 
 var state = New(Spec{
-	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly,
+	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly, Early: true,
 	Doc: "Return a summary of the folder's live session.",
 }, runState)
 

@@ -26,7 +26,7 @@ func (s *server) forward(e agent.Event) {
 			s.showMessage(commands.LevelInfo, ev.Text)
 		}
 	case agent.SessionChanged:
-		if e.Reason != agent.ReasonTree {
+		if e.Reason != agent.ReasonTree && e.Reason != agent.ReasonReload {
 			s.branches.next(s.work, e.Cwd, "") // a question about the previous session
 		}
 		s.notify(MethodSessionChanged, SessionChangedParams{

@@ -43,6 +43,8 @@ func (d *Document) Briefs() iter.Seq2[Entry, error] {
 				line, err = d.brief(i)
 			} else if line, err = w.read(&d.src, d.tree.span(i)); err != nil {
 				err = disk.Fault("read", d.path, err)
+			} else {
+				err = d.check(i, line)
 			}
 			if err != nil {
 				yield(Entry{}, err)
@@ -86,7 +88,7 @@ func (d *Document) brief(i int) ([]byte, error) {
 	}
 	line := rawjson.Closed(beginning)
 	role, timed := rawjson.Get(line, "message", "role"), rawjson.Get(line, "timestamp")
-	if timed == nil || role == nil && d.tree.role(i) != "" {
+	if timed == nil || role == nil && d.tree.role(i) != "" || d.comparing != nil {
 		line, _, err = d.digest(i)
 	}
 	return line, err
@@ -106,6 +108,9 @@ func (d *Document) digest(i int) (line []byte, words int64, err error) {
 	}
 	if err != nil {
 		return nil, 0, d.lineFault(err)
+	}
+	if err := d.check(i, digest.Raw); err != nil {
+		return nil, 0, err
 	}
 	return digest.Raw, r.Size() - digest.Images, nil
 }

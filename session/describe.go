@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"strings"
 	"unicode/utf8"
 
@@ -21,6 +22,9 @@ func (l *Log) SetDescription(text string) (stored string, err error) {
 	text = cleanDescription(text)
 	if n := utf8.RuneCountInString(text); n > maxDescription {
 		return "", fault.New(fault.InvalidArgument, "A description can have %d characters, not %d.", maxDescription, n).With("field", "text")
+	}
+	if err := l.settle(context.Background()); err != nil {
+		return "", err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

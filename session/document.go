@@ -59,6 +59,11 @@ type Document struct {
 	sums    filesums.Sums // of the bytes that were read
 	scanned findings      // of the scan, forks included
 	indexed int64         // how many bytes of the file an index file described; 0: it was read whole
+	kept    int64         // how many bytes the index files describe now, as far as is known
+
+	// comparing compares those bytes with the sums while the document is in use already; nil if they are the same. Only
+	// a Log has such a document.
+	comparing *filesums.Comparison
 }
 
 // findings are what a scan found beside the entries.
@@ -389,6 +394,9 @@ func (d *Document) raw(i int) ([]byte, error) {
 	if err != nil {
 		return nil, disk.Fault("read", d.path, err)
 	}
+	if err := d.check(i, raw); err != nil {
+		return nil, err
+	}
 	return d.current(i, raw), nil
 }
 
@@ -414,6 +422,9 @@ func (d *Document) ModTime() time.Time {
 
 // Close releases a large file. The Document must not be used afterwards.
 func (d *Document) Close() error {
+	if d.comparing != nil {
+		d.comparing.Stop()
+	}
 	if lazy := d.tree.slots.lazy; lazy != nil {
 		return errors.Join(d.src.Close(), lazy.file.Close())
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"io"
 	"path/filepath"
@@ -27,6 +28,9 @@ import (
 func (s *Store) Fork(l *Log) (fork *Log, err error) {
 	if !l.Persistent() {
 		return nil, fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
+	}
+	if err := l.settle(context.Background()); err != nil {
+		return nil, err
 	}
 	err = l.View(func(d *Document, _ Leaf) error {
 		dir, err := s.dirForFork(l.path, d.header.Cwd)
@@ -104,6 +108,9 @@ const (
 func (s *Store) ForkAt(l *Log, entryID string, at Position) (fork *Log, text string, err error) {
 	if !l.Persistent() {
 		return nil, "", fault.New(fault.NotPersistent, "Fork failed (session not persisted or cancelled)")
+	}
+	if err := l.settle(context.Background()); err != nil {
+		return nil, "", err
 	}
 	err = l.View(func(*Document, Leaf) error {
 		i, err := l.index(entryID)

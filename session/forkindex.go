@@ -44,7 +44,8 @@ func (s *Store) indexFork(d *Document, b *forkBody) {
 	if d.sums, err = b.doc.sums.Shifted(d.headerAt.end-b.raw.off).Grown(d.src.file, d.tail.size); err == nil {
 		d.takeStamp(s.Now())
 		d.rested = false // it was written a moment ago
-		err = d.writeIndex(s.indexAt(d.path))
+		err = d.writeIndex(s.indexAt(d.path), true)
+		d.kept = d.tail.size
 	}
 	s.remembered(d.path, err)
 }

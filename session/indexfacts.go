@@ -25,6 +25,7 @@ type indexFacts struct {
 	stamp  disk.Stamp
 	rested bool // the stamp identifies the content
 	sums   filesums.Sums
+	end    endSum
 
 	lines, values, budget int // see tail and Document.values
 
@@ -44,6 +45,18 @@ type indexFacts struct {
 	dialect   Dialect // of what follows
 	spine     *spine
 	outlined  *outline
+}
+
+// endSum has the checksum of the last bytes of a file.
+type endSum struct {
+	size int
+	sum  uint32
+}
+
+// endSumOf returns the checksum of the end of a file whose last bytes are given.
+func endSumOf(end []byte) endSum {
+	end = end[max(0, len(end)-endBytes):]
+	return endSum{len(end), indexfile.Checksum(end)}
 }
 
 // oddNames are the rare types and roles of an index.
@@ -111,7 +124,7 @@ func (f *indexFacts) plausible() bool {
 	ok := f.base > 0 && f.slots >= f.base && f.slots <= math.MaxInt32 && len(f.starts) == pages && f.tally.counted == f.slots &&
 		f.cells >= 0 && f.cells&(f.cells-1) == 0 && f.tally.described <= f.slots && f.tally.described >= 0 &&
 		f.headerAt.off >= 0 && f.headerAt.off < f.headerAt.end && f.headerAt.end == f.sums.From &&
-		f.sums.Valid() && f.sums.Size == f.stamp.Size
+		f.sums.Valid() && f.sums.Size == f.stamp.Size && f.end.size > 0 && f.end.size <= endBytes && int64(f.end.size) <= f.sums.Size
 	if s := f.spine; s != nil {
 		ok = ok && inRange(s.leaf, s.from) && inRange(s.sparse...) &&
 			!slices.ContainsFunc(s.marks, func(m mark) bool { return !inRange(m.at) }) && s.first >= -1 && s.first < f.slots
@@ -131,9 +144,12 @@ func (f *indexFacts) encodeFile(e *indexfile.Encoder) {
 	e.Int(f.sums.From)
 	e.Int(f.sums.Size)
 	e.Uint(uint64(len(f.sums.Chunks)))
-	for _, sum := range f.sums.Chunks {
-		e.Sum(sum)
+	for _, c := range f.sums.Chunks {
+		e.Sum(c.Sum)
+		e.Sum(c.Sample)
 	}
+	e.Int(int64(f.end.size))
+	e.Sum(f.end.sum)
 	for _, n := range [...]int{f.lines, f.values, f.budget} {
 		e.Int(int64(n))
 	}
@@ -144,8 +160,9 @@ func (f *indexFacts) decodeFile(d *indexfile.Decoder) {
 	f.rested = d.Bool()
 	f.sums.From, f.sums.Size = d.Int(), d.Int()
 	for range d.Count() {
-		f.sums.Chunks = append(f.sums.Chunks, d.Sum())
+		f.sums.Chunks = append(f.sums.Chunks, filesums.Chunk{Sum: d.Sum(), Sample: d.Sum()})
 	}
+	f.end = endSum{int(d.Int()), d.Sum()}
 	f.lines, f.values, f.budget = int(d.Int()), int(d.Int()), int(d.Int())
 }
 

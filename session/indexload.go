@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/afero"
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/filesums"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
@@ -45,14 +47,31 @@ func (s *Store) indexAt(path string) indexPlace {
 // indexFrom is the size in bytes above which a session has an index file. Only tests change it.
 var indexFrom int64 = smallFile
 
+// compareFirst is how many bytes are compared with an index file before the session is used. Of a larger session, a few
+// places are, and a [Log] has the rest compared in the background. Only tests change it.
+var compareFirst int64 = 128 << 20
+
+// comparing says when the bytes of a changed session are compared with its index file.
+type comparing bool
+
+const (
+	atOnce       comparing = false
+	inBackground comparing = true // if there are many
+)
+
 // load reads the session at path, by means of its index file if that counts, and writes an index file if
 // that helps the next reading.
 func (s *Store) load(path string, dialect *Dialect) (*Document, error) {
+	return s.loadFor(path, dialect, atOnce)
+}
+
+// loadFor is load for a caller that knows what to do with [Document.comparing] if when is inBackground.
+func (s *Store) loadFor(path string, dialect *Dialect, when comparing) (*Document, error) {
 	if s.IndexDir == "" {
 		return load(s.Fs, path, dialect)
 	}
 	at := s.indexAt(path)
-	if d := s.loadIndexed(at, path, dialect); d != nil {
+	if d := s.loadIndexed(&indexReader{store: s, at: at, when: when}, path, dialect); d != nil {
 		return d, nil
 	}
 	now := s.Now()
@@ -63,7 +82,8 @@ func (s *Store) load(path string, dialect *Dialect) (*Document, error) {
 			later, _ := disk.StampOf(info, now)
 			d.rested = d.rested && later == d.stamp // otherwise, it was written to while it was read
 		}
-		s.remembered(path, d.writeIndex(at))
+		s.remembered(path, d.writeIndex(at, true))
+		d.kept = d.tail.size
 	}
 	return d, err
 }
@@ -79,12 +99,11 @@ func (s *Store) remembered(path string, err error) {
 }
 
 // loadIndexed is load by means of an index file; nil if there is none that counts.
-func (s *Store) loadIndexed(at indexPlace, path string, dialect *Dialect) *Document {
+func (s *Store) loadIndexed(r *indexReader, path string, dialect *Dialect) *Document {
 	info, err := s.Fs.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() <= indexFrom {
 		return nil
 	}
-	r := &indexReader{store: s, at: at}
 	if !r.openIndex() {
 		return nil
 	}
@@ -96,10 +115,31 @@ func (s *Store) loadIndexed(at indexPlace, path string, dialect *Dialect) *Docum
 	}
 	d.settle(dialect)
 	r.takeOutline(d)
-	if r.grew || !r.facts.rested || r.facts.stamp != d.stamp {
-		s.remembered(path, r.extend(d))
+	d.kept = r.facts.sums.Size
+	switch {
+	case r.deferred:
+		d.comparing = r.facts.sums.Compare(d.reopened(s.Fs))
+	case r.grew || !r.facts.rested || r.facts.stamp != d.stamp:
+		s.remembered(path, r.extend(d, true))
+		d.kept = d.tail.size
 	}
 	return d
+}
+
+// reopened returns a function that opens the file of d again, to be read at the same time.
+func (d *Document) reopened(fsys afero.Fs) func() (filesums.File, error) {
+	return func() (filesums.File, error) {
+		// Opening a named pipe would wait for a writer.
+		if info, err := fsys.Stat(d.path); err == nil && info.Mode().IsRegular() {
+			if f, err := fsys.Open(d.path); err == nil {
+				if info, err = f.Stat(); err == nil && disk.SameFile(info, d.info) {
+					return f, nil
+				}
+				_ = f.Close() // it is another file
+			}
+		}
+		return borrowed{lockedReader{&d.src}}, nil
+	}
 }
 
 // indexReader makes a document of index files.
@@ -110,6 +150,10 @@ type indexReader struct {
 	facts *indexFacts // of the extension if there is one
 	late  []slot      // behind those of the base
 	grew  bool        // lines were read behind those that the index has
+
+	when     comparing
+	trusted  bool // the bytes need not be compared
+	deferred bool // they still have to be
 }
 
 // openIndex opens the index files. It reports whether there are any that can be used.
@@ -188,10 +232,8 @@ func (r *indexReader) fill(d *Document) error {
 	if err := r.head(d); err != nil {
 		return err
 	}
-	if !unchanged(facts.stamp, d.stamp, facts.rested) {
-		if err := facts.sums.Compare(r.store.Fs, d.path); err != nil {
-			return err
-		}
+	if err := r.compare(d); err != nil {
+		return err
 	}
 	if err := r.takeIndex(d); err != nil {
 		return err
@@ -204,6 +246,44 @@ func (r *indexReader) fill(d *Document) error {
 		return err
 	}
 	return d.readEnd()
+}
+
+// compare compares the bytes of d with the index, unless they are known to be the same. It looks only at some places
+// if the rest can be compared later.
+func (r *indexReader) compare(d *Document) error {
+	facts := r.facts
+	if r.trusted || unchanged(facts.stamp, d.stamp, facts.rested) {
+		return nil
+	}
+	if r.when == atOnce || facts.sums.Size <= compareFirst {
+		return facts.sums.Compare(d.reopened(r.store.Fs)).Err()
+	}
+	r.deferred = true
+	if err := facts.sums.Look(lockedReader{&d.src}); err != nil {
+		return err
+	}
+	end, err := d.src.read(facts.sums.Size-int64(facts.end.size), facts.end.size)
+	if err == nil && indexfile.Checksum(end) != facts.end.sum {
+		err = filesums.ErrOtherBytes
+	}
+	return err
+}
+
+// check fails if line, which was read as that of entry i, is not that entry. It looks while the bytes of the file
+// are still compared with the index that says where the line is.
+func (d *Document) check(i int, line []byte) error {
+	if d.comparing == nil {
+		return nil
+	}
+	env, n, st := rawjson.ScanEnvelope(line)
+	if st == rawjson.Complete && n == len(line) {
+		r, ok := d.tree.record(Value{Raw: line, Env: env})
+		if was := d.tree.at(i); ok && r.id == was.id && r.parent == was.parent && r.typ == was.typ && r.role == was.role && r.hidden == was.hidden {
+			return nil
+		}
+	}
+	d.comparing.Fail(filesums.ErrOtherBytes)
+	return disk.Fault("read", d.path, errChanged)
 }
 
 // head reads the beginning of the file up to the header, which omp changes in place.
@@ -280,12 +360,16 @@ func (r *indexReader) behind(d *Document) error {
 		return nil
 	}
 	r.grew = true
+	in, err := d.sums.Continue(lockedReader{&d.src}, d.stamp.Size)
+	if err != nil {
+		return err
+	}
 	s := lineScanner{
-		src: io.NewSectionReader(d.src.file, d.tail.size, more), off: d.tail.size, line: d.tail.lines, last: '\n',
+		src: in, off: d.tail.size, line: d.tail.lines, last: '\n',
 		emit: d.add, report: d.report, budget: d.tail.budget, limits: fileLimits, begun: true,
 	}
 	end, err := s.run()
-	d.tail, d.src.size = end, end.size
+	d.tail, d.src.size, d.sums = end, end.size, in.End()
 	return err
 }
 
@@ -303,14 +387,11 @@ func (r *indexReader) takeOutline(d *Document) {
 }
 
 // extend writes the extension of the index files, or a new base if the extension would be large.
-func (r *indexReader) extend(d *Document) (err error) {
-	if d.sums, err = d.sums.Grown(d.src.file, d.tail.size); err != nil {
-		return err
-	}
+func (r *indexReader) extend(d *Document, outlined bool) error {
 	if d.Len()-r.facts.base > r.facts.base/8+pageLen() {
-		return d.writeIndex(r.at)
+		return d.writeIndex(r.at, outlined)
 	}
-	return d.writeExtension(r.at, r.facts)
+	return d.writeExtension(r.at, r.facts, outlined)
 }
 
 // readEnd reads the end of the file, which is compared when the file grows.

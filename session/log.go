@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"strings"
 	"sync"
 	"unicode"
@@ -46,6 +47,8 @@ type Log struct {
 	grows   bool          // a run has made the session longer, so that its context is kept
 	live    *liveContext  // the kept context, nil if there is none
 	closed  bool
+
+	replaced bool // see Settled
 }
 
 func newLog(s *Store, doc *Document, path string, pending bool) *Log {
@@ -58,6 +61,9 @@ func newLog(s *Store, doc *Document, path string, pending bool) *Log {
 // memory, Append, Flush and Close return the error, and every later Append tries to write
 // all missing entries. Append does not sync; see [Log.Flush].
 func (l *Log) Append(d *Draft) (id string, err error) {
+	if err := l.settle(context.Background()); err != nil {
+		return "", err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	readErr, err := l.ready()
@@ -85,6 +91,9 @@ func (l *Log) put(d *Draft, readErr error) (id string, err error) {
 		l.latch(readErr)
 	} else {
 		l.latch(l.persist(false))
+	}
+	if l.err == nil {
+		l.keepIndex(keepEvery)
 	}
 	return id, l.err
 }
@@ -158,6 +167,9 @@ func (l *Log) latch(err error) {
 // Branch moves the leaf to the entry called id; nothing is written. The next entry becomes
 // its child. An unknown id is a NotFound error.
 func (l *Log) Branch(id string) error {
+	if err := l.settle(context.Background()); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i, err := l.index(id)
@@ -192,10 +204,11 @@ func (l *Log) moveTo(i int) {
 // Hold are still followed, and so are those below the leaf when it is released. Several
 // calls may overlap; each release may be called once.
 func (l *Log) Hold() (release func()) {
+	_ = l.settle(context.Background()) // the append that follows meets the same failure and returns it
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.holds == 0 && !l.closed {
-		_ = l.sync() // the append that follows meets the same failure and returns it
+		_ = l.sync() // as above
 	}
 	l.holds++
 	l.grows = true
@@ -211,6 +224,7 @@ func (l *Log) release() {
 
 // ResetLeaf moves the leaf before the first entry: the next entry becomes another root.
 func (l *Log) ResetLeaf() {
+	_ = l.settle(context.Background()) // as for Hold
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.moveTo(-1)
@@ -220,6 +234,9 @@ func (l *Log) ResetLeaf() {
 // appends a summary of the branch it left. The summary names the new leaf, or in pi's files
 // the old one, as the programs do.
 func (l *Log) BranchWithSummary(id, summary string) (string, error) {
+	if err := l.settle(context.Background()); err != nil {
+		return "", err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	readErr, err := l.ready()
@@ -241,6 +258,9 @@ func (l *Log) BranchWithSummary(id, summary string) (string, error) {
 
 // SetLabel labels an entry; an empty text clears the label. The label becomes the leaf.
 func (l *Log) SetLabel(targetID, text string) (string, error) {
+	if err := l.settle(context.Background()); err != nil {
+		return "", err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	readErr, err := l.ready()
@@ -261,12 +281,80 @@ func (l *Log) LeafID() string {
 }
 
 // View calls f with the session and its leaf. Nothing changes during the call; f
-// must not call back into the Log or keep d.
+// must not call back into the Log or keep d. If f fails because the file is not the one that was indexed, it is
+// called again with the session as it was read whole.
 func (l *Log) View(f func(d *Document, leaf Leaf) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.endComparison(); err != nil {
+		return err
+	}
 	l.followContext()
+	err := f(l.doc, atPlace(l.leaf))
+	if c := l.doc.comparing; err == nil || c == nil || !c.Failed() {
+		return err
+	}
+	<-l.doc.comparing.Done()
+	if err := l.endComparison(); err != nil {
+		return err
+	}
 	return f(l.doc, atPlace(l.leaf))
+}
+
+// Settled waits until a session that was opened by means of an index is known to have the bytes that were indexed, or
+// until ctx ends. If it has others, it is read whole: then all that was shown before may be wrong, and replaced is set, also
+// for later calls.
+func (l *Log) Settled(ctx context.Context) (replaced bool, err error) {
+	err = l.settle(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replaced, err
+}
+
+// settle is Settled. Once it has succeeded, it never waits again.
+func (l *Log) settle(ctx context.Context) error {
+	for {
+		l.mu.Lock()
+		c := l.doc.comparing
+		wait := c != nil && !c.Ended()
+		var err error
+		if !wait {
+			err = l.endComparison()
+		}
+		l.mu.Unlock()
+		if !wait {
+			return err
+		}
+		select {
+		case <-c.Done():
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// endComparison takes the result of a comparison that is at its end. If the file has other bytes than the index, the
+// index is dropped and the file read whole. While that fails, nothing can be shown or written.
+func (l *Log) endComparison() error {
+	c := l.doc.comparing
+	if c == nil || l.closed || !c.Ended() {
+		return nil
+	}
+	if c.Err() == nil {
+		l.doc.comparing = nil
+		l.store.remembered(l.path, l.store.extendIndex(l.path, l.doc))
+		l.doc.kept = l.doc.tail.size
+		return nil
+	}
+	l.store.Log.Warn("a session is not the one that was indexed; it is read again", zap.String("path", l.path), zap.Error(c.Err()))
+	at := l.store.indexAt(l.path)
+	at.Remove(at.name + baseEnd)
+	at.Remove(at.name + extensionEnd)
+	if err := l.reload(); err != nil {
+		return err
+	}
+	l.replaced = true
+	return nil
 }
 
 // Context returns the context of the current leaf, whose messages the caller must not change. After the
@@ -292,7 +380,12 @@ func (l *Log) Refresh() (changed bool, err error) {
 		return false, nil
 	}
 	doc, entries, leaf := l.doc, l.doc.Len(), l.leaf
-	err = l.sync()
+	if err = l.endComparison(); err == nil {
+		err = l.sync()
+	}
+	if err == nil {
+		l.keepIndex(keepEvery)
+	}
 	return l.doc != doc || l.doc.Len() != entries || l.leaf != leaf, err
 }
 
@@ -353,6 +446,9 @@ func (l *Log) flush() error {
 
 // EnsureOnDisk writes the file of a session that does not have an answer yet.
 func (l *Log) EnsureOnDisk() error {
+	if err := l.settle(context.Background()); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.latch(l.persist(true))
@@ -368,6 +464,9 @@ func (l *Log) Close() error {
 		return nil
 	}
 	err := l.flush()
+	if l.err == nil {
+		l.keepIndex(0)
+	}
 	l.closed, l.live = true, nil
 	if closeErr := l.doc.Close(); err == nil && closeErr != nil {
 		err = disk.Fault("close", l.path, closeErr)

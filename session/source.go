@@ -59,6 +59,11 @@ var errTruncated = errors.New("it became shorter while it was open")
 // errChanged means that the file has other bytes than when it was indexed.
 var errChanged = errors.New("it was changed while it was open")
 
+// borrowed is the source as a file that somebody else closes.
+type borrowed struct{ lockedReader }
+
+func (borrowed) Close() error { return nil }
+
 // copyTo writes the source's bytes to w.
 func (s *source) copyTo(w io.Writer) error {
 	if s.file == nil {

@@ -145,8 +145,12 @@ func (s *Store) Newest(path string) (t Tail, ok bool, err error) {
 }
 
 // Open opens an existing session for appending. Opening changes nothing on disk.
+//
+// If a large session changed since it was indexed, its bytes are compared with the index after Open has returned.
+// Until then [Log.View] shows what the index says, and everything that writes or looks for an entry waits; see
+// [Log.Settled].
 func (s *Store) Open(path string) (*Log, error) {
-	doc, err := s.Load(path)
+	doc, err := s.loadFor(path, s.dialectAt(path), inBackground)
 	if err != nil {
 		return nil, Closing(err, doc)
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -50,6 +52,9 @@ func (d *Document) noteTitle(t Type, raw []byte) {
 func (l *Log) SetTitle(title Title) (changed bool, err error) {
 	if title.Text = CleanTitle(title.Text); title.Text == "" {
 		return false, fault.New(fault.InvalidArgument, "A session title cannot be empty.").With("field", "title")
+	}
+	if err := l.settle(context.Background()); err != nil {
+		return false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

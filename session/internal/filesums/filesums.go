@@ -4,12 +4,7 @@ package filesums
 import (
 	"errors"
 	"io"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
-
-	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
@@ -17,12 +12,26 @@ import (
 // chunkSize is how many bytes have one checksum.
 const chunkSize = 1 << 20
 
+// sampleSize is how many bytes at the beginning of a chunk have a checksum of their own, for [Sums.Look].
+const sampleSize = 512
+
 // Sums are checksums of the bytes of a file from an offset on, in chunks of a megabyte, the last one partial. So
 // those of a copy behind another header are the same.
 type Sums struct {
-	From   int64    // where the first chunk begins
-	Size   int64    // where the last one ends
-	Chunks []uint32 // CRC-32C
+	From   int64 // where the first chunk begins
+	Size   int64 // where the last one ends
+	Chunks []Chunk
+}
+
+// Chunk has the CRC-32C of a chunk.
+type Chunk struct {
+	Sum    uint32
+	Sample uint32 // of the first 512 bytes
+}
+
+// chunkOf returns the checksums of a chunk's bytes.
+func chunkOf(b []byte) Chunk {
+	return Chunk{indexfile.Checksum(b), indexfile.Checksum(b[:min(len(b), sampleSize)])}
 }
 
 // span returns where chunk n begins and ends.
@@ -34,6 +43,15 @@ func (c *Sums) span(n int) (off, end int64) {
 // Valid reports whether there are as many checksums as chunks.
 func (c *Sums) Valid() bool {
 	return c.From > 0 && c.From <= c.Size && int64(len(c.Chunks)) == (c.Size-c.From+chunkSize-1)/chunkSize
+}
+
+// Agrees reports whether no checksum says that c and o are of different bytes, as far as both have them.
+func (c *Sums) Agrees(o Sums) bool {
+	n := min(len(c.Chunks), len(o.Chunks))
+	if c.Size != o.Size {
+		n = max(0, n-1) // the last one may be partial
+	}
+	return c.From == o.From && slices.Equal(c.Chunks[:n], o.Chunks[:n])
 }
 
 // Shifted returns the sums of a copy in which the bytes are further behind.
@@ -88,7 +106,7 @@ func (s *Reader) add(b []byte) {
 }
 
 func (s *Reader) endChunk() {
-	s.done.Chunks = append(s.done.Chunks, indexfile.Checksum(s.part))
+	s.done.Chunks = append(s.done.Chunks, chunkOf(s.part))
 	s.part = s.part[:0]
 }
 
@@ -110,70 +128,55 @@ func Of(content []byte, from int64) Sums {
 // ErrOtherBytes means that a file has other bytes than those that were summed up.
 var ErrOtherBytes = errors.New("filesums: other bytes")
 
-// Compare reads as much of the file at path as the sums cover, with all processors, and fails if it has other
-// bytes.
-func (c Sums) Compare(fsys afero.Fs, path string) error {
-	var (
-		next  atomic.Int64
-		found atomic.Pointer[error]
-		work  sync.WaitGroup
-	)
-	for range min(runtime.GOMAXPROCS(0), len(c.Chunks)) {
-		work.Go(func() {
-			if err := c.compareSome(fsys, path, &next, &found); err != nil {
-				found.CompareAndSwap(nil, &err)
-			}
-		})
+// Continue returns a reader of f from Size to end, which goes on with the sums. It reads the part of the last chunk that
+// they cover, and fails with [ErrOtherBytes] if that has other bytes.
+func (c Sums) Continue(f io.ReaderAt, end int64) (*Reader, error) {
+	whole := int((c.Size - c.From) / chunkSize)
+	s := &Reader{
+		ReadSeeker: io.NewSectionReader(f, c.Size, end-c.Size), pos: c.Size,
+		done: Sums{From: c.From, Size: c.Size, Chunks: slices.Clone(c.Chunks[:whole])},
 	}
-	work.Wait()
-	if err := found.Load(); err != nil {
-		return *err
+	if whole == len(c.Chunks) {
+		return s, nil
 	}
-	return nil
-}
-
-// compareSome compares chunks until there are no more or a worker has failed.
-func (c Sums) compareSome(fsys afero.Fs, path string, next *atomic.Int64, found *atomic.Pointer[error]) error {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return err
+	off, _ := c.span(whole)
+	s.part = make([]byte, c.Size-off, chunkSize)
+	if err := readFull(f, s.part, off); err != nil {
+		return nil, err
 	}
-	b := make([]byte, chunkSize)
-	for err == nil && found.Load() == nil {
-		n := int(next.Add(1) - 1)
-		if n >= len(c.Chunks) {
-			break
-		}
-		var sum uint32
-		if sum, err = c.sumAt(f, n, b); err == nil && sum != c.Chunks[n] {
-			err = ErrOtherBytes
-		}
+	if chunkOf(s.part) != c.Chunks[whole] {
+		return nil, ErrOtherBytes
 	}
-	return errors.Join(err, f.Close())
-}
-
-// sumAt returns the checksum of chunk n in a file. b has room for it.
-func (c Sums) sumAt(f io.ReaderAt, n int, b []byte) (uint32, error) {
-	off, end := c.span(n)
-	b = b[:end-off]
-	if _, err := io.ReadFull(io.NewSectionReader(f, off, end-off), b); err != nil {
-		return 0, err
-	}
-	return indexfile.Checksum(b), nil
+	return s, nil
 }
 
 // Grown returns the checksums of the file up to size, which is not smaller. It reads what is new and the chunk
 // where that begins.
 func (c Sums) Grown(f io.ReaderAt, size int64) (Sums, error) {
-	whole := int((c.Size - c.From) / chunkSize)
-	g := Sums{From: c.From, Size: size, Chunks: slices.Clone(c.Chunks[:whole])}
-	b := make([]byte, chunkSize)
-	for n := whole; g.From+int64(n)*chunkSize < size; n++ {
-		sum, err := g.sumAt(f, n, b)
-		if err != nil {
-			return Sums{}, err
-		}
-		g.Chunks = append(g.Chunks, sum)
+	s, err := c.Continue(f, size)
+	if err != nil {
+		return Sums{}, err
 	}
-	return g, nil
+	if _, err := io.Copy(io.Discard, readerOnly{s}); err != nil {
+		return Sums{}, err
+	}
+	if s.pos != size {
+		return Sums{}, io.ErrUnexpectedEOF
+	}
+	return s.End(), nil
+}
+
+// readerOnly hides all methods but Read, so that every byte passes it.
+type readerOnly struct{ io.Reader }
+
+// readFull fills b with the bytes of f from an offset on.
+func readFull(f io.ReaderAt, b []byte, off int64) error {
+	n, err := f.ReadAt(b, off)
+	if n == len(b) {
+		return nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }

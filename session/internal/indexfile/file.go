@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	magic    = "xcsh-ls index 2\n"
+	magic    = "xcsh-ls index 3\n"
 	headFrom = int64(len(magic) + 8)
 
 	// maxHead is the largest head, in bytes. Larger facts are those of a file with many unusual lines.
