@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,14 +50,14 @@ var indexFrom int64 = smallFile
 // that helps the next reading.
 func (s *Store) load(path string, dialect *Dialect) (*Document, error) {
 	if s.IndexDir == "" {
-		return load(s.Fs, path, dialect)
+		return loadUntil(s.Halt, s.Fs, path, dialect)
 	}
 	at := s.indexAt(path)
 	if d := s.loadIndexed(at, path, dialect); d != nil {
 		return d, nil
 	}
 	now := s.Now()
-	d, err := load(s.Fs, path, dialect)
+	d, err := loadUntil(s.Halt, s.Fs, path, dialect)
 	if err == nil && d.tail.size > indexFrom {
 		d.takeStamp(now)
 		if info, err := s.Fs.Stat(path); err == nil {
@@ -100,6 +101,20 @@ func (s *Store) loadIndexed(at indexPlace, path string, dialect *Dialect) *Docum
 		s.remembered(path, r.extend(d))
 	}
 	return d
+}
+
+// indexed reports whether the file at path, which info describes, has an index file that is likely to count.
+func (s *Store) indexed(path string, info os.FileInfo) bool {
+	if s.IndexDir == "" || info.Size() <= indexFrom {
+		return false
+	}
+	now, _ := disk.StampOf(info, s.Now())
+	r := &indexReader{store: s, at: s.indexAt(path)}
+	if !r.openIndex() {
+		return false
+	}
+	_ = r.base.Close() // it was only read
+	return r.facts.stamp.Inode == now.Inode && r.facts.sums.Size <= now.Size
 }
 
 // indexReader makes a document of index files.
