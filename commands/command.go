@@ -54,6 +54,7 @@ type Spec struct {
 	Flags  Flag
 	Input  Input  // picker for the main argument
 	Arg    string // the argument that words typed after the command fill; "" for none
+	Early  bool   // it does not wait until a session that was shown early is read whole; see initializationOptions lateValues
 	Args   reflect.Type
 	Result reflect.Type
 

@@ -9,7 +9,7 @@ import (
 )
 
 var snapshot = New(Spec{
-	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly,
+	Name: "xcsh.snapshot", Title: "Session Snapshot", Flags: ReadOnly, Early: true,
 	Doc: "Return everything that a panel needs to draw the folder's session.",
 }, runSnapshot)
 
@@ -29,6 +29,12 @@ func (a SnapshotArgs) check() error { return checkRange("last", a.Last, paging.M
 func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot, error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
+		return agent.Snapshot{}, err
+	}
+	if r := live.Reading(); r != nil && a.Last != nil {
+		return r.SnapshotLast(*a.Last)
+	}
+	if err := env.settled(ctx, live); err != nil {
 		return agent.Snapshot{}, err
 	}
 	return live.SnapshotLast(ctx, valueOr(a.Last, 0))

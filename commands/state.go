@@ -7,7 +7,7 @@ import (
 )
 
 var state = New(Spec{
-	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly,
+	Name: "xcsh.state", Title: "Session State", Flags: ReadOnly, Early: true,
 	Doc: "Return a summary of the folder's live session.",
 }, runState)
 
@@ -15,6 +15,9 @@ func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {
 	live, err := env.live(ctx, a)
 	if err != nil {
 		return agent.State{}, err
+	}
+	if r := live.Reading(); r != nil {
+		return r.State()
 	}
 	return live.State()
 }

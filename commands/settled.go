@@ -1,0 +1,59 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+)
+
+// settler is implemented by live sessions that are shown before all that is known of their file has been checked.
+type settler interface{ Settled(ctx context.Context) error }
+
+// settled waits until the session of a folder is read whole and may be changed. It fails if that session cannot be read, so
+// that a command for it never runs in the folder's previous session.
+func (env *Env) settled(ctx context.Context, live *agent.Session) error {
+	if r := live.Reading(); r != nil {
+		p := env.UI.Progress(ctx, "Reading the session")
+		err := r.Wait(ctx)
+		p.End("")
+		if err != nil {
+			return err
+		}
+	}
+	if s, ok := any(live).(settler); ok {
+		return s.Settled(ctx)
+	}
+	return nil
+}
+
+// settle waits as settled does, for the folder that a call of a command is about; for all workspace folders if the user would
+// have to choose it. A folder without a live session has nothing to wait for.
+func (c *Command) settle(ctx context.Context, env *Env, args any) error {
+	in, ok := args.(inFolder)
+	if !ok || c.Early || env.Sessions == nil {
+		return nil
+	}
+	for _, cwd := range env.foldersOf(*in.folder()) {
+		if live := env.Sessions.Live(cwd); live != nil {
+			if err := env.settled(ctx, live); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// foldersOf returns the folder that f names, or else the workspace folders.
+func (env *Env) foldersOf(f Folder) []string {
+	if f.Cwd != "" {
+		cwd, err := directory(f.Cwd, "cwd")
+		if err != nil {
+			return nil // the command reports it
+		}
+		return []string{cwd}
+	}
+	if env.Folders == nil {
+		return nil
+	}
+	return env.Folders()
+}
