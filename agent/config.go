@@ -40,6 +40,7 @@ type Storage struct {
 	Watch      bool           // notice external changes of session files; needs the real file system
 	History    *history.Store // records prompts; nil records nothing. Manager.Close closes it
 	LargeFile  int64          // size in bytes above which a session is announced as large; 0 is 100 MB
+	EarlyFrom  int64          // size in bytes above which [Session.SwitchEarly] shows a session early; 0 is 64 MiB
 }
 
 // Requests configures the requests to models. Without Models every prompt fails.

@@ -22,7 +22,7 @@ const (
 	ReasonFork     Reason = "fork"     // a copy of one
 	ReasonBranch   Reason = "branch"   // a new file made of one path of the tree
 	ReasonTree     Reason = "tree"     // the leaf moved within the file
-	ReasonReload   Reason = "reload"   // the file was not the one that was indexed, and was read again
+	ReasonReload   Reason = "reload"   // the file is not what was shown of it
 	ReasonShutdown Reason = "shutdown" // the folder was closed
 )
 
@@ -41,6 +41,16 @@ type SessionsChanged struct {
 	Cwd string
 }
 
+// SessionState reports that a session that was shown early is read whole; see [Session.SwitchEarly].
+type SessionState struct {
+	Cwd       string
+	SessionID string
+	State     State
+	Summary   any // as Late.Summarize returned it
+	Repairs   []session.Problem
+}
+
+func (SessionState) isEvent()    {}
 func (SessionChanged) isEvent()  {}
 func (SessionsChanged) isEvent() {}
 

@@ -54,6 +54,7 @@ type Session struct {
 	requests   remembered            // what its conversation becomes in requests
 	offers     []history.Entry       // see Offers
 	foreign    branchReports         // other programs' branches, as published
+	reading    *Reading              // the session that the folder is about to have, or nil
 }
 
 // Cwd returns the working directory, cleaned.
@@ -123,6 +124,11 @@ func (s *Session) exclusive(ctx context.Context, f func() error) error {
 		return err
 	}
 	defer func() { <-s.ops }()
+	return s.whileHeld(f)
+}
+
+// whileHeld is exclusive for a caller that holds the operations.
+func (s *Session) whileHeld(f func() error) error {
 	if s.isEnded() {
 		return fault.New(fault.Stale, "The session of %s was closed.", s.cwd)
 	}
@@ -204,6 +210,9 @@ func (s *Session) Label(ctx context.Context, entryID, text string) (id string, e
 // shutdown ends the session. It waits for a running operation and aborts a turn. When ctx ends
 // before those end, the session stays open and its entries are flushed.
 func (s *Session) shutdown(ctx context.Context) error {
+	if err := s.abandon(ctx); err != nil {
+		return errors.Join(err, s.current().Flush())
+	}
 	if err := s.acquire(ctx); err != nil {
 		return errors.Join(err, s.current().Flush())
 	}

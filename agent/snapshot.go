@@ -29,6 +29,7 @@ type Snapshot struct {
 	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context    ContextUsage      `json:"contextUsage"`
 	Seq        uint64            `json:"seq"`
+	Pending    []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read, beside those of state."`
 }
 
 // Queues are the messages that wait for the running turn.
@@ -42,6 +43,17 @@ type ContextUsage struct {
 	Tokens        int     `json:"tokens" jsonschema:"Estimated tokens of the context."`
 	ContextWindow int     `json:"contextWindow,omitempty"`
 	Percent       float64 `json:"percent,omitempty"`
+
+	pending bool // not known yet
+}
+
+// MarshalJSON implements [json.Marshaler]. A usage that is not known yet is null.
+func (u ContextUsage) MarshalJSON() ([]byte, error) {
+	if u.pending {
+		return []byte("null"), nil
+	}
+	type members ContextUsage
+	return json.Marshal(members(u))
 }
 
 // Snapshot describes the current state of the session with all messages of its context. If these have more than

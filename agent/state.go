@@ -33,6 +33,7 @@ type State struct {
 	TerminalID    string            `json:"terminalId,omitempty"`
 	Origin        string            `json:"origin" jsonschema:"The program whose rules the file follows: xcsh, pi or omp."`
 	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"The reason why the session cannot be saved."`
+	Pending       []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest."`
 }
 
 // Model names a model.

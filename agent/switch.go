@@ -17,6 +17,8 @@ import (
 type Outcome struct {
 	Changed     bool
 	CancelledBy string // the hook that refused and its reason, such as "hook guard.sh: not today"; nothing changed then
+
+	Reading *Reading // the new session, if it is not yet read whole; see [Session.SwitchEarly]
 }
 
 // change is one way for a folder to get another live session.
@@ -37,24 +39,7 @@ type change struct {
 // folder of this server is a Busy error. The previous session stays active when anything
 // fails.
 func (s *Session) Switch(ctx context.Context, path string) (Outcome, error) {
-	key := s.m.canonical(path)
-	release, err := s.m.reserveAt(path, key, s)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer release()
-	return s.change(ctx, change{
-		reason: ReasonResume, after: hook.Switch,
-		before: hook.Event{Name: hook.BeforeSwitch, Reason: "resume", TargetSessionFile: path},
-		key:    key,
-		open: func() (*session.Log, error) {
-			// Reading the same file again must not lose entries that are not in it yet.
-			if now := s.current(); now.Err() != nil && s.m.isFile(now, key) {
-				return nil, now.Err()
-			}
-			return s.m.open(path, key)
-		},
-	})
+	return s.switchTo(ctx, path, nil)
 }
 
 // SwitchToNewAt makes a fresh session at exactly path, which must be missing or
@@ -120,28 +105,40 @@ func (s *Session) ForkAt(ctx context.Context, entryID string, at session.Positio
 
 // change runs the steps of one change of session.
 func (s *Session) change(ctx context.Context, c change) (out Outcome, err error) {
+	if err := s.abandon(ctx); err != nil {
+		return out, err
+	}
 	err = s.exclusive(ctx, func() error {
-		if c.needsIdle && s.isRunning() {
-			return errBusy("forking")
-		}
 		t := &transition{s: s, change: c, old: s.current()}
 		if target := c.before.TargetSessionFile; c.key == "" && target != "" {
-			c.key = s.m.canonical(target)
+			t.key = s.m.canonical(target)
 		}
-		t.sameFile = c.copiesLive || c.key != "" && s.m.isFile(t.old, c.key)
-		err := runSteps(ctx, t.steps())
-		if v, vetoed := errors.AsType[veto](err); vetoed {
-			out.CancelledBy = v.String()
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		out.Changed = true
-		t.announce()
-		return nil
+		t.sameFile = c.copiesLive || t.key != "" && s.m.isFile(t.old, t.key)
+		return t.run(ctx, &out)
 	})
 	return out, err
+}
+
+// run does all steps of t.
+func (t *transition) run(ctx context.Context, out *Outcome) error {
+	if t.needsIdle && t.s.isRunning() {
+		return errBusy("forking")
+	}
+	err := t.refused(runSteps(ctx, t.steps()), out)
+	if out.Changed {
+		t.announce()
+	}
+	return err
+}
+
+// refused sets the outcome of steps that ended with err, which it returns unless a hook refused.
+func (t *transition) refused(err error, out *Outcome) error {
+	if v, vetoed := errors.AsType[veto](err); vetoed {
+		out.CancelledBy = v.String()
+		return nil
+	}
+	out.Changed = err == nil
+	return err
 }
 
 // transition is one change of session in progress.
@@ -233,9 +230,18 @@ func (t *transition) notifyHooks(ctx context.Context) error {
 
 // announce publishes a completed change. It cannot fail.
 func (t *transition) announce() {
+	t.enter()
+	t.s.changed(t.reason, t.old.Path())
+	t.leave()
+}
+
+func (t *transition) enter() {
 	t.s.gate.Forget() // permissions end with the session
 	t.s.leaveBreadcrumb(t.new.Path())
-	t.s.changed(t.reason, t.old.Path())
+}
+
+// leave ends the previous session.
+func (t *transition) leave() {
 	if t.adds && t.new.OnDisk() {
 		t.s.m.publish(SessionsChanged{Cwd: t.s.cwd})
 	}
@@ -261,10 +267,17 @@ func (s *Session) leaveBreadcrumb(path string) {
 
 // Continue makes the session that this terminal last used the live one, else the
 // newest of the folder, else a new one.
-func (s *Session) Continue(ctx context.Context) (Outcome, error) {
+func (s *Session) Continue(ctx context.Context) (Outcome, error) { return s.continueWith(ctx, nil) }
+
+// ContinueEarly is [Session.Continue] as [Session.SwitchEarly] is [Session.Switch].
+func (s *Session) ContinueEarly(ctx context.Context, late Late) (Outcome, error) {
+	return s.continueWith(ctx, &late)
+}
+
+func (s *Session) continueWith(ctx context.Context, late *Late) (Outcome, error) {
 	f := s.m.cfg.Finder
 	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory {
-		out, err := s.Switch(ctx, path)
+		out, err := s.switchTo(ctx, path, late)
 		// A breadcrumb is a hint; its target may be damaged or missing.
 		if !fault.Is(err, fault.Damaged) && !fault.Is(err, fault.NotFound) {
 			return out, err
@@ -275,7 +288,7 @@ func (s *Session) Continue(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if ok && !s.m.cfg.InMemory {
-		return s.Switch(ctx, path)
+		return s.switchTo(ctx, path, late)
 	}
 	return s.New(ctx, session.NewOptions{})
 }

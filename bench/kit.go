@@ -42,7 +42,7 @@ func New(home, scratch string) Kit {
 // Open returns the newest context of the session at path. It reads only the end of the file if that is
 // sufficient, and the whole file otherwise.
 func (k Kit) Open(path string) (session.Context, error) {
-	tail, ok, err := k.Store.Newest(path)
+	tail, ok, err := k.Store.Newest(path, false)
 	if ok || err != nil {
 		return tail.Context, err
 	}

@@ -76,7 +76,7 @@ func TestCompactedIsRight(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, c.Messages, s.Context)
 	require.Less(t, s.Context, s.Messages/4)
-	_, fromEnd, err := k.Store.Newest(path)
+	_, fromEnd, err := k.Store.Newest(path, false)
 	require.NoError(t, err)
 	require.True(t, fromEnd)
 	indexed, err := k.Index(path)

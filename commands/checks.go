@@ -28,6 +28,9 @@ func (c *Command) check(ctx context.Context, env *Env, args any) error {
 	if c.Flags.Has(NeedsTrust) && env.restricted() {
 		return fault.New(fault.Denied, "%s is disabled because the workspace is not trusted.", c.Name)
 	}
+	if err := c.settle(ctx, env, args); err != nil {
+		return err
+	}
 	if c.Flags&(NeedsIdle|NeedsPersistent) == 0 {
 		return nil
 	}

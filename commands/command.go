@@ -54,7 +54,7 @@ type Spec struct {
 	Flags  Flag
 	Input  Input  // picker for the main argument
 	Arg    string // the argument that words typed after the command fill; "" for none
-	Early  bool   // shows the newest context only, and so does not wait for [agent.Session.Settled]
+	Early  bool   // it shows the newest context only, and so waits neither for the whole reading nor for [agent.Session.Settled]
 	Args   reflect.Type
 	Result reflect.Type
 
@@ -163,11 +163,6 @@ func (c *Command) execute(ctx context.Context, env *Env, raw json.RawMessage) (a
 	}
 	if err := c.check(ctx, env, args); err != nil {
 		return nil, err
-	}
-	if !c.Early {
-		if err := settled(ctx, env, args); err != nil {
-			return nil, err
-		}
 	}
 	return c.run(needingRoom(ctx, c.Name), env, args)
 }

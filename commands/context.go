@@ -150,7 +150,7 @@ func (a ContextArgs) page(sub subject) (r ContextResult, err error) {
 // newestContext returns the context of a large session that is not live without reading
 // all of it. ok is false if all of it must be read.
 func newestContext(store *session.Store, path string) (r ContextResult, ok bool, err error) {
-	tail, ok, err := store.Newest(path)
+	tail, ok, err := store.Newest(path, false)
 	if !ok || err != nil {
 		return r, false, err
 	}

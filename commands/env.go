@@ -24,6 +24,7 @@ type Env struct {
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
 	Tell      func(string)    // shows a text without interrupting the user; nil shows nothing
 	Pick      bool            // the client has its own pickers for missing arguments (initializationOptions ui.pick)
+	Late      bool            // the client takes the rest of a large session's state later (initializationOptions lateValues)
 	OpenPages bool            // exported pages are opened by default (initializationOptions export.open)
 	Log       *zap.Logger
 

@@ -8,7 +8,7 @@ import (
 )
 
 var existsSession = New(Spec{
-	Name: "xcsh.exists", Title: "Session Exists", Flags: ReadOnly, Arg: "source",
+	Name: "xcsh.exists", Title: "Session Exists", Flags: ReadOnly, Arg: "source", Early: true,
 	Doc: "Report whether a session has a file in a sessions directory. A damaged file counts.",
 }, runExists)
 

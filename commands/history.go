@@ -12,7 +12,7 @@ import (
 )
 
 var promptHistory = New(Spec{
-	Name: "xcsh.history", Title: "Prompt History", Flags: ReadOnly, Arg: "query",
+	Name: "xcsh.history", Title: "Prompt History", Flags: ReadOnly, Arg: "query", Early: true,
 	Doc: "Return earlier prompts, from here and from the terminal programs, newest first. Prompts without an answer come before all others.",
 }, runHistory)
 

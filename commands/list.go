@@ -13,17 +13,17 @@ import (
 )
 
 var list = New(Spec{
-	Name: "xcsh.list", Title: "List Sessions", Flags: ReadOnly, Arg: "query",
+	Name: "xcsh.list", Title: "List Sessions", Flags: ReadOnly, Arg: "query", Early: true,
 	Doc: "List the sessions of a folder or of all folders, newest first, or those that match a query, best match first.",
 }, runList)
 
 var recent = New(Spec{
-	Name: "xcsh.recent", Title: "Recent Sessions", Flags: ReadOnly,
+	Name: "xcsh.recent", Title: "Recent Sessions", Flags: ReadOnly, Early: true,
 	Doc: "List the folder's newest sessions. Only the beginnings of the files are read.",
 }, runRecent)
 
 var resolve = New(Spec{
-	Name: "xcsh.resolve", Title: "Resolve Session", Flags: ReadOnly, Arg: "target",
+	Name: "xcsh.resolve", Title: "Resolve Session", Flags: ReadOnly, Arg: "target", Early: true,
 	Doc: "List the sessions that match a target, the best match first.",
 }, runResolve)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
@@ -31,7 +32,8 @@ type MessagesResult struct {
 	Hits     []paging.Hit     `json:"hits,omitempty" jsonschema:"With query: the messages with the text, newest first. Absent if there are none."`
 	Older    *paging.More     `json:"older,omitempty" jsonschema:"The messages before this page, or those that the search has not reached; absent if there are none."`
 	Newer    *paging.More     `json:"newer,omitempty" jsonschema:"The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them."`
-	Total    int              `json:"total" jsonschema:"The number of messages of the conversation. It may be too large, like a count."`
+	Total    int              `json:"total" jsonschema:"The number of messages of the conversation. It may be too large, like a count. 0 while the session is being read."`
+	Pending  []string         `json:"pending,omitempty" jsonschema:"The fields that are 0 because the session is still being read: total. The number of older messages is then 0 too."`
 }
 
 // defaultMessages is the number of messages on a page without a limit, and maxQuery the length of a search text in bytes.
@@ -66,6 +68,19 @@ func (a MessagesArgs) check() error {
 }
 
 func runMessages(ctx context.Context, env *Env, a MessagesArgs) (r MessagesResult, err error) {
+	if a.Source == "" {
+		live, err := env.live(ctx, a.Folder)
+		if err != nil {
+			return r, err
+		}
+		if reading := live.Reading(); reading != nil && a.newest() {
+			return a.early(reading), nil
+		}
+		if err := env.readWhole(ctx, live); err != nil {
+			return r, err
+		}
+		a.Cwd = live.Cwd() // the user chose it
+	}
 	err = env.withSource(ctx, a.Subject, func(sub subject) error {
 		c, at, err := a.conversation(sub)
 		if err != nil {
@@ -78,6 +93,22 @@ func runMessages(ctx context.Context, env *Env, a MessagesArgs) (r MessagesResul
 	return r, err
 }
 
+// newest reports whether a asks for the page of the newest messages.
+func (a MessagesArgs) newest() bool {
+	return a.Cursor+a.Before+a.After+a.Around+a.Query == ""
+}
+
+// early returns the newest messages of a session that is still being read.
+func (a MessagesArgs) early(reading *agent.Reading) (r MessagesResult) {
+	r.Messages, r.Older = reading.Newest(limits(a.Limit, a.MaxBytes, defaultMessages))
+	if n, all := reading.Whole(); all {
+		r.Total = n
+	} else {
+		r.Pending = []string{"total"}
+	}
+	return r
+}
+
 // conversation returns the conversation to read, and the place that the cursor or the newest message marks.
 func (a MessagesArgs) conversation(sub subject) (c *paging.Conversation, at paging.Cursor, err error) {
 	if a.Cursor == "" {
@@ -86,6 +117,13 @@ func (a MessagesArgs) conversation(sub subject) (c *paging.Conversation, at pagi
 			return nil, at, err
 		}
 		return c, paging.Cursor{Kind: paging.Older, Place: c.Len()}, nil
+	}
+	if paging.NamesEntry(a.Cursor) {
+		kind := paging.Older
+		if a.Query != "" {
+			kind = paging.Search
+		}
+		return paging.OpenBefore(sub.doc, sub.leaf, sub.blobs(), a.Cursor, kind)
 	}
 	kinds := []paging.Kind{paging.Older, paging.Newer}
 	if a.Query != "" {

@@ -11,7 +11,7 @@ import (
 )
 
 var models = New(Spec{
-	Name: "xcsh.models", Title: "List Models", Flags: ReadOnly,
+	Name: "xcsh.models", Title: "List Models", Flags: ReadOnly, Early: true,
 	Doc: "List the models, those that are ready to use first.",
 }, runModels)
 

@@ -8,7 +8,7 @@ import (
 )
 
 var newSession = New(Spec{
-	Name: "xcsh.new", Title: "New Session", Flags: Palette | NeedsTrust, Arg: "title",
+	Name: "xcsh.new", Title: "New Session", Flags: Palette | NeedsTrust, Arg: "title", Early: true,
 	Doc: "Close the folder's session and start a new one. A running turn is stopped. The file is created with the model's first answer.",
 }, runNew)
 

@@ -34,7 +34,7 @@ var followUp = New(Spec{
 })
 
 var abort = New(Spec{
-	Name: "xcsh.abort", Title: "Stop", Flags: Palette | NeedsTrust,
+	Name: "xcsh.abort", Title: "Stop", Flags: Palette | NeedsTrust, Early: true,
 	Doc: "Stop the running turn or compaction, and return when it has ended.",
 }, runAbort)
 

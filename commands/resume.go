@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -11,8 +12,7 @@ import (
 )
 
 var resume = New(Spec{
-	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedsPersistent | NeedsTrust, Input: InputSession, Arg: "target",
-	Early:   true,
+	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedsPersistent | NeedsTrust, Input: InputSession, Arg: "target", Early: true,
 	Doc:     "Make an existing session the folder's live session. A running turn is stopped. Without a target, ask the user.",
 	refusal: refusal{inMemory: resumeInMemory, inMemoryNamed: resumeInMemory, always: true},
 }, runResume)
@@ -20,9 +20,8 @@ var resume = New(Spec{
 const resumeInMemory = "--resume requires session persistence"
 
 var continueSession = New(Spec{
-	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette | NeedsTrust,
-	Early: true,
-	Doc:   "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
+	Name: "xcsh.continue", Title: "Continue Last Session", Flags: Palette | NeedsTrust, Early: true,
+	Doc: "Resume the session that this terminal last used, or else the folder's newest session, or else start a new one.",
 }, runContinue)
 
 // ResumeArgs are the arguments of xcsh.resume.
@@ -42,6 +41,7 @@ type ResumeResult struct {
 	Session     agent.State       `json:"session"`
 	Summary     Summary           `json:"summary" jsonschema:"A summary of the conversation for the user. Models do not see it."`
 	Repairs     []session.Problem `json:"repairs" jsonschema:"Problems of the file, which were worked around."`
+	Pending     []string          `json:"pending,omitempty" jsonschema:"The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest."`
 }
 
 func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error) {
@@ -97,16 +97,17 @@ type resumeJob struct {
 	finder library.Finder
 	ask    prompter
 	tell   func(string) // nil shows nothing
+	early  bool         // a large session is shown before it is read whole
 }
 
 func newResumeJob(env *Env, live *agent.Session) resumeJob {
-	return resumeJob{live: live, finder: env.Finder, ask: env.ask(), tell: env.Tell}
+	return resumeJob{live: live, finder: env.Finder, ask: env.ask(), tell: env.Tell, early: env.Late}
 }
 
 // file opens a session named by its path, in whatever folder it is. An empty or missing file
 // becomes a new session at exactly that path.
 func (job resumeJob) file(ctx context.Context, n namedFile) (ResumeResult, error) {
-	open := job.live.Switch
+	open := job.open
 	if n.isNew() {
 		open = job.live.SwitchToNewAt
 	}
@@ -114,11 +115,37 @@ func (job resumeJob) file(ctx context.Context, n namedFile) (ResumeResult, error
 	return job.result(out, "", err)
 }
 
+// open makes the session at path the live one.
+func (job resumeJob) open(ctx context.Context, path string) (agent.Outcome, error) {
+	if job.early {
+		return job.live.SwitchEarly(ctx, path, job.late())
+	}
+	return job.live.Switch(ctx, path)
+}
+
+// late describes how the rest of a session is reported that was shown early.
+func (job resumeJob) late() agent.Late {
+	return agent.Late{Summarize: func(d *session.Document, leaf session.Leaf) (any, error) {
+		summary, err := summarise(d, leaf)
+		if err == nil {
+			job.show(summary)
+		}
+		return summary, err
+	}}
+}
+
+// show shows the user a summary of the conversation.
+func (job resumeJob) show(s Summary) {
+	if job.tell != nil && s.Structured.total() > 0 {
+		job.tell(s.Text)
+	}
+}
+
 // listed opens a session of a list. A session of another project is opened or copied only if
 // the arguments or the user say so.
 func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info) (ResumeResult, error) {
 	if info.Cwd == "" || info.Cwd == job.live.Cwd() || job.finder.SameCwd(info.Cwd, job.live.Cwd()) || a.OnOtherProject == "open" {
-		out, err := job.live.Switch(ctx, info.Path)
+		out, err := job.open(ctx, info.Path)
 		return job.result(out, "", err)
 	}
 	if a.OnOtherProject == "" || a.OnOtherProject == "ask" {
@@ -143,8 +170,14 @@ func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) 
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	out, err := live.Continue(ctx)
-	return newResumeJob(env, live).result(out, "", err)
+	job := newResumeJob(env, live)
+	var out agent.Outcome
+	if job.early {
+		out, err = live.ContinueEarly(ctx, job.late())
+	} else {
+		out, err = live.Continue(ctx)
+	}
+	return job.result(out, "", err)
 }
 
 // result returns the result of a change of session, and shows the user a summary of the
@@ -156,6 +189,11 @@ func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (Re
 	r := ResumeResult{Switched: out.Changed, CancelledBy: out.CancelledBy, Repairs: []session.Problem{}}
 	if out.Changed {
 		r.ForkedFrom = forkedFrom
+	}
+	if out.Reading != nil {
+		r.Session, err = out.Reading.State()
+		r.Summary.pending, r.Pending = true, append(slices.Clone(r.Session.Pending), "summary", "repairs")
+		return r, err
 	}
 	if r.Session, err = job.live.State(); err != nil {
 		return ResumeResult{}, err
@@ -169,8 +207,8 @@ func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (Re
 		r.Summary, err = summarise(d, leaf)
 		return err
 	})
-	if err == nil && r.Switched && job.tell != nil && r.Summary.Structured.total() > 0 {
-		job.tell(r.Summary.Text)
+	if err == nil && r.Switched {
+		job.show(r.Summary)
 	}
 	return r, err
 }

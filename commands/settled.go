@@ -1,27 +1,60 @@
 package commands
 
-import "context"
+import (
+	"context"
 
-// settled waits until all that is known of the folder's live session is certain. It fails only if ctx ends: that a
-// session cannot be read is the error of the commands that show or change it.
-func settled(ctx context.Context, env *Env, args any) error {
-	in, ok := args.(inFolder)
-	if !ok || env.Sessions == nil {
+	"github.com/xcsh-ls/xcsh-ls/agent"
+)
+
+// settled waits until all that is known of the session of a folder is certain, and it may be changed. It fails if that session
+// cannot be read, so that a command for it never runs in the folder's previous session.
+func (env *Env) settled(ctx context.Context, live *agent.Session) error {
+	if err := env.readWhole(ctx, live); err != nil {
+		return err
+	}
+	_ = live.Settled(ctx) // that the session cannot be read again is the error of the commands that show or change it
+	return ctx.Err()
+}
+
+// readWhole waits until a session that was shown early is read whole.
+func (env *Env) readWhole(ctx context.Context, live *agent.Session) error {
+	r := live.Reading()
+	if r == nil {
 		return nil
 	}
-	var folders []string
-	switch f := in.folder(); {
-	case f.Cwd != "":
-		if cwd, err := directory(f.Cwd, "cwd"); err == nil {
-			folders = []string{cwd}
-		}
-	case env.Folders != nil:
-		folders = env.Folders() // the user may still have to choose one
+	p := env.UI.Progress(ctx, "Reading the session")
+	defer p.End("")
+	return r.Wait(ctx)
+}
+
+// settle waits as settled does, for the folder that a call of a command is about; for all workspace folders if the user would
+// have to choose it. A folder without a live session has nothing to wait for.
+func (c *Command) settle(ctx context.Context, env *Env, args any) error {
+	in, ok := args.(inFolder)
+	if !ok || c.Early || env.Sessions == nil {
+		return nil
 	}
-	for _, cwd := range folders {
+	for _, cwd := range env.foldersOf(*in.folder()) {
 		if live := env.Sessions.Live(cwd); live != nil {
-			_ = live.Settled(ctx)
+			if err := env.settled(ctx, live); err != nil {
+				return err
+			}
 		}
 	}
-	return ctx.Err()
+	return nil
+}
+
+// foldersOf returns the folder that f names, or else the workspace folders.
+func (env *Env) foldersOf(f Folder) []string {
+	if f.Cwd != "" {
+		cwd, err := directory(f.Cwd, "cwd")
+		if err != nil {
+			return nil // the command reports it
+		}
+		return []string{cwd}
+	}
+	if env.Folders == nil {
+		return nil
+	}
+	return env.Folders()
 }

@@ -31,6 +31,12 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot,
 	if err != nil {
 		return agent.Snapshot{}, err
 	}
+	if r := live.Reading(); r != nil && a.Last != nil {
+		return r.SnapshotLast(*a.Last)
+	}
+	if err := env.readWhole(ctx, live); err != nil {
+		return agent.Snapshot{}, err
+	}
 	return live.SnapshotLast(ctx, valueOr(a.Last, 0))
 }
 

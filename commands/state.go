@@ -16,5 +16,8 @@ func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {
 	if err != nil {
 		return agent.State{}, err
 	}
+	if r := live.Reading(); r != nil {
+		return r.State()
+	}
 	return live.State()
 }

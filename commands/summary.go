@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"strings"
@@ -17,6 +18,17 @@ import (
 type Summary struct {
 	Text       string       `json:"text"`
 	Structured SummaryFacts `json:"structured"`
+
+	pending bool // not known yet
+}
+
+// MarshalJSON implements [json.Marshaler]. A summary that is not known yet is null.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	if s.pending {
+		return []byte("null"), nil
+	}
+	type members Summary
+	return json.Marshal(members(s))
 }
 
 // SummaryFacts is the data of a summary's text.

@@ -182,7 +182,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 		return nil
 	}
 	env := *c.env
-	env.Pick, env.OpenPages, env.Tell, c.env = next.UI.Pick, next.opensPages(), s.teller(next), &env
+	env.Pick, env.Late, env.OpenPages, env.Tell, c.env = next.UI.Pick, next.LateValues, next.opensPages(), s.teller(next), &env
 	if changed = slices.DeleteFunc(changed, takesEffectAtOnce); len(changed) == 0 {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 }
 
 func takesEffectAtOnce(option string) bool {
-	return option == "ui.pick" || option == "export.open" || option == "showResumeSummary" || option == "restricted"
+	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted"}, option)
 }
 
 // changedOptions returns the names of the options that differ.
@@ -212,6 +212,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"retryLimit", a.RetryLimit, b.RetryLimit},
 		{"rememberModel", a.RememberModel, b.RememberModel},
 		{"cacheRetention", a.CacheRetention, b.CacheRetention},
+		{"lateValues", a.LateValues, b.LateValues},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"export.open", a.Export.Open, b.Export.Open},

@@ -33,6 +33,12 @@ func (s *server) forward(e agent.Event) {
 			Cwd: e.Cwd, SessionID: e.SessionID, Seq: e.Seq,
 			Reason: string(e.Reason), PreviousSessionFile: e.PreviousSessionFile,
 		}, "")
+	case agent.SessionState:
+		summary, _ := e.Summary.(commands.Summary) // only commands resume sessions early
+		s.notify(MethodSessionState, SessionStateParams{
+			Cwd: e.Cwd, SessionID: e.SessionID, State: e.State, Summary: summary, Repairs: e.Repairs, Pending: []string{},
+		}, "")
+		s.transcripts.mayHaveChanged()
 	case agent.SessionsChanged:
 		s.notify(MethodSessionsChanged, SessionsChangedParams{Cwd: e.Cwd}, MethodSessionsChanged+"\x00"+e.Cwd)
 		s.transcripts.mayHaveChanged()

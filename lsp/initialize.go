@@ -81,7 +81,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	s.documents.inputs.setDir(b.InputDir)
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
-		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, OpenPages: settings.opensPages(), Tell: s.teller(settings), Log: s.opts.Log,
+		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Late: settings.LateValues, OpenPages: settings.opensPages(), Tell: s.teller(settings), Log: s.opts.Log,
 		Restricted: s.config.restricted,
 	}
 	live := b.Live

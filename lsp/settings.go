@@ -41,6 +41,7 @@ type Settings struct {
 	History     HistorySettings
 	Export      ExportSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
+	LateValues  bool  // the client takes the rest of a large session's state after the answer; see [commands.Env]
 	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
 
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
@@ -143,6 +144,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 			})
 		},
 		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),
+		"lateValues":        set(&r, &s.LateValues, "true or false"),
 		"restricted":        r.unlessFalse(&s.Restricted),
 	})
 	return r.problems

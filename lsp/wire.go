@@ -3,7 +3,10 @@ package lsp
 import (
 	"encoding/json"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // WireVersion is the version of the custom methods and of experimental.xcsh. It increases with
@@ -14,6 +17,7 @@ const WireVersion = 1
 const (
 	MethodEvent           = "xcsh/event"
 	MethodSessionChanged  = "xcsh/sessionChanged"
+	MethodSessionState    = "xcsh/sessionState"
 	MethodSessionsChanged = "xcsh/sessionsChanged"
 )
 
@@ -103,6 +107,17 @@ type SessionChangedParams struct {
 	Seq                 uint64 `json:"seq"` // without gaps per session
 	Reason              string `json:"reason"`
 	PreviousSessionFile string `json:"previousSessionFile,omitempty"`
+}
+
+// SessionStateParams are the parameters of xcsh/sessionState: a session whose resumption was answered before its file was
+// read has been read whole. They are only sent to clients with the initialization option lateValues.
+type SessionStateParams struct {
+	Cwd       string            `json:"cwd"`
+	SessionID string            `json:"sessionId"`
+	State     agent.State       `json:"state"`
+	Summary   commands.Summary  `json:"summary"`
+	Repairs   []session.Problem `json:"repairs"`
+	Pending   []string          `json:"pending"` // empty
 }
 
 // SessionsChangedParams are the parameters of xcsh/sessionsChanged: the list of sessions on disk is

@@ -78,6 +78,11 @@ type span struct{ off, end int64 }
 // load is [Store.Load] for a file whose dialect is known; nil means to guess it from the
 // content.
 func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
+	return loadUntil(nil, fsys, path, dialect)
+}
+
+// loadUntil is load, which ends with the error of halt as soon as that returns one; see StoreConfig.Halt.
+func loadUntil(halt func() error, fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 	// Check before opening: opening a named pipe would wait for a writer.
 	info, err := fsys.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -94,7 +99,7 @@ func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 		return nil, errors.Join(disk.Fault("open", path, err), f.Close())
 	}
 	d := &Document{path: path, info: info}
-	keep, err := d.read(f, info.Size())
+	keep, err := d.read(f, info.Size(), halt)
 	if !keep {
 		if closeErr := f.Close(); err == nil && closeErr != nil {
 			err = closeErr
@@ -108,14 +113,14 @@ func load(fsys afero.Fs, path string, dialect *Dialect) (*Document, error) {
 }
 
 // read indexes f and decides whether it stays open as the source of payloads.
-func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
+func (d *Document) read(f afero.File, size int64, halt func() error) (keep bool, err error) {
 	if size > smallFile {
 		d.src = source{file: f, size: size}
 		from, err := headerEnd(f)
 		if err != nil {
 			return true, err
 		}
-		read := filesums.NewReader(f, from)
+		read := filesums.NewReader(haltingReader{f, halt}, from)
 		if err := d.index(read, size); err != nil {
 			return true, err
 		}
@@ -133,6 +138,21 @@ func (d *Document) read(f afero.File, size int64) (keep bool, err error) {
 	}
 	d.remember(content.Bytes()[max(0, content.Len()-endBytes):])
 	return false, nil
+}
+
+// haltingReader is a file that can be read as long as halt, if there is one, returns no error.
+type haltingReader struct {
+	io.ReadSeeker
+	halt func() error
+}
+
+func (r haltingReader) Read(b []byte) (int, error) {
+	if r.halt != nil {
+		if err := r.halt(); err != nil {
+			return 0, err
+		}
+	}
+	return r.ReadSeeker.Read(b)
 }
 
 func (d *Document) index(f io.ReadSeeker, size int64) (err error) {

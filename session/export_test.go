@@ -60,7 +60,7 @@ func LoadFile(f afero.File, path string) (*Document, error) {
 		return nil, err
 	}
 	d := &Document{path: path, info: info}
-	_, err = d.read(f, info.Size())
+	_, err = d.read(f, info.Size(), nil)
 	d.settle(nil)
 	return d, err
 }
@@ -184,5 +184,5 @@ func ScanLongParallel(r io.ReadSeeker, long, keep, span, workers, block int) (s 
 
 // LoadTailLong is [LoadTail] that holds no line of more than long bytes longer than necessary.
 func LoadTailLong(fsys afero.Fs, path string, dialect *Dialect, long int) (Tail, bool, error) {
-	return loadTail(fsys, path, dialect, nil, lineLimits{long: long, keep: fileLimits.keep, value: maxValue}, 40)
+	return loadTail(fsys, path, dialect, nil, tailOptions{limits: lineLimits{long: long, keep: fileLimits.keep, value: maxValue}, block: 40})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,14 +69,14 @@ func (s *Store) load(path string, dialect *Dialect) (*Document, error) {
 // loadFor is load for a caller that knows what to do with [Document.comparing] if when is inBackground.
 func (s *Store) loadFor(path string, dialect *Dialect, when comparing) (*Document, error) {
 	if s.IndexDir == "" {
-		return load(s.Fs, path, dialect)
+		return loadUntil(s.Halt, s.Fs, path, dialect)
 	}
 	at := s.indexAt(path)
 	if d := s.loadIndexed(&indexReader{store: s, at: at, when: when}, path, dialect); d != nil {
 		return d, nil
 	}
 	now := s.Now()
-	d, err := load(s.Fs, path, dialect)
+	d, err := loadUntil(s.Halt, s.Fs, path, dialect)
 	if err == nil && d.tail.size > indexFrom {
 		d.takeStamp(now)
 		if info, err := s.Fs.Stat(path); err == nil {
@@ -140,6 +141,20 @@ func (d *Document) reopened(fsys afero.Fs) func() (filesums.File, error) {
 		}
 		return borrowed{lockedReader{&d.src}}, nil
 	}
+}
+
+// indexed reports whether the file at path, which info describes, has an index file that is likely to count.
+func (s *Store) indexed(path string, info os.FileInfo) bool {
+	if s.IndexDir == "" || info.Size() <= indexFrom {
+		return false
+	}
+	now, _ := disk.StampOf(info, s.Now())
+	r := &indexReader{store: s, at: s.indexAt(path)}
+	if !r.openIndex() {
+		return false
+	}
+	_ = r.base.Close() // it was only read
+	return r.facts.stamp.Inode == now.Inode && r.facts.sums.Size <= now.Size
 }
 
 // indexReader makes a document of index files.

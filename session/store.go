@@ -44,6 +44,10 @@ type StoreConfig struct {
 	Now    func() time.Time // time.Now when nil
 	Random io.Reader        // of ids; crypto/rand's reader when nil
 	Log    *zap.Logger      // silent when nil
+
+	// Halt is called before each part of a file that is read whole. Its error ends the reading, which then returns it. Nil
+	// never ends it. A copy of a Store may have a Halt of its own.
+	Halt func() error
 }
 
 // FileRoot describes the root that a session file is in.
@@ -137,11 +141,17 @@ func (s *Store) dialectAt(path string) *Dialect {
 
 // Newest is [LoadTail] for a session of this store that is too large to be read whole for
 // its newest context. ok is false for any other.
-func (s *Store) Newest(path string) (t Tail, ok bool, err error) {
-	if info, err := s.Fs.Stat(path); err != nil || info.Size() <= smallFile {
+//
+// With part, a part of the context suffices, for a session of any dialect and size: all that Tail.Pending does not name is
+// what reading the whole file gives. It costs a few megabytes at the end of the file. ok is also false for a session
+// that has an index file, with which the whole session is read as fast, and for one with problems in reach.
+func (s *Store) Newest(path string, part bool) (t Tail, ok bool, err error) {
+	o := tailOptions{limits: fileLimits, block: tailBlock, part: part, reach: partReach}
+	info, err := s.Fs.Stat(path)
+	if err != nil || !part && info.Size() <= smallFile || part && s.indexed(path, info) {
 		return Tail{}, false, nil
 	}
-	return LoadTail(s.Fs, path, s.dialectAt(path), s.BlobsFor(path))
+	return loadTail(s.Fs, path, s.dialectAt(path), s.BlobsFor(path), o)
 }
 
 // Open opens an existing session for appending. Opening changes nothing on disk.

@@ -23,6 +23,11 @@ const (
 	tailReach = 4 << 20
 	tailShare = 32
 
+	// partReach is the same for a part of a context, and stateReach how far the model and the thinking level are searched
+	// for beyond the first message. An uncompacted session of any size has its newest messages within them.
+	partReach  = 8 << 20
+	stateReach = 1 << 20
+
 	// headReach is how far, in bytes from the beginning, the header and the first entry
 	// that only one program writes are searched for.
 	headReach = 1 << 20
@@ -34,6 +39,12 @@ type Tail struct {
 	LeafID   string
 	Context  Context
 	Problems []Problem // found in the part that was read
+
+	// Pending names what is not known, if t is only a part: the JSON names of members of Context, and "title". A pending
+	// member has no meaning, but pending messages are the newest ones of the context, and pending models those of the
+	// roles that are known. Part is then the part of the path to the leaf that was read, as a session in memory.
+	Pending []string
+	Part    *Document
 }
 
 // LoadTail rebuilds the context at the newest entry of the session at path by reading the
@@ -46,10 +57,18 @@ type Tail struct {
 // contexts depend on entries anywhere on the path; it has an older version; a line in reach
 // cannot be read; an id occurs twice.
 func LoadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource) (t Tail, ok bool, err error) {
-	return loadTail(fsys, path, dialect, blobs, fileLimits, tailBlock)
+	return loadTail(fsys, path, dialect, blobs, tailOptions{limits: fileLimits, block: tailBlock})
 }
 
-func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, limits lineLimits, block int64) (t Tail, ok bool, err error) {
+// tailOptions are the options of reading from the end.
+type tailOptions struct {
+	limits lineLimits
+	block  int64 // bytes per step backwards
+	part   bool  // a part of the context suffices
+	reach  int64 // of a part, in bytes; see partReach
+}
+
+func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, o tailOptions) (t Tail, ok bool, err error) {
 	info, err := fsys.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return Tail{}, false, nil // loading the whole file reports the error
@@ -58,9 +77,12 @@ func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, li
 	if err != nil {
 		return Tail{}, false, disk.Fault("open", path, err)
 	}
-	w := tailWalk{f: f, limits: limits, block: block, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
+	w := tailWalk{f: f, tailOptions: o, size: info.Size(), lo: info.Size(), seen: map[string]struct{}{}, doc: &Document{path: path}}
 	ok, err = w.run(dialect)
-	if ok {
+	switch {
+	case ok && o.part:
+		t, ok, err = w.buildPart(blobs)
+	case ok:
 		w.doc.src = source{file: f, size: w.size}
 		t.Context, t.Problems, err = w.build(blobs)
 		t.Header, t.LeafID = w.doc.header, w.leafID
@@ -76,9 +98,8 @@ func loadTail(fsys afero.Fs, path string, dialect *Dialect, blobs BlobSource, li
 
 // tailWalk follows the parents of the newest entry towards the beginning of the file.
 type tailWalk struct {
-	f      io.ReaderAt
-	limits lineLimits
-	block  int64 // bytes per step backwards
+	tailOptions
+	f io.ReaderAt
 
 	size int64
 	lo   int64  // buf holds the file from here …
@@ -97,6 +118,11 @@ type tailWalk struct {
 	compacted   bool
 	hasThinking bool
 	hasModel    bool
+
+	// Of a part.
+	needs  map[string]bool // entries that the compaction names and that are not on the path yet
+	known  int64           // bytes that were read when no message was missing any more, 0 before
+	ignore bool            // what is farther back does not matter to the messages
 }
 
 func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
@@ -108,7 +134,10 @@ func (w *tailWalk) run(dialect *Dialect) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if line.end < 0 {
+		if line.far {
+			return w.begun, nil
+		}
+		if line.end < 0 || w.part && line.off <= w.doc.headerAt.off {
 			// The beginning of the file. A parent that was not found is after its child.
 			return w.begun && w.wanted == "", nil
 		}
@@ -130,19 +159,21 @@ func (w *tailWalk) head(dialect *Dialect) (ok bool, err error) {
 	}
 	d := w.doc
 	d.indexBytes(head)
-	if d.header.Raw == nil || d.header.Version != CurrentVersion || d.hasSlot {
+	if d.header.Raw == nil || d.header.Version != CurrentVersion || d.hasSlot && !w.part {
 		return false, nil
 	}
+	_, named := ParseDialect(d.header.Dialect)
 	switch {
 	case dialect != nil:
 		d.dialect = *dialect
-	case d.marks.pi:
-		d.dialect = GuessDialect(false, d.header, d.marks)
+	case d.marks.pi, w.part && (named || d.hasSlot || d.marks.omp || looksLikeSnowflake(d.header.ID)):
+		// The first entry that only one program writes decides, so that none behind it matters.
+		d.dialect = GuessDialect(d.hasSlot, d.header, d.marks)
 	default:
 		return false, nil
 	}
-	d.tree, d.problems = tree{}, nil
-	return d.genuinePi(), nil
+	d.tree, d.problems, d.found = tree{}, nil, nil
+	return w.part || d.genuinePi(), nil
 }
 
 // complete reports whether nothing further back can change the context.
@@ -153,6 +184,9 @@ func (w *tailWalk) complete() bool {
 	if w.wanted == "" {
 		return true
 	}
+	if w.part {
+		return w.enough()
+	}
 	return w.compacted && w.keep == "" && w.hasThinking && w.hasModel
 }
 
@@ -161,6 +195,7 @@ type tailLine struct {
 	off, end int64  // in the file, without the newline
 	text     []byte // nil for a line that is not held; valid until the next one is read
 	last     bool   // it may be incomplete, because the file ends with it
+	far      bool   // it is beyond the reach of a part, and was not read
 }
 
 // previousLine returns the line before the last one returned. Its end is negative at the
@@ -185,6 +220,10 @@ func (w *tailWalk) previousLine() (line tailLine, err error) {
 				line.end = -1
 			}
 			w.buf, w.ends = nil, nil
+			return line, nil
+		}
+		if w.part && (len(w.buf) > w.limits.long || w.size-w.lo >= w.reach) {
+			line.far = true
 			return line, nil
 		}
 		if len(w.buf) > w.limits.long {
@@ -254,7 +293,7 @@ func (w *tailWalk) take(line tailLine) (ok bool, err error) {
 	if err != nil || use != readable {
 		return use == meaningless, err
 	}
-	if !v.Env.Object || w.limits.longName(&v.Env) || w.size-w.lo-w.long > max(tailReach, w.size/tailShare) {
+	if !v.Env.Object || w.limits.longName(&v.Env) || !w.part && w.size-w.lo-w.long > max(tailReach, w.size/tailShare) {
 		return false, nil
 	}
 	r, ok := w.doc.tree.record(v)
@@ -325,10 +364,14 @@ func (w *tailWalk) step(r record, line []byte) bool {
 	if w.leafID == "" && !r.hidden {
 		w.leafID = r.id
 	}
+	if w.part {
+		r.mem = bytes.Clone(line)
+	}
 	w.path = append(w.path, r)
 	if r.id == w.keep {
 		w.keep = ""
 	}
+	delete(w.needs, r.id)
 	w.note(r, line)
 	if w.wanted = r.parent; r.parent == r.id {
 		w.wanted = ""
@@ -348,11 +391,14 @@ func (w *tailWalk) note(r record, line []byte) {
 		w.hasModel = w.hasModel || e.AsModelChange().Model != ""
 	case TypeMessage:
 		w.hasModel = w.hasModel || r.role == "assistant" && answerModel(e.Message()) != ""
+	case typeResetBoundary:
+		w.ignore = w.ignore || !w.compacted && w.doc.dialect == Omp
 	case TypeCompaction:
 		if w.compacted {
 			return
 		}
 		w.compacted = true
+		w.needs = keptNames(e)
 		if w.keep = e.AsCompaction().FirstKeptEntryID; w.keep == r.id {
 			w.keep = ""
 		}
@@ -361,11 +407,189 @@ func (w *tailWalk) note(r record, line []byte) {
 
 // build builds the context of the path that was found.
 func (w *tailWalk) build(blobs BlobSource) (Context, []Problem, error) {
+	return buildAlong(w.doc, w.addPath(), blobs, nil)
+}
+
+// addPath makes the path that was found the entries of the document, and returns their indexes.
+func (w *tailWalk) addPath() []int {
 	slices.Reverse(w.path)
 	path := make([]int, len(w.path))
 	for i, r := range w.path {
 		w.doc.tree.add(r)
 		path[i] = i
 	}
-	return buildAlong(w.doc, path, blobs, nil)
+	return path
+}
+
+// keptNames returns the ids of the entries before a compaction that it names.
+func keptNames(e Entry) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
+		if id, _ := rawjson.GetString(e.Raw, name); id != "" && id != e.ID {
+			names[id] = true
+		}
+	}
+	return names
+}
+
+// enough reports whether a part need not be longer: all messages are in it, and the state or as much as is read for it.
+func (w *tailWalk) enough() bool {
+	if !w.ignore && (!w.compacted || len(w.needs) > 0) {
+		return false
+	}
+	read := w.size - w.lo
+	if w.known == 0 {
+		w.known = read
+	}
+	return w.hasThinking && w.hasModel || read >= w.known+min(stateReach, w.reach/4)
+}
+
+// buildPart builds what is known of the context. ok is false if that includes no message.
+func (w *tailWalk) buildPart(blobs BlobSource) (t Tail, ok bool, err error) {
+	d, path := w.doc, w.addPath()
+	b := newContextBuilder(d, nil)
+	if err := b.scanState(path); err != nil {
+		return t, false, err
+	}
+	all, err := b.emitPart(path, w.wanted == "")
+	if err != nil || len(b.ctx.Messages) == 0 || w.leafID == "" {
+		return t, false, err
+	}
+	b.resolveBlobs(blobs)
+	t = Tail{Header: d.header, LeafID: w.leafID, Context: b.ctx, Problems: b.problems, Part: d}
+	if w.wanted != "" {
+		t.Pending = b.pendingState(path)
+	}
+	if !all {
+		t.Pending = append(t.Pending, "messages")
+	}
+	if !d.hasSlot { // any entry may be a title
+		t.Pending = append(t.Pending, "title")
+	}
+	return t, true, nil
+}
+
+// pendingState returns the names of the state that entries before path may determine, and removes what they do from the
+// models.
+func (b *contextBuilder) pendingState(path []int) []string {
+	found := map[Type]bool{}
+	for _, i := range path {
+		found[b.doc.tree.typ(i)] = true
+	}
+	if b.doc.dialect == Omp && !b.pinned { // an answer does not count if there was a choice before it
+		delete(b.ctx.Models, "default")
+	}
+	pending := []string{"models"}
+	if !found[TypeThinkingLevel] {
+		pending = append(pending, "thinkingLevel", "configuredThinkingLevel")
+	}
+	if b.doc.genuinePi() {
+		return pending // there is no other state
+	}
+	pending = append(pending, "injectedTtsrRules")
+	for _, s := range []struct {
+		typ   Type
+		names []string
+	}{
+		{typeServiceTier, []string{"serviceTier"}},
+		{typeContextChange, []string{"activeContextName", "activeContextTenant"}},
+		{typeMCPToolSelection, []string{"selectedMCPToolNames", "hasPersistedMCPToolSelection"}},
+		{TypeModeChange, []string{"mode", "modeData"}},
+	} {
+		if !found[s.typ] {
+			pending = append(pending, s.names...)
+		}
+	}
+	return pending
+}
+
+// emitPart emits the newest messages of a context, of which path is the end, or all of the path if whole. The messages
+// are those that the whole path would end with. It reports whether these are all.
+//
+// In omp, that a call has a result, and that a result is one of a turn that failed, is seen among the messages of the
+// part. A program that gives two calls of a conversation the same id can make that wrong.
+func (b *contextBuilder) emitPart(path []int, whole bool) (all bool, err error) {
+	if whole {
+		return true, b.emitAll(path)
+	}
+	from, closed, err := b.partFrom(path)
+	if err != nil {
+		return false, err
+	}
+	if from < 0 {
+		if err := b.emitAll(path); err != nil || b.doc.dialect != Omp || b.reset >= 0 {
+			return err == nil, err
+		}
+		at, _, _, err := b.doc.newestNotes(path)
+		return at >= 0, err // others may come before the path
+	}
+	part := contextBuilder{doc: b.doc, compaction: -1, reset: -1}
+	if b.doc.dialect == Omp {
+		err = part.emitEntries(path[from:], ompMessage)
+		part.dropDanglingCalls()
+		part.dropFailedTurns()
+		if !closed {
+			part.cutAtResults()
+		}
+	} else {
+		err = part.emitAll(path[from:])
+	}
+	b.ctx.Messages, b.ctx.EntryIDs, b.roles = part.ctx.Messages, part.ctx.EntryIDs, part.roles
+	return false, err
+}
+
+// partFrom returns the position on path, which is the end of a path, from which on its messages are shown and nothing is
+// missing between them; -1 if that is so from the summary of a compaction or a reset on. closed is true if no message
+// behind these comes from an entry before path.
+func (b *contextBuilder) partFrom(path []int) (from int, closed bool, err error) {
+	if b.doc.dialect == Omp && b.reset > b.compaction {
+		return -1, true, nil
+	}
+	if b.compaction < 0 {
+		return 0, false, nil
+	}
+	e, err := b.doc.Entry(path[b.compaction])
+	if err != nil {
+		return 0, false, err
+	}
+	c := e.AsCompaction()
+	if b.doc.dialect == Xcsh && remoteHistory(c) != nil {
+		return -1, true, nil
+	}
+	kept := b.compaction
+	for id := range keptNames(e) {
+		at := b.beforeCompaction(path, id)
+		if at < 0 && (b.doc.dialect == Omp || id == c.FirstKeptEntryID) {
+			return b.compaction + 1, false, nil
+		}
+		if id == c.FirstKeptEntryID {
+			kept = at
+		}
+	}
+	kind, _ := rawjson.GetString(c.Details, "kind")
+	if b.doc.dialect != Omp || kind != "experimental-context-rollover" {
+		return -1, true, nil
+	}
+	asked := func(i int) bool { return b.doc.tree.role(i) == "user" }
+	if slices.ContainsFunc(path[:kept], asked) {
+		return -1, true, nil
+	}
+	return kept, true, nil
+}
+
+// cutAtResults removes the messages up to the last result whose call is not among them: whether it is shown depends on
+// that.
+func (b *contextBuilder) cutAtResults() {
+	calls, from := map[string]bool{}, 0
+	for i, m := range b.ctx.Messages {
+		switch b.roles[i] {
+		case "assistant":
+			noteCalls(calls, m)
+		case "toolResult":
+			if id, _ := rawjson.GetString(m, "toolCallId"); !calls[id] {
+				from = i + 1
+			}
+		}
+	}
+	b.ctx.Messages, b.ctx.EntryIDs, b.roles = b.ctx.Messages[from:], b.ctx.EntryIDs[from:], b.roles[from:]
 }

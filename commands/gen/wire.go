@@ -33,6 +33,7 @@ type method struct {
 var serverMethods = []method{
 	{lsp.MethodEvent, reflect.TypeFor[lsp.EventParams](), nil},
 	{lsp.MethodSessionChanged, reflect.TypeFor[lsp.SessionChangedParams](), nil},
+	{lsp.MethodSessionState, reflect.TypeFor[lsp.SessionStateParams](), nil},
 	{lsp.MethodSessionsChanged, reflect.TypeFor[lsp.SessionsChangedParams](), nil},
 	{lsp.MethodBeforeSwitch, reflect.TypeFor[lsp.BeforeSwitchParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeFork, reflect.TypeFor[lsp.BeforeForkParams](), reflect.TypeFor[lsp.BeforeResult]()},

@@ -159,10 +159,7 @@ func forked(v *visit, a child.Answer) (content, error) {
 // early compares what an early answer has in any case. The rest follows in a notification.
 func early(_ *visit, a child.Answer) (content, error) {
 	var r struct {
-		Session struct {
-			SessionID, LeafID string
-			MessageCount      int
-		}
+		Session struct{ SessionID, LeafID string }
 	}
 	err := json.Unmarshal(a.Result, &r)
 	return fmt.Sprint(a.Kind, r), err

@@ -84,6 +84,7 @@ export type CommandName = keyof CommandMap;
 export interface NotificationMap {
   'xcsh/event': EventParams;
   'xcsh/sessionChanged': SessionChangedParams;
+  'xcsh/sessionState': SessionStateParams;
   'xcsh/sessionsChanged': SessionsChangedParams;
 }
 
@@ -345,6 +346,8 @@ export interface ResumeResult {
   summary: ResumeSummary;
   /** Problems of the file, which were worked around. */
   repairs: Problem[] | null;
+  /** The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest. */
+  pending?: string[];
 }
 
 export interface FolderArgs {
@@ -602,6 +605,8 @@ export interface SessionState {
   origin: string;
   /** The reason why the session cannot be saved. */
   unsaved?: string;
+  /** The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest. */
+  pending?: string[];
 }
 
 export interface ContextArgs {
@@ -660,8 +665,10 @@ export interface MessagesResult {
   older?: MoreMessages | null;
   /** The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them. */
   newer?: MoreMessages | null;
-  /** The number of messages of the conversation. It may be too large, like a count. */
+  /** The number of messages of the conversation. It may be too large, like a count. 0 while the session is being read. */
   total: number;
+  /** The fields that are 0 because the session is still being read: total. The number of older messages is then 0 too. */
+  pending?: string[];
 }
 
 export interface EntriesArgs {
@@ -1105,6 +1112,8 @@ export interface Snapshot {
   todos?: unknown;
   contextUsage: ContextUsage;
   seq: number;
+  /** The fields that are null or absent because the session is still being read, beside those of state. */
+  pending?: string[];
 }
 
 export interface SessionStats {
@@ -1194,6 +1203,15 @@ export interface SessionChangedParams {
   seq: number;
   reason: string;
   previousSessionFile?: string;
+}
+
+export interface SessionStateParams {
+  cwd: string;
+  sessionId: string;
+  state: SessionState;
+  summary: ResumeSummary;
+  repairs: Problem[] | null;
+  pending: string[] | null;
 }
 
 export interface SessionsChangedParams {

@@ -83,6 +83,7 @@
 ---@field session xcsh.wire.SessionState
 ---@field summary xcsh.wire.ResumeSummary A summary of the conversation for the user. Models do not see it.
 ---@field repairs xcsh.wire.Problem[]|nil Problems of the file, which were worked around.
+---@field pending? string[]|nil The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.FolderArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -241,6 +242,7 @@
 ---@field terminalId? string
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
 ---@field unsaved? string The reason why the session cannot be saved.
+---@field pending? string[]|nil The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContextArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -273,7 +275,8 @@
 ---@field hits? xcsh.wire.MessageHit[]|nil With query: the messages with the text, newest first. Absent if there are none.
 ---@field older? xcsh.wire.MoreMessages|nil The messages before this page, or those that the search has not reached; absent if there are none.
 ---@field newer? xcsh.wire.MoreMessages|nil The messages after this page; absent if there are none. Messages that are added after the first page are not counted: events announce them.
----@field total integer The number of messages of the conversation. It may be too large, like a count.
+---@field total integer The number of messages of the conversation. It may be too large, like a count. 0 while the session is being read.
+---@field pending? string[]|nil The fields that are 0 because the session is still being read: total. The number of older messages is then 0 too.
 
 ---@class xcsh.wire.EntriesArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -542,6 +545,7 @@
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
 ---@field seq integer
+---@field pending? string[]|nil The fields that are null or absent because the session is still being read, beside those of state.
 
 ---@class xcsh.wire.SessionStats
 ---@field entries integer
@@ -598,6 +602,14 @@
 ---@field seq integer
 ---@field reason string
 ---@field previousSessionFile? string
+
+---@class xcsh.wire.SessionStateParams
+---@field cwd string
+---@field sessionId string
+---@field state xcsh.wire.SessionState
+---@field summary xcsh.wire.ResumeSummary
+---@field repairs xcsh.wire.Problem[]|nil
+---@field pending string[]|nil
 
 ---@class xcsh.wire.SessionsChangedParams
 ---@field cwd string
