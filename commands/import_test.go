@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/guard"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
@@ -483,7 +484,7 @@ func TestExportToAgentBaseUnderFaults(t *testing.T) {
 		fs.At = 0
 		agentBaseFiles(t, fs, "typescript/index.json")
 		index := read(t, fs, agentBaseDir+"/index.json")
-		*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: fs.Mode}
+		*fs = st.FaultFs{Fs: fs.Fs, At: at, Mode: fs.Mode, On: func(_, name string) bool { return !indexed.Owns(name) }}
 		_, err := run(t.Context(), newEnv(fs), "xcsh.export", args{"source": id1, "path": agentBaseDir + "/back.json", "registerInIndex": true})
 		require.Equal(t, fs.Fired(), err != nil)
 		files := tree(t, fs.Fs)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 )
 
 // access is how often a path was used.
@@ -91,6 +92,7 @@ func listing() map[string]access {
 
 // One resume uses each path as often as it must, however the session is named.
 func TestAResumeUsesEachPathAsOftenAsNeeded(t *testing.T) {
+	indexed.NeedsContentInMemory(t)
 	t.Parallel()
 	// The resolver stats a path to decide whether it names a file. Loading stats it again, after the
 	// hooks have agreed, because opening a pipe would block. The last one is for the announcement of a
@@ -134,6 +136,7 @@ func TestAResumeUsesEachPathAsOftenAsNeeded(t *testing.T) {
 
 // The session that is live already is read again, and its path is resolved only to compare it.
 func TestAResumeOfTheLiveSessionUsesItsPathAsOftenAsNeeded(t *testing.T) {
+	indexed.NeedsContentInMemory(t)
 	t.Parallel()
 	files := &accessFs{Fs: afero.NewMemMapFs(), count: map[string]access{}}
 	write(t, files, file1, talk(id1)...)

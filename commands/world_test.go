@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
@@ -111,12 +112,12 @@ func talk(id string) []string {
 	return []string{st.Header(id, "/w"), st.User("aaaaaaaa", "", "one"), st.Assistant("bbbbbbbb", "aaaaaaaa", "two")}
 }
 
-// tree returns the content of every file.
+// tree returns the content of every file but index files.
 func tree(t *testing.T, fsys afero.Fs) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	require.NoError(t, afero.Walk(fsys, "/", func(path string, info fs.FileInfo, err error) error {
-		if err == nil && info.Mode().IsRegular() {
+		if err == nil && info.Mode().IsRegular() && !indexed.Owns(path) {
 			files[path] = read(t, fsys, path)
 		}
 		return err
@@ -159,14 +160,16 @@ func fixtures(t *testing.T, fsys afero.Fs) []string {
 	return paths
 }
 
-// readOnlyFs rejects every change and records it.
+// readOnlyFs rejects every change and records it, but for those of index files.
 type readOnlyFs struct {
 	afero.Fs
 	refused *[]string
 }
 
 func (r readOnlyFs) refuse(op, path string) error {
-	*r.refused = append(*r.refused, op+" "+path)
+	if !indexed.Owns(path) {
+		*r.refused = append(*r.refused, op+" "+path)
+	}
 	return &os.PathError{Op: op, Path: path, Err: syscall.EROFS}
 }
 

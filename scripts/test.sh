@@ -288,6 +288,7 @@ lane_fetch() {
 # The tests of the Go packages.
 lane_go() {
   step "go test -race" go_test -race -timeout 20m ./...
+  step "small sessions as large ones, with index files" go_test_env XCSH_TEST_INDEX=1 -count=1 ./session ./agent ./commands
   step "500 killed servers" go_test_env XCSH_SOAK=1 -count=1 -timeout 10m -run '^TestKilledServer$' ./attack
   step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
   step "the JSON scanner without assembly (purego)" go_test -tags purego ./internal/rawjson ./session

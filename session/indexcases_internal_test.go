@@ -258,9 +258,7 @@ func use(t *testing.T, l *Log, path string, r *rand.Rand) {
 func logView(t *testing.T, l *Log) map[string]any {
 	t.Helper()
 	view := viewOf(t, l.doc, atPlace(l.leaf))
-	// These differ by whether lines were adopted or read with the file, which the number decides that the system
-	// gives to a new file.
-	for _, name := range []string{"ords", "end", "values", "linesRead", "found"} {
+	for _, name := range notOfALog {
 		delete(view, name)
 	}
 	view["leaf"], view["foreign"] = l.leaf, l.foreign
@@ -274,6 +272,70 @@ func logView(t *testing.T, l *Log) map[string]any {
 	view["recent"] = recent
 	return view
 }
+
+// What is known of a live session at leaves other than the newest, after changes of its own and of other programs, is what
+// reading its file whole yields.
+func TestOtherLeavesOfALogOverAnIndexFile(t *testing.T) {
+	indexEverything(t)
+	sessions := uint64(12)
+	if os.Getenv("XCSH_SOAK") != "" {
+		sessions = 300
+	}
+	indexed := 0
+	for seed := range sessions {
+		r := rand.New(rand.NewPCG(seed, 4))
+		m := &lineMaker{r: r, d: Dialect(seed % 3), twice: seed%4 == 0}
+		content := m.head()
+		for range 20 + r.IntN(200) {
+			content += m.line() + "\n"
+		}
+		dir := t.TempDir()
+		path := filepath.Join(dir, "s.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		s := NewStore(StoreConfig{Fs: afero.NewOsFs(), IndexDir: filepath.Join(dir, "index"), Now: func() time.Time { return time.Now().Add(time.Minute) }})
+		for range 6 {
+			l, err := s.Open(path)
+			require.NoError(t, err)
+			if l.doc.indexed > 0 {
+				indexed++
+			}
+			for range 3 {
+				use(t, l, path, r)
+				_, err := l.Refresh()
+				require.NoError(t, err)
+				requireWhole(t, l, path, r, seed)
+			}
+			require.NoError(t, l.Close())
+		}
+	}
+	require.Greater(t, indexed, int(3*sessions), "index files are used")
+}
+
+// requireWhole requires that what is known of a live session is what reading its file whole yields, at some leaves.
+func requireWhole(t *testing.T, l *Log, path string, r *rand.Rand, seed uint64) {
+	t.Helper()
+	whole, err := load(l.store.Fs, path, nil)
+	require.NoError(t, err)
+	require.Equal(t, whole.Len(), l.doc.Len())
+	for range 3 {
+		leaf := atPlace(r.IntN(whole.Len()))
+		spines := spineFrom
+		spineFrom = 1 << 30
+		want := viewOf(t, whole, leaf)
+		spineFrom = spines
+		got := viewOf(t, l.doc, leaf)
+		for _, name := range notOfALog {
+			delete(want, name)
+			delete(got, name)
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+	}
+	require.NoError(t, whole.Close())
+}
+
+// notOfALog are parts of a view that differ by whether lines were adopted or read with the file, which the number decides
+// that the system gives to a new file.
+var notOfALog = []string{"ords", "end", "values", "linesRead", "found"}
 
 // A fork has the index of what it was copied from, and leaves an index file.
 func TestAForkHasAnIndexFile(t *testing.T) {

@@ -206,7 +206,7 @@ func (d *Document) lastOf(state []int) (last []int, ok bool) {
 
 // keptFrom returns the position on the path at which the messages of a context begin at the earliest.
 func (b *contextBuilder) keptFrom(path []int) (pos int, ok bool) {
-	if b.reset > b.compaction {
+	if b.doc.dialect == Omp && b.reset > b.compaction { // the other programs ignore a reset
 		return b.reset, true
 	}
 	if b.compaction < 0 {

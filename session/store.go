@@ -14,6 +14,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/internal/sizes"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 	"github.com/xcsh-ls/xcsh-ls/session/lock"
 )
@@ -63,9 +64,17 @@ type Store struct {
 	ids   *ids
 }
 
+// indexDir is the IndexDir of a store whose configuration has none. Only tests change it.
+var indexDir string
+
+func init() {
+	sizes.Session = sizes.Variables{SmallFile: &smallFile, IndexFrom: &indexFrom, PageBits: &pageBits, SpineFrom: &spineFrom, IndexDir: &indexDir}
+}
+
 // NewStore returns a store over c.
 func NewStore(c StoreConfig) *Store {
 	s := &Store{StoreConfig: c}
+	s.IndexDir = cmp.Or(s.IndexDir, indexDir)
 	if s.Now == nil {
 		s.Now = time.Now
 	}

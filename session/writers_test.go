@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
@@ -836,6 +837,7 @@ func TestAutoReplacesUserTitle(t *testing.T) {
 // TestEmptied: a session whose file was emptied in place, so that nothing can be read any more, keeps its conversation
 // in memory and cannot save it anywhere.
 func TestEmptied(t *testing.T) {
+	indexed.NeedsContentInMemory(t)
 	fs, path := kit.Disk(t)
 	require.NoError(t, os.WriteFile(path, []byte(kit.Conversation()), 0o600))
 	s := kit.StoreIn(fs, filepath.Dir(path), nil)
