@@ -10,7 +10,7 @@ import (
 )
 
 // Check returns all problems of the session: those found while reading, those of the tree
-// as a whole, and those of the context of leaf. An index file has no say in them: the session file
+// as a whole, and those of the context of leaf. An index file is ignored: the session file
 // is read whole, and an index file that differs is removed. Check fails only if a large file cannot
 // be read.
 func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
