@@ -1,9 +1,143 @@
 package session
 
+import (
+	"io"
+	"reflect"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
+)
+
 // Check returns all problems of the session: those found while reading, those of the tree
-// as a whole, and those of the context of leaf. It fails only if a large file cannot be
-// read.
+// as a whole, and those of the context of leaf. An index file is ignored: the session file
+// is read whole, and an index file that differs is removed. Check fails only if a large file cannot
+// be read.
 func (d *Document) Check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
+	whole, err := d.reread()
+	if err != nil {
+		return nil, err
+	}
+	if leaf.place > 0 && whole.Len() != d.Len() { // the index file had other entries
+		leaf = At(d.tree.id(leaf.place - 1))
+	}
+	return whole.check(leaf, blobs)
+}
+
+// reread returns the document that reading the file of d whole gives, with the entries that are not in it. It is d
+// itself unless d was made of an index file. It shares the file with d and need not be closed.
+func (d *Document) reread() (*Document, error) {
+	lazy := d.tree.slots.lazy
+	if lazy == nil {
+		return d, nil
+	}
+	w := &Document{path: d.path, info: d.info}
+	size := d.src.size
+	if _, err := w.read(lentFile{d.src.file, io.NewSectionReader(lockedReader{&d.src}, 0, size)}, size); err != nil {
+		return nil, disk.Fault("read", d.path, err)
+	}
+	if w.tail.size < size {
+		return nil, disk.Fault("read", d.path, errTruncated)
+	}
+	w.settle(lazy.dialect)
+	if !lazy.describes(w) {
+		lazy.drop()
+	}
+	if err := w.headerFault(); err != nil {
+		return nil, err
+	}
+	w.problems = append(w.problems, d.problems[d.settled:]...)
+	for place, line := range d.tree.lines {
+		i := int(place)
+		if !d.tree.fresh(i) && i < w.Len() && w.tree.id(i) == d.tree.id(i) {
+			w.tree.setMem(i, line) // our own entry, which the file may have without its images
+		}
+	}
+	for _, i := range d.freshEntries() {
+		w.tree.add(d.tree.at(i))
+	}
+	return w, nil
+}
+
+// describes reports whether the index file has what reading the file whole gave. Of a file that has grown since, only
+// the entries are compared.
+func (l *lazyPages) describes(w *Document) bool {
+	for n := range l.starts {
+		if _, err := l.checked(n, w, n*pageLen()); err != nil {
+			return false
+		}
+	}
+	f := l.facts
+	return w.Len() >= f.slots && l.findsIDs(w) && l.hasLate(w) && (w.tail.size != f.sums.Size || f.describes(w))
+}
+
+// findsIDs reports whether the table of ids leads to the entries that it should.
+func (l *lazyPages) findsIDs(w *Document) bool {
+	for i := range l.n {
+		key := w.tree.slots.at(i).idKey()
+		want, _ := w.tree.findKey(key)
+		if want >= l.n || key.kind == noID {
+			continue
+		}
+		if got, ok := l.doc.tree.base.find(key); !ok || got != want {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLate reports whether the entries of the extension are the right ones.
+func (l *lazyPages) hasLate(w *Document) bool {
+	var want, got [slotSize]byte
+	for i := l.n; i < l.facts.slots; i++ {
+		putSlot(want[:], w.tree.slots.at(i))
+		putSlot(got[:], l.doc.tree.slots.at(i))
+		if got != want {
+			return false
+		}
+	}
+	return true
+}
+
+// describes reports whether the facts are those of the file of w, which has the size that they name.
+func (f *indexFacts) describes(w *Document) bool {
+	want := *f // without what is about the index file itself
+	want.path, want.mark, want.base, want.starts, want.cells, want.factor, want.stamp, want.rested = "", 0, 0, nil, 0, 0, disk.Stamp{}, false
+	if f.hasSlot {
+		want.title = w.title // always read from the file
+	}
+	if f.dialect != w.dialect {
+		want.spine, want.outlined = nil, nil // they are not used
+	}
+	got := &indexFacts{
+		slots: w.Len(), sums: w.sums, lines: w.tail.lines, values: int(w.values), budget: w.tail.budget,
+		headerRaw: w.header.Raw, headerAt: w.headerAt, hasSlot: w.hasSlot, title: w.title, named: w.named, piName: w.piName, marks: w.marks,
+		names: w.tree.names.texts, odd: oddNames{w.tree.oddTypes, w.tree.oddRoles}, twice: w.tree.twice,
+		problems: w.scanned.problems, found: w.scanned.found, tally: w.tally.counts, dialect: f.dialect,
+	}
+	if s := want.spine; s != nil {
+		got.spine, _ = w.spineAt(s.leaf)
+	}
+	if o := want.outlined; o != nil {
+		got.outlined, _ = w.outlineAt(o.leaf) // nil if it cannot be read
+	}
+	got, _ = decodeFacts(got.encode()) // so that empty lists are missing, as they are in f
+	return reflect.DeepEqual(&want, got)
+}
+
+// lentFile is a file that another document has open.
+type lentFile struct {
+	afero.File
+	part *io.SectionReader
+}
+
+func (f lentFile) Read(b []byte) (int, error)                { return f.part.Read(b) }
+func (f lentFile) ReadAt(b []byte, off int64) (int, error)   { return f.part.ReadAt(b, off) }
+func (f lentFile) Seek(off int64, whence int) (int64, error) { return f.part.Seek(off, whence) }
+func (f lentFile) Close() error                              { return nil }
+
+// check is [Document.Check] for a document that was read whole.
+func (d *Document) check(leaf Leaf, blobs BlobSource) ([]Problem, error) {
 	problems := append([]Problem{}, d.problems...)
 	cycles := d.cycles()
 	seen := map[ProblemKind]map[string]bool{OrphanEntry: {}, ParentCycle: {}}

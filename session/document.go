@@ -44,6 +44,7 @@ type Document struct {
 	info     os.FileInfo // of the file that was read; nil for bytes without one
 	headerAt span        // of the header line's value in the file
 	problems []Problem
+	settled  int                 // how many of them were found while reading
 	found    map[ProblemKind]int // how many of each kind, while reading
 	marks    DialectMarks
 	values   int32 // JSON values met, the header being the first
@@ -307,7 +308,7 @@ func (d *Document) note(t Type, raw []byte) {
 func (d *Document) settle(dialect *Dialect) {
 	d.scanned = findings{slices.Clip(d.problems), d.found, d.tail}
 	d.reportRest()
-	defer func() { d.tally.read = d.tally.clone() }()
+	defer func() { d.tally.read, d.settled = d.tally.clone(), len(d.problems) }()
 	if d.header.Raw == nil {
 		return
 	}

@@ -115,6 +115,7 @@ func (s *Store) loadIndexed(r *indexReader, path string, dialect *Dialect) *Docu
 		return nil
 	}
 	d.settle(dialect)
+	d.tree.slots.lazy.dialect = dialect
 	r.takeOutline(d)
 	d.kept = r.facts.sums.Size
 	switch {
@@ -332,7 +333,7 @@ func (r *indexReader) takeIndex(d *Document) error {
 	}
 	pages := &lazyPages{
 		doc: d, file: r.base, n: facts.base, starts: facts.starts, got: make([]atomic.Pointer[[]slot], len(facts.starts)),
-		drop: r.drop, whole: sync.OnceValues(func() (*Document, error) { return r.whole(d) }),
+		drop: r.drop, facts: facts, whole: sync.OnceValues(func() (*Document, error) { return r.whole(d) }),
 	}
 	t.slots = slots{pages: make([][]slot, len(facts.starts)), n: facts.base, lazy: pages}
 	t.base = &idBase{
@@ -351,7 +352,11 @@ func (r *indexReader) takeIndex(d *Document) error {
 	return nil
 }
 
-func (r *indexReader) drop() { r.at.Remove(r.at.name + baseEnd) }
+// drop removes the index files.
+func (r *indexReader) drop() {
+	r.at.Remove(r.at.name + baseEnd)
+	r.at.Remove(r.at.name + extensionEnd)
+}
 
 // whole reads the session file of d whole, as far as the index has it.
 func (r *indexReader) whole(d *Document) (*Document, error) {

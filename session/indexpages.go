@@ -34,8 +34,11 @@ type lazyPages struct {
 	n      int         // slots
 	starts []pageStart // of each page
 	got    []atomic.Pointer[[]slot]
-	drop   func()                    // removes the index file
+	drop   func()                    // removes the index files
 	whole  func() (*Document, error) // reads the whole session file
+
+	facts   *indexFacts // of the index file
+	dialect *Dialect    // that the session's place determines, nil for none
 }
 
 // pageStart is where the first entry of a page is.
