@@ -105,7 +105,7 @@ func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 	s = d.counted(path)
 	s.leaf = leaf
 	b := newContextBuilder(d, nil)
-	state, ok := d.lastOf(b.stateEntries(path))
+	state, models, ok := d.lastOf(b.stateEntries(path))
 	if !ok {
 		return nil, false
 	}
@@ -126,44 +126,70 @@ func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 			s.sparse = append(s.sparse, i)
 		}
 	}
-	s.marks = d.marked(path[:from])
-	return s, true
+	s.marks, ok = d.marked(path[:from], models)
+	return s, ok
 }
 
-// marked returns those of the entries that set a mode, a model or a service tier, and the newest prompt and
-// answer.
-func (d *Document) marked(path []int) (marks []mark) {
-	seen := map[string]bool{}
+// injectionType is the type of the custom messages that bring rules to the model.
+const injectionType = "ttsr-injection"
+
+// marked returns the entries that [Document.Recent] yields before the rest of the path. models are the roles of the
+// model changes. ok is false if an entry can't be read.
+func (d *Document) marked(path []int, models map[int]string) (marks []mark, ok bool) {
+	seen := map[string]bool{} // roles of messages and of models, and types
+	newest := func(of string) bool {
+		old := seen[of]
+		seen[of] = true
+		return !old
+	}
 	for _, i := range slices.Backward(path) {
-		switch typ := d.tree.typ(i); typ {
-		case TypeModeChange, TypeModelChange, typeServiceTier:
-			marks = append(marks, mark{i, typ})
-		case TypeMessage:
-			if role := d.tree.role(i); (role == "user" || role == "assistant") && !seen[role] {
-				seen[role] = true
-				marks = append(marks, mark{i, typ})
+		typ, keep := d.tree.typ(i), false
+		switch typ {
+		case TypeModeChange:
+			keep = true
+		case typeServiceTier, TypeSessionInit:
+			keep = newest("type " + string(typ))
+		case TypeModelChange:
+			role, names := models[i]
+			keep = names && newest("model "+role)
+		case TypeCustomMessage:
+			e, err := d.Entry(i)
+			if err != nil {
+				return nil, false
 			}
+			name, _ := rawjson.GetString(e.Raw, "customType")
+			keep = name == injectionType
+		case TypeMessage:
+			role := d.tree.role(i)
+			keep = role == "system" || (role == "user" || role == "assistant") && newest(role)
+		}
+		if keep {
+			marks = append(marks, mark{i, typ})
 		}
 	}
 	slices.Reverse(marks)
-	return marks
+	return marks, true
 }
 
 // Recent yields the indexes and types of the entries on the path to leaf, the newest first. Before the part of a long
-// conversation that its context shows, it yields only those that set a mode, a model or a service tier, and the
-// newest prompt and answer. The rules for concurrent use are those of [BuildContext].
+// conversation that its context shows, it yields only those that set a mode, bring rules to the model or are a system
+// message; the newest that sets the model of each role; and the newest service tier, session_init, prompt and answer. So it
+// costs what the context has, not what the session has. The rules for concurrent use are those of [BuildContext].
 func (d *Document) Recent(leaf Leaf) iter.Seq2[int, Type] {
 	return func(yield func(int, Type) bool) {
 		at := d.tree.resolve(leaf)
 		s, short := d.spineAt(at)
-		for n := 0; at >= 0 && n < d.Len(); n++ {
-			if !yield(at, d.tree.typ(at)) {
+		end := -1
+		if short {
+			end = s.from
+		}
+		for i := range d.tree.upward(at) {
+			if !yield(i, d.tree.typ(i)) {
 				return
 			}
-			if short && at == s.from {
+			if i == end {
 				break
 			}
-			at = d.tree.parentOf(at)
 		}
 		if !short {
 			return
@@ -177,17 +203,21 @@ func (d *Document) Recent(leaf Leaf) iter.Seq2[int, Type] {
 }
 
 // lastOf leaves out of the entries that set state those that a later one overrides: of model changes the last
-// of each role counts, of answers the last.
-func (d *Document) lastOf(state []int) (last []int, ok bool) {
+// of each role counts, of answers the last. models are the roles of all changes that name a model.
+func (d *Document) lastOf(state []int) (last []int, models map[int]string, ok bool) {
 	roles, answered := map[string]bool{}, false
+	models = map[int]string{}
 	for _, i := range slices.Backward(state) {
 		switch d.tree.typ(i) {
 		case TypeModelChange:
 			e, err := d.Entry(i)
 			if err != nil {
-				return nil, false
+				return nil, nil, false
 			}
 			m := e.AsModelChange()
+			if m.Model != "" {
+				models[i] = m.Role
+			}
 			if m.Model == "" || roles[m.Role] {
 				continue
 			}
@@ -201,7 +231,7 @@ func (d *Document) lastOf(state []int) (last []int, ok bool) {
 		last = append(last, i)
 	}
 	slices.Reverse(last)
-	return last, true
+	return last, models, true
 }
 
 // keptFrom returns the position on the path at which the messages of a context begin at the earliest.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -26,6 +27,30 @@ func (t *tree) path(leaf int) (path []int, cycle bool) {
 	}
 	slices.Reverse(path)
 	return path, cycle
+}
+
+// upward yields an entry and those above it, each once. It needs memory only where a parent comes behind its child.
+func (t *tree) upward(leaf int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var seen []bool // once the parents may form a cycle
+		for i := leaf; i >= 0 && (seen == nil || !seen[i]); {
+			if seen != nil {
+				seen[i] = true
+			}
+			if !yield(i) {
+				return
+			}
+			parent := t.parentOf(i)
+			if parent > i && seen == nil {
+				seen = make([]bool, t.len())
+				for j := leaf; j != i; j = t.parentOf(j) {
+					seen[j] = true
+				}
+				seen[i] = true
+			}
+			i = parent
+		}
+	}
 }
 
 // newestBelow returns the newest of the entries from index from on that descend from the
