@@ -87,9 +87,12 @@ func (m *lineMaker) setting(head func(typ string) string) string {
 	case 7:
 		return head("mcp_tool_selection") + fmt.Sprintf(`,"selectedToolNames":["t%d"]}`, r.IntN(6))
 	case 8:
+		if r.IntN(3) == 0 {
+			return head("session_init") + fmt.Sprintf(`,"systemPrompt":"p%d","tools":["read"]}`, m.n)
+		}
 		return head("branch_summary") + fmt.Sprintf(`,"summary":"b%d","fromId":"x"}`, m.n)
 	case 9:
-		return head("custom_message") + fmt.Sprintf(`,"customType":"c","content":"hi %d","display":true}`, m.n)
+		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`, []string{"c", injectionType}[r.IntN(2)], m.n, m.n)
 	case 10:
 		return head("session_info") + fmt.Sprintf(`,"name":"title %d"}`, m.n)
 	case 11:
@@ -119,6 +122,9 @@ func (m *lineMaker) extra() string {
 
 func (m *lineMaker) message(head func(typ string) string) string {
 	r := m.r
+	if r.IntN(30) == 0 {
+		return head("message") + fmt.Sprintf(`,"message":{"role":"system","toolsAdded":[{"name":"t%d"}],"timestamp":%d}}`, m.n, m.n)
+	}
 	switch r.IntN(3) {
 	case 0:
 		return head("message") + fmt.Sprintf(`,"message":{"role":"user","content":[{"type":"text","text":"say %d"}],"timestamp":%d}}`, m.n, m.n)
