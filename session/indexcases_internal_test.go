@@ -515,11 +515,11 @@ func TestForeignIndexFiles(t *testing.T) {
 	require.NoError(t, err)
 	for name, content := range map[string][]byte{
 		"older version":    append([]byte("xcsh-ls index 1\n"), good[16:]...),
-		"newer version":    append([]byte("xcsh-ls index 3\n"), good[16:]...),
+		"newer version":    append([]byte("xcsh-ls index 4\n"), good[16:]...),
 		"empty":            {},
 		"a session":        []byte(`{"type":"session"}`),
 		"longer":           append(bytes.Clone(good), 0),
-		"an enormous head": append(append([]byte("xcsh-ls index 2\n"), 0xFF, 0xFF, 0xFF, 0xFF), good[20:]...),
+		"an enormous head": append(append([]byte("xcsh-ls index 3\n"), 0xFF, 0xFF, 0xFF, 0xFF), good[20:]...),
 	} {
 		require.NoError(t, os.WriteFile(x.file(baseEnd), content, 0o600))
 		require.Zero(t, x.equal(x.store).indexed, name)

@@ -241,7 +241,7 @@ func (r *indexReader) takeIndex(d *Document) error {
 	}
 	t.slots = slots{pages: make([][]slot, len(facts.starts)), n: facts.base, lazy: pages}
 	t.base = &idBase{
-		pages: pages, slots: &t.slots, cells: facts.cells, multiplier: facts.factor,
+		pages: pages, slots: &t.slots, cells: facts.cells, multiplier: facts.factor, named: len(facts.names) > 0,
 		got: make([]atomic.Pointer[[]byte], (facts.cells*cellSize+idBlock-1)/idBlock),
 	}
 	if facts.base&(pageLen()-1) != 0 { // the last page grows

@@ -287,7 +287,7 @@ func (d *Document) lastOf(state []int) (last []int, models map[int]ModelChange, 
 // keptFrom returns the position on the path at which the messages of a context begin at the earliest. ok is false if it is
 // not known, because it may be before the entries of the path, or among the sparse ones at its beginning.
 func (b *contextBuilder) keptFrom(path []int, sparse int, carried bool) (pos int, ok bool) {
-	if b.reset > b.compaction {
+	if b.doc.dialect == Omp && b.reset > b.compaction { // the other programs ignore a reset
 		return b.reset, b.reset >= sparse
 	}
 	if b.compaction < 0 {

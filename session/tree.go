@@ -137,15 +137,15 @@ func (d *Document) Parent(i int) int { return d.tree.parentOf(i) }
 // counts; an empty one clears the label.
 func (d *Document) Labels() (map[string]string, error) {
 	labels := map[string]string{}
-	for i := range d.Len() {
-		if d.tree.typ(i) != TypeLabel {
+	for i, s := range d.tree.slots.each(d.Len()) {
+		if s.typ != labelCode {
 			continue
 		}
-		e, err := d.Entry(i)
+		line, err := d.rawOf(i, s)
 		if err != nil {
 			return nil, err
 		}
-		if l := e.AsLabel(); l.Text == "" {
+		if l := (Entry{Type: TypeLabel, Raw: line}).AsLabel(); l.Text == "" {
 			delete(labels, l.TargetID)
 		} else {
 			labels[l.TargetID] = l.Text

@@ -2,7 +2,7 @@
 // of facts and blocks. Every part has a checksum, so that a file that was cut off, overwritten or written by
 // another version is not used. The package does not know what facts and blocks mean.
 //
-//	"xcsh-ls index 2\n"     16 bytes; the number is that of the whole format, that of the facts included
+//	"xcsh-ls index 3\n"     16 bytes; the number is that of the whole format, that of the facts included
 //	length, CRC-32C         4 bytes each, little-endian, of the head
 //	head                    number of sections; of each: size, block size, CRC-32C of each block; the facts
 //	sections                one behind the other
