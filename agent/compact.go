@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strconv"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
@@ -158,16 +157,19 @@ func (s *Session) plan(ctx context.Context, log *session.Log) (*compaction.Plan,
 	var last session.Entry
 	var previous *session.Entry
 	err = log.View(func(d *session.Document, leaf session.Leaf) error {
-		path := d.PathTo(leaf)
-		for n, i := range slices.Backward(path) {
+		first := true
+		for i, typ := range d.Recent(leaf) {
+			if !first && typ != session.TypeCompaction {
+				continue
+			}
 			e, err := d.Entry(i)
 			if err != nil {
 				return err
 			}
-			if n == len(path)-1 {
-				last = e
+			if first {
+				last, first = e, false
 			}
-			if e.Type == session.TypeCompaction {
+			if typ == session.TypeCompaction {
 				previous = &e
 				return nil
 			}

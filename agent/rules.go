@@ -85,8 +85,8 @@ func (h *host) injectedRules(c session.Context) (known map[string]bool, err erro
 		known[name] = true
 	}
 	err = h.log.View(func(d *session.Document, leaf session.Leaf) error {
-		for _, i := range d.PathTo(leaf) {
-			if d.Type(i) != session.TypeCustomMessage {
+		for i, typ := range d.Recent(leaf) {
+			if typ != session.TypeCustomMessage {
 				continue
 			}
 			e, err := d.Entry(i)

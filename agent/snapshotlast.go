@@ -28,7 +28,7 @@ func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Lo
 		if snap.Todos, err = newestTodos(d, c); err != nil {
 			return err
 		}
-		tokens, err = tokensOf(c)
+		tokens, err = tokensOf(c.Conversation)
 		return err
 	})
 	if err == nil {
@@ -63,9 +63,9 @@ const headMessages = 3
 
 // tokensOf is [compaction.Tokens] for a conversation. It reads the messages from the newest one back to the last answer with a
 // count that still holds.
-func tokensOf(c *paging.Conversation) (tokens int, err error) {
+func tokensOf(c session.Conversation) (tokens int, err error) {
 	var known []json.RawMessage // the summary of a compaction, which decides whether a count holds
-	for place := range min(c.Len(), headMessages) {
+	for place := range min(len(c.Places), headMessages) {
 		m, err := c.Message(place)
 		if err != nil {
 			return 0, err
@@ -76,7 +76,7 @@ func tokensOf(c *paging.Conversation) (tokens int, err error) {
 		}
 	}
 	counts := true
-	for place := c.Len() - 1; place >= 0; place-- {
+	for place := len(c.Places) - 1; place >= 0; place-- {
 		m, err := c.Message(place)
 		if err != nil {
 			return 0, err

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -22,11 +21,21 @@ func StatsOf(d *session.Document) (Stats, error) {
 	return Stats{Entries: t.Entries, Messages: t.Roles, ToolCalls: t.Calls, Usage: t.Usage}, err
 }
 
-// ContextUsage is how full the window of the model is that the context names, or of the
+// ContextTokens estimates the tokens of the context up to leaf, and returns its state. It reads the messages from the newest
+// one back to the last answer with a count of the service.
+func ContextTokens(d *session.Document, leaf session.Leaf) (tokens int, state session.ContextState, err error) {
+	c, err := d.Conversation(leaf, d.Len(), nil)
+	if err != nil {
+		return 0, state, err
+	}
+	tokens, err = tokensOf(c)
+	return tokens, c.State.State(), err
+}
+
+// ContextUsage is how full the window of the model is that a context with the tokens and the state names, or of the
 // default one.
-func (s *Session) ContextUsage(ctx context.Context, c session.Context) ContextUsage {
-	tokens, _ := compaction.Tokens(c.Messages)
-	return s.contextUsage(ctx, s.current(), tokens, c.State())
+func (s *Session) ContextUsage(ctx context.Context, tokens int, state session.ContextState) ContextUsage {
+	return s.contextUsage(ctx, s.current(), tokens, state)
 }
 
 // CurrentUsage is [Session.ContextUsage] of the current context. It is quick if RemembersContext reports true.

@@ -43,7 +43,8 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot,
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
 	live, liveErr := env.live(ctx, a.Folder)
 	var stats agent.Stats
-	var c session.Context
+	var tokens int
+	var state session.ContextState
 	known := false // how full the window is
 	err := env.withSource(ctx, a, func(sub subject) (err error) {
 		if stats, err = agent.StatsOf(sub.doc); err != nil {
@@ -52,7 +53,7 @@ func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
 		if known = liveErr == nil && sub.live == live && live.RemembersContext(); known {
 			return nil
 		}
-		c, _, err = session.BuildContext(sub.doc, sub.leaf, nil)
+		tokens, state, err = agent.ContextTokens(sub.doc, sub.leaf)
 		return err
 	})
 	switch {
@@ -63,7 +64,7 @@ func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {
 	case known:
 		stats.Context, err = live.CurrentUsage(ctx)
 	default:
-		stats.Context = live.ContextUsage(ctx, c)
+		stats.Context = live.ContextUsage(ctx, tokens, state)
 	}
 	return stats, err
 }

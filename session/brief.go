@@ -44,7 +44,7 @@ func (d *Document) Briefs() iter.Seq2[Entry, error] {
 			} else if line, err = w.read(&d.src, d.tree.span(i)); err != nil {
 				err = disk.Fault("read", d.path, err)
 			} else {
-				err = d.check(i, line)
+				err = d.confirm(i, line)
 			}
 			if err != nil {
 				yield(Entry{}, err)
@@ -109,7 +109,7 @@ func (d *Document) digest(i int) (line []byte, words int64, err error) {
 	if err != nil {
 		return nil, 0, d.lineFault(err)
 	}
-	if err := d.check(i, digest.Raw); err != nil {
+	if err := d.confirm(i, digest.Raw); err != nil {
 		return nil, 0, err
 	}
 	return digest.Raw, r.Size() - digest.Images, nil

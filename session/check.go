@@ -33,7 +33,7 @@ func (d *Document) reread() (*Document, error) {
 	}
 	w := &Document{path: d.path, info: d.info}
 	size := d.src.size
-	if _, err := w.read(lentFile{d.src.file, io.NewSectionReader(lockedReader{&d.src}, 0, size)}, size); err != nil {
+	if _, err := w.read(lentFile{d.src.file, io.NewSectionReader(lockedReader{&d.src}, 0, size)}, size, nil); err != nil {
 		return nil, disk.Fault("read", d.path, err)
 	}
 	if w.tail.size < size {
@@ -110,7 +110,7 @@ func (f *indexFacts) describes(w *Document) bool {
 		want.spine, want.outlined = nil, nil // they are not used
 	}
 	got := &indexFacts{
-		slots: w.Len(), sums: w.sums, lines: w.tail.lines, values: int(w.values), budget: w.tail.budget,
+		slots: w.Len(), sums: w.sums, end: endSumOf(w.end), lines: w.tail.lines, values: int(w.values), budget: w.tail.budget,
 		headerRaw: w.header.Raw, headerAt: w.headerAt, hasSlot: w.hasSlot, title: w.title, named: w.named, piName: w.piName, marks: w.marks,
 		names: w.tree.names.texts, odd: oddNames{w.tree.oddTypes, w.tree.oddRoles}, twice: w.tree.twice,
 		problems: w.scanned.problems, found: w.scanned.found, tally: w.tally.counts, dialect: f.dialect,

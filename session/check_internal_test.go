@@ -117,7 +117,7 @@ func TestACheckDoesNotBelieveAnIndexFile(t *testing.T) {
 				d.sums = filesums.Of(d.src.mem, d.headerAt.end)
 				d.takeStamp(time.Now().Add(time.Minute))
 				lie(d)
-				require.NoError(t, d.writeIndex(x.store.indexAt(x.path)))
+				require.NoError(t, d.writeIndex(x.store.indexAt(x.path), true))
 				require.NoError(t, d.Close())
 				x.checked()
 				_, err = os.Stat(x.file(baseEnd))
@@ -136,7 +136,7 @@ func wellFormed(d Dialect) []byte {
 		if line := m.line(); strings.HasPrefix(line, `{"type"`) && strings.HasSuffix(line, "}") && !bytes.Contains([]byte(line), []byte(`"gone"`)) {
 			content = append(content, line+"\n"...)
 		} else {
-			m.ids = m.ids[:len(m.ids)-1]
+			m.random().IDs = m.random().IDs[:len(m.random().IDs)-1]
 		}
 	}
 	return append(content, "garbage\n"...)

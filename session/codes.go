@@ -36,7 +36,7 @@ var typeCodes = newCodes(
 	typeCredentialPin, TypeSession,
 )
 
-var messageCode = typeCodes.code(TypeMessage)
+var messageCode, labelCode = typeCodes.code(TypeMessage), typeCodes.code(TypeLabel)
 
 var roleCodes = newCodes("toolResult", "assistant", "user", "system", "developer", "bashExecution", "pythonExecution",
 	"custom", "fileMention")

@@ -406,16 +406,18 @@ func (d *Document) entryOf(i int, line []byte) Entry {
 }
 
 // raw returns the line of entry i in the current format.
-func (d *Document) raw(i int) ([]byte, error) {
-	if line := d.tree.mem(i); line != nil {
-		return line, nil
+func (d *Document) raw(i int) ([]byte, error) { return d.rawOf(i, d.tree.slots.at(i)) }
+
+// rawOf is raw for an entry whose slot is s.
+func (d *Document) rawOf(i int, s *slot) ([]byte, error) {
+	if s.has&slotMem != 0 {
+		return d.tree.mem(i), nil
 	}
-	at := d.tree.span(i)
-	raw, err := d.src.read(at.off, int(at.end-at.off))
+	raw, err := d.src.read(s.off, int(s.n))
 	if err != nil {
 		return nil, disk.Fault("read", d.path, err)
 	}
-	if err := d.check(i, raw); err != nil {
+	if err := d.confirm(i, raw); err != nil {
 		return nil, err
 	}
 	return d.current(i, raw), nil

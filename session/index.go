@@ -109,9 +109,12 @@ func (x *index) id(i int) string { return x.names.text(x.slots.at(i).idKey()) }
 func (x *index) parentID(i int) string { return x.names.text(x.slots.at(i).parentKey()) }
 
 // typ returns the type of entry i.
-func (x *index) typ(i int) Type {
-	if c := x.slots.at(i).typ; c != otherCode {
-		return typeCodes[c]
+func (x *index) typ(i int) Type { return x.typOf(i, x.slots.at(i)) }
+
+// typOf returns the type of entry i, whose slot is s.
+func (x *index) typOf(i int, s *slot) Type {
+	if s.typ != otherCode {
+		return typeCodes[s.typ]
 	}
 	return x.oddTypes[int32(i)]
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -72,7 +73,50 @@ func viewOf(t *testing.T, d *Document, leaf Leaf) map[string]any {
 		ords = append(ords, d.tree.slots.at(i).ord)
 	}
 	view["lines"], view["ords"] = lines, ords
+	view["recent"] = recentOf(t, d, leaf)
 	return view
+}
+
+// recentOf is what the callers of [Document.Recent] look for.
+func recentOf(t *testing.T, d *Document, leaf Leaf) map[string][]int {
+	t.Helper()
+	path, _ := d.tree.path(d.tree.resolve(leaf))
+	found, last := map[string][]int{}, len(path)
+	newest := func(of string, i int) {
+		if found[of] == nil {
+			found[of] = []int{i}
+		}
+	}
+	for i, typ := range d.Recent(leaf) {
+		require.Equal(t, d.tree.typ(i), typ)
+		at := slices.Index(path[:last], i)
+		require.GreaterOrEqual(t, at, 0, "each entry of the path once, the newest first")
+		last = at
+		e, err := d.Entry(i)
+		require.NoError(t, err)
+		switch typ {
+		case TypeModeChange:
+			found["modes"] = append(found["modes"], i)
+		case typeServiceTier, TypeSessionInit, TypeCompaction:
+			newest(string(typ), i)
+		case TypeModelChange:
+			if m := e.AsModelChange(); m.Model != "" {
+				newest("model of "+m.Role, i)
+			}
+		case TypeCustomMessage:
+			if e.AsCustom().CustomType == injectionType {
+				found["rules"] = append(found["rules"], i)
+			}
+		case TypeMessage:
+			switch role := d.tree.role(i); role {
+			case "system":
+				found["systems"] = append(found["systems"], i)
+			case "user", "assistant":
+				newest(role, i)
+			}
+		}
+	}
+	return found
 }
 
 // damage changes a file at random.

@@ -262,14 +262,6 @@ func logView(t *testing.T, l *Log) map[string]any {
 		delete(view, name)
 	}
 	view["leaf"], view["foreign"] = l.leaf, l.foreign
-	var recent []int
-	for i, typ := range l.doc.Recent(atPlace(l.leaf)) {
-		require.Equal(t, l.doc.tree.typ(i), typ)
-		if typ == TypeModeChange || typ == TypeModelChange || typ == typeServiceTier {
-			recent = append(recent, i)
-		}
-	}
-	view["recent"] = recent
 	return view
 }
 

@@ -285,9 +285,9 @@ func (r *indexReader) compare(d *Document) error {
 	return err
 }
 
-// check fails if line, which was read as that of entry i, is not that entry. It looks while the bytes of the file
+// confirm fails if line, which was read as that of entry i, is not that entry. It looks while the bytes of the file
 // are still compared with the index that says where the line is.
-func (d *Document) check(i int, line []byte) error {
+func (d *Document) confirm(i int, line []byte) error {
 	if d.comparing == nil {
 		return nil
 	}
@@ -337,7 +337,7 @@ func (r *indexReader) takeIndex(d *Document) error {
 	}
 	t.slots = slots{pages: make([][]slot, len(facts.starts)), n: facts.base, lazy: pages}
 	t.base = &idBase{
-		pages: pages, slots: &t.slots, cells: facts.cells, multiplier: facts.factor,
+		pages: pages, slots: &t.slots, cells: facts.cells, multiplier: facts.factor, named: len(facts.names) > 0,
 		got: make([]atomic.Pointer[[]byte], (facts.cells*cellSize+idBlock-1)/idBlock),
 	}
 	if facts.base&(pageLen()-1) != 0 { // the last page grows

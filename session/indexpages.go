@@ -70,16 +70,43 @@ func (l *lazyPages) page(n int) []slot {
 // len returns the number of slots of a page.
 func (l *lazyPages) len(n int) int { return min(pageLen(), l.n-n*pageLen()) }
 
-func (l *lazyPages) read(n int) ([]slot, error) {
-	b, err := l.file.Block(pageSection, n)
-	if err != nil {
-		return nil, err
+// block calls f with the encoded slots of a page, which are valid during the call.
+func (l *lazyPages) block(n int, f func(b []byte)) error {
+	buf, _ := pageBuffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
 	}
-	page := make([]slot, len(b)/slotSize, pageLen())
-	for i := range page {
-		page[i] = getSlot(b[i*slotSize:])
+	defer pageBuffers.Put(buf)
+	b, err := l.file.BlockInto(pageSection, n, *buf)
+	if err == nil {
+		*buf = b
+		f(b)
 	}
-	return page, nil
+	return err
+}
+
+// pageBuffers are buffers for encoded pages, so that reading many pages does not leave as much garbage.
+var pageBuffers sync.Pool
+
+func (l *lazyPages) read(n int) (page []slot, err error) {
+	err = l.block(n, func(b []byte) { page = decodePage(b, make([]slot, 0, pageLen())) })
+	return page, err
+}
+
+// decodePage appends the slots of an encoded page.
+func decodePage(b []byte, page []slot) []slot {
+	for ; len(b) > 0; b = b[slotSize:] {
+		page = append(page, getSlot(b))
+	}
+	return page
+}
+
+// seen returns a page that is in memory, else nil.
+func (l *lazyPages) seen(n int) []slot {
+	if p := l.got[n].Load(); p != nil {
+		return *p
+	}
+	return nil
 }
 
 // errNotThePage means that a page made of the session file is not the one that the index had.
@@ -157,6 +184,7 @@ type idBase struct {
 	slots      *slots
 	cells      int // a power of two of them
 	multiplier uint64
+	named      bool // some ids are not of eight hex digits
 	got        []atomic.Pointer[[]byte]
 
 	once    sync.Once
@@ -181,12 +209,20 @@ func (t *idBase) find(k idKey) (place int, ok bool) {
 		if c.place == 0 {
 			return 0, false
 		}
-		if c.value == k.value && t.slots.at(int(c.place)-1).idKind == k.kind {
+		if c.value == k.value && t.kind(int(c.place)-1) == k.kind {
 			return int(c.place) - 1, true
 		}
 		at = (at + 1) & mask
 	}
 	return 0, false
+}
+
+// kind returns the kind of an entry's id, without the entry's page if all are of the common one.
+func (t *idBase) kind(place int) idKind {
+	if !t.named {
+		return hexID
+	}
+	return t.slots.at(place).idKind
 }
 
 func (t *idBase) cell(at uint32) (idCell, error) {

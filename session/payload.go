@@ -53,7 +53,7 @@ func (r *lineReader) line(list []int) ([]byte, error) {
 		}
 	}
 	from, to := at.off-r.at.off, at.end-r.at.off
-	if err := d.check(i, r.block[from:to:to]); err != nil {
+	if err := d.confirm(i, r.block[from:to:to]); err != nil {
 		return nil, err
 	}
 	return d.current(i, r.block[from:to:to]), nil

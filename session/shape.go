@@ -31,24 +31,49 @@ func (d *Document) plainShape(n int) (shape []int32, ok bool) {
 		return nil, false
 	}
 	shape = make([]int32, n)
-	var hidden []int32 // those seen so far
-	for i := range n {
-		p := t.parentOf(i)
+	hidden := make([]uint64, n/64+1) // a bit for each entry; their pages need not be in memory
+	var ids [nearby]idKey            // of the entries before, by the end of their places
+	for i, s := range t.slots.each(n) {
+		p := t.parentNear(i, s, &ids)
+		ids[i%nearby] = s.idKey()
 		if p >= n {
 			p = -1 // it was added later
 		}
 		if p >= i {
 			return nil, false
 		}
-		if p >= 0 && t.hidden(p) {
+		if p >= 0 && hidden[p/64]>>(p%64)&1 > 0 {
 			p = int(shape[p])
 		}
-		if shape[i] = int32(p); t.hidden(i) {
-			hidden = append(hidden, int32(i))
+		if shape[i] = int32(p); s.has&slotHidden != 0 {
+			hidden[i/64] |= 1 << (i % 64)
 		}
 	}
-	for _, i := range hidden {
-		shape[i] = NotInTree
+	for i := range shape {
+		if hidden[i/64]>>(i%64)&1 > 0 {
+			shape[i] = NotInTree
+		}
 	}
 	return shape, true
+}
+
+// parentNear is [index.parentOf] for a slot before which the ids of the nearest entries are known, in a document in which
+// no id is used twice.
+func (x *index) parentNear(i int, s *slot, ids *[nearby]idKey) int {
+	if s.parentKind == noID || s.ownParent() {
+		return -1
+	}
+	near := 1
+	if x.base != nil {
+		near = nearby
+	}
+	for j := i - 1; j >= max(0, i-near); j-- {
+		if ids[j%nearby] == s.parentKey() {
+			return j
+		}
+	}
+	if p, ok := x.findKey(s.parentKey()); ok {
+		return p
+	}
+	return -1
 }

@@ -1,5 +1,7 @@
 package session
 
+import "iter"
+
 // slot is the form in which the index keeps a record: 32 bytes without pointers, because a
 // file has hundreds of thousands of entries and the garbage collector need not scan them.
 // Texts are numbers (see idKey, typeCodes); rare fields are in separate maps.
@@ -108,10 +110,62 @@ func (l *slots) upTo(n int) slots {
 }
 
 func (l *slots) any(is func(*slot) bool) bool {
-	for i := range l.n {
-		if is(l.at(i)) {
+	for _, s := range l.each(l.n) {
+		if is(s) {
 			return true
 		}
 	}
 	return false
+}
+
+// each yields the first n slots. Pages that are not in memory are not kept there, so that a walk over all entries needs
+// the memory of one page. A slot must not be changed, and is valid until the next one is requested.
+func (l *slots) each(n int) iter.Seq2[int, *slot] {
+	return func(yield func(int, *slot) bool) {
+		var buf []slot
+		for from := 0; from < n; from += pageLen() {
+			var page []slot
+			page, buf = l.borrow(from>>(pageBits&31), buf)
+			for i := range page[:min(len(page), n-from)] {
+				if !yield(from+i, &page[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// peek returns a slot. Its page is not kept in memory.
+func (l *slots) peek(i int) (s slot) {
+	n := i >> (pageBits & 31)
+	if l.held(n) != nil {
+		return *l.at(i)
+	}
+	at := (i & (pageLen() - 1)) * slotSize
+	if l.lazy.block(n, func(b []byte) { s = getSlot(b[at:]) }) != nil {
+		return *l.at(i) // which makes a damaged page again
+	}
+	return s
+}
+
+// held returns a page that is in memory, else nil.
+func (l *slots) held(n int) []slot {
+	if p := l.pages[n]; p != nil {
+		return p
+	}
+	return l.lazy.seen(n)
+}
+
+// borrow returns a page: the one in memory, or else one that is read into buf. The memory for the next call is buf again.
+func (l *slots) borrow(n int, buf []slot) (page, next []slot) {
+	if p := l.held(n); p != nil {
+		return p, buf
+	}
+	if buf == nil {
+		buf = make([]slot, 0, pageLen())
+	}
+	if l.lazy.block(n, func(b []byte) { buf = decodePage(b, buf[:0]) }) != nil {
+		return l.page(n), buf // which makes a damaged page again
+	}
+	return buf, buf
 }

@@ -42,7 +42,7 @@ func (d *Document) spineAt(leaf int) (s *spine, ok bool) {
 	if s != nil && s.leaf == leaf {
 		return s, true
 	}
-	next, ok := d.climb(s, leaf)
+	next, ok := d.carry(s, leaf)
 	if !ok {
 		next, ok = d.makeSpine(leaf)
 	}
@@ -52,28 +52,58 @@ func (d *Document) spineAt(leaf int) (s *spine, ok bool) {
 	return next, ok
 }
 
-// climb carries a spine on to a leaf below its own in the tree. ok is false if the leaf is not near there.
-func (d *Document) climb(s *spine, leaf int) (next *spine, ok bool) {
+// carry carries a spine on to a leaf below its own in the tree. ok is false if the leaf is not near there, or if what
+// a compaction keeps is not known from the spine.
+func (d *Document) carry(s *spine, leaf int) (next *spine, ok bool) {
 	if s == nil {
 		return nil, false
 	}
-	var more []int
-	for i := leaf; i != s.leaf; i = d.tree.parentOf(i) {
-		if i < s.leaf || len(more) == maxClimb {
-			return nil, false
-		}
-		switch d.tree.typ(i) {
-		case TypeCompaction, typeResetBoundary: // it changes from
-			return nil, false
-		}
-		more = append(more, i)
+	more, same, ok := d.climb(s.leaf, leaf)
+	if !ok {
+		return nil, false
 	}
 	next = new(*s)
 	next.leaf, next.roles = leaf, maps.Clone(s.roles)
-	for _, i := range slices.Backward(more) {
+	for _, i := range more {
 		next.count(d, i)
 	}
-	return next, true
+	if same {
+		return next, true
+	}
+	path := s.upTo(d, s.leaf)
+	path = append(path, more...)
+	return next, slices.IsSorted(path) && d.divide(next, path, s)
+}
+
+// climb returns the entries between one and another below it in the tree, in their order. same reports that none of them
+// changes where the messages of a context begin.
+func (d *Document) climb(from, leaf int) (more []int, same, ok bool) {
+	same = true
+	for i := leaf; i != from; i = d.tree.parentOf(i) {
+		if i < from || len(more) == maxClimb {
+			return nil, false, false
+		}
+		typ := d.tree.typ(i)
+		same = same && typ != TypeCompaction && typ != typeResetBoundary
+		more = append(more, i)
+	}
+	slices.Reverse(more)
+	return more, same, true
+}
+
+// upTo returns the sparse entries, and all from the rest of the path to a leaf.
+func (s *spine) upTo(d *Document, leaf int) (path []int) {
+	for i := leaf; ; i = d.tree.parentOf(i) {
+		path = append(path, i)
+		if i == s.from {
+			break
+		}
+	}
+	for _, i := range slices.Backward(s.sparse) {
+		path = append(path, i)
+	}
+	slices.Reverse(path)
+	return path
 }
 
 func (s *spine) count(d *Document, i int) {
@@ -104,66 +134,114 @@ func (d *Document) makeSpine(leaf int) (s *spine, ok bool) {
 	}
 	s = d.counted(path)
 	s.leaf = leaf
+	return s, d.divide(s, path, nil)
+}
+
+// divide sets which entries of a path a context depends on. If there is an earlier spine, the path is one that it led to, and
+// begins with its sparse entries. It reports false if an entry can't be read, or if the earlier spine doesn't have everything
+// that the context depends on.
+func (d *Document) divide(s *spine, path []int, earlier *spine) bool {
+	var sparse int
+	var before []int
+	if earlier != nil {
+		sparse = len(earlier.sparse)
+		for _, m := range earlier.marks {
+			before = append(before, m.at)
+		}
+	}
 	b := newContextBuilder(d, nil)
-	state, ok := d.lastOf(b.stateEntries(path))
+	state, models, ok := d.lastOf(b.stateEntries(path))
 	if !ok {
-		return nil, false
+		return false
 	}
-	from, ok := b.keptFrom(path)
+	from, ok := b.keptFrom(path, sparse, earlier != nil)
 	if !ok {
-		return nil, false
+		return false
 	}
-	s.from = path[from]
 	keep, ok := b.sparse(path, from)
 	if !ok {
-		return nil, false
+		return false
 	}
 	for _, i := range state {
 		keep[i] = true
 	}
+	s.from, s.sparse = path[from], nil
 	for _, i := range path[:from] {
 		if keep[i] {
 			s.sparse = append(s.sparse, i)
 		}
 	}
-	s.marks = d.marked(path[:from])
-	return s, true
+	s.marks, ok = d.marked(append(before, path[sparse:from]...), models)
+	return ok
 }
 
-// marked returns those of the entries that set a mode, a model or a service tier, and the newest prompt and
-// answer.
-func (d *Document) marked(path []int) (marks []mark) {
-	seen := map[string]bool{}
+// injectionType is the type of the custom messages that bring rules to the model.
+const injectionType = "ttsr-injection"
+
+// marked returns the entries that [Document.Recent] yields before the rest of the path. models are the known
+// model changes. ok is false if an entry can't be read.
+func (d *Document) marked(path []int, models map[int]ModelChange) (marks []mark, ok bool) {
+	seen := map[string]bool{} // roles of messages and of models, and types
+	newest := func(of string) bool {
+		old := seen[of]
+		seen[of] = true
+		return !old
+	}
 	for _, i := range slices.Backward(path) {
-		switch typ := d.tree.typ(i); typ {
-		case TypeModeChange, TypeModelChange, typeServiceTier:
-			marks = append(marks, mark{i, typ})
-		case TypeMessage:
-			if role := d.tree.role(i); (role == "user" || role == "assistant") && !seen[role] {
-				seen[role] = true
-				marks = append(marks, mark{i, typ})
+		typ, keep := d.tree.typ(i), false
+		switch typ {
+		case TypeModeChange:
+			keep = true
+		case typeServiceTier, TypeSessionInit, TypeCompaction:
+			keep = newest("type " + string(typ))
+		case TypeModelChange:
+			m, known := models[i]
+			if !known {
+				e, err := d.Entry(i)
+				if err != nil {
+					return nil, false
+				}
+				m = e.AsModelChange()
 			}
+			keep = m.Model != "" && newest("model "+m.Role)
+		case TypeCustomMessage:
+			e, err := d.Entry(i)
+			if err != nil {
+				return nil, false
+			}
+			name, _ := rawjson.GetString(e.Raw, "customType")
+			keep = name == injectionType
+		case TypeMessage:
+			role := d.tree.role(i)
+			keep = role == "system" || (role == "user" || role == "assistant") && newest(role)
+		}
+		if keep {
+			marks = append(marks, mark{i, typ})
 		}
 	}
 	slices.Reverse(marks)
-	return marks
+	return marks, true
 }
 
 // Recent yields the indexes and types of the entries on the path to leaf, the newest first. Before the part of a long
-// conversation that its context shows, it yields only those that set a mode, a model or a service tier, and the
-// newest prompt and answer. The rules for concurrent use are those of [BuildContext].
+// conversation that its context shows, it yields only those that set a mode, bring rules to the model or are a system
+// message; the newest that sets the model of each role; and the newest service tier, session_init, compaction, prompt and
+// answer. So it costs what the context has, not what the session has. The rules for concurrent use are those of [BuildContext].
 func (d *Document) Recent(leaf Leaf) iter.Seq2[int, Type] {
 	return func(yield func(int, Type) bool) {
 		at := d.tree.resolve(leaf)
 		s, short := d.spineAt(at)
-		for n := 0; at >= 0 && n < d.Len(); n++ {
-			if !yield(at, d.tree.typ(at)) {
+		end := -1
+		if short {
+			end = s.from
+		}
+		for i := range d.tree.upward(at) {
+			if !yield(i, d.tree.typ(i)) {
 				return
 			}
-			if short && at == s.from {
+			if i == end {
 				break
 			}
-			at = d.tree.parentOf(at)
 		}
 		if !short {
 			return
@@ -177,17 +255,19 @@ func (d *Document) Recent(leaf Leaf) iter.Seq2[int, Type] {
 }
 
 // lastOf leaves out of the entries that set state those that a later one overrides: of model changes the last
-// of each role counts, of answers the last.
-func (d *Document) lastOf(state []int) (last []int, ok bool) {
+// of each role counts, of answers the last. models are all model changes among them.
+func (d *Document) lastOf(state []int) (last []int, models map[int]ModelChange, ok bool) {
 	roles, answered := map[string]bool{}, false
+	models = map[int]ModelChange{}
 	for _, i := range slices.Backward(state) {
 		switch d.tree.typ(i) {
 		case TypeModelChange:
 			e, err := d.Entry(i)
 			if err != nil {
-				return nil, false
+				return nil, nil, false
 			}
 			m := e.AsModelChange()
+			models[i] = m
 			if m.Model == "" || roles[m.Role] {
 				continue
 			}
@@ -201,16 +281,17 @@ func (d *Document) lastOf(state []int) (last []int, ok bool) {
 		last = append(last, i)
 	}
 	slices.Reverse(last)
-	return last, true
+	return last, models, true
 }
 
-// keptFrom returns the position on the path at which the messages of a context begin at the earliest.
-func (b *contextBuilder) keptFrom(path []int) (pos int, ok bool) {
+// keptFrom returns the position on the path at which the messages of a context begin at the earliest. ok is false if it is
+// not known, because it may be before the entries of the path, or among the sparse ones at its beginning.
+func (b *contextBuilder) keptFrom(path []int, sparse int, carried bool) (pos int, ok bool) {
 	if b.doc.dialect == Omp && b.reset > b.compaction { // the other programs ignore a reset
-		return b.reset, true
+		return b.reset, b.reset >= sparse
 	}
 	if b.compaction < 0 {
-		return 0, true
+		return 0, sparse == 0
 	}
 	e, err := b.doc.Entry(path[b.compaction])
 	if err != nil {
@@ -219,11 +300,18 @@ func (b *contextBuilder) keptFrom(path []int) (pos int, ok bool) {
 	pos = b.compaction
 	for _, name := range []string{"firstKeptEntryId", "providerReplayThroughEntryId"} {
 		id, _ := rawjson.GetString(e.Raw, name)
-		if at := b.beforeCompaction(path, id); id != "" && at >= 0 {
+		if id == "" {
+			continue
+		}
+		at := b.beforeCompaction(path, id)
+		if carried && at < sparse {
+			return 0, false
+		}
+		if at >= 0 {
 			pos = min(pos, at)
 		}
 	}
-	return pos, true
+	return pos, pos >= sparse
 }
 
 // sparse returns the entries of path[:from] that omp's rules look for beyond the state: the last reset
@@ -255,17 +343,7 @@ func (d *Document) spinePath(leaf int) (path []int, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	for i := leaf; ; i = d.tree.parentOf(i) {
-		path = append(path, i)
-		if i == s.from {
-			break
-		}
-	}
-	for _, i := range slices.Backward(s.sparse) {
-		path = append(path, i)
-	}
-	slices.Reverse(path)
-	return path, true
+	return s.upTo(d, leaf), true
 }
 
 // PathCounts returns the number of messages on the path to leaf by role, and the index of the first one of the

@@ -39,9 +39,10 @@ func (d *Document) Stamp(n, settled int) (stamp uint32, settledThen int) {
 	}
 	put(int64(n), int64(settled))
 	look := func(i int) {
-		text(d.tree.id(i))
-		text(d.tree.parentID(i))
-		text(string(d.tree.typ(i)))
+		s := d.tree.slots.peek(i) // most pages are needed for this only
+		text(d.tree.names.text(s.idKey()))
+		text(d.tree.names.text(s.parentKey()))
+		text(string(d.tree.typOf(i, &s)))
 	}
 	for k := range min(n, stampSpread) {
 		look(k * (n - 1) / max(min(n, stampSpread)-1, 1))
@@ -51,7 +52,7 @@ func (d *Document) Stamp(n, settled int) (stamp uint32, settledThen int) {
 	}
 	if settled > 0 {
 		// Relative to the first entry, because a title in front of it may change its length.
-		put(d.tree.span(settled-1).end - d.tree.span(0).off)
+		put(d.tree.span(settled-1).end - d.tree.slots.peek(0).off)
 	}
 	return sum.Sum32(), settled
 }

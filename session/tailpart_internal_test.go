@@ -83,19 +83,20 @@ func TestAPartOfAContextIsThatOfTheWholeFile(t *testing.T) {
 		content.WriteString(m.head())
 		if m.d == Pi { // the mark by which the dialect is recognized
 			content.WriteString(`{"type":"model_change","id":"0000aaaa","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","provider":"p","modelId":"m"}` + "\n")
-			m.ids = append(m.ids, "0000aaaa")
+			m.random().IDs = append(m.random().IDs, "0000aaaa")
 		}
 		clean := r.IntN(3) > 0
 		for range 5 + r.IntN(90) {
 			line := m.line()
 			if clean && !strings.HasPrefix(line, `{"type":`) {
-				m.ids = m.ids[:len(m.ids)-1]
+				m.random().IDs = m.random().IDs[:len(m.random().IDs)-1]
 				continue
 			}
 			content.WriteString(line + "\n")
 		}
 		if r.IntN(6) == 0 {
-			content.WriteString(m.line()[:r.IntN(9)])
+			line := m.line()
+			content.WriteString(line[:min(r.IntN(9), len(line))])
 		}
 		fs := afero.NewMemMapFs()
 		require.NoError(t, afero.WriteFile(fs, "/s.jsonl", content.Bytes(), 0o600))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -26,6 +27,30 @@ func (t *tree) path(leaf int) (path []int, cycle bool) {
 	}
 	slices.Reverse(path)
 	return path, cycle
+}
+
+// upward yields an entry and those above it, each once. It needs memory only where a parent comes behind its child.
+func (t *tree) upward(leaf int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		var seen []bool // once the parents may form a cycle
+		for i := leaf; i >= 0 && (seen == nil || !seen[i]); {
+			if seen != nil {
+				seen[i] = true
+			}
+			if !yield(i) {
+				return
+			}
+			parent := t.parentOf(i)
+			if parent > i && seen == nil {
+				seen = make([]bool, t.len())
+				for j := leaf; j != i; j = t.parentOf(j) {
+					seen[j] = true
+				}
+				seen[i] = true
+			}
+			i = parent
+		}
+	}
 }
 
 // newestBelow returns the newest of the entries from index from on that descend from the
@@ -112,15 +137,15 @@ func (d *Document) Parent(i int) int { return d.tree.parentOf(i) }
 // counts; an empty one clears the label.
 func (d *Document) Labels() (map[string]string, error) {
 	labels := map[string]string{}
-	for i := range d.Len() {
-		if d.tree.typ(i) != TypeLabel {
+	for i, s := range d.tree.slots.each(d.Len()) {
+		if s.typ != labelCode {
 			continue
 		}
-		e, err := d.Entry(i)
+		line, err := d.rawOf(i, s)
 		if err != nil {
 			return nil, err
 		}
-		if l := e.AsLabel(); l.Text == "" {
+		if l := (Entry{Type: TypeLabel, Raw: line}).AsLabel(); l.Text == "" {
 			delete(labels, l.TargetID)
 		} else {
 			labels[l.TargetID] = l.Text

@@ -44,15 +44,20 @@ type Setup struct {
 // Of returns the setup of the conversation up to leaf: that of its newest session_init entry, or in a
 // session of pi that of its system messages.
 func Of(d *session.Document, leaf session.Leaf) (Setup, error) {
-	path := d.PathTo(leaf)
-	for _, i := range slices.Backward(path) {
-		if d.Type(i) == session.TypeSessionInit {
+	pi := d.Dialect() == session.Pi
+	var systems []int
+	for i, typ := range d.Recent(leaf) {
+		switch {
+		case typ == session.TypeSessionInit:
 			e, err := d.Entry(i)
 			return fromInit(e.Raw), err
+		case pi && typ == session.TypeMessage && d.Role(i) == "system":
+			systems = append(systems, i)
 		}
 	}
-	if d.Dialect() == session.Pi {
-		return fromSystemMessages(d, path)
+	if pi {
+		slices.Reverse(systems)
+		return fromSystemMessages(d, systems)
 	}
 	return Setup{Agent: MainAgent}, nil
 }
@@ -78,14 +83,11 @@ func fromInit(raw []byte) Setup {
 	return s
 }
 
-// fromSystemMessages replays the tools that pi's system messages add and remove. pi offers few tools
+// fromSystemMessages replays the tools that pi's system messages, the oldest first, add and remove. pi offers few tools
 // for reading, and a user who turns a tool off means those that change something: the others stay.
-func fromSystemMessages(d *session.Document, path []int) (Setup, error) {
+func fromSystemMessages(d *session.Document, systems []int) (Setup, error) {
 	s := Setup{Agent: MainAgent, readers: true}
-	for _, i := range path {
-		if d.Role(i) != "system" {
-			continue
-		}
+	for _, i := range systems {
 		e, err := d.Entry(i)
 		if err != nil {
 			return Setup{}, err

@@ -98,9 +98,13 @@ func (m *Random) setting(head func(typ string) string) string {
 	case 7:
 		return head("mcp_tool_selection") + fmt.Sprintf(`,"selectedToolNames":["t%d"]}`, r.IntN(6))
 	case 8:
+		if r.IntN(3) == 0 {
+			return head("session_init") + fmt.Sprintf(`,"systemPrompt":"p%d","tools":["read"]}`, m.N)
+		}
 		return head("branch_summary") + fmt.Sprintf(`,"summary":"b%d","fromId":"x"}`, m.N)
 	case 9:
-		return head("custom_message") + fmt.Sprintf(`,"customType":"c","content":"hi %d","display":true}`, m.N)
+		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`,
+			[]string{"c", "ttsr-injection"}[r.IntN(2)], m.N, m.N)
 	case 10:
 		return head("session_info") + fmt.Sprintf(`,"name":"title %d"}`, m.N)
 	case 11:
@@ -137,6 +141,9 @@ func (m *Random) extra() string {
 
 func (m *Random) message(head func(typ string) string) string {
 	r := m.Rand
+	if r.IntN(30) == 0 {
+		return head("message") + fmt.Sprintf(`,"message":{"role":"system","toolsAdded":[{"name":"t%d"}],"timestamp":%d}}`, m.N, m.N)
+	}
 	switch r.IntN(3) {
 	case 0:
 		return head("message") + fmt.Sprintf(`,"message":{"role":"user","content":[{"type":"text","text":"say %d"}],"timestamp":%d}}`, m.N, m.N)

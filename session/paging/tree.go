@@ -179,6 +179,9 @@ func appendBackward(stack, list []int32) []int32 {
 
 // Labels returns the label of every entry that has one. The last label entry for a target counts; an empty one clears the label.
 func (t *Tree) Labels() (map[string]string, error) {
+	if t.cursor.Entries == t.doc.Len() {
+		return t.doc.Labels()
+	}
 	labels := map[string]string{}
 	for i := range t.cursor.Entries {
 		if t.doc.Type(i) != session.TypeLabel {

@@ -111,10 +111,18 @@ func (x *File) Size(section int) int64 { return x.sections[section].size }
 func (x *File) Sum(section, n int) uint32 { return x.sections[section].sums[n] }
 
 // Block reads a block. It fails if the block is not what was written.
-func (x *File) Block(section, n int) ([]byte, error) {
+func (x *File) Block(section, n int) ([]byte, error) { return x.BlockInto(section, n, nil) }
+
+// BlockInto reads a block into buf if that has room for it, else into new memory. It fails if the block is not what
+// was written.
+func (x *File) BlockInto(section, n int, buf []byte) ([]byte, error) {
 	s := &x.sections[section]
 	off := int64(n) * s.block
-	b := make([]byte, min(s.block, s.size-off))
+	size := min(s.block, s.size-off)
+	if int64(cap(buf)) < size {
+		buf = make([]byte, size)
+	}
+	b := buf[:size]
 	x.mu.Lock()
 	_, err := x.file.ReadAt(b, s.at+off)
 	x.mu.Unlock()
