@@ -19,6 +19,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/session/internal/indexfile"
 )
 
+// compareAll is [StoreConfig.CompareFirst] of the stores of tests.
+var compareAll int64
+
 // indexed is a session with its index files in a directory of a test.
 type indexed struct {
 	*testing.T
@@ -47,7 +50,7 @@ func newIndexed(t *testing.T, fs afero.Fs, d Dialect, n int) *indexed {
 
 // open returns a store over fs, whose clock is ahead, so that files have rested.
 func (x *indexed) open(fs afero.Fs) *Store {
-	return NewStore(StoreConfig{Fs: fs, IndexDir: filepath.Join(x.dir, "index"), Now: func() time.Time { return time.Now().Add(time.Minute) }})
+	return NewStore(StoreConfig{Fs: fs, IndexDir: filepath.Join(x.dir, "index"), CompareFirst: compareAll, Now: func() time.Time { return time.Now().Add(time.Minute) }})
 }
 
 // equal loads the session with a store, requires what a whole reading gives, and returns the closed document.

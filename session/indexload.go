@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -48,9 +49,8 @@ func (s *Store) indexAt(path string) indexPlace {
 // indexFrom is the size in bytes above which a session has an index file. Only tests change it.
 var indexFrom int64 = smallFile
 
-// compareFirst is how many bytes are compared with an index file before the session is used. Of a larger session, a few
-// places are, and a [Log] has the rest compared in the background. Only tests change it.
-var compareFirst int64 = 128 << 20
+// compareFirst is [StoreConfig.CompareFirst] by default.
+const compareFirst = 128 << 20
 
 // comparing says when the bytes of a changed session are compared with its index file.
 type comparing bool
@@ -130,11 +130,12 @@ func (s *Store) loadIndexed(r *indexReader, path string, dialect *Dialect) *Docu
 
 // reopened returns a function that opens the file of d again, to be read at the same time.
 func (d *Document) reopened(fsys afero.Fs) func() (filesums.File, error) {
+	path, was := d.path, d.info // which a Log changes
 	return func() (filesums.File, error) {
 		// Opening a named pipe would wait for a writer.
-		if info, err := fsys.Stat(d.path); err == nil && info.Mode().IsRegular() {
-			if f, err := fsys.Open(d.path); err == nil {
-				if info, err = f.Stat(); err == nil && disk.SameFile(info, d.info) {
+		if info, err := fsys.Stat(path); err == nil && info.Mode().IsRegular() {
+			if f, err := fsys.Open(path); err == nil {
+				if info, err = f.Stat(); err == nil && disk.SameFile(info, was) {
 					return f, nil
 				}
 				_ = f.Close() // it is another file
@@ -271,7 +272,7 @@ func (r *indexReader) compare(d *Document) error {
 	if r.trusted || unchanged(facts.stamp, d.stamp, facts.rested) {
 		return nil
 	}
-	if r.when == atOnce || facts.sums.Size <= compareFirst {
+	if r.when == atOnce || facts.sums.Size <= cmp.Or(r.store.CompareFirst, compareFirst) {
 		return facts.sums.Compare(d.reopened(r.store.Fs)).Err()
 	}
 	r.deferred = true

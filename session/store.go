@@ -39,6 +39,10 @@ type StoreConfig struct {
 	// file. "" keeps none. Its files are disposable.
 	IndexDir string
 
+	// CompareFirst is how many bytes of a session that changed are compared with its index before it is used. Of a larger
+	// one, a few places are, and a [Log] has the rest compared in the background. 0 means 128 MiB.
+	CompareFirst int64
+
 	// LockDir is where a server records which sessions it writes to. "" disables that.
 	LockDir string
 
