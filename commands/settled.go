@@ -12,13 +12,12 @@ type settler interface{ Settled(ctx context.Context) error }
 // settled waits until the session of a folder is read whole and may be changed. It fails if that session cannot be read, so
 // that a command for it never runs in the folder's previous session.
 func (env *Env) settled(ctx context.Context, live *agent.Session) error {
-	if r := live.Reading(); r != nil {
+	if live.Reading() != nil {
 		p := env.UI.Progress(ctx, "Reading the session")
-		err := r.Wait(ctx)
-		p.End("")
-		if err != nil {
-			return err
-		}
+		defer p.End("")
+	}
+	if err := live.Read(ctx); err != nil {
+		return err
 	}
 	if s, ok := any(live).(settler); ok {
 		return s.Settled(ctx)
