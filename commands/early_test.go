@@ -260,9 +260,9 @@ func TestALargeSessionIsShownBeforeItIsRead(t *testing.T) {
 				late := events.last(t)
 				raw, err := json.Marshal(late.State)
 				require.NoError(t, err)
-				var told map[string]any
-				require.NoError(t, json.Unmarshal(raw, &told))
-				require.Equal(t, whole, told)
+				var sent map[string]any
+				require.NoError(t, json.Unmarshal(raw, &sent))
+				require.Equal(t, whole, sent)
 				require.NotNil(t, late.Summary)
 
 				all := do(t, env, "xcsh.snapshot", nil)
@@ -273,8 +273,6 @@ func TestALargeSessionIsShownBeforeItIsRead(t *testing.T) {
 				var before map[string]any
 				require.NoError(t, json.Unmarshal(older.raw, &before))
 				require.Equal(t, messages[n-10:n-5], before["messages"], "a cursor of an early page counts later")
-				again := do(t, env, "xcsh.resume", args{"target": file1})
-				require.NotContains(t, again, "no")
 			})
 		}
 	}
@@ -395,7 +393,7 @@ func TestAFileChangesBetweenTheEarlyAndTheWholeReading(t *testing.T) {
 		lines  func(lines []string) []string
 		reload bool
 	}{
-		"appended":  {func(l []string) []string { return append(l, st.User("ffffffff", "b000003b", "more")) }, true},
+		"appended": {func(l []string) []string { return append(l, st.User("ffffffff", "b000003b", "more")) }, true},
 		"cut":      {func(l []string) []string { return append(l[:7:7], l[9:]...) }, true},
 		"behind the compaction": {func(l []string) []string {
 			l = slices.Clone(l)

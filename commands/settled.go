@@ -7,7 +7,9 @@ import (
 )
 
 // settler is implemented by live sessions that are shown before all that is known of their file has been checked.
-type settler interface{ Settled(ctx context.Context) error }
+type settler interface {
+	Settled(ctx context.Context) error
+}
 
 // settled waits until the session of a folder is read whole and may be changed. It fails if that session cannot be read, so
 // that a command for it never runs in the folder's previous session.
