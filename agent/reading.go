@@ -30,6 +30,7 @@ type Reading struct {
 	done chan struct{} // closed when the folder has it, or keeps its previous session
 
 	halted atomic.Pointer[error] // why the reading ends early
+	known  atomic.Bool           // nothing is pending any more, or nothing will be known
 	err    error                 // why the folder does not have it; set before done is closed
 }
 
@@ -41,11 +42,27 @@ func (s *Session) SwitchEarly(ctx context.Context, path string, late Late) (out 
 	return s.switchTo(ctx, path, &late)
 }
 
-// Reading returns the session that the folder is about to have, nil if there is none.
+// Reading returns the session that the folder is about to have, as long as parts of it are not known; nil if there is none.
 func (s *Session) Reading() *Reading {
+	if r := s.beingRead(); r != nil && !r.known.Load() {
+		return r
+	}
+	return nil
+}
+
+func (s *Session) beingRead() *Reading {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reading
+}
+
+// Read waits until the session that the folder is about to have, if any, is read and reported. It returns the error if it
+// cannot be read.
+func (s *Session) Read(ctx context.Context) error {
+	if r := s.beingRead(); r != nil {
+		return r.Wait(ctx)
+	}
+	return nil
 }
 
 // Wait waits until the session is read. It returns the error if that fails.
@@ -70,7 +87,7 @@ func (r *Reading) haltedBy() error {
 
 // abandon ends the reading of another session and waits for that.
 func (s *Session) abandon(ctx context.Context) error {
-	r := s.Reading()
+	r := s.beingRead()
 	if r == nil {
 		return nil
 	}
@@ -111,13 +128,16 @@ func (t *transition) readLater(ctx context.Context, v *early.View, steps []step,
 	t.publish(v.Header.ID, t.reason, t.old.Path())
 	ctx = context.WithoutCancel(ctx)
 	go func() {
-		defer close(r.done)
-		defer release()
+		defer func() {
+			s.mu.Lock()
+			s.reading = nil
+			s.mu.Unlock()
+			release()
+			close(r.done)
+		}()
 		r.err = safely(func() error { return runSteps(ctx, r.haltable(steps)) })
 		shown, shownErr := r.State()
-		s.mu.Lock()
-		s.reading = nil
-		s.mu.Unlock()
+		r.known.Store(true)
 		if r.err != nil {
 			t.reportUnread(r)
 			return

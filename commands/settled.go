@@ -18,13 +18,11 @@ func (env *Env) settled(ctx context.Context, live *agent.Session) error {
 
 // readWhole waits until a session that was shown early is read whole.
 func (env *Env) readWhole(ctx context.Context, live *agent.Session) error {
-	r := live.Reading()
-	if r == nil {
-		return nil
+	if live.Reading() != nil {
+		p := env.UI.Progress(ctx, "Reading the session")
+		defer p.End("")
 	}
-	p := env.UI.Progress(ctx, "Reading the session")
-	defer p.End("")
-	return r.Wait(ctx)
+	return live.Read(ctx)
 }
 
 // settle waits as settled does, for the folder that a call of a command is about; for all workspace folders if the user would

@@ -1,6 +1,9 @@
 package lsp_test
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -8,8 +11,10 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 func TestEventsOnTheWire(t *testing.T) {
@@ -26,6 +31,27 @@ func TestEventsOnTheWire(t *testing.T) {
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"s","seq":4,"reason":"tree"}`, string(ed.WaitNotification("xcsh/sessionChanged")))
 	f.live.emit(agent.SessionsChanged{Cwd: "/w"})
 	require.JSONEq(t, `{"cwd":"/w"}`, string(ed.WaitNotification("xcsh/sessionsChanged")))
+}
+
+func TestALateStateOnTheWire(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ed := f.start(t)
+	_, err := ed.Exec("test.echo", nil)
+	require.Nil(t, err)
+	f.live.emit(agent.SessionState{
+		Cwd: "/w", SessionID: "s", State: agent.State{Cwd: "/w", SessionID: "s", MessageCount: 2},
+		Summary: commands.Summary{Text: "<two> messages"}, Repairs: []session.Problem{},
+	})
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(ed.WaitNotification("xcsh/sessionState"), &got))
+	require.ElementsMatch(t, []string{"cwd", "sessionId", "state", "summary", "repairs", "pending"}, slices.Collect(maps.Keys(got)))
+	require.Equal(t, []any{}, got["pending"])
+	require.Equal(t, []any{}, got["repairs"])
+	state, ok := got["state"].(map[string]any)
+	require.True(t, ok)
+	require.InDelta(t, 2, state["messageCount"], 0)
+	require.NotContains(t, state, "pending")
 }
 
 // A large session is a message in every editor, also without a panel that shows events.

@@ -129,7 +129,7 @@ func (d *Document) read(f afero.File, size int64, halt func() error) (keep bool,
 		return true, d.readEnd()
 	}
 	content := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := content.ReadFrom(f); err != nil {
+	if _, err := content.ReadFrom(haltingReader{f, halt}); err != nil {
 		return false, err
 	}
 	d.src = source{mem: content.Bytes()}

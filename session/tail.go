@@ -25,7 +25,7 @@ const (
 
 	// partReach is the same for a part of a context, and stateReach how far the model and the thinking level are searched
 	// for beyond the first message. An uncompacted session of any size has its newest messages within them.
-	partReach  = 8 << 20
+	partReach  = 4 << 20
 	stateReach = 1 << 20
 
 	// headReach is how far, in bytes from the beginning, the header and the first entry

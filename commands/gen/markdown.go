@@ -55,6 +55,9 @@ func traits(s commands.Spec) string {
 			traits = append(traits, f.text)
 		}
 	}
+	if s.Early {
+		traits = append(traits, "does not wait for a [large session](protocol.md#large-sessions) to be read")
+	}
 	text := fmt.Sprintf("*%s", s.Title)
 	if len(traits) > 0 {
 		text += " — " + strings.Join(traits, ", ")
