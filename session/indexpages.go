@@ -75,6 +75,9 @@ func (l *lazyPages) read(n int) ([]slot, error) {
 	page := make([]slot, len(b)/slotSize, pageLen())
 	for i := range page {
 		page[i] = getSlot(b[i*slotSize:])
+		if !page[i].plausible(l.doc.indexed, len(l.doc.tree.names.texts)) {
+			return nil, indexfile.ErrDamaged
+		}
 	}
 	return page, nil
 }
@@ -145,6 +148,14 @@ func getSlot(b []byte) (s slot) {
 		id: binary.LittleEndian.Uint32(b[16:]), parent: binary.LittleEndian.Uint32(b[20:]),
 		idKind: idKind(b[24]), parentKind: idKind(b[25]), typ: b[26], role: b[27], has: slotFlags(b[28]) & slotHidden,
 	}
+}
+
+// plausible reports whether a slot can be that of an entry in a file of size bytes, with a number of unusual ids. A page
+// with any other has its checksum only if somebody made it.
+func (s *slot) plausible(size int64, names int) bool {
+	id := func(k idKey) bool { return k.kind <= namedID && (k.kind != namedID || int64(k.value) < int64(names)) }
+	return s.off >= 0 && s.n > 0 && s.off <= size-int64(s.n) && id(s.idKey()) && id(s.parentKey()) &&
+		(s.typ == otherCode || int(s.typ) < len(typeCodes)) && (s.role == otherCode || int(s.role) < len(roleCodes))
 }
 
 // idBase finds the ids of the entries that an index file holds, in a table in that file. A block of it is read

@@ -76,6 +76,9 @@ var pageBits = uint(12)
 
 func pageLen() int { return 1 << (pageBits & 31) }
 
+// pageSize is the size of a page in bytes.
+func pageSize() int64 { return int64(pageLen()) * slotSize }
+
 func (l *slots) at(i int) *slot { return &l.page(i >> (pageBits & 31))[i&(pageLen()-1)] }
 
 func (l *slots) page(n int) []slot {

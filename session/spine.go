@@ -256,6 +256,9 @@ func (d *Document) spinePath(leaf int) (path []int, ok bool) {
 		return nil, false
 	}
 	for i := leaf; ; i = d.tree.parentOf(i) {
+		if i < 0 || len(path) == d.Len() { // a page is lost, so that nothing can be read
+			return nil, false
+		}
 		path = append(path, i)
 		if i == s.from {
 			break
