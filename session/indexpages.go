@@ -183,7 +183,7 @@ func (t *idBase) find(k idKey) (place int, ok bool) {
 	at := home(k.value, t.multiplier, t.cells)
 	for range t.cells {
 		c, err := t.cell(at)
-		if err != nil || int(c.place) > t.pages.n {
+		if err != nil || c.place < 0 || int(c.place) > t.pages.n {
 			return t.rebuild().find(k, t.slots)
 		}
 		if c.place == 0 {
@@ -239,7 +239,7 @@ func (t *idBase) table() idTable {
 	all := idTable{cells: make([]idCell, t.cells), multiplier: t.multiplier}
 	for at := range all.cells {
 		c, err := t.cell(uint32(at))
-		if err != nil || t.rebuilt.Load() != nil || int(c.place) > t.pages.n {
+		if err != nil || t.rebuilt.Load() != nil || c.place < 0 || int(c.place) > t.pages.n {
 			return t.rebuild().clone()
 		}
 		if all.cells[at] = c; c.place != 0 {
