@@ -180,10 +180,16 @@ func TestAChangeFarFromTheEndIsFound(t *testing.T) {
 
 // writes are all ways to write to a session, or to show or choose something of it that is not its newest context.
 var writes = map[string]func(s *Store, l *Log, id string) error{
-	"Append":         func(_ *Store, l *Log, _ string) error { _, err := l.Append(DraftCustom("test", []byte(`{}`))); return err },
-	"AppendModel":    func(_ *Store, l *Log, _ string) error { _, err := l.AppendModel("p", "m", ""); return err },
-	"SetLabel":       func(_ *Store, l *Log, id string) error { _, err := l.SetLabel(id, "text"); return err },
-	"SetTitle":       func(_ *Store, l *Log, _ string) error { _, err := l.SetTitle(Title{Text: "New", Source: "user"}); return err },
+	"Append": func(_ *Store, l *Log, _ string) error {
+		_, err := l.Append(DraftCustom("test", []byte(`{}`)))
+		return err
+	},
+	"AppendModel": func(_ *Store, l *Log, _ string) error { _, err := l.AppendModel("p", "m", ""); return err },
+	"SetLabel":    func(_ *Store, l *Log, id string) error { _, err := l.SetLabel(id, "text"); return err },
+	"SetTitle": func(_ *Store, l *Log, _ string) error {
+		_, err := l.SetTitle(Title{Text: "New", Source: "user"})
+		return err
+	},
 	"SetDescription": func(_ *Store, l *Log, _ string) error { _, err := l.SetDescription("text"); return err },
 	"Branch":         func(_ *Store, l *Log, id string) error { return l.Branch(id) },
 	"Summary":        func(_ *Store, l *Log, id string) error { _, err := l.BranchWithSummary(id, "text"); return err },

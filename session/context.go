@@ -133,8 +133,12 @@ func (b *contextBuilder) emitAll(path []int) (err error) {
 // scanState collects the state (model, thinking level, mode and so on) from the entries of
 // the whole path, including those that a compaction hides.
 func (b *contextBuilder) scanState(path []int) error {
+	entries := b.stateEntries(path)
+	if err := b.doc.src.failed(); err != nil {
+		return err // the path may lack entries
+	}
 	r := lineReader{doc: b.doc, long: b.digestOfMessage}
-	return r.each(b.stateEntries(path), func(i int, raw []byte) error {
+	return r.each(entries, func(i int, raw []byte) error {
 		b.applyState(b.entry(i, raw))
 		return nil
 	})

@@ -489,35 +489,60 @@ func TestBothFilesChangeWhileADocumentIsOpen(t *testing.T) {
 		}
 	}
 	require.ErrorContains(t, err, "it was changed while it was open")
+	_, _, err = BuildContext(d, AtLast(), nil)
+	require.ErrorContains(t, err, "it was changed while it was open")
+	_, err = d.ContextState(atPlace(d.Len() / 2))
+	require.ErrorContains(t, err, "it was changed while it was open")
 	require.NoError(t, d.Close())
 	require.NoFileExists(t, x.file(baseEnd), "it is of no use")
 	x.equal(x.store)
 }
 
-// Many readers of one document need pages at the same time.
+// Many readers of one document need pages at the same time, of index files that may be damaged.
 func TestConcurrentPageFaults(t *testing.T) {
 	indexEverything(t)
-	x := newIndexed(t, afero.NewOsFs(), Xcsh, 500)
-	damage(t, rand.New(rand.NewPCG(1, 1)), x.file(baseEnd)) // or not; both must work
-	d, err := x.store.Load(x.path)
-	require.NoError(t, err)
-	var work sync.WaitGroup
-	for p := range 8 {
-		work.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(p), 5))
-			for range 300 {
-				i := r.IntN(d.Len())
-				if place, ok := d.tree.find(d.tree.id(i)); d.tree.id(i) != "" && (!ok || place != i) {
-					t.Errorf("entry %d is found at %d", i, place)
-				}
-				if _, err := d.ContextState(atPlace(i)); err != nil {
-					t.Error(err)
-				}
-			}
+	for seed := range uint64(6) {
+		x := newIndexed(t, afero.NewOsFs(), Dialect(seed%3), 300)
+		x.write(func(b []byte) []byte {
+			return append(b, `{"type":"label","id":"aaaaaaaa","parentId":null,"targetId":"x","label":"y"}`+"\n"...)
 		})
+		x.equal(x.store)
+		require.FileExists(t, x.file(extensionEnd))
+		want, err := load(x.fs, x.path, nil)
+		require.NoError(t, err)
+		shape := want.Shape(want.Len())
+		if r := rand.New(rand.NewPCG(seed, 1)); seed > 1 {
+			damage(t, r, x.file([]string{baseEnd, extensionEnd}[seed%2]))
+		}
+		d, err := x.store.Load(x.path)
+		require.NoError(t, err)
+		var work sync.WaitGroup
+		for p := range 8 {
+			work.Go(func() { readAtOnce(t, d, shape, rand.New(rand.NewPCG(uint64(p), 5))) })
+		}
+		work.Wait()
+		require.NoError(t, d.Close())
+		require.NoError(t, want.Close())
 	}
-	work.Wait()
-	require.NoError(t, d.Close())
+}
+
+// readAtOnce is one of several readers of a document.
+func readAtOnce(t *testing.T, d *Document, shape []int32, r *rand.Rand) {
+	for n := range 150 {
+		i := r.IntN(d.Len())
+		if place, ok := d.tree.find(d.tree.id(i)); d.tree.id(i) != "" && (!ok || place != i) {
+			t.Errorf("entry %d is found at %d", i, place)
+		}
+		if e, err := d.Entry(i); err != nil || !bytes.Contains(e.Raw, []byte(`"`+e.ID+`"`)) && e.ID != "" {
+			t.Errorf("entry %d: %v", i, err)
+		}
+		if _, err := d.ContextState(atPlace(i)); err != nil {
+			t.Error(err)
+		}
+		if n%50 == 0 && !slices.Equal(shape, d.Shape(d.Len())) {
+			t.Error("the tree is another one")
+		}
+	}
 }
 
 // A file system without numbers of files and times of changes, and one whose clock has two seconds.
@@ -600,64 +625,4 @@ func TestForeignIndexFiles(t *testing.T) {
 	require.NoError(t, os.WriteFile(other.path, content, 0o600))
 	require.NoError(t, os.WriteFile(other.file(baseEnd), good, 0o600))
 	require.Zero(t, other.equal(x.store).indexed, "that of another path")
-}
-
-func FuzzIndexFile(f *testing.F) {
-	from, bits, spines := indexFrom, pageBits, spineFrom
-	indexFrom, pageBits, spineFrom = 0, 4, 0
-	f.Cleanup(func() { indexFrom, pageBits, spineFrom = from, bits, spines })
-	m := &lineMaker{r: rand.New(rand.NewPCG(7, 7)), d: Xcsh}
-	content := m.head()
-	for m.n < 60 {
-		content += m.line() + "\n"
-	}
-	session := func() *Store {
-		fs := afero.NewMemMapFs()
-		_ = afero.WriteFile(fs, "/s.jsonl", []byte(content), 0o600)
-		return NewStore(StoreConfig{Fs: fs, IndexDir: "/index"})
-	}
-	s := session()
-	d, err := s.Load("/s.jsonl")
-	require.NoError(f, err)
-	_ = d.Close()
-	name := "/index/" + indexfile.Name("/s.jsonl") + baseEnd
-	base, err := afero.ReadFile(s.Fs, name)
-	require.NoError(f, err)
-	f.Add(base, true)
-	for at := 30; at < len(base); at += 97 {
-		changed := bytes.Clone(base)
-		changed[at] ^= 0x41
-		f.Add(changed, true)
-		f.Add(changed, false)
-	}
-	f.Fuzz(func(t *testing.T, b []byte, sums bool) {
-		if sums { // so that what is behind the checksums is reached
-			b = withSums(b)
-		}
-		s := session()
-		require.NoError(t, afero.WriteFile(s.Fs, name, b, 0o600))
-		got, err := s.Load("/s.jsonl")
-		require.NoError(t, err)
-		if !sums {
-			want, err := load(s.Fs, "/s.jsonl", nil)
-			require.NoError(t, err)
-			require.Equal(t, viewOf(t, want, AtLast()), viewOf(t, got, AtLast()))
-		}
-		require.NoError(t, got.Close())
-	})
-}
-
-// withSums corrects the checksum of the head of an index file.
-func withSums(b []byte) []byte {
-	b = bytes.Clone(b)
-	if len(b) < 24 {
-		return b
-	}
-	n := int(b[16]) | int(b[17])<<8 | int(b[18])<<16
-	if n > len(b)-24 {
-		return b
-	}
-	sum := indexfile.Checksum(b[24 : 24+n])
-	b[20], b[21], b[22], b[23] = byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24)
-	return b
 }

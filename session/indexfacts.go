@@ -125,6 +125,11 @@ func (f *indexFacts) plausible() bool {
 		f.cells >= 0 && f.cells&(f.cells-1) == 0 && f.tally.described <= f.slots && f.tally.described >= 0 &&
 		f.headerAt.off >= 0 && f.headerAt.off < f.headerAt.end && f.headerAt.end == f.sums.From &&
 		f.sums.Valid() && f.sums.Size == f.stamp.Size && f.end.size > 0 && f.end.size <= endBytes && int64(f.end.size) <= f.sums.Size
+	from := f.headerAt.end
+	for _, s := range f.starts {
+		ok = ok && s.off >= from && s.off < f.sums.Size && s.ord >= 0
+		from = s.off
+	}
 	if s := f.spine; s != nil {
 		ok = ok && inRange(s.leaf, s.from) && inRange(s.sparse...) &&
 			!slices.ContainsFunc(s.marks, func(m mark) bool { return !inRange(m.at) }) && s.first >= -1 && s.first < f.slots

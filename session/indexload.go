@@ -180,7 +180,7 @@ func (r *indexReader) openIndex() bool {
 		return false
 	}
 	facts, ok := decodeFacts(base.Facts)
-	ok = ok && facts.path == r.at.path && base.Sections() == 2 &&
+	ok = ok && facts.path == r.at.path && base.Sections() == 2 && base.BlockSize(pageSection) == pageSize() && base.BlockSize(idSection) == idBlock &&
 		base.Size(pageSection) == int64(facts.base)*slotSize && base.Size(idSection) == int64(facts.cells)*cellSize
 	if ok {
 		r.base, r.facts = base, facts
@@ -204,7 +204,8 @@ func (r *indexReader) openExtension() bool {
 	if ok {
 		more = facts.slots - r.facts.base
 	}
-	if !ok || facts.mark != r.facts.mark || facts.base != r.facts.base || x.Sections() != 1 || x.Size(pageSection) != int64(more)*slotSize {
+	if !ok || facts.mark != r.facts.mark || facts.base != r.facts.base || x.Sections() != 1 ||
+		x.BlockSize(pageSection) != pageSize() || x.Size(pageSection) != int64(more)*slotSize {
 		return false
 	}
 	var late []slot
@@ -214,7 +215,11 @@ func (r *indexReader) openExtension() bool {
 			return false
 		}
 		for ; len(b) > 0; b = b[slotSize:] {
-			late = append(late, getSlot(b))
+			s := getSlot(b)
+			if !s.plausible(facts.sums.Size, len(facts.names)) {
+				return false
+			}
+			late = append(late, s)
 		}
 	}
 	facts.starts, facts.cells, facts.factor = r.facts.starts, r.facts.cells, r.facts.factor
@@ -252,12 +257,12 @@ func (r *indexReader) fill(d *Document) error {
 	if err := r.compare(d); err != nil {
 		return err
 	}
+	d.sums, d.indexed = facts.sums, facts.sums.Size // the last page, which is needed at once, may have to be made again
 	if err := r.takeIndex(d); err != nil {
 		return err
 	}
 	d.values, d.problems, d.found = int32(facts.values), slices.Clone(facts.problems), maps.Clone(facts.found)
 	d.tally.counts = facts.tally.clone()
-	d.sums, d.indexed = facts.sums, facts.sums.Size
 	d.tail = tail{size: facts.sums.Size, newline: true, lines: facts.lines, budget: facts.budget}
 	if err := r.behind(d); err != nil {
 		return err

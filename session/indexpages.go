@@ -70,35 +70,50 @@ func (l *lazyPages) page(n int) []slot {
 // len returns the number of slots of a page.
 func (l *lazyPages) len(n int) int { return min(pageLen(), l.n-n*pageLen()) }
 
-// block calls f with the encoded slots of a page, which are valid during the call.
-func (l *lazyPages) block(n int, f func(b []byte)) error {
+// block calls f with the encoded slots of a page, which are valid during the call. It fails if f reports that they can't be
+// those of the session.
+func (l *lazyPages) block(n int, f func(b []byte) bool) error {
 	buf, _ := pageBuffers.Get().(*[]byte)
 	if buf == nil {
 		buf = new([]byte)
 	}
 	defer pageBuffers.Put(buf)
 	b, err := l.file.BlockInto(pageSection, n, *buf)
-	if err == nil {
-		*buf = b
-		f(b)
+	if err != nil {
+		return err
 	}
-	return err
+	*buf = b
+	if !f(b) {
+		return indexfile.ErrDamaged
+	}
+	return nil
 }
 
 // pageBuffers are buffers for encoded pages, so that reading many pages does not leave as much garbage.
 var pageBuffers sync.Pool
 
 func (l *lazyPages) read(n int) (page []slot, err error) {
-	err = l.block(n, func(b []byte) { page = decodePage(b, make([]slot, 0, pageLen())) })
+	err = l.block(n, func(b []byte) (ok bool) {
+		page, ok = l.decode(b, make([]slot, 0, pageLen()))
+		return ok
+	})
 	return page, err
 }
 
-// decodePage appends the slots of an encoded page.
-func decodePage(b []byte, page []slot) []slot {
+// decode appends the slots of an encoded page. It reports false at one that can't be of the session.
+func (l *lazyPages) decode(b []byte, page []slot) (_ []slot, ok bool) {
 	for ; len(b) > 0; b = b[slotSize:] {
-		page = append(page, getSlot(b))
+		s := getSlot(b)
+		if !l.plausible(&s) {
+			return page, false
+		}
+		page = append(page, s)
 	}
-	return page
+	return page, true
+}
+
+func (l *lazyPages) plausible(s *slot) bool {
+	return s.plausible(l.doc.indexed, len(l.doc.tree.names.texts))
 }
 
 // seen returns a page that is in memory, else nil.
@@ -177,6 +192,14 @@ func getSlot(b []byte) (s slot) {
 	}
 }
 
+// plausible reports whether a slot can be that of an entry in a file of size bytes, with a number of unusual ids. A page
+// with any other has its checksum only if somebody made it.
+func (s *slot) plausible(size int64, names int) bool {
+	id := func(k idKey) bool { return k.kind <= namedID && (k.kind != namedID || int64(k.value) < int64(names)) }
+	return s.off >= 0 && s.n > 0 && s.off <= size-int64(s.n) && id(s.idKey()) && id(s.parentKey()) &&
+		(s.typ == otherCode || int(s.typ) < len(typeCodes)) && (s.role == otherCode || int(s.role) < len(roleCodes))
+}
+
 // idBase finds the ids of the entries that an index file holds, in a table in that file. A block of it is read
 // when it is needed, and then kept. It is safe for concurrent use.
 type idBase struct {
@@ -203,7 +226,7 @@ func (t *idBase) find(k idKey) (place int, ok bool) {
 	at := home(k.value, t.multiplier, t.cells)
 	for range t.cells {
 		c, err := t.cell(at)
-		if err != nil || int(c.place) > t.pages.n {
+		if err != nil || c.place < 0 || int(c.place) > t.pages.n {
 			return t.rebuild().find(k, t.slots)
 		}
 		if c.place == 0 {
@@ -267,7 +290,7 @@ func (t *idBase) table() idTable {
 	all := idTable{cells: make([]idCell, t.cells), multiplier: t.multiplier}
 	for at := range all.cells {
 		c, err := t.cell(uint32(at))
-		if err != nil || t.rebuilt.Load() != nil || int(c.place) > t.pages.n {
+		if err != nil || t.rebuilt.Load() != nil || c.place < 0 || int(c.place) > t.pages.n {
 			return t.rebuild().clone()
 		}
 		if all.cells[at] = c; c.place != 0 {

@@ -89,7 +89,7 @@ func (d *Document) writeExtension(at indexPlace, base *indexFacts, outlined bool
 // pages returns the slots from index from on as a section.
 func (d *Document) pages(from int) indexfile.Section {
 	return indexfile.Section{
-		Size: int64(d.Len()-from) * slotSize, Block: int64(pageLen()) * slotSize,
+		Size: int64(d.Len()-from) * slotSize, Block: pageSize(),
 		Fill: func(n int, b []byte) {
 			for i := range len(b) / slotSize {
 				putSlot(b[i*slotSize:], d.tree.slots.at(from+n*pageLen()+i))

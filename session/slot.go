@@ -78,6 +78,9 @@ var pageBits = uint(12)
 
 func pageLen() int { return 1 << (pageBits & 31) }
 
+// pageSize is the size of a page in bytes.
+func pageSize() int64 { return int64(pageLen()) * slotSize }
+
 func (l *slots) at(i int) *slot { return &l.page(i >> (pageBits & 31))[i&(pageLen()-1)] }
 
 func (l *slots) page(n int) []slot {
@@ -142,7 +145,7 @@ func (l *slots) peek(i int) (s slot) {
 		return *l.at(i)
 	}
 	at := (i & (pageLen() - 1)) * slotSize
-	if l.lazy.block(n, func(b []byte) { s = getSlot(b[at:]) }) != nil {
+	if l.lazy.block(n, func(b []byte) bool { s = getSlot(b[at:]); return l.lazy.plausible(&s) }) != nil {
 		return *l.at(i) // which makes a damaged page again
 	}
 	return s
@@ -164,7 +167,7 @@ func (l *slots) borrow(n int, buf []slot) (page, next []slot) {
 	if buf == nil {
 		buf = make([]slot, 0, pageLen())
 	}
-	if l.lazy.block(n, func(b []byte) { buf = decodePage(b, buf[:0]) }) != nil {
+	if l.lazy.block(n, func(b []byte) (ok bool) { buf, ok = l.lazy.decode(b, buf[:0]); return ok }) != nil {
 		return l.page(n), buf // which makes a damaged page again
 	}
 	return buf, buf

@@ -23,6 +23,14 @@ type source struct {
 // fail makes every later read of the file fail with err.
 func (s *source) fail(err error) { s.broken.CompareAndSwap(nil, &err) }
 
+// failed returns the error of fail, or nil.
+func (s *source) failed() error {
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // read returns n bytes from off on. They must not be modified.
 func (s *source) read(off int64, n int) ([]byte, error) {
 	if s.file == nil {
@@ -38,8 +46,8 @@ func (s *source) read(off int64, n int) ([]byte, error) {
 // readFull fills b from an open file, starting at off. A file that is too short was
 // truncated since it was indexed.
 func (s *source) readFull(b []byte, off int64) error {
-	if err := s.broken.Load(); err != nil {
-		return *err
+	if err := s.failed(); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

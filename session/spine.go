@@ -70,7 +70,10 @@ func (d *Document) carry(s *spine, leaf int) (next *spine, ok bool) {
 	if same {
 		return next, true
 	}
-	path := s.upTo(d, s.leaf)
+	path, ok := s.upTo(d, s.leaf)
+	if !ok {
+		return nil, false
+	}
 	path = append(path, more...)
 	return next, slices.IsSorted(path) && d.divide(next, path, s)
 }
@@ -92,8 +95,11 @@ func (d *Document) climb(from, leaf int) (more []int, same, ok bool) {
 }
 
 // upTo returns the sparse entries, and all from the rest of the path to a leaf.
-func (s *spine) upTo(d *Document, leaf int) (path []int) {
+func (s *spine) upTo(d *Document, leaf int) (path []int, ok bool) {
 	for i := leaf; ; i = d.tree.parentOf(i) {
+		if i < 0 || len(path) == d.Len() { // a page is lost, so that nothing can be read
+			return nil, false
+		}
 		path = append(path, i)
 		if i == s.from {
 			break
@@ -103,7 +109,7 @@ func (s *spine) upTo(d *Document, leaf int) (path []int) {
 		path = append(path, i)
 	}
 	slices.Reverse(path)
-	return path
+	return path, true
 }
 
 func (s *spine) count(d *Document, i int) {
@@ -343,7 +349,7 @@ func (d *Document) spinePath(leaf int) (path []int, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	return s.upTo(d, leaf), true
+	return s.upTo(d, leaf)
 }
 
 // PathCounts returns the number of messages on the path to leaf by role, and the index of the first one of the

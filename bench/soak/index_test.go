@@ -176,7 +176,7 @@ func digest(t *testing.T, d *session.Document) string {
 	for i := range d.Len() {
 		e, err := d.Entry(i)
 		require.NoError(t, err)
-		fmt.Fprintf(h, "%d %s\n", i, e.Raw)
+		_, _ = fmt.Fprintf(h, "%d %s\n", i, e.Raw) // it cannot fail
 	}
 	ctx, problems, err := session.BuildContext(d, session.AtLast(), nil)
 	require.NoError(t, err)

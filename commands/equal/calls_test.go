@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -52,13 +53,13 @@ type answers struct {
 // script makes the calls of one comparison. It draws from its random numbers only what does not depend on answers.
 type script struct {
 	*world
-	r      *rand.Rand
-	s      *subject
-	file   string
-	ids    []string
+	r    *rand.Rand
+	s    *subject
+	file string
+	ids  []string
 	extent
-	more   *st.Random
-	got    answers
+	more *st.Random
+	got  answers
 }
 
 func newScript(w *world, s *subject, e extent) *script {
@@ -179,9 +180,7 @@ func (x *script) reads(of args) {
 	with := func(more args) args {
 		a := args{}
 		for _, m := range []args{of, more} {
-			for k, v := range m {
-				a[k] = v
-			}
+			maps.Copy(a, m)
 		}
 		return a
 	}

@@ -95,7 +95,7 @@ func (w *world) open() *commands.Env {
 			roots = append(roots, library.Root{Places: places, Dialect: session.DialectOfAgentDir(w.path(program, "agent"))})
 		}
 	}
-	var files afero.Fs = afero.NewOsFs()
+	files := afero.NewOsFs()
 	if w.broken {
 		files = brokenFs{files, w.indexDir()}
 	}

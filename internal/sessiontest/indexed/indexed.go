@@ -34,10 +34,13 @@ func Main(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
 	defer Everything()()
 	*sizes.Session.IndexDir = dir
-	return m.Run()
+	status := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return status
 }
 
 // Owns reports whether path is one of the index files of a run with XCSH_TEST_INDEX, or their directory.

@@ -107,6 +107,9 @@ func (x *File) Sections() int { return len(x.sections) }
 // Size returns the size of a section in bytes.
 func (x *File) Size(section int) int64 { return x.sections[section].size }
 
+// BlockSize returns the size of a section's blocks in bytes; the last one may be shorter.
+func (x *File) BlockSize(section int) int64 { return x.sections[section].block }
+
 // Sum returns the checksum of a block.
 func (x *File) Sum(section, n int) uint32 { return x.sections[section].sums[n] }
 
