@@ -214,6 +214,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"cacheRetention", a.CacheRetention, b.CacheRetention},
 		{"lateValues", a.LateValues, b.LateValues},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
+		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"export.open", a.Export.Open, b.Export.Open},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},

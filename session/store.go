@@ -42,6 +42,9 @@ type StoreConfig struct {
 	// CompareFirst is how many bytes of a session that changed are compared with its index before it is used. Of a larger
 	// one, a few places are, and a [Log] has the rest compared in the background. 0 means 128 MiB.
 	CompareFirst int64
+	// IndexMax limits the files in IndexDir, in bytes. The ones used least recently are removed first. 0 means
+	// 256 MiB; with a negative number there are none.
+	IndexMax int64
 
 	// LockDir is where a server records which sessions it writes to. "" disables that.
 	LockDir string
@@ -79,6 +82,9 @@ func init() {
 func NewStore(c StoreConfig) *Store {
 	s := &Store{StoreConfig: c}
 	s.IndexDir = cmp.Or(s.IndexDir, indexDir)
+	if s.IndexMax < 0 {
+		s.IndexDir = ""
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}
