@@ -92,7 +92,7 @@ func (m *lineMaker) setting(head func(typ string) string) string {
 		}
 		return head("branch_summary") + fmt.Sprintf(`,"summary":"b%d","fromId":"x"}`, m.n)
 	case 9:
-		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`, []string{"c", injectionType}[r.IntN(2)], m.n, m.n)
+		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`, []string{"c", injectionType, "interrupted-thinking"}[r.IntN(3)], m.n, m.n)
 	case 10:
 		return head("session_info") + fmt.Sprintf(`,"name":"title %d"}`, m.n)
 	case 11:
