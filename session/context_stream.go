@@ -93,6 +93,9 @@ type ompFilter struct {
 	answered map[string]bool
 	gone     map[string]bool // the calls of the turns that were left out
 	failed   []byte          // a failed turn, until the next message is known; else nil
+
+	entry   int // that of the message that is taken or sent, for callers that set it
+	waiting int // that of the failed turn
 }
 
 // take handles one message.
@@ -108,7 +111,7 @@ func (f *ompFilter) take(role string, m []byte) error {
 	switch role {
 	case "assistant":
 		if isFailedTurn(m) {
-			f.failed = bytes.Clone(m)
+			f.failed, f.waiting = bytes.Clone(m), f.entry
 			return nil
 		}
 	case "toolResult":
@@ -129,7 +132,11 @@ func (f *ompFilter) settle(kept bool) error {
 	case m == nil:
 		return nil
 	case kept:
-		return f.send("assistant", m)
+		now := f.entry
+		f.entry = f.waiting
+		err := f.send("assistant", m)
+		f.entry = now
+		return err
 	}
 	noteCalls(f.gone, m)
 	return nil

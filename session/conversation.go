@@ -3,6 +3,8 @@ package session
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // Conversation is a context whose messages are read one at a time.
@@ -20,9 +22,8 @@ type Conversation struct {
 }
 
 // Conversation returns the context that [BuildContext] builds for leaf, which is one of the first n entries, from these
-// entries only. It reads only what decides which entries belong to
-// it; for omp's files, in which neighbours decide that, it reads the messages. The rules for concurrent use are those of
-// BuildContext, also for Message.
+// entries only. It reads only what decides which entries belong to it; for omp's files, in which neighbours decide that, it
+// reads the messages of a path once. The rules for concurrent use are those of BuildContext, also for Message.
 func (d *Document) Conversation(leaf Leaf, n int, blobs BlobSource) (c Conversation, err error) {
 	path, problems := d.contextPath(d.tree.resolve(leaf))
 	for k, i := range slices.Backward(path) {
@@ -114,23 +115,126 @@ func (b *contextBuilder) selectXcsh(path []int) ([]int, error) {
 	return append(slices.Clone(kept), path[at+1:]...), nil
 }
 
-// conversationOmp returns the conversation of one of omp's files.
+// conversationOmp returns the conversation of one of omp's files. Which entries have a message is decided by reading all of
+// them, one at a time, and remembered.
 func (d *Document) conversationOmp(b *contextBuilder, path []int, blobs BlobSource) (c Conversation, err error) {
-	if err := b.build(path); err != nil {
+	if err := b.scanState(path); err != nil {
 		return c, err
 	}
+	visible, err := b.visibleOmp(path)
+	if err == nil {
+		err = b.prependNotes(path[max(b.reset, 0):])
+	}
+	if err != nil {
+		return c, err
+	}
+	shown, err := d.shownByOmp(b, visible)
+	if err != nil {
+		return c, err
+	}
+	head := b.ctx.Messages
 	c.State, c.Problems = b.ctx, b.problems
-	messages := b.ctx.Messages
 	c.State.Messages, c.State.EntryIDs = []json.RawMessage{}, nil
-	for _, id := range b.ctx.EntryIDs {
+	place := func(id string) {
 		i, ok := d.tree.find(id)
 		if !ok {
 			i = -1
 		}
 		c.Places = append(c.Places, i)
 	}
-	c.Message = func(place int) (json.RawMessage, error) { return withBlobs(messages[place], blobs), nil }
+	for _, id := range b.ctx.EntryIDs {
+		place(id)
+	}
+	for _, i := range shown.entries {
+		place(d.tree.id(i))
+	}
+	c.Message = func(place int) (json.RawMessage, error) {
+		if place < len(head) {
+			return withBlobs(head[place], blobs), nil
+		}
+		m, err := shown.message(d, shown.entries[place-len(head)])
+		return withBlobs(m, blobs), err
+	}
 	return c, nil
+}
+
+// ompShown is what omp's rules for neighbouring messages leave of the entries of a context. It never changes.
+type ompShown struct {
+	of      []int                   // all entries, …
+	entries []int                   // … those with a message, …
+	cut     map[int]map[string]bool // … and the answers with calls that have no result: the ids of the calls that have one
+}
+
+// shownByOmp applies the rules to entries. Their messages are read unless the same entries were the last ones.
+func (d *Document) shownByOmp(b *contextBuilder, visible []int) (s *ompShown, err error) {
+	if s = d.ompShown.Load(); s != nil && slices.Equal(s.of, visible) {
+		return s, nil
+	}
+	s = &ompShown{of: slices.Clone(visible), cut: map[int]map[string]bool{}}
+	f := ompFilter{gone: map[string]bool{}}
+	if f.answered, err = b.answeredCalls(visible); err != nil {
+		return nil, err
+	}
+	f.send = func(string, []byte) error {
+		s.entries = append(s.entries, f.entry)
+		return nil
+	}
+	var candidates []int
+	for _, i := range visible {
+		switch d.tree.typ(i) {
+		case TypeMessage, TypeCustomMessage, TypeBranchSummary:
+			candidates = append(candidates, i)
+		}
+	}
+	r := lineReader{doc: d, reuse: true}
+	err = r.each(candidates, func(i int, raw []byte) error {
+		m, role := ompMessage(d.entryOf(i, raw)), d.tree.role(i)
+		if m == nil {
+			return nil
+		}
+		if role == "assistant" {
+			s.noteCut(i, m, f.answered)
+		}
+		f.entry = i
+		return f.take(role, m)
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.ompShown.Store(s)
+	return s, nil
+}
+
+// noteCut notes the answer of an entry if some of its calls have no result.
+func (s *ompShown) noteCut(entry int, answer []byte, answered map[string]bool) {
+	calls, cut := map[string]bool{}, false
+	rawjson.Elements(rawjson.Get(answer, "content"), func(block []byte) bool {
+		if typ, _ := rawjson.GetString(block, "type"); typ == "toolCall" {
+			id, _ := rawjson.GetString(block, "id")
+			if answered[id] {
+				calls[id] = true
+			} else {
+				cut = true
+			}
+		}
+		return true
+	})
+	if cut {
+		s.cut[entry] = calls
+	}
+}
+
+// message returns the message of one of the entries.
+func (s *ompShown) message(d *Document, entry int) ([]byte, error) {
+	e, err := d.Entry(entry)
+	if err != nil {
+		return nil, err
+	}
+	m := ompMessage(e)
+	if calls, cut := s.cut[entry]; cut {
+		m = withoutDanglingCalls(m, calls)
+	}
+	return m, nil
 }
 
 // withBlobs returns a message with the images that are available.

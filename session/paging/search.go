@@ -31,6 +31,7 @@ const (
 // and any white space matches a space.
 func (c *Conversation) Search(place, limit int, text string) (hits []Hit, from int, err error) {
 	wanted := searchable(text)
+	part := needleOf(wanted)
 	hits = []Hit{}
 	read := 0
 	for from = place; from > 0 && len(hits) < limit && read < searchBytes; {
@@ -40,6 +41,9 @@ func (c *Conversation) Search(place, limit int, text string) (hits []Hit, from i
 		}
 		from--
 		read += len(m)
+		if !part.mayBeIn(m) {
+			continue
+		}
 		at, found := find(m, wanted)
 		if !found {
 			continue
