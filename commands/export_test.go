@@ -267,3 +267,37 @@ func TestADumpHasNoControlCharacters(t *testing.T) {
 	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], `\u000d\u2028a`)
 	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1, "raw": true})["text"], text)
 }
+
+// Markdown has the entries of the active path only, whether or not entries share an id. Of those that do, the last one counts.
+func TestMarkdownHasTheActivePath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines       []string
+		has, hasNot []string
+	}{
+		"branches": {
+			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "left"), st.User("cccccccc", "aaaaaaaa", "right")},
+			[]string{"begin", "right"}, []string{"left"},
+		},
+		"an id used twice": {
+			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "first"), st.User("bbbbbbbb", "aaaaaaaa", "second"), st.User("cccccccc", "bbbbbbbb", "end")},
+			[]string{"begin", "second", "end"}, []string{"first"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			write(t, fs, file1, append([]string{st.Header(id1, "/w")}, c.lines...)...)
+			require.NoError(t, fs.MkdirAll("/w", 0o700))
+			do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "a.md"})
+			content := read(t, fs, "/w/a.md")
+			for _, text := range c.has {
+				require.Contains(t, content, "\n## User\n\n*2026", "the heading of a message")
+				require.Contains(t, content, "\n"+text+"\n")
+			}
+			for _, text := range c.hasNot {
+				require.NotContains(t, content, "\n"+text+"\n")
+			}
+		})
+	}
+}

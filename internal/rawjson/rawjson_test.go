@@ -226,8 +226,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 // StringIn decodes as String does, into its buffer or where the string is.
-func TestStringIn(t *testing.T) {
-	t.Parallel()
+func TestStringIn(t *testing.T) { //nolint:paralleltest // it counts allocations
 	var buf []byte
 	for _, v := range []string{
 		`"a"`, `""`, `"`, ``, `x`, `12`, `"ab`, `"a\nb\tc\"\\\/"`, `"é\u00e9\ud83d\ude00 \ud83d x"`, "\"\xff\\n\"", "\"a\xe2\x82\"", `"\u12`, `"a\`, `"\"`, `"\q\u000"`,

@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -133,7 +134,7 @@ func StringIn(v []byte, buf *[]byte) (s string, ok bool) {
 	}
 	body := v[1 : len(v)-1]
 	if bytes.IndexByte(body, '\\') >= 0 || !utf8.Valid(body) {
-		*buf = appendUnescaped((*buf)[:0], body)
+		*buf = appendUnescaped(slices.Grow((*buf)[:0], len(body)), body)
 		body = *buf
 	}
 	return unsafe.String(unsafe.SliceData(body), len(body)), true

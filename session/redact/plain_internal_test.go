@@ -259,7 +259,7 @@ func FuzzScanIsPlain(f *testing.F) {
 	})
 }
 
-// The scanner finds exactly what the plain pass finds: in every vector, in parts of them, one behind the other, and in
+// The scanner finds exactly what the plain pass finds: in vectors, in parts of them, one behind the other, and in
 // noise made of what the patterns and the views are made of.
 func TestScanFindsWhatAPlainPassFinds(t *testing.T) {
 	t.Parallel()
@@ -267,11 +267,11 @@ func TestScanFindsWhatAPlainPassFinds(t *testing.T) {
 	vectors := readVectors(t)
 	r := rand.New(rand.NewPCG(46, 1))
 	for i, v := range vectors {
-		if !testing.Short() || i%8 == 0 {
+		if i%6 == 0 {
 			requirePlain(t, s, "", v.text)
 		}
 	}
-	for range 400 {
+	for range 150 {
 		requirePlain(t, s, "", mixture(r, s.rules(), vectors))
 	}
 	for range 100 {
@@ -327,13 +327,13 @@ func TestTheAutomatonFindsEveryWord(t *testing.T) {
 		return kept
 	}
 	found := 0
-	for range 2000 {
+	for range 500 {
 		text := mixture(r, set, vectors)
 		got := set.words.find(text, nil)
 		require.Equal(t, accepted(text, plainHits(set, text)), accepted(text, got), "%q", text)
 		found += len(got)
 	}
-	require.Greater(t, found, 10_000)
+	require.Greater(t, found, 2000)
 }
 
 // What a pattern needs is in every text that it matches.
