@@ -2,7 +2,9 @@ package commands
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 
@@ -42,12 +44,55 @@ type DumpArgs struct {
 func (a DumpArgs) check() error { return checkDoubtful(a.Doubtful, doubtfulKeep, doubtfulReplace) }
 
 func runDump(ctx context.Context, env *Env, a DumpArgs) (r DumpResult, err error) {
+	if w := answerOf(ctx); w != nil {
+		return DumpResult{}, answerDump(ctx, env, a, w)
+	}
 	var text strings.Builder
 	if r, err = WriteDump(ctx, env, a, answerLimit(&text, "dump", "format: \"text\"")); err != nil {
 		return DumpResult{}, err
 	}
 	r.Text = text.String()
 	return r, nil
+}
+
+// answerDump writes the result of a dump as JSON. The text is its first member, because the others are known
+// at the end of the text.
+func answerDump(ctx context.Context, env *Env, a DumpArgs, to io.Writer) error {
+	var kept error // of to
+	w := writerFunc(func(b []byte) (n int, err error) {
+		if n, err = to.Write(b); err != nil {
+			kept = err
+		}
+		return n, err
+	})
+	err := encodeDump(ctx, env, a, w)
+	if kept != nil && !fault.Is(err, fault.Cancelled) {
+		return fault.New(fault.IO, "The dump could not be kept until it is sent: %w. Free some disk space, or write it to a file with xcsh.export and the argument path.", kept)
+	}
+	return err
+}
+
+func encodeDump(ctx context.Context, env *Env, a DumpArgs, w io.Writer) error {
+	const begin = `{"text":"`
+	if _, err := io.WriteString(w, begin); err != nil {
+		return err
+	}
+	text := jsonText{to: w}
+	r, err := WriteDump(ctx, env, a, answerLimit(&text, "dump", "format: \"text\""))
+	if err != nil {
+		return err
+	}
+	if err := text.finish(); err != nil {
+		return err
+	}
+	var rest bytes.Buffer
+	e := json.NewEncoder(&rest)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	_, err = w.Write(bytes.TrimSpace(rest.Bytes())[len(begin):])
+	return err
 }
 
 // WriteDump writes the text of xcsh.dump to w while it reads the session, so that it needs little memory. The result

@@ -364,11 +364,7 @@ func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, er
 		return doc, nil
 	}
 	doc.Entries = shownLines(sub.doc, nil)
-	path := sub.doc.PathTo(sub.leaf)
-	doc.PathIDs = make(map[string]bool, len(path))
-	for _, i := range path {
-		doc.PathIDs[sub.doc.ID(i)] = true
-	}
+	sub.setPath(&doc)
 	state, _, err := session.StreamContext(sub.doc, sub.leaf, nil)
 	if err != nil {
 		return doc, err
@@ -377,6 +373,31 @@ func (sub subject) fileDoc(ctx context.Context, format string) (exporter.Doc, er
 	doc.ThinkingLevel = state.ThinkingLevel
 	doc.Labels, err = sub.doc.Labels()
 	return doc, err
+}
+
+// setPath sets which entries of doc are on the path: by their numbers, or by their ids if entries share one.
+func (sub subject) setPath(doc *exporter.Doc) {
+	d, path := sub.doc, sub.doc.PathTo(sub.leaf)
+	doc.PathIDs = nil
+	on := make([]bool, d.Len())
+	for _, i := range path {
+		on[i] = true
+	}
+	shown := on[:0]
+	for i, parent := range d.Shape(d.Len()) {
+		switch {
+		case d.Hidden(i):
+		case parent == session.NotInTree:
+			doc.PathIDs = make(map[string]bool, len(path))
+			for _, i := range path {
+				doc.PathIDs[d.ID(i)] = true
+			}
+			return
+		default:
+			shown = append(shown, on[i])
+		}
+	}
+	doc.OnPath = func(n int) bool { return n < len(shown) && shown[n] }
 }
 
 // shownLines returns the lines of the entries that are not hidden, as children of each other.

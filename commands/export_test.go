@@ -1,9 +1,12 @@
 package commands_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -266,4 +269,87 @@ func TestADumpHasNoControlCharacters(t *testing.T) {
 	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], `a \u202eb \u009b2J 👩🏽‍💻`)
 	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1})["text"], `\u000d\u2028a`)
 	require.Contains(t, do(t, env, "xcsh.dump", args{"source": id1, "raw": true})["text"], text)
+}
+
+// Markdown has the entries of the active path only, whether or not entries share an id. Of those that do, the last one counts.
+func TestMarkdownHasTheActivePath(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lines       []string
+		has, hasNot []string
+	}{
+		"branches": {
+			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "left"), st.User("cccccccc", "aaaaaaaa", "right")},
+			[]string{"begin", "right"}, []string{"left"},
+		},
+		"an id used twice": {
+			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "first"), st.User("bbbbbbbb", "aaaaaaaa", "second"), st.User("cccccccc", "bbbbbbbb", "end")},
+			[]string{"begin", "second", "end"}, []string{"first"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fs := afero.NewMemMapFs()
+			write(t, fs, file1, append([]string{st.Header(id1, "/w")}, c.lines...)...)
+			require.NoError(t, fs.MkdirAll("/w", 0o700))
+			do(t, newEnv(fs), "xcsh.export", args{"source": id1, "path": "a.md"})
+			content := read(t, fs, "/w/a.md")
+			for _, text := range c.has {
+				require.Contains(t, content, "\n## User\n\n*2026", "the heading of a message")
+				require.Contains(t, content, "\n"+text+"\n")
+			}
+			for _, text := range c.hasNot {
+				require.NotContains(t, content, "\n"+text+"\n")
+			}
+		})
+	}
+}
+
+// A dump that a server sends is, byte for byte, the JSON of the result that other callers get.
+func TestADumpIsWrittenAsItsJSON(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, st.Header(id1, "/w"), st.User("aaaaaaaa", "", "use password=abc123def456 <b> \u2028 é"), st.User("bbbbbbbb", "aaaaaaaa", `password: "swordfish"`))
+	write(t, fs, file2, st.Header(id2, "/w"))
+	env := newEnv(fs)
+	for _, a := range []args{{"source": id1}, {"source": id1, "redact": false}, {"source": id1, "raw": true}, {"source": id2}} {
+		raw, err := json.Marshal(a)
+		require.NoError(t, err)
+		result, err := commands.Default.Execute(t.Context(), env, "xcsh.dump", []json.RawMessage{raw})
+		require.NoError(t, err)
+		var want, got bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		require.NoError(t, e.Encode(result))
+		_, err = commands.Default.Execute(commands.WithAnswer(t.Context(), &got), env, "xcsh.dump", []json.RawMessage{raw})
+		require.NoError(t, err)
+		require.Equal(t, want.String(), got.String()+"\n")
+	}
+}
+
+// If the disk is full, a dump fails and says so. Other errors stay what they are.
+func TestADumpThatCannotBeKept(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	write(t, fs, file1, talk(id1)...)
+	env := newEnv(fs)
+	dump := func(w io.Writer, a string) error {
+		_, err := commands.Default.Execute(commands.WithAnswer(t.Context(), w), env, "xcsh.dump", []json.RawMessage{json.RawMessage(a)})
+		return err
+	}
+	for room := range 3 {
+		err := dump(&full{room: room}, `{"source":"`+id1+`"}`)
+		require.Contains(t, requireKind(t, fault.IO, err).Error(), "disk is full")
+	}
+	requireKind(t, fault.NotFound, dump(&bytes.Buffer{}, `{"source":"nowhere"}`))
+}
+
+// full is a writer without room for more than some writes.
+type full struct{ room int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.room--; f.room < 0 {
+		return 0, errors.New("disk is full")
+	}
+	return len(b), nil
 }

@@ -33,6 +33,9 @@ func (s *server) handle(ctx context.Context, req *jsonrpc2.Request) (any, error)
 	}
 	res, err := s.request(ctx, method, req)
 	if err != nil {
+		if body, ok := res.(conn.Body); ok {
+			_ = body.Close() // the request was cancelled when its result was complete
+		}
 		return nil, conn.WireError(err)
 	}
 	return res, nil

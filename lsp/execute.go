@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/spf13/afero"
 	"go.lsp.dev/protocol"
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/spool"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
@@ -48,17 +50,30 @@ func (s *server) executeCommand(ctx context.Context, raw json.RawMessage) (any, 
 	if err != nil {
 		return nil, err
 	}
-	ctx = commands.WithRoom(ctx, s.enter)
+	answer := spool.New(s.temp())
+	ctx = commands.WithAnswer(commands.WithRoom(ctx, s.enter), answer)
 	res, err := s.opts.Commands.Execute(ctx, env, name, args)
 	s.transcripts.mayHaveChanged()
 	if err != nil {
+		_ = answer.Close() // the error of the command is what counts
 		return nil, err
+	}
+	if answer.Len() > 0 {
+		return answer, nil
 	}
 	out, err := conn.EncodeJSON(res)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "The result of %s could not be encoded: %w.", name, err)
 	}
 	return out, nil
+}
+
+// temp returns the file system for large results.
+func (s *server) temp() afero.Fs {
+	if s.opts.Temp != nil {
+		return s.opts.Temp
+	}
+	return afero.NewOsFs()
 }
 
 // sendPart queues a part of a result. It is written before the answer.

@@ -45,7 +45,8 @@ type Options struct {
 
 	Clock Clock // nil means the real one
 
-	FreeMemory func() // gives memory back to the operating system when the server is idle; nil uses the runtime's
+	Temp       afero.Fs // holds large results until they are sent, in its temporary directory; nil means the disk
+	FreeMemory func()   // gives memory back to the operating system when the server is idle; nil uses the runtime's
 }
 
 // Client gives the backend access to the editor. It is valid until the server has stopped.

@@ -224,3 +224,19 @@ func BenchmarkScan(b *testing.B) {
 		rawjson.Scan(line)
 	}
 }
+
+// StringIn decodes as String does, into its buffer or where the string is.
+func TestStringIn(t *testing.T) { //nolint:paralleltest // it counts allocations
+	var buf []byte
+	for _, v := range []string{
+		`"a"`, `""`, `"`, ``, `x`, `12`, `"ab`, `"a\nb\tc\"\\\/"`, `"é\u00e9\ud83d\ude00 \ud83d x"`, "\"\xff\\n\"", "\"a\xe2\x82\"", `"\u12`, `"a\`, `"\"`, `"\q\u000"`,
+		`"` + strings.Repeat(`long \\ `, 1000) + `"`, "\"\xc3\\u0041\"",
+	} {
+		want, wantOK := rawjson.String([]byte(v))
+		got, ok := rawjson.StringIn([]byte(v), &buf)
+		require.Equal(t, wantOK, ok, "%q", v)
+		require.Equal(t, want, got, "%q", v)
+	}
+	raw := []byte(`"plain text"`)
+	require.Zero(t, testing.AllocsPerRun(10, func() { rawjson.StringIn(raw, &buf) }))
+}

@@ -2,9 +2,11 @@ package rawjson
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Kind is the first byte of a value, which determines its type: '{', '[', '"', 't', 'f', 'n' or '0'
@@ -124,6 +126,20 @@ func String(v []byte) (s string, ok bool) {
 	return string(unescape(body)), true
 }
 
+// StringIn is [String] of a string without white space around it, and without an allocation: the result shares the memory
+// of v, or that of buf, which grows as needed. It is valid as long as neither is written.
+func StringIn(v []byte, buf *[]byte) (s string, ok bool) {
+	if len(v) < 2 || v[0] != '"' {
+		return "", false
+	}
+	body := v[1 : len(v)-1]
+	if bytes.IndexByte(body, '\\') >= 0 || !utf8.Valid(body) {
+		*buf = appendUnescaped(slices.Grow((*buf)[:0], len(body)), body)
+		body = *buf
+	}
+	return unsafe.String(unsafe.SliceData(body), len(body)), true
+}
+
 // StringPrefix is the first n UTF-16 units of [String](v). It decodes little more.
 func StringPrefix(v []byte, n int) (s string, ok bool) {
 	// A unit takes six bytes at most. A character or pair that the cut splits is behind the n-th
@@ -137,8 +153,12 @@ func StringPrefix(v []byte, n int) (s string, ok bool) {
 	return UTF16Prefix(s, n), ok
 }
 
-func unescape(body []byte) []byte {
-	out := make([]byte, 0, len(body))
+func unescape(body []byte) []byte { return appendUnescaped(make([]byte, 0, len(body)), body) }
+
+func appendUnescaped(out, body []byte) []byte {
+	if utf8.Valid(body) {
+		return appendValid(out, body)
+	}
 	for i := 0; i < len(body); {
 		switch c := body[i]; {
 		case c == '\\':
@@ -155,6 +175,24 @@ func unescape(body []byte) []byte {
 		}
 	}
 	return out
+}
+
+// appendValid is appendUnescaped for valid UTF-8: all between two escapes is copied.
+func appendValid(out, body []byte) []byte {
+	for {
+		n := bytes.IndexByte(body, '\\')
+		if n < 0 {
+			return append(out, body...)
+		}
+		out = append(out, body[:n]...)
+		r, size := unescapeRune(body[n:])
+		if r < utf8.RuneSelf {
+			out = append(out, byte(r))
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+		body = body[n+size:]
+	}
 }
 
 func unescapeRune(b []byte) (rune, int) {

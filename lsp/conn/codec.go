@@ -14,13 +14,17 @@ import (
 // their unions and optional fields mean nothing to encoding/json. Values that are JSON already are
 // sent unchanged. They hold bytes of sessions, in which lone surrogates, repeated keys and long
 // numbers are no reason to fail an answer.
-type codec struct{}
+//
+// A [Body] gets a name in its place, which the stream replaces.
+type codec struct{ bodies *pendingBodies }
 
 var _ jsonrpc2.Codec = codec{}
 
 // Marshal implements [jsonrpc2.Codec].
-func (codec) Marshal(v any) ([]byte, error) {
+func (c codec) Marshal(v any) ([]byte, error) {
 	switch v := v.(type) {
+	case Body:
+		return c.bodies.name(v), nil
 	case json.RawMessage:
 		return rawOrNull(v), nil
 	case jsonrpc2.RawMessage:

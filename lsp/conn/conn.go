@@ -25,7 +25,7 @@ type Conn struct {
 func New(in io.ReadCloser, out io.WriteCloser, log *zap.Logger, exiting func()) *Conn {
 	c := &Conn{log: log, outbox: newOutbox(), written: make(chan struct{})}
 	c.stream = newStream(in, out, log, exiting)
-	c.rpc = jsonrpc2.NewConn(c.stream, jsonrpc2.WithCodec(codec{}))
+	c.rpc = jsonrpc2.NewConn(c.stream, jsonrpc2.WithCodec(codec{&c.stream.bodies}))
 	go c.writeOutbox()
 	return c
 }

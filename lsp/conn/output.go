@@ -30,7 +30,7 @@ type output struct {
 
 	// mu guards the fields below.
 	mu      sync.Mutex
-	queue   [][]byte
+	queue   []message
 	size    int       // of queue and of the message that is being written, in bytes
 	closed  bool      // nothing is written any more
 	err     error     // of the write that failed
@@ -46,17 +46,18 @@ func newOutput(out io.Writer, wrote func(body []byte, err error), full func()) *
 }
 
 // put queues a message. It returns the error of an earlier message that could not be written.
-func (o *output) put(body []byte) error {
+func (o *output) put(m message) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || o.closed {
+		m.close()
 		return o.err
 	}
-	o.queue = append(o.queue, body)
-	if o.size <= maxUnread && o.size+len(body) > maxUnread {
+	o.queue = append(o.queue, m)
+	if o.size <= maxUnread && o.size+m.size() > maxUnread {
 		o.full()
 	}
-	o.size += len(body)
+	o.size += m.size()
 	o.signal()
 	return nil
 }
@@ -96,9 +97,18 @@ func (o *output) notifyLocked() {
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed, o.queue, o.size = true, nil, 0
+	o.closed = true
+	o.dropLocked()
 	o.notifyLocked()
 	o.signal()
+}
+
+// dropLocked drops the waiting messages.
+func (o *output) dropLocked() {
+	for i := range o.queue {
+		o.queue[i].close()
+	}
+	o.queue, o.size = nil, 0
 }
 
 // run writes the queued messages until the output is closed or broken.
@@ -106,13 +116,15 @@ func (o *output) run() {
 	var frame []byte
 	for range o.wake {
 		for {
-			body, ok := o.next()
+			m, ok := o.next()
 			if !ok {
 				break
 			}
-			err := o.write(&frame, body)
-			o.wrote(body, err)
-			o.done(len(body), err)
+			size := m.size()
+			err := o.write(&frame, &m)
+			m.close()
+			o.wrote(m.bytes, err)
+			o.done(size, err)
 		}
 		if o.isClosed() {
 			return
@@ -121,35 +133,53 @@ func (o *output) run() {
 }
 
 // write writes one message. Only a small one is copied, into frame, so that it takes one write.
-func (o *output) write(frame *[]byte, body []byte) error {
-	*frame = appendHeader((*frame)[:0], body)
-	if len(body) <= copyBody {
-		*frame = append(*frame, body...)
-		body = nil
+func (o *output) write(frame *[]byte, m *message) error {
+	*frame = appendHeader((*frame)[:0], m.size())
+	rest := m.bytes
+	if m.body != nil {
+		return o.writeBody(*frame, m)
+	}
+	if len(rest) <= copyBody {
+		*frame = append(*frame, rest...)
+		rest = nil
 	}
 	_, err := o.out.Write(*frame)
-	if err == nil && body != nil {
-		_, err = o.out.Write(body)
+	if err == nil && rest != nil {
+		_, err = o.out.Write(rest)
 	}
 	return err
 }
 
-func appendHeader(b, body []byte) []byte {
+// writeBody writes a message with a body behind its header. A body that cannot be read breaks the output like a failed write,
+// because its length was announced.
+func (o *output) writeBody(header []byte, m *message) error {
+	before, after := m.bytes[:len(m.bytes)-m.after], m.bytes[len(m.bytes)-m.after:]
+	if _, err := o.out.Write(append(header, before...)); err != nil {
+		return err
+	}
+	if _, err := m.body.WriteTo(o.out); err != nil {
+		return err
+	}
+	_, err := o.out.Write(after)
+	return err
+}
+
+func appendHeader(b []byte, size int) []byte {
 	b = append(b, "Content-Length: "...)
-	b = strconv.AppendInt(b, int64(len(body)), 10)
+	b = strconv.AppendInt(b, int64(size), 10)
 	return append(b, "\r\n\r\n"...)
 }
 
-func (o *output) next() ([]byte, bool) {
+func (o *output) next() (message, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		return nil, false
+		return message{}, false
 	}
-	body := o.queue[0]
-	o.queue[0] = nil
+	m := o.queue[0]
+	o.queue[0] = message{}
 	o.queue = o.queue[1:]
-	return body, true
+	return m, true
 }
 
 // done notes that a message of n bytes was written. An error breaks the output: no further message
@@ -158,11 +188,11 @@ func (o *output) done(n int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err != nil && o.err == nil {
-		o.err, o.closed, o.queue = err, true, nil
+		o.err, o.closed = err, true
 	}
 	o.size -= n
 	if o.closed {
-		o.size = 0
+		o.dropLocked()
 	}
 	o.notifyLocked()
 	o.signal()

@@ -22,11 +22,11 @@ func TestWriteErrorsAreReportedBeforePutFails(t *testing.T) {
 	var once sync.Once
 	o = newOutput(brokenWriter{broken}, func(_ []byte, err error) {
 		<-made
-		once.Do(func() { reported <- errors.Join(err, o.put([]byte("x"))) })
+		once.Do(func() { reported <- errors.Join(err, o.put(message{bytes: []byte("x")})) })
 	}, func() {})
 	close(made)
-	require.NoError(t, o.put([]byte("first")))
+	require.NoError(t, o.put(message{bytes: []byte("first")}))
 	require.Equal(t, "broken", (<-reported).Error(), "put does not fail yet")
 	<-o.empty()
-	require.ErrorIs(t, o.put([]byte("last")), broken)
+	require.ErrorIs(t, o.put(message{bytes: []byte("last")}), broken)
 }

@@ -33,6 +33,7 @@ type stream struct {
 
 	intake  *intake       // messages for the connection
 	output  *output       // messages for the client
+	bodies  pendingBodies // results for the messages
 	exiting func()        // called when exit arrives, before the connection gets it
 	ended   chan struct{} // closed when in has ended
 	stopped chan struct{} // closed by stop
@@ -182,9 +183,9 @@ func (st *stream) WriteFrame(_ context.Context, body []byte) (int64, error) {
 	return int64(len(body)), nil
 }
 
-func (st *stream) put(body []byte) error { return st.output.put(body) }
+func (st *stream) put(body []byte) error { return st.output.put(st.bodies.message(body)) }
 
-// wrote is called by output for each message that was written or failed.
+// wrote is called by output for each message that was written or failed, with its bytes in memory.
 func (st *stream) wrote(body []byte, err error) {
 	if err != nil {
 		st.breakOutput(err)
@@ -220,6 +221,7 @@ func (st *stream) answeredWith(body []byte) {
 func (st *stream) Close() error {
 	st.stop()
 	st.output.close()
+	st.bodies.close()
 	return errors.Join(st.in.Close(), st.out.Close())
 }
 

@@ -42,6 +42,9 @@ type Doc struct {
 	// PathIDs are the ids from the root to the leaf. Nil means that the file has no
 	// branches, so that every entry is on the path. If it is empty, none is.
 	PathIDs map[string]bool
+	// OnPath reports, without PathIDs, whether an entry is on the active path, by its number in the order of Entries. It is only for a file
+	// in which no two entries share an id, and needs no memory for the ids. It must be safe for concurrent use.
+	OnPath func(n int) bool
 	// Labels are the current labels by entry id.
 	Labels map[string]string
 	// Messages yields the active context, as a model would see it. The rules are those of Entries. Only [Text] uses

@@ -68,7 +68,7 @@ func (it *item) assistant(m object) {
 	it.Kind, it.Title = "assistant", "Assistant"
 	it.meta(join("/", m.str("provider"), m.str("model")))
 	var u usage
-	u.add(m)
+	u.add(m.get("usage"))
 	if u.Output > 0 {
 		it.meta(grouped(u.Output) + " out")
 	}

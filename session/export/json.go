@@ -20,12 +20,23 @@ type member struct {
 }
 
 // parseObject lists the members of v. Of duplicate keys the last value counts, in the
-// place of the first, as in JavaScript. It is nil when v is not an object.
+// place of the first, as in JavaScript. It is nil when v is not an object or has no members. The object and its strings share the memory
+// of v.
 func parseObject(v []byte) object {
-	var o object
+	if rawjson.Kind(v) != '{' {
+		return nil
+	}
+	if o := appendObject(make(object, 0, 12), v); len(o) > 0 {
+		return o
+	}
+	return nil
+}
+
+// appendObject is parseObject with the memory of an object that is not used any more.
+func appendObject(o object, v []byte) object {
 	var seen map[string]int // only for objects too large to search
 	rawjson.Members(v, func(key, val []byte) bool {
-		name, _ := rawjson.String(key)
+		name := text(key)
 		if seen == nil && len(o) == 16 {
 			seen = make(map[string]int)
 			for i, m := range o {
@@ -69,8 +80,12 @@ func (o object) get(name string) []byte {
 	return nil
 }
 
-func (o object) str(name string) string {
-	s, _ := rawjson.String(o.get(name))
+func (o object) str(name string) string { return text(o.get(name)) }
+
+// text decodes a JSON string; any other value gives "". The result shares the memory of v if v has no escapes.
+func text(v []byte) string {
+	var decoded []byte
+	s, _ := rawjson.StringIn(v, &decoded)
 	return s
 }
 

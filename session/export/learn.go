@@ -62,7 +62,7 @@ func (l *learned) add(s secret) {
 	case l.collecting:
 		l.list = append(l.list, secret{strings.Clone(s.text), s.kind}) // the rest of the text is not kept
 	case len(l.secrets) < mostLearned:
-		l.secrets[s.text] = s.kind
+		l.secrets[strings.Clone(s.text)] = s.kind // an assignment replaces a known key, too
 	}
 }
 

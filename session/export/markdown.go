@@ -12,42 +12,66 @@ import (
 // are written as the Markdown they are, except for markup that would be live in a viewer: HTML, images, links to
 // anything but the web. Output of programs is in fences that nothing in it can end. Images are named, not embedded:
 // Markdown viewers seldom show images of this kind.
+//
+// Entries are prepared on several processors, some at a time.
 func Markdown(w io.Writer, d Doc) error {
-	m := &markdown{passes: passes{doc: d}, out: bufio.NewWriterSize(w, 1<<16)}
-	if err := m.survey(); err != nil {
+	out := bufio.NewWriterSize(w, 1<<16)
+	p := passes{doc: d}
+	if err := p.survey(); err != nil {
 		return err
 	}
+	m := markdown{passes: &p}
 	m.head()
 	shown := 0
-	err := m.eachOnPath(func(e *entry) error {
-		shown++
-		m.item(itemOf(e))
-		return m.err
-	})
-	if err != nil {
+	write := func(m *markdown) error {
+		_, err := out.Write(m.out)
+		shown += m.shown
 		return err
 	}
+	if err := write(&m); err != nil {
+		return err
+	}
+	entries := lots[markdown]{work: func(l *lot, m *markdown) { m.write(&p, l) }, take: write}
+	if err := entries.run(d.entries(), readFault); err != nil {
+		return err
+	}
+	m.out = m.out[:0]
 	if shown == 0 {
 		m.text("\nThis conversation has no entries.\n")
 	}
 	m.foot()
-	if m.err != nil {
-		return m.err
+	if err := write(&m); err != nil {
+		return err
 	}
-	return m.out.Flush()
+	return out.Flush()
 }
 
+// markdown collects a part of the text.
 type markdown struct {
-	passes
-	out *bufio.Writer
-	err error
+	*passes
+	out   []byte
+	shown int   // entries
+	entry entry // used again
+}
+
+// write replaces the text by that of the entries in l.
+func (m *markdown) write(p *passes, l *lot) {
+	const mostKept = 4 * batchSize
+	if cap(m.out) > mostKept {
+		m.out = nil
+	}
+	m.passes, m.out, m.shown = p, m.out[:0], 0
+	l.each(func(n int, line []byte) {
+		if p.entry(&m.entry, line, n); m.entry.onPath {
+			m.shown++
+			m.item(itemOf(&m.entry))
+		}
+	})
 }
 
 func (m *markdown) text(ss ...string) {
 	for _, s := range ss {
-		if m.err == nil {
-			_, m.err = m.out.WriteString(s)
-		}
+		m.out = append(m.out, s...)
 	}
 }
 

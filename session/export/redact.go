@@ -29,6 +29,7 @@ type Redactor struct {
 	at      string          // the current position in the document
 	names   map[string]bool // results of redact.IsName
 	tokens  []edit          // reused
+	text    []byte          // reused for decoded texts
 }
 
 // Doc returns d without its secrets.
@@ -148,7 +149,7 @@ func (r *Redactor) isName(name string) bool {
 		r.names = map[string]bool{}
 	}
 	is = redact.IsName(name)
-	r.names[name] = is
+	r.names[strings.Clone(name)] = is
 	return is
 }
 
@@ -193,17 +194,13 @@ const leastText = 8
 func (r *Redactor) token(w *names, token []byte, isKey bool) (changed []byte, ok bool) {
 	name := w.name()
 	if isKey {
-		w.key = ""
-		if key, ok := rawjson.StringPrefix(token, 80); ok {
-			w.key = key
-		}
-		name = ""
+		w.key, name = keyOf(token), ""
 	}
 	if len(token) < leastText+2 && (name == "" || !r.isName(name)) {
 		w.saw(token, isKey)
 		return nil, false
 	}
-	s, ok := rawjson.String(token)
+	s, ok := rawjson.StringIn(token, &r.text)
 	w.saw(token, isKey)
 	if !ok || s == "" {
 		return nil, false
@@ -216,6 +213,17 @@ func (r *Redactor) token(w *names, token []byte, isKey bool) (changed []byte, ok
 		return nil, false
 	}
 	return rawjson.Quote(text), true
+}
+
+// keyOf returns the name in a key, at most 80 characters of it. It shares the memory of the key if that has no escapes.
+func keyOf(token []byte) string {
+	const most = 80
+	if len(token) <= most && bytes.IndexByte(token, '\\') < 0 {
+		key, _ := rawjson.StringIn(token, new([]byte))
+		return key
+	}
+	key, _ := rawjson.StringPrefix(token, most)
+	return key
 }
 
 // names tracks the names of the values in a JSON text.
@@ -246,11 +254,11 @@ func (w *names) saw(token []byte, isKey bool) {
 	if len(token) > longest || len(token) < 4 {
 		return
 	}
-	switch s := string(token[1 : len(token)-1]); {
+	switch s := token[1 : len(token)-1]; {
 	case w.key == "name" || w.key == "key" || w.key == "Name" || w.key == "Key":
-		w.prev, w.pair = s, true
-	case strings.HasPrefix(s, "-") && !strings.ContainsAny(s, "= "):
-		w.prev = strings.TrimLeft(s, "-")
+		w.prev, w.pair = string(s), true
+	case s[0] == '-' && !bytes.ContainsAny(s, "= "):
+		w.prev = strings.TrimLeft(string(s), "-")
 	}
 }
 
@@ -276,7 +284,9 @@ func stringEnd(v []byte, start int) int {
 
 // isKey reports whether the string in front of rest is the key of a member.
 func isKey(rest []byte) bool {
-	rest = bytes.TrimLeft(rest, " \t\r\n")
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n') {
+		rest = rest[1:]
+	}
 	return len(rest) > 0 && rest[0] == ':'
 }
 

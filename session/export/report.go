@@ -67,7 +67,7 @@ func (r *report) doubt(at, text string, found []redact.Finding, i int) {
 			return
 		}
 		of = &Doubt{Kind: found[i].Kind, Preview: redact.Masked(passage), Before: redact.Before(text, found, i)}
-		r.doubts[passage] = of
+		r.doubts[strings.Clone(passage)] = of // the rest of the text is not kept
 	}
 	of.Count++
 	of.Where = withPlace(of.Where, at)

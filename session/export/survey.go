@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // totals are the counts of the first pass. Tokens and cost are sums over the usage of
@@ -18,57 +20,116 @@ type usage struct {
 	Input, Output, CacheRead, CacheWrite, Cost float64
 }
 
-func (u *usage) add(m object) {
-	v := m.object("usage")
-	u.Input += v.float("input")
-	u.Output += v.float("output")
-	u.CacheRead += v.float("cacheRead")
-	u.CacheWrite += v.float("cacheWrite")
-	u.Cost += v.object("cost").float("total")
+// add adds the usage v of a message.
+func (u *usage) add(v []byte) {
+	var m [5][]byte
+	rawjson.GetEach(v, []string{"input", "output", "cacheRead", "cacheWrite", "cost"}, m[:])
+	u.sum(&usage{number(m[0]), number(m[1]), number(m[2]), number(m[3]), number(rawjson.Get(m[4], "total"))})
 }
 
-// survey finds the owner of each id and counts. Of entries with the same id the last
+func (u *usage) sum(v *usage) {
+	u.Input += v.Input
+	u.Output += v.Output
+	u.CacheRead += v.CacheRead
+	u.CacheWrite += v.CacheWrite
+	u.Cost += v.Cost
+}
+
+func number(v []byte) float64 {
+	f, _ := rawjson.Float(v)
+	return f
+}
+
+// survey finds the owner of each id if any may be used twice, and counts. Of entries with the same id the last
 // one counts, as in the session's index.
 func (p *passes) survey() error {
-	owner := make(map[string]int)
-	err := p.each(func(e *entry) error {
-		owner[e.id] = e.ordinal
-		return nil
-	})
-	if err != nil {
-		return err
+	if p.doc.OnPath == nil || p.doc.PathIDs != nil {
+		if err := p.findOwners(); err != nil {
+			return err
+		}
 	}
-	p.owner = owner
-	return p.each(func(e *entry) error {
-		p.total.count(e)
+	entries := lots[[]tally]{work: p.tallies, take: func(list *[]tally) error {
+		for i := range *list {
+			p.total.add(&(*list)[i])
+		}
 		return nil
+	}}
+	return entries.run(p.doc.entries(), readFault)
+}
+
+func (p *passes) findOwners() error {
+	p.owner = map[string]int{}
+	n := 0
+	for raw, err := range p.doc.entries() {
+		if err != nil {
+			return readFault(n, err)
+		}
+		id, _ := rawjson.GetString(raw, "id")
+		p.owner[id] = n
+		n++
+	}
+	return nil
+}
+
+// tally is what one entry adds to the totals.
+type tally struct {
+	onPath          bool
+	user, assistant bool
+	calls           int // of tools, on the path
+	usage           usage
+}
+
+// tallies replaces list by the tallies of the entries in l.
+func (p *passes) tallies(l *lot, list *[]tally) {
+	*list = (*list)[:0]
+	var entry [3][]byte
+	var message [3][]byte
+	l.each(func(n int, line []byte) {
+		rawjson.GetEach(line, []string{"id", "type", "message"}, entry[:])
+		id := text(entry[0])
+		t := tally{onPath: p.isOnPath(id, n, p.owns(id, n))}
+		if text(entry[1]) == "message" {
+			rawjson.GetEach(entry[2], []string{"role", "usage", "content"}, message[:])
+			t.message(text(message[0]), message[1], message[2])
+		}
+		*list = append(*list, t)
 	})
 }
 
-func (t *totals) count(e *entry) {
-	var m object
-	if e.typ == "message" {
-		m = e.object.object("message")
+func (t *tally) message(role string, used, content []byte) {
+	switch role {
+	case "user":
+		t.user = true
+	case "assistant":
+		t.assistant = true
+		t.usage.add(used)
 	}
-	role := m.str("role")
-	if role == "assistant" {
-		t.All.add(m)
+	if t.assistant && t.onPath {
+		rawjson.Elements(content, func(b []byte) bool {
+			if text(rawjson.Get(b, "type")) == "toolCall" {
+				t.calls++
+			}
+			return true
+		})
+	}
+}
+
+// add adds an entry. The entries are added in their order, because sums of fractions depend on it.
+func (t *totals) add(e *tally) {
+	if e.assistant {
+		t.All.sum(&e.usage)
 	}
 	if !e.onPath {
 		t.OffPath++
 		return
 	}
-	switch role {
-	case "user":
+	if e.user {
 		t.User++
-	case "assistant":
+	}
+	if e.assistant {
 		t.Assistant++
-		t.Path.add(m)
-		eachBlock(m.get("content"), func(typ string, _ object) {
-			if typ == "toolCall" {
-				t.ToolCalls++
-			}
-		})
+		t.Path.sum(&e.usage)
+		t.ToolCalls += e.calls
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 // Block returns s as a code block in language lang.
 func Block(lang, s string) string {
 	s = strings.TrimSuffix(normal(s), "\n")
-	return strings.Join(fenced(lang, strings.Split(s, "\n")), "\n")
+	fence := fenceFor(longestRun(s))
+	return fence + language(lang) + "\n" + s + "\n" + fence
 }
 
 // fenced encloses lines in a fence that occurs nowhere in them.
@@ -22,22 +23,32 @@ func fenced(lang string, lines []string) []string {
 	for _, l := range lines {
 		longest = max(longest, longestRun(l))
 	}
-	fence := strings.Repeat("`", max(3, longest+1))
+	fence := fenceFor(longest)
 	return append(append([]string{fence + language(lang)}, lines...), fence)
+}
+
+// fenceFor returns a fence that is longer than the longest run of backticks.
+func fenceFor(longest int) string {
+	const usual = "````````"
+	n := max(3, longest+1)
+	if n <= len(usual) {
+		return usual[:n]
+	}
+	return strings.Repeat("`", n)
 }
 
 // longestRun returns the length of the longest run of backticks in s.
 func longestRun(s string) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] != '`' {
-			run = 0
-			continue
+	longest := 0
+	for {
+		i := strings.IndexByte(s, '`')
+		if i < 0 {
+			return longest
 		}
-		run++
-		longest = max(longest, run)
+		rest := strings.TrimLeft(s[i:], "`")
+		longest = max(longest, len(s)-i-len(rest))
+		s = rest
 	}
-	return longest
 }
 
 var languageName = regexp.MustCompile(`^[\pL\d_+#.:-]{1,40}`)

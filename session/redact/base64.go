@@ -16,23 +16,21 @@ const (
 // words that look like keys.
 func (p *pass) encoded(v *view, nested int) {
 	text := v.text
-	for i := leastEncoded - 1; i < len(text); {
-		if !isWord[text[i]] {
-			i += leastEncoded
-			continue
-		}
-		from := i
-		for from > 0 && i-from < leastEncoded && isWord[text[from-1]] {
+	for end := leastEncoded; end <= len(text); { // the byte at end-leastEncoded-1 belongs to no word
+		from := end
+		for from > end-leastEncoded && isWord[text[from-1]] {
 			from--
 		}
-		to := i
+		if from > end-leastEncoded {
+			end = from + leastEncoded
+			continue
+		}
+		to := end
 		for to < len(text) && isWord[text[to]] {
 			to++
 		}
-		if to-from >= leastEncoded {
-			p.lookInto(v, from, to, nested)
-		}
-		i = to + leastEncoded
+		p.lookInto(v, from, to, nested)
+		end = to + 1 + leastEncoded
 	}
 }
 
@@ -46,15 +44,12 @@ func (p *pass) lookInto(v *view, from, to, nested int) {
 		return
 	}
 	word := v.text[from:to]
-	if !strings.ContainsAny(word, "/=.~+-_") {
+	if indexOf(&isSign, word) == len(word) {
 		p.doubt(v, from, to)
 		return
 	}
 	for i := 0; i < len(word); {
-		n := strings.IndexAny(word[i:], "/=.~")
-		if n < 0 {
-			n = len(word) - i
-		}
+		n := indexOf(&isBreak, word[i:])
 		if n >= leastEncoded {
 			end := i + n
 			for end < len(word) && word[end] == '=' {
@@ -66,6 +61,33 @@ func (p *pass) lookInto(v *view, from, to, nested int) {
 		}
 		i += n + 1
 	}
+}
+
+var (
+	isSign   = byteSet("/=.~+-_") // the bytes of a word that are no letters or digits
+	isBreak  = byteSet("/=.~")    // those between the parts of a word
+	isHex    = byteSet("0123456789abcdefABCDEF")
+	isBase64 = byteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+)
+
+// indexOf returns the position of the first byte of s that is in set, and the length of s if there is none.
+func indexOf(set *[256]bool, s string) int {
+	for i := range len(s) {
+		if set[s[i]] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// isAll reports whether all bytes of s are in set.
+func isAll(set *[256]bool, s string) bool {
+	for i := range len(s) {
+		if !set[s[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 // decode searches for secrets in a word that is base64 or hexadecimal digits of text.
@@ -82,6 +104,7 @@ func (p *pass) decode(v *view, from, to, nested int) bool {
 	for _, f := range inner.found {
 		p.add(v, from, to, Finding{Kind: f.Kind, Doubtful: f.Doubtful, rank: f.rank})
 	}
+	inner.release()
 	return true
 }
 
@@ -90,7 +113,7 @@ func plainText(word string) (text string, ok bool) {
 	for len(word) > 0 && (word[len(word)-1] == '=' || word[len(word)-1] == '.') {
 		word = word[:len(word)-1]
 	}
-	if len(word) >= 2*leastEncoded && len(word)%2 == 0 {
+	if len(word) >= 2*leastEncoded && len(word)%2 == 0 && isAll(&isHex, word) {
 		if b, err := hex.DecodeString(word); err == nil && isText(b) {
 			return string(b), true
 		}
@@ -104,7 +127,11 @@ func plainText(word string) (text string, ok bool) {
 	}
 	// The beginning shows whether decoding the rest is worthwhile.
 	var head [24]byte
-	if n, err := encoding.Decode(head[:], []byte(word[:min(len(word), 32)&^3])); err != nil || !isText(head[:n]) && !isWide(head[:n]) {
+	begin := word[:min(len(word), 32)&^3]
+	if !isAll(&isBase64, begin) {
+		return "", false // without making an error of it
+	}
+	if n, err := encoding.Decode(head[:], []byte(begin)); err != nil || !isText(head[:n]) && !isWide(head[:n]) {
 		return "", false
 	}
 	b, err := encoding.DecodeString(word)

@@ -3,16 +3,15 @@ package redact
 import "strings"
 
 // joined is text with its split parts joined again: a string that is the sum of several, and
-// words that were wrapped at the end of a line. Nil: nothing looks split.
-func joined(of *view) *view {
-	var w viewer
+// words that were wrapped at the end of a line. Nil: nothing looks split. It is built with w.
+func joined(of *view, w *viewer) *view {
+	w.reset()
 	text := of.text
-	for i := 0; i < len(text); {
-		if !mayJoin[text[i]] {
-			i++
-			continue
+	for i := 0; ; {
+		at := seam(text, i)
+		if at == len(text) {
+			break
 		}
-		at := i
 		i = at + 1
 		if at < w.done {
 			continue
@@ -32,7 +31,7 @@ func joined(of *view) *view {
 			i = to
 		}
 	}
-	if w.seams == nil {
+	if len(w.seams) == 0 {
 		return nil
 	}
 	return w.view(of)
@@ -40,6 +39,37 @@ func joined(of *view) *view {
 
 // mayJoin are the bytes after which a split text may continue.
 var mayJoin = byteSet("\n\"'`")
+
+// seam returns the position of the next byte at or behind i that may end a part of a split text, because it is one of
+// mayJoin behind a word. It returns the length of the text if there is none.
+func seam(text string, i int) int {
+	before := uint8(0)
+	if i > 0 {
+		before = joining[text[i-1]]
+	}
+	for ; i < len(text); i++ {
+		c := joining[text[i]]
+		if before>>1&c != 0 {
+			return i
+		}
+		before = c
+	}
+	return len(text)
+}
+
+// joining has the bit 1 for the bytes of mayJoin, and 2 for those that may precede them: of a word, and the first
+// half of a line break.
+var joining = func() (kinds [256]uint8) {
+	for c := range kinds {
+		if mayJoin[c] {
+			kinds[c] = 1
+		}
+		if isWord[c] || c == '\r' {
+			kinds[c] |= 2
+		}
+	}
+	return kinds
+}()
 
 // mostBetween is the maximum distance between two parts of a string.
 const mostBetween = 120

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // pass is one scan of a text.
 type pass struct {
@@ -8,16 +11,47 @@ type pass struct {
 	found  []Finding
 	starts map[int]bool // where the certain findings begin
 
+	plain   view      // the text
+	viewers [2]viewer // of its other forms
+
 	// Of the current view.
 	v        *view
 	split    bool // only findings that were split count
+	hits     []hit
 	windows  map[int][]window
-	nameEnd  int // names up to here were checked
+	opened   []int // the rules with windows
+	nameEnd  int   // names up to here were checked
 	blockEnd int
 }
 
+// passes keeps the memory of scans, because most texts are short and have no findings.
+var passes = sync.Pool{New: func() any { return new(pass) }}
+
 func newPass(set *ruleSet) *pass {
-	return &pass{set: set} // most texts need none of the maps
+	p := passes.Get().(*pass) //nolint:errcheck // nothing else is in the pool
+	p.set = set
+	return p
+}
+
+// mostKept is the number of hits whose memory is kept.
+const mostKept = 1 << 12
+
+// done returns the findings, merged, and keeps the memory of p for another scan.
+func (p *pass) done() []Finding {
+	found := merged(p.found)
+	p.release()
+	return found
+}
+
+func (p *pass) release() {
+	if cap(p.hits) > mostKept || cap(p.found) > mostKept {
+		return
+	}
+	if len(p.starts) > 0 {
+		clear(p.starts)
+	}
+	p.found, p.plain, p.v, p.split = p.found[:0], view{}, nil, false
+	passes.Put(p)
 }
 
 // window is a range in which a pattern is tried.
@@ -32,13 +66,17 @@ const (
 // scan searches a view for secrets.
 func (p *pass) scan(v *view, split bool) {
 	p.v, p.split, p.nameEnd, p.blockEnd = v, split, 0, 0
-	clear(p.windows)
-	p.set.words.find(v.text, p.word)
-	for i, windows := range p.windows {
-		for _, w := range windows {
+	p.hits = p.set.words.find(v.text, p.hits[:0])
+	for _, h := range p.hits {
+		p.word(h.word, h.at)
+	}
+	for _, i := range p.opened {
+		for _, w := range p.windows[i] {
 			p.match(i, w)
 		}
+		p.windows[i] = p.windows[i][:0]
 	}
+	p.opened = p.opened[:0]
 }
 
 // word records a keyword at v.text[at:].
@@ -77,6 +115,9 @@ func (p *pass) open(rule, at int) {
 	if p.windows == nil {
 		p.windows = map[int][]window{}
 	}
+	if len(all) == 0 {
+		p.opened = append(p.opened, rule)
+	}
 	p.windows[rule] = append(all, w)
 }
 
@@ -90,6 +131,9 @@ func wordEnd(text string, i int) int {
 func (p *pass) match(i int, w window) {
 	r := &p.set.rules[i]
 	text := p.v.text[w.from:w.to]
+	if !r.needs().isIn(text) {
+		return
+	}
 	for _, m := range r.compiled().FindAllStringSubmatchIndex(text, -1) {
 		if from, to, ok := r.secret(text, m); ok && !inBlob(p.v.text, w.from+from) {
 			p.add(p.v, w.from+from, w.from+to, Finding{Kind: r.kind, rank: i})

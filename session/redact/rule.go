@@ -23,6 +23,7 @@ type rule struct {
 	run      int                      // if not 0, the keyword begins a word that continues for so many bytes
 
 	compiled func() *regexp.Regexp
+	needs    func() *need
 }
 
 // ruleSet is all rules with the automaton that finds their keywords.
@@ -30,6 +31,8 @@ type ruleSet struct {
 	rules []rule
 	words *automaton
 	uses  [][]use // by word
+
+	keywords []string // by word, in lower case
 }
 
 // use is a purpose of a keyword.
@@ -71,7 +74,7 @@ func newRuleSet(known map[string]Finding) *ruleSet {
 	}
 	for i := range s.rules {
 		r := &s.rules[i]
-		r.compiled = compiled(r.pattern)
+		r.compiled, r.needs = compiled(r.pattern), needed(r.pattern)
 		for _, k := range r.keywords {
 			add(k, use{what: aRule, rule: i})
 		}
@@ -83,8 +86,23 @@ func newRuleSet(known map[string]Finding) *ruleSet {
 	for _, w := range slices.Sorted(maps.Keys(known)) {
 		add(w, use{what: aKnown, exact: w, found: known[w]})
 	}
-	s.words = newAutomaton(words)
+	s.keywords, s.words = words, newAutomaton(words, s.forms())
 	return s
+}
+
+// forms returns the spellings that the uses of each word accept; nil: all.
+func (s *ruleSet) forms() [][]string {
+	forms := make([][]string, len(s.uses))
+	for i, uses := range s.uses {
+		exact := make([]string, 0, len(uses))
+		for _, u := range uses {
+			exact = append(exact, u.exact)
+		}
+		if !slices.Contains(exact, "") {
+			forms[i] = exact
+		}
+	}
+	return forms
 }
 
 // patterns caches the compiled patterns, for the rule sets that know further words.

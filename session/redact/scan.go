@@ -85,7 +85,7 @@ func (s *Scanner) Scan(text string) []Finding {
 	}
 	p := newPass(s.rules())
 	p.all(text, 0)
-	return merged(p.found)
+	return p.done()
 }
 
 // Named returns the findings in text, which is the value of name in some structure.
@@ -95,7 +95,7 @@ func (s *Scanner) Named(name, text string) []Finding {
 		p.add(&view{text: text}, 0, len(text), namedFinding(verdict))
 	}
 	p.all(text, 0)
-	return merged(p.found)
+	return p.done()
 }
 
 // mostNested is the maximum depth of nested base64.
@@ -103,18 +103,19 @@ const mostNested = 2
 
 // all scans text in every form.
 func (p *pass) all(text string, nested int) {
-	plain := &view{text: text}
+	p.plain = view{text: text}
+	plain := &p.plain
 	p.scan(plain, false)
-	if v := unescaped(plain); v != nil {
+	if v := unescaped(plain, &p.viewers[0]); v != nil {
 		p.scan(v, false)
 		plain = v
 	}
 	p.encoded(plain, nested)
-	if v := joined(plain); v != nil {
+	if v := joined(plain, &p.viewers[1]); v != nil {
 		p.scan(v, true)
 		p.encoded(v, nested)
 	}
-	if v := urlDecoded(plain); v != nil {
+	if v := urlDecoded(plain, &p.viewers[1]); v != nil {
 		p.scan(v, false)
 		p.encoded(v, nested)
 	}
@@ -123,6 +124,9 @@ func (p *pass) all(text string, nested int) {
 // merged sorts findings and merges overlapping ones. A finding that overlaps a secret is
 // not doubtful.
 func merged(found []Finding) []Finding {
+	if len(found) == 0 {
+		return nil
+	}
 	byPlace := func(a, b Finding) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.rank, b.rank)) }
 	slices.SortStableFunc(found, byPlace)
 	var sure, doubtful []Finding

@@ -7,9 +7,9 @@ import (
 
 // unescaped is text with its escapes resolved, as they occur in nested text: JSON in a string,
 // source code, the output of a logger. Any number of backslashes counts as one, so that the
-// depth of nesting does not matter. Nil: there is nothing to resolve.
-func unescaped(of *view) *view {
-	var w viewer
+// depth of nesting does not matter. Nil: there is nothing to resolve. It is built with w.
+func unescaped(of *view, w *viewer) *view {
+	w.reset()
 	text := of.text
 	for i := 0; ; {
 		n := strings.IndexByte(text[i:], '\\')
@@ -35,7 +35,7 @@ func unescaped(of *view) *view {
 			w.put(c, i-start)
 		}
 	}
-	if w.parts == nil && w.seams == nil {
+	if len(w.parts) == 0 && len(w.seams) == 0 {
 		return nil
 	}
 	return w.view(of)
@@ -76,6 +76,9 @@ func hexEscape(s string, n int) (c byte, size int, ok bool) {
 	if len(s) < n {
 		return 0, 0, false
 	}
+	if !isAll(&isHex, s[1:n]) {
+		return 0, 0, false
+	}
 	v, err := strconv.ParseUint(s[1:n], 16, 16)
 	if err != nil || v >= 0x7F || v < ' ' && v != '\n' && v != '\t' && v != '\r' {
 		return 0, 0, false
@@ -83,12 +86,12 @@ func hexEscape(s string, n int) (c byte, size int, ok bool) {
 	return byte(v), n, true
 }
 
-// urlDecoded is text with the escapes of URLs and of HTML resolved. Nil: there are none.
-func urlDecoded(of *view) *view {
-	var w viewer
+// urlDecoded is text with the escapes of URLs and of HTML resolved. Nil: there are none. It is built with w.
+func urlDecoded(of *view, w *viewer) *view {
+	w.reset()
 	text := of.text
 	encoded := strings.Contains(text, "://") && strings.Contains(text, "+")
-	if !encoded && !strings.ContainsAny(text, "%&") {
+	if !encoded && !hasEscape(text) {
 		return nil
 	}
 	for i := 0; ; {
@@ -113,15 +116,35 @@ func urlDecoded(of *view) *view {
 			i++
 			continue
 		}
-		encoded = true
 		w.same(text, i)
 		w.put(c, size)
 		i += size
 	}
-	if !encoded {
-		return nil
-	}
 	return w.view(of)
+}
+
+// hasEscape reports whether text has an escape of URLs, HTML or XML.
+func hasEscape(text string) bool {
+	for i := 0; ; i++ {
+		n := strings.IndexByte(text[i:], '%')
+		if n < 0 {
+			break
+		}
+		i += n
+		if _, _, ok := hexEscape(text[i:], 3); ok {
+			return true
+		}
+	}
+	for i := 0; ; i++ {
+		n := strings.IndexByte(text[i:], '&')
+		if n < 0 {
+			return false
+		}
+		i += n
+		if _, _, ok := entity(text[i:]); ok {
+			return true
+		}
+	}
 }
 
 // entities are the characters that HTML and XML have to escape.

@@ -1,6 +1,9 @@
 package redact
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+)
 
 // view is a text in another form, with a mapping back: the position of each part in the text
 // it was made from.
@@ -68,13 +71,25 @@ func (v *view) isSoft(i int) bool {
 	return found
 }
 
-// viewer builds a view.
+// viewer builds a view. It is used again for later views, whose memory is that of the earlier ones.
 type viewer struct {
 	text  []byte
 	parts []part
 	seams []int
 	soft  []int
 	done  int // of the origin
+	made  view
+}
+
+// mostViewed is the size of a text whose memory is used again, in bytes.
+const mostViewed = 64 << 10
+
+// reset forgets the view that was built.
+func (w *viewer) reset() {
+	if cap(w.text) > mostViewed {
+		w.text, w.parts = nil, nil
+	}
+	w.text, w.parts, w.seams, w.soft, w.done = w.text[:0], w.parts[:0], w.seams[:0], w.soft[:0], 0
 }
 
 // same copies the origin up to end.
@@ -101,5 +116,7 @@ func (w *viewer) drop(end int) {
 
 func (w *viewer) view(of *view) *view {
 	w.same(of.text, len(of.text))
-	return &view{text: string(w.text), parts: w.parts, seams: w.seams, soft: w.soft, parent: of}
+	text := unsafe.String(unsafe.SliceData(w.text), len(w.text)) // it changes only when the view is not used any more
+	w.made = view{text: text, parts: w.parts, seams: w.seams, soft: w.soft, parent: of}
+	return &w.made
 }
