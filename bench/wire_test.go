@@ -135,7 +135,7 @@ func TestPromptsAndAppendsAreMeasuredOverTheWire(t *testing.T) {
 	require.NoError(t, r.Start(t.Context(), one(t, gen.Preset{Bytes: 10e3, Flavour: gen.Pi})))
 	require.NoError(t, r.Append(t.Context(), suite.Store{}, 8))
 	require.NoError(t, r.Prompts(t.Context(), 10))
-	measured(t, r, "start", "append, entry of a turn", "append, label")
+	measured(t, r, "start", "append, entry of a turn", "append, entry of a long turn", "append, label")
 	var out strings.Builder
 	r.Markdown(&out)
 	require.Contains(t, out.String(), "| 10 to 10 | ")
