@@ -212,8 +212,14 @@ func (c call) outcome() Message {
 	}
 }
 
-// shown are the texts and images of a content, with note for images that m cannot see.
+// shown are the texts and images of a content, with note for images that m cannot see. Content that is shown as it
+// is, most of a conversation, takes no memory of its own.
 func (p *Preparation) shown(content []Block, note string) []Block {
+	if !slices.ContainsFunc(content, func(b Block) bool {
+		return empty(b) || b.Type != TypeText && (b.Type != TypeImage || !p.model.TakesImages())
+	}) {
+		return slices.Clip(content)
+	}
 	var out []Block
 	for _, b := range content {
 		if b.Type == TypeImage && !p.model.TakesImages() {
