@@ -123,7 +123,7 @@ func TestListsAreMeasuredOverTheWire(t *testing.T) {
 	again, err := os.ReadFile(s.Path)
 	require.NoError(t, err)
 	require.NotContains(t, string(again), "one more", "another session is changed")
-	r.ListLimits(s)
+	r.ListLimits(t.Context(), s)
 	for _, l := range r.Limits {
 		require.Contains(t, []string{"", "unsupported operation"}, l.Note, l.Name)
 	}
