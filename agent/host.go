@@ -101,7 +101,7 @@ func (h *host) request(ctx context.Context, c session.Context, p picked) (provid
 	size := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return h.watching(service, c, own), provider.Request{
 		Model: model, Thinking: level, Tier: tiers.For(model), Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: messages, System: system, Tools: tools,
+		Messages: messages, Prepared: true, System: system, Tools: tools,
 	}, nil
 }
 

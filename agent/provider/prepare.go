@@ -34,6 +34,15 @@ func Prepare(messages []Message, m Model) []Message {
 	return p.Messages()
 }
 
+// Conversation returns the messages as Model accepts them. They are prepared here unless the caller did that: the
+// conversation of a live session is kept prepared.
+func (r Request) Conversation() []Message {
+	if r.Prepared {
+		return r.Messages
+	}
+	return Prepare(r.Messages, r.Model)
+}
+
 // Preparation is [Prepare] for a conversation that grows. It is not safe for concurrent use.
 type Preparation struct {
 	model   Model
