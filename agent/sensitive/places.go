@@ -15,7 +15,7 @@ import (
 // What it found holds for one [View] only.
 type places struct {
 	fs    afero.Fs
-	known map[string]place // of directories above the paths, by their cleaned path
+	known map[string]place  // of directories above the paths, by their cleaned path
 	lists map[string]*names // of the directories that are listed rather than asked for each name; nil: none is
 }
 
