@@ -116,6 +116,7 @@ func TestTheContentOfASpareIsReplaced(t *testing.T) {
 }
 
 // A lock that another program removed and made again is not removed, although the spare lives on.
+// Proves: X-116
 func TestASpareThatWasTakenAwayIsStale(t *testing.T) {
 	t.Parallel()
 	p := newPlayer(123)
