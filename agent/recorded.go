@@ -22,7 +22,7 @@ const maxListed = 12
 // again each time: the leaf may have moved to a branch that records others.
 func (h *host) setup() (own recorded.Setup, err error) {
 	err = h.log.View(func(d *session.Document, leaf session.Leaf) error {
-		own, err = recorded.Of(d, leaf)
+		own, err = h.s.setups.Of(d, leaf)
 		return err
 	})
 	return own, err
@@ -41,7 +41,7 @@ func (m *Manager) tools(own recorded.Setup) (tools []tool.Tool) {
 // Instructions returns the system prompt and the tools of the conversation up to leaf in d, a document
 // of this session. It may be called within [Session.View].
 func (s *Session) Instructions(ctx context.Context, d *session.Document, leaf session.Leaf) (system string, tools []provider.Tool) {
-	own, err := recorded.Of(d, leaf)
+	own, err := s.setups.Of(d, leaf)
 	if err != nil {
 		s.m.log.Warn("the setup that the session records cannot be read", zap.Error(err)) // the next request reports it
 	}

@@ -185,6 +185,9 @@ func beforePlan(d *session.Document, leaf session.Leaf) (before *session.Leaf, c
 		case session.TypeMessage:
 			answered = answered || d.Role(i) == provider.RoleAssistant
 		case session.TypeModelChange:
+			if chosen != "" {
+				continue // without reading its line
+			}
 			e, err := d.Entry(i)
 			change := e.AsModelChange()
 			switch {
@@ -192,9 +195,8 @@ func beforePlan(d *session.Document, leaf session.Leaf) (before *session.Leaf, c
 				continue
 			case !answered:
 				return nil, "", nil // no later answer can hide it
-			case chosen == "":
-				chosen = change.Model
 			}
+			chosen = change.Model
 		case session.TypeModeChange:
 			if !answered {
 				continue

@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/recorded"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -41,6 +42,7 @@ type Session struct {
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
 
 	background *tool.Background
+	setups     recorded.Memory // what its conversation records for itself
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below
