@@ -33,17 +33,17 @@ func (m *Memory) Of(d *session.Document, leaf session.Leaf) (Setup, error) {
 		m.leaf = at
 		return m.own, nil
 	}
-	own, err := Of(d, leaf)
+	path := d.PathTo(leaf)
+	own, err := of(d, path)
 	m.doc = weak.Pointer[session.Document]{}
-	if err == nil && at >= 0 && rooted(d, leaf) {
+	if err == nil && at >= 0 && rooted(d, path) {
 		m.doc, m.leaf, m.own = weak.Make(d), at, own
 	}
 	return own, err
 }
 
-// rooted reports whether the path to leaf begins at a root. A parent that is missing may be found later.
-func rooted(d *session.Document, leaf session.Leaf) bool {
-	path := d.PathTo(leaf)
+// rooted reports whether a path begins at a root. A parent that is missing may be found later.
+func rooted(d *session.Document, path []int) bool {
 	if len(path) == 0 {
 		return false
 	}

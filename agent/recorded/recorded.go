@@ -43,8 +43,9 @@ type Setup struct {
 
 // Of returns the setup of the conversation up to leaf: that of its newest session_init entry, or in a
 // session of pi that of its system messages.
-func Of(d *session.Document, leaf session.Leaf) (Setup, error) {
-	path := d.PathTo(leaf)
+func Of(d *session.Document, leaf session.Leaf) (Setup, error) { return of(d, d.PathTo(leaf)) }
+
+func of(d *session.Document, path []int) (Setup, error) {
 	for _, i := range slices.Backward(path) {
 		if d.Type(i) == session.TypeSessionInit {
 			e, err := d.Entry(i)
