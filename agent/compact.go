@@ -49,7 +49,7 @@ func (s *Session) Compact(ctx context.Context, instructions string) (Compaction,
 func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error) {
 	reason := "overflow"
 	if !overflow {
-		if due, err := h.s.due(ctx, h.log); !due || err != nil {
+		if due, err := h.due(ctx); !due || err != nil {
 			return false, err
 		}
 		reason = "threshold"
@@ -64,7 +64,7 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 	}
 	// A compaction that did not shorten the context enough is an error, so that it is not retried
 	// after every turn.
-	if due, err := h.s.due(ctx, h.log); due || err != nil {
+	if due, err := h.due(ctx); due || err != nil {
 		return true, errors.Join(err, errStillTooLong)
 	}
 	return true, nil
@@ -73,21 +73,21 @@ func (h *host) Compact(ctx context.Context, overflow bool) (done bool, err error
 var errStillTooLong = errors.New("the conversation is still too long after compaction")
 
 // due reports whether the conversation has outgrown the model's window.
-func (s *Session) due(ctx context.Context, log *session.Log) (bool, error) {
-	c, _, err := log.Context()
+func (h *host) due(ctx context.Context) (bool, error) {
+	c, _, err := h.log.Context()
 	if err != nil {
 		return false, err
 	}
-	p, _, err := s.answering(ctx, log, c.State())
+	p, _, err := h.s.answering(ctx, h.log, c.State())
 	if err != nil {
 		return false, err
 	}
-	own, err := (&host{s: s, log: log}).setup()
+	own, err := h.setup()
 	if err != nil {
 		return false, err
 	}
-	tokens := s.memo(log).Size(c.Messages, func() int { return provider.FixedLen(s.instructions(ctx, log, own)) })
-	return s.m.cfg.Compaction.Due(tokens, p.model.Window()), nil
+	tokens := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(h.instructions(ctx, own)) })
+	return h.s.m.cfg.Compaction.Due(tokens, p.model.Window()), nil
 }
 
 // compact plans, asks for the summary and records it. The run that it belongs to prevents other

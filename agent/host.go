@@ -3,12 +3,14 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/recorded"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -20,6 +22,7 @@ type host struct {
 	log   *session.Log
 	notes notes
 	rules rules
+	guide *guide // what the model was instructed with in this turn, nil if it has to be read again
 
 	history bool // the last request has a history that the service compacted
 }
@@ -90,7 +93,7 @@ func (h *host) request(ctx context.Context, c session.Context, p picked) (provid
 	if err != nil {
 		return nil, provider.Request{}, err
 	}
-	system, tools := h.s.instructions(ctx, h.log, own)
+	system, tools := h.instructions(ctx, own)
 	messages, unsigned := h.messages(c, model)
 	if unsigned && slices.Contains(model.SupportedLevels(), provider.Off) {
 		level = provider.Off // with thinking, the answer that the results belong to needs its own
@@ -98,8 +101,26 @@ func (h *host) request(ctx context.Context, c session.Context, p picked) (provid
 	size := h.s.memo(h.log).Size(c.Messages, func() int { return provider.FixedLen(system, tools) })
 	return h.watching(service, c, own), provider.Request{
 		Model: model, Thinking: level, Tier: tiers.For(model), Key: key, SessionID: h.log.Header().ID, Size: size,
-		Messages: messages, System: system, Tools: tools,
+		Messages: messages, Prepared: true, System: system, Tools: tools,
 	}, nil
+}
+
+// guide is the system prompt and the tools of a setup.
+type guide struct {
+	own    recorded.Setup
+	system string
+	tools  []provider.Tool
+}
+
+// instructions returns the system prompt and the tools, which the caller must not change. Their files are read at
+// the beginning of a turn, and again after a tool that changes something and while commands run in the background:
+// reading them for every request costs more than the rest of a step that only reads.
+func (h *host) instructions(ctx context.Context, own recorded.Setup) (string, []provider.Tool) {
+	if h.guide == nil || len(h.s.background.Running()) > 0 || !reflect.DeepEqual(h.guide.own, own) {
+		system, tools := h.s.instructions(ctx, h.log, own)
+		h.guide = &guide{own, system, tools}
+	}
+	return h.guide.system, slices.Clip(h.guide.tools)
 }
 
 // Tools returns the tools of the conversation by name, and their environment.

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -67,5 +70,40 @@ func TestSurroundingsStayTheSame(t *testing.T) {
 	require.NoError(t, err)
 	prompt(t, live, "in another process")
 	require.Equal(t, "/w 3 false\n", last())
+	require.NoError(t, w.Close(t.Context()))
+}
+
+// The files of instructions are read at the beginning of a turn, and again after a tool that changes something: not for
+// every request.
+func TestInstructionsAreReadAgainAfterAChange(t *testing.T) {
+	t.Parallel()
+	look, change := providertest.Call{Name: "look"}, providertest.Call{Name: "change"}
+	m := scripted(
+		providertest.Reply{ToolCalls: []providertest.Call{look}}, providertest.Reply{ToolCalls: []providertest.Call{look}},
+		providertest.Reply{ToolCalls: []providertest.Call{change}}, providertest.Reply{ToolCalls: []providertest.Call{look}},
+		providertest.Reply{Text: "ok"}, providertest.Reply{Text: "ok"},
+	)
+	ran, reads, content := 0, 0, "one"
+	modify := changing(&ran)
+	run := modify.Run
+	modify.Run = func(ctx context.Context, env tool.Env, args json.RawMessage) (tool.Result, error) {
+		content = "two"
+		return run(ctx, env, args)
+	}
+	w := newWorld(t, afero.NewMemMapFs(), withModel(m), withTools(lookTool(), modify), func(c *agent.Config) {
+		c.Approval = approval.Yolo
+		c.System = func(context.Context, string) string { reads++; return content }
+	})
+	live := w.live(t, "/w")
+	prompt(t, live, "first")
+	content = "three"
+	prompt(t, live, "second")
+	var systems []string
+	for _, r := range m.Requests() {
+		systems = append(systems, r.System)
+	}
+	require.Equal(t, []string{"one", "one", "one", "two", "two", "three"}, systems)
+	require.Equal(t, 3, reads)
+	require.Equal(t, 1, ran)
 	require.NoError(t, w.Close(t.Context()))
 }

@@ -36,7 +36,7 @@ func New(home, scratch string) Kit {
 	env := library.Env{Home: home, Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
 	roots := append([]library.Root{library.OwnRoot(library.AgentPlaces(filepath.Join(scratch, ".xcsh", "agent")))}, library.PeerPlaces(env)...)
 	finder := library.Finder{Fs: afero.NewOsFs(), Roots: roots, Home: home, Temp: os.TempDir(), RealPath: filepath.EvalSymlinks, Now: time.Now}
-	return Kit{Finder: finder, Store: session.NewStore(session.StoreConfig{Fs: finder.Fs, DirFor: finder.DirFor, RootFor: finder.FileRoot})}
+	return Kit{Finder: finder, Store: session.NewStore(session.StoreConfig{Fs: finder.Fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, LockDir: filepath.Join(scratch, ".xcsh", "agent", "xcsh-ls", "locks")})}
 }
 
 // Open returns the newest context of the session at path. It reads only the end of the file if that is

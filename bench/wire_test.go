@@ -123,7 +123,7 @@ func TestListsAreMeasuredOverTheWire(t *testing.T) {
 	again, err := os.ReadFile(s.Path)
 	require.NoError(t, err)
 	require.NotContains(t, string(again), "one more", "another session is changed")
-	r.ListLimits(s)
+	r.ListLimits(t.Context(), s)
 	for _, l := range r.Limits {
 		require.Contains(t, []string{"", "unsupported operation"}, l.Note, l.Name)
 	}
@@ -135,7 +135,7 @@ func TestPromptsAndAppendsAreMeasuredOverTheWire(t *testing.T) {
 	require.NoError(t, r.Start(t.Context(), one(t, gen.Preset{Bytes: 10e3, Flavour: gen.Pi})))
 	require.NoError(t, r.Append(t.Context(), suite.Store{}, 8))
 	require.NoError(t, r.Prompts(t.Context(), 10))
-	measured(t, r, "start", "append, entry of a turn", "append, label")
+	measured(t, r, "start", "append, entry of a turn", "append, entry of a long turn", "append, label")
 	var out strings.Builder
 	r.Markdown(&out)
 	require.Contains(t, out.String(), "| 10 to 10 | ")

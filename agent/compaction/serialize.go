@@ -21,19 +21,23 @@ func serialize(messages []json.RawMessage) string {
 
 // split writes messages as texts of at most room bytes each. A message that is longer is cut.
 func split(messages []json.RawMessage, room int) (texts []string) {
-	text := ""
+	var text strings.Builder // adding to a string would copy it for every message
+	next := func() {
+		texts = append(texts, text.String())
+		text.Reset()
+	}
 	for _, part := range written(messages) {
 		part = cutBytes(part, room)
-		if text != "" && len(text)+len(part) > room {
-			texts, text = append(texts, text), ""
+		if text.Len() > 0 && text.Len()+len(part) > room {
+			next()
 		}
-		if text != "" {
-			text += "\n\n"
+		if text.Len() > 0 {
+			text.WriteString("\n\n")
 		}
-		text += part
+		text.WriteString(part)
 	}
-	if text != "" || len(messages) > 0 {
-		texts = append(texts, text)
+	if text.Len() > 0 || len(messages) > 0 {
+		next()
 	}
 	return texts
 }

@@ -220,9 +220,9 @@ func (k *talk) scratch() (all []provider.Message, stored []json.RawMessage) {
 	return k.fitter.Messages(all), stored
 }
 
-// send returns the bytes of a request with the messages.
-func (k *talk) send(messages []provider.Message) string {
-	for range k.apis[k.model.API].Stream(k.t.Context(), provider.Request{Model: k.model, System: "Be brief.", Messages: messages, Key: "k", Size: 9}) {
+// send returns the bytes of a request with the messages, which are prepared by its client unless they are.
+func (k *talk) send(messages []provider.Message, prepared bool) string {
+	for range k.apis[k.model.API].Stream(k.t.Context(), provider.Request{Model: k.model, System: "Be brief.", Messages: messages, Prepared: prepared, Key: "k", Size: 9}) {
 	}
 	sent := k.wire.sent
 	k.wire.sent = ""
@@ -252,7 +252,7 @@ func (k *talk) check() {
 	prepared := provider.Prepare(all, k.model)
 	r := k.memo.Request(c.Messages, k.model, k.without)
 	require.Equal(k.t, encoded(prepared), encoded(r.Messages))
-	require.Equal(k.t, k.send(prepared), k.send(r.Messages))
+	require.Equal(k.t, k.send(all, false), k.send(r.Messages, true))
 	last, history := "", false
 	for _, m := range all {
 		last = m.Role

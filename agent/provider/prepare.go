@@ -34,6 +34,15 @@ func Prepare(messages []Message, m Model) []Message {
 	return p.Messages()
 }
 
+// Conversation returns the messages as Model accepts them. They are prepared here unless the caller did that: the
+// conversation of a live session is kept prepared.
+func (r Request) Conversation() []Message {
+	if r.Prepared {
+		return r.Messages
+	}
+	return Prepare(r.Messages, r.Model)
+}
+
 // Preparation is [Prepare] for a conversation that grows. It is not safe for concurrent use.
 type Preparation struct {
 	model   Model
@@ -212,8 +221,14 @@ func (c call) outcome() Message {
 	}
 }
 
-// shown are the texts and images of a content, with note for images that m cannot see.
+// shown are the texts and images of a content, with note for images that m cannot see. Content that is shown as it
+// is, most of a conversation, takes no memory of its own.
 func (p *Preparation) shown(content []Block, note string) []Block {
+	if !slices.ContainsFunc(content, func(b Block) bool {
+		return empty(b) || b.Type != TypeText && (b.Type != TypeImage || !p.model.TakesImages())
+	}) {
+		return slices.Clip(content)
+	}
 	var out []Block
 	for _, b := range content {
 		if b.Type == TypeImage && !p.model.TakesImages() {

@@ -29,6 +29,7 @@ type Request struct {
 	Key       string // API key, "" for services that need none; never logged
 	SessionID string // groups requests for the service's cache
 
+	Prepared   bool // Messages have the form that Model accepts; see [Request.Conversation]
 	OneOff     bool // no later request begins like this one, so that caching it has no use
 	LongCache  bool // the service is asked to cache the conversation for longer, where it offers that
 	LooseTools bool // the service is not asked to enforce the schemas of Tools

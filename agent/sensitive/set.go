@@ -108,6 +108,9 @@ func (s *Set) Resolve(fsys afero.Fs) *View {
 func (v *View) look() {
 	v.once.Do(func() {
 		at := places{fs: v.fs, known: map[string]place{}}
+		if v.set.env.OS == "linux" { // elsewhere an entry may have names that its directory does not list
+			at.lists = map[string]*names{}
+		}
 		for _, path := range v.set.paths {
 			if to := at.find(path); to.path != path || !to.missing {
 				v.add(to.path, true)

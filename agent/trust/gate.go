@@ -46,12 +46,13 @@ func (g *Gate) Check(dir string) error {
 	if dir = filepath.Clean(dir); !filepath.IsAbs(dir) {
 		return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored because its path is not absolute.", dir).With("path", dir)
 	}
-	if g.lists(g.Standard, dir) {
+	real := sensitive.Resolver(g.Fs) // one look at the links for one decision
+	if lists(g.Standard, dir, real) {
 		return nil
 	}
-	folder, inside := g.Inside(dir)
+	folder, inside := g.inside(dir, real)
 	switch {
-	case !inside && g.lists(g.Named, dir):
+	case !inside && lists(g.Named, dir, real):
 		return nil
 	case !inside:
 		return g.checkOwner(dir)
@@ -60,14 +61,14 @@ func (g *Gate) Check(dir string) error {
 	if err != nil {
 		return err
 	}
-	if g.lists(allowed, dir) {
+	if lists(allowed, dir, real) {
 		return nil
 	}
 	digest, err := DigestAgentDir(g.Fs, dir)
 	if err != nil {
 		return fault.New(fault.Denied, "The models, keys, instructions, hooks, tools and share script in the agent directory %s are ignored: %w.", dir, err).With("path", dir)
 	}
-	if g.lists(g.Named, dir) {
+	if lists(g.Named, dir, real) {
 		return g.pin(dir, digest)
 	}
 	if ok, err := g.Store.Has(Trust{g.real(dir), AgentDir, digest}); ok || err != nil {
@@ -84,14 +85,15 @@ func (g *Gate) Check(dir string) error {
 // was named or allowed. Other directories come from settings, which a workspace may have.
 func (g *Gate) Owns(dir string) bool {
 	dir = filepath.Clean(dir)
-	if g.lists(g.Standard, dir) || g.lists(g.Named, dir) {
+	real := sensitive.Resolver(g.Fs)
+	if lists(g.Standard, dir, real) || lists(g.Named, dir, real) {
 		return true
 	}
-	if allowed, err := g.Store.AllowedAgentDirs(); err == nil && g.lists(allowed, dir) {
+	if allowed, err := g.Store.AllowedAgentDirs(); err == nil && lists(allowed, dir, real) {
 		return true
 	}
-	_, inside := g.Inside(dir)
-	return !inside && g.lists(g.Configured, dir) || g.Store.Known(g.real(dir), AgentDir) && g.Check(dir) == nil
+	_, inside := g.inside(dir, real)
+	return !inside && lists(g.Configured, dir, real) || g.Store.Known(g.real(dir), AgentDir) && g.Check(dir) == nil
 }
 
 // Allow records that the user allows dir with its present content.
@@ -107,14 +109,18 @@ func (g *Gate) Allow(dir string) error {
 // Inside returns the workspace folder that dir is in, once links are followed. A folder that is
 // the home directory or above it is not one: everything of the user's is in it.
 func (g *Gate) Inside(dir string) (folder string, ok bool) {
+	return g.inside(dir, sensitive.Resolver(g.Fs))
+}
+
+func (g *Gate) inside(dir string, real func(string) string) (folder string, ok bool) {
 	if g.Folders == nil {
 		return "", false
 	}
 	for _, folder := range g.Folders() {
-		if folder == "" || g.Home != "" && g.within(g.Home, folder) {
+		if folder == "" || g.Home != "" && g.within(g.Home, folder, real) {
 			continue
 		}
-		if g.within(dir, folder) {
+		if g.within(dir, folder, real) {
 			return folder, true
 		}
 	}
@@ -122,15 +128,15 @@ func (g *Gate) Inside(dir string) (folder string, ok bool) {
 }
 
 // within reports whether path is dir or below it, by its name or by where its links lead.
-func (g *Gate) within(path, dir string) bool {
-	for _, p := range []string{filepath.Clean(path), g.real(path)} {
-		for _, d := range []string{filepath.Clean(dir), g.real(dir)} {
+func (g *Gate) within(path, dir string, real func(string) string) bool {
+	for _, p := range []string{filepath.Clean(path), real(path)} {
+		for _, d := range []string{filepath.Clean(dir), real(dir)} {
 			if rel, err := filepath.Rel(d, p); err == nil && filepath.IsLocal(rel) {
 				return true
 			}
 		}
 	}
-	return g.below(g.real(path), dir)
+	return g.below(real(path), dir)
 }
 
 // below reports whether path or a directory above it is the directory dir under another name: in
@@ -154,9 +160,9 @@ func (g *Gate) below(path, dir string) bool {
 
 func (g *Gate) real(path string) string { return sensitive.Resolve(g.Fs, path) }
 
-// lists reports whether dir is one of the directories of a list.
-func (g *Gate) lists(list []string, dir string) bool {
-	return slices.ContainsFunc(list, func(d string) bool { return g.real(d) == g.real(dir) })
+// lists reports whether dir is one of the directories of a list. real resolves links.
+func lists(list []string, dir string, real func(string) string) bool {
+	return slices.Contains(list, dir) || slices.ContainsFunc(list, func(d string) bool { return real(d) == real(dir) })
 }
 
 // pin fails if a directory inside a workspace has changed since its first use: a command in the
@@ -195,8 +201,9 @@ func changed(dir string) error {
 //
 // Differs: xcsh and omp use the recorded prompt of every session file.
 func (g *Gate) CheckSession(path string) error {
+	real := sensitive.Resolver(g.Fs)
 	for _, dir := range slices.Concat(g.Standard, g.Named, g.Configured) {
-		if g.within(path, dir) && g.Check(dir) == nil {
+		if g.within(path, dir, real) && g.Check(dir) == nil {
 			return g.checkSessionOwner(path)
 		}
 	}

@@ -21,7 +21,7 @@ func measure(ctx context.Context, r *suite.Runner, o options, s stores) error {
 		do   func() error
 	}{
 		{"append", func() error { return r.Append(ctx, first(s.pi, s.growth), 200) }},
-		{"lists", func() error { r.ListLimits(s.lists); return r.Lists(ctx, s.lists) }},
+		{"lists", func() error { r.ListLimits(ctx, s.lists); return r.Lists(ctx, s.lists) }},
 		{"growth", func() error { return sessions(ctx, r, nil, s.growth) }},
 		{"dialects", func() error { return sessions(ctx, r, dialectCommands, s.pi) }},
 		{"dialects", func() error { return sessions(ctx, r, dialectCommands, s.omp) }},

@@ -104,7 +104,7 @@ func (m *Random) setting(head func(typ string) string) string {
 		return head("branch_summary") + fmt.Sprintf(`,"summary":"b%d","fromId":"x"}`, m.N)
 	case 9:
 		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`,
-			[]string{"c", "ttsr-injection"}[r.IntN(2)], m.N, m.N)
+			[]string{"c", "ttsr-injection", "interrupted-thinking"}[r.IntN(3)], m.N, m.N)
 	case 10:
 		return head("session_info") + fmt.Sprintf(`,"name":"title %d"}`, m.N)
 	case 11:

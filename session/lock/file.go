@@ -61,6 +61,9 @@ type file struct {
 	judge   func(content []byte) verdict
 	patient bool // wait for a living owner, which will finish soon
 	depth   int  // 0, or how often this is a claim of a claim
+
+	spare *spare       // what the lock can be made of; nil: nothing
+	spent *fs.FileInfo // set to the lock if it was; not nil if spare is not
 }
 
 // acquire takes the lock. errLocked means that another process keeps it; seen is then the
@@ -94,6 +97,10 @@ func (f file) acquire(content []byte) (seen []byte, err error) {
 // create makes the lock file. errLocked means that it exists, or that ours was considered
 // abandoned while we made it.
 func (f file) create(content []byte) error {
+	if made, ok, err := f.spare.put(f, content); ok {
+		*f.spent = made
+		return err
+	}
 	began := f.env.Now()
 	file, err := f.fs.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, disk.FileMode)
 	if errors.Is(err, fs.ErrExist) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,6 +29,8 @@ type Options struct {
 	host    string
 	version string // of the program, for other processes that find its lock
 	Process *Process
+
+	link func(from, to string) error // gives a file a second name; nil: os.Link where it works
 }
 
 // thisProcess holds the locks of this process, of all stores.
@@ -174,12 +177,13 @@ func (o *Options) judgePID(pid int, content []byte) verdict {
 
 // Locker takes the lock under which session files are changed.
 type Locker struct {
-	fs  afero.Fs
-	env *Options
+	fs    afero.Fs
+	env   *Options
+	spare *spare
 }
 
 // New returns a locker for files on fs. Zero options get their defaults.
-func New(fs afero.Fs, o Options) *Locker { return &Locker{fs: fs, env: o.filled()} }
+func New(fs afero.Fs, o Options) *Locker { return &Locker{fs: fs, env: o.filled(), spare: &spare{}} }
 
 // Publish keeps other programs that follow the same protocol, and other goroutines,
 // from appending to the session file at path and from replacing it, until unlock is
@@ -194,7 +198,8 @@ func New(fs afero.Fs, o Options) *Locker { return &Locker{fs: fs, env: o.filled(
 // Source: the terminal program omp, whose file and content these are; see
 // docs/adr/0009-locking.md.
 func (l *Locker) Publish(path string) (unlock func() error, err error) {
-	f := file{fs: l.fs, path: publishLock(path), of: path, env: l.env, judge: l.env.judgePublish, patient: true}
+	var spent fs.FileInfo
+	f := file{fs: l.fs, path: publishLock(path), of: path, env: l.env, judge: l.env.judgePublish, patient: true, spare: l.spare, spent: &spent}
 	leave := l.env.Process.enter(f.path)
 	content := l.env.stamp()
 	seen, err := f.acquire(content)
@@ -212,6 +217,9 @@ func (l *Locker) Publish(path string) (unlock func() error, err error) {
 	}
 	return sync.OnceValue(func() error {
 		defer leave()
+		if spent != nil {
+			return l.spare.release(f, content, spent)
+		}
 		return f.release(content)
 	}), nil
 }

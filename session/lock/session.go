@@ -117,7 +117,16 @@ func acquireSession(fs afero.Fs, dir, sessionID, sessionPath string, o Options) 
 // OpenSession takes the lock of a session for as long as it is open for writing; see
 // [acquireSession].
 func (l *Locker) OpenSession(dir, sessionID, sessionPath string) (*Session, error) {
-	return acquireSession(l.fs, dir, sessionID, sessionPath, *l.env)
+	s, err := acquireSession(l.fs, dir, sessionID, sessionPath, *l.env)
+	if err != nil {
+		return nil, err
+	}
+	release, done := s.release, l.spare.keep(l.fs, dir)
+	s.release = sync.OnceValue(func() error {
+		done()
+		return release()
+	})
+	return s, nil
 }
 
 // Release gives the session up. The error means that the lock file could not be removed or

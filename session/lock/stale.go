@@ -37,7 +37,7 @@ func (l *Locker) fileAt(path, sessions string) (f file, ok bool) {
 		f.depth++
 	}
 	if sessions != "" && filepath.Clean(dir) == filepath.Clean(sessions) {
-		if f.depth == 0 {
+		if f.depth == 0 && !isSpare(name) {
 			f.judge = l.env.judgeSession
 		}
 		return f, strings.HasSuffix(locked, ".lock")

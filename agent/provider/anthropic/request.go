@@ -109,7 +109,7 @@ func build(req provider.Request) request {
 	if req.System != "" {
 		r.System = []block{{Type: "text", Text: req.System}}
 	}
-	for _, m := range provider.Prepare(req.Messages, req.Model) {
+	for _, m := range req.Conversation() {
 		r.add(m)
 	}
 	if req.OneOff {

@@ -103,7 +103,7 @@ func build(req provider.Request, region string) request {
 	}
 	claude := isClaude(req.Model)
 	images := []block(nil) // of failed results, which Claude takes only behind them
-	for _, m := range provider.Prepare(req.Messages, req.Model) {
+	for _, m := range req.Conversation() {
 		if m.Role != provider.RoleToolResult {
 			r.add("user", images)
 			images = nil

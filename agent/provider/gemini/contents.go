@@ -13,7 +13,7 @@ const unsigned = "skip_thought_signature_validator"
 // contents turns the conversation into contents whose roles alternate.
 func contents(req provider.Request) []content {
 	c := conversation{names: map[string]string{}, signs: generation(req.Model.ID) >= signing}
-	for _, m := range provider.Prepare(req.Messages, req.Model) {
+	for _, m := range req.Conversation() {
 		switch m.Role {
 		case provider.RoleUser:
 			c.flush()

@@ -1,5 +1,5 @@
 // Package offline is a substitute for a model: a script that identifies itself as one. It answers without a key and
-// without a network and makes one real tool call per prompt, so that every command and every editor
+// without a network and makes one real tool call per prompt, or as many as the prompt says, so that every command and every editor
 // can be tried.
 package offline
 
@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -78,15 +80,49 @@ func answer(req provider.Request) []provider.Block {
 		return []provider.Block{provider.Text(whatIAm)}
 	}
 	last := req.Messages[len(req.Messages)-1]
+	prompt, made := last.PlainText(), 0
 	if last.Role == provider.RoleToolResult {
+		prompt, made = turn(req.Messages)
+	}
+	calls, prompt := repeated(prompt)
+	if last.Role == provider.RoleToolResult && made >= calls {
 		return []provider.Block{provider.Text(conclusion(last))}
 	}
 	if len(req.Tools) == 0 {
-		return []provider.Block{provider.Text(summary(last.PlainText()))}
+		return []provider.Block{provider.Text(summary(prompt))}
 	}
-	call, intent := toolCall(last.PlainText())
+	call, intent := toolCall(prompt)
 	call.ID = fmt.Sprintf("offline_%d", len(req.Messages))
 	return []provider.Block{provider.Text(whatIAm + " " + intent), call}
+}
+
+// turn returns the prompt of the turn that the messages end with, and how many of its calls have a result.
+func turn(messages []provider.Message) (prompt string, results int) {
+	for _, m := range slices.Backward(messages) {
+		switch m.Role {
+		case provider.RoleToolResult:
+			results++
+		case provider.RoleUser:
+			return m.PlainText(), results
+		}
+	}
+	return "", results
+}
+
+// repeatCommand matches the prompt with which a user makes the script call its tool several times, once in each
+// answer: a turn that is long enough to be stopped, or measured.
+var repeatCommand = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*repeat\s+(\d{1,3}):\s*(.*)$`)
+})
+
+// repeated returns how many calls a prompt leads to, and what it asks for.
+func repeated(prompt string) (calls int, what string) {
+	m := repeatCommand().FindStringSubmatch(prompt)
+	if m == nil {
+		return 1, prompt
+	}
+	calls, _ = strconv.Atoi(m[1]) // three digits at most
+	return max(1, calls), m[2]
 }
 
 const whatIAm = "This is the offline demo: a script, not a model."

@@ -34,6 +34,33 @@ func user(text string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}}
 }
 
+// A prompt can ask for several calls, one in each answer, for each of which the script gets a result.
+func TestRepeatedToolCalls(t *testing.T) {
+	t.Parallel()
+	for prompt, calls := range map[string]int{
+		"repeat 3: what is here?": 3, "repeat 1: what is here?": 1, "repeat 0: what is here?": 1, "what is here?": 1,
+		"repeat 1000: what is here?": 1, "do not repeat 3: this": 1, "Repeat 3": 1,
+	} {
+		earlier := provider.Message{Role: provider.RoleToolResult, ToolName: "ls", Content: []provider.Block{provider.Text("one\n")}}
+		messages, ids := []provider.Message{user("before"), earlier, user(prompt)}, map[string]bool{}
+		for {
+			end, _ := ask(t.Context(), t, messages...)
+			require.Equal(t, provider.Done, end.Kind, prompt)
+			made := end.Message.ToolCalls()
+			if len(made) == 0 {
+				assert.Contains(t, end.Message.PlainText(), "The tool ls returned 1 line.")
+				break
+			}
+			require.Len(t, made, 1)
+			assert.Equal(t, "ls", made[0].Name)
+			assert.Contains(t, end.Message.PlainText(), "It lists this folder")
+			ids[made[0].ID] = true
+			messages = append(messages, *end.Message, earlier)
+		}
+		assert.Len(t, ids, calls, prompt)
+	}
+}
+
 func TestOneToolCallPerPrompt(t *testing.T) {
 	t.Parallel()
 	for prompt, want := range map[string]struct{ tool, args string }{

@@ -212,7 +212,7 @@ func chatMessages(req provider.Request, c compat) []chatMessage {
 		}
 		out = append(out, chatMessage{Role: role, Content: req.System})
 	}
-	messages := provider.Prepare(req.Messages, req.Model)
+	messages := req.Conversation()
 	var images []chatPart // of the results that are being added
 	for i, m := range messages {
 		switch m.Role {

@@ -121,7 +121,7 @@ func buildResponses(req provider.Request, c compat) responsesRequest {
 		parameters, enforced := schema(req, c, t)
 		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: t.Name, Description: t.Description, Parameters: parameters, Strict: enforced})
 	}
-	for _, msg := range provider.Prepare(req.Messages, m) {
+	for _, msg := range req.Conversation() {
 		if before := history(msg.History, m); before != nil {
 			r.Input = append(r.Input, before...)
 			continue

@@ -86,8 +86,8 @@ func (r *Runner) goals() (all []goal) {
 		r.memory("tree of a million entries, first page: memory", "tree, first 1,000", Live, "tree").most(60),
 		ratio("export of 1 GB as HTML without redaction, against cp", r.time("export html without redaction", Live, file), r.of(copyOnly, file)).most(4),
 		r.memory("export of 1 GB as HTML without redaction: memory", "export html without redaction", Live, file).most(60),
-		ratio("append of an entry of a turn, against pi", r.time("append, entry of a turn", Live, ""), r.of("append, pi", "")).most(1),
-		ratio("append of a label, against pi", r.time("append, label", Live, ""), r.of("append, pi", "")).most(1),
+		ratio("append of an entry in the engine, against pi", r.of(appendAlone, ""), r.of("append, pi", "")).most(1),
+		duration("CPU of an entry of a turn of 200, with its tool call, request and events", r.processor(appendLong, "")).most(0.85),
 	)
 	return all
 }

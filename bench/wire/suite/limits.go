@@ -1,10 +1,12 @@
 package suite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -20,6 +22,7 @@ const (
 	copyOnly = "limit: copy the file (cp)"
 	statOnly = "limit: getdents and statx"
 	findOnly = "limit: read every file, find a word, two threads"
+	findRg   = "rg: find a word"
 )
 
 // FileLimits measures what the machine needs for a session's file.
@@ -41,7 +44,7 @@ func (r *Runner) FileLimits(stores ...Store) error {
 }
 
 // ListLimits measures what the machine needs for the files of a store.
-func (r *Runner) ListLimits(s Store) {
+func (r *Runner) ListLimits(ctx context.Context, s Store) {
 	r.limit(statOnly, s.Name, func() (time.Duration, error) {
 		n, took, err := limit.Status(s.roots())
 		if err == nil && n != len(s.Facts.Sessions) {
@@ -56,6 +59,24 @@ func (r *Runner) ListLimits(s Store) {
 		}
 		return took, err
 	})
+	rg, err := exec.LookPath("rg")
+	if err != nil {
+		r.Log("%s: %v", findRg, err)
+		return
+	}
+	r.limit(findRg, s.Name, func() (time.Duration, error) { return ripgrep(ctx, rg, s) })
+}
+
+// ripgrep returns how long rg takes to find the files with a word, from the start of its process to its end.
+func ripgrep(ctx context.Context, rg string, s Store) (time.Duration, error) {
+	args := append([]string{"--no-config", "--no-ignore", "--hidden", "--threads", "2", "--files-with-matches", "--fixed-strings", gen.Needle}, s.roots()...)
+	begin := time.Now()
+	out, err := exec.CommandContext(ctx, rg, args...).Output()
+	took := time.Since(begin)
+	if n := bytes.Count(out, []byte("\n")); err == nil && n != s.Facts.Preset.Needles {
+		err = fmt.Errorf("%d files", n)
+	}
+	return took, err
 }
 
 // Peer operations, as drive.mjs names them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/xcsh-ls/xcsh-ls/bench/wire/child"
 )
@@ -96,6 +97,7 @@ func operations() []operation {
 		{name: "tree", command: "xcsh.tree"},
 		{name: "tree, first 1,000", command: "xcsh.tree", needs: "limit", args: with(map[string]any{"limit": 1000})},
 		{name: "tree, folded, first 1,000", command: "xcsh.tree", needs: "fold", args: with(map[string]any{"limit": 1000, "fold": true})},
+		{name: "artifacts", command: "xcsh.artifacts"},
 		{name: "dump", command: "xcsh.dump"},
 		{name: "dump without redaction", command: "xcsh.dump", args: with(map[string]any{"redact": false})},
 	}
@@ -115,6 +117,14 @@ func operations() []operation {
 			changes: true, prompts: true, again: true, repeat: 10, answer: stopped,
 		},
 	)
+}
+
+// Commands returns the commands that are measured, over all tables.
+func Commands() (names []string) {
+	for _, o := range slices.Concat(operations(), listOperations()) {
+		names = append(names, o.command)
+	}
+	return names
 }
 
 func label(v *visit) map[string]any { return map[string]any{"entryId": v.leaf, "label": "checkpoint"} }
