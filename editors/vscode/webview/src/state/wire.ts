@@ -26,7 +26,6 @@ export type {
   Snapshot,
   SnapshotMessage,
   StoredMessage,
-  TreeNode,
 } from '../../../src/wire.gen';
 
 export type Obj = { [key: string]: unknown };
