@@ -8,13 +8,13 @@ import {
   askText,
   pickApproval,
   pickDirectory,
-  pickEntry,
   pickBranchChoice,
   pickMode,
   pickModel,
   pickThinking,
 } from './choices';
 import { askElsewhere, isElsewhere } from './elsewhere';
+import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
 import { ownSettings } from '../settings';
