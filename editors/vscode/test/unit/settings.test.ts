@@ -20,7 +20,11 @@ test('unset settings use the server defaults', () => {
     retries: null,
     retryLimit: null,
   };
-  assert.deepEqual(serverSettings(reader(empty), true), { restricted: false, ui: { pick: true, hooks: true } });
+  assert.deepEqual(serverSettings(reader(empty), true), {
+    restricted: false,
+    lateValues: true,
+    ui: { pick: true, hooks: true },
+  });
 });
 
 test("the server's settings are sent, and the extension's are not", () => {
@@ -48,6 +52,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     roots: ['/a'],
     history: { enabled: false },
     restricted: false,
+    lateValues: true,
     ui: { pick: true, hooks: true },
   });
 });
@@ -106,6 +111,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     model: 'offline/demo',
     export: { open: false },
     restricted: false,
+    lateValues: true,
     ui: { pick: true, hooks: true },
   });
   const own = ownSettings(settings);

@@ -10,7 +10,7 @@ import type { Kept, Place } from './state/draft';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { edgeOf, itemWith, messageCount, shownItems } from './state/window';
-import { blocks, list, messagesOf, obj, pageEndOf, str, texts } from './state/wire';
+import { blocks, list, messagesOf, obj, pageEndOf, pendingOf, str, texts } from './state/wire';
 import type { BranchChoice, Hit, SnapshotMessage } from './state/wire';
 
 /** An image attached to the next prompt. */
@@ -98,7 +98,11 @@ export class Page {
       (hit) => this.showHit(hit),
       (text) => this.speak(text),
     );
-    this.store.listener = { init: (m) => this.began(m), message: (m) => this.received(m) };
+    this.store.listener = {
+      init: (m) => this.began(m),
+      message: (m) => this.received(m),
+      reloading: () => (this.returned = false),
+    };
     this.store.subscribe(() => this.followed());
   }
 
@@ -217,9 +221,9 @@ export class Page {
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
     this.returnTo(this.ui.kept);
-    const title = view.session.title ?? '';
+    const title = view.session.title ?? (pendingOf(view.session).includes('title') ? '…' : '');
     if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
-    if (view.running) return;
+    if (view.running || pendingOf(view.session).length > 0) return; // the tree has to be read first
     const messages = (view.older?.count ?? 0) + messageCount(view.items); // loading earlier ones does not change it
     const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
     if (at === this.treeOf) return;

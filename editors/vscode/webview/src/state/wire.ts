@@ -96,6 +96,9 @@ export function foreignOf(v: unknown): ForeignBranch | null {
   };
 }
 
+/** Returns the names of the values that are unknown because the session is still being read. */
+export const pendingOf = (v: unknown): string[] => texts(obj(v).pending);
+
 /** A notification about one session, with its number. */
 export type Numbered = ({ of: 'event' } & EventParams) | ({ of: 'session' } & SessionChangedParams);
 
