@@ -178,13 +178,13 @@ end
 ---Returns a name for the session of a command: its title, its summary, or its id.
 ---@param result { session: xcsh.State, summary?: { structured: { name: string } } }
 local function title(result)
-  local about = result.summary and result.summary.structured.name
-  for _, text in ipairs({ result.session.title or '', about or '' }) do
-    if type(text) == 'string' and text ~= '' then
+  local about = wire.tbl(wire.tbl(result.summary).structured).name
+  for _, text in ipairs({ wire.str(result.session.title), wire.str(about) }) do
+    if text ~= '' then
       return text
     end
   end
-  return result.session.sessionId
+  return wire.pending(result.session).title and '…' or result.session.sessionId
 end
 
 ---@param verb string
@@ -402,6 +402,29 @@ local function redacted(result)
   return #kinds == 0 and '' or ('. Secrets replaced: %s.'):format(table.concat(kinds, ', '))
 end
 
+---@param repairs any
+local function repaired(repairs)
+  local count = #wire.tbl(repairs)
+  if count > 0 then
+    local found = count == 1 and '1 problem was found' or ('%d problems were found'):format(count)
+    local text = '%s in the session file. Use :XcshDoctor for details.'
+    M.notify(text:format(found), vim.log.levels.WARN)
+  end
+end
+
+---The sessions that the user resumed and that are still being read, by folder.
+---@type table<string, string>
+local reading = {}
+
+---Shows what was found when a session that was resumed early is read.
+---@param params { cwd: string, sessionId: string, repairs: any }
+function M.read(params)
+  if reading[params.cwd] == params.sessionId then
+    reading[params.cwd] = nil
+    repaired(params.repairs)
+  end
+end
+
 ---How to show the result of each command; the others show it as data.
 ---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
@@ -411,11 +434,9 @@ local shown = {
   ['xcsh.resume'] = function(result)
     local verb = type(result.forkedFrom) == 'string' and 'Forked into' or 'Resumed'
     switched(verb, result.switched, result)
-    if result.switched and type(result.repairs) == 'table' and #result.repairs > 0 then
-      local found = #result.repairs == 1 and '1 problem was found'
-        or ('%d problems were found'):format(#result.repairs)
-      local text = '%s in the session file. Use :XcshDoctor for details.'
-      M.notify(text:format(found), vim.log.levels.WARN)
+    if result.switched then
+      reading[result.session.cwd] = wire.pending(result).repairs and result.session.sessionId or nil
+      repaired(result.repairs)
     end
   end,
   ['xcsh.fork'] = function(result)
