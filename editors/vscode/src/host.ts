@@ -1,7 +1,8 @@
 import type * as vscode from 'vscode';
 
 import type { ServerStatus } from './server/status';
-import type { ApproveAnswer, ApproveParams, CommandMap, CommandName, NotificationMap } from './wire.gen';
+import type { Notifications } from './late';
+import type { ApproveAnswer, ApproveParams, CommandMap, CommandName } from './wire.gen';
 
 /** A workspace folder on a disk that the server can read. */
 export interface LocalFolder {
@@ -60,9 +61,9 @@ export interface Host {
   ): Promise<CommandMap[C]['result']>;
 
   /** Calls the listener for every notification of this kind, including those of later server processes. */
-  onNotification<M extends keyof NotificationMap>(
+  onNotification<M extends keyof Notifications>(
     method: M,
-    listener: (params: NotificationMap[M]) => void,
+    listener: (params: Notifications[M]) => void,
   ): vscode.Disposable;
 
   /** Registers the part of the extension that shows permission requests. The newest one is used. */

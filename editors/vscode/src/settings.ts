@@ -85,6 +85,8 @@ export interface ServerSettings {
   export?: { open: false };
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
   restricted: boolean;
+  /** The extension shows a large session before it is read whole. */
+  lateValues: true;
   /** The extension asks for missing arguments, and shows permission requests. */
   ui: { pick: true; hooks: true };
 }
@@ -122,7 +124,7 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (settings.get('export.open') === false) {
     found['export'] = { open: false };
   }
-  return { ...found, restricted: !trusted, ui: { pick: true, hooks: true } };
+  return { ...found, restricted: !trusted, lateValues: true, ui: { pick: true, hooks: true } };
 }
 
 /** The settings that affect only the extension. */

@@ -8,7 +8,8 @@ import type { Server } from './server/server';
 import type { ServerStatus } from './server/status';
 import { editTexts } from './server/edits';
 import { userSettings } from './settings';
-import type { CommandMap, CommandName, NotificationMap } from './wire.gen';
+import { LateStates, type Notifications } from './late';
+import type { CommandMap, CommandName } from './wire.gen';
 import { allowedInRestrictedMode } from './trust';
 import { showProblem, type About } from './palette/problem';
 
@@ -23,6 +24,9 @@ export class Window implements Host, vscode.Disposable {
   readonly #editWatchers = new Set<EditWatcher>();
   #conversation: Conversation | undefined;
   #lastCwd: string | undefined;
+
+  /** The sessions that are shown before they are read whole. */
+  readonly late: LateStates;
 
   readonly onDidChangeFolders = this.#foldersChanged.event;
 
@@ -44,8 +48,10 @@ export class Window implements Host, vscode.Disposable {
       const over = [...this.#editWatchers].map((watcher) => watcher(editTexts(edit)));
       return () => over.forEach((f) => f());
     };
+    this.late = new LateStates(this);
     this.#subscriptions = [
       this.#foldersChanged,
+      this.late,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.#foldersChanged.fire()),
       vscode.window.onDidChangeActiveTextEditor(() => this.#follow()),
     ];
@@ -135,9 +141,9 @@ export class Window implements Host, vscode.Disposable {
     return this.server.request(command, args, token);
   }
 
-  onNotification<M extends keyof NotificationMap>(
+  onNotification<M extends keyof Notifications>(
     method: M,
-    listener: (params: NotificationMap[M]) => void,
+    listener: (params: Notifications[M]) => void,
   ): vscode.Disposable {
     return this.server.onNotification(method, listener);
   }

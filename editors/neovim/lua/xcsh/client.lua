@@ -18,17 +18,18 @@ local stopping = false -- the user stops the server
 local ready_at = 0 -- when it was ready, in nanoseconds
 
 ---Listeners of other modules: "notification" gets the parameters of xcsh/event and
----xcsh/sessionChanged, "server" whether the server is running, and whether to start it again.
----@type table<'notification'|'server', fun(...)[]>
-local listeners = { notification = {}, server = {} }
+---xcsh/sessionChanged, "read" those of xcsh/sessionState, "server" whether the server is running,
+---and whether to start it again.
+---@type table<'notification'|'read'|'server', fun(...)[]>
+local listeners = { notification = {}, read = {}, server = {} }
 
----@param about 'notification'|'server'
+---@param about 'notification'|'read'|'server'
 ---@param listener fun(...)
 function M.on(about, listener)
   table.insert(listeners[about], listener)
 end
 
----@param about 'notification'|'server'
+---@param about 'notification'|'read'|'server'
 local function tell_listeners(about, ...)
   for _, listener in ipairs(listeners[about]) do
     listener(...)
@@ -102,6 +103,7 @@ end
 
 local tell_event = forward('XcshEvent')
 local tell_session = forward('XcshSessionChanged')
+local tell_state = forward('XcshSessionState')
 
 ---Allows the operation: the server asks every client that has ui.hooks.
 local function agree()
@@ -125,6 +127,11 @@ local handlers = {
   ['xcsh/sessionChanged'] = function(err, params)
     tell_listeners('notification', params)
     tell_session(err, params)
+  end,
+  ['xcsh/sessionState'] = function(err, params)
+    tell_listeners('read', params)
+    require('xcsh.view').read(params)
+    tell_state(err, params)
   end,
   ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
   ['xcsh/event'] = function(err, params)
@@ -247,7 +254,7 @@ local function start(root)
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(
       'keep',
-      { ui = { pick = true, hooks = true } },
+      { ui = { pick = true, hooks = true }, lateValues = true },
       config.options.init_options or {},
       { terminalId = config.terminal_id() }
     ),

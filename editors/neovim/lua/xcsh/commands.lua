@@ -29,6 +29,23 @@ local bangs = {
   ['xcsh.dump'] = {},
 }
 
+---The arguments that limit a long result to its first page, unless the user gives others.
+---@type table<string, table<string, any>>
+local first_pages = {
+  ['xcsh.list'] = { limit = 100 },
+  ['xcsh.tree'] = { limit = 1000 },
+  ['xcsh.entries'] = { limit = 100 },
+  ['xcsh.context'] = { maxBytes = 1024 * 1024 },
+  ['xcsh.snapshot'] = { last = 100 },
+}
+
+---@param name string
+---@param args table<string, any>
+local function paged(name, args)
+  local limited = args.limit or args.maxBytes or args.last
+  return limited and args or vim.tbl_extend('keep', args, first_pages[name] or {})
+end
+
 ---Runs a command, asks for missing arguments, and shows the result.
 ---@param name string
 ---@param args table<string, any>
@@ -40,7 +57,7 @@ function M.run(name, args, bang, done)
     return view.error({ message = ('Unknown command: %s'):format(name) })
   end
   -- The current directory may change before the last answer arrives.
-  args = vim.tbl_extend('keep', args, { cwd = require('xcsh.config').root() })
+  args = vim.tbl_extend('keep', paged(name, args), { cwd = require('xcsh.config').root() })
 
   local function call()
     local intent = intents.begin(turns[name])
@@ -61,6 +78,11 @@ function M.run(name, args, bang, done)
         end
       end
     end)
+  end
+  -- The server's own question would come with all sessions; the list requests a page.
+  if spec.input == 'session' and args[spec.arg] == nil then
+    local question = { spec = spec, args = args }
+    return M.ask({ field = spec.arg, input = 'session', question = question }, call)
   end
   call()
 end

@@ -63,24 +63,16 @@ end
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_entry(question, answer)
-  local args = { cwd = question.args.cwd, source = question.args.source }
-  fetch(question, answer, 'xcsh.tree', args, function(result)
-    vim.ui.select(result.nodes, {
-      prompt = question.spec.title,
-      kind = 'xcsh.entry',
-      format_item = M.entry_line,
-    }, function(node)
-      answer(nil, node and node.id)
-    end)
-  end)
+  require('xcsh.pickers.entries').choose({
+    prompt = question.spec.title,
+    subject = { cwd = question.args.cwd, source = question.args.source },
+    answer = answer,
+  })
 end
 
 ---@param node xcsh.TreeNode
 function M.entry_line(node)
-  local role = type(node.role) == 'string' and node.role or node.type
-  role = role:gsub('(%l)(%u)', '%1 %2'):gsub('_', ' '):lower()
-  local label = type(node.label) == 'string' and (' [%s]'):format(node.label) or ''
-  return ('%s: %s%s'):format(role, node.preview, label)
+  return require('xcsh.pickers.entries').line(node)
 end
 
 ---@param model xcsh.Model

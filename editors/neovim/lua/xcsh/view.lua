@@ -178,13 +178,13 @@ end
 ---Returns a name for the session of a command: its title, its summary, or its id.
 ---@param result { session: xcsh.State, summary?: { structured: { name: string } } }
 local function title(result)
-  local about = result.summary and result.summary.structured.name
-  for _, text in ipairs({ result.session.title or '', about or '' }) do
-    if type(text) == 'string' and text ~= '' then
+  local about = wire.tbl(wire.tbl(result.summary).structured).name
+  for _, text in ipairs({ wire.str(result.session.title), wire.str(about) }) do
+    if text ~= '' then
       return text
     end
   end
-  return result.session.sessionId
+  return wire.pending(result.session).title and '…' or result.session.sessionId
 end
 
 ---@param verb string
@@ -209,14 +209,47 @@ local function prompt(text, cwd)
   end
 end
 
+---Requests the next page of a result, and shows it with the result so far.
+---@param name string
+---@param args table<string, any> the arguments of the first page
+---@param cursor string
+---@param show fun(page: any)
+local function next_page(name, args, cursor, show)
+  local intent = require('xcsh.intent').begin()
+  local more = vim.tbl_extend('force', args, { cursor = cursor })
+  require('xcsh.client').execute(name, more, function(err, result)
+    intent:finish()
+    if err then
+      return M.error(err)
+    end
+    presenting = { intent = intent, cwd = args.cwd }
+    local ok, problem = pcall(show, result)
+    presenting = nil
+    if not ok then
+      error(problem, 0)
+    end
+  end)
+end
+
+local more_line = '… more (press <CR>)'
+
+local list, tree ---@type fun(...), fun(...)
+
 ---Shows the sessions in a buffer with keys for actions on them.
 ---@param sessions xcsh.SessionInfo[]
 ---@param cwd string
-local function list(sessions, cwd)
-  local bufnr = M.scratch('sessions', vim.tbl_map(inputs.session_line, sessions))
-  local everywhere = vim.iter(sessions):any(function(session)
-    return session.cwd ~= cwd
-  end)
+---@param args table<string, any>
+---@param cursor string of more sessions, or ""
+function list(sessions, cwd, args, cursor)
+  local lines = vim.tbl_map(inputs.session_line, sessions)
+  if cursor ~= '' then
+    lines[#lines + 1] = more_line
+  end
+  local bufnr = M.scratch('sessions', lines)
+  local everywhere = args.scope == 'all'
+    or vim.iter(sessions):any(function(session)
+      return session.cwd ~= cwd
+    end)
   local function again(other)
     local wide = everywhere
     if other then
@@ -226,7 +259,15 @@ local function list(sessions, cwd)
   end
   local function map(lhs, desc, run)
     vim.keymap.set('n', lhs, function()
-      run(sessions[vim.api.nvim_win_get_cursor(0)[1]])
+      local session = sessions[vim.api.nvim_win_get_cursor(0)[1]]
+      if session then
+        return run(session)
+      elseif cursor ~= '' then
+        next_page('xcsh.list', args, cursor, function(page)
+          local all = vim.list_extend(vim.list_slice(sessions), wire.tbl(page.sessions))
+          list(all, cwd, args, wire.str(page.nextCursor))
+        end)
+      end
     end, { buffer = bufnr, nowait = true, desc = 'xcsh: ' .. desc })
   end
   map('<CR>', 'resume', function(session)
@@ -240,11 +281,16 @@ local function list(sessions, cwd)
   end
 end
 
+---Deeper entries of the tree are not indented further.
+local max_depth = 20
+
 ---Renders the tree. Parents come before their children, and an only child keeps its parent's depth,
 ---so that a conversation without branches is a straight column.
 ---@param nodes xcsh.TreeNode[]
 ---@param leaf any
-local function tree(nodes, leaf)
+---@param args table<string, any>
+---@param cursor string of more nodes, or ""
+function tree(nodes, leaf, args, cursor)
   local children, depth, lines = {}, {}, {}
   local function parent(node)
     return type(node.parentId) == 'string' and node.parentId or ''
@@ -256,9 +302,22 @@ local function tree(nodes, leaf)
     local above = depth[parent(node)] or 0
     depth[node.id] = children[parent(node)] > 1 and above + 1 or above
     local mark = node.id == leaf and '* ' or '  '
-    lines[#lines + 1] = mark .. ('  '):rep(depth[node.id]) .. inputs.entry_line(node)
+    local line = mark .. ('  '):rep(math.min(depth[node.id], max_depth)) .. inputs.entry_line(node)
+    local count = wire.num(node.count)
+    lines[#lines + 1] = count > 1 and ('%s · %d entries'):format(line, count) or line
   end
-  M.scratch('tree', lines)
+  if cursor ~= '' then
+    lines[#lines + 1] = more_line
+  end
+  local bufnr = M.scratch('tree', lines)
+  vim.keymap.set('n', '<CR>', function()
+    if cursor ~= '' and vim.api.nvim_win_get_cursor(0)[1] > #nodes then
+      next_page('xcsh.tree', args, cursor, function(page)
+        local all = vim.list_extend(vim.list_slice(nodes), wire.tbl(page.nodes))
+        tree(all, leaf, args, wire.str(page.next))
+      end)
+    end
+  end, { buffer = bufnr, nowait = true, desc = 'xcsh: load more entries' })
 end
 
 ---Returns the text of an answer, without thinking and tool calls.
@@ -343,6 +402,29 @@ local function redacted(result)
   return #kinds == 0 and '' or ('. Secrets replaced: %s.'):format(table.concat(kinds, ', '))
 end
 
+---@param repairs any
+local function repaired(repairs)
+  local count = #wire.tbl(repairs)
+  if count > 0 then
+    local found = count == 1 and '1 problem was found' or ('%d problems were found'):format(count)
+    local text = '%s in the session file. Use :XcshDoctor for details.'
+    M.notify(text:format(found), vim.log.levels.WARN)
+  end
+end
+
+---The sessions that the user resumed and that are still being read, by folder.
+---@type table<string, string>
+local reading = {}
+
+---Shows what was found when a session that was resumed early is read.
+---@param params { cwd: string, sessionId: string, repairs: any }
+function M.read(params)
+  if reading[params.cwd] == params.sessionId then
+    reading[params.cwd] = nil
+    repaired(params.repairs)
+  end
+end
+
 ---How to show the result of each command; the others show it as data.
 ---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
@@ -352,11 +434,9 @@ local shown = {
   ['xcsh.resume'] = function(result)
     local verb = type(result.forkedFrom) == 'string' and 'Forked into' or 'Resumed'
     switched(verb, result.switched, result)
-    if result.switched and type(result.repairs) == 'table' and #result.repairs > 0 then
-      local found = #result.repairs == 1 and '1 problem was found'
-        or ('%d problems were found'):format(#result.repairs)
-      local text = '%s in the session file. Use :XcshDoctor for details.'
-      M.notify(text:format(found), vim.log.levels.WARN)
+    if result.switched then
+      reading[result.session.cwd] = wire.pending(result).repairs and result.session.sessionId or nil
+      repaired(result.repairs)
     end
   end,
   ['xcsh.fork'] = function(result)
@@ -378,14 +458,14 @@ local shown = {
     local bufnr = M.scratch('dump', vim.split(result.text, '\n'))
     vim.bo[bufnr].filetype = 'markdown'
   end,
-  ['xcsh.list'] = function(result, _, cwd)
+  ['xcsh.list'] = function(result, _, cwd, args)
     if #result.sessions == 0 then
       return M.notify('No sessions found.')
     end
-    list(result.sessions, cwd)
+    list(result.sessions, cwd, args, wire.str(result.nextCursor))
   end,
-  ['xcsh.tree'] = function(result)
-    tree(result.nodes, result.leafId)
+  ['xcsh.tree'] = function(result, _, _, args)
+    tree(result.nodes, result.leafId, args, wire.str(result.next))
   end,
   ['xcsh.branch'] = function(result)
     M.notify(('Continuing "%s" from the selected message.'):format(title(result)))
@@ -498,7 +578,13 @@ local function show_result(name, result, bang, cwd, args)
   if show then
     return show(result, bang, cwd, args)
   end
-  local bufnr = M.scratch(name:gsub('^xcsh%.', ''), vim.split(vim.inspect(result), '\n'))
+  local lines = vim.split(vim.inspect(result), '\n')
+  local short = name:gsub('^xcsh%.', '')
+  local cursor = wire.str(wire.tbl(result).next)
+  if cursor ~= '' then
+    lines[#lines + 1] = ('-- The next page: :Xcsh %s cursor=%s'):format(short, cursor)
+  end
+  local bufnr = M.scratch(short, lines)
   vim.bo[bufnr].syntax = 'lua'
 end
 

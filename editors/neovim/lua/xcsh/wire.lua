@@ -30,6 +30,18 @@ function M.texts(value)
   end, M.tbl(value))
 end
 
+---Returns the names of the values that are unknown because the session is still being read.
+---@param value any a state, a snapshot or a result
+---@return table<string, boolean> names
+---@return boolean any
+function M.pending(value)
+  local names = {}
+  for _, name in ipairs(M.texts(M.tbl(value).pending)) do
+    names[name] = true
+  end
+  return names, next(names) ~= nil
+end
+
 ---Returns the text of a message or of a tool's result, without thinking and tool calls.
 ---@param message any
 ---@return string

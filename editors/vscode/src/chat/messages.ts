@@ -121,6 +121,7 @@ export type ToPage =
   | { kind: 'answer'; id: number; result?: unknown; error?: CallError }
   | { kind: 'event'; params: unknown }
   | { kind: 'session'; params: unknown }
+  | { kind: 'read'; params: unknown } // the session was shown early, and is read whole now
   | { kind: 'server'; state: ServerState; message?: string }
   | { kind: 'approve'; request: unknown }
   | { kind: 'attach'; attachments: Attachment[] }
@@ -198,6 +199,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
       (isObject(m['error']) && isText(m['error']['message']) && isText(m['error']['kind'], 100))),
   event: (m) => isObject(m['params']),
   session: (m) => isObject(m['params']),
+  read: (m) => isObject(m['params']) && isText(m['params']['sessionId'], maxPath),
   server: (m) => isOneOf(serverStates, m['state']) && (m['message'] === undefined || isText(m['message'])),
   approve: (m) => isObject(m['request']) && isText(m['request']['id'], maxPath),
   attach: (m) => isList(m['attachments'], isAttachment),

@@ -106,6 +106,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => this.#forward('event', params)),
       host.onNotification('xcsh/sessionChanged', (params) => this.#forward('session', params)),
+      host.onNotification('xcsh/sessionState', ({ cwd, sessionId }) => this.#forward('read', { cwd, sessionId })),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
       host.onDidChangeFolders(() => this.#foldersChanged()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
@@ -419,7 +420,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     void this.context.workspaceState.update(keptKey, this.#kept);
   }
 
-  #forward(kind: 'event' | 'session', params: { cwd: string }): void {
+  #forward(kind: 'event' | 'session' | 'read', params: { cwd: string; sessionId: string }): void {
     if (params.cwd === this.#folder?.cwd) {
       this.#post({ kind, params });
     }

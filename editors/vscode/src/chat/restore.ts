@@ -1,3 +1,4 @@
+import { pendingOf } from '../late';
 import type { CommandMap } from '../wire.gen';
 
 /** Storage that persists across restarts of the server and of the window. */
@@ -54,7 +55,9 @@ export class Restorer {
       return;
     }
     const state = await this.run('xcsh.state', { cwd });
-    if (state.file === file || state.messageCount > 0 || state.isStreaming) {
+    // A session that is still being read has an unknown number of messages.
+    const chosen = state.messageCount > 0 || pendingOf(state).length > 0;
+    if (state.file === file || chosen || state.isStreaming) {
       return;
     }
     try {

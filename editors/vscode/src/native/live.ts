@@ -26,6 +26,10 @@ export class LiveStates implements vscode.Disposable {
     this.#subscriptions = [
       this.#changed,
       host.onNotification('xcsh/sessionChanged', ({ cwd }) => void this.#read(cwd)),
+      host.onNotification('xcsh/sessionState', ({ cwd, state }) => {
+        this.#states.set(cwd, state);
+        this.#changed.fire(cwd);
+      }),
       // A title can change, by a command of this extension or by another program.
       host.onNotification('xcsh/sessionsChanged', () =>
         [...this.#states.keys()].forEach((cwd) => void this.#read(cwd)),

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 
 import { shortCount } from '../palette/items';
+import { pendingOf } from '../late';
 import { ownSettings } from '../settings';
 import type { SessionState } from '../wire.gen';
 import { settings, type Window } from '../window';
@@ -63,40 +64,50 @@ export class Status implements vscode.Disposable {
   }
 }
 
+/** Returns the text of the status bar. A value that is still being read is not shown. */
 function statusText(state: SessionState): string {
   const icon = state.isStreaming || state.isCompacting ? '$(loading~spin)' : '$(comment-discussion)';
-  const name = state.title ?? (state.messageCount > 0 ? state.sessionId.slice(0, 8) : t('new session'));
+  const name = state.title ?? untitled(state, state.messageCount > 0 ? state.sessionId.slice(0, 8) : t('new session'));
   return `${icon} ${name.length > 30 ? name.slice(0, 29) + '…' : name}`;
 }
+
+/** Returns the name of a session without a known title. */
+const untitled = (state: SessionState, name: string): string => (pendingOf(state).includes('title') ? '…' : name);
 
 function statusTooltip(state: SessionState): vscode.MarkdownString {
   const text = new vscode.MarkdownString(undefined, true);
   text
     .appendMarkdown('**')
-    .appendText(state.title ?? state.sessionId)
+    .appendText(state.title ?? untitled(state, state.sessionId))
     .appendMarkdown('**\n\n');
+  for (const [icon, line] of statusLines(state)) {
+    text.appendMarkdown(`$(${icon}) `).appendText(line).appendMarkdown('  \n');
+  }
+  return text;
+}
+
+/** Returns what is known of a session, as icons and lines. */
+function statusLines(state: SessionState): [icon: string, line: string][] {
+  const pending = pendingOf(state);
   const model = state.model ? `${state.model.provider}/${state.model.id}` : t('no model');
-  const lines: [string, string][] = [
-    ['hubot', `${model}, ${t('thinking: {0}', state.thinkingLevel)}`],
-    [
-      'comment',
-      t(
-        '{0} messages, {1} tokens, ${2}',
-        state.messageCount,
-        shortCount(state.usage.totalTokens),
-        state.usage.cost.toFixed(2),
-      ),
-    ],
-    ['file', state.file ?? t('not saved')],
-  ];
+  const about = [
+    !pending.includes('model') && model,
+    !pending.includes('thinkingLevel') && t('thinking: {0}', state.thinkingLevel),
+  ].filter((part) => part !== false);
+  const lines: [string, string][] = about.length > 0 ? [['hubot', about.join(', ')]] : [];
+  if (pending.length > 0) {
+    lines.push(['book', t('Reading the session…')]);
+  } else {
+    const { totalTokens, cost } = state.usage;
+    const used = [state.messageCount, shortCount(totalTokens), cost.toFixed(2)];
+    lines.push(['comment', t('{0} messages, {1} tokens, ${2}', ...used)]);
+  }
+  lines.push(['file', state.file ?? t('not saved')]);
   if (state.isStreaming) {
     lines.unshift(['loading~spin', t('The agent is running')]);
   }
   if (state.unsaved) {
     lines.unshift(['warning', t('Not saved: {0}', state.unsaved)]);
   }
-  for (const [icon, line] of lines) {
-    text.appendMarkdown(`$(${icon}) `).appendText(line).appendMarkdown('  \n');
-  }
-  return text;
+  return lines;
 }

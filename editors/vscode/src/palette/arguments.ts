@@ -8,13 +8,13 @@ import {
   askText,
   pickApproval,
   pickDirectory,
-  pickEntry,
   pickBranchChoice,
   pickMode,
   pickModel,
   pickThinking,
 } from './choices';
 import { askElsewhere, isElsewhere } from './elsewhere';
+import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
 import { ownSettings } from '../settings';
@@ -178,12 +178,12 @@ export async function askNeeded(
 ): Promise<boolean> {
   switch (need.input) {
     case 'session': {
-      const candidates = sessionsOf(need.choices);
+      // The choices are those of xcsh.list, which the list requests a page at a time.
       const info = await pickSession(window, {
         cwd: args.cwd,
         title: need.question,
         placeholder: need.question,
-        candidates,
+        all: args['scope'] === 'all',
       });
       return put(args, need.field, info?.path);
     }
@@ -211,17 +211,14 @@ export async function askWhich(window: Window, args: Args, field: string, candid
     cwd: args.cwd,
     title: t('Multiple Sessions Match'),
     placeholder: t('Select a session'),
-    candidates: sessionsOf(candidates) ?? [],
+    candidates: sessionsOf(candidates),
   });
   return put(args, field, info?.path);
 }
 
 /** Returns the choices of an error as sessions; a candidate has fewer members than a listed session. */
-function sessionsOf(choices: unknown): SessionInfo[] | undefined {
-  if (!Array.isArray(choices)) {
-    return undefined;
-  }
-  return choices.map((choice: Partial<SessionInfo>) => ({
+function sessionsOf(choices: unknown): SessionInfo[] {
+  return (Array.isArray(choices) ? choices : []).map((choice: Partial<SessionInfo>) => ({
     path: '',
     id: '',
     cwd: '',

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { shortPath } from '../folders';
 import type { ApprovalMode, ModelItem, ThinkingLevel } from '../wire.gen';
 import type { Window } from '../window';
-import { entryLines, modelGroups, oneLine, shortCount } from './items';
+import { modelGroups, shortCount } from './items';
 
 const t = vscode.l10n.t;
 
@@ -16,81 +16,6 @@ export async function askText(
 ): Promise<string | undefined> {
   const text = await vscode.window.showInputBox({ prompt, ignoreFocusOut: true, ...options });
   return text?.trim() ? text : undefined;
-}
-
-/** Lets the user select an entry of the live session: one of their messages, or any entry if the button is on. */
-export async function pickEntry(window: Window, cwd: string, title: string): Promise<string | undefined> {
-  const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { id?: string }>();
-  pick.title = title;
-  let everything = false;
-  let tree: Awaited<ReturnType<typeof window.request<'xcsh.tree'>>> | undefined;
-  const load = (): void => {
-    if (!tree) {
-      return;
-    }
-    const lines = entryLines(tree.nodes ?? [], tree.leafId, everything);
-    pick.items = lines.map(({ node, depth, current }) => ({
-      label: `${'\u2003'.repeat(depth)}$(${entryIcon(node.role, node.type)}) ${oneLine(node.preview) || node.type}`,
-      description: [node.label && `$(tag) ${node.label}`, current ? '' : t('on another branch'), timeOf(node.timestamp)]
-        .filter(Boolean)
-        .join(' · '),
-      id: node.id,
-    }));
-    // Users most often go back from the newest entry.
-    const last = pick.items[pick.items.length - 1];
-    pick.activeItems = last ? [last] : [];
-    pick.placeholder = lines.length > 0 ? t('Type to narrow the list') : t('This session is empty.');
-    pick.buttons = [
-      everything
-        ? { iconPath: new vscode.ThemeIcon('comment'), tooltip: t('Show Messages Only') }
-        : { iconPath: new vscode.ThemeIcon('list-tree'), tooltip: t('Show All Entries') },
-    ];
-  };
-  pick.matchOnDescription = true;
-  pick.busy = true;
-  try {
-    return await new Promise((resolve, reject) => {
-      window.request('xcsh.tree', { cwd }).then((found) => {
-        tree = found;
-        pick.busy = false;
-        load();
-      }, reject);
-      pick.onDidTriggerButton(() => {
-        everything = !everything;
-        load();
-      });
-      pick.onDidAccept(() => {
-        resolve(pick.selectedItems[0]?.id);
-        pick.hide();
-      });
-      pick.onDidHide(() => resolve(undefined));
-      pick.show();
-    });
-  } finally {
-    pick.dispose();
-  }
-}
-
-function entryIcon(role: string | undefined, type: string): string {
-  switch (role ?? type) {
-    case 'user':
-      return 'person';
-    case 'assistant':
-      return 'hubot';
-    case 'toolResult':
-      return 'tools';
-    case 'compaction':
-      return 'fold';
-    default:
-      return 'circle-small';
-  }
-}
-
-function timeOf(timestamp: string): string {
-  const at = new Date(timestamp);
-  return Number.isNaN(at.getTime())
-    ? ''
-    : at.toLocaleTimeString(vscode.env.language, { hour: '2-digit', minute: '2-digit' });
 }
 
 // These lists open immediately and are filled when the server answers: a list that opened later

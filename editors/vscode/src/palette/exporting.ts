@@ -1,4 +1,4 @@
-const endings: Record<string, string> = { html: 'html', markdown: 'md', jsonl: 'jsonl' };
+const endings: Record<string, string> = { html: 'html', markdown: 'md', text: 'txt', jsonl: 'jsonl' };
 
 /** Returns a file name made from a session's name, with the format's extension. */
 export function exportName(name: string, format: string): string {
@@ -14,7 +14,12 @@ export function exportName(name: string, format: string): string {
 
 /** Returns the formats of a save dialog, the requested one first; the chosen extension determines the format. */
 export function exportFilters(format: string, t: (text: string) => string): Record<string, string[]> {
-  const names: Record<string, string> = { html: t('Web page'), markdown: 'Markdown', jsonl: t('Session file') };
+  const names: Record<string, string> = {
+    html: t('Web page'),
+    markdown: 'Markdown',
+    text: t('Plain text'),
+    jsonl: t('Session file'),
+  };
   const order = [format, ...Object.keys(endings).filter((other) => other !== format)];
   const filters: Record<string, string[]> = {};
   for (const key of order) {

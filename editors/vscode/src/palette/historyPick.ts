@@ -5,9 +5,12 @@ import { shortPath } from '../folders';
 import type { Host } from '../host';
 import type { PastPrompt } from '../wire.gen';
 import { oneLine } from './items';
-import { maxShown, pickSearched } from './searchedPick';
+import { pickSearched } from './searchedPick';
 
 const t = vscode.l10n.t;
+
+/** How many prompts are shown; typing narrows the list. */
+const maxShown = 200;
 
 interface PromptItem extends vscode.QuickPickItem {
   readonly prompt?: PastPrompt;
@@ -22,7 +25,7 @@ export function pickPrompt(host: Host, cwd: string): Promise<string | undefined>
     find: async (query, token) => {
       const args = { cwd, scope: here ? 'folder' : 'all', query, limit: maxShown };
       const { prompts, problem } = await host.request('xcsh.history', args, token);
-      return itemsOf(prompts ?? [], problem, cwd);
+      return { items: itemsOf(prompts ?? [], problem, cwd) };
     },
     chosen: (item) => item.prompt?.prompt,
     button: () =>

@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
+import { pendingOf } from '../late';
 import type { CommandMap, CommandName, SessionState } from '../wire.gen';
 import { ownSettings } from '../settings';
 import { settings, type Window } from '../window';
@@ -152,19 +153,34 @@ async function resumed(window: Window, args: Args, result: CommandMap['xcsh.resu
   }
   window.useFolder(args.cwd);
   const name = nameOf(result.session);
-  const repairs = result.repairs?.length ?? 0;
-  if (repairs > 0) {
-    const check = t('Check Session');
-    const message =
-      repairs === 1
-        ? t('Resumed {0}; 1 problem in its file was worked around.', name)
-        : t('Resumed {0}; {1} problems in its file were worked around.', name, repairs);
-    if ((await vscode.window.showInformationMessage(message, check)) === check) {
-      await vscode.commands.executeCommand('xcsh.doctor', { cwd: args.cwd });
+  const resumedAs = result.forkedFrom ? t('Forked into this folder: {0}', name) : t('Resumed: {0}', name);
+  if (pendingOf(result).length === 0) {
+    await repaired(args.cwd, name, result.repairs?.length ?? 0, resumedAs);
+    return;
+  }
+  brief(resumedAs);
+  const read = await window.late.whenRead(args.cwd, result.session.sessionId);
+  if (read) {
+    await repaired(args.cwd, nameOf(read.state), read.repairs?.length ?? 0);
+  }
+}
+
+/** Shows the number of problems that were worked around, or else a short message. */
+async function repaired(cwd: string, name: string, repairs: number, otherwise?: string): Promise<void> {
+  if (repairs === 0) {
+    if (otherwise) {
+      brief(otherwise);
     }
     return;
   }
-  brief(result.forkedFrom ? t('Forked into this folder: {0}', name) : t('Resumed: {0}', name));
+  const check = t('Check Session');
+  const message =
+    repairs === 1
+      ? t('Resumed {0}; 1 problem in its file was worked around.', name)
+      : t('Resumed {0}; {1} problems in its file were worked around.', name, repairs);
+  if ((await vscode.window.showInformationMessage(message, check)) === check) {
+    await vscode.commands.executeCommand('xcsh.doctor', { cwd });
+  }
 }
 
 /** Shows that a hook or another client canceled the operation. */
@@ -298,7 +314,7 @@ function brief(message: string): void {
 }
 
 function nameOf(state: SessionState): string {
-  return state.title ?? state.sessionId;
+  return state.title ?? (pendingOf(state).includes('title') ? '…' : state.sessionId);
 }
 
 function textOf(content: unknown): string {

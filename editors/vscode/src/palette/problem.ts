@@ -75,6 +75,8 @@ function label(remedy: Remedy): string {
       return vscode.l10n.t('Add Number to Name');
     case 'takeTitle':
       return vscode.l10n.t('Use This Title');
+    case 'exportText':
+      return vscode.l10n.t('Export…');
   }
 }
 
@@ -136,5 +138,10 @@ async function apply(window: Window, remedy: Remedy, error: ServerError, about?:
     case 'takeTitle':
       await again({ onConflict: 'takeOver' });
       return;
+    case 'exportText': {
+      const format = about?.command === 'xcsh.dump' ? 'text' : 'markdown';
+      await execute('xcsh.export', { cwd, ...(source === undefined ? {} : { source }), format });
+      return;
+    }
   }
 }

@@ -17,7 +17,8 @@ export type Remedy =
   | 'waitForTurn'
   | 'overwrite'
   | 'addNumber'
-  | 'takeTitle';
+  | 'takeTitle'
+  | 'exportText';
 
 /** How an error is shown: its buttons, and whether it is modal. */
 export interface Handling {
@@ -51,6 +52,9 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
       return Array.isArray(error.data['actions'])
         ? undefined
         : { remedies: ['chooseModel', 'log'], modal: false, severity: 'error' };
+    case 'tooLarge':
+      // The message names the command for a text of any size.
+      return warning(command === 'xcsh.dump' || command === 'xcsh.transcript' ? ['exportText'] : []);
     case 'fileExists':
       return warning(command === 'xcsh.export' ? ['overwrite'] : []);
     case 'nameInUse':

@@ -6,7 +6,7 @@ import type { SessionInfo } from '../wire.gen';
 import type { Window } from '../window';
 import { isElsewhere } from './elsewhere';
 import { partition, sessionDescription, sessionDetail, sessionIcon } from './items';
-import { maxShown, pickSearched } from './searchedPick';
+import { pageSize, pickSearched } from './searchedPick';
 import { words } from './words';
 
 const t = vscode.l10n.t;
@@ -41,6 +41,8 @@ const actionCommands: Record<Action, string> = {
 export function pickSession(window: Window, question: SessionQuestion): Promise<SessionInfo | undefined> {
   const { cwd, candidates } = question;
   let all = question.all ?? false;
+  let listed: readonly SessionInfo[] = [];
+  let search = ''; // what is listed
   const buttons = actionButtons();
   const scopes = {
     button: () =>
@@ -52,13 +54,22 @@ export function pickSession(window: Window, question: SessionQuestion): Promise<
   return pickSearched<SessionItem, SessionInfo>({
     title: question.title,
     placeholder: question.placeholder,
-    find: async (query, token) => {
+    find: async (query, token, cursor) => {
       if (candidates) {
-        return itemsOf(candidates, { cwd, searched: false, all, buttons });
+        return { items: itemsOf(candidates, { cwd, searched: false, all, buttons }) };
       }
-      const args = { cwd, scope: all ? 'all' : 'folder', query, limit: maxShown };
-      const { sessions } = await window.request('xcsh.list', args, token);
-      return itemsOf(sessions ?? [], { cwd, searched: query !== '', all, buttons });
+      const wanted = `${all} ${query}`;
+      // A reload keeps the pages that the user has loaded.
+      const limit = cursor === undefined && wanted === search ? Math.max(pageSize, listed.length) : pageSize;
+      const from = cursor === undefined ? {} : { cursor };
+      const args = { cwd, scope: all ? 'all' : 'folder', query, limit, ...from };
+      const { sessions, nextCursor } = await window.request('xcsh.list', args, token);
+      const found = added(cursor === undefined ? [] : listed, sessions ?? []);
+      if (!token.isCancellationRequested) {
+        listed = found;
+        search = wanted;
+      }
+      return { items: itemsOf(found, { cwd, searched: query !== '', all, buttons }), next: nextCursor };
     },
     chosen: (item) => item.info,
     ...(candidates ? {} : scopes),
@@ -84,6 +95,12 @@ function actionButtons(): readonly ActionButton[] {
   const look = [button('preview', 'open-preview', t('Open Transcript')), button('export', 'export', t('Export…'))];
   const change = [button('fork', 'repo-forked', t('Fork')), button('delete', 'trash', t('Delete'))];
   return vscode.workspace.isTrusted ? [...look, ...change] : look;
+}
+
+/** Returns the sessions of two pages. A session that was written meanwhile can be on both. */
+export function added(listed: readonly SessionInfo[], page: readonly SessionInfo[]): SessionInfo[] {
+  const known = new Set(listed.map(({ path }) => path));
+  return [...listed, ...page.filter(({ path }) => !known.has(path))];
 }
 
 interface Shown {

@@ -15,7 +15,8 @@ import {
 } from 'vscode-languageclient/node';
 
 import { serverSettings, type SettingsReader } from '../settings';
-import type { NotificationMap, RequestMap } from '../wire.gen';
+import type { Notifications } from '../late';
+import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
 import { canShow } from './showing';
@@ -23,7 +24,7 @@ import { introduction, type Introduction } from './version';
 
 /** Callbacks of a connection. */
 export interface ConnectionEvents {
-  notification<M extends keyof NotificationMap>(method: M, params: NotificationMap[M]): void;
+  notification<M extends keyof Notifications>(method: M, params: Notifications[M]): void;
   /** Answers a permission request; undefined leaves it to the server's message box. */
   approve(
     params: RequestMap['xcsh/approve']['params'],
@@ -35,7 +36,7 @@ export interface ConnectionEvents {
   ended(): void;
 }
 
-const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionsChanged'] as const;
+const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionState', 'xcsh/sessionsChanged'] as const;
 
 /**
  * Without this override, the library would register the server's commands in VS Code only while the

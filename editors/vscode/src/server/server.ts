@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import type { WorkspaceEdit } from 'vscode-languageclient/node';
 
 import { ownSettings, type SettingsReader } from '../settings';
-import type { CommandMap, CommandName, NotificationMap, RequestMap } from '../wire.gen';
+import type { Notifications } from '../late';
+import type { CommandMap, CommandName, RequestMap } from '../wire.gen';
 import { Backoff } from './backoff';
 import { Connection } from './client';
 import { Documents } from './documents';
@@ -55,13 +56,13 @@ export class Server implements vscode.Disposable {
     return locateServer(ownSettings(this.settings).serverPath, this.extensionDir);
   }
 
-  onNotification<M extends keyof NotificationMap>(
+  onNotification<M extends keyof Notifications>(
     method: M,
-    listener: (params: NotificationMap[M]) => void,
+    listener: (params: Notifications[M]) => void,
   ): vscode.Disposable {
     return this.#notified.event((event) => {
       if (event.method === method) {
-        listener(event.params as NotificationMap[M]);
+        listener(event.params as Notifications[M]);
       }
     });
   }

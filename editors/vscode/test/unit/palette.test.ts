@@ -40,6 +40,14 @@ test('an unexpected error points to the log', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
 });
 
+test('a text that is too large for an answer can be exported', () => {
+  for (const command of ['xcsh.dump', 'xcsh.transcript'] as const) {
+    assert.deepEqual(handlingOf(new ServerError('', 'tooLarge'), command)?.remedies, ['exportText']);
+  }
+  assert.deepEqual(handlingOf(new ServerError('', 'tooLarge'), 'xcsh.tree')?.remedies, []);
+  assert.equal(exportName('a', 'text'), 'a.txt');
+});
+
 test('export file names contain no character that a file system rejects', () => {
   assert.equal(exportName('Fix: a/b <c>?', 'html'), 'Fix-a-b-c.html');
   assert.equal(exportName('...', 'markdown'), 'session.md');

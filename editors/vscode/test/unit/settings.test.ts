@@ -21,7 +21,11 @@ test('unset settings use the server defaults', () => {
     retryLimit: null,
     'cache.maxBytes': null,
   };
-  assert.deepEqual(serverSettings(reader(empty), true), { restricted: false, ui: { pick: true, hooks: true } });
+  assert.deepEqual(serverSettings(reader(empty), true), {
+    restricted: false,
+    lateValues: true,
+    ui: { pick: true, hooks: true },
+  });
 });
 
 test("the server's settings are sent, and the extension's are not", () => {
@@ -51,6 +55,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     roots: ['/a'],
     history: { enabled: false },
     restricted: false,
+    lateValues: true,
     ui: { pick: true, hooks: true },
   });
 });
@@ -110,6 +115,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     model: 'offline/demo',
     export: { open: false },
     restricted: false,
+    lateValues: true,
     ui: { pick: true, hooks: true },
   });
   const own = ownSettings(settings);

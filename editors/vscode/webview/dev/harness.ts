@@ -8,6 +8,7 @@ import { fromPage } from '../../src/chat/messages';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
 import { PlayedSession } from './session';
+import { treePage, type TreeEntry } from './tree';
 import { setTheme } from './themes';
 
 const options = new URLSearchParams(location.hash.slice(1));
@@ -38,7 +39,7 @@ class Harness {
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string }> = {};
-  forks: { [key: string]: unknown }[] = [];
+  forks: TreeEntry[] = [];
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));
@@ -116,8 +117,8 @@ class Harness {
         return;
       }
       case 'xcsh.tree': {
-        const tree = this.session.tree() as { nodes: unknown[] };
-        return done({ ...tree, nodes: [...tree.nodes, ...this.forks] });
+        const { leafId, nodes } = this.session.tree();
+        return done({ leafId, ...treePage([...nodes, ...this.forks], args) });
       }
       case 'xcsh.stats':
         return done({ contextUsage: this.session.context });

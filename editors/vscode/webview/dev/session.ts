@@ -2,6 +2,7 @@
 // and returns snapshots at any time.
 
 import type { AgentEvent } from './script';
+import type { TreeEntry } from './tree';
 
 type Json = { [key: string]: unknown };
 
@@ -225,14 +226,14 @@ export class PlayedSession {
     });
   }
 
-  tree(): Json {
+  tree(): { leafId: string | null; nodes: TreeEntry[] } {
     return {
       leafId: this.messages.at(-1)?.entryId ?? null,
       nodes: this.messages.map((m) => ({
         id: m.entryId,
         parentId: m.parentId,
         type: 'message',
-        role: m.message['role'],
+        role: String(m.message['role']),
         preview: '',
         timestamp: m.entryId,
       })),

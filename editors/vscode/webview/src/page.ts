@@ -3,15 +3,15 @@
 import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
-import { alternatives, newestBelow } from './state/branches';
-import type { Alternatives } from './state/branches';
+import { noBranches, readBranches } from './state/branches';
+import type { Alternatives, Branches } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
 import type { Kept, Place } from './state/draft';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { edgeOf, itemWith, messageCount, shownItems } from './state/window';
-import { blocks, list, messagesOf, obj, pageEndOf, str, texts } from './state/wire';
-import type { BranchChoice, Hit, SnapshotMessage, TreeNode } from './state/wire';
+import { blocks, list, messagesOf, obj, pageEndOf, pendingOf, str, texts } from './state/wire';
+import type { BranchChoice, Hit, SnapshotMessage } from './state/wire';
 
 /** An image attached to the next prompt. */
 export interface Picture {
@@ -71,7 +71,7 @@ export class Page {
   readonly finder: Finder;
   ui: Ui;
   private readonly watchers = new Set<() => void>();
-  private tree: readonly TreeNode[] = [];
+  private branches: Branches = noBranches;
   private treeOf = ''; // session and leaf of the last loaded tree
   private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
@@ -98,7 +98,11 @@ export class Page {
       (hit) => this.showHit(hit),
       (text) => this.speak(text),
     );
-    this.store.listener = { init: (m) => this.began(m), message: (m) => this.received(m) };
+    this.store.listener = {
+      init: (m) => this.began(m),
+      message: (m) => this.received(m),
+      reloading: () => (this.returned = false),
+    };
     this.store.subscribe(() => this.followed());
   }
 
@@ -217,9 +221,9 @@ export class Page {
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
     this.returnTo(this.ui.kept);
-    const title = view.session.title ?? '';
+    const title = view.session.title ?? (pendingOf(view.session).includes('title') ? '…' : '');
     if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
-    if (view.running) return;
+    if (view.running || pendingOf(view.session).length > 0) return; // the tree has to be read first
     const messages = (view.older?.count ?? 0) + messageCount(view.items); // loading earlier ones does not change it
     const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
     if (at === this.treeOf) return;
@@ -230,10 +234,10 @@ export class Page {
 
   private async readTree(at: string): Promise<void> {
     try {
-      const nodes = list(obj(await this.store.call('xcsh.tree')).nodes) as TreeNode[];
+      const branches = await readBranches((args) => this.store.call('xcsh.tree', args));
       if (at !== this.treeOf) return;
-      this.tree = nodes;
-      this.set({ branches: alternatives(nodes) });
+      this.branches = branches;
+      this.set({ branches: branches.alternatives });
     } catch {
       // without the tree the page offers no other branches
     }
@@ -438,7 +442,7 @@ export class Page {
     const a = this.ui.branches.get(entryId);
     const to = a?.ids[a.at + by];
     if (!a || !to) return;
-    const result = obj(await this.try('xcsh.branch', { entryId: newestBelow(this.tree, to) }));
+    const result = obj(await this.try('xcsh.branch', { entryId: this.branches.ends.get(to) ?? to }));
     const text = str(result.editorText);
     if (text && this.ui.kept.text.trim() === '') this.keep({ text });
     this.speak(t('Branch {0} of {1}', a.at + by + 1, a.ids.length));

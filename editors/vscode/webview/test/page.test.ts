@@ -355,3 +355,118 @@ test('a search without hits, with an error, or in a rewritten session says so', 
     assert.equal(finder.getState().hits.length, 0);
   }
 });
+
+const earlyState = {
+  sessionId: 's',
+  cwd: '/w',
+  isStreaming: false,
+  usage: null,
+  model: null,
+  thinkingLevel: null,
+  pending: ['usage', 'title', 'model', 'thinkingLevel'],
+};
+
+test('a session that is still being read is shown, takes a prompt, and is completed when the rest is known', async () => {
+  const { page, calls, answer, tell } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  const messages = [said('e7', 'a'), answered('e8')];
+  const older = { cursor: 'early', count: 0 };
+  await answer('xcsh.snapshot', {
+    ...snapshot(false, 1),
+    state: earlyState,
+    messages,
+    older,
+    contextUsage: null,
+    pending: ['contextUsage'],
+  });
+  const { store } = page;
+  assert.deepEqual(
+    store.state.view.items.map((i) => i.entryId),
+    ['e7', 'e8'],
+  );
+  assert.equal(store.state.view.context.tokens, 0);
+  assert.deepEqual(calls('xcsh.tree'), [], 'the tree would have to be read first');
+  page.keep({ text: 'meanwhile' });
+  void page.say();
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'meanwhile' });
+  tell(2, { type: 'agent_start' });
+  tell(3, {
+    type: 'message_end',
+    entryId: 'e9',
+    message: { role: 'assistant', content: [], usage: { totalTokens: 9, cost: { total: 1 } } },
+  });
+  assert.equal(store.state.view.session?.usage, null, 'a sum without the rest would be wrong');
+
+  const keys = store.state.view.items.map((i) => i.key);
+  page.store.receive({ kind: 'read', params: { cwd: '/w', sessionId: 's' } });
+  assert.equal(calls('xcsh.snapshot').length, 2);
+  tell(4, { type: 'agent_end' });
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 7, cost: 3 };
+  await answer('xcsh.snapshot', {
+    ...snapshot(true, 3),
+    state: {
+      ...earlyState,
+      isStreaming: true,
+      title: 'T',
+      usage,
+      model: { provider: 'p', id: 'm' },
+      pending: undefined,
+    },
+    messages: [...messages, answered('e9')],
+    older: { cursor: 'c', count: 1234 },
+    contextUsage: { tokens: 5 },
+  });
+  const { view } = store.state;
+  assert.deepEqual(
+    [view.session?.title, view.session?.usage.cost, view.older?.count, view.context.tokens, view.running],
+    ['T', 3, 1234, 5, false],
+  );
+  assert.deepEqual(
+    view.items.map((i) => i.key),
+    keys,
+    'the messages in view stay',
+  );
+  assert.equal(calls('xcsh.tree').length, 1);
+});
+
+test('an early snapshot that arrives after the session was read is requested again', async () => {
+  const { page, calls, answer } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  const early = calls('xcsh.snapshot').at(-1)!.id;
+  page.store.receive({ kind: 'read', params: { cwd: '/w', sessionId: 's' } });
+  assert.equal(calls('xcsh.snapshot').length, 2);
+  page.store.receive({ kind: 'answer', id: early, result: { ...snapshot(false, 1), state: earlyState } });
+  await new Promise(setImmediate);
+  assert.equal(page.store.state.sync.live, false);
+  await answer('xcsh.snapshot', snapshot(false, 1));
+  assert.equal(page.store.state.sync.live, true);
+  page.store.receive({ kind: 'read', params: { cwd: '/w', sessionId: 'other' } });
+  assert.equal(calls('xcsh.snapshot').length, 2, 'it was of another session');
+});
+
+test('a reload requests the newest messages, and returns to the message in view', async () => {
+  const { page, calls, reply } = await windowed([said('e7', 'a'), answered('e8')]);
+  page.keepScroll(400, { entryId: 'e3', top: 12 });
+  const reload = { cwd: '/w', sessionId: 's', seq: 2, reason: 'reload' };
+  page.store.receive({ kind: 'session', params: reload });
+  assert.deepEqual(calls('xcsh.snapshot').at(-1)?.args, { last: 100 });
+  const older = { cursor: 'c2', count: 41 };
+  await reply('xcsh.snapshot', { result: { ...snapshot(false, 2), messages: [said('e9', 'b')], older } });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100 });
+  const around = {
+    messages: [said('e3', 'here')],
+    older: { cursor: 'o', count: 3 },
+    newer: { cursor: 'n', count: 30 },
+  };
+  await reply('xcsh.messages', { result: around });
+  assert.deepEqual(page.ui.reveal, { entryId: 'e3', top: 12 });
+  assert.deepEqual(page.store.state.view.away?.items[0]?.entryId, 'e3');
+
+  // A user at the end stays there.
+  page.keepScroll(null, null);
+  const asked = calls('xcsh.messages').length;
+  page.store.receive({ kind: 'session', params: { ...reload, seq: 3 } });
+  await reply('xcsh.snapshot', { result: { ...snapshot(false, 3), messages: [said('ea', 'c')], older } });
+  assert.equal(calls('xcsh.messages').length, asked);
+  assert.equal(page.store.state.view.away, null);
+});

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { rowsOfPatch, patchOfCall, patchOfTexts, editsOf } from '../src/diff/rows';
-import { alternatives, newestBelow } from '../src/state/branches';
 import { keptOf, nothingKept } from '../src/state/draft';
 import { recall, step } from '../src/state/history';
 import { complete, mentionAt } from '../src/state/mention';
 import { fileLabel, relativeTo, userMessageOf } from '../src/state/userMessage';
-import type { TreeNode } from '../src/state/wire';
 import { approvalOfRequest } from '../src/state/wire';
 import { costText, describe, ruleText, tokenText } from '../src/view/describe';
 import { outputText } from '../src/view/output';
@@ -50,36 +48,6 @@ test("edits are found under every program's names", () => {
 test('texts too long to compare are shown completely', () => {
   const rows = rowsOfPatch(patchOfTexts('a\n'.repeat(150_000), 'b\n')).rows;
   assert.equal(rows.length, 150_001);
-});
-
-const node = (id: string, parentId: string | null, type: string, role: string, timestamp: string): TreeNode => ({
-  id,
-  parentId,
-  type,
-  role,
-  preview: '',
-  timestamp,
-});
-
-test('prompts with the same parent are alternatives, ignoring settings entries between them', () => {
-  const nodes = [
-    node('m', null, 'model_change', '', '0'),
-    node('u1', 'm', 'message', 'user', '1'),
-    node('a1', 'u1', 'message', 'assistant', '2'),
-    node('u2', 'a1', 'message', 'user', '3'),
-    node('l', 'a1', 'label', '', '4'),
-    node('b', 'l', 'branch_summary', '', '4'),
-    node('u3', 'b', 'message', 'user', '5'),
-    node('u4', null, 'message', 'user', '6'),
-  ];
-  const found = alternatives(nodes);
-  assert.deepEqual(found.get('u2'), { ids: ['u2', 'u3'], at: 0 });
-  assert.deepEqual(found.get('u3'), { ids: ['u2', 'u3'], at: 1 });
-  assert.deepEqual(found.get('u1'), { ids: ['u1', 'u4'], at: 0 });
-  assert.equal(found.has('a1'), false);
-  assert.equal(newestBelow(nodes, 'u1'), 'u3');
-  assert.equal(newestBelow(nodes, 'u2'), 'u2');
-  assert.equal(newestBelow(nodes, 'gone'), 'gone');
 });
 
 test('attached files are separated from the text of a prompt', () => {

@@ -3,8 +3,8 @@
 local client = require('xcsh.client')
 local inputs = require('xcsh.inputs')
 local render = require('xcsh.chat.render')
+local tree = require('xcsh.tree')
 local view = require('xcsh.view')
-local wire = require('xcsh.wire')
 
 local M = {}
 
@@ -18,70 +18,6 @@ local function prompt_here(chat)
     return nil
   end
   return item
-end
-
----@class xcsh.chat.Tree
----@field nodes table<string, xcsh.TreeNode>
----@field children table<string, xcsh.TreeNode[]>
-
----@param nodes xcsh.TreeNode[]
----@return xcsh.chat.Tree
-local function index(nodes)
-  local tree = { nodes = {}, children = {} }
-  for _, node in ipairs(nodes) do
-    tree.nodes[node.id] = node
-    local parent = wire.str(node.parentId)
-    tree.children[parent] = tree.children[parent] or {}
-    table.insert(tree.children[parent], node)
-  end
-  return tree
-end
-
----Returns the first message of a branch, which serves as its name.
----@param tree xcsh.chat.Tree
----@param node xcsh.TreeNode
-local function first_message(tree, node)
-  while node.type ~= 'message' and (tree.children[node.id] or {})[1] do
-    node = tree.children[node.id][1]
-  end
-  return node
-end
-
----Returns the newest leaf of a branch.
----@param tree xcsh.chat.Tree
----@param node xcsh.TreeNode
-local function newest_leaf(tree, node)
-  local children = tree.children[node.id]
-  while children and #children > 0 do
-    node = children[#children]
-    children = tree.children[node.id]
-  end
-  return node
-end
-
----Returns the branches that begin at a prompt, including the current one.
----@param nodes xcsh.TreeNode[]
----@param entry_id string
----@return { node: xcsh.TreeNode, leaf: xcsh.TreeNode, current: boolean }[]
-function M.alternatives(nodes, entry_id)
-  local tree = index(nodes)
-  local found = {}
-  local node = tree.nodes[entry_id]
-  -- Other entries, such as a model change, can lie between a prompt and the message before it; a
-  -- branch can begin at any of them.
-  while node do
-    for _, other in ipairs(tree.children[wire.str(node.parentId)] or {}) do
-      if other ~= node then
-        local leaf = newest_leaf(tree, other)
-        table.insert(found, { node = first_message(tree, other), leaf = leaf, current = false })
-      end
-    end
-    node = tree.nodes[wire.str(node.parentId)]
-    if node and node.type == 'message' then
-      break
-    end
-  end
-  return found
 end
 
 ---@param chat xcsh.chat.Chat
@@ -99,7 +35,7 @@ local function go(chat, args)
 end
 
 ---@param chat xcsh.chat.Chat
----@param found { node: xcsh.TreeNode, leaf: xcsh.TreeNode }[]
+---@param found xcsh.tree.Branch[]
 local function offer(chat, found)
   vim.ui.select(found, {
     prompt = 'Go to branch',
@@ -109,7 +45,7 @@ local function offer(chat, found)
     end,
   }, function(branch)
     if branch then
-      go(chat, { entryId = branch.leaf.id })
+      go(chat, { entryId = branch.leaf })
     end
   end)
 end
@@ -122,13 +58,11 @@ function M.switch(chat)
     return
   end
   local intent = require('xcsh.intent').begin()
-  client.execute('xcsh.tree', { cwd = chat.cwd }, function(err, result)
+  tree.alternatives({ cwd = chat.cwd }, item.entryId, function(err, found)
     intent:finish()
-    if err then
-      return view.error(err)
-    end
-    local found = M.alternatives(wire.tbl(result.nodes), item.entryId)
-    if #found == 0 then
+    if err or not found then
+      return view.error(err or { message = 'The branches could not be read.' })
+    elseif #found == 0 then
       return view.notify('No other branch starts here.')
     end
     intent:show(chat.cwd, 'Go to branch', function()

@@ -24,6 +24,7 @@ local M = {}
 ---@field attached xcsh.chat.Attachment[] attached to the next message
 ---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
 ---@field loading xcsh.chat.Loading
+---@field returns? string entry of the message to return to after a reload
 
 ---@type table<string, xcsh.chat.Chat>
 local chats = {}
@@ -84,6 +85,11 @@ local function reduce(chat, action)
   end
   redraw(chat)
   local sync = chat.state.sync
+  if sync.live and chat.returns then
+    local entry_id = chat.returns
+    chat.returns = nil
+    scroll.return_to(chat, entry_id)
+  end
   if #chat.waiting > 0 and (sync.live or sync.failed ~= '') then
     local waiting = chat.waiting
     chat.waiting = {}
@@ -134,7 +140,9 @@ local function restore(chat, go_on)
       return go_on()
     end
     chat.lost = false
-    if now.file == file or wire.num(now.messageCount) > 0 then
+    -- A session that is still being read has an unknown number of messages.
+    local _, reads = wire.pending(now)
+    if now.file == file or wire.num(now.messageCount) > 0 or reads then
       return go_on()
     end
     local args = { cwd = chat.cwd, target = file, onOtherProject = 'open' }
@@ -271,7 +279,18 @@ end
 client.on('notification', function(params)
   local chat = M.get(params.cwd)
   if chat then
+    if params.reason == 'reload' and M.visible(params.cwd) then
+      local item = scroll.reading(chat)
+      chat.returns = item and item.entryId ~= '' and item.entryId or nil
+    end
     reduce(chat, { type = 'notification', n = params })
+  end
+end)
+
+client.on('read', function(params)
+  local chat = M.get(params.cwd)
+  if chat then
+    reduce(chat, { type = 'read', n = params })
   end
 end)
 

@@ -49,6 +49,7 @@ end
 ---@param s xcsh.chat.State
 ---@param message table
 local function count(s, message)
+  -- The sum is unknown while the session is being read.
   local usage, sum = wire.tbl(message.usage), s.session and wire.tbl(s.session.usage) or {}
   sum.totalTokens = wire.num(sum.totalTokens) + wire.num(usage.totalTokens)
   sum.cost = wire.num(sum.cost) + wire.num(wire.tbl(usage.cost).total)

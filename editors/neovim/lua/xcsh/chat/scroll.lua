@@ -123,6 +123,39 @@ local function load(chat, where)
   end)
 end
 
+---Shows a message that the user read before all messages were requested again, if it still exists.
+---@param chat xcsh.chat.Chat
+---@param entry_id string
+function M.return_to(chat, entry_id)
+  local function item()
+    for _, list in ipairs({ chat.state.items, chat.state.past and chat.state.past.items or {} }) do
+      for _, found in ipairs(list) do
+        if found.entryId == entry_id then
+          return found
+        end
+      end
+    end
+  end
+  local function go()
+    local first = item() and render.rows_of(chat.bufnr, item())
+    for _, window in ipairs(first and vim.fn.win_findbuf(chat.bufnr) or {}) do
+      vim.api.nvim_win_set_cursor(window, { first, 0 })
+    end
+  end
+  local show = require('xcsh.chat').show
+  if item() then
+    return
+  end
+  local epoch = chat.state.epoch
+  local args = { cwd = chat.cwd, around = entry_id, limit = pages.page }
+  client.execute('xcsh.messages', args, function(err, page)
+    if not err and vim.api.nvim_buf_is_valid(chat.bufnr) then
+      show(chat, { type = 'visit', request = { epoch = epoch }, page = page }, nil, item)
+      go()
+    end
+  end)
+end
+
 ---Loads the missing messages in view.
 ---@param chat xcsh.chat.Chat
 function M.check(chat)

@@ -123,6 +123,7 @@ local function notified(s, n)
   if not same and sync.left[n.sessionId] and n.event then
     return
   end
+  s.fresh = s.fresh or n.reason == 'reload'
   if not n.event or not same or n.seq ~= sync.seq + 1 then
     return lose(s, n)
   end
@@ -156,6 +157,19 @@ local function view(s, snapshot)
   s.retry = type(snapshot.retry) == 'table' and live.retry(snapshot.retry) or nil
   if not s.running then
     items.stop(s.items)
+  end
+end
+
+---Requests a snapshot with the values that were pending.
+---@param s xcsh.chat.State
+---@param id string
+local function read(s, id)
+  local sync = s.sync
+  if sync.live and sync.sessionId == id then
+    sync.live, sync.held = false, {}
+  end
+  if not sync.live then
+    sync.asked = 0 -- the answer of a pending request can be an early one
   end
 end
 
@@ -205,6 +219,7 @@ end
 
 ---@alias xcsh.chat.ActionType
 ---| 'notification'
+---| 'read' a session that was shown early is read whole
 ---| 'asked' a snapshot is requested
 ---| 'snapshot'
 ---| 'failed' there is no snapshot
@@ -233,6 +248,8 @@ function M.reduce(s, action)
   local kind = action.type
   if kind == 'notification' then
     notified(s, action.n)
+  elseif kind == 'read' then
+    read(s, wire.str(action.n.sessionId))
   elseif kind == 'asked' then
     s.sync.asked, s.sync.failed = action.ask, ''
   elseif kind == 'snapshot' and action.ask == s.sync.asked then

@@ -161,8 +161,12 @@ function M.about(chat)
   local session = wire.tbl(s.session)
   local title = wire.str(session.title)
   local model = wire.tbl(session.model)
-  local parts = { title ~= '' and text.one_line(title, 60) or vim.fs.basename(chat.cwd) }
-  parts[#parts + 1] = wire.str(model.id) ~= '' and text.one_line(model.id, 40) or 'no model'
+  local pending, reads = wire.pending(session)
+  local name = pending.title and '…' or vim.fs.basename(chat.cwd)
+  local parts = { title ~= '' and text.one_line(title, 60) or name }
+  if not pending.model then
+    parts[#parts + 1] = wire.str(model.id) ~= '' and text.one_line(model.id, 40) or 'no model'
+  end
   local level = wire.str(session.thinkingLevel)
   if level ~= '' and level ~= 'off' then
     parts[#parts + 1] = level
@@ -173,6 +177,10 @@ function M.about(chat)
   end
   local plan = { plan = 'plan mode', plan_paused = 'plan mode paused' }
   parts[#parts + 1] = plan[wire.str(session.mode)]
+  if reads then
+    parts[#parts + 1] = 'reading the session…'
+    return table.concat(parts, ' · ')
+  end
   if wire.num(s.context.percent) >= 1 then
     parts[#parts + 1] = ('%d%% full'):format(s.context.percent)
   end

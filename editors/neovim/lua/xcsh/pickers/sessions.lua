@@ -41,16 +41,42 @@ local function line_in(root)
   end
 end
 
----Returns a function that previews the conversation of a session without changing it.
+---The newest messages that a preview shows.
+local preview_messages, preview_bytes = 30, 256 * 1024
+
+---@param page any a result of xcsh.messages
+---@return string[]
+local function preview_lines(page)
+  local lines = {}
+  local older = wire.num(wire.tbl(wire.tbl(page).older).count)
+  if older > 0 then
+    lines = { ('%d earlier messages'):format(older), '' }
+  end
+  for _, entry in ipairs(wire.tbl(wire.tbl(page).messages)) do
+    local message = wire.tbl(wire.tbl(entry).message)
+    local said = vim.trim(wire.text_of(message))
+    if said ~= '' then
+      lines[#lines + 1] = '## ' .. text.one_line(wire.str(message.role), 40)
+      lines[#lines + 1] = ''
+      vim.list_extend(lines, text.lines(said))
+      lines[#lines + 1] = ''
+    end
+  end
+  return lines
+end
+
+---Returns a function that previews the newest messages of a session without changing it.
 ---@param root string
 local function preview(root)
   local known = {} ---@type table<string, string[]>
   return function(session, show)
-    if known[session.path] then
-      return show(known[session.path])
+    if known[session.path] or not session.path then
+      return show(known[session.path] or {})
     end
-    client.execute('xcsh.dump', { cwd = root, source = session.path }, function(err, result)
-      known[session.path] = text.lines(err and err.message or result.text)
+    local args = { cwd = root, source = session.path }
+    args.limit, args.maxBytes = preview_messages, preview_bytes
+    client.execute('xcsh.messages', args, function(err, page)
+      known[session.path] = err and text.lines(err.message) or preview_lines(page)
       show(known[session.path])
     end)
   end
@@ -123,6 +149,9 @@ function M.actions(root, again)
   }
 end
 
+---The number of sessions that are requested at once.
+M.page = 100
+
 ---@class xcsh.SessionQuestion
 ---@field prompt string
 ---@field cwd string
@@ -130,57 +159,122 @@ end
 ---@field sessions? xcsh.SessionInfo[] nil: those of the folder, or of all with scope "all"
 ---@field actions boolean whether the list offers actions
 
+---@class xcsh.SessionSearch what a list shows
+---@field scope? string
+---@field query? string
+---@field sessions xcsh.SessionInfo[] so far
+---@field cursor? string of the sessions after them
+
+---A line of the list that isn't a session.
+---@class xcsh.SessionStep
+---@field says string
+---@field open fun()
+
 ---Lets the user select a session.
 ---@param question xcsh.SessionQuestion
 ---@param answer xcsh.Answer
 function M.choose(question, answer)
   local root = question.cwd
+  local ask ---@type fun(search: xcsh.SessionSearch)
 
-  ---@param sessions xcsh.SessionInfo[]
-  ---@param scope string?
-  ---@param ask fun(scope: string?)
-  local function pick(sessions, scope, ask)
-    if #sessions == 0 then
+  ---@param search xcsh.SessionSearch
+  ---@return xcsh.SessionStep[]
+  local function steps(search)
+    local found = {}
+    if search.cursor then
+      found[1] = {
+        says = 'More sessions',
+        open = function()
+          ask(search)
+        end,
+      }
+    end
+    -- A short list is searched where it is shown.
+    if search.cursor or search.query then
+      found[#found + 1] = {
+        says = 'Search sessions',
+        open = function()
+          vim.ui.input({ prompt = 'Search sessions: ', default = search.query }, function(query)
+            if not query then
+              return answer(nil, nil)
+            end
+            query = vim.trim(query)
+            ask({ scope = search.scope, query = query ~= '' and query or nil, sessions = {} })
+          end)
+        end,
+      }
+    end
+    return found
+  end
+
+  ---@param search xcsh.SessionSearch
+  local function pick(search)
+    if #search.sessions == 0 and not search.query then
       return answer({ message = 'No sessions found.' })
     end
     local function again(other)
-      local wide = scope == 'all'
+      local wide = search.scope == 'all'
       if other then
         wide = not wide
       end
-      ask(wide and 'all' or nil)
+      ask({ scope = wide and 'all' or nil, query = search.query, sessions = {} })
     end
+    local format = line_in(root)
+    local prompt = question.prompt
+    if search.query then
+      prompt = ('%s ("%s")'):format(prompt, text.one_line(search.query, 60))
+    end
+    -- Actions are for sessions; the other lines only open a list.
+    local actions = vim.tbl_map(function(action)
+      return vim.tbl_extend('force', action, {
+        run = function(item)
+          return (item.open or action.run)(item)
+        end,
+      })
+    end, question.actions and M.actions(root, again) or {})
     pickers.pick({
-      prompt = question.prompt,
+      prompt = prompt,
       kind = 'xcsh.session',
-      items = sessions,
-      format = line_in(root),
+      items = vim.list_extend(vim.list_slice(search.sessions), steps(search)),
+      format = function(item)
+        return item.says or format(item)
+      end,
       preview = preview(root),
-      actions = question.actions and M.actions(root, again) or {},
-      on_choice = function(session)
-        answer(nil, session and session.path)
+      actions = actions,
+      on_choice = function(item)
+        if item and item.open then
+          return item.open()
+        end
+        answer(nil, item and item.path)
       end,
     })
   end
 
-  local function ask(scope)
+  function ask(search)
     local intent = require('xcsh.intent').begin()
-    client.execute('xcsh.list', { cwd = root, scope = scope }, function(err, result)
+    local args = { cwd = root, limit = M.page }
+    args.scope, args.query, args.cursor = search.scope, search.query, search.cursor
+    client.execute('xcsh.list', args, function(err, result)
       intent:finish()
       if err then
         return answer(err)
       end
+      local next_cursor = wire.str(result.nextCursor)
+      local sessions = vim.list_slice(search.sessions)
+      vim.list_extend(sessions, wire.tbl(result.sessions))
+      local now = vim.tbl_extend('force', search, { sessions = sessions })
+      now.cursor = next_cursor ~= '' and next_cursor or nil
       intent:show(root, question.prompt, function()
-        pick(wire.tbl(result.sessions), scope, ask)
+        pick(now)
       end)
     end)
   end
 
   -- Sessions that came with the question need not be requested.
   if question.sessions then
-    pick(question.sessions, question.scope, ask)
+    pick({ scope = question.scope, sessions = question.sessions })
   else
-    ask(question.scope)
+    ask({ scope = question.scope, sessions = {} })
   end
 end
 

@@ -177,7 +177,8 @@ function withLeaf(v: View, entryId: string): View {
 function counted(v: View, message: StoredMessage, entryId: string): View {
   if (!v.session) return v;
   const u = obj(message.usage);
-  const was = v.session.usage;
+  const was = v.session.usage as SessionUsage | null; // null while the session is being read
+  if (!was) return withLeaf(v, entryId);
   const usage: SessionUsage = {
     input: was.input + num(u.input),
     output: was.output + num(u.output),

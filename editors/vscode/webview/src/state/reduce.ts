@@ -31,6 +31,7 @@ export type Action =
   | { type: 'snapshot'; ask: number; snapshot: Snapshot }
   | { type: 'snapshotFailed'; ask: number; message: string }
   | { type: 'again' } // the user retries a failed snapshot
+  | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
@@ -62,6 +63,8 @@ export function reduce(s: ChatState, a: Action): ChatState {
       return a.ask === s.sync.asked ? { ...s, sync: { ...s.sync, asked: 0, failed: a.message } } : s;
     case 'again':
       return { ...s, sync: { ...s.sync, failed: '' } };
+    case 'read':
+      return read(s, a.sessionId);
     case 'stale':
       return a.ask === s.view.loading?.ask ? anew(s) : s;
     default: {
@@ -97,6 +100,15 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
     case 'dismiss':
       return { ...view, notices: view.notices.filter((n) => n.key !== a.key) };
   }
+}
+
+/** Requests a snapshot with the values that were pending. Messages that are loaded stay. */
+function read(s: ChatState, sessionId: string): ChatState {
+  const { sync } = s;
+  const waiting = sync.asked !== 0 || sync.live;
+  if (!waiting || (sync.live && sessionId !== sync.sessionId)) return s;
+  // The answer of a pending request can be an early one.
+  return { ...s, sync: { ...sync, live: false, asked: 0, failed: '', held: sync.live ? [] : sync.held } };
 }
 
 /** Requests a snapshot that replaces all messages. */

@@ -9,7 +9,7 @@ import { reduce, wantsSnapshot } from './reduce';
 import type { Action } from './reduce';
 import { bounded, edgeOf, itemWith, pageMessages, shownItems } from './window';
 import type { MessagePage } from './window';
-import { approvalOfRequest, isSnapshot, messagesOf, num, numbered, obj, pageEndOf } from './wire';
+import { approvalOfRequest, isSnapshot, messagesOf, num, numbered, obj, pageEndOf, str } from './wire';
 
 /** A failed call, as reported by the server. */
 export class Failure extends Error {
@@ -26,6 +26,8 @@ export class Failure extends Error {
 export interface Listener {
   init(m: Init): void;
   message(m: ToPage): void;
+  /** The file of the session is not what was shown of it: all messages are requested again. */
+  reloading(): void;
 }
 
 /** Limits the messages in the page, if they changed. */
@@ -110,8 +112,11 @@ export class Store {
       case 'event':
       case 'session': {
         const n = numbered(m.kind, m.params);
+        if (n?.of === 'session' && n.reason === 'reload') this.listener?.reloading();
         return n ? this.notified(n) : undefined;
       }
+      case 'read':
+        return this.dispatch({ type: 'read', sessionId: str(obj(m.params).sessionId) });
       case 'server':
         return this.dispatch({ type: 'server', state: m.state, message: m.message ?? '' });
       case 'approve':

@@ -26,7 +26,6 @@ export type {
   Snapshot,
   SnapshotMessage,
   StoredMessage,
-  TreeNode,
 } from '../../../src/wire.gen';
 
 export type Obj = { [key: string]: unknown };
@@ -96,6 +95,9 @@ export function foreignOf(v: unknown): ForeignBranch | null {
     text: str(o.text),
   };
 }
+
+/** Returns the names of the values that are unknown because the session is still being read. */
+export const pendingOf = (v: unknown): string[] => texts(obj(v).pending);
 
 /** A notification about one session, with its number. */
 export type Numbered = ({ of: 'event' } & EventParams) | ({ of: 'session' } & SessionChangedParams);

@@ -4,7 +4,7 @@
 import type { JSX } from 'preact';
 import type { WindowCommand } from '../../../src/chat/messages';
 import { t } from '../l10n';
-import { num, str } from '../state/wire';
+import { num, pendingOf, str } from '../state/wire';
 import type { ContextUsage } from '../state/wire';
 import { costText, exact, tokenText } from './describe';
 import { Icon } from './controls';
@@ -124,7 +124,7 @@ function fullness({ tokens, contextWindow }: ContextUsage, percent: number): str
 function ContextRing(): JSX.Element | null {
   const page = usePage();
   const context = useChat((s) => s.view.context);
-  const cost = useChat((s) => s.view.session?.usage.cost ?? 0);
+  const cost = useChat((s) => s.view.session?.usage?.cost ?? 0);
   const percent = Math.min(100, num(context.percent));
   if (context.tokens === 0) return null;
   const words = [fullness(context, percent), costText(cost) && t('{0} total', costText(cost))]
@@ -158,12 +158,23 @@ function ContextRing(): JSX.Element | null {
   );
 }
 
+/** Takes the place of the numbers while the session is being read. */
+function Reading(): JSX.Element {
+  return (
+    <span class="choice reading" role="status">
+      <span>{t('Reading the session…')}</span>
+    </span>
+  );
+}
+
 export function Choices(): JSX.Element {
   const session = useChat((s) => s.view.session);
   const mode = str(session?.approvalMode);
   const [icon, name] = modeLabel(mode);
   const plan = planName(str(session?.mode));
   const level = session?.thinkingLevel ?? 'off';
+  const pending = pendingOf(session);
+  const known = (name: string) => session !== null && !pending.includes(name);
   return (
     <>
       <Folder />
@@ -178,8 +189,8 @@ export function Choices(): JSX.Element {
         />
       )}
       {plan && <Choice command="mode" icon="checklist" label={t('Session mode')} value={plan} class="plan" />}
-      {session && <Choice command="model" label={t('Model')} value={session.model?.id ?? t('Choose model')} />}
-      {session && session.model && (
+      {known('model') && <Choice command="model" label={t('Model')} value={session?.model?.id ?? t('Choose model')} />}
+      {known('model') && known('thinkingLevel') && session?.model && (
         <Choice
           command="thinking"
           icon={level === 'off' ? 'lightbulb-empty' : 'lightbulb'}
@@ -188,7 +199,7 @@ export function Choices(): JSX.Element {
           class="level"
         />
       )}
-      <ContextRing />
+      {pending.length > 0 ? <Reading /> : <ContextRing />}
     </>
   );
 }
