@@ -180,10 +180,16 @@ func TestAChangeFarFromTheEndIsFound(t *testing.T) {
 
 // writes are all ways to write to a session, or to show or choose something of it that is not its newest context.
 var writes = map[string]func(s *Store, l *Log, id string) error{
-	"Append":         func(_ *Store, l *Log, _ string) error { _, err := l.Append(DraftCustom("test", []byte(`{}`))); return err },
-	"AppendModel":    func(_ *Store, l *Log, _ string) error { _, err := l.AppendModel("p", "m", ""); return err },
-	"SetLabel":       func(_ *Store, l *Log, id string) error { _, err := l.SetLabel(id, "text"); return err },
-	"SetTitle":       func(_ *Store, l *Log, _ string) error { _, err := l.SetTitle(Title{Text: "New", Source: "user"}); return err },
+	"Append": func(_ *Store, l *Log, _ string) error {
+		_, err := l.Append(DraftCustom("test", []byte(`{}`)))
+		return err
+	},
+	"AppendModel": func(_ *Store, l *Log, _ string) error { _, err := l.AppendModel("p", "m", ""); return err },
+	"SetLabel":    func(_ *Store, l *Log, id string) error { _, err := l.SetLabel(id, "text"); return err },
+	"SetTitle": func(_ *Store, l *Log, _ string) error {
+		_, err := l.SetTitle(Title{Text: "New", Source: "user"})
+		return err
+	},
 	"SetDescription": func(_ *Store, l *Log, _ string) error { _, err := l.SetDescription("text"); return err },
 	"Branch":         func(_ *Store, l *Log, id string) error { return l.Branch(id) },
 	"Summary":        func(_ *Store, l *Log, id string) error { _, err := l.BranchWithSummary(id, "text"); return err },
@@ -691,4 +697,37 @@ func TestTwoServersExtendOneIndex(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 72, bytes.Count(content, []byte(`"data":{"p":1}`)), "of %d", custom)
 	require.Equal(t, indexfile.Name(x.path), x.store.indexAt(x.path).name)
+}
+
+// Without numbers of files and times of changes, the content is compared all the same.
+func TestTheComparisonOnPoorFileSystems(t *testing.T) {
+	compareLater(t)
+	for name, fs := range map[string]afero.Fs{"memory": afero.NewMemMapFs(), "two seconds": coarse{afero.NewOsFs()}} {
+		for _, differs := range []bool{false, true} {
+			x := newIndexed(t, fs, Pi, 150)
+			require.False(t, x.caseA(), name)
+			if differs {
+				x.write(func(b []byte) []byte {
+					b[middle(b)] ^= 1
+					return b
+				})
+			}
+			before, err := afero.ReadFile(fs, x.path)
+			require.NoError(t, err)
+			l, err := x.store.Open(x.path)
+			require.NoError(t, err)
+			require.NotNil(t, l.doc.comparing, "%s: it always is", name)
+			_, err = l.Append(DraftCustom("test", []byte(`{}`)))
+			require.NoError(t, err)
+			replaced, err := l.Settled(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, differs, replaced, name)
+			x.like(l)
+			require.NoError(t, l.Close())
+			after, err := afero.ReadFile(fs, x.path)
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(after, before))
+			x.equal(x.store)
+		}
+	}
 }
