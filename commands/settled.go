@@ -2,8 +2,7 @@ package commands
 
 import "context"
 
-// settled waits until all that is known of the folder's live session is certain. It fails only if ctx ends: that a
-// session cannot be read is the error of the commands that show or change it.
+// settled waits until all that is known of the folder's live session is certain. It fails only if ctx ends.
 func settled(ctx context.Context, env *Env, args any) error {
 	in, ok := args.(inFolder)
 	if !ok || env.Sessions == nil {
@@ -20,8 +19,10 @@ func settled(ctx context.Context, env *Env, args any) error {
 	}
 	for _, cwd := range folders {
 		if live := env.Sessions.Live(cwd); live != nil {
-			_ = live.Settled(ctx)
+			if err := live.Settled(ctx); err != nil {
+				return err
+			}
 		}
 	}
-	return ctx.Err()
+	return nil
 }

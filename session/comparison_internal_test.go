@@ -101,7 +101,7 @@ func (x *indexed) addLine(line string) {
 	require.NoError(x, f.Close())
 }
 
-// flip changes a digit of the session in place and sets the times back. It returns what is there now.
+// flip changes a digit of the session in place and sets the times back. It returns the new content.
 func (x *indexed) flip(at int) []byte {
 	x.Helper()
 	info, err := os.Stat(x.path)
@@ -274,7 +274,7 @@ func (x *indexed) waits(l *Log, gate *gateFs, before []byte, write func(s *Store
 }
 
 // A byte of every kind of line changes in place, with the length and the times as they were. An append after an early
-// answer goes behind the bytes that are there, and what was shown is corrected.
+// answer goes behind the present bytes, and what was shown is corrected.
 func TestAChangeInPlaceIsFoundBeforeAnAppend(t *testing.T) {
 	compareLater(t)
 	for _, rests := range []bool{true, false} {
@@ -463,7 +463,7 @@ func TestTheFileGoesWhileItIsCompared(t *testing.T) {
 	}
 }
 
-// Whatever fails while a session is opened and compared, an append goes behind the bytes that are there, or fails.
+// Whatever fails while a session is opened and compared, an append goes behind the present bytes, or fails.
 func TestFaultsOfTheComparison(t *testing.T) {
 	compareLater(t)
 	for _, mode := range []sessiontest.Mode{sessiontest.Once, sessiontest.Dead} {
