@@ -216,6 +216,8 @@ func closeLog(l *Log) error {
 
 // Nothing is written, and nothing but the newest context shown, before all bytes were compared. What differs is then
 // known to everything that waited.
+//
+// Proves: F-03
 func TestWritesWaitForTheComparison(t *testing.T) {
 	compareLater(t)
 	for _, d := range []Dialect{Xcsh, Pi} {
