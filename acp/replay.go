@@ -15,6 +15,9 @@ import (
 // replay shows the whole branch again, oldest entry first, including the entries that a compaction
 // removed from the context.
 func (c *conversation) replay(ctx context.Context) error {
+	if err := c.live.Settled(ctx); err != nil { // nothing corrects what was shown
+		return err
+	}
 	state, err := c.live.State()
 	if err != nil {
 		return err

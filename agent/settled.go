@@ -41,9 +41,11 @@ func (m *Manager) settle(log *session.Log) {
 }
 
 // Settled waits until all that is known of the live session is certain. Until then only its newest context can be shown.
-// It returns the error of ctx if that ends first, and the reason if the session turned out to be another one that
-// cannot be read.
+// It fails only if ctx ends first. If the file turns out to be another one that cannot be read, what shows or changes
+// the session fails with the reason.
 func (s *Session) Settled(ctx context.Context) error {
-	_, err := s.current().Settled(ctx)
-	return err
+	if _, err := s.current().Settled(ctx); err != nil {
+		return ctx.Err()
+	}
+	return nil
 }

@@ -165,7 +165,9 @@ func (env *Env) withSource(ctx context.Context, s Subject, f func(sub subject) e
 		return err
 	}
 	if of.live != nil && of.live.Cwd() != of.cwd {
-		_ = of.live.Settled(ctx) // as in settled, but for another folder
+		if err := of.live.Settled(ctx); err != nil { // as in settled, but for another folder
+			return err
+		}
 	}
 	return r.open(of, f)
 }

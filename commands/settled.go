@@ -12,8 +12,7 @@ func (env *Env) settled(ctx context.Context, live *agent.Session) error {
 	if err := env.readWhole(ctx, live); err != nil {
 		return err
 	}
-	_ = live.Settled(ctx) // that the session cannot be read again is the error of the commands that show or change it
-	return ctx.Err()
+	return live.Settled(ctx)
 }
 
 // readWhole waits until a session that was shown early is read whole.

@@ -101,7 +101,7 @@ func (x *indexed) addLine(line string) {
 	require.NoError(x, f.Close())
 }
 
-// flip changes a digit of the session in place and sets the times back. It returns what is there now.
+// flip changes a digit of the session in place and sets the times back. It returns the new content.
 func (x *indexed) flip(at int) []byte {
 	x.Helper()
 	info, err := os.Stat(x.path)
@@ -216,6 +216,8 @@ func closeLog(l *Log) error {
 
 // Nothing is written, and nothing but the newest context shown, before all bytes were compared. What differs is then
 // known to everything that waited.
+//
+// Proves: F-03
 func TestWritesWaitForTheComparison(t *testing.T) {
 	compareLater(t)
 	for _, d := range []Dialect{Xcsh, Pi} {
@@ -274,7 +276,7 @@ func (x *indexed) waits(l *Log, gate *gateFs, before []byte, write func(s *Store
 }
 
 // A byte of every kind of line changes in place, with the length and the times as they were. An append after an early
-// answer goes behind the bytes that are there, and what was shown is corrected.
+// answer goes behind the present bytes, and what was shown is corrected.
 func TestAChangeInPlaceIsFoundBeforeAnAppend(t *testing.T) {
 	compareLater(t)
 	for _, rests := range []bool{true, false} {
@@ -463,7 +465,7 @@ func TestTheFileGoesWhileItIsCompared(t *testing.T) {
 	}
 }
 
-// Whatever fails while a session is opened and compared, an append goes behind the bytes that are there, or fails.
+// Whatever fails while a session is opened and compared, an append goes behind the present bytes, or fails.
 func TestFaultsOfTheComparison(t *testing.T) {
 	compareLater(t)
 	for _, mode := range []sessiontest.Mode{sessiontest.Once, sessiontest.Dead} {
@@ -697,4 +699,37 @@ func TestTwoServersExtendOneIndex(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 72, bytes.Count(content, []byte(`"data":{"p":1}`)), "of %d", custom)
 	require.Equal(t, indexfile.Name(x.path), x.store.indexAt(x.path).name)
+}
+
+// Without numbers of files and times of changes, the content is compared all the same.
+func TestTheComparisonOnPoorFileSystems(t *testing.T) {
+	compareLater(t)
+	for name, fs := range map[string]afero.Fs{"memory": afero.NewMemMapFs(), "two seconds": coarse{afero.NewOsFs()}} {
+		for _, differs := range []bool{false, true} {
+			x := newIndexed(t, fs, Pi, 150)
+			require.False(t, x.caseA(), name)
+			if differs {
+				x.write(func(b []byte) []byte {
+					b[middle(b)] ^= 1
+					return b
+				})
+			}
+			before, err := afero.ReadFile(fs, x.path)
+			require.NoError(t, err)
+			l, err := x.store.Open(x.path)
+			require.NoError(t, err)
+			require.NotNil(t, l.doc.comparing, "%s: it always is", name)
+			_, err = l.Append(DraftCustom("test", []byte(`{}`)))
+			require.NoError(t, err)
+			replaced, err := l.Settled(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, differs, replaced, name)
+			x.like(l)
+			require.NoError(t, l.Close())
+			after, err := afero.ReadFile(fs, x.path)
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(after, before))
+			x.equal(x.store)
+		}
+	}
 }

@@ -597,6 +597,74 @@ type coarseInfo struct{ os.FileInfo }
 func (i coarseInfo) ModTime() time.Time { return i.FileInfo.ModTime().Truncate(2 * time.Second) }
 func (coarseInfo) Sys() any             { return nil }
 
+// ticking is a file system that has numbers of files, and a clock of two seconds for both times.
+type ticking struct {
+	coarse
+	at *time.Time // of the last change of any file
+}
+
+type tickingInfo struct {
+	os.FileInfo
+	at time.Time
+}
+
+func (i tickingInfo) ModTime() time.Time { return i.at }
+func (i tickingInfo) Sys() any           { return tickingNumbers(i.at.UnixNano()) }
+
+// tickingNumbers is what the system says of a file beside its size.
+type tickingNumbers int64
+
+func (n tickingNumbers) InodeAndChange() (inode uint64, ctime int64) { return 7, int64(n) }
+
+func (f ticking) info(info os.FileInfo, err error) (os.FileInfo, error) {
+	if err != nil {
+		return nil, err
+	}
+	return tickingInfo{info, f.at.Truncate(2 * time.Second)}, nil
+}
+
+func (f ticking) Stat(name string) (os.FileInfo, error) { return f.info(f.Fs.Stat(name)) }
+
+func (f ticking) Open(name string) (afero.File, error) {
+	file, err := f.Fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return tickingFile{file, f}, nil
+}
+
+type tickingFile struct {
+	afero.File
+	fs ticking
+}
+
+func (f tickingFile) Stat() (os.FileInfo, error) { return f.fs.info(f.File.Stat()) }
+
+// Two changes within one tick of a coarse clock leave the same stamp. The file counts as unchanged only if it was indexed
+// after that tick.
+func TestAClockOfTwoSeconds(t *testing.T) {
+	indexEverything(t)
+	for _, after := range []time.Duration{0, 500 * time.Millisecond, 1999 * time.Millisecond, 2 * time.Second, time.Minute} {
+		tick := time.Date(2026, 1, 1, 0, 0, 4, 0, time.UTC)
+		at, now := tick, tick.Add(after)
+		fs := ticking{coarse{afero.NewOsFs()}, &at}
+		x := newIndexed(t, fs, Xcsh, 100)
+		x.store = NewStore(StoreConfig{Fs: fs, IndexDir: filepath.Join(x.dir, "index"), CompareFirst: compareAll, Now: func() time.Time { return now }})
+		require.NoError(t, os.Remove(x.file(baseEnd))) // it has another time
+		x.equal(x.store)
+		require.Equal(t, after >= 2*time.Second, x.caseA(), "indexed after %v", after)
+		at = now // the next change, as the system sees it
+		x.write(func(b []byte) []byte {
+			b[middle(b)] ^= 1
+			return b
+		})
+		now = now.Add(time.Hour)
+		require.False(t, x.caseA(), "indexed after %v", after)
+		x.equal(x.store)
+		require.True(t, x.caseA(), "read after it had rested")
+	}
+}
+
 // Index files of other versions are not used, and neither are other kinds of files in their place.
 func TestForeignIndexFiles(t *testing.T) {
 	indexEverything(t)

@@ -67,7 +67,7 @@ var errTruncated = errors.New("it became shorter while it was open")
 // errChanged means that the file has other bytes than when it was indexed.
 var errChanged = errors.New("it was changed while it was open")
 
-// borrowed is the source as a file that somebody else closes.
+// borrowed is the source as a file whose Close does nothing.
 type borrowed struct{ lockedReader }
 
 func (borrowed) Close() error { return nil }

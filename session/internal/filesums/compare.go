@@ -2,6 +2,7 @@ package filesums
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 	"runtime"
 	"sync"
@@ -10,6 +11,11 @@ import (
 
 // looks is how many samples [Sums.Look] compares.
 const looks = 48
+
+// readSize is how many bytes are read at once: as many as stay in the cache of a processor until they are summed up.
+const readSize = 256 << 10
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ErrStopped means that a comparison was stopped before its end.
 var ErrStopped = errors.New("filesums: the comparison was stopped")
@@ -72,20 +78,33 @@ func (x *Comparison) some() error {
 	if err != nil {
 		return err
 	}
-	b := make([]byte, chunkSize)
+	b := make([]byte, readSize)
 	for err == nil && x.found.Load() == nil {
 		n := int(x.next.Add(1) - 1)
 		if n >= len(x.sums.Chunks) {
 			break
 		}
-		off, end := x.sums.span(n)
-		part := b[:end-off]
-		if err = readFull(f, part, off); err == nil && chunkOf(part) != x.sums.Chunks[n] {
-			err = ErrOtherBytes
-		}
+		err = x.chunk(f, n, b)
 		runtime.Gosched() // an answer that is being made comes first
 	}
 	return errors.Join(err, f.Close())
+}
+
+// chunk compares chunk n of a file, which it reads to b in parts.
+func (x *Comparison) chunk(f io.ReaderAt, n int, b []byte) error {
+	sum := uint32(0)
+	for off, end := x.sums.span(n); off < end; {
+		part := b[:min(int64(len(b)), end-off)]
+		if err := readFull(f, part, off); err != nil {
+			return err
+		}
+		sum = crc32.Update(sum, castagnoli, part)
+		off += int64(len(part))
+	}
+	if sum != x.sums.Chunks[n].Sum {
+		return ErrOtherBytes
+	}
+	return nil
 }
 
 // Fail ends the comparison with an error, unless it has one.

@@ -128,7 +128,7 @@ func Of(content []byte, from int64) Sums {
 // ErrOtherBytes means that a file has other bytes than those that were summed up.
 var ErrOtherBytes = errors.New("filesums: other bytes")
 
-// Continue returns a reader of f from Size to end, which goes on with the sums. It reads the part of the last chunk that
+// Continue returns a reader of f from Size to end, which continues the sums. It reads the part of the last chunk that
 // they cover, and fails with [ErrOtherBytes] if that has other bytes.
 func (c Sums) Continue(f io.ReaderAt, end int64) (*Reader, error) {
 	whole := int((c.Size - c.From) / chunkSize)
