@@ -208,6 +208,8 @@ func requireContained(t *testing.T, early, whole map[string]any) {
 	}
 }
 
+// Only what does not depend on the rest of the file is shown, and everything else waits.
+// Proves: F-18
 func TestALargeSessionIsShownBeforeItIsRead(t *testing.T) {
 	for _, d := range []session.Dialect{session.Xcsh, session.Pi, session.Omp} {
 		for _, compacted := range []bool{false, true} {
@@ -295,6 +297,7 @@ func TestOtherClientsWaitUntilASessionIsRead(t *testing.T) {
 
 // A session that was shown and cannot be read leaves the folder where it was, and commands that waited for it are not run in
 // the previous session.
+// Proves: O-060
 func TestASessionThatWasShownCannotBeRead(t *testing.T) {
 	for name, fail := range map[string]func(t *testing.T, g *gate){
 		"fault": func(_ *testing.T, g *gate) {
@@ -388,6 +391,7 @@ func TestACommandThatWaitsForASessionCanBeCancelled(t *testing.T) {
 }
 
 // What another program does to the file between the two readings is in the end shown, and the client is notified.
+// Proves: F-18
 func TestAFileChangesBetweenTheEarlyAndTheWholeReading(t *testing.T) {
 	for name, change := range map[string]struct {
 		lines  func(lines []string) []string

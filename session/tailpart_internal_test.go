@@ -70,6 +70,7 @@ func texts(messages []json.RawMessage) []string {
 }
 
 // Whatever part of a session is read from its end, all that is said to be known is what reading the whole file gives.
+// Proves: F-18
 func TestAPartOfAContextIsThatOfTheWholeFile(t *testing.T) {
 	t.Parallel()
 	known, parts, all := map[string]int{}, 0, 0
