@@ -98,9 +98,13 @@ func (m *Random) setting(head func(typ string) string) string {
 	case 7:
 		return head("mcp_tool_selection") + fmt.Sprintf(`,"selectedToolNames":["t%d"]}`, r.IntN(6))
 	case 8:
+		if r.IntN(3) == 0 {
+			return head("session_init") + fmt.Sprintf(`,"systemPrompt":"p%d","tools":["read"]}`, m.N)
+		}
 		return head("branch_summary") + fmt.Sprintf(`,"summary":"b%d","fromId":"x"}`, m.N)
 	case 9:
-		return head("custom_message") + fmt.Sprintf(`,"customType":"c","content":"hi %d","display":true}`, m.N)
+		return head("custom_message") + fmt.Sprintf(`,"customType":%q,"content":"hi %d","details":{"rules":["q%d"]},"display":true}`,
+			[]string{"c", "ttsr-injection", "interrupted-thinking"}[r.IntN(3)], m.N, m.N)
 	case 10:
 		return head("session_info") + fmt.Sprintf(`,"name":"title %d"}`, m.N)
 	case 11:
@@ -111,9 +115,13 @@ func (m *Random) setting(head func(typ string) string) string {
 	return ""
 }
 
-// special returns an entry that only some programs write and understand.
+// special returns an entry that only some programs write and understand, often one of the session's own program.
 func (m *Random) special(head func(typ string) string) string {
-	switch m.Rand.IntN(4) {
+	kind := m.Rand.IntN(8)
+	if own := kind - 4; own >= 0 {
+		kind = map[int]int{xcsh: own, pi: 0, omp: 1 + own/3*2}[m.Dialect]
+	}
+	switch kind {
 	case 0:
 		return head("context_edit") + fmt.Sprintf(`,"targetId":%q%s}`, m.recent(6), []string{"", `,"replacement":{"content":"edited"}`, `,"replacement":null`}[m.Rand.IntN(3)])
 	case 1:
@@ -137,6 +145,9 @@ func (m *Random) extra() string {
 
 func (m *Random) message(head func(typ string) string) string {
 	r := m.Rand
+	if r.IntN(30) == 0 {
+		return head("message") + fmt.Sprintf(`,"message":{"role":"system","toolsAdded":[{"name":"t%d"}],"timestamp":%d}}`, m.N, m.N)
+	}
 	switch r.IntN(3) {
 	case 0:
 		return head("message") + fmt.Sprintf(`,"message":{"role":"user","content":[{"type":"text","text":"say %d"}],"timestamp":%d}}`, m.N, m.N)
