@@ -119,7 +119,7 @@ func (m *Random) setting(head func(typ string) string) string {
 func (m *Random) special(head func(typ string) string) string {
 	kind := m.Rand.IntN(8)
 	if own := kind - 4; own >= 0 {
-		kind = map[int]int{xcsh: own, pi: 0, omp: 1 + own/3*2}[m.Dialect]
+		kind = map[int]int{xcsh: own, pi: 0, omp: 1}[m.Dialect]
 	}
 	switch kind {
 	case 0:
