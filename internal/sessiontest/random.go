@@ -115,9 +115,13 @@ func (m *Random) setting(head func(typ string) string) string {
 	return ""
 }
 
-// special returns an entry that only some programs write and understand.
+// special returns an entry that only some programs write and understand, often one of the session's own program.
 func (m *Random) special(head func(typ string) string) string {
-	switch m.Rand.IntN(4) {
+	kind := m.Rand.IntN(8)
+	if own := kind - 4; own >= 0 {
+		kind = map[int]int{xcsh: own, pi: 0, omp: 1}[m.Dialect]
+	}
+	switch kind {
 	case 0:
 		return head("context_edit") + fmt.Sprintf(`,"targetId":%q%s}`, m.recent(6), []string{"", `,"replacement":{"content":"edited"}`, `,"replacement":null`}[m.Rand.IntN(3)])
 	case 1:
