@@ -67,36 +67,55 @@ func Quote(s string) []byte { return AppendQuote(make([]byte, 0, len(s)+2), s) }
 
 // AppendQuote appends [Quote](s) to dst.
 func AppendQuote(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-			continue
-		case c >= 0x20:
-			dst = append(dst, c)
-		case c == '\b':
-			dst = append(dst, '\\', 'b')
-		case c == '\f':
-			dst = append(dst, '\\', 'f')
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		from := i
+		for i < len(s) && verbatim[s[i]] {
+			i++
 		}
-		i++
+		dst = append(dst, s[from:i]...)
+		if i == len(s) {
+			break
+		}
+		if s[i] < utf8.RuneSelf {
+			dst = appendEscape(dst, s[i])
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		dst = utf8.AppendRune(dst, r)
+		i += n
 	}
 	return append(dst, '"')
+}
+
+// verbatim are the bytes that stand for themselves in a string, whatever is around them.
+var verbatim = func() (is [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
+
+// appendEscape appends a byte of ASCII that is not verbatim.
+func appendEscape(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	default:
+		return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+	}
 }
 
 // Object builds a JSON object member by member, in the order of the calls.

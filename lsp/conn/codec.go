@@ -56,8 +56,14 @@ func rawOrNull(raw []byte) []byte {
 
 // EncodeJSON encodes a value that has no type of the protocol package in it. Unlike json.Marshal it
 // does not escape <, > and &, and it replaces invalid UTF-8 inside a [json.RawMessage] by U+FFFD:
-// the protocol is UTF-8, and a client that checks would drop the whole message.
+// the protocol is UTF-8, and a client that checks would drop the whole message. A value with a method
+// AppendJSON, which must append valid JSON in UTF-8, encodes itself.
 func EncodeJSON(v any) (json.RawMessage, error) {
+	if a, ok := v.(interface {
+		AppendJSON(dst []byte) ([]byte, error)
+	}); ok {
+		return a.AppendJSON(nil)
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

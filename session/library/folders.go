@@ -23,10 +23,25 @@ type folder struct {
 	path string
 	root Root
 	rows rows.Dir // of the cache, during a listing
+	head string   // what precedes the name in the path of a file, once known
 }
 
 // key names the folder in the cache.
 func (d *folder) key() string { return filepath.Clean(d.path) }
+
+// join is the path of a file in the folder. The name is that of an entry of a directory.
+func (d *folder) join(name string) string {
+	if d.head != "" {
+		return d.head + name
+	}
+	return filepath.Join(d.path, name)
+}
+
+// setHead makes join fast. It must not be called concurrently with join.
+func (d *folder) setHead() {
+	const name = "x"
+	d.head = strings.TrimSuffix(filepath.Join(d.path, name), name)
+}
 
 // foldersOf returns the folders that may hold the sessions of cwd, and their owner.
 func (f Finder) foldersOf(cwd string, roots []Root, sessionDir string) ([]folder, owner, error) {

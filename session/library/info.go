@@ -99,7 +99,7 @@ func (f *sessionFile) path() string {
 	if f.at != "" || f.dir.path == "" {
 		return f.at
 	}
-	return filepath.Join(f.dir.path, f.name)
+	return f.dir.join(f.name)
 }
 
 // errNotWanted is the error of describe for a file that keep rejected.

@@ -108,12 +108,8 @@ func (f Finder) list(ctx context.Context, folders []folder, opts ListOptions, ow
 		}
 	}
 	slices.SortFunc(problems, func(a, b session.Problem) int { return strings.Compare(a.Message, b.Message) })
-	infos := make([]Info, len(page))
-	for i, o := range page {
-		infos[i] = *o.info
-	}
 	l.remember()
-	return infos, problems, nil
+	return l.take(page), problems, nil
 }
 
 // NoHeaderFault returns a Damaged error for a file of the given size without a session header.

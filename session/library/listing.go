@@ -31,6 +31,7 @@ type listing struct {
 	files   []sessionFile // regular ones, in the order of the list
 	cache   *rows.File    // nil: none
 	found   []found       // by file
+	infos   []Info        // by file; nil if only some are described
 
 	mu   sync.Mutex // also keeps Progress and Each from overlapping
 	done []bool     // by file; guarded by mu
@@ -57,6 +58,9 @@ func (l *listing) look(ctx context.Context, folders []folder, want func(name str
 	var cache sync.WaitGroup
 	if l.f.CacheDir != "" && !l.opts.AllText {
 		cache.Go(func() { l.cache = rows.Open(l.f.Fs, l.f.cachePath()) })
+	}
+	for i := range folders {
+		folders[i].setHead()
 	}
 	l.files, problems, err = l.f.regularIn(ctx, folders, want)
 	l.files = sorted(l.files)
@@ -92,6 +96,9 @@ func (l *listing) run(ctx context.Context) error {
 		l.cache.Preload(len(l.files))
 	}
 	l.found = make([]found, len(l.files))
+	if l.whole && !l.lazy() {
+		l.infos = make([]Info, len(l.files))
+	}
 	if l.opts.Each != nil {
 		l.done = make([]bool, len(l.files))
 	}
@@ -112,7 +119,7 @@ func (l *listing) run(ctx context.Context) error {
 
 // page returns the sessions that the list shows, in their order, with their descriptions.
 func (l *listing) page(ctx context.Context) ([]*found, error) {
-	var shown []int
+	shown := make([]int, 0, len(l.found))
 	for i := range l.found {
 		if l.found[i].listed && (l.opts.Only == "" || l.files[i].path() == l.opts.Only) {
 			shown = append(shown, i)
@@ -143,6 +150,18 @@ func (l *listing) page(ctx context.Context) ([]*found, error) {
 	return page, nil
 }
 
+// take returns the descriptions of a page. Nothing else can be asked of l afterwards.
+func (l *listing) take(page []*found) []Info {
+	infos := l.infos
+	if infos == nil || l.query != nil { // there is no room, or another order
+		infos = make([]Info, len(page))
+	}
+	for i, o := range page {
+		infos[i] = *o.info // never behind its own place
+	}
+	return infos[:len(page):len(page)]
+}
+
 // cut returns the part of a list that is asked for.
 func (o ListOptions) cut(list []int) []int {
 	list = list[min(max(o.Skip, 0), len(list)):]
@@ -154,7 +173,7 @@ func (o ListOptions) cut(list []int) []int {
 
 // remember stores what was found out in the cache. A failure is ignored: a later list does it.
 func (l *listing) remember() {
-	if l.cache == nil || !l.whole {
+	if l.cache == nil || !l.whole || !slices.ContainsFunc(l.found, func(o found) bool { return o.fresh != nil }) {
 		return
 	}
 	u := rows.Update{Now: l.now}
@@ -165,9 +184,6 @@ func (l *listing) remember() {
 		case o.row.Found():
 			u.Kept = append(u.Kept, o.row)
 		}
-	}
-	if len(u.New) == 0 {
-		return
 	}
 	for _, d := range l.folders {
 		u.Listed = append(u.Listed, d.key())
@@ -184,6 +200,15 @@ type worker struct {
 
 func (l *listing) newWorker(ctx context.Context) worker {
 	return worker{l, describer{fs: l.f.Fs, text: l.opts.AllText, stop: func() bool { return ctx.Err() != nil }}, map[string]bool{}}
+}
+
+// keep returns a place for the description of file i.
+func (w worker) keep(i int, info Info) *Info {
+	if w.infos == nil {
+		return &info
+	}
+	w.infos[i] = info
+	return &w.infos[i]
 }
 
 // has is owner.has.
@@ -235,9 +260,8 @@ func (w worker) fill(i int) {
 	file, o := &w.files[i], &w.found[i]
 	if o.err == nil && o.info == nil {
 		if text, ok := w.cache.Text(o.row); ok {
-			if record, ok := readRecord(string(text), file.Info.Size()); ok && record.fits(file, o.row) {
-				info := record.describe(file)
-				o.info = &info
+			if record, ok := readRecord(text, file.Info.Size()); ok && record.fits(file, o.row) {
+				o.info = w.keep(i, record.describe(file))
 			}
 		}
 		if o.info == nil { // the text is damaged
@@ -262,7 +286,7 @@ func (w worker) read(i int) {
 	})
 	o.err = err
 	if err == nil {
-		o.info, o.key = &info, rows.Hash(Slug(info.Title, info.ID))
+		o.info, o.key = w.keep(i, info), rows.Hash(Slug(info.Title, info.ID))
 	}
 	o.listed = err == nil && (info.MessageCount > 0 || w.opts.IncludeEmpty)
 	if w.cache == nil || !rested || w.d.stop() || err != nil && !fault.Is(err, fault.Damaged) {

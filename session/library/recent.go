@@ -263,6 +263,10 @@ func timeAgo(t, now time.Time) string {
 	case ago < 7*day:
 		return strconv.Itoa(int(ago/day)) + "d ago"
 	default:
-		return t.In(now.Location()).Format("1/2/2006")
+		year, month, day := t.In(now.Location()).Date()
+		if year < 1000 { // Format fills up with zeros
+			return t.In(now.Location()).Format("1/2/2006")
+		}
+		return strconv.Itoa(int(month)) + "/" + strconv.Itoa(day) + "/" + strconv.Itoa(year)
 	}
 }

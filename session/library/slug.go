@@ -29,8 +29,7 @@ func Slug(title, id string) string {
 
 // fallbackSlug names a session by its id.
 func fallbackSlug(id string) string {
-	id = slugBody(id)
-	return strings.TrimRight("session-"+id[:min(len(id), 8)], "-.")
+	return strings.TrimRight("session-"+slugPart(id, 8), "-.")
 }
 
 // SameName reports whether two titles are the same name for a user: they are equal except
@@ -45,13 +44,16 @@ func SameName(a, b string) bool {
 
 // slugBody is the part of s that can be in a slug. It begins and ends with a letter, a
 // digit or '_', and is empty if s has none of them.
-func slugBody(s string) string {
+func slugBody(s string) string { return slugPart(s, maxSlug) }
+
+// slugPart is slugBody, of at most limit bytes, up to maxSlug.
+func slugPart(s string, limit int) string {
 	if !isASCII(s) {
 		s = norm.NFKC.String(s)
 	}
 	var b [maxSlug]byte
 	n, last := 0, byte(0)
-	for i := 0; i < len(s) && n < maxSlug; i++ {
+	for i := 0; i < len(s) && n < limit; i++ {
 		c := slugByte(s[i])
 		if separator := c == '-' || c == '.'; separator && (c == last || n == 0) {
 			continue
@@ -80,4 +82,10 @@ func slugByte(c byte) byte {
 // digits, are digits by then, and a dollar sign is a dash or gone.
 var reserved = regexp.MustCompile(`^(?:(?:con|prn|aux|nul|com[0-9]|lpt[0-9]|conin-?|conout-?)(?:\..*)?|index|metadata|last_session)$`)
 
-func isReserved(slug string) bool { return reserved.MatchString(slug) }
+func isReserved(slug string) bool {
+	switch slug[:min(len(slug), 3)] {
+	case "con", "prn", "aux", "nul", "com", "lpt", "ind", "met", "las":
+		return reserved.MatchString(slug)
+	}
+	return false // almost always, and a long list checks every slug
+}

@@ -28,8 +28,9 @@ type block struct {
 	firsts []int    // the first row of each path
 	groups []string
 	rows   []byte
-	texts  []byte // nil: not read
-	textAt int64  // place of the texts in the file
+	loaded bool // texts were read
+	texts  string
+	textAt int64 // place of the texts in the file
 }
 
 // span is a range of rows.

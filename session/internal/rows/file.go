@@ -33,7 +33,8 @@ type File struct {
 	whole  int64                     // length of the base with the magic
 	broken bool                      // something behind the base cannot be read
 	mu     sync.Mutex                // afero's file in memory cannot be read concurrently
-	file   afero.File                // holds the texts of the base; nil once they are in memory; guarded by mu
+	file   afero.File                // holds the texts of the base; guarded by mu
+	buf    []byte                    // guarded by mu
 }
 
 // Open opens the file at path. An unusable file has no rows. It must be closed.
@@ -106,7 +107,7 @@ func (f *File) readLater() {
 			return
 		}
 		raw = raw[blockHead+s.names+s.rows:]
-		b.texts, raw = raw[:s.texts:s.texts], raw[s.texts:]
+		b.loaded, b.texts, raw = true, string(raw[:s.texts]), raw[s.texts:]
 		f.add(b)
 	}
 }
@@ -185,38 +186,39 @@ func (d Dir) all() []Row {
 func (f *File) Preload(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.base == nil || f.file == nil || f.base.texts != nil || n < len(f.base.rows)/rowSize/8 {
+	if f.base == nil || f.file == nil || f.base.loaded || n < len(f.base.rows)/rowSize/8 {
 		return
 	}
-	texts := make([]byte, f.whole-f.base.textAt)
-	if readAt(f.file, texts, f.base.textAt) {
-		f.base.texts = texts
+	var texts strings.Builder // the texts of rows are parts of it, so that none needs memory of its own
+	size := f.whole - f.base.textAt
+	texts.Grow(int(size))
+	got, err := io.CopyBuffer(&texts, io.NewSectionReader(f.file, f.base.textAt, size), make([]byte, min(size+1, 64<<10)))
+	if err == nil && got == size {
+		f.base.loaded, f.base.texts = true, texts.String()
 	}
 }
 
 // Text returns a row's text. ok is false if it cannot be read or is not the stored one.
-func (f *File) Text(r Row) (text []byte, ok bool) {
+func (f *File) Text(r Row) (text string, ok bool) {
 	from, length, sum := r.place()
-	if text, ok = f.textAt(r.b, from, length); !ok {
-		return nil, false
-	}
-	return text, crc32.Checksum(text, castagnoli) == sum
-}
-
-func (f *File) textAt(b *block, from, length int64) (text []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if b.texts != nil {
-		if from+length > int64(len(b.texts)) {
-			return nil, false
+	if r.b.loaded {
+		if from+length > int64(len(r.b.texts)) {
+			return "", false
 		}
-		return b.texts[from : from+length], true
+		text = r.b.texts[from : from+length]
+		f.buf = append(f.buf[:0], text...)
+		return text, crc32.Checksum(f.buf, castagnoli) == sum
 	}
-	if f.file == nil || b != f.base || b.textAt+from+length > f.whole {
-		return nil, false
+	if f.file == nil || r.b != f.base || r.b.textAt+from+length > f.whole {
+		return "", false
 	}
-	text = make([]byte, length)
-	return text, readAt(f.file, text, b.textAt+from)
+	f.buf = slices.Grow(f.buf[:0], int(length))[:length]
+	if !readAt(f.file, f.buf, r.b.textAt+from) || crc32.Checksum(f.buf, castagnoli) != sum {
+		return "", false
+	}
+	return string(f.buf), true
 }
 
 // readAt fills b.

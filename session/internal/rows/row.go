@@ -90,11 +90,11 @@ func signed(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) } // #
 type entry struct {
 	dir, group string
 	row        [rowSize]byte // without place and group
-	text       []byte
+	text       string
 }
 
 func newEntry(f Facts) entry {
-	e := entry{dir: f.Dir, group: f.Group, text: f.Text}
+	e := entry{dir: f.Dir, group: f.Group, text: string(f.Text)}
 	put := func(at int, n uint64) { binary.LittleEndian.PutUint64(e.row[at:], n) }
 	put(0, Hash(f.Name))
 	put(atSize, uint64(f.Stamp.Size))   // #nosec G115 -- signed undoes it
@@ -108,7 +108,7 @@ func newEntry(f Facts) entry {
 }
 
 // copyOf returns the entry for an existing row.
-func copyOf(r Row, dir string, text []byte) entry {
+func copyOf(r Row, dir, text string) entry {
 	return entry{dir: dir, group: r.Group(), row: [rowSize]byte(r.raw()), text: text}
 }
 

@@ -99,7 +99,7 @@ func requireRow(t testing.TB, f *rows.File, r rows.Row, want rows.Facts) {
 	require.Equal(t, want.Group, r.Group())
 	text, ok := f.Text(r)
 	require.True(t, ok)
-	require.Equal(t, string(want.Text), string(text))
+	require.Equal(t, string(want.Text), text)
 }
 
 // big stores two hundred rows in two directories.
@@ -261,7 +261,7 @@ func requireTrueRows(t testing.TB, w *world) {
 			require.Equal(t, want.Key, r.Key())
 			require.Equal(t, want.Group, r.Group())
 			if text, ok := f.Text(r); ok {
-				require.Equal(t, string(want.Text), string(text))
+				require.Equal(t, string(want.Text), text)
 			}
 		}
 	}
@@ -392,7 +392,7 @@ func TestTextsAreReadConcurrently(t *testing.T) {
 		readers.Go(func() {
 			for n := range 200 {
 				want := facts(fmt.Sprint("/d", n%2), fmt.Sprintf("file %d", n), n)
-				if text, ok := f.Text(f.Dir(want.Dir).Find(want.Name)); !ok || !bytes.Equal(text, want.Text) {
+				if text, ok := f.Text(f.Dir(want.Dir).Find(want.Name)); !ok || text != string(want.Text) {
 					t.Error(n)
 				}
 			}
