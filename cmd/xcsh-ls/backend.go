@@ -61,10 +61,11 @@ func openPlace(s lsp.Settings, folders func() []string, log *zap.Logger) (place,
 		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
 		AgentHome: absolutePath(os.Getenv("AGENT_HOME")),
 	}
+	p.finder.IndexDir = filepath.Join(p.finder.CacheDir, "index")
 	p.gate = newGate(p.fs, s, env, folders)
 	p.store = session.NewStore(session.StoreConfig{
 		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		IndexDir: filepath.Join(p.finder.CacheDir, "index"), LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
+		IndexDir: p.finder.IndexDir, LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
 	})
 	return p, nil
 }

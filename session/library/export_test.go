@@ -1,6 +1,7 @@
 package library
 
 import (
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
@@ -85,4 +86,34 @@ func RawWordIn(word string, b []byte) bool {
 // ReadBreadcrumb exports readBreadcrumb to tests.
 func ReadBreadcrumb(fsys afero.Fs, dir, terminalID string) (cwd, file string, ok bool) {
 	return readBreadcrumb(fsys, dir, terminalID)
+}
+
+// SetLargeFile changes the size from which on sessions are described by means of their index. It returns what restores it.
+func SetLargeFile(size int64) (restore func()) {
+	old := largeFile
+	largeFile = size
+	return func() { largeFile = old }
+}
+
+// DescribeIndexed describes a session by means of its index. ok is false if it is to be read by lines.
+func (f Finder) DescribeIndexed(ctx context.Context, path string) (i Info, ok bool) {
+	file, err := f.Fs.Stat(path)
+	if err != nil {
+		return Info{}, false
+	}
+	at := fileAt(path, f.rootOf(path), file)
+	s, ok, err := (&indexes{&f, ctx}).describe(at, nil)
+	if !ok || err != nil {
+		return Info{}, false
+	}
+	return (&describer{}).info(at, s), true
+}
+
+// DescribeByLines describes a session by reading its lines.
+func (f Finder) DescribeByLines(path string) (Info, error) {
+	file, err := f.Fs.Stat(path)
+	if err != nil {
+		return Info{}, err
+	}
+	return (&describer{fs: f.Fs}).describe(fileAt(path, f.rootOf(path), file), nil)
 }

@@ -80,6 +80,8 @@ type describer struct {
 	fs   afero.Fs
 	text bool        // fill Info.AllText
 	stop func() bool // checked once per line; nil for never
+
+	indexes *indexes // for large files; nil to read every file by lines
 }
 
 // sessionFile is a file of a listing before it is opened.
@@ -108,6 +110,15 @@ var errNotWanted = errors.New("session: not wanted")
 // describe describes one file; its times are not yet formatted. keep, if not nil, decides from the header whether
 // the rest is worth reading.
 func (d *describer) describe(file sessionFile, keep func(session.Header) bool) (Info, error) {
+	if !d.text {
+		s, ok, err := d.indexes.describe(file, keep)
+		switch {
+		case err != nil:
+			return Info{}, err
+		case ok:
+			return d.info(file, s), nil
+		}
+	}
 	f, err := d.fs.Open(file.path())
 	if err != nil {
 		return Info{}, disk.Fault("open", file.path(), err)
@@ -191,8 +202,9 @@ func (d *describer) info(file sessionFile, s *survey) Info {
 
 // survey holds the results of one pass over the values of a file.
 type survey struct {
-	guess bool              // gather marks
-	say   func(text string) // called with each text of the conversation; may be nil
+	guess bool                                 // gather marks
+	known func(session.Header) session.Dialect // what the marks say; nil if they were gathered here
+	say   func(text string)                    // called with each text of the conversation; may be nil
 
 	header       session.Header // without Raw
 	found        bool           // there is a header
@@ -290,7 +302,10 @@ func (s *survey) addMessage(env rawjson.Envelope) {
 
 // origin returns the program whose rules a file in a root of the dialect follows.
 func (s *survey) origin(root session.Dialect) session.Dialect {
-	if s.guess {
+	switch {
+	case s.guess && s.known != nil:
+		return s.known(s.header)
+	case s.guess:
 		return session.GuessDialect(s.hasSlot, s.header, s.marks)
 	}
 	return root
