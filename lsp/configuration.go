@@ -213,6 +213,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"rememberModel", a.RememberModel, b.RememberModel},
 		{"cacheRetention", a.CacheRetention, b.CacheRetention},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
+		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
 		{"export.open", a.Export.Open, b.Export.Open},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},

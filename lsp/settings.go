@@ -38,6 +38,7 @@ type Settings struct {
 	// sessions, in the settings of the terminal program; nil means true.
 	RememberModel *bool
 
+	Cache       CacheSettings
 	History     HistorySettings
 	Export      ExportSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
@@ -70,6 +71,11 @@ type UISettings struct {
 	Hooks bool // it answers xcsh/approve, xcsh/beforeSwitch and the other xcsh/before requests
 }
 
+// CacheSettings are the settings of the cache directory.
+type CacheSettings struct {
+	MaxBytes *int // the limit of the index files of large sessions; 0 keeps none, nil means the default
+}
+
 // HistorySettings are the settings of the prompt history.
 type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
@@ -89,6 +95,9 @@ const (
 	MinRetryLimit = time.Second
 	MaxRetryLimit = time.Hour
 )
+
+// MaxCacheBytes bounds CacheSettings.MaxBytes.
+const MaxCacheBytes = math.MaxInt32
 
 // readSettings reads initializationOptions. An option of the wrong type keeps its default, so that one
 // invalid setting does not prevent the start. For each it returns a message for the user. Unknown
@@ -124,6 +133,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"mode":   r.oneOf(&s.Startup.Mode, "lazy", "new", "continue", "resume", "fork"),
 				"target": set(&r, &s.Startup.Target, "a string"),
+			})
+		},
+		"cache": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"maxBytes": r.wholeNumber(0, MaxCacheBytes, func(n int) { s.Cache.MaxBytes = &n }),
 			})
 		},
 		"history": func(name string, raw json.RawMessage) {

@@ -29,11 +29,11 @@ func TestSettings(t *testing.T) {
 		"everything": {
 			`{"agentDir":"/a","sessionDir":"/s","roots":["/r"],"persist":false,"terminalId":"tty1",
 			"startup":{"mode":"resume","target":"abc"},"model":"p/m","thinkingLevel":"high","approval":"read-only","retries":0,"retryLimit":90,
-			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"export":{"open":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long"}`,
+			"ui":{"pick":true,"hooks":true},"history":{"enabled":false},"export":{"open":false},"showResumeSummary":false,"restricted":true,"cacheRetention":"long","cache":{"maxBytes":0}}`,
 			lsp.Settings{
 				AgentDir: "/a", SessionDir: "/s", Roots: []string{"/r"}, Persist: &no, TerminalID: "tty1",
 				Startup: lsp.Startup{Mode: "resume", Target: "abc"}, Model: "p/m", ThinkingLevel: "high", Approval: "read-only", Retries: new(0), RetryLimit: 90 * time.Second,
-				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, Export: lsp.ExportSettings{Open: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long",
+				UI: lsp.UISettings{Pick: true, Hooks: true}, History: lsp.HistorySettings{Enabled: &no}, Export: lsp.ExportSettings{Open: &no}, ShowSummary: &no, Restricted: true, CacheRetention: "long", Cache: lsp.CacheSettings{MaxBytes: new(0)},
 			},
 			nil,
 		},

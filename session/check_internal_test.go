@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -200,4 +201,30 @@ func TestACheckOfALiveSessionOverAnIndexFile(t *testing.T) {
 		return nil
 	}))
 	require.NoError(t, errors.Join(want.Close(), l.Close()))
+}
+
+// The limit of index files: none with a negative one, and no more than it allows.
+func TestTheLimitOfIndexFiles(t *testing.T) {
+	indexEverything(t)
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 100)
+	info, err := os.Stat(x.file(baseEnd))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(filepath.Join(x.dir, "index")))
+	for limit, files := range map[int64]int{-1: 0, 0: 3, info.Size() * 5 / 2: 2} {
+		c := x.store.StoreConfig
+		c.IndexMax, c.IndexDir = limit, filepath.Join(x.dir, fmt.Sprint("index", limit))
+		s := NewStore(c)
+		content, err := os.ReadFile(x.path)
+		require.NoError(t, err)
+		for n := range 3 {
+			path := filepath.Join(x.dir, fmt.Sprint(n, ".jsonl"))
+			require.NoError(t, os.WriteFile(path, content, 0o600))
+			d, err := s.Load(path)
+			require.NoError(t, err)
+			require.NoError(t, d.Close())
+		}
+		left, err := filepath.Glob(filepath.Join(c.IndexDir, "*"))
+		require.NoError(t, err)
+		require.Len(t, left, files, "limit %d", limit)
+	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -38,7 +39,7 @@ func (s *Store) indexAt(path string) indexPlace {
 	if real, err := s.realPath(path); err == nil {
 		path = real
 	}
-	dir := indexfile.Dir{Fs: s.Fs, Path: s.IndexDir, Max: indexfile.DefaultMax, Now: s.Now}
+	dir := indexfile.Dir{Fs: s.Fs, Path: s.IndexDir, Max: cmp.Or(s.IndexMax, indexfile.DefaultMax), Now: s.Now}
 	return indexPlace{dir, path, indexfile.Name(path)}
 }
 

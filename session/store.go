@@ -38,6 +38,10 @@ type StoreConfig struct {
 	// file. "" keeps none. Its files are disposable.
 	IndexDir string
 
+	// IndexMax limits the files in IndexDir, in bytes. The ones used least recently are removed first. 0 means
+	// 256 MiB; with a negative number there are none.
+	IndexMax int64
+
 	// LockDir is where a server records which sessions it writes to. "" disables that.
 	LockDir string
 
@@ -62,6 +66,9 @@ type Store struct {
 // NewStore returns a store over c.
 func NewStore(c StoreConfig) *Store {
 	s := &Store{StoreConfig: c}
+	if s.IndexMax < 0 {
+		s.IndexDir = ""
+	}
 	if s.Now == nil {
 		s.Now = time.Now
 	}

@@ -61,13 +61,25 @@ func openPlace(s lsp.Settings, folders func() []string, log *zap.Logger) (place,
 		RealPath: filepath.EvalSymlinks, Now: time.Now, SessionDir: s.SessionDir, CacheDir: cacheDir(roots[0].AgentDir),
 		AgentHome: absolutePath(os.Getenv("AGENT_HOME")),
 	}
-	p.finder.IndexDir = filepath.Join(p.finder.CacheDir, "index")
+	p.finder.IndexDir, p.finder.IndexMax = filepath.Join(p.finder.CacheDir, "index"), indexMax(s)
 	p.gate = newGate(p.fs, s, env, folders)
 	p.store = session.NewStore(session.StoreConfig{
 		Fs: p.fs, DirFor: p.finder.DirFor, RootFor: p.finder.FileRoot, RealPath: filepath.EvalSymlinks,
-		IndexDir: p.finder.IndexDir, LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
+		IndexDir: p.finder.IndexDir, IndexMax: p.finder.IndexMax, LockDir: filepath.Join(p.own, "locks"), Log: log.Named("session"),
 	})
 	return p, nil
+}
+
+// indexMax is [session.StoreConfig.IndexMax] for the settings.
+func indexMax(s lsp.Settings) int64 {
+	switch n := s.Cache.MaxBytes; {
+	case n == nil:
+		return 0
+	case *n == 0:
+		return -1
+	default:
+		return int64(*n)
+	}
 }
 
 // config returns the configuration that every manager of live sessions at a place shares.

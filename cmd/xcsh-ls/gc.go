@@ -24,7 +24,7 @@ func gcCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Find and remove files that no session needs",
-		Long: "List the files that no session needs: unreferenced images, unfinished files and stale locks.\n" +
+		Long: "List the files that no session needs: unreferenced images, unfinished files, stale locks and indexes of missing sessions.\n" +
 			"With --yes, move them to the trash. Only --trash deletes data permanently.",
 		Example: examples(
 			"# List the files", "xcsh-ls gc",
@@ -99,7 +99,7 @@ func printGarbage(cmd *cobra.Command, g *upkeep.Garbage) error {
 	for _, kind := range []struct {
 		mark  string
 		items []upkeep.GCItem
-	}{{"blob", g.Blobs}, {"leftover", g.Leftovers}, {"lock", g.Locks}, {"trash", g.Trash}} {
+	}{{"blob", g.Blobs}, {"leftover", g.Leftovers}, {"lock", g.Locks}, {"index", g.Indexes}, {"trash", g.Trash}} {
 		var size int64
 		for _, i := range kind.items {
 			size += i.Size

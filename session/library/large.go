@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/spf13/afero"
 
@@ -32,7 +33,7 @@ type indexes struct {
 
 // describe describes a large file. ok is false if the file must be read by lines.
 func (x *indexes) describe(file sessionFile, keep func(session.Header) bool) (s *survey, ok bool, err error) {
-	if x == nil || x.finder.IndexDir == "" || file.Info == nil || file.Info.Size() <= largeFile {
+	if x == nil || x.finder.IndexDir == "" || x.finder.IndexMax < 0 || file.Info == nil || file.Info.Size() <= largeFile {
 		return nil, false, nil
 	}
 	if s = x.beginning(file); s == nil {
@@ -53,7 +54,7 @@ func (x *indexes) describe(file sessionFile, keep func(session.Header) bool) (s 
 func (x *indexes) store() *session.Store {
 	f := x.finder
 	return session.NewStore(session.StoreConfig{
-		Fs: stoppedFs{f.Fs, x.ctx}, RootFor: f.FileRoot, RealPath: f.RealPath, IndexDir: f.IndexDir, Now: f.Now,
+		Fs: stoppedFs{f.Fs, x.ctx}, RootFor: f.FileRoot, RealPath: f.RealPath, IndexDir: f.IndexDir, IndexMax: f.IndexMax, Now: f.Now,
 	})
 }
 
@@ -169,6 +170,15 @@ func (s stoppedFs) Open(name string) (afero.File, error) {
 		return nil, err
 	}
 	return stoppedFile{f, s.ctx}, nil
+}
+
+// LstatIfPossible implements [afero.Lstater].
+func (s stoppedFs) LstatIfPossible(name string) (os.FileInfo, bool, error) {
+	if l, ok := s.Fs.(afero.Lstater); ok {
+		return l.LstatIfPossible(name)
+	}
+	info, err := s.Stat(name)
+	return info, false, err
 }
 
 type stoppedFile struct {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -146,12 +147,12 @@ func TestAListOfALargeSession(t *testing.T) {
 		for step := range 3 {
 			want, err := f.DescribeByLines(path(dialect))
 			require.NoError(t, err)
-			metered.bytes = 0
+			metered.bytes.Store(0)
 			got, ok := f.DescribeIndexed(t.Context(), path(dialect))
 			require.True(t, ok)
 			require.Equal(t, want, got)
 			if step == 1 {
-				require.Less(t, metered.bytes, int64(3<<20), "its index file counts")
+				require.Less(t, metered.bytes.Load(), int64(3<<20), "its index file counts")
 			}
 			if step == 1 { // it grows
 				file, err := os.OpenFile(path(dialect), os.O_APPEND|os.O_WRONLY, 0o600)
@@ -193,7 +194,7 @@ func TestAListOfLargeSessionsCanBeCancelled(t *testing.T) {
 type meteredFs struct {
 	afero.Fs
 	on    string
-	bytes int64
+	bytes atomic.Int64
 }
 
 func (c *meteredFs) Open(name string) (afero.File, error) {
@@ -211,12 +212,12 @@ type meteredFile struct {
 
 func (f *meteredFile) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
-	f.c.bytes += int64(n)
+	f.c.bytes.Add(int64(n))
 	return n, err
 }
 
 func (f *meteredFile) ReadAt(b []byte, off int64) (int, error) {
 	n, err := f.File.ReadAt(b, off)
-	f.c.bytes += int64(n)
+	f.c.bytes.Add(int64(n))
 	return n, err
 }

@@ -23,7 +23,8 @@ type Finder struct {
 	Now        func() time.Time
 	SessionDir string // if set, all sessions are in it, flat, and Roots is ignored
 	CacheDir   string // directory of the cache of lists; "": no cache
-	IndexDir   string // directory of the index files of large sessions, see [session.StoreConfig]; "": none
+	IndexDir   string // directory of the index files of large sessions; "": none
+	IndexMax   int64  // see [session.StoreConfig]
 	AgentHome  string // directory of agent-base's own files; "": .agent in Home
 }
 

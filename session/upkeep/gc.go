@@ -51,6 +51,7 @@ type Garbage struct {
 	Blobs     []GCItem `json:"blobs"`     // images that no session names; they go to the trash
 	Leftovers []GCItem `json:"leftovers"` // unfinished files of writers that died, caches of older versions; they go to the trash
 	Locks     []GCItem `json:"locks"`     // of programs that ended; they are removed
+	Indexes   []GCItem `json:"indexes"`   // index files of sessions that no longer exist, or that are of no use; they are removed
 	Trash     []GCItem `json:"trash"`     // they are removed for good; Was is where a session was
 	FilesRead int      `json:"filesRead"` // how many files were searched for names of images
 
@@ -69,7 +70,7 @@ type Garbage struct {
 func FindGarbage(ctx context.Context, s *session.Store, f library.Finder, o GCOptions) (*Garbage, error) {
 	l := &gcLook{s: s, f: f, o: o, now: s.Now(), read: map[string]disk.State{}, used: map[string]bool{}}
 	l.minAge = max(gcMinAge, o.OlderThan)
-	g := &Garbage{Blobs: []GCItem{}, Leftovers: []GCItem{}, Locks: []GCItem{}, Trash: []GCItem{}, look: l}
+	g := &Garbage{Blobs: []GCItem{}, Leftovers: []GCItem{}, Locks: []GCItem{}, Indexes: []GCItem{}, Trash: []GCItem{}, look: l}
 	// Images before the files that refer to them: an image stored during the search is not in
 	// the list, whichever file refers to it.
 	blobs, err := l.blobs()
@@ -85,12 +86,15 @@ func FindGarbage(ctx context.Context, s *session.Store, f library.Finder, o GCOp
 		}
 	}
 	g.FilesRead = len(l.read)
+	if err := g.listIndexes(); err != nil {
+		return nil, err
+	}
 	if o.Trash {
 		if err := g.listTrash(); err != nil {
 			return nil, err
 		}
 	}
-	for _, list := range []*[]GCItem{&g.Blobs, &g.Leftovers, &g.Locks, &g.Trash} {
+	for _, list := range []*[]GCItem{&g.Blobs, &g.Leftovers, &g.Locks, &g.Indexes, &g.Trash} {
 		slices.SortFunc(*list, func(a, b GCItem) int { return cmp.Compare(a.Path, b.Path) })
 	}
 	return g, nil
@@ -98,7 +102,7 @@ func FindGarbage(ctx context.Context, s *session.Store, f library.Finder, o GCOp
 
 // Empty reports whether there is nothing to remove.
 func (g *Garbage) Empty() bool {
-	return len(g.Blobs)+len(g.Leftovers)+len(g.Locks)+len(g.Trash) == 0
+	return len(g.Blobs)+len(g.Leftovers)+len(g.Locks)+len(g.Indexes)+len(g.Trash) == 0
 }
 
 // classify adds a file that was found in tree, if it is garbage by its name and age.

@@ -20,7 +20,7 @@ import (
 type GCResult struct {
 	Into    string      `json:"into,omitempty"` // the directory in the trash where files went, with a record of where they were
 	Moved   []string    `json:"moved"`          // files that went there
-	Removed []string    `json:"removed"`        // locks, and files that were in the trash
+	Removed []string    `json:"removed"`        // locks, index files, and files that were in the trash
 	Kept    []string    `json:"kept"`           // images that are in use after all
 	Failed  []gcFailure `json:"failed"`
 }
@@ -35,8 +35,8 @@ func (r *GCResult) fail(path string, err error) {
 	r.Failed = append(r.Failed, gcFailure{Path: path, Message: fault.OneLine(err.Error())})
 }
 
-// Remove moves unused images and leftovers to the trash and removes stale locks; files
-// found in the trash are removed for good. An item that changed since it was found is
+// Remove moves unused images and leftovers to the trash and removes stale locks and
+// index files; files found in the trash are removed for good. An item that changed since it was found is
 // kept. An image that has a reference by now stays or is restored: files are searched
 // again before and after images are moved. An error means that nothing could be started;
 // later failures are in the result.
@@ -57,6 +57,7 @@ func (g *Garbage) Remove(ctx context.Context) (GCResult, error) {
 			r.Removed = append(r.Removed, item.Path)
 		}
 	}
+	g.removeIndexes(&r)
 	for _, item := range g.Trash {
 		if err := removeTree(l.s.Fs, item.Path); err != nil {
 			r.fail(item.Path, disk.Fault("remove", item.Path, err))

@@ -30,6 +30,7 @@ export const machineSettings = [
   'retries',
   'retryLimit',
   'cacheRetention',
+  'cache.maxBytes',
   'rememberModel',
   'agentDir',
   'sessionDir',
@@ -77,6 +78,7 @@ export interface ServerSettings {
   retries?: number;
   retryLimit?: number;
   cacheRetention?: 'auto' | 'short' | 'long';
+  cache?: { maxBytes: number };
   rememberModel?: false;
   history?: { enabled: false };
   showResumeSummary?: false;
@@ -100,6 +102,10 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
     if (value !== null && value !== undefined) {
       found[key] = value; // the server checks it
     }
+  }
+  const maxBytes = settings.get('cache.maxBytes');
+  if (maxBytes !== null && maxBytes !== undefined) {
+    found['cache'] = { maxBytes };
   }
   const roots = settings.get('roots');
   if (Array.isArray(roots) && roots.length > 0) {

@@ -7,10 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 type Dir struct {
 	Fs   afero.Fs
 	Path string
-	Max  int64 // of all files, in bytes; the ones used least recently go first
+	Max  int64 // of all files of this package, in bytes; the ones used least recently go first
 	Now  func() time.Time
 }
 
@@ -43,8 +44,8 @@ func Name(path string) string {
 // Open opens a file. It fails if there is none or if its head is damaged.
 func (d Dir) Open(name string) (*File, error) {
 	path := filepath.Join(d.Path, name)
-	// Opening a named pipe would wait for a writer.
-	info, err := d.Fs.Stat(path)
+	// Opening a named pipe would wait for a writer, and a link may lead to a file that isn't ours.
+	info, err := disk.Lstat(d.Fs, path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +79,19 @@ func (d Dir) trim(keep string) {
 	}
 	total := int64(0)
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), tmpEnd) && d.Now().Sub(f.ModTime()) > tmpRests {
+		switch {
+		case isOwn(f), isTemp(f) && d.Now().Sub(f.ModTime()) <= tmpRests:
+			total += f.Size()
+		case isTemp(f):
 			d.Remove(f.Name())
-			continue
 		}
-		total += f.Size()
 	}
 	slices.SortFunc(files, func(a, b os.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
 	for _, f := range files {
 		if total <= d.Max {
 			return
 		}
-		if f.Name() != keep && f.Mode().IsRegular() && !strings.HasSuffix(f.Name(), tmpEnd) {
+		if f.Name() != keep && isOwn(f) {
 			d.Remove(f.Name())
 			total -= f.Size()
 		}

@@ -19,6 +19,7 @@ test('unset settings use the server defaults', () => {
     approval: '',
     retries: null,
     retryLimit: null,
+    'cache.maxBytes': null,
   };
   assert.deepEqual(serverSettings(reader(empty), true), { restricted: false, ui: { pick: true, hooks: true } });
 });
@@ -32,6 +33,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     rememberModel: false,
     retries: 0,
     retryLimit: 90,
+    'cache.maxBytes': 0,
     roots: ['/a'],
     'history.enabled': false,
     'server.path': '/x',
@@ -45,6 +47,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     rememberModel: false,
     retries: 0,
     retryLimit: 90,
+    cache: { maxBytes: 0 },
     roots: ['/a'],
     history: { enabled: false },
     restricted: false,
@@ -80,6 +83,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     sandbox: 'off',
     retries: 100,
     retryLimit: 3600,
+    'cache.maxBytes': 0,
     cacheRetention: 'long',
     rememberModel: false,
     'server.path': './evil',
