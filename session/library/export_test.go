@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
+	"time"
 
 	"github.com/spf13/afero"
 )
@@ -117,3 +118,9 @@ func (f Finder) DescribeByLines(path string) (Info, error) {
 	}
 	return (&describer{fs: f.Fs}).describe(fileAt(path, f.rootOf(path), file), nil)
 }
+
+// TimeAgo exports timeAgo to tests.
+func TimeAgo(t, now time.Time) string { return timeAgo(t, now) }
+
+// IsReserved reports whether a slug is reserved, in the two ways in which that is determined.
+func IsReserved(slug string) (fast, slow bool) { return isReserved(slug), reserved.MatchString(slug) }

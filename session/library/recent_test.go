@@ -235,3 +235,12 @@ func TestTimeAgo(t *testing.T) {
 		require.Equal(t, c.want, info.TimeAgo)
 	}
 }
+
+func TestTheDateOfAnOldSession(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("somewhere", -7*3600)
+	now := time.Date(12026, 3, 4, 5, 6, 7, 0, zone)
+	for _, at := range []time.Time{{}, time.Date(999, 12, 31, 23, 0, 0, 0, zone), time.Date(1000, 1, 1, 0, 0, 0, 0, zone), time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), time.Date(10001, 10, 12, 0, 0, 0, 0, zone)} {
+		require.Equal(t, at.In(zone).Format("1/2/2006"), library.TimeAgo(at, now))
+	}
+}

@@ -192,3 +192,19 @@ func TestResolveASlug(t *testing.T) {
 	require.Len(t, r.Matches, 4)
 	require.NotEqual(t, at("--w--", "oldest"), r.Matches[0].Path)
 }
+
+// TestReservedSlugsAreFoundByTheirBeginnings: every reserved one, and what is almost one.
+func TestReservedSlugsAreFoundByTheirBeginnings(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, stem := range []string{"con", "prn", "aux", "nul", "com", "lpt", "conin", "conin-", "conout", "conout-", "index", "metadata", "last_session", "i", "", "session"} {
+		for _, end := range []string{"", "0", "9", "10", ".", ".txt", "a", "-", "-1"} {
+			fast, slow := library.IsReserved(stem + end)
+			require.Equal(t, slow, fast, stem+end)
+			if slow {
+				found++
+			}
+		}
+	}
+	require.Greater(t, found, 20)
+}
