@@ -24,11 +24,11 @@ func filled(r *rand.Rand, chance int) (i library.Info) {
 		strings.Repeat("long ", 500),
 	}
 	v := reflect.ValueOf(&i).Elem()
-	for n := range v.NumField() {
+	for _, f := range v.Fields() {
 		if r.IntN(100) >= chance {
 			continue
 		}
-		switch f := v.Field(n); f.Kind() {
+		switch f.Kind() {
 		case reflect.String:
 			f.SetString(texts[r.IntN(len(texts))])
 		case reflect.Int, reflect.Int64:

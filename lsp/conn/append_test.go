@@ -10,7 +10,9 @@ import (
 // itself is a value that encodes itself.
 type itself struct{ err error }
 
-func (i itself) AppendJSON(dst []byte) ([]byte, error) { return append(dst, `{"by":"itself"}`...), i.err }
+func (i itself) AppendJSON(dst []byte) ([]byte, error) {
+	return append(dst, `{"by":"itself"}`...), i.err
+}
 
 func TestAValueMayEncodeItself(t *testing.T) {
 	t.Parallel()

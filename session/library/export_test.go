@@ -103,7 +103,7 @@ func (f Finder) DescribeIndexed(ctx context.Context, path string) (i Info, ok bo
 		return Info{}, false
 	}
 	at := fileAt(path, f.rootOf(path), file)
-	s, ok, err := (&indexes{&f, ctx}).describe(at, nil)
+	s, ok, err := (&indexes{&f, func() bool { return ctx.Err() != nil }}).describe(at, nil)
 	if !ok || err != nil {
 		return Info{}, false
 	}

@@ -1,7 +1,6 @@
 package library
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -28,7 +27,7 @@ var (
 // indexes is what a describer needs to use index files.
 type indexes struct {
 	finder *Finder
-	ctx    context.Context
+	stop   func() bool
 }
 
 // describe describes a large file. ok is false if the file must be read by lines.
@@ -54,7 +53,7 @@ func (x *indexes) describe(file sessionFile, keep func(session.Header) bool) (s 
 func (x *indexes) store() *session.Store {
 	f := x.finder
 	return session.NewStore(session.StoreConfig{
-		Fs: stoppedFs{f.Fs, x.ctx}, RootFor: f.FileRoot, RealPath: f.RealPath, IndexDir: f.IndexDir, IndexMax: f.IndexMax, Now: f.Now,
+		Fs: stoppedFs{f.Fs, x.stop}, RootFor: f.FileRoot, RealPath: f.RealPath, IndexDir: f.IndexDir, IndexMax: f.IndexMax, Now: f.Now,
 	})
 }
 
@@ -66,7 +65,7 @@ func (x *indexes) beginning(file sessionFile) *survey {
 	}
 	defer f.Close()
 	s := &survey{guess: file.dir.root.Dialect == session.Xcsh}
-	known := func() bool { return s.found && s.prompt != "" && s.first != "" || x.ctx.Err() != nil }
+	known := func() bool { return s.found && s.prompt != "" && s.first != "" || x.stop() }
 	if _, err := s.scan(io.LimitReader(f, firstReach), known, s.add); err != nil || !known() || s.header.Version != session.CurrentVersion {
 		return nil
 	}
@@ -158,10 +157,10 @@ func (s *survey) countLost(problems []session.Problem) bool {
 // errStopped is the error of reading for a list that was cancelled.
 var errStopped = errors.New("session: the listing was cancelled")
 
-// stoppedFs opens files that can be read until ctx is done.
+// stoppedFs opens files that can be read until stop reports true.
 type stoppedFs struct {
 	afero.Fs
-	ctx context.Context
+	stop func() bool
 }
 
 func (s stoppedFs) Open(name string) (afero.File, error) {
@@ -169,7 +168,7 @@ func (s stoppedFs) Open(name string) (afero.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stoppedFile{f, s.ctx}, nil
+	return stoppedFile{f, s.stop}, nil
 }
 
 // LstatIfPossible implements [afero.Lstater].
@@ -183,18 +182,18 @@ func (s stoppedFs) LstatIfPossible(name string) (os.FileInfo, bool, error) {
 
 type stoppedFile struct {
 	afero.File
-	ctx context.Context
+	stop func() bool
 }
 
 func (f stoppedFile) Read(b []byte) (int, error) {
-	if f.ctx.Err() != nil {
+	if f.stop() {
 		return 0, errStopped
 	}
 	return f.File.Read(b)
 }
 
 func (f stoppedFile) ReadAt(b []byte, off int64) (int, error) {
-	if f.ctx.Err() != nil {
+	if f.stop() {
 		return 0, errStopped
 	}
 	return f.File.ReadAt(b, off)

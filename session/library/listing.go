@@ -199,8 +199,8 @@ type worker struct {
 }
 
 func (l *listing) newWorker(ctx context.Context) worker {
-	d := describer{fs: l.f.Fs, text: l.opts.AllText, stop: func() bool { return ctx.Err() != nil }, indexes: &indexes{&l.f, ctx}}
-	return worker{l, d, map[string]bool{}}
+	stop := func() bool { return ctx.Err() != nil }
+	return worker{l, describer{fs: l.f.Fs, text: l.opts.AllText, stop: stop, indexes: &indexes{&l.f, stop}}, map[string]bool{}}
 }
 
 // keep returns a place for the description of file i.
