@@ -65,6 +65,7 @@ func TestACheckKeepsAnIndexFileThatIsRight(t *testing.T) {
 }
 
 // A check finds what is in the session, not what its index file says, and removes an index file that says something else.
+// Proves: AB-012
 func TestACheckDoesNotBelieveAnIndexFile(t *testing.T) {
 	indexEverything(t)
 	for name, lie := range map[string]func(d *Document){

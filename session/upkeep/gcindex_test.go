@@ -80,6 +80,7 @@ func pathsOf(items []upkeep.GCItem) (paths []string) {
 
 // TestIndexFilesOfMissingSessionsAreGarbage: and what else no reader would use. Everything else in the directory stays as it is,
 // whatever it is called and wherever it leads.
+// Proves: AB-012
 func TestIndexFilesOfMissingSessionsAreGarbage(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
