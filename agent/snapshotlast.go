@@ -76,7 +76,7 @@ func tokensOf(c session.Conversation) (tokens int, err error) {
 		}
 	}
 	counts := true
-	for place := len(c.Places) - 1; place >= 0; place-- {
+	for place := range slices.Backward(c.Places) {
 		m, err := c.Message(place)
 		if err != nil {
 			return 0, err

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,10 +18,10 @@ import (
 func TestASpineThatIsCarriedOnIsOneThatIsMade(t *testing.T) {
 	indexEverything(t)
 	divided := 0
-	for seed := range uint64(30) {
+	for seed := range uint64(15) {
 		m := &lineMaker{r: rand.New(rand.NewPCG(seed, 7)), d: Dialect(seed % 3)}
 		content := m.head()
-		for range 300 {
+		for range 200 {
 			content += m.line() + "\n"
 		}
 		fs, path := afero.NewMemMapFs(), "/s.jsonl"
@@ -53,7 +56,7 @@ func TestASpineThatIsCarriedOnIsOneThatIsMade(t *testing.T) {
 		}
 		require.NoError(t, d.Close())
 	}
-	require.Greater(t, divided, 30, "compactions and resets are carried over")
+	require.Greater(t, divided, 20, "compactions and resets are carried over")
 }
 
 // same requires what was made of a carried spine, which may have further sparse entries that later ones override.
@@ -71,11 +74,12 @@ func TestRecentReadsTheContextOnly(t *testing.T) {
 	indexEverything(t)
 	read := map[int]int{} // pages of the index
 	for _, n := range []int{500, 5000} {
-		content := (&lineMaker{d: Xcsh}).head()
+		var content strings.Builder
+		content.WriteString((&lineMaker{d: Xcsh}).head())
 		parent, kept := "null", ""
 		line := func(typ, rest string) {
-			id := fmt.Sprintf("%08x", len(content))
-			content += fmt.Sprintf(`{"type":%q,"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z",%s}`+"\n", typ, id, parent, rest)
+			id := fmt.Sprintf("%08x", content.Len())
+			fmt.Fprintf(&content, `{"type":%q,"id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z",%s}`+"\n", typ, id, parent, rest)
 			parent, kept = `"`+id+`"`, id
 		}
 		for i := range n {
@@ -91,7 +95,7 @@ func TestRecentReadsTheContextOnly(t *testing.T) {
 		fs := afero.NewOsFs()
 		s := NewStore(StoreConfig{Fs: fs, IndexDir: filepath.Join(dir, "index"), Now: func() time.Time { return time.Now().Add(time.Minute) }})
 		path := filepath.Join(dir, "s.jsonl")
-		require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
+		require.NoError(t, afero.WriteFile(fs, path, []byte(content.String()), 0o600))
 		l, err := s.Open(path)
 		require.NoError(t, err)
 		require.NoError(t, l.Close())
@@ -105,15 +109,58 @@ func TestRecentReadsTheContextOnly(t *testing.T) {
 					require.NoError(t, err)
 				}
 			}
-			for i := range d.tree.slots.lazy.got {
-				if d.tree.slots.lazy.got[i].Load() != nil {
-					read[n]++
-				}
-			}
+			read[n] = pagesHeld(d)
 			return nil
 		}))
 		require.NoError(t, l.Close())
 	}
 	require.Equal(t, read[500], read[5000])
 	require.LessOrEqual(t, read[5000], 3)
+}
+
+func pagesHeld(d *Document) (n int) {
+	for i := range d.tree.slots.lazy.got {
+		if d.tree.slots.lazy.got[i].Load() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// A tree, its labels and a stamp are made of all pages of an index, and keep none of them but the last.
+func TestAWalkOverAnIndexKeepsNoPages(t *testing.T) {
+	indexEverything(t)
+	var content bytes.Buffer
+	content.WriteString((&lineMaker{d: Xcsh}).head())
+	for i := range 4000 {
+		parent := max(i-1, 1)
+		if i%50 == 0 {
+			parent = i/2 + 1 // far away
+		}
+		line := fmt.Sprintf(`{"type":"message","id":"%08x","parentId":"%08x","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi","timestamp":1}}`, i+1, parent)
+		if i%40 == 0 {
+			line = fmt.Sprintf(`{"type":"label","id":"%08x","parentId":"%08x","timestamp":"2026-01-01T00:00:00.000Z","targetId":"%08x","label":"l%d"}`, i+1, parent, parent, i)
+		}
+		content.WriteString(line + "\n")
+	}
+	x := newIndexed(t, afero.NewOsFs(), Xcsh, 1)
+	require.NoError(t, os.WriteFile(x.path, content.Bytes(), 0o600))
+	for range 2 { // whole, then from the index file
+		d := x.equal(x.store)
+		require.False(t, d.tree.twice)
+	}
+	d, err := x.store.Load(x.path)
+	require.NoError(t, err)
+	require.Greater(t, len(d.tree.slots.lazy.got), 200)
+	labels, err := d.Labels()
+	require.NoError(t, err)
+	require.NotEmpty(t, labels)
+	_, _ = d.Stamp(d.Len(), -1)
+	_, plain := d.plainShape(d.Len())
+	require.True(t, plain)
+	again, err := d.Labels()
+	require.NoError(t, err)
+	require.Equal(t, labels, again)
+	require.LessOrEqual(t, pagesHeld(d), 1)
+	require.NoError(t, d.Close())
 }

@@ -16,7 +16,7 @@ import (
 func TestAConversationIsTheContext(t *testing.T) {
 	indexEverything(t)
 	cut := 0
-	for seed := range uint64(45) {
+	for seed := range uint64(18) {
 		m := &lineMaker{r: rand.New(rand.NewPCG(seed, 3)), d: Dialect(seed % 3), twice: seed%5 == 0}
 		content := m.head()
 		for range 250 {
@@ -26,7 +26,7 @@ func TestAConversationIsTheContext(t *testing.T) {
 		require.NoError(t, afero.WriteFile(fs, path, []byte(content), 0o600))
 		d, err := load(fs, path, nil)
 		require.NoError(t, err)
-		for range 30 {
+		for range 20 {
 			leaf := atPlace(m.r.IntN(d.Len()))
 			ctx, problems, err := BuildContext(d, leaf, nil)
 			require.NoError(t, err)

@@ -54,6 +54,7 @@ type Document struct {
 	spine    atomic.Pointer[spine]   // of the leaf requested last
 	outlined atomic.Pointer[outline] // of the context requested last
 	ompShown atomic.Pointer[ompShown]
+	labelled atomic.Pointer[labelSlots]
 
 	// For the index file.
 	stamp   disk.Stamp    // of the file when it was read …

@@ -74,6 +74,7 @@ func viewOf(t *testing.T, d *Document, leaf Leaf) map[string]any {
 	}
 	view["lines"], view["ords"] = lines, ords
 	view["recent"] = recentOf(t, d, leaf)
+	view["stamp"], _ = d.Stamp(d.Len(), -1)
 	return view
 }
 

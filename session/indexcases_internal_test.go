@@ -330,7 +330,7 @@ func requireWhole(t *testing.T, l *Log, path string, r *rand.Rand, seed uint64) 
 
 // notOfALog are parts of a view that differ by whether lines were adopted or read with the file, which the number decides
 // that the system gives to a new file.
-var notOfALog = []string{"ords", "end", "values", "linesRead", "found"}
+var notOfALog = []string{"ords", "end", "values", "linesRead", "found", "stamp"}
 
 // A fork has the index of what it was copied from, and leaves an index file.
 func TestAForkHasAnIndexFile(t *testing.T) {

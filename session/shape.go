@@ -33,7 +33,9 @@ func (d *Document) plainShape(n int) (shape []int32, ok bool) {
 	shape = make([]int32, n)
 	hidden := make([]uint64, n/64+1) // a bit for each entry; their pages need not be in memory
 	var ids [nearby]idKey            // of the entries before, by the end of their places
+	labels := labelSlots{of: n}
 	for i, s := range t.slots.each(n) {
+		labels.note(i, s)
 		p := t.parentNear(i, s, &ids)
 		ids[i%nearby] = s.idKey()
 		if p >= n {
@@ -49,6 +51,7 @@ func (d *Document) plainShape(n int) (shape []int32, ok bool) {
 			hidden[i/64] |= 1 << (i % 64)
 		}
 	}
+	d.labelled.Store(&labels)
 	for i := range shape {
 		if hidden[i/64]>>(i%64)&1 > 0 {
 			shape[i] = NotInTree

@@ -137,10 +137,7 @@ func (d *Document) Parent(i int) int { return d.tree.parentOf(i) }
 // counts; an empty one clears the label.
 func (d *Document) Labels() (map[string]string, error) {
 	labels := map[string]string{}
-	for i, s := range d.tree.slots.each(d.Len()) {
-		if s.typ != labelCode {
-			continue
-		}
+	for i, s := range d.labelEntries() {
 		line, err := d.rawOf(i, s)
 		if err != nil {
 			return nil, err
@@ -152,4 +149,44 @@ func (d *Document) Labels() (map[string]string, error) {
 		}
 	}
 	return labels, nil
+}
+
+// labelSlots are the slots of the labels among the first entries, so that the index is walked once for a tree.
+type labelSlots struct {
+	of     int // entries
+	places []int
+	slots  []slot
+	many   bool // too many to be kept
+}
+
+const maxLabelSlots = 4096
+
+// note notes entry i if it is a label.
+func (l *labelSlots) note(i int, s *slot) {
+	switch {
+	case s.typ != labelCode:
+	case len(l.places) == maxLabelSlots:
+		l.many = true
+	default:
+		l.places, l.slots = append(l.places, i), append(l.slots, *s)
+	}
+}
+
+// labelEntries yields the labels with their slots, which must not be changed.
+func (d *Document) labelEntries() iter.Seq2[int, *slot] {
+	return func(yield func(int, *slot) bool) {
+		if l := d.labelled.Load(); l != nil && l.of == d.Len() && !l.many {
+			for n, i := range l.places {
+				if !yield(i, &l.slots[n]) {
+					return
+				}
+			}
+			return
+		}
+		for i, s := range d.tree.slots.each(d.Len()) {
+			if s.typ == labelCode && !yield(i, s) {
+				return
+			}
+		}
+	}
 }
