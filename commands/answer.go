@@ -17,8 +17,8 @@ func WithAnswer(ctx context.Context, w io.Writer) context.Context {
 	return context.WithValue(ctx, answerKey{}, w)
 }
 
-// answerOf returns the writer for the JSON of a large result, or nil.
-func answerOf(ctx context.Context) io.Writer {
+// AnswerOf returns the writer of [WithAnswer], or nil if the result must be returned.
+func AnswerOf(ctx context.Context) io.Writer {
 	w, _ := ctx.Value(answerKey{}).(io.Writer)
 	return w
 }

@@ -44,7 +44,7 @@ type DumpArgs struct {
 func (a DumpArgs) check() error { return checkDoubtful(a.Doubtful, doubtfulKeep, doubtfulReplace) }
 
 func runDump(ctx context.Context, env *Env, a DumpArgs) (r DumpResult, err error) {
-	if w := answerOf(ctx); w != nil {
+	if w := AnswerOf(ctx); w != nil {
 		return DumpResult{}, answerDump(ctx, env, a, w)
 	}
 	var text strings.Builder

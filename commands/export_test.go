@@ -280,11 +280,13 @@ func TestMarkdownHasTheActivePath(t *testing.T) {
 	}{
 		"branches": {
 			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "left"), st.User("cccccccc", "aaaaaaaa", "right")},
-			[]string{"begin", "right"}, []string{"left"},
+			[]string{"begin", "right"},
+			[]string{"left"},
 		},
 		"an id used twice": {
 			[]string{st.User("aaaaaaaa", "", "begin"), st.User("bbbbbbbb", "aaaaaaaa", "first"), st.User("bbbbbbbb", "aaaaaaaa", "second"), st.User("cccccccc", "bbbbbbbb", "end")},
-			[]string{"begin", "second", "end"}, []string{"first"},
+			[]string{"begin", "second", "end"},
+			[]string{"first"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,11 +3,16 @@ package lsp_test
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -15,7 +20,9 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
 
@@ -110,6 +117,45 @@ func TestMemoryIsGivenBackAfterALargeAnswer(t *testing.T) {
 	require.Nil(t, err)
 	f.clock.advance(time.Minute)
 	receive(t, freed)
+}
+
+// A large result is kept in a file until the client has read it, and the file goes then. The client gets the bytes as any other result.
+func TestALargeResultWaitsInAFile(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	temp := afero.NewMemMapFs()
+	opened := &atomic.Int32{}
+	f.options.Temp = &sessiontest.FaultFs{Fs: temp, On: func(op, _ string) bool {
+		if op == "open" {
+			opened.Add(1)
+		}
+		return false
+	}}
+	text := strings.Repeat("0123456789\n", 1<<18)
+	f.options.Commands = commands.NewTable(commands.New(commands.Spec{Name: "test.large", Title: "large"},
+		func(ctx context.Context, _ *commands.Env, a textArgs) (textArgs, error) {
+			w := commands.AnswerOf(ctx)
+			_, err := io.WriteString(w, strconv.Quote(text))
+			if a.Text == "fail" {
+				err = fault.New(fault.NotFound, "There is nothing.")
+			}
+			return textArgs{}, err
+		}))
+	ed := f.start(t)
+	ed.Pause()
+	first, failed, second := ed.BeginExec("test.large", nil), ed.BeginExec("test.large", lsptest.Fields{"text": "fail"}), ed.BeginExec("test.large", nil)
+	ed.Resume()
+	for _, p := range []*lsptest.Pending{first, second} {
+		res, err := p.Wait()
+		require.Nil(t, err)
+		require.Equal(t, strconv.Quote(text), string(res))
+	}
+	_, err := failed.Wait()
+	require.Equal(t, "notFound", err.Kind())
+	require.EqualValues(t, 3, opened.Load())
+	left, readErr := afero.ReadDir(temp, os.TempDir())
+	require.NoError(t, readErr)
+	require.Empty(t, left)
 }
 
 // If the client never answers, a command waits no longer than the time limit.

@@ -98,7 +98,7 @@ func TestFaultsOfTheFile(t *testing.T) {
 		if err == nil {
 			_, err = s.WriteTo(&got)
 			require.NoError(t, err, "reading does not fail")
-			require.True(t, got.String() == want, "fault %d", at)
+			require.Equal(t, want, got.String(), "fault %d", at)
 		} else {
 			require.ErrorContains(t, err, "temporary file")
 		}

@@ -13,7 +13,8 @@ import (
 type learned struct {
 	secrets map[string]string // to their kinds
 	entries map[int]bool
-	found   bool // in the current entry
+	said    map[int]bool // the messages that contain secrets, by their numbers from 0
+	found   bool         // in the current entry
 	done    bool
 
 	collecting bool     // of a part of the entries: secrets are only listed
@@ -29,13 +30,13 @@ const mostLearned = 100
 // learn reads d once, so that the scanner recognizes each secret everywhere in the document. It
 // stops at an error of the messages or entries; rendering fails with the same error.
 func (r *Redactor) learn(d Doc) {
-	r.learned = &learned{secrets: map[string]string{}, entries: map[int]bool{}}
+	r.learned = &learned{secrets: map[string]string{}, entries: map[int]bool{}, said: map[int]bool{}}
 	r.to = &report{}
 	for _, text := range []string{d.Title, d.SystemPrompt} {
 		r.Text(text)
 	}
 	r.JSON(d.Header)
-	r.learnAll(d.messages(), func(int) {}) // each of them is searched again
+	r.learnAll(d.messages(), func(n int) { r.learned.said[n] = true })
 	r.learnAll(d.entries(), func(n int) { r.learned.entries[n] = true })
 	r.learned.done = true
 	if len(r.learned.secrets) > 0 {
@@ -65,6 +66,9 @@ func (l *learned) add(s secret) {
 		l.secrets[strings.Clone(s.text)] = s.kind // an assignment replaces a known key, too
 	}
 }
+
+// isSaid reports whether message n may contain a secret. A secret that was learned may be encoded in any of them.
+func (l *learned) isSaid(n int) bool { return l.said[n] || len(l.secrets) > 0 }
 
 // isIn reports whether entry n may contain a secret.
 func (l *learned) isIn(n int, raw []byte) bool {

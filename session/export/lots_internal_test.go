@@ -113,7 +113,7 @@ func TestThePathByNumbersIsThePathByIDs(t *testing.T) {
 	var want, got bytes.Buffer
 	require.NoError(t, Markdown(&want, byIDs))
 	require.NoError(t, Markdown(&got, byNumbers))
-	require.True(t, strings.Contains(want.String(), "label: here"))
-	require.True(t, strings.Contains(want.String(), "**t4**"))
-	require.True(t, want.String() == got.String())
+	require.Contains(t, want.String(), "label: here")
+	require.Contains(t, want.String(), "**t4**")
+	require.Equal(t, want.String(), got.String())
 }

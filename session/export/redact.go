@@ -80,7 +80,7 @@ func (r *Redactor) messages(messages iter.Seq2[json.RawMessage, error]) iter.Seq
 		n := 0
 		for raw, err := range messages {
 			n++
-			if err == nil {
+			if err == nil && r.learned.isSaid(n-1) {
 				raw = r.jsonAt("message "+strconv.Itoa(n), raw)
 			}
 			if !yield(raw, err) {
