@@ -154,5 +154,12 @@ func (s *spare) release(f file, content []byte, made fs.FileInfo) error {
 	return nil
 }
 
+// is reports whether the spare is the file at path.
+func (s *spare) is(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file != nil && filepath.Clean(s.file.Name()) == filepath.Clean(path)
+}
+
 // isSpare reports whether a file of the directory of the session locks is a spare.
 func isSpare(name string) bool { return strings.HasPrefix(name, sparePrefix) }
