@@ -133,7 +133,7 @@ func (s *spare) writeLocked(content []byte) error {
 // dropLocked removes the spare. It may still be a lock, under the lock's name.
 func (s *spare) dropLocked() {
 	if s.file != nil {
-		_ = s.fs.Remove(s.file.Name()) // best effort: xcsh.gc removes what is left
+		_ = s.fs.Remove(s.file.Name()) // best effort: the command gc removes what is left
 		_ = s.file.Close()
 		s.file, s.info = nil, nil
 	}
