@@ -39,6 +39,7 @@ type spare struct {
 	fs    afero.Fs    // of dir
 	file  afero.File  // nil if there is none
 	info  fs.FileInfo // of file
+	size  int         // of its content, in bytes
 }
 
 // keep allows a spare in dir until done is called.
@@ -108,7 +109,7 @@ func (s *spare) makeLocked(env *Options) bool {
 	if err != nil {
 		return false
 	}
-	s.file = f
+	s.file, s.size = f, 0
 	if s.info, err = f.Stat(); err != nil {
 		s.dropLocked()
 	}
@@ -118,9 +119,10 @@ func (s *spare) makeLocked(env *Options) bool {
 // writeLocked replaces the content.
 func (s *spare) writeLocked(content []byte) error {
 	n, err := s.file.WriteAt(content, 0)
-	if err == nil && n == len(content) {
+	if err == nil && n < s.size {
 		err = s.file.Truncate(int64(n))
 	}
+	s.size = n
 	if err != nil || n < len(content) {
 		s.dropLocked()
 		return errors.Join(err, errLocked)
@@ -131,7 +133,7 @@ func (s *spare) writeLocked(content []byte) error {
 // dropLocked removes the spare. It may still be a lock, under the lock's name.
 func (s *spare) dropLocked() {
 	if s.file != nil {
-		_ = s.fs.Remove(s.file.Name()) // best effort: xcsh.gc removes what is left
+		_ = s.fs.Remove(s.file.Name()) // best effort: the command gc removes what is left
 		_ = s.file.Close()
 		s.file, s.info = nil, nil
 	}
@@ -152,6 +154,13 @@ func (s *spare) release(f file, content []byte, made fs.FileInfo) error {
 		return disk.Fault("unlock", f.of, err)
 	}
 	return nil
+}
+
+// is reports whether the spare is the file at path.
+func (s *spare) is(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file != nil && filepath.Clean(s.file.Name()) == filepath.Clean(path)
 }
 
 // isSpare reports whether a file of the directory of the session locks is a spare.

@@ -20,7 +20,7 @@ func (l *Locker) IsLock(path, dir string) bool {
 // sessions.
 func (l *Locker) Stale(path, dir string) (s Stale, ok bool) {
 	f, ok := l.fileAt(path, dir)
-	if !ok {
+	if !ok || l.spare.is(path) {
 		return Stale{}, false
 	}
 	_, owner, err := f.look(nil)
