@@ -354,6 +354,6 @@ func (m *Manager) Close(ctx context.Context) error {
 	if m.watcher != nil {
 		m.watcher.stop()
 	}
-	m.settles.Wait() // their sessions are closed
+	m.awaitSettled(ctx)
 	return err
 }

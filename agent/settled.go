@@ -40,6 +40,19 @@ func (m *Manager) settle(log *session.Log) {
 	}
 }
 
+// awaitSettled waits for the ends of settle, whose sessions are closed, or of ctx: a file system may hang.
+func (m *Manager) awaitSettled(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.settles.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
 // Settled waits until all that is known of the live session is certain. Until then only its newest context can be shown.
 // It fails only if ctx ends first. If the file turns out to be another one that cannot be read, what shows or changes
 // the session fails with the reason.
