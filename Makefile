@@ -79,7 +79,7 @@ bench-peers: ## compare whole processes with pi and omp, which are fetched from 
 	go run ./bench/process
 
 soak: ## kill writers and let them compete, 500 rounds
-	XCSH_SOAK=1 go test -count=1 -timeout 60m ./bench/soak
+	XCSH_SOAK=1 go test -count=1 -timeout 90m ./bench/soak ./commands/equal
 
 benchcmp: ## compare bench/new.txt with bench/base.txt
 	go run golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION) bench/base.txt bench/new.txt
