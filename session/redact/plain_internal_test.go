@@ -267,14 +267,14 @@ func TestScanFindsWhatAPlainPassFinds(t *testing.T) {
 	vectors := readVectors(t)
 	r := rand.New(rand.NewPCG(46, 1))
 	for i, v := range vectors {
-		if i%6 == 0 {
+		if i%15 == 0 {
 			requirePlain(t, s, "", v.text)
 		}
 	}
-	for range 150 {
+	for range 60 {
 		requirePlain(t, s, "", mixture(r, s.rules(), vectors))
 	}
-	for range 100 {
+	for range 30 {
 		requirePlain(t, s, "password", mixture(r, s.rules(), vectors))
 	}
 }
@@ -327,13 +327,13 @@ func TestTheAutomatonFindsEveryWord(t *testing.T) {
 		return kept
 	}
 	found := 0
-	for range 500 {
+	for range 200 {
 		text := mixture(r, set, vectors)
 		got := set.words.find(text, nil)
 		require.Equal(t, accepted(text, plainHits(set, text)), accepted(text, got), "%q", text)
 		found += len(got)
 	}
-	require.Greater(t, found, 2000)
+	require.Greater(t, found, 1000)
 }
 
 // What a pattern needs is in every text that it matches.
