@@ -3,6 +3,7 @@ package session
 import (
 	"io"
 	"reflect"
+	"slices"
 
 	"github.com/spf13/afero"
 
@@ -116,13 +117,30 @@ func (f *indexFacts) describes(w *Document) bool {
 		problems: w.scanned.problems, found: w.scanned.found, tally: w.tally.counts, dialect: f.dialect,
 	}
 	if s := want.spine; s != nil {
-		got.spine, _ = w.spineAt(s.leaf)
+		if got.spine, _ = w.spineAt(s.leaf); got.spine.isIn(s) {
+			got.spine = s
+		}
 	}
 	if o := want.outlined; o != nil {
 		got.outlined, _ = w.outlineAt(o.leaf) // nil if it cannot be read
 	}
 	got, _ = decodeFacts(got.encode()) // so that empty lists are missing, as they are in f
 	return reflect.DeepEqual(&want, got)
+}
+
+// isIn reports whether carried is s, but for sparse entries that later ones override, which a spine that was carried on may have.
+func (s *spine) isIn(carried *spine) bool {
+	if s == nil || !slices.IsSorted(carried.sparse) || len(carried.sparse) > 0 && carried.sparse[len(carried.sparse)-1] >= carried.from {
+		return false
+	}
+	for _, i := range s.sparse {
+		if _, ok := slices.BinarySearch(carried.sparse, i); !ok {
+			return false
+		}
+	}
+	made := *s
+	made.sparse = carried.sparse
+	return reflect.DeepEqual(&made, carried)
 }
 
 // lentFile is a file that another document has open.

@@ -364,16 +364,21 @@ func TestALineOfTheContextIsTheEntryOfItsSlot(t *testing.T) {
 		x := newIndexed(t, afero.NewOsFs(), Xcsh, 120)
 		content, err := os.ReadFile(x.path)
 		require.NoError(t, err)
-		d, err := load(x.fs, x.path, nil)
-		require.NoError(t, err)
+		parent := "null"
+		for i := range 100 { // the newest context
+			content = fmt.Appendf(content, `{"type":"message","id":"0%07x","parentId":%s,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"more %d","timestamp":1}}`+"\n", i, parent, i)
+			parent = fmt.Sprintf(`"0%07x"`, i)
+		}
+		require.NoError(t, os.WriteFile(x.path, content, 0o600))
+		d := x.equal(x.store)
 		path, _ := d.tree.path(d.Len() - 1)
-		require.NoError(t, d.Close())
 		var at int
 		for _, i := range path { // a message that the spine's context has
 			if of := d.tree.span(i); d.tree.role(i) == "user" && of.off > 1000 && of.end < int64(len(content)-endBytes) {
 				at = int(of.off) + bytes.Index(content[of.off:], []byte(`"id":"0`)) + 7
 			}
 		}
+		require.NotZero(t, at, "there is such a message")
 		x.flip(at)
 		l, gate := x.shut()
 		calls := 0
