@@ -24,7 +24,8 @@ func gcCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Find and remove files that no session needs",
-		Long: "List the files that no session needs: unreferenced images, unfinished files, stale locks and indexes of missing sessions.\n" +
+		Long: "List the files that no session needs: unreferenced images, unfinished files, stale locks and\n" +
+			"indexes of missing sessions.\n" +
 			"With --yes, move them to the trash. Only --trash deletes data permanently.",
 		Example: examples(
 			"# List the files", "xcsh-ls gc",
