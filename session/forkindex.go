@@ -31,6 +31,9 @@ func (s *Store) indexOfFork(path string, header []byte, b *forkBody) (*Document,
 		return nil, disk.FaultOrNil("read", path, errors.Join(err, f.Close()))
 	}
 	d.settle(s.dialectAt(path))
+	if sp := from.spine.Load(); sp != nil && sp.leaf < d.Len() && d.dialect == from.dialect {
+		d.spine.Store(sp) // the entries have the same indexes
+	}
 	s.indexFork(d, b)
 	return d, nil
 }

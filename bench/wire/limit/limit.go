@@ -112,8 +112,8 @@ func contents(path string, b []byte) ([]byte, error) {
 	}
 }
 
-// Copy copies a file to a new one, like cp, which does not sync it. The copy is removed.
-func Copy(path, to string) (took time.Duration, err error) {
+// Copy copies a file to a new one, like cp, and syncs it if sync is set, which cp does not do. The copy is removed.
+func Copy(path, to string, sync bool) (took time.Duration, err error) {
 	from, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -125,6 +125,9 @@ func Copy(path, to string) (took time.Duration, err error) {
 		return 0, err
 	}
 	_, err = io.Copy(f, from) // by the kernel, where it can
+	if err == nil && sync {
+		err = f.Sync()
+	}
 	err = errors.Join(err, f.Close())
 	took = time.Since(start)
 	return took, errors.Join(err, os.Remove(to))

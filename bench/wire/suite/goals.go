@@ -73,6 +73,7 @@ func (r *Runner) goals() (all []goal) {
 	}
 	add(
 		ratio("fork of 1 GB, warm, against cp", r.time("fork of a file", Warm, file), r.of(copyOnly, file)).most(1.5),
+		ratio("fork of 1 GB, warm, against a copy that is synced, as the fork is", r.time("fork of a file", Warm, file), r.of(copySync, file)).most(1.5),
 		ratio("CPU of a prompt after 1 GB against 1 MB", r.processor("prompt, each of 10", file), r.processor("prompt, each of 10", gen.Sized(gen.Xcsh, 1))).most(1.3),
 		r.lastPrompts().most(1.3),
 	)
@@ -87,7 +88,8 @@ func (r *Runner) goals() (all []goal) {
 		ratio("export of 1 GB as HTML without redaction, against cp", r.time("export html without redaction", Live, file), r.of(copyOnly, file)).most(4),
 		r.memory("export of 1 GB as HTML without redaction: memory", "export html without redaction", Live, file).most(60),
 		ratio("append of an entry in the engine, against pi", r.of(appendAlone, ""), r.of("append, pi", "")).most(1),
-		duration("CPU of an entry of a turn of 200, with its tool call, request and events", r.processor(appendLong, "")).most(0.85),
+		ratio("an entry of a turn of 200, with its tool call, request and events, against pi's append alone", r.time(appendLong, Live, ""), r.of("append, pi", "")).most(1),
+		ratio("append of a label, against pi", r.time("append, label", Live, ""), r.of("append, pi", "")).most(1),
 	)
 	return all
 }

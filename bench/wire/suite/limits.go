@@ -20,6 +20,7 @@ const (
 	scanOne  = "limit: read, find newlines, one thread"
 	scanTwo  = "limit: read, find newlines, two threads"
 	copyOnly = "limit: copy the file (cp)"
+	copySync = "limit: copy the file and sync the copy"
 	statOnly = "limit: getdents and statx"
 	findOnly = "limit: read every file, find a word, two threads"
 	findRg   = "rg: find a word"
@@ -38,7 +39,11 @@ func (r *Runner) FileLimits(stores ...Store) error {
 				return took, err
 			})
 		}
-		r.limit(copyOnly, s.Name, func() (time.Duration, error) { return limit.Copy(s.Path, filepath.Join(work, "copy")) })
+		for _, sync := range []bool{false, true} {
+			r.limit(map[bool]string{false: copyOnly, true: copySync}[sync], s.Name, func() (time.Duration, error) {
+				return limit.Copy(s.Path, filepath.Join(work, "copy"), sync)
+			})
+		}
 	}
 	return nil
 }
