@@ -103,7 +103,7 @@ func loadUntil(halt func() error, fsys afero.Fs, path string, dialect *Dialect) 
 	}
 	d := &Document{path: path, info: info}
 	keep, err := d.read(f, info.Size(), halt)
-	if !keep {
+	if !keep || err != nil {
 		if closeErr := f.Close(); err == nil && closeErr != nil {
 			err = closeErr
 		}

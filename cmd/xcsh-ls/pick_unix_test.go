@@ -51,6 +51,7 @@ func (m *machine) terminal(size pty.Winsize, change func(*onTerminal), args ...s
 	require.NoError(m.t, err)
 	m.t.Cleanup(func() { _, _ = user.Close(), device.Close() })
 	require.NoError(m.t, pty.Setsize(user, &size))
+	user = withDeadlines(m.t, user)
 	r := &onTerminal{Cmd: m.command(args...), t: m.t, user: user, device: device}
 	r.Env = append(r.Env, "TERM=xterm-256color", "NO_COLOR=")
 	r.Stdin, r.Stdout, r.Stderr = device, device, device
@@ -62,6 +63,20 @@ func (m *machine) terminal(size pty.Winsize, change func(*onTerminal), args ...s
 	require.NoError(m.t, err)
 	require.NoError(m.t, r.Start())
 	return r
+}
+
+// withDeadlines returns a file for the same terminal whose reads end at their deadline. Those of file do not, because
+// opening a terminal makes it a blocking one.
+func withDeadlines(t *testing.T, file *os.File) *os.File {
+	t.Helper()
+	fd, err := syscall.Dup(int(file.Fd()))
+	require.NoError(t, err)
+	syscall.CloseOnExec(fd)
+	require.NoError(t, syscall.SetNonblock(fd, true))
+	again := os.NewFile(uintptr(fd), file.Name())
+	t.Cleanup(func() { _ = again.Close() })
+	require.NoError(t, again.SetReadDeadline(time.Now().Add(time.Hour)), "deadlines are possible")
+	return again
 }
 
 // await reads what the program writes until that contains text.
@@ -176,7 +191,7 @@ func TestResumePickerChooses(t *testing.T) {
 			paths := m.saved("fix the flaky test", "update the documents", "write a changelog for the release", "why does TestParse fail?")
 			before := m.contents(paths)
 			r := m.terminal(usual, nil, "run", "go on", "--model", "fake/m", "--resume")
-			r.await("4 sessions ·") // all have arrived
+			r.await("TestParse fail?") // the last row
 			r.press(tc.keys...)
 			code, said := r.end()
 			require.Zero(t, code, said)
@@ -210,7 +225,7 @@ func TestResumePickerIsCancelled(t *testing.T) {
 				paths := m.saved("one", "two")
 				before := m.contents(paths)
 				r := m.terminal(usual, nil, args...)
-				r.await("2 sessions ·")
+				r.await("two")
 				tc.cancel(r)
 				code, said := r.end()
 				require.Equal(t, tc.code, code)
@@ -252,8 +267,8 @@ func TestResumePickerShowsHostileNames(t *testing.T) {
 		r := m.terminal(size, func(r *onTerminal) { r.Env = append(r.Env, "NO_COLOR=1") }, "run", "go on", "--model", "fake/m", "--resume")
 		r.await("\x1b[?1049h")
 		if i == 0 {
-			r.await("6 sessions ·") // all are shown
-		} // otherwise, searching waits for the row if it has not arrived
+			r.await(" back") // the last row
+		} // otherwise, Enter waits for the row
 		r.press("clipboard", keyEnter)
 		r.await("Done.")
 		code, said := r.end()
@@ -307,7 +322,7 @@ func TestResumePickerLeavesStandardOutputAlone(t *testing.T) {
 	paths := m.saved("one", "two")
 	redirect := func(r *onTerminal) { r.Stdout = &r.stdout }
 	r := m.terminal(usual, redirect, "run", "hello", "--model", "fake/m", "--resume")
-	r.await("2 sessions ·")
+	r.await("two")
 	r.press(keyDown, keyEnter)
 	code, said := r.end()
 	require.Zero(t, code, said)
@@ -315,7 +330,7 @@ func TestResumePickerLeavesStandardOutputAlone(t *testing.T) {
 
 	// Without a command, no editor is connected: the result is the path.
 	r = m.terminal(usual, redirect, "--resume")
-	r.await("2 sessions ·")
+	r.await("two")
 	r.press("one", keyEnter)
 	code, said = r.end()
 	require.Zero(t, code, said)

@@ -15,6 +15,7 @@ type model struct {
 	list  List
 	rows  []shown
 	more  bool // rows still arrive
+	enter bool // enter was pressed before a row to choose had arrived
 	query string
 	found []int // the rows that match the query, in order
 	at    int   // the selected row, an index into found
@@ -72,7 +73,11 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = msg.Width, msg.Height
 	case arrived:
 		m.add(msg.rows)
-		if m.more = !msg.ended; m.more {
+		m.more = !msg.ended
+		if m.enter && m.choose() {
+			return m, tea.Quit
+		}
+		if m.more {
 			return m.scrolled(), m.receive
 		}
 	case tea.PasteMsg:
@@ -98,6 +103,7 @@ func (m *model) add(rows []shown) {
 
 // key handles a key and reports whether it ends the choice.
 func (m *model) key(msg tea.KeyPressMsg) (end bool) {
+	m.enter = false
 	page := max(m.layout().rows-1, 1)
 	switch msg.String() {
 	case "esc":
@@ -106,10 +112,7 @@ func (m *model) key(msg tea.KeyPressMsg) (end bool) {
 		m.err = ErrInterrupted
 		return true
 	case "enter":
-		if m.at < len(m.found) {
-			m.chosen = m.found[m.at]
-			return true
-		}
+		return m.choose()
 	case "up", "ctrl+p":
 		m.at--
 	case "down", "ctrl+n":
@@ -131,6 +134,16 @@ func (m *model) key(msg tea.KeyPressMsg) (end bool) {
 	default:
 		m.search(m.query + msg.Text)
 	}
+	return false
+}
+
+// choose takes the selected row and reports whether there is one. While rows still arrive, the first that does is taken.
+func (m *model) choose() bool {
+	if m.at < len(m.found) {
+		m.chosen = m.found[m.at]
+		return true
+	}
+	m.enter = m.more
 	return false
 }
 

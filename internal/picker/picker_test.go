@@ -145,6 +145,36 @@ func TestRowsArriveDuringASearch(t *testing.T) {
 	require.Equal(t, 3, i, "the index counts the rows that do not match")
 }
 
+// Enter waits for a row if none has arrived that can be chosen, until another key is pressed.
+func TestEnterWaitsForARow(t *testing.T) {
+	t.Parallel()
+	one, two := show(Row{Text: "one"}), show(Row{Text: "two"})
+	enter := tea.Key{Code: tea.KeyEnter}
+	early := func() model { return update(t, newModel(List{}), tea.WindowSizeMsg{Width: 80, Height: 24}) }
+
+	m := press(t, typeText(t, early(), "tw"), enter)
+	m = update(t, m, arrived{rows: []shown{one}})
+	_, err := m.result()
+	require.ErrorIs(t, err, ErrClosed, "nothing is chosen yet")
+	next, cmd := m.Update(arrived{rows: []shown{two}})
+	require.NotNil(t, cmd)
+	require.IsType(t, tea.QuitMsg{}, cmd())
+	m, ok := next.(model)
+	require.True(t, ok)
+	i, err := m.result()
+	require.NoError(t, err)
+	require.Equal(t, 1, i)
+
+	for name, m := range map[string]model{
+		"another key":    typeText(t, press(t, early(), enter), "o"),
+		"no row matches": update(t, press(t, typeText(t, early(), "x"), enter), arrived{rows: []shown{two}, ended: true}),
+	} {
+		m = update(t, m, arrived{rows: []shown{one}})
+		_, err = m.result()
+		require.ErrorIs(t, err, ErrClosed, name)
+	}
+}
+
 func TestTheQueryIsEdited(t *testing.T) {
 	t.Parallel()
 	m := listOf(t, 80, 24, numbered(3)...)
