@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,10 +152,22 @@ func (w *world) journalFile(t *testing.T, dir string) string {
 	return filepath.Join(dir, "unanswered", files[0].Name())
 }
 
+// renamesInTurn is a file system in memory. afero's crashes if one file is renamed twice at the same time.
+type renamesInTurn struct {
+	afero.Fs
+	mu sync.Mutex
+}
+
+func (f *renamesInTurn) Rename(from, to string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Fs.Rename(from, to)
+}
+
 // Of several processes that start at once one makes the offer.
 func TestOneOfSeveralOffers(t *testing.T) {
 	t.Parallel()
-	fs := afero.NewMemMapFs()
+	fs := &renamesInTurn{Fs: afero.NewMemMapFs()}
 	say(keeper(t, fs), "question")
 	dies(t, fs, 4711)
 	offers := make(chan int, 8)
