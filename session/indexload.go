@@ -339,7 +339,7 @@ func (r *indexReader) takeIndex(d *Document) error {
 	}
 	pages := &lazyPages{
 		doc: d, file: r.base, n: facts.base, starts: facts.starts, got: make([]atomic.Pointer[[]slot], len(facts.starts)),
-		drop: r.drop, facts: facts, whole: sync.OnceValues(func() (*Document, error) { return r.whole(d) }),
+		drop: r.at.drop, facts: facts, whole: sync.OnceValues(func() (*Document, error) { return r.whole(d) }),
 	}
 	t.slots = slots{pages: make([][]slot, len(facts.starts)), n: facts.base, lazy: pages}
 	t.base = &idBase{
@@ -359,9 +359,9 @@ func (r *indexReader) takeIndex(d *Document) error {
 }
 
 // drop removes the index files.
-func (r *indexReader) drop() {
-	r.at.Remove(r.at.name + baseEnd)
-	r.at.Remove(r.at.name + extensionEnd)
+func (p indexPlace) drop() {
+	p.Remove(p.name + baseEnd)
+	p.Remove(p.name + extensionEnd)
 }
 
 // whole reads the session file of d whole, as far as the index has it.

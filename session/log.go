@@ -347,9 +347,7 @@ func (l *Log) endComparison() error {
 		return nil
 	}
 	l.store.Log.Warn("a session is not the one that was indexed; it is read again", zap.String("path", l.path), zap.Error(c.Err()))
-	at := l.store.indexAt(l.path)
-	at.Remove(at.name + baseEnd)
-	at.Remove(at.name + extensionEnd)
+	l.store.indexAt(l.path).drop()
 	if err := l.reload(); err != nil {
 		return err
 	}

@@ -39,9 +39,9 @@ func (r *Runner) FileLimits(stores ...Store) error {
 				return took, err
 			})
 		}
-		for _, sync := range []bool{false, true} {
-			r.limit(map[bool]string{false: copyOnly, true: copySync}[sync], s.Name, func() (time.Duration, error) {
-				return limit.Copy(s.Path, filepath.Join(work, "copy"), sync)
+		for _, name := range []string{copyOnly, copySync} {
+			r.limit(name, s.Name, func() (time.Duration, error) {
+				return limit.Copy(s.Path, filepath.Join(work, "copy"), name == copySync)
 			})
 		}
 	}
