@@ -1,11 +1,9 @@
 package procgroup
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"syscall"
 )
 
@@ -38,15 +36,8 @@ func signalAll(s syscall.Signal) {
 // descendants returns the descendants of a process.
 func descendants(of int) (pids []int) {
 	children := map[int][]int{}
-	entries, _ := os.ReadDir("/proc") //nolint:forbidigo // the kernel's; without it there are none to find
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		if parent, ok := parentOf(pid); ok {
-			children[parent] = append(children[parent], pid)
-		}
+	for _, p := range processes() {
+		children[p.parent] = append(children[p.parent], p.pid)
 	}
 	for next := children[of]; len(next) > 0; {
 		pids = append(pids, next...)
@@ -58,19 +49,4 @@ func descendants(of int) (pids []int) {
 		next = below
 	}
 	return pids
-}
-
-// parentOf returns the parent of a process.
-func parentOf(pid int) (parent int, ok bool) {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") //nolint:forbidigo // the kernel's
-	if err != nil {
-		return 0, false
-	}
-	// The name, in parentheses, can contain anything.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return 0, false
-	}
-	parent, err = strconv.Atoi(string(fields[1]))
-	return parent, err == nil
 }
