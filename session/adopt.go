@@ -22,6 +22,9 @@ const endBytes = 4 << 10
 // sync brings memory up to date with the file: it adopts lines that other programs
 // appended, reloads a replaced file, and marks a deleted file to be written again.
 func (l *Log) sync() error {
+	if l.lent != nil {
+		return l.lent.read()
+	}
 	if l.path == "" || l.pending && !l.revived() {
 		return nil
 	}
@@ -62,40 +65,81 @@ func (l *Log) adoptTail(info os.FileInfo) error {
 	if !l.doc.tail.newline || l.doc.tree.migrated != nil {
 		return l.reload()
 	}
-	fresh, appended, err := l.readBehind(info.Size())
+	fresh, appended, renamed, err := l.readBehind(info.Size())
 	if err != nil {
 		return err
 	}
-	if !appended {
+	if !appended || renamed {
 		return l.reload()
 	}
+	l.adoptBytes(fresh, info)
+	return nil
+}
+
+// adoptBytes adopts the bytes behind the known end of the file that info describes.
+func (l *Log) adoptBytes(fresh []byte, info os.FileInfo) {
 	known := l.doc.Len()
 	end := scanBytes(fresh, l.adopt, l.doc.report)
 	l.doc.tail = tail{size: l.doc.tail.size + int64(len(fresh)), newline: end.newline}
 	l.doc.remember(fresh)
 	l.doc.info = info
+	l.noticeSlot(known)
 	l.follow(known, func(i int) bool { return i >= known })
-	return nil
+}
+
+// noticeSlot reads omp's title slot again if an entry from index from on records a rename.
+func (l *Log) noticeSlot(from int) {
+	for i := from; i < l.doc.Len(); i++ {
+		if l.doc.tree.typ(i) == TypeTitleChange {
+			l.readSlot()
+			return
+		}
+	}
+}
+
+// readSlot reads omp's title slot again. It is the only part of a file that a program changes in place.
+func (l *Log) readSlot() {
+	if !l.doc.hasSlot {
+		return
+	}
+	f, err := l.store.Fs.Open(l.path)
+	if err != nil {
+		return // the next look at the file meets the same failure and returns it
+	}
+	line := make([]byte, titleSlotSize)
+	_, err = f.ReadAt(line, 0)
+	if t, ok := ParseTitleSlot(line); err == nil && ok {
+		l.doc.title = t
+	}
+	_ = f.Close() // nothing was written
 }
 
 // readBehind reads the part of the file beyond the known size. appended is false if the
-// bytes before it are not the known end.
-func (l *Log) readBehind(size int64) (fresh []byte, appended bool, err error) {
+// bytes before it are not the known end, apart from omp's title slot in a small file: renamed reports that it is another one.
+func (l *Log) readBehind(size int64) (fresh []byte, appended, renamed bool, err error) {
 	known := l.doc.end
+	from := l.doc.tail.size - int64(len(known))
 	b := make([]byte, int64(len(known))+size-l.doc.tail.size)
 	f, err := l.store.Fs.Open(l.path)
 	if err != nil {
-		return nil, false, disk.Fault("open", l.path, err)
+		return nil, false, false, disk.Fault("open", l.path, err)
 	}
-	n, err := f.ReadAt(b, l.doc.tail.size-int64(len(known)))
+	n, err := f.ReadAt(b, from)
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, false, disk.Fault("read", l.path, err)
+		return nil, false, false, disk.Fault("read", l.path, err)
 	}
-	b = b[:n]
-	return bytes.TrimPrefix(b, known), bytes.HasPrefix(b, known), nil
+	if b = b[:n]; n < len(known) {
+		return nil, false, false, nil
+	}
+	if l.doc.hasSlot && from < titleSlotSize {
+		in := min(titleSlotSize-int(from), len(known))
+		renamed = !bytes.Equal(b[:in], known[:in])
+		b, known = b[in:], known[in:]
+	}
+	return bytes.TrimPrefix(b, known), bytes.HasPrefix(b, known), renamed, nil
 }
 
 // adopt indexes one value that appeared in the file. A line that this Log wrote is not a
@@ -211,15 +255,16 @@ func (l *Log) takeOver(doc *Document) {
 // remember updates the known end of the file after an append. It moves bytes once per
 // endBytes, not once per line.
 func (d *Document) remember(more []byte) {
-	more = more[max(0, len(more)-endBytes):]
+	skipped := max(0, len(more)-endBytes)
+	more = more[skipped:]
 	switch {
 	case d.end == nil:
 		d.end = bytes.Clone(more)
-	case len(d.end)+len(more) <= cap(d.end):
+	case skipped == 0 && len(d.end)+len(more) <= cap(d.end):
 		d.end = append(d.end, more...)
 	default:
 		keep := d.end[max(0, len(d.end)+len(more)-endBytes):]
-		if cap(d.end) < 2*endBytes {
+		if cap(d.end) < 2*endBytes { // the memory may be that of the source
 			d.end = make([]byte, 0, 2*endBytes)
 		}
 		d.end = append(append(d.end[:0], keep...), more...)

@@ -46,7 +46,7 @@ func TestTheRememberedContextFollowsTheSession(t *testing.T) {
 		_, err = l.SetLabel("bbbbbbbb", "here")
 		require.NoError(t, err)
 		expect(1, "", "after a label, which is the leaf now")
-		l.ResetLeaf()
+		require.NoError(t, l.ResetLeaf())
 		expect(0, "", "before the first entry")
 		_, err = l.BranchWithSummary("bbbbbbbb", "left")
 		require.NoError(t, err)

@@ -1,6 +1,9 @@
 package session
 
 import (
+	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -103,4 +106,27 @@ func DialectOfAgentDir(dir string) Dialect {
 		}
 	}
 	return Xcsh
+}
+
+// Unreadable returns the reason why a program cannot continue the session in its file, as a sentence; "" if it can. Then a fork in
+// the program's form is needed; see [Store.ForkInto]. A session in memory, or of which no file exists yet, is judged by its content alone.
+//
+// It is what the programs were observed to do, with two exceptions: pi opens sessions of a newer version, and
+// programs other than omp ignore its boundaries, so that they would send a model what the user has cleared.
+func (d *Document) Unreadable(by Dialect) string {
+	switch {
+	case d.header.Raw == nil:
+		return "The file has no session header."
+	case d.header.Version > CurrentVersion:
+		return fmt.Sprintf("The session was written by a newer program (version %d).", d.header.Version)
+	case by != Omp && d.hasSlot:
+		return fmt.Sprintf("The file begins with a title in the form of omp, which %s cannot read.", by)
+	case by != Omp && d.tree.anyType(typeResetBoundary):
+		return fmt.Sprintf("The conversation was cleared in omp, and %s would show again what was before.", by)
+	case by == Pi && slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Kind == byteOrderMark }):
+		return "The file begins with a byte order mark, which pi cannot read."
+	case by == Pi && bytes.IndexByte(d.header.Raw, '\n') >= 0:
+		return "The session header is on several lines, which pi cannot read."
+	}
+	return ""
 }

@@ -60,4 +60,9 @@
 //
 // A new session has no file before a model's first answer, because the terminal programs
 // list every file they find.
+//
+// # Other programs
+//
+// A program that answers in a session writes the file itself: [Log.Lend] gives it away, and until [Lent.Return] nothing is written
+// here. A program that cannot continue in a file, see [Document.Unreadable], gets a copy in its own form from [Store.ForkInto].
 package session

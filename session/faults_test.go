@@ -48,6 +48,30 @@ var operations = map[string]struct {
 		require.NoError(w.T, w.Base.Remove(w.Path))
 		return w.Path, w.Append(w.Log, kit.Say("user", "x"))
 	}},
+	"lend a torn file": {func() string { return kit.Conversation() + `{"torn` }, func(w *kit.Trial) (string, error) {
+		failed := w.Append(w.Log, kit.Say("user", "x"))
+		lent, err := w.Log.Lend("pi")
+		if err != nil {
+			return w.Path, errors.Join(failed, err)
+		}
+		return w.Path, errors.Join(failed, lent.Return(), w.Append(w.Log, kit.Say("user", "y")))
+	}},
+	"lend a new session": {nil, func(w *kit.Trial) (string, error) {
+		l, err := w.S.Create("/w", session.NewOptions{})
+		if err != nil {
+			return "", err
+		}
+		w.Log = l
+		err = w.Append(l, kit.Say("user", "x"))
+		lent, lendErr := l.Lend("pi")
+		if lendErr != nil { // a caller that gets the error saves again
+			return l.Path(), errors.Join(err, lendErr, l.EnsureOnDisk())
+		}
+		return l.Path(), errors.Join(err, lent.Return())
+	}},
+	"fork into another form": {nil, func(w *kit.Trial) (string, error) {
+		return w.Forked(w.S.ForkInto(w.Path, session.Into{Program: session.Pi, Dir: w.Dir, Cwd: "/w"}))
+	}},
 	"create": {nil, func(w *kit.Trial) (string, error) {
 		l, err := w.S.Create("/w", session.NewOptions{})
 		if err != nil {

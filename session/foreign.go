@@ -14,7 +14,10 @@ import (
 // Differs: the programs do not read the entries of others while they have a session open, and
 // take the last entry of the file as the leaf when they open it again.
 func (l *Log) follow(from int, isNew func(i int) bool) {
-	if !l.chosen && l.holds == 0 {
+	switch {
+	case l.lent != nil:
+		l.followLent(from, isNew)
+	case !l.chosen && l.holds == 0:
 		// A hidden entry is no step of the conversation: another program need not have read it.
 		base := l.leaf
 		if shown := l.doc.shown(l.leaf); shown >= 0 {
@@ -32,6 +35,27 @@ func (l *Log) follow(from int, isNew func(i int) bool) {
 		}
 	}
 	l.forgetFollowed()
+}
+
+// followLent is follow for the leaf of the program that a session is lent to: it moves to the newest of the new entries
+// below it. The first one that the program appends is followed wherever it is; see [Lent.Leaf].
+func (l *Log) followLent(from int, isNew func(i int) bool) {
+	t, newest := &l.doc.tree, -1
+	below := make([]bool, t.len()-from)
+	for i := from; i < t.len(); i++ {
+		parent := t.parentOf(i)
+		if below[i-from] = isNew(i) && (parent == l.leaf || parent >= from && below[parent-from]); below[i-from] {
+			newest = i
+		}
+	}
+	for i := t.len() - 1; i >= from && newest < 0 && !l.lent.placed; i-- {
+		if isNew(i) {
+			newest = i
+		}
+	}
+	if newest >= 0 {
+		l.leaf, l.chosen, l.lent.placed = newest, false, true
+	}
 }
 
 // talks reports whether entries of a type belong to the conversation. A program that

@@ -146,7 +146,7 @@ func TestAChosenLeafFollowsNothing(t *testing.T) {
 	require.Equal(t, "aaaaaaaa", l.LeafID())
 	_, ok := l.ForeignBranch()
 	require.True(t, ok)
-	l.ResetLeaf()
+	require.NoError(t, l.ResetLeaf())
 	foreign(t, path, st.User("f0000003", "", "another root"))
 	refresh(t, l)
 	require.Empty(t, l.LeafID())

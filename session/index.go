@@ -216,6 +216,12 @@ func (x *index) anyRole(role string) bool {
 	return x.slots.any(func(s *slot) bool { return s.role == c })
 }
 
+// anyType reports whether there is an entry of the type, which must be a common one.
+func (x *index) anyType(t Type) bool {
+	c := typeCodes.code(t)
+	return x.slots.any(func(s *slot) bool { return s.typ == c })
+}
+
 // anyID reports whether any entry has an id.
 func (x *index) anyID() bool {
 	return x.slots.any(func(s *slot) bool { return s.idKind != noID })

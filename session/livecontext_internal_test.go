@@ -204,7 +204,7 @@ func (g *grower) step() {
 	case 2:
 		_ = g.log.Branch(g.some())
 	case 3:
-		g.log.ResetLeaf()
+		require.NoError(g.t, g.log.ResetLeaf())
 	case 4:
 		g.rewrite()
 	case 5:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"go.uber.org/zap"
@@ -47,12 +48,17 @@ type Log struct {
 	grows   bool          // a run has made the session longer, so that its context is kept
 	live    *liveContext  // the kept context, nil if there is none
 	closed  bool
+	lent    *Lent // nil unless another program writes the file
 
 	replaced bool // see Settled
+
+	shownPath atomic.Pointer[string] // path, for readers without mu
 }
 
 func newLog(s *Store, doc *Document, path string, pending bool) *Log {
-	return &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, pending: pending}
+	l := &Log{store: s, doc: doc, path: path, leaf: doc.Len() - 1, pending: pending}
+	l.shownPath.Store(&path)
+	return l
 }
 
 // Append adds an entry as a child of the leaf and makes it the leaf.
@@ -133,6 +139,8 @@ func (l *Log) writable() error {
 	case l.doc.header.Version > CurrentVersion:
 		return fault.New(fault.NewerVersion, "%s was written by a newer program (version %d); it can be read but not changed.",
 			l.doc.name(), l.doc.header.Version).With("version", l.doc.header.Version).With("path", l.path)
+	case l.lent != nil:
+		return l.lentOut()
 	}
 	return l.own()
 }
@@ -172,6 +180,9 @@ func (l *Log) Branch(id string) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	i, err := l.index(id)
 	if err == nil {
 		l.moveTo(i)
@@ -223,11 +234,15 @@ func (l *Log) release() {
 }
 
 // ResetLeaf moves the leaf before the first entry: the next entry becomes another root.
-func (l *Log) ResetLeaf() {
+func (l *Log) ResetLeaf() error {
 	_ = l.settle(context.Background()) // as for Hold
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	l.moveTo(-1)
+	return nil
 }
 
 // BranchWithSummary moves the leaf to the entry called id ("" for before the first) and
@@ -389,10 +404,10 @@ func (l *Log) Refresh() (changed bool, err error) {
 
 // Path returns the session's file, "" for a session in memory. The file need not
 // exist yet.
-func (l *Log) Path() string { return l.path }
+func (l *Log) Path() string { return *l.shownPath.Load() }
 
 // Persistent reports whether the session has a file to live in.
-func (l *Log) Persistent() bool { return l.path != "" }
+func (l *Log) Persistent() bool { return l.Path() != "" }
 
 // OnDisk reports whether the file exists.
 func (l *Log) OnDisk() bool {
@@ -424,7 +439,7 @@ func (l *Log) Flush() error {
 
 func (l *Log) flush() error {
 	switch {
-	case l.path == "" || l.closed:
+	case l.path == "" || l.closed, l.lent != nil:
 		return l.err
 	case l.pending && l.err == nil && !l.revived():
 		return nil // waits for its first answer
@@ -449,6 +464,9 @@ func (l *Log) EnsureOnDisk() error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	l.latch(l.persist(true))
 	return l.err
 }

@@ -319,7 +319,7 @@ func TestBranchMovesTheLeafAndNothingElse(t *testing.T) {
 	_, err = l.SetLabel("zzz", "x")
 	require.Equal(t, "Entry zzz not found", err.Error())
 
-	l.ResetLeaf()
+	require.NoError(t, l.ResetLeaf())
 	require.Empty(t, contextTexts(t, l))
 	root := kit.MustAppend(t, l, kit.Say("user", "second root"))
 	require.Contains(t, kit.Content(t, fs, kit.Filed), `"id":"`+root+`","parentId":null`)
@@ -423,7 +423,7 @@ func TestBranchSummaryHasTheFormOfItsProgram(t *testing.T) {
 			require.Equal(t, want[0], from("aaaaaaaa"))
 			appendForeign(t, fs, st.User("cccccccc", l.LeafID(), "of another program"))
 			require.Equal(t, want[1], from(""))
-			l.ResetLeaf()
+			require.NoError(t, l.ResetLeaf())
 			require.Equal(t, want[2], from("aaaaaaaa"))
 		})
 	}

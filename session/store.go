@@ -189,7 +189,8 @@ func (s *Store) Open(path string) (*Log, error) {
 // NewOptions are optional properties of a new session.
 type NewOptions struct {
 	Title  string
-	Parent string // an id or a path, opaque; "" for none
+	Parent string  // an id or a path, opaque; "" for none
+	For    Dialect // the program that continues the session, which has ids of its own form
 }
 
 // Create makes a new session of cwd. Its file appears with the first answer of a model.
@@ -239,7 +240,7 @@ func (s *Store) Memory(cwd string, o NewOptions) *Log {
 
 // newDocument returns an empty session and the name of its file.
 func (s *Store) newDocument(cwd string, o NewOptions) (doc *Document, name string) {
-	id, at := s.NewID(), FormatTime(s.Now())
+	id, at := s.ids.sessionOf(o.For), FormatTime(s.Now())
 	var title *Title
 	if text := CleanTitle(o.Title); text != "" {
 		title = &Title{Text: text, Source: "user"}

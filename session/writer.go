@@ -41,6 +41,8 @@ func (l *Log) again(n int) error {
 // answer stays in memory unless force is set.
 func (l *Log) persist(force bool) error {
 	switch {
+	case l.lent != nil:
+		return l.lentOut()
 	case l.path == "":
 		l.unsaved = nil
 		return nil
@@ -54,6 +56,11 @@ func (l *Log) persist(force bool) error {
 	case l.doc.tree.migrated != nil:
 		return l.rewrite(l.doc.HeaderLine())
 	}
+	return l.appendMissing()
+}
+
+// appendMissing writes the missing lines at the end of the file, and ends an incomplete line there first.
+func (l *Log) appendMissing() error {
 	for n := range maxRetries {
 		err := l.appendUnsaved()
 		if !errors.Is(err, errMoved) {
@@ -76,12 +83,12 @@ func (l *Log) hasAnswer() bool {
 // create writes the whole session to a file that does not exist. A deleted file is restored
 // with every byte it had, unreadable lines included.
 func (l *Log) create() error {
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	err := disk.Create(l.store.Fs, l.path, l.store.NewID(), func(w io.Writer) error {
 		if l.revived() {
-			if err := l.doc.src.copyTo(w); err != nil {
-				return err
-			}
-			return disk.WriteLines(w, l.fresh())
+			return l.writeRevived(w)
 		}
 		return l.doc.writeEntries(w, l.forDisk(), l.doc.HeaderLine(), allEntries(l.doc))
 	})
@@ -90,6 +97,14 @@ func (l *Log) create() error {
 	}
 	l.pending = false
 	return l.reopen()
+}
+
+// writeRevived writes the session as it was in a file that was deleted, and what is newer.
+func (l *Log) writeRevived(w io.Writer) error {
+	if err := l.doc.src.copyTo(w); err != nil {
+		return err
+	}
+	return disk.WriteLines(w, l.fresh())
 }
 
 // fresh returns the lines of all entries added after the file was read, in their form on
@@ -155,6 +170,9 @@ func (s *Store) forDisk(path string, dialect Dialect) func(line []byte) []byte {
 // appendUnsaved writes the missing lines at the end of the file, under the publish lock.
 // errMoved means that the file is not the one in memory and nothing was written.
 func (l *Log) appendUnsaved() error {
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	target, err := l.store.realPath(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errMoved
@@ -314,6 +332,9 @@ func (l *Log) fsync() error {
 // brought up to date, and the missing entries. Every other byte, damaged lines included, is
 // copied from the file as it is now.
 func (l *Log) rewrite(header []byte) error {
+	if err := l.lentOut(); err != nil {
+		return err
+	}
 	for n := range maxRetries {
 		err := l.rewriteOnce(header)
 		if errors.Is(err, errMoved) {
@@ -445,6 +466,9 @@ func (l *Log) copyEdited(w io.Writer, f io.ReaderAt, edits []edit) error {
 // for this purpose. The title is cut to fit. changed is false if the slot has a title set
 // by the user that this one must not replace.
 func (l *Log) overwriteSlot(title Title) (changed bool, err error) {
+	if err := l.lentOut(); err != nil {
+		return false, err
+	}
 	f, err := l.store.Fs.OpenFile(l.path, os.O_RDWR, disk.FileMode)
 	if err != nil {
 		return false, disk.Fault("write", l.path, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
@@ -225,11 +226,41 @@ func TestProjectsOfOneDirectoryAreKeptApart(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, recent, 1)
 		require.Equal(t, "id"+cwd, recent[0].ID)
-		path, ok, err := f.MostRecent(t.Context(), cwd)
+		path, ok, err := f.MostRecent(t.Context(), cwd, session.Xcsh)
 		require.NoError(t, err)
 		require.True(t, ok)
 		require.Equal(t, recent[0].Path, path)
 	}
 	require.Len(t, kit.ListedAll(t, f), 3)
 	require.False(t, slices.Equal(kit.Listed(t, f, cwds[0]), kit.Listed(t, f, cwds[1])))
+}
+
+// A program's own directory has the name that the program gives it.
+func TestDirOf(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	f := kit.NewFinder(fs)
+	f.Roots = append(f.Roots,
+		library.Root{Places: library.AgentPlaces("/home/zed/.pi/agent"), Dialect: session.Pi},
+		library.Root{Places: library.AgentPlaces("/home/zed/.omp/agent"), Dialect: session.Omp})
+	require.NoError(t, fs.MkdirAll("/home/zed/.pi/agent/sessions/-q", 0o700))
+	require.NoError(t, fs.MkdirAll("/home/zed/.omp/agent/sessions/-q", 0o700))
+	for program, want := range map[session.Dialect]string{
+		session.Xcsh: kit.SessionsRoot + "/--home-zed-p--",
+		session.Pi:   "/home/zed/.pi/agent/sessions/--home-zed-p--",
+		session.Omp:  "/home/zed/.omp/agent/sessions/-p",
+	} {
+		dir, err := f.DirOf("/home/zed/p", program)
+		require.NoError(t, err)
+		require.Equal(t, want, dir)
+		_, err = f.DirOf("relative", program)
+		require.Equal(t, fault.InvalidArgument, fault.KindOf(err))
+	}
+	f.Roots = f.Roots[:1]
+	_, err := f.DirOf("/home/zed/p", session.Pi)
+	require.Equal(t, fault.NotFound, fault.KindOf(err))
+	f.SessionDir = "/flat"
+	dir, err := f.DirOf("/home/zed/p", session.Pi)
+	require.NoError(t, err)
+	require.Equal(t, "/flat", dir)
 }

@@ -62,16 +62,16 @@ func (f Finder) Recent(ctx context.Context, cwd string, limit int) ([]RecentInfo
 }
 
 // MostRecent returns the session file of cwd that was changed last, which is the one to
-// continue. Sessions without messages count. ok is false if there is none. Only our own
-// root is searched: another program's session is continued only if it is given by name.
-func (f Finder) MostRecent(ctx context.Context, cwd string) (path string, ok bool, err error) {
-	var own []Root
+// continue. Sessions without messages count. ok is false if there is none. Only the roots of the program that
+// answers are searched, and for xcsh our own: another program's session is continued only if it is given by name.
+func (f Finder) MostRecent(ctx context.Context, cwd string, of session.Dialect) (path string, ok bool, err error) {
+	var roots []Root
 	for _, r := range f.Roots {
-		if r.Own {
-			own = append(own, r)
+		if r.Own && of == session.Xcsh || !r.Own && of != session.Xcsh && r.Dialect == of {
+			roots = append(roots, r)
 		}
 	}
-	err = f.newest(ctx, cwd, own, func(file sessionFile, _ *survey) bool {
+	err = f.newest(ctx, cwd, roots, func(file sessionFile, _ *survey) bool {
 		path, ok = file.path(), true
 		return false
 	})

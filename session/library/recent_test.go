@@ -13,6 +13,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/kit"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 )
 
@@ -197,7 +198,7 @@ func TestRecentOrderAndLimit(t *testing.T) {
 			}
 			require.Equal(t, want, ids)
 		}
-		path, ok, err := f.MostRecent(t.Context(), "/w")
+		path, ok, err := f.MostRecent(t.Context(), "/w", session.Xcsh)
 		require.NoError(t, err)
 		require.True(t, ok, "a session of only a header counts")
 		require.Equal(t, kit.SessionsRoot+"/--w--/d.jsonl", path)
