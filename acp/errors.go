@@ -9,20 +9,9 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
-)
-
-// The error codes of JSON-RPC and of the protocol.
-const (
-	codeParse          = -32700
-	codeInvalidRequest = -32600
-	codeNoMethod       = -32601
-	codeInvalidParams  = -32602
-	codeInternal       = -32603
-	codeCancelled      = -32800
-	codeAuthRequired   = -32000
-	codeNotFound       = -32002
 )
 
 // codes maps the kinds that have a code of their own. Every other kind is codeInternal; clients
@@ -32,20 +21,6 @@ var codes = map[fault.Kind]int{
 	fault.OtherProject:    codeInvalidParams,
 	fault.Cancelled:       codeCancelled,
 	fault.NotFound:        codeNotFound,
-}
-
-// wireError is an error on the wire, in either direction.
-type wireError struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
-
-func (e *wireError) Error() string { return e.Message }
-
-// refusal returns a protocol error.
-func refusal(code int, kind, format string, args ...any) *wireError {
-	return &wireError{Code: code, Message: visible.Text(fmt.Sprintf(format, args...)), Data: dataOf(fault.Kind(kind), nil)}
 }
 
 // toWire converts an error. No error reaches the client any other way.
@@ -92,7 +67,7 @@ func keyMissing(err error) bool {
 		return false
 	}
 	_, noKey := f.Data["provider"] // set only by the catalogue, if it has no key for the provider
-	return noKey || f.Data["class"] == string(provider.Auth)
+	return noKey || f.Data["class"] == string(provider.Auth) || f.Data["class"] == commands.ClassLogin
 }
 
 // decodeParams decodes the parameters of a request. A parameter of the wrong type causes an

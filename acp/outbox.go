@@ -1,11 +1,8 @@
 package acp
 
 import (
-	"bytes"
-	"encoding/json"
 	"io"
 	"sync"
-	"unicode/utf8"
 )
 
 // outbox holds messages to the client until they are written, in the order in which they were put. put never
@@ -263,19 +260,4 @@ func write(w io.Writer, m any) error {
 	}
 	_, err = w.Write(b)
 	return err
-}
-
-// encode encodes a message as one line. Bytes of a session file that are not valid UTF-8 are replaced,
-// because the protocol is UTF-8.
-func encode(m any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
-		return nil, err
-	}
-	if utf8.Valid(b.Bytes()) {
-		return b.Bytes(), nil
-	}
-	return bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")), nil
 }

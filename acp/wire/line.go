@@ -1,4 +1,4 @@
-package acp
+package wire
 
 import (
 	"bufio"
@@ -7,17 +7,16 @@ import (
 	"io"
 )
 
-// maxLine bounds one message of a client, in bytes. A prompt with a few large images stays far
-// below it.
-const maxLine = 64 << 20
+// MaxLine bounds one message, in bytes. A prompt with a few large images stays far below it.
+const MaxLine = 64 << 20
 
-// errTooLong means that a line was skipped because it was too long.
-var errTooLong = errors.New("acp: line is too long")
+// ErrTooLong means that a line was skipped because it was too long.
+var ErrTooLong = errors.New("acp: line is too long")
 
-// readLine returns the next line without its line ending. It skips a line of more than limit bytes and
-// returns errTooLong; the next call reads on. At the end of the input it returns io.EOF, after a last
+// ReadLine returns the next line without its line ending. It skips a line of more than limit bytes and
+// returns ErrTooLong; the next call reads on. At the end of the input it returns io.EOF, after a last
 // line without a line ending. Memory use grows with the data received, not with limit.
-func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+func ReadLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	tooLong := false
 	for {
@@ -30,7 +29,7 @@ func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case tooLong && (err == nil || errors.Is(err, io.EOF)):
-			return nil, errTooLong
+			return nil, ErrTooLong
 		case err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)):
 			return nil, err
 		default:
