@@ -1,0 +1,5 @@
+//go:build !unix
+
+package child_test
+
+func actOnSystem(name, arg string) { panic("unknown: " + name + " " + arg) }

@@ -1,0 +1,152 @@
+package pi
+
+import (
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+)
+
+// reading reads the lines of pi until its output ends.
+func (e *Engine) reading() {
+	garbage := 0
+	for line := range e.proc.Lines() {
+		e.lastLine.Store(time.Now().UnixNano())
+		r, ok := parse(line)
+		if !ok {
+			garbage++
+			e.garbage(line, garbage)
+			if r, ok = salvage(line); !ok {
+				continue
+			}
+		}
+		garbage = 0
+		e.dispatch(&r)
+	}
+	e.ended()
+}
+
+// garbage handles a line that is not a record.
+func (e *Engine) garbage(line []byte, count int) {
+	e.log.Warn("a line is not a record", zap.String("engine", e.program.Name), zap.String("line", brief(string(line[:min(len(line), 2*maxTitle)]), maxTitle)))
+	if count == maxGarbage {
+		e.fail(e.fault("%s sends something else than it should: %d lines in a row could not be read.", e.program.Name, count))
+	}
+}
+
+// dispatch brings a record to where it is handled. It does not block on the host.
+func (e *Engine) dispatch(r *record) {
+	switch r.typ {
+	case "response":
+		e.respond(r)
+	case "extension_ui_request":
+		e.uiRequest(r)
+	case "bash_execution_update":
+		e.bashOutput(r.string(fID), r.string(fDelta))
+	default:
+		e.watchRecord(r)
+		e.backlog.add(r.size, func() { e.reportRecord(r) })
+	}
+}
+
+// respond delivers a response. That of a prompt stays in the order of the events, because it separates the
+// run from what was before.
+func (e *Engine) respond(r *record) {
+	e.mu.Lock()
+	run := e.run
+	e.mu.Unlock()
+	if run != nil && r.string(fID) == run.id {
+		a := answerOf(r)
+		e.backlog.add(0, func() { run.answered(a) })
+		return
+	}
+	if !e.calls.resolve(r) {
+		e.log.Debug("a response that nothing waits for", zap.String("command", brief(r.string(fCommand), maxTitle)), zap.String("error", brief(r.string(fError), maxTitle)))
+	}
+}
+
+// watch is what the reader knows of the tools that are running.
+type watch struct {
+	hello    *hello            // guarded by Engine.mu
+	unasked  map[string]string // tools that have started without a question so far, by call; of the reader
+	tools    atomic.Int32      // calls that are running
+	retrying atomic.Bool       // pi waits before another attempt
+}
+
+// watchRecord follows runs and tools by the lines. It is called by the reader.
+//
+// A tool is announced before it asks for permission. So it counts as a breach when there is a sign that it runs:
+// output, or a result that is no failure. A failure alone may be the refusal of another extension.
+func (e *Engine) watchRecord(r *record) {
+	w, call := &e.watch, r.string(fToolCallID)
+	switch r.typ {
+	case "agent_start", "agent_settled":
+		e.mu.Lock()
+		begins := r.typ == "agent_start"
+		e.streams = begins
+		if !begins {
+			clear(e.denied)
+		}
+		e.mu.Unlock()
+		if !begins {
+			w.unasked = nil
+			w.tools.Store(0)
+		}
+		w.retrying.Store(false)
+	case "auto_retry_start":
+		w.retrying.Store(true)
+	case "tool_execution_start":
+		w.tools.Add(1)
+		if e.needsPermission(r.string(fToolName)) {
+			if w.unasked == nil {
+				w.unasked = map[string]string{}
+			}
+			w.unasked[call] = r.string(fToolName)
+		}
+	case "tool_execution_update":
+		e.checkPermission(call)
+	case "tool_execution_end":
+		w.tools.Add(-1)
+		if !r.isTrue(fIsError) {
+			e.checkPermission(call)
+		}
+		delete(w.unasked, call)
+	}
+}
+
+// needsPermission reports whether a call of a tool must be preceded by a question.
+func (e *Engine) needsPermission(tool string) bool {
+	if !e.at.Permit {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.watch.hello == nil || !e.watch.hello.harmless(tool)
+}
+
+// checkPermission ends the engine if a tool runs that has not asked, or was denied.
+func (e *Engine) checkPermission(call string) {
+	tool, unasked := e.watch.unasked[call]
+	if !unasked {
+		e.mu.Lock()
+		tool, unasked = e.denied[call]
+		e.mu.Unlock()
+	}
+	if !unasked || !e.at.Permit {
+		return
+	}
+	e.fail(e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", "breach"))
+}
+
+// bridgeMessage reads a message of the bridge. Without an operation it is none.
+func bridgeMessage(text string) (op string, raw json.RawMessage) {
+	raw = json.RawMessage(text)
+	if !json.Valid(raw) {
+		return "", nil
+	}
+	op, _ = rawjson.GetString(raw, "op")
+	return op, raw
+}
