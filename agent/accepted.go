@@ -68,6 +68,22 @@ func (a *acceptedPrompts) record(log *session.Log, message json.RawMessage) (kep
 	return false
 }
 
+// said marks the oldest prompt with a text as part of the conversation that another program records.
+func (a *acceptedPrompts) said(log *session.Log, text string) {
+	id := log.Header().ID
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.list {
+		if p.session != id || p.recorded {
+			continue
+		}
+		if m, err := provider.DecodeMessage(p.message); err == nil && m.PlainText() == text {
+			p.recorded = true
+			return
+		}
+	}
+}
+
 // answered releases the prompts that the session's file has.
 func (a *acceptedPrompts) answered(log *session.Log) {
 	id := log.Header().ID

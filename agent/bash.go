@@ -20,6 +20,9 @@ import (
 // may come between a tool call and its result; the message is returned at once. A record that cannot
 // be saved is reported as an event: the command has run, and its output is worth more than an error.
 func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.RawMessage, error) {
+	if message, hosted, err := s.hostedBash(ctx, command, exclude); hosted {
+		return message, err
+	}
 	if s.m.cfg.Shell == nil {
 		return nil, fault.New(fault.Denied, "This server does not run commands.")
 	}

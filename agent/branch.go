@@ -21,6 +21,11 @@ type BranchOptions struct {
 // appended at the new leaf; without one the file does not change. A summary that the model
 // writes can be aborted, as a turn can; then, as after any failure, the leaf is where it was.
 func (s *Session) Branch(ctx context.Context, entryID string, o BranchOptions) (editorText string, err error) {
+	if seat, err := s.hosted(ctx); err != nil {
+		return "", err
+	} else if seat != nil {
+		return s.hostedBranch(ctx, seat, entryID, o)
+	}
 	var r *run // while the model writes the summary
 	err = s.idle(ctx, "moving to another branch", func() error {
 		log := s.current()
@@ -68,7 +73,7 @@ func (s *Session) moveLeaf(ctx context.Context, log *session.Log, entryID, targe
 	case summary != "":
 		_, err = log.BranchWithSummary(target, summary)
 	case target == "":
-		log.ResetLeaf()
+		err = log.ResetLeaf()
 	default:
 		err = log.Branch(target)
 	}

@@ -26,6 +26,9 @@ type Compaction struct {
 // Nothing is removed from the file. instructions, which may be empty, set the focus of the
 // summary. Returns a Busy error while a turn is running; the end of ctx cancels it.
 func (s *Session) Compact(ctx context.Context, instructions string) (Compaction, error) {
+	if result, hosted, err := s.hostedCompact(ctx, instructions); hosted {
+		return result, err
+	}
 	var result Compaction
 	var r *run
 	err := s.idle(ctx, "compacting", func() error {

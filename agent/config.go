@@ -8,6 +8,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -25,6 +26,7 @@ type Config struct {
 	Requests
 	Toolbox
 	Permissions
+	Engines
 
 	Hooks []hook.Hook
 	Log   *zap.Logger
@@ -111,4 +113,12 @@ type Permissions struct {
 	SessionPrompts func(path string) error
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
+}
+
+// Engines configures the programs that can answer in place of this program's own loop.
+type Engines struct {
+	Programs   engine.Catalog        // nil: there are none
+	EngineIdle time.Duration         // an engine that was idle for so long is ended until the next prompt; 0 is 15 minutes
+	Folders    func() []string       // the workspace folders; a program in one of them is not run. nil: there are none
+	Trusted    func(cwd string) bool // reports whether code of the folder, such as its extensions, may run; nil: none may
 }

@@ -25,7 +25,7 @@ func (s *Session) departure() departure {
 	d := departure{transition: transition{s: s, old: s.current(), change: change{
 		reason: ReasonNew, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "new"},
-		open:   func() (*session.Log, error) { return s.m.create(s.cwd, session.NewOptions{}) },
+		open:   func() (*session.Log, error) { return s.m.create(s.cwd, session.NewOptions{For: s.program()}) },
 	}}}
 	// The newest entry is the leaf unless another one was chosen.
 	_ = d.old.View(func(doc *session.Document, leaf session.Leaf) error {
@@ -80,7 +80,7 @@ func (d *departure) comeBack() error {
 	}
 	d.stranded = true
 	if d.s.current() == d.old {
-		fresh, createErr := d.s.m.create(d.s.cwd, session.NewOptions{})
+		fresh, createErr := d.s.m.create(d.s.cwd, session.NewOptions{For: d.s.program()})
 		if createErr != nil {
 			return errors.Join(err, createErr)
 		}
@@ -94,7 +94,9 @@ func (d *departure) restoreLeaf(log *session.Log) {
 	switch {
 	case d.atLast:
 	case d.leaf == "":
-		log.ResetLeaf()
+		if err := log.ResetLeaf(); err != nil {
+			d.s.m.log.Warn("the leaf cannot be moved", zap.Error(err))
+		}
 	default:
 		if err := log.Branch(d.leaf); err != nil {
 			d.s.m.log.Warn("the leaf no longer exists", zap.String("entry", d.leaf), zap.Error(err))
@@ -108,6 +110,7 @@ func (d *departure) leave(askOthers ...step) []step {
 	steps := append([]step{{name: "ask hooks", do: d.askHooks}}, askOthers...)
 	return append(steps,
 		step{name: "stop the user's commands", do: d.s.stopCommands},
+		step{name: "end the engine", do: d.s.dismiss},
 		step{name: "save the session", do: d.save},
 		step{name: "open a new one", do: d.openTarget, undo: d.closeFresh},
 		step{name: "make it the live session", do: d.activate, undo: d.comeBack},

@@ -19,7 +19,7 @@ func (r *Reading) State() (State, error) {
 	file, h := v.File, v.Header
 	state := State{
 		Cwd: s.cwd, SessionID: h.ID, File: &file, LeafID: &v.LeafID, Persistent: true, ParentSession: h.ParentSession,
-		Origin: v.Part.Dialect().String(), TerminalID: s.m.cfg.TerminalID, ApprovalMode: s.gate.Mode(),
+		Origin: v.Part.Dialect().String(), TerminalID: s.m.cfg.TerminalID, ApprovalMode: s.gate.Mode(), Engine: s.Engine(),
 		Pending: []string{"usage"},
 	}
 	later := func(name string, known bool) {
@@ -145,7 +145,7 @@ func (r *Reading) SnapshotLast(last int) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	snap := Snapshot{
-		State: state, Tools: []ToolActivity{}, Approvals: []approval.Prompt{}, Background: r.s.background.Running(),
+		State: state, Tools: []ToolActivity{}, Approvals: []approval.Prompt{}, Questions: r.s.Questions(), Background: r.s.background.Running(),
 		Queues: Queues{Steering: []string{}, FollowUp: []string{}}, Seq: seq,
 	}
 	snap.Messages, snap.Older = r.Newest(paging.Limits{Items: last, Bytes: paging.MaxBytes})

@@ -149,6 +149,9 @@ func (s *Session) followBranch(ctx context.Context, branchID string) (out Outcom
 			return nil
 		}
 		if err == nil {
+			err = s.reclaim(ctx) // a program is moved there when it is started again
+		}
+		if err == nil {
 			err = s.moveLeaf(ctx, log, b.End, b.End, "")
 		}
 		out.Changed = err == nil

@@ -4,7 +4,11 @@ import (
 	"os"
 	"testing"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine/enginetest"
 	"github.com/xcsh-ls/xcsh-ls/internal/sessiontest/indexed"
 )
 
-func TestMain(m *testing.M) { os.Exit(indexed.Main(m)) }
+func TestMain(m *testing.M) {
+	enginetest.Main()
+	os.Exit(indexed.Main(m))
+}

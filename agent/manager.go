@@ -104,7 +104,8 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 		return nil, false, err
 	}
 	// It reads directories, so it is not under mu; it writes nothing.
-	log, err := m.create(cwd, session.NewOptions{})
+	initial := m.initialEngine()
+	log, err := m.create(cwd, session.NewOptions{For: initial.writes()})
 	if err != nil {
 		return nil, false, err
 	}
@@ -113,7 +114,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	if s := m.unendedLocked(cwd); s != nil || m.closed {
 		return s, false, m.closedFaultLocked()
 	}
-	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log}
+	s = &Session{cwd: cwd, m: m, ops: make(chan struct{}, 1), log: log, engine: initial}
 	s.ops <- struct{}{}
 	m.addGate(s)
 	s.addBackground()

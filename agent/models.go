@@ -75,6 +75,9 @@ func errNoModel() error {
 // Ready reports why a prompt would be refused: no model is chosen, or there is no key for it.
 // It changes nothing.
 func (s *Session) Ready(ctx context.Context) error {
+	if seat, err := s.hosted(ctx); seat != nil || err != nil {
+		return err // whether it is logged in is known when it is asked
+	}
 	log := s.current()
 	c, err := log.ContextState()
 	if err != nil {
@@ -92,6 +95,9 @@ func (s *Session) Ready(ctx context.Context) error {
 // and records that. The thinking level is clamped to the model's levels. The model becomes that of future
 // sessions, too, if choices are remembered.
 func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (Choice, error) {
+	if choice, hosted, err := s.hostedModel(ctx, ref, role); hosted {
+		return choice, err
+	}
 	choice, log, err := s.setModel(ctx, ref, role)
 	if err == nil && s.m.cfg.Defaults.Model == "" {
 		s.remember(log, func(p Preferences, program session.Dialect) error { return p.RememberModel(ctx, program, role, ref) })
@@ -155,6 +161,9 @@ func (s *Session) level(log *session.Log, c session.ContextState, model provider
 // SetThinking sets how much the model thinks from the next request on. Only a level that is
 // another one is recorded. It becomes that of future sessions, too, if choices are remembered.
 func (s *Session) SetThinking(ctx context.Context, want provider.Level) (choice Choice, err error) {
+	if choice, hosted, err := s.hostedThinking(ctx, want); hosted {
+		return choice, err
+	}
 	var log *session.Log
 	err = s.exclusive(ctx, func() error {
 		log = s.current()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -36,6 +37,9 @@ const planFile = "local://PLAN.md"
 func (s *Session) SetMode(ctx context.Context, to string) (changed bool, err error) {
 	if to != PlanMode && to != PlanPaused && to != NoMode {
 		return false, fault.New(fault.InvalidArgument, "%q is not a session mode. Use plan, plan_paused or none.", to).With("field", "mode")
+	}
+	if name := s.Engine().Name; name != engine.Own {
+		return false, fault.New(fault.Denied, "%s has no plan mode here. Use the engine %s for it.", name, engine.Own).With("field", "mode")
 	}
 	err = s.exclusive(ctx, func() error {
 		log := s.current()

@@ -110,6 +110,9 @@ func (s *Session) enqueue(in Input) (bool, error) {
 	if !s.queue.Running() {
 		return false, nil
 	}
+	if seat := s.serving(); seat != nil {
+		return s.enqueueHosted(seat, when, in)
+	}
 	log, message := s.current(), in.message(s.m.now().UnixMilli())
 	accepted := s.accept(log, in, message) // before the run can record it
 	if !s.queue.Push(when, message) {

@@ -38,6 +38,14 @@ func (s *Session) start(ctx context.Context, in Input, waitedIn *session.Log) (r
 		if waitedIn != nil && waitedIn != log {
 			return fault.New(fault.Cancelled, "The session was closed before the queued prompt could be sent. Send it again.")
 		}
+		seat, err := s.hosted(ctx)
+		if err != nil {
+			return err
+		}
+		if seat != nil {
+			r, err = s.startHosted(log, in, seat)
+			return err
+		}
 		if err := s.prepare(ctx, log); err != nil {
 			return err
 		}
@@ -235,6 +243,9 @@ func (s *Session) stop(ctx context.Context) error {
 		return err
 	}
 	if _, _, err := s.Abort(ctx); err != nil {
+		return err
+	}
+	if err := s.dismiss(ctx); err != nil {
 		return err
 	}
 	return s.background.StopAll(ctx)

@@ -11,6 +11,9 @@ import (
 // text; see [session.Log.SetDescription].
 func (s *Session) Describe(ctx context.Context, text string) (stored string, err error) {
 	err = s.exclusive(ctx, func() error {
+		if err := s.ownFile(ctx, "describing it"); err != nil {
+			return err
+		}
 		if stored, err = s.current().SetDescription(text); err == nil {
 			s.m.publish(SessionsChanged{Cwd: s.cwd})
 		}
@@ -28,6 +31,9 @@ func (s *Session) Describe(ctx context.Context, text string) (stored string, err
 // command of the user is running: its result would be recorded in the abandoned session.
 func (s *Session) Save(ctx context.Context) error {
 	return s.exclusive(ctx, func() error {
+		if err := s.ownFile(ctx, "saving it"); err != nil {
+			return err
+		}
 		log := s.current()
 		if err := checkHasMessages(log); err != nil {
 			return err

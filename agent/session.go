@@ -9,7 +9,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
@@ -55,6 +57,8 @@ type Session struct {
 	offers     []history.Entry       // see Offers
 	foreign    branchReports         // other programs' branches, as published
 	reading    *Reading              // the session that the folder is about to have, or nil
+	engine     chosen                // what answers
+	seat       *hosting.Seat         // of the program that answers, nil before it is needed; see hosted
 }
 
 // Cwd returns the working directory, cleaned.
@@ -76,7 +80,7 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 		return State{}, err
 	}
 	state.TerminalID = s.m.cfg.TerminalID
-	state.ApprovalMode = s.gate.Mode()
+	state.ApprovalMode, state.Engine = s.gate.Mode(), s.Engine()
 	steering, followUp := s.queue.Texts()
 	state.Queued = Queued{Steering: len(steering), FollowUp: len(followUp)}
 	if state, err = s.withTiers(log, state); err != nil {
@@ -86,6 +90,7 @@ func (s *Session) stateIn(log *session.Log) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
+	s.withChoice(log, &state)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state.IsCompacting = s.compacting
@@ -201,6 +206,10 @@ func (s *Session) changed(reason Reason, previous string) {
 // entry that records it.
 func (s *Session) Label(ctx context.Context, entryID, text string) (id string, err error) {
 	err = s.exclusive(ctx, func() error {
+		var done bool
+		if id, done, err = s.annotate(ctx, engine.Annotation{EntryID: entryID, Label: text}, "labeling an entry"); done || err != nil {
+			return err
+		}
 		id, err = s.current().SetLabel(entryID, text)
 		return err
 	})

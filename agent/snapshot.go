@@ -7,6 +7,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
@@ -25,6 +26,7 @@ type Snapshot struct {
 	Queues     Queues            `json:"queues"`
 	Foreign    *ForeignBranch    `json:"foreignBranch,omitempty" jsonschema:"The branch on which another program continued, if the user has not decided about it."`
 	Approvals  []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
+	Questions  []event.Question  `json:"questions" jsonschema:"Questions of extensions of the engine that wait for an answer; see xcsh.answer."`
 	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
 	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context    ContextUsage      `json:"contextUsage"`
@@ -91,7 +93,7 @@ func (s *Session) snapshotOf(ctx context.Context, log *session.Log, last int) (S
 	if err != nil {
 		return Snapshot{}, err
 	}
-	snap := Snapshot{State: state, Approvals: s.gate.Pending(), Background: s.background.Running()}
+	snap := Snapshot{State: state, Approvals: s.gate.Pending(), Questions: s.Questions(), Background: s.background.Running()}
 	if last > 0 {
 		err = s.addNewest(ctx, &snap, log, last)
 	} else {

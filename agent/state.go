@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -33,6 +34,7 @@ type State struct {
 	TerminalID    string            `json:"terminalId,omitempty"`
 	Origin        string            `json:"origin" jsonschema:"The program whose rules the file follows: xcsh, pi or omp."`
 	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"The reason why the session cannot be saved."`
+	Engine        engine.Status     `json:"engine" jsonschema:"The program that answers in the folder."`
 	Pending       []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest."`
 }
 

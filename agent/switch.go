@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -57,7 +58,10 @@ func (s *Session) New(ctx context.Context, o session.NewOptions) (Outcome, error
 	return s.change(ctx, change{
 		reason: ReasonNew, after: hook.Switch,
 		before: hook.Event{Name: hook.BeforeSwitch, Reason: "new"},
-		open:   func() (*session.Log, error) { return s.m.create(s.cwd, o) },
+		open: func() (*session.Log, error) {
+			o.For = s.program()
+			return s.m.create(s.cwd, o)
+		},
 	})
 }
 
@@ -266,7 +270,8 @@ func (s *Session) leaveBreadcrumb(path string) {
 }
 
 // Continue makes the session that this terminal last used the live one, else the
-// newest of the folder, else a new one.
+// newest of the folder, else a new one. If another program answers in the folder and keeps its own sessions, it is the newest of
+// those.
 func (s *Session) Continue(ctx context.Context) (Outcome, error) { return s.continueWith(ctx, nil) }
 
 // ContinueEarly is [Session.Continue] as [Session.SwitchEarly] is [Session.Switch].
@@ -276,14 +281,14 @@ func (s *Session) ContinueEarly(ctx context.Context, late Late) (Outcome, error)
 
 func (s *Session) continueWith(ctx context.Context, late *Late) (Outcome, error) {
 	f := s.m.cfg.Finder
-	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory {
+	if path, ok := f.Breadcrumb(s.cwd, s.m.cfg.TerminalID); ok && !s.m.cfg.InMemory && s.Engine().Name == engine.Own {
 		out, err := s.switchTo(ctx, path, late)
 		// A breadcrumb is a hint; its target may be damaged or missing.
 		if !fault.Is(err, fault.Damaged) && !fault.Is(err, fault.NotFound) {
 			return out, err
 		}
 	}
-	path, ok, err := f.MostRecent(ctx, s.cwd)
+	path, ok, err := f.MostRecent(ctx, s.cwd, s.program())
 	if err != nil {
 		return Outcome{}, err
 	}

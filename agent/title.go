@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -12,13 +13,22 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 	return s.exclusive(ctx, func() error {
 		log := s.current()
 		report := s.watchTitle(log)
-		_, err := log.SetTitle(session.Title{Text: title, Source: "user"})
+		err := s.retitle(ctx, log, title)
 		report()
 		if err == nil {
 			s.m.publish(SessionsChanged{Cwd: s.cwd})
 		}
 		return err
 	})
+}
+
+// retitle changes the title of the live session, in the program that has the file or else in the file.
+func (s *Session) retitle(ctx context.Context, log *session.Log, title string) error {
+	if _, done, err := s.annotate(ctx, engine.Annotation{Title: title}, "renaming it"); done || err != nil {
+		return err
+	}
+	_, err := log.SetTitle(session.Title{Text: title, Source: "user"})
+	return err
 }
 
 // watchTitle returns a function that publishes the title of the session that log is, if it

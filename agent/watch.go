@@ -152,6 +152,12 @@ func (s *Session) refresh() {
 	defer func() { <-s.ops }()
 	log := s.current()
 	defer s.watchTitle(log)()
+	if seat := s.serving(); seat != nil {
+		if seat.Caught() {
+			s.changed(ReasonTree, log.Path())
+		}
+		return
+	}
 	changed, err := log.Refresh()
 	if err != nil {
 		s.m.log.Warn("the live session cannot be reread", zap.String("path", log.Path()), zap.Error(err))

@@ -34,6 +34,12 @@ type Request struct {
 	// Blocked lists the accesses that the sandbox denied to such a command, for the user.
 	Blocked []string `json:"blocked,omitempty"`
 
+	// Hosted is the name of the engine that makes the call, "" for calls of our own loop. Such an engine
+	// runs the tool itself, outside of our sandbox. Effect then says what the call does. The paths of the
+	// preview are absolute; without any, the files are unknown.
+	Hosted string `json:"hosted,omitempty"`
+	Effect Effect `json:"-"`
+
 	// EndsPlan reports that the call ends plan mode. The user is always asked: no mode and no rule
 	// allows it.
 	EndsPlan bool `json:"-"`

@@ -31,6 +31,8 @@ func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
 	level = p.level(r)
 	switch {
+	case r.Hosted != "":
+		return p.hosted(r)
 	case r.EndsPlan:
 		return level, false, nil
 	case p.mode == ReadOnly:
@@ -51,7 +53,7 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 // toolRule reports whether a rule allows a tool that is not one of ours.
 func (p policy) toolRule(r Request) bool {
 	return slices.ContainsFunc(p.rules, func(rule Rule) bool {
-		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest
+		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest && rule.Engine == ""
 	})
 }
 
@@ -99,7 +101,7 @@ func (p policy) prompt(r Request) Prompt {
 	files := r.Preview.Paths
 	var mentioned []string // protected files that a command may change
 	l, ok := bashLine(r.Args)
-	if ok = ok && r.Tool == bashTool; ok {
+	if ok = ok && r.Tool == bashTool && r.Effect == Runs; ok {
 		s, _ := p.scene(l)
 		files = p.written(l, s)
 		mentioned = p.mentioned(l, s)
@@ -107,6 +109,8 @@ func (p policy) prompt(r Request) Prompt {
 	q := Prompt{Request: r, Outside: p.outside(files), Protected: unique(slices.Concat(p.touched(files), mentioned))}
 	switch {
 	case len(q.Protected) > 0 || len(q.Outside) > 0:
+	case r.Hosted != "":
+		q.Rules = p.hostedRules(r, l, ok)
 	case isEdit(r.Tool):
 		if p.free(files) {
 			q.Rules = []Rule{{Edit: true}}
@@ -114,9 +118,7 @@ func (p policy) prompt(r Request) Prompt {
 	case r.Tool != bashTool:
 		q.Rules = []Rule{{Tool: r.Tool, Digest: r.Digest}}
 	case ok && r.Unsandboxed:
-		if printable(l.text) && len(l.text) <= maxLine {
-			q.Rules = []Rule{{Line: l.text, Outside: true, Background: l.background}}
-		}
+		q.Rules = unsandboxedRule(l)
 	case ok:
 		q.Rules = p.suggest(l)
 	}
@@ -124,6 +126,15 @@ func (p policy) prompt(r Request) Prompt {
 		q.Rules[i].Text = rule.String()
 	}
 	return q
+}
+
+// unsandboxedRule returns the rule that allows exactly this line outside of the sandbox. A command that the user
+// cannot see whole gets none.
+func unsandboxedRule(l line) []Rule {
+	if !printable(l.text) || len(l.text) > maxLine {
+		return nil
+	}
+	return []Rule{{Line: l.text, Outside: true, Background: l.background}}
 }
 
 // bashLine reads the command of a call. Arguments that are not in the tool's own form

@@ -40,6 +40,9 @@ type Rule struct {
 	// Digest belongs to Tool: the digest of the user's executable that it runs.
 	Digest string `json:"digest,omitempty"`
 
+	// Engine belongs to Tool: the name of the hosted engine whose tool it is, "" for a tool of our own loop.
+	Engine string `json:"engine,omitempty"`
+
 	// Text describes the rule for users. It is not stored.
 	Text string `json:"text,omitempty" jsonschema:"The calls that the rule allows, described for users."`
 }
@@ -59,6 +62,8 @@ func (r Rule) String() string {
 		return r.Line + " (exactly)"
 	case r.Digest != "":
 		return "every call of " + r.Tool + ", until its executable changes"
+	case r.Engine != "":
+		return "every call of " + r.Tool + " by " + r.Engine + ", outside the sandbox"
 	case r.Tool != "":
 		return "every call of " + r.Tool
 	case len(r.Command) > 0:
@@ -131,7 +136,7 @@ func named(words []string) *entry {
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Outside == o.Outside && r.Background == o.Background &&
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Engine == o.Engine && r.Outside == o.Outside && r.Background == o.Background &&
 		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
 }
 
@@ -144,7 +149,8 @@ func (r Rule) valid() bool {
 			parts++
 		}
 	}
-	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "")
+	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "") &&
+		(r.Engine == "" || r.Tool != "" && r.Digest == "")
 }
 
 // allows reports whether the rule covers one program of a command line.

@@ -15,6 +15,12 @@ func (p Prompt) Allows() string {
 // Warnings describes the unusual aspects of a request for users, one per line.
 func (p Prompt) Warnings() (lines []string) {
 	switch {
+	case p.Hosted != "" && p.Effect == Runs:
+		lines = append(lines, p.Hosted+" runs this itself, outside the sandbox.")
+	case p.Hosted != "" && p.Effect == Changes && len(p.Preview.Paths) == 0:
+		lines = append(lines, "The files that "+p.Hosted+" will change are not known.")
+	case p.Hosted != "" && p.Effect == Reads:
+		lines = append(lines, "Reads a file that may hold secrets.")
 	case p.Unsandboxed:
 		text := "Runs outside the sandbox."
 		if len(p.Blocked) > 0 {
@@ -28,7 +34,7 @@ func (p Prompt) Warnings() (lines []string) {
 	switch {
 	case p.Changed:
 		protects = "Changed a protected file: "
-	case !isEdit(p.Tool):
+	case !isEdit(p.Tool) && p.Effect != Changes:
 		protects = "Names a protected file: "
 	}
 	for _, path := range p.Protected {

@@ -62,9 +62,10 @@ type (
 
 	// ToolStart begins a tool call.
 	ToolStart struct {
-		ToolCallID string          `json:"toolCallId,omitempty"`
-		ToolName   string          `json:"toolName,omitempty"`
-		Args       json.RawMessage `json:"args,omitempty"`
+		ToolCallID       string          `json:"toolCallId,omitempty"`
+		ToolName         string          `json:"toolName,omitempty"`
+		Args             json.RawMessage `json:"args,omitempty"`
+		ParentToolCallID string          `json:"parentToolCallId,omitempty"` // of the call that made this one; such a call has no message
 	}
 
 	// ToolUpdate is the result of a tool call so far. It replaces the previous one.
@@ -72,6 +73,8 @@ type (
 		ToolCallID    string          `json:"toolCallId,omitempty"`
 		ToolName      string          `json:"toolName,omitempty"`
 		PartialResult json.RawMessage `json:"partialResult,omitempty"`
+
+		ParentToolCallID string `json:"parentToolCallId,omitempty"` // see [ToolStart]
 	}
 
 	// ToolEnd ends a tool call.
@@ -80,6 +83,8 @@ type (
 		ToolName   string          `json:"toolName,omitempty"`
 		Result     json.RawMessage `json:"result,omitempty"`
 		IsError    bool            `json:"isError,omitempty"`
+
+		ParentToolCallID string `json:"parentToolCallId,omitempty"` // see [ToolStart]
 	}
 
 	// RetryStart reports that a request failed and will be repeated after a delay.

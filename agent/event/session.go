@@ -7,6 +7,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
+// The levels of a [Notice].
+const (
+	Warning = "warning"
+	Failure = "error"
+)
+
 // The events of a session beside its runs.
 type (
 	// ModelChanged reports the model that answers from now on.
@@ -91,7 +97,8 @@ type (
 
 	// Notice is a message for the user. It ends nothing.
 	Notice struct {
-		Text string `json:"text,omitempty"`
+		Text  string `json:"text,omitempty"`
+		Level string `json:"level,omitempty"` // Warning or Failure if the user has to see it wherever they look
 	}
 
 	// Error reports the failure of an operation whose caller does not wait for a response.

@@ -74,6 +74,23 @@ func (q *Queue) Publish(emit func(event.Event)) {
 	emit(event.QueueChanged{Steering: steering, FollowUp: followUp})
 }
 
+// Show replaces the queued messages by those that another program holds, which sends them itself. A later Stop returns them.
+func (q *Queue) Show(steering, followUp []string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.running {
+		q.waiting = [2][]provider.Message{Steering: messagesOf(steering), FollowUp: messagesOf(followUp)}
+	}
+}
+
+func messagesOf(texts []string) []provider.Message {
+	messages := make([]provider.Message, len(texts))
+	for i, text := range texts {
+		messages[i] = provider.Message{Role: provider.RoleUser, Content: []provider.Block{provider.Text(text)}}
+	}
+	return messages
+}
+
 func texts(messages []provider.Message) []string {
 	out := make([]string, len(messages))
 	for i, m := range messages {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,14 @@ const diffContext = 4
 // patch is a unified diff of a file's contents.
 func patch(path, before, after string) string {
 	return hunks(path, before, after).String()
+}
+
+// Diff returns a unified diff of a file's contents for the user, "" if they are equal.
+func Diff(path string, before, after []byte) string {
+	if bytes.Equal(before, after) {
+		return ""
+	}
+	return patch(path, string(before), string(after))
 }
 
 func hunks(path, before, after string) udiff.UnifiedDiff {
