@@ -115,7 +115,7 @@ func TestEveryCommandThatNeedsAnIdleSession(t *testing.T) {
 			refused++
 		}
 	}
-	require.Equal(t, 4, refused)
+	require.Equal(t, 5, refused)
 	do(t, w, "xcsh.rename", args{"title": "while a turn runs"})
 }
 

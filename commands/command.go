@@ -44,6 +44,7 @@ const (
 	InputText    Input = "text"    // free text
 	InputEntry   Input = "entry"   // one node of xcsh.tree
 	InputModel   Input = "model"   // one of xcsh.models
+	InputEngine  Input = "engine"  // one of xcsh.engines that can be used
 )
 
 // Spec describes a command to users and programs. Args and Result are filled by [New].

@@ -23,6 +23,9 @@ func runCompact(ctx context.Context, env *Env, a CompactArgs) (agent.Compaction,
 	if err != nil {
 		return agent.Compaction{}, err
 	}
+	if err := compacting.of(live.Engine()); err != nil {
+		return agent.Compaction{}, err
+	}
 	progress := env.UI.Progress(ctx, "Compacting the conversation")
 	defer progress.End("")
 	return live.Compact(ctx, a.Instructions)

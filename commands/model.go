@@ -12,7 +12,7 @@ import (
 
 var models = New(Spec{
 	Name: "xcsh.models", Title: "List Models", Flags: ReadOnly, Early: true,
-	Doc: "List the models, those that are ready to use first.",
+	Doc: "List the models of the folder's engine, those that are ready to use first.",
 }, runModels)
 
 var setModel = New(Spec{
@@ -63,10 +63,13 @@ type ChoiceResult struct {
 	ThinkingLevel provider.Level `json:"thinkingLevel"`
 }
 
-func runModels(ctx context.Context, env *Env, _ Folder) (ModelsResult, error) {
+func runModels(ctx context.Context, env *Env, a Folder) (ModelsResult, error) {
 	result := ModelsResult{Models: []ModelItem{}}
-	list := env.Sessions.Models(ctx)
-	if err := ctx.Err(); err != nil {
+	list, err := env.models(ctx, a)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
 		return ModelsResult{}, err
 	}
 	for _, m := range list {
@@ -78,13 +81,31 @@ func runModels(ctx context.Context, env *Env, _ Folder) (ModelsResult, error) {
 	return result, nil
 }
 
+// models returns the models of the engine of the folder's live session; without one, and where no other program may be started,
+// those of this program.
+func (env *Env) models(ctx context.Context, f Folder) ([]provider.Info, error) {
+	if folders := env.foldersOf(f); len(folders) == 1 && !env.restricted() {
+		if live := env.Sessions.Live(folders[0]); live != nil {
+			return live.Models(ctx)
+		}
+	}
+	return env.Sessions.Models(ctx), nil
+}
+
 func runSetModel(ctx context.Context, env *Env, a SetModelArgs) (ChoiceResult, error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return ChoiceResult{}, err
 	}
+	if err := choosing.of(live.Engine()); err != nil {
+		return ChoiceResult{}, err
+	}
 	if a.Model == "" {
-		if a.Model, err = env.ask().model(ctx, env.Sessions.Models(ctx)); err != nil {
+		list, err := live.Models(ctx)
+		if err != nil {
+			return ChoiceResult{}, err
+		}
+		if a.Model, err = env.ask().model(ctx, list); err != nil {
 			return ChoiceResult{}, err
 		}
 	}
@@ -99,6 +120,9 @@ func runSetModel(ctx context.Context, env *Env, a SetModelArgs) (ChoiceResult, e
 func runSetThinking(ctx context.Context, env *Env, a SetThinkingArgs) (ChoiceResult, error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
+		return ChoiceResult{}, err
+	}
+	if err := choosing.of(live.Engine()); err != nil {
 		return ChoiceResult{}, err
 	}
 	switch level := provider.Level(a.Level); {

@@ -9,7 +9,7 @@ import (
 
 var newSession = New(Spec{
 	Name: "xcsh.new", Title: "New Session", Flags: Palette | NeedsTrust, Arg: "title", Early: true,
-	Doc: "Close the folder's session and start a new one. A running turn is stopped. The file is created with the model's first answer.",
+	Doc: "Close the folder's session and start a new one. A running turn is stopped. The file is created with the model's first answer, or by the engine.",
 }, runNew)
 
 // NewArgs are the arguments of xcsh.new.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -82,6 +83,13 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, err
 	}
+	if err := a.accepted(live.Engine(), a.StreamingBehavior); err != nil {
+		return PromptResult{}, err
+	}
+	offer, err := env.firstUse(ctx, live)
+	if err != nil {
+		return PromptResult{}, err
+	}
 	if a.empty() && len(a.Attachments) == 0 && attachedOf(ctx) == "" {
 		if a.Text, err = env.ask().prompt(ctx, live, a.StreamingBehavior); err != nil {
 			return PromptResult{}, err
@@ -105,8 +113,13 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 		}
 	})()
 	turn, err := live.Prompt(ctx, in)
+	if needsFork(err) { // nothing was sent
+		if _, err = env.setEngine(ctx, live, SetEngineArgs{Engine: live.Engine().Name}); err == nil {
+			turn, err = live.Prompt(ctx, in)
+		}
+	}
 	if err != nil {
-		return PromptResult{}, err
+		return PromptResult{}, withActions(err, live.Engine(), offer)
 	}
 	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
 }
@@ -124,6 +137,9 @@ func reportRetry(progress Progress, e event.Event) {
 func runQueue(ctx context.Context, env *Env, a MessageArgs, when string) (QueuedResult, error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
+		return QueuedResult{}, err
+	}
+	if err := a.accepted(live.Engine(), when); err != nil {
 		return QueuedResult{}, err
 	}
 	if a.empty() {
@@ -219,6 +235,19 @@ func LiveSession(ctx context.Context, env *Env, args json.RawMessage) (*agent.Se
 		return nil, err
 	}
 	return env.live(ctx, f)
+}
+
+// accepted returns a Denied error if the engine is known not to take such a message.
+func (a MessageArgs) accepted(current engine.Status, when string) error {
+	if len(a.Images) > 0 {
+		if err := images.of(current); err != nil {
+			return err
+		}
+	}
+	if when == "steer" {
+		return steering.of(current)
+	}
+	return nil
 }
 
 // empty reports whether there is no text and no image.

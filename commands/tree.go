@@ -144,6 +144,9 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	if err != nil {
 		return BranchResult{}, err
 	}
+	if err := branching.of(live.Engine()); err != nil {
+		return BranchResult{}, err
+	}
 	if !a.EntryID.Set || !a.EntryID.Null && a.EntryID.ID == "" {
 		e, err := env.ask().entry(ctx, live, "Select a prompt to go back to")
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -56,6 +57,9 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[provider.Cost]():     "ModelCost",
 	reflect.TypeFor[provider.Usage]():    "TurnUsage",
 	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
+	reflect.TypeFor[engine.Status]():     "EngineStatus",
+	reflect.TypeFor[engine.Can]():        "EngineCan",
+	reflect.TypeFor[engine.Command]():    "EngineCommand",
 	reflect.TypeFor[background.Info]():   "BackgroundCommand",
 	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
 	reflect.TypeFor[tool.Preview]():      "ToolPreview",
@@ -86,7 +90,7 @@ var wireEnums = []struct {
 		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.TooLarge, fault.Internal,
 	})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
-		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel,
+		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel, commands.InputEngine,
 	})},
 }
 
@@ -231,8 +235,12 @@ func (w *wire) member(of reflect.Type, name string, s *jsonschema.Schema, option
 	return typeScriptNotation.typeOf(s)
 }
 
-// owner returns the name of a type in wireMembers. All events share one name.
+// owner returns the name of a type in wireMembers. All events share one name, but for those whose message is a sentence.
 func (w *wire) owner(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[event.EngineChanged](), reflect.TypeFor[event.QuestionAsked]():
+		return t.Name()
+	}
 	if t.Implements(reflect.TypeFor[event.Event]()) {
 		return "Event"
 	}
