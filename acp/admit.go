@@ -118,7 +118,7 @@ func (a *admission) drop(match func(envelope) bool) (dropped []envelope) {
 func (s *server) cancelHeld(match func(envelope) bool) {
 	for _, m := range s.admission.drop(match) {
 		if m.Method == methodPrompt {
-			s.conn.respond(m.ID, promptResult{stopCancelled}, nil)
+			s.conn.respond(m.ID, promptResult{StopReason: stopCancelled}, nil)
 			continue
 		}
 		s.conn.respond(m.ID, nil, fault.New(fault.Cancelled, "%s was cancelled.", fault.OneLine(m.Method)))

@@ -31,6 +31,7 @@ type call struct {
 
 	before <-chan struct{} // closed when the request may begin; nil if it may begin at once
 	leave  func()          // lets the session's next request begin; safe to call more than once
+	after  func()          // runs after the response, unless it is nil; set by the handler
 }
 
 func newCalls() *calls { return &calls{byID: map[string]*call{}, lanes: map[string]chan struct{}{}} }

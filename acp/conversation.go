@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -30,10 +31,13 @@ type conversation struct {
 	unsubscribe func()
 	usable      atomic.Bool // updates may be sent to the client
 
-	sending sync.Mutex      // held while settings are read and sent, so that an older state is not sent after a newer one
-	options string          // guarded by sending: the options last sent
-	modeID  string          // guarded by sending
-	models  []provider.Info // guarded by sending: the models available when the session was opened, because detecting them is slow
+	sending sync.Mutex       // held while settings are read and sent, so that an older state is not sent after a newer one
+	options string           // guarded by sending: the options last sent
+	modeID  string           // guarded by sending
+	offered []engine.Command // guarded by sending: the commands of the engine, as far as they are known
+	models  []provider.Info  // guarded by sending: the models available when the session was opened, because detecting them is slow
+
+	questions openQuestions // of the engine's extensions
 
 	naming sync.Mutex
 	title  string // guarded by naming: the title last sent
@@ -65,6 +69,11 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	}
 	if err := enter(ctx, c.live); err != nil {
 		return nil, err
+	}
+	if name := s.opts.Engine; name != "" {
+		if _, err := c.live.SetEngine(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	state, err := c.live.State()
 	if err != nil {
@@ -170,9 +179,15 @@ func (c *conversation) event(e agent.Event) {
 	if !ok || run.SessionID != c.id {
 		return
 	}
-	switch run.Event.(type) {
+	switch e := run.Event.(type) {
 	case event.ModelChanged, event.ThinkingLevelChanged:
 		c.s.background.Go(func() { c.sendSettings(c.s.ctx) })
+	case event.EngineChanged:
+		c.engineChanged(e)
+	case event.QuestionAsked:
+		c.question(e.Question)
+	case event.QuestionGone:
+		c.questions.end(e.ID)
 	default:
 		c.shown.event(run.Event)
 	}

@@ -73,7 +73,7 @@ func sameText(client, disk string) bool {
 // read requests a file from the client.
 func (f clientFiles) read(ctx context.Context, path string) (string, error) {
 	var r readFileResult
-	err := f.c.s.conn.call(ctx, methodReadFile, readFileParams{f.c.id, path}, &r)
+	err := f.c.s.conn.call(ctx, methodReadFile, readFileParams{SessionID: f.c.id, Path: path}, &r)
 	return r.Content, err
 }
 
@@ -99,7 +99,7 @@ func (f clientFiles) write(ctx context.Context, label, path string, was tool.Fil
 		return tool.Saved{}, err
 	}
 	var none struct{}
-	err := f.c.s.conn.call(ctx, methodWriteFile, writeFileParams{f.c.id, path, string(content)}, &none)
+	err := f.c.s.conn.call(ctx, methodWriteFile, writeFileParams{SessionID: f.c.id, Path: path, Content: string(content)}, &none)
 	switch {
 	case err == nil:
 		return tool.Saved{}, nil

@@ -56,7 +56,7 @@ func (s *server) handle(line []byte) {
 		s.conn.respond(id, nil, wrong)
 		s.admission.wait(s.ctx.Done()) // stop reading from a client that sends invalid messages and does not read
 	case m.Method == "":
-		if !s.conn.answered(m) {
+		if !s.conn.Answered(m) {
 			s.log.Debug("response to an unknown request", zap.ByteString("id", m.ID))
 		}
 	case m.ID == nil:
@@ -130,6 +130,9 @@ func (s *server) answer(ctx context.Context, c *call, h handler, params json.Raw
 	}
 	s.calls.free(c)
 	s.conn.respond(c.id, result, err, then...)
+	if err == nil && c.after != nil {
+		c.after()
+	}
 }
 
 // guarded recovers from a panic in a handler, so that only the request fails and not the process with
@@ -143,7 +146,7 @@ func (s *server) guarded(ctx context.Context, c *call, h handler, params json.Ra
 	}()
 	if err := c.turn(ctx); err != nil {
 		if c.method == methodPrompt {
-			return promptResult{stopCancelled}, nil, nil
+			return promptResult{StopReason: stopCancelled}, nil, nil
 		}
 		return nil, nil, fmt.Errorf("%s: %w", c.method, err)
 	}

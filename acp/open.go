@@ -11,13 +11,14 @@ import (
 )
 
 // newSession answers session/new. The session's file is created with the model's first answer.
-func (s *server) newSession(ctx context.Context, _ *call, p openParams) (any, []any, error) {
+func (s *server) newSession(ctx context.Context, call *call, p openParams) (any, []any, error) {
 	c, err := s.open(ctx, p, func(context.Context, *agent.Session) error { return nil })
 	if err != nil {
 		return nil, nil, err
 	}
 	result, then, err := c.opened(ctx)
 	result.SessionID = c.id
+	call.after = c.startEngine
 	return result, then, err
 }
 
@@ -157,7 +158,7 @@ func (c *conversation) opened(ctx context.Context) (openResult, []any, error) {
 		return openResult{}, nil, err
 	}
 	c.recordSentLocked(set)
-	then := []any{updateOf(c.id, commandsUpdate{updateCommands, slashList()})}
+	then := []any{updateOf(c.id, commandsUpdate{updateCommands, withEngine(slashList(), c.offered)})}
 	if name, news := c.named(); news {
 		then = append(then, updateOf(c.id, name))
 	}

@@ -70,11 +70,11 @@ const maxRules = 400
 
 // permissionOptions returns the choices of a permission prompt.
 func permissionOptions(a agent.Approval) []permissionOption {
-	options := []permissionOption{{string(approval.Once), "Allow", "allow_once"}}
+	options := []permissionOption{{ID: string(approval.Once), Name: "Allow", Kind: "allow_once"}}
 	if allows := a.Allows(); allows != "" && rawjson.UTF16Len(allows) <= maxRules && !strings.ContainsAny(allows, "\r\n") {
 		options = append(options,
-			permissionOption{string(approval.Session), "Allow for this session: " + visible.Line(allows), "allow_always"},
-			permissionOption{string(approval.Workspace), "Always allow in this folder: " + visible.Line(allows), "allow_always"})
+			permissionOption{ID: string(approval.Session), Name: "Allow for this session: " + visible.Line(allows), Kind: "allow_always"},
+			permissionOption{ID: string(approval.Workspace), Name: "Always allow in this folder: " + visible.Line(allows), Kind: "allow_always"})
 	}
-	return append(options, permissionOption{string(approval.Deny), "Deny", "reject_once"})
+	return append(options, permissionOption{ID: string(approval.Deny), Name: "Deny", Kind: "reject_once"})
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -41,13 +42,13 @@ func (s *server) prompt(ctx context.Context, call *call, p promptParams) (any, [
 		return cancelledOr(ctx, err)
 	}
 	c.sendName()
-	return promptResult{stop}, nil, nil
+	return promptResult{StopReason: stop}, nil, nil
 }
 
 // cancelledOr returns the result of a failed prompt. A cancellation is not a failure.
 func cancelledOr(ctx context.Context, err error) (any, []any, error) {
 	if errors.Is(context.Cause(ctx), errTakenBack) && (fault.Is(err, fault.Cancelled) || errors.Is(err, context.Canceled)) {
-		return promptResult{stopCancelled}, nil, nil
+		return promptResult{StopReason: stopCancelled}, nil, nil
 	}
 	return nil, nil, err
 }
@@ -119,7 +120,7 @@ func (c *conversation) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if state.Model == nil {
+	if state.Model == nil && state.Engine.Name == engine.Own {
 		return fault.New(fault.Provider, "No model is chosen. Choose one in the options of the session, or start xcsh-ls acp with --model; "+
 			"offline/demo needs no key, but is a script, not a model.")
 	}

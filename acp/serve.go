@@ -24,6 +24,7 @@ type Options struct {
 	Version  string          // of the program, shown to the client
 	Commands *commands.Table // the commands of prompts that begin with a slash
 	Backend  Backend
+	Engine   string      // what answers in the conversations; "" for the user's choice
 	Log      *zap.Logger // nil logs nothing
 
 	MaxInFlight int           // requests handled at once; further ones fail with busy. 0 means 256
@@ -181,7 +182,7 @@ func (s *server) caughtUp(ctx context.Context) {
 // stop cancels the running requests, closes the sessions and lets the client read the rest.
 func (s *server) stop() {
 	s.cancel(errStopping)
-	close(s.conn.gone)
+	s.conn.Close()
 	waitFor(s.opts.Grace, s.calls.drained())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), s.opts.Grace)
 	defer cancel()

@@ -26,10 +26,10 @@ const noModel = "none"
 // modes returns the approval modes as session modes.
 func modes() []mode {
 	return []mode{
-		{string(approval.ReadOnly), "Read-only", "No edits, no commands."},
-		{string(approval.Ask), "Ask first", "Ask before every edit and command."},
-		{string(approval.AutoEdit), "Auto-edit", "Edit files in the folder without asking; ask before commands."},
-		{string(approval.Yolo), "Full access", "Edit files and run commands without asking."},
+		{ID: string(approval.ReadOnly), Name: "Read-only", Description: "No edits, no commands."},
+		{ID: string(approval.Ask), Name: "Ask first", Description: "Ask before every edit and command."},
+		{ID: string(approval.AutoEdit), Name: "Auto-edit", Description: "Edit files in the folder without asking; ask before commands."},
+		{ID: string(approval.Yolo), Name: "Full access", Description: "Edit files and run commands without asking."},
 	}
 }
 
@@ -49,7 +49,7 @@ func (c *conversation) settingsLocked(ctx context.Context) (settings, error) {
 	set := settings{mode: string(c.live.ApprovalMode())}
 	set.options = []configOption{modeOption(set.mode)}
 	if c.models == nil || state.Model != nil && indexOf(c.models, *state.Model) < 0 {
-		c.models = c.env.Sessions.Models(ctx)
+		c.models = c.knownModels(ctx)
 	}
 	set.options = append(set.options, modelOption(c.models, state))
 	if option, ok := thinkingOption(c.models, state); ok {
@@ -64,7 +64,7 @@ func modeOption(current string) configOption {
 		Description: "What the agent may do without asking.", Current: current,
 	}
 	for _, m := range modes() {
-		o.Options = append(o.Options, configChoice{m.ID, m.Name, m.Description})
+		o.Options = append(o.Options, configChoice{Value: m.ID, Name: m.Name, Description: m.Description})
 	}
 	return o
 }
@@ -89,7 +89,7 @@ func modelOption(known []provider.Info, state agent.State) configOption {
 		if name == "" {
 			name = m.ID
 		}
-		o.Options = append(o.Options, configChoice{ref, name, m.Provider})
+		o.Options = append(o.Options, configChoice{Value: ref, Name: name, Description: m.Provider})
 	}
 	if !listed {
 		name := o.Current

@@ -42,7 +42,7 @@ func slashList() []availableCommand {
 	for i, s := range all {
 		list[i] = availableCommand{Name: s.name, Description: s.doc}
 		if s.hint != "" {
-			list[i].Input = &commandInput{s.hint}
+			list[i].Input = &commandInput{Hint: s.hint}
 		}
 	}
 	return list

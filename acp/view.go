@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"strconv"
 	"strings"
@@ -190,7 +191,7 @@ func (v *view) otherEventLocked(e event.Event) {
 			v.noticeLocked("info", e.Text, updateAgentChunk)
 		}
 	case event.Notice:
-		v.noticeLocked("info", e.Text, updateAgentChunk)
+		v.noticeLocked(cmp.Or(e.Level, "info"), e.Text, updateAgentChunk)
 	case event.CompactionStart:
 		v.compacts++
 		v.compactionLocked(compactionUpdate{Status: "in_progress"})

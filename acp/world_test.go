@@ -18,6 +18,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/acp"
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -75,6 +76,8 @@ type world struct {
 	hooks  []hook.Hook
 	large  int64 // see agent.Storage
 	store  *session.Store
+
+	programs engine.Catalog // nil: there are none
 }
 
 func newWorld(t *testing.T) *world {
@@ -106,6 +109,9 @@ func (w *world) talk(t *testing.T, more ...string) {
 func (w *world) backend() acp.Backend {
 	now := func() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC) }
 	roots := []library.Root{library.OwnRoot(library.AgentPlaces(agentDir))}
+	if w.programs != nil {
+		roots = append(roots, library.Root{Places: library.AgentPlaces("/home/u/.pi/agent"), Dialect: session.Pi})
+	}
 	finder := library.Finder{Fs: w.fs, Roots: roots, Home: "/home/u", Temp: "/tmp", Now: now}
 	w.store = session.NewStore(session.StoreConfig{
 		Fs: w.fs, Now: now, DirFor: finder.DirFor, RootFor: finder.FileRoot,
@@ -119,6 +125,7 @@ func (w *world) backend() acp.Backend {
 				Requests:    agent.Requests{Models: w.models, Defaults: agent.Defaults{Model: w.model}, Retry: loop.Retry{Attempts: 2, Base: time.Millisecond}},
 				Toolbox:     agent.Toolbox{Tools: tool.All(options), Workspace: c.Files},
 				Permissions: agent.Permissions{Ask: c.Approve},
+				Engines:     agent.Engines{Programs: w.programs},
 				Hooks:       w.hooks,
 			})
 		},

@@ -37,7 +37,7 @@ func TestRepositorySettingsOfTheEditor(t *testing.T) {
 	for _, name := range manifest.Capabilities.Untrusted.Restricted {
 		restricted[name] = true
 	}
-	decides := regexp.MustCompile(`(?i)path|program|dir$|roots|approval|sandbox|logLevel|redact`)
+	decides := regexp.MustCompile(`(?i)path|program|dir$|roots|approval|sandbox|logLevel|redact|engine`)
 	found := 0
 	for name, setting := range manifest.Contributes.Configuration.Properties {
 		if !decides.MatchString(name) {
@@ -51,7 +51,7 @@ func TestRepositorySettingsOfTheEditor(t *testing.T) {
 			t.Errorf("%s counts in a folder that is not trusted", name)
 		}
 	}
-	if found < 8 {
+	if found < 11 {
 		t.Errorf("only %d settings that decide what runs were found", found)
 	}
 }

@@ -40,6 +40,10 @@ type ApproveParams struct {
 	Unsandboxed bool     `json:"unsandboxed,omitzero"`
 	Blocked     []string `json:"blocked,omitempty"`
 
+	// Hosted is the name of the engine that makes the call, and runs it outside of any sandbox. It is absent for calls
+	// of the server's own loop.
+	Hosted string `json:"hosted,omitempty"`
+
 	// Changed asks whether to keep the command's changes of protected files. Denying undoes them.
 	Changed bool `json:"changed,omitzero"`
 
@@ -72,7 +76,7 @@ func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approva
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
 		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths,
 		Outside: r.Outside, Rules: r.Rules, Protected: r.Protected, Unsandboxed: r.Unsandboxed, Blocked: r.Blocked,
-		Changed: r.Changed,
+		Changed: r.Changed, Hosted: r.Hosted,
 	})
 	if err != nil {
 		return approval.Deny, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
@@ -24,6 +25,7 @@ const section = "xcshLs"
 // overrides initializationOptions, which an editor sends only once.
 type configuration struct {
 	options json.RawMessage // initializationOptions; set by initialize
+	ignored atomic.Bool     // the user knows that settings of the section are ignored
 
 	mu       sync.Mutex
 	settings Settings      // as last read; guarded by mu
@@ -47,6 +49,14 @@ func (c *configuration) restricted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.settings.Restricted
+}
+
+// runsExtensions reports whether an engine may run code of the workspace: the client has said that the user trusts the
+// workspace, and the user has turned it on.
+func (c *configuration) runsExtensions() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.EngineExtensions && c.settings.Trusted && !c.settings.Restricted
 }
 
 // hooks reports whether the client has an interface of its own for sessions.
@@ -126,7 +136,11 @@ func (s *server) configure(ctx context.Context, pushed json.RawMessage) {
 		}
 	}
 	settings, _ := readSettings(s.config.options, zap.NewNop()) // initialize has reported their problems
-	problems := settings.read(section, pushed, s.log)
+	problems, ignored := settings.readSection(s.config.options, pushed, s.log)
+	if len(ignored) > 0 && s.config.ignored.CompareAndSwap(false, true) {
+		problems = append(problems, fmt.Sprintf("The settings %s are ignored because they may come from the workspace. "+
+			"Set them in the initialization options of your own configuration.", strings.Join(ignored, ", ")))
+	}
 	settings.Folders = s.folders.list()
 	for _, p := range append(problems, s.apply(ctx, settings)...) {
 		s.log.Warn(p)
@@ -190,7 +204,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 }
 
 func takesEffectAtOnce(option string) bool {
-	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted"}, option)
+	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions"}, option)
 }
 
 // changedOptions returns the names of the options that differ.
@@ -212,6 +226,9 @@ func changedOptions(a, b Settings) (names []string) {
 		{"retryLimit", a.RetryLimit, b.RetryLimit},
 		{"rememberModel", a.RememberModel, b.RememberModel},
 		{"cacheRetention", a.CacheRetention, b.CacheRetention},
+		{"engine", a.Engine, b.Engine},
+		{"engineIdle", a.EngineIdle, b.EngineIdle},
+		{"engineExtensions", a.EngineExtensions, b.EngineExtensions},
 		{"lateValues", a.LateValues, b.LateValues},
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},

@@ -2,6 +2,8 @@ package lsp
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,6 +56,13 @@ func (d *Documents) Lookup(path string) (Document, bool) {
 		return next.Document, true
 	}
 	return doc, ok
+}
+
+// paths returns the paths of the open documents, sorted.
+func (d *Documents) paths() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.byPath))
 }
 
 // expect makes text the document's text until the client reports its next change. An edit that the

@@ -22,8 +22,14 @@ func (s *server) forward(e agent.Event) {
 			s.transcripts.mayHaveChanged()
 		case event.ForeignBranch:
 			s.questionBranch(e, ev)
+		case event.QuestionAsked:
+			s.questionAsked(EventParams(e), ev.Question)
+		case event.QuestionGone:
+			s.questions.end(engineQuestion{e.SessionID, ev.ID})
 		case event.LargeSession:
 			s.showMessage(commands.LevelInfo, ev.Text)
+		case event.Notice:
+			s.showNotice(ev)
 		}
 	case agent.SessionChanged:
 		if e.Reason != agent.ReasonTree && e.Reason != agent.ReasonReload {
@@ -63,6 +69,17 @@ func (s *server) forwardRun(e EventParams) {
 		return
 	}
 	s.conn.Notify(n)
+}
+
+// showNotice shows a warning or an error of an extension of the engine, which the user has to see wherever they look. Other notices
+// are only events.
+func (s *server) showNotice(n event.Notice) {
+	switch n.Level {
+	case event.Warning:
+		s.showMessage(commands.LevelWarning, n.Text)
+	case event.Failure:
+		s.showMessage(commands.LevelError, n.Text)
+	}
 }
 
 // notify queues a notification. It replaces a waiting one with the same merge key, unless the key is

@@ -2,10 +2,8 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"sync"
-
-	"go.lsp.dev/jsonrpc2"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
@@ -83,24 +81,10 @@ func (s *server) questionBranch(run agent.RunEvent, e event.ForeignBranch) {
 	}()
 }
 
-// chooseBranch runs the command for an answer. It counts as a request, so that a stopping server waits
-// for it.
+// chooseBranch runs the command for an answer.
 func (s *server) chooseBranch(cwd, branchID string, choice agent.BranchChoice) {
-	c, ok := s.calls.Begin(s.work, jsonrpc2.ID{}, false)
-	if !ok {
-		s.showMessage(commands.LevelError, busyError(s.opts.MaxInFlight).Error())
-		return
-	}
-	defer s.calls.End(c)
-	defer s.progress.endAll(c)
-	args, err := json.Marshal(commands.ChooseBranchArgs{Folder: commands.Folder{Cwd: cwd}, Choice: choice, BranchID: branchID})
-	if err == nil {
-		var env *commands.Env
-		if env, err = s.envForCommand(c.Context()); err == nil {
-			_, err = s.opts.Commands.Execute(c.Context(), env, commands.ChooseBranchName, []json.RawMessage{args})
-		}
-	}
-	if err != nil && c.Context().Err() == nil {
+	err := s.runOwn(commands.ChooseBranchName, commands.ChooseBranchArgs{Folder: commands.Folder{Cwd: cwd}, Choice: choice, BranchID: branchID})
+	if err != nil && !errors.Is(err, context.Canceled) {
 		s.showMessage(commands.LevelError, err.Error())
 	}
 }

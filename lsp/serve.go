@@ -58,6 +58,9 @@ type Client struct {
 	Folders func() []string           // returns the workspace folders as they are now
 	Pace    func(ctx context.Context) // waits until the editor has read most of the messages
 
+	// RunsExtensions reports whether an engine may run code of the workspace now.
+	RunsExtensions func() bool
+
 	Approve   agent.Asker                              // asks the user to approve a tool call
 	Workspace func(disk tool.Workspace) tool.Workspace // returns the files with the unsaved text of open documents
 }

@@ -33,6 +33,7 @@ type server struct {
 	transcripts *shownTranscripts
 	config      configuration
 	branches    branchQuestions
+	questions   engineQuestions
 
 	// work is the parent of every request's context; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct

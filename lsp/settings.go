@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine/find"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
 )
 
@@ -44,6 +47,21 @@ type Settings struct {
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
 	LateValues  bool  // the client takes the rest of a large session's state after the answer; see [commands.Env]
 	Restricted  bool  // the user has not trusted the workspace; see [commands.Env]
+
+	// Engine is the engine that answers in place of the server's own loop; zero means none was chosen. EngineIdle is
+	// how long an idle one keeps running; 0 means the default. EngineExtensions lets it run code of a
+	// trusted workspace. The three are the user's own settings: see MachineScope.
+	Engine           find.Setting
+	EngineIdle       time.Duration
+	EngineExtensions bool
+
+	// MachineScope reports that the client's section holds no values of a workspace for the settings of the
+	// engine. Only initializationOptions can say so.
+	MachineScope bool
+
+	// Trusted reports that the client has said that the user trusts the workspace, with restricted: false. A client
+	// that says nothing about trust has not.
+	Trusted bool
 
 	// AgentDirNamed reports that AgentDir comes from the command line. It is not an option, because
 	// options may come from a workspace.
@@ -97,6 +115,9 @@ const (
 	MaxRetryLimit = time.Hour
 )
 
+// MaxEngineIdle bounds Settings.EngineIdle.
+const MaxEngineIdle = 24 * time.Hour
+
 // MaxCacheBytes bounds CacheSettings.MaxBytes.
 const MaxCacheBytes = math.MaxInt32
 
@@ -106,7 +127,38 @@ const MaxCacheBytes = math.MaxInt32
 func readSettings(raw json.RawMessage, log *zap.Logger) (Settings, []string) {
 	var s Settings
 	problems := s.read("", raw, log)
+	s.MachineScope = valueAt[bool](raw, "machineScope")
 	return s, problems
+}
+
+// engineOptions are the options that choose a program, or let it run code of the workspace.
+var engineOptions = []string{"engine", "engineExtensions", "engineIdle"}
+
+// readSection overrides s with the client's section, which takes precedence over the initializationOptions in options.
+// Unless the client says that it reads the settings of the engine from the user's own settings only, they
+// may come from a file of the workspace, and are ignored; ignored then has their names.
+func (s *Settings) readSection(options, raw json.RawMessage, log *zap.Logger) (problems, ignored []string) {
+	if s.MachineScope {
+		return s.read(section, raw, log), nil
+	}
+	before := *s
+	problems = s.read(section, raw, log)
+	for _, name := range engineOptions {
+		value := valueAt[json.RawMessage](raw, name)
+		if value != nil && string(value) != "null" && !sameJSON(value, valueAt[json.RawMessage](options, name)) {
+			ignored = append(ignored, section+"."+name)
+		}
+	}
+	problems = slices.DeleteFunc(problems, func(text string) bool { return strings.HasPrefix(text, `The option "`+section+`.engine`) })
+	s.Engine, s.EngineIdle, s.EngineExtensions = before.Engine, before.EngineIdle, before.EngineExtensions
+	s.Trusted = before.Trusted && !s.Restricted
+	return problems, ignored
+}
+
+// sameJSON reports whether two values are equal.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // read overrides s with the options of an object. name is the name of the object, "" for
@@ -159,7 +211,14 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		},
 		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),
 		"lateValues":        set(&r, &s.LateValues, "true or false"),
-		"restricted":        r.unlessFalse(&s.Restricted),
+		"restricted": func(name string, raw json.RawMessage) {
+			r.unlessFalse(&s.Restricted)(name, raw)
+			s.Trusted = !s.Restricted
+		},
+		"engine":           r.engine(&s.Engine),
+		"engineIdle":       r.wholeNumber(1, int(MaxEngineIdle/time.Minute), func(n int) { s.EngineIdle = time.Duration(n) * time.Minute }),
+		"engineExtensions": set(&r, &s.EngineExtensions, "true or false"),
+		"machineScope":     func(string, json.RawMessage) {}, // see readSettings
 	})
 	return r.problems
 }
@@ -224,6 +283,32 @@ func (r *settingsReader) wholeNumber(least, most int, set func(int)) func(string
 			return
 		}
 		set(int(n))
+	}
+}
+
+// engine reads the name of an engine, or the description of a program.
+func (r *settingsReader) engine(to *find.Setting) func(string, json.RawMessage) {
+	return func(name string, raw json.RawMessage) {
+		var program struct {
+			Name     string          `json:"name"`
+			Command  []string        `json:"command"`
+			Protocol engine.Protocol `json:"protocol"`
+		}
+		var v find.Setting
+		if json.Unmarshal(raw, &v.Name) != nil {
+			if json.Unmarshal(raw, &program) != nil {
+				r.wrong(name, "a name, or an object with name, command and protocol")
+				return
+			}
+			if v = find.Setting(program); len(v.Command) == 0 {
+				v.Name = "" // an object must have one
+			}
+		}
+		if err := v.Check(); err != nil || v.Name == "" {
+			r.wrong(name, "one of own, "+strings.Join(find.Names(), ", ")+", or an object with name, command and protocol")
+			return
+		}
+		*to = v
 	}
 }
 

@@ -8,9 +8,14 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine/find"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
+
+// badEngine is the message about an engine that does not exist.
+const badEngine = `The option "engine" must be one of own, pi, omp, xcsh, claude-agent-acp, codex-acp, gemini, opencode, or an object with name, command and protocol; the default is used.`
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
@@ -71,8 +76,34 @@ func TestSettings(t *testing.T) {
 			},
 		},
 		"retries without a number": {`{"retries":null,"retryLimit":""}`, lsp.Settings{}, nil},
-		"not restricted":           {`{"restricted":false}`, lsp.Settings{}, nil},
-		"not an object":            {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
+		"not restricted":           {`{"restricted":false}`, lsp.Settings{Trusted: true}, nil},
+		"an engine by its name": {
+			`{"engine":"pi","engineIdle":30,"engineExtensions":true,"machineScope":true}`,
+			lsp.Settings{Engine: find.Setting{Name: "pi"}, EngineIdle: 30 * time.Minute, EngineExtensions: true, MachineScope: true},
+			nil,
+		},
+		"our own loop": {`{"engine":"own"}`, lsp.Settings{Engine: find.Setting{Name: engine.Own}}, nil},
+		"no engine":    {`{"engine":"","engineIdle":null}`, lsp.Settings{}, nil},
+		"an engine by its command": {
+			`{"engine":{"name":"mine","command":["/opt/agent","--acp"],"protocol":"acp"}}`,
+			lsp.Settings{Engine: find.Setting{Name: "mine", Command: []string{"/opt/agent", "--acp"}, Protocol: engine.ACP}},
+			nil,
+		},
+		"an unknown engine":              {`{"engine":"vim"}`, lsp.Settings{}, []string{badEngine}},
+		"an engine without a command":    {`{"engine":{"name":"pi"}}`, lsp.Settings{}, []string{badEngine}},
+		"an engine without a name":       {`{"engine":{"command":["/x"],"protocol":"acp"}}`, lsp.Settings{}, []string{badEngine}},
+		"an engine without anything":     {`{"engine":{}}`, lsp.Settings{}, []string{badEngine}},
+		"an engine with a relative path": {`{"engine":{"name":"x","command":["./x"],"protocol":"acp"}}`, lsp.Settings{}, []string{badEngine}},
+		"engines of the wrong type": {
+			`{"engine":["pi"],"engineIdle":0,"engineExtensions":"yes","machineScope":1}`,
+			lsp.Settings{},
+			[]string{
+				`The option "engine" must be a name, or an object with name, command and protocol; the default is used.`,
+				`The option "engineExtensions" must be true or false; the default is used.`,
+				`The option "engineIdle" must be a whole number from 1 to 1440; the default is used.`,
+			},
+		},
+		"not an object": {`"x"`, lsp.Settings{}, []string{`The option "initializationOptions" must be an object; the default is used.`}},
 		"an unknown mode": {
 			`{"startup":{"mode":"warp","target":"t"}}`,
 			lsp.Settings{Startup: lsp.Startup{Target: "t"}},

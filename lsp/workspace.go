@@ -10,6 +10,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
@@ -23,7 +24,10 @@ type workspace struct {
 	disk tool.Workspace
 }
 
-var _ tool.Workspace = workspace{}
+var (
+	_ tool.Workspace = workspace{}
+	_ engine.Desk    = workspace{}
+)
 
 // reportTimeout is how long an edit waits until the client has reported the previous one.
 const reportTimeout = 2 * time.Second
@@ -38,6 +42,16 @@ func (w workspace) ReadFile(ctx context.Context, path string) (tool.File, error)
 	saved, err := w.disk.ReadFile(ctx, path)
 	file.Dirty = err != nil || string(saved.Content) != doc.Text
 	return file, nil
+}
+
+// Unsaved implements [engine.Desk].
+func (w workspace) Unsaved(ctx context.Context) (paths []string) {
+	for _, path := range w.s.documents.paths() {
+		if f, err := w.ReadFile(ctx, path); err == nil && f.Open && f.Dirty {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // lookup returns the open document at path or, with links resolved, at its target, because a file that is

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
@@ -163,8 +164,10 @@ func TestReadingGoesBeforeTheDisk(t *testing.T) {
 	e.Change("/w/a", 5, "typed")
 	require.Equal(t, tool.File{Content: []byte("typed"), Exists: true, Open: true, Dirty: true, Version: 5}, e.read(t, "/w/a"))
 	require.Equal(t, tool.File{Content: []byte("new"), Exists: true, Open: true, Dirty: true, Version: 1}, e.show(t, "/w/new", "new"))
+	require.Equal(t, []string{"/w/a", "/w/new"}, e.files.(engine.Desk).Unsaved(t.Context()))
 	e.Close("/w/a")
 	require.Equal(t, tool.File{Content: []byte("saved"), Exists: true}, onDisk(t, e.read(t, "/w/a")))
+	require.Equal(t, []string{"/w/new"}, e.files.(engine.Desk).Unsaved(t.Context()))
 	_, err := e.files.ReadFile(t.Context(), "/w/none")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -27,6 +27,7 @@ func acpCommand(f *flags) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serveACP(cmd.Context(), f) },
 	}
 	f.registerAgent(c)
+	f.registerEngine(c)
 	return c
 }
 
@@ -46,7 +47,7 @@ func serveACP(ctx context.Context, f *flags) error {
 	ignoreBrokenPipe()
 	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
-	return acp.Serve(ctx, os.Stdin, os.Stdout, acp.Options{Version: versionText(), Commands: commands.Default, Backend: backend, Log: log})
+	return acp.Serve(ctx, os.Stdin, os.Stdout, acp.Options{Version: versionText(), Commands: commands.Default, Backend: backend, Engine: f.engine, Log: log})
 }
 
 // acpBackend returns the storage, discovery and models that all conversations of a client share, and the
@@ -64,6 +65,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	shared.History = p.promptHistory(s, true, nil, log)
 	shared.InMemory = f.noSession
 	p.withModels(&shared, s, disk, nil, log)
+	shared.Engines = p.engines(withoutChoice(s), lsp.Client{Folders: folders.all}, report(nil, log.Named("engine")), log.Named("engine"))
 	return acp.Backend{
 		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,
 		Sessions: func(c acp.Client) *agent.Manager {

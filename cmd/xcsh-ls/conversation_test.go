@@ -90,7 +90,8 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 					InMemory:   s.Persist != nil && !*s.Persist,
 					History:    history.Open(history.Config{Unanswered: own + "/xcsh-ls/unanswered", Fs: fs, Now: now, Log: log}),
 				},
-				Hooks: hooks, Log: log,
+				Engines: playedEngines(t, fs, s),
+				Hooks:   hooks, Log: log,
 				Requests: agent.Requests{
 					Models: &catalog.Catalog{
 						Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },

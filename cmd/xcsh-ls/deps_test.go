@@ -79,7 +79,7 @@ var bans = []ban{
 		why: "every layer uses these three, so they can use no layer",
 	},
 	{
-		in: []string{"agent"}, what: []string{"commands", "acp", "lsp", "cmd"},
+		in: []string{"agent"}, what: []string{"commands", "acp", "lsp", "cmd"}, but: []string{"acp/wire"},
 		why: "an agent does not know who calls it; it reaches files through agent.Workspace",
 	},
 	{
@@ -93,6 +93,11 @@ var bans = []ban{
 	{
 		in: []string{"internal/procgroup"}, what: []string{""}, but: []string{"internal/procgroup"},
 		why: "the standard library ends processes; every layer may start some",
+	},
+	{
+		in:   []string{"agent/engine/child"},
+		what: []string{""}, but: []string{"agent/engine/child", "internal/fault", "internal/leaktest", "internal/procgroup", "session/redact", "session/visible"},
+		why: "a child passes lines and knows no protocol, engine or session",
 	},
 	{
 		in: []string{"commands"}, except: []string{"commands/gen"},
@@ -122,11 +127,24 @@ var bans = []ban{
 		in: []string{"acp"}, what: []string{"lsp", "cmd"},
 		why: "main wires, nothing depends on the wiring; what the two protocols share is in commands",
 	},
+	{
+		in: []string{"acp/wire"}, what: []string{""}, but: []string{"acp/wire", "session/visible"},
+		why: "both sides of the protocol use it: a front end above commands, and an engine below agent",
+	},
+	{
+		in: []string{"agent"}, except: []string{"agent/engine/acp"}, what: []string{"acp/wire"},
+		why: "an agent knows engines, not the protocols that they speak",
+	},
+	{
+		in: []string{"agent/engine/acp"}, what: []string{"agent", "session"},
+		but: []string{"agent/engine", "agent/event", "agent/loop", "agent/provider", "agent/sensitive", "agent/tool", "session/visible"},
+		why: "an engine knows its host, and neither the live session nor its file",
+	},
 }
 
 // testOnly are packages for tests only. The binary must not depend on them.
 var testOnly = []string{
-	"attack", "internal/sessiontest", "internal/leaktest", "internal/lsptest", "internal/providertest",
+	"attack", "agent/engine/enginetest", "internal/sessiontest", "internal/leaktest", "internal/lsptest", "internal/providertest",
 	"github.com/stretchr/testify", "github.com/rogpeppe/go-internal", "github.com/yuin/goldmark", "github.com/chromedp",
 }
 
@@ -181,6 +199,9 @@ func TestHooksNeedOnlyTheStandardLibrary(t *testing.T) {
 		}
 		for _, path := range p.Imports {
 			if withinAny(path, []string{"agent/environ", "agent/hook", "internal/procgroup"}) { // these need nothing else
+				continue
+			}
+			if within(path, "golang.org/x/sys") { // job objects on Windows
 				continue
 			}
 			host, _, _ := strings.Cut(path, "/")

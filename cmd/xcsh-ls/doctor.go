@@ -22,7 +22,7 @@ func doctorCommand(f *flags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor [ID|PATH]",
 		Short: "Check the environment or a session for problems",
-		Long: "Check the environment: directories, sessions, models and the sandbox. With ID or PATH, check that\n" +
+		Long: "Check directories, sessions, models, engines and the sandbox. With ID or PATH, check that\n" +
 			"session for damage. No session file is changed. The exit code is 1 if content can't be read.",
 		Example: examples(
 			"# Find sessions that no directory lists", "xcsh-ls doctor --all",
@@ -111,6 +111,7 @@ func printEnvironment(cmd *cobra.Command, env *commands.Env) error {
 	}
 	cmd.Printf("readable sessions: %d\n", len(r.Sessions))
 	printModels(cmd, env)
+	printEngines(cmd, env)
 	cmd.Println(sandbox.Supported().Sentence)
 	return printProblems(cmd, r.Problems)
 }

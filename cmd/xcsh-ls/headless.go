@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
+	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
@@ -44,7 +45,7 @@ func headless(f *flags, errs io.Writer) (*commands.Env, error) {
 	if err := allow(s, folders); err != nil {
 		return nil, err
 	}
-	b, err := openBackend(s, lsp.Client{Approve: denyAll(errs), Folders: folders}, false, log)
+	b, err := openBackend(withoutChoice(s), lsp.Client{Approve: denyAll(errs), Folders: folders}, false, log)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func execute[R any](ctx context.Context, env *commands.Env, name string, args an
 
 // newest returns the session that a command uses if none is named.
 func newest(ctx context.Context, env *commands.Env) (string, error) {
-	path, ok, err := env.Finder.MostRecent(ctx, env.Folders()[0])
+	path, ok, err := env.Finder.MostRecent(ctx, env.Folders()[0], session.Xcsh)
 	if err != nil {
 		return "", err
 	}

@@ -97,6 +97,7 @@ type flags struct {
 	model, thinking      string
 	approval, sandbox    string
 	retries, retryLimit  string
+	engine               string // of run and acp
 }
 
 func (f *flags) register(root *cobra.Command) {
@@ -136,6 +137,12 @@ func (f *flags) registerAgent(c *cobra.Command) {
 	own.StringVar(&f.retries, "retries", "", "repeat a failed request to the model up to `N` times (default 3, and for two minutes if the service is overloaded)")
 	own.StringVar(&f.retryLimit, "retry-limit", "", "longest wait before a retry, as a `DURATION` such as 90s or 5m (default 1m, and 2m if the service is overloaded)")
 	own.StringVar(&f.sandbox, "sandbox", "", "sandbox for the model's commands: `on|off` (default on if the system supports it)")
+}
+
+// registerEngine registers the flag that chooses what answers.
+func (f *flags) registerEngine(c *cobra.Command) {
+	c.Flags().StringVar(&f.engine, "engine", "", "let `NAME` answer: a program such as pi that is installed here, or own for xcsh-ls itself")
+	exclusive(c, "engine", "no-session")
 }
 
 // target is a flag that names a session. A flag without a name differs from an absent flag.

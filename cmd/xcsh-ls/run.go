@@ -45,6 +45,7 @@ func runCommand(f *flags) *cobra.Command {
 			"# Ask a question in a new session", "xcsh-ls run --model anthropic/claude-sonnet-4-5 \"why does TestParse fail?\"",
 			"# Continue the session and let tools edit files", "xcsh-ls run --continue --approval auto-edit \"fix it\"",
 			"# Send the output of a program without saving a session", "git diff | xcsh-ls run --no-session \"review this\"",
+			"# Let pi answer, with its own login and models", "xcsh-ls run --engine pi \"why does TestParse fail?\"",
 			"# Attach files", "xcsh-ls run \"does the page look like the mockup?\" @page.html @mockup.png",
 		),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,12 +58,13 @@ func runCommand(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return runPrompt(cmd, env, f.first(), branch, prompt, out, asJSON)
+				return runPrompt(cmd, env, f.first(), f.engine, branch, prompt, out, asJSON)
 			})(cmd, args)
 		},
 		ValidArgsFunction: completeFiles,
 	}
 	f.registerStartup(c, "current directory")
+	f.registerEngine(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as one line of JSON")
 	c.Flags().StringVar(&branch, "branch", "", "go back to `ENTRY` of the session first: before a prompt, or behind any other entry")
 	registerRaw(c, &raw)
@@ -72,7 +74,7 @@ func runCommand(f *flags) *cobra.Command {
 
 // runPrompt runs one turn. A signal stops it as a user would, and so does a reader that closed the pipe.
 // The partial answer is in the session.
-func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch string, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
+func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineName, branch string, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	defer func() {
@@ -107,6 +109,11 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 	if err != nil {
 		return elsewhere(err)
 	}
+	if engineName != "" {
+		if _, err := live.SetEngine(ctx, engineName); err != nil {
+			return engineAdvice(err)
+		}
+	}
 	if branch != "" {
 		if _, err := live.Branch(ctx, branch, agent.BranchOptions{}); err != nil {
 			return err
@@ -132,6 +139,9 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 	cancel := env.Sessions.Subscribe(func(e agent.Event) {
 		if run, ok := e.(agent.RunEvent); ok {
 			p.event(run.Event)
+			if asked, ok := run.Event.(event.QuestionAsked); ok {
+				go cancelQuestion(live, asked.ID) // there is no one to answer it
+			}
 		}
 	})
 	turn, err := live.Prompt(ctx, in)
@@ -142,7 +152,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, branch 
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return withFlags(err, live.File() != "")
+		return withFlags(engineAdvice(err), live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
@@ -292,7 +302,9 @@ func (p *textPrinter) event(e event.Event) {
 	case event.LargeSession:
 		fmt.Fprintln(p.err, e.Text)
 	case event.Notice:
-		fmt.Fprintln(p.err, e.Text)
+		fmt.Fprintln(p.err, visible.Text(e.Text))
+	default:
+		p.engineEvent(e)
 	}
 }
 

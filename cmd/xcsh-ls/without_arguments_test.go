@@ -106,6 +106,9 @@ var refusals = map[string]struct{ kind, why string }{
 	"xcsh.artifact": {"notFound", "no output was kept"},
 
 	"xcsh.stopBackground": {"notFound", "no command is running"},
+
+	"xcsh.answer": {"notFound", "no extension asks"},
+	"xcsh.login":  {"denied", "this program itself answers, which needs no login"},
 }
 
 // asked are the commands that ask the user, with the error kinds that a client gets if it cannot ask and if its
@@ -137,6 +140,10 @@ var asked = map[string]struct{ unknown, closed string }{
 
 	"xcsh.chooseBranch":   {"notFound", "notFound"},
 	"xcsh.stopBackground": {"notFound", "notFound"},
+
+	"xcsh.setEngine": {"argumentNeeded", "cancelled"},
+	"xcsh.answer":    {"notFound", "notFound"},
+	"xcsh.login":     {"denied", "denied"},
 }
 
 // Some editors can only run a command by its name. Each command then asks the user for its missing

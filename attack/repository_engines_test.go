@@ -1,0 +1,156 @@
+package attack
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
+)
+
+// bait writes programs with the names of all engines, and of what they need, into a directory. Each leaves the file ran
+// when it runs.
+func (v *victim) bait(dir string) (ran string) {
+	v.t.Helper()
+	if runtime.GOOS == "windows" {
+		v.t.Skip("the programs are shell scripts")
+	}
+	ran = filepath.Join(v.outside, "ran-"+filepath.Base(dir))
+	require.NoError(v.t, os.MkdirAll(dir, 0o700))
+	for _, name := range []string{"pi", "omp", "xcsh", "claude-agent-acp", "codex-acp", "gemini", "opencode", "node", "bun", "claude"} {
+		text := fmt.Sprintf("#!/bin/sh\necho %s \"$@\" >> '%s'\necho 99.9.9\n", name, ran)
+		require.NoError(v.t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+	}
+	return ran
+}
+
+// pathBefore puts directories before those of the PATH.
+func (v *victim) pathBefore(dirs ...string) {
+	v.env = append(v.env, "PATH="+strings.Join(append(dirs, os.Getenv("PATH")), string(filepath.ListSeparator)))
+}
+
+// usable returns the lines of doctor about engines below a directory that can be used.
+func usable(out, below string) (lines []string) {
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "engine ") && strings.Contains(line, ": "+below) && !strings.Contains(line, "(") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// Programs that a folder brings along are never run as an engine, however they get onto the PATH.
+func TestRepositoryProgramsAreNoEngines(t *testing.T) {
+	t.Parallel()
+	for name, arrange := range map[string]func(v *victim) (ran string){
+		"its directory is on the PATH": func(v *victim) string {
+			v.pathBefore(v.path("node_modules/.bin"))
+			return v.bait(v.path("node_modules/.bin"))
+		},
+		"the PATH has relative directories": func(v *victim) string {
+			v.pathBefore("node_modules/.bin", ".", "")
+			v.bait(v.work)
+			return v.bait(v.path("node_modules/.bin"))
+		},
+		"a link leads into the folder": func(v *victim) string {
+			bin := filepath.Join(v.home, ".local", "bin")
+			require.NoError(v.t, os.MkdirAll(bin, 0o700))
+			for _, program := range []string{"pi", "omp", "gemini", "node"} {
+				require.NoError(v.t, os.Symlink(v.path("tools/"+program), filepath.Join(bin, program)))
+			}
+			return v.bait(v.path("tools"))
+		},
+		"a linked directory leads into the folder": func(v *victim) string {
+			require.NoError(v.t, os.MkdirAll(filepath.Join(v.home, ".bun"), 0o700))
+			require.NoError(v.t, os.Symlink(v.path("tools"), filepath.Join(v.home, ".bun", "bin")))
+			return v.bait(v.path("tools"))
+		},
+		"npm's settings name the folder": func(v *victim) string {
+			v.write(filepath.Join(v.home, ".npmrc"), "prefix="+v.path("npm")+"\n")
+			return v.bait(v.path("npm/bin"))
+		},
+		"variables name the folder": func(v *victim) string {
+			v.env = append(v.env, "BUN_INSTALL="+v.path("b"), "NVM_DIR="+v.path("n"), "VOLTA_HOME="+v.path("b"), "npm_config_prefix="+v.path("b"))
+			v.bait(v.path("n/versions/node/v99.0.0/bin"))
+			return v.bait(v.path("b/bin"))
+		},
+		"the settings of the editor": func(v *victim) string {
+			ran := v.bait(v.path("evil"))
+			v.write(v.path(".vscode/settings.json"), `{"xcshLs.engine": {"name": "pi", "command": ["`+v.path("evil/pi")+`"], "protocol": "pi-rpc"}, "xcshLs.engineExtensions": true}`)
+			return ran
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			ran := arrange(v)
+			r := v.run("doctor")
+			require.Zero(t, r.code, r.stderr)
+			require.Empty(t, usable(r.stdout, v.work))
+			require.NotContains(t, r.stdout, "99.9.9")
+			require.LessOrEqual(t, strings.Count(r.stderr, "\n"), 1, "one note: %s", r.stderr)
+			v.startAnEngine()
+			require.NoFileExists(t, ran)
+			for _, other := range []string{"ran-tools", "ran-bin", "ran-work"} {
+				require.NoFileExists(t, filepath.Join(v.outside, other))
+			}
+		})
+	}
+}
+
+// startAnEngine starts an editor whose section comes from the folder, and asks for the engines, and for pi.
+func (v *victim) startAnEngine() {
+	v.t.Helper()
+	ed := v.edit(nil)
+	ed.Notify("workspace/didChangeConfiguration", lsptest.Fields{"settings": lsptest.Fields{"xcshLs": lsptest.Fields{
+		"engine":           lsptest.Fields{"name": "pi", "command": []any{v.path("evil/pi")}, "protocol": "pi-rpc"},
+		"engineExtensions": true, "machineScope": true,
+	}}})
+	v.does()
+	for _, c := range []struct {
+		command string
+		args    lsptest.Fields
+	}{{"xcsh.engines", nil}, {"xcsh.setEngine", lsptest.Fields{"engine": "pi"}}, {"xcsh.prompt", lsptest.Fields{"text": "hello"}}} {
+		_, _ = ed.Exec(c.command, c.args) // it may be refused, or be unknown
+	}
+	ed.Shutdown()
+}
+
+// A program that other users of the machine can replace is listed with the reason, and not run.
+func TestProgramsOfOtherUsersAreNoEngines(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t)
+	open := filepath.Join(v.outside, "open")
+	ran := v.bait(open)
+	require.NoError(t, os.Chmod(open, 0o777))
+	v.pathBefore(open)
+	r := v.run("doctor")
+	require.Zero(t, r.code, r.stderr)
+	require.Empty(t, usable(r.stdout, open))
+	require.Contains(t, r.stdout, "engine omp: "+filepath.Join(open, "omp")+" ("+filepath.Join(open, "omp")+" is not run because every user may write to "+open+".)")
+	v.startAnEngine()
+	require.NoFileExists(t, ran)
+}
+
+// The user's own program is found, and gets no directory of the workspace on its PATH. Without this, the tests above could
+// not fail.
+func TestTheUsersOwnProgramIsAnEngine(t *testing.T) {
+	t.Parallel()
+	v := newVictim(t)
+	bad := v.bait(v.path("node_modules/.bin"))
+	seen := filepath.Join(v.outside, "seen")
+	bin := filepath.Join(v.home, ".local", "bin")
+	v.bait(bin)
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "omp"), []byte("#!/bin/sh\necho \"$PATH\" > '"+seen+"'\necho omp/18.2.3\n"), 0o700))
+	v.pathBefore(v.path("node_modules/.bin"), bin)
+	r := v.run("doctor")
+	require.Contains(t, r.stdout, "engine omp 18.2.3: "+filepath.Join(bin, "omp")+"\n")
+	require.Empty(t, r.stderr)
+	require.NotContains(t, v.read(seen), v.work)
+	require.NoFileExists(t, bad)
+}
