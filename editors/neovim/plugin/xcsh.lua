@@ -27,8 +27,8 @@ local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
   'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor',
-  'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel', 'setThinking', 'setApproval',
-  'setMode', 'bash', 'stopBackground', 'stats', 'import',
+  'prompt', 'steer', 'followUp', 'abort', 'compact', 'setModel', 'setThinking', 'setEngine',
+  'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats', 'import',
   -- generated: end
 }
 -- No palette offers these commands, but here their results have a buffer.
@@ -50,6 +50,10 @@ end
 vim.api.nvim_create_user_command('XcshModel', function(opts)
   require('xcsh.commands').named('xcsh.setModel', opts)
 end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
+
+vim.api.nvim_create_user_command('XcshEngines', function()
+  require('xcsh.engines').pick()
+end, { desc = 'Choose the engine that answers in this folder' })
 
 vim.api.nvim_create_user_command('XcshHistory', function(opts)
   require('xcsh.history').choose(vim.trim(opts.args))

@@ -17,7 +17,8 @@ end)
 
 case('every command of the palette has a user command', function()
   local want, got = { 'Xcsh', 'XcshChat', 'XcshHistory', 'XcshInline', 'XcshList', 'XcshModel' }, {}
-  vim.list_extend(want, { 'XcshApprovals', 'XcshReview', 'XcshSearchHere', 'XcshTree' })
+  vim.list_extend(want, { 'XcshApprovals', 'XcshEngines', 'XcshReview' })
+  vim.list_extend(want, { 'XcshSearchHere', 'XcshTree' })
   for _, spec in ipairs(require('xcsh.commands_gen')) do
     if spec.palette then
       table.insert(want, 'Xcsh' .. spec.name:gsub('^xcsh%.', ''):gsub('^%l', string.upper))
@@ -104,6 +105,7 @@ case(':checkhealth shows the server, its version, and the log', function()
   like(vim.pesc(vim.env.XCSH_TEST_SERVER) .. ': %S', text)
   like('Log: .*lsp%.log', text)
   like('The server is not running', text)
+  like('xcsh%-ls · current', text)
   like('Sessions can be saved in .*%.xcsh/agent', text)
   like('Models ready to use: offline', text)
   like('Neovim does not run in a terminal', text)

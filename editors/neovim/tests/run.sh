@@ -2,7 +2,7 @@
 # run.sh NVIM SERVER [NAME]
 #
 # Runs tests/*_test.lua (or only NAME_test.lua) in the given Neovim against the
-# given xcsh-ls. Every file gets its own process, home and XDG directories; the
+# given xcsh-ls. Go builds the program that plays pi. Every file gets its own process, home and XDG directories; the
 # user's settings are not read. Prints "ok N name" or "not ok N name" per test; the
 # last line is "N passed, N failed".
 set -uo pipefail
@@ -28,6 +28,11 @@ trap 'for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; sleep 0.1; do
 passed=0
 failed=0
 
+pi=$work/pi
+if [ "$only" = '*' ] || [ "$only" = pi ]; then
+  (cd "$tests/../../.." && go build -buildvcs=false -o "$pi" ./agent/engine/enginetest/double) || exit 2
+fi
+
 for file in "$tests"/${only}_test.lua; do
   name=$(basename "$file" .lua)
   home=$work/$name
@@ -39,7 +44,7 @@ for file in "$tests"/${only}_test.lua; do
   env -i PATH="$PATH" LANG=C.UTF-8 TERM=dumb TMPDIR="$home" HOME="$home" \
     XDG_CONFIG_HOME="$home/config" XDG_DATA_HOME="$home/data" XDG_STATE_HOME="$home/state" \
     XDG_CACHE_HOME="$home/cache" XDG_RUNTIME_DIR="$home/run" \
-    XCSH_LS_NO_DETECT=1 XCSH_TEST_WAIT="${XCSH_TEST_WAIT:-20000}" XCSH_TEST_NVIM="$nvim" XCSH_TEST_SERVER="$server" XCSH_TEST_FIRST=$((passed + failed + 1)) \
+    XCSH_LS_NO_DETECT=1 XCSH_TEST_WAIT="${XCSH_TEST_WAIT:-20000}" XCSH_TEST_NVIM="$nvim" XCSH_TEST_SERVER="$server" XCSH_TEST_PI="$pi" XCSH_TEST_FIRST=$((passed + failed + 1)) \
     timeout 300 "$nvim" --headless -n -i NONE -u "$tests/init.lua" \
     -c "lua require('runner').main([[$file]])" </dev/null 2>"$work/err" | tee "$work/out"
   status=${PIPESTATUS[0]}

@@ -32,6 +32,9 @@ export const machineSettings = [
   'cacheRetention',
   'cache.maxBytes',
   'rememberModel',
+  'engine',
+  'engineIdle',
+  'engineExtensions',
   'agentDir',
   'sessionDir',
   'roots',
@@ -80,11 +83,16 @@ export interface ServerSettings {
   cacheRetention?: 'auto' | 'short' | 'long';
   cache?: { maxBytes: number };
   rememberModel?: false;
+  engine?: string | object;
+  engineIdle?: number;
+  engineExtensions?: true;
   history?: { enabled: false };
   showResumeSummary?: false;
   export?: { open: false };
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
   restricted: boolean;
+  /** The settings of the engine are the user's own, also in the section. */
+  machineScope: true;
   /** The extension shows a large session before it is read whole. */
   lateValues: true;
   /** The extension asks for missing arguments, and shows permission requests. */
@@ -99,7 +107,14 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
       found[key] = value;
     }
   }
-  for (const key of ['retries', 'retryLimit']) {
+  const engine = settings.get('engine');
+  if (engine !== null && engine !== undefined && engine !== '') {
+    found['engine'] = engine; // the server checks it
+  }
+  if (settings.get('engineExtensions') === true) {
+    found['engineExtensions'] = true;
+  }
+  for (const key of ['retries', 'retryLimit', 'engineIdle']) {
     const value = settings.get(key);
     if (value !== null && value !== undefined) {
       found[key] = value; // the server checks it
@@ -124,7 +139,7 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (settings.get('export.open') === false) {
     found['export'] = { open: false };
   }
-  return { ...found, restricted: !trusted, lateValues: true, ui: { pick: true, hooks: true } };
+  return { ...found, restricted: !trusted, machineScope: true, lateValues: true, ui: { pick: true, hooks: true } };
 }
 
 /** The settings that affect only the extension. */

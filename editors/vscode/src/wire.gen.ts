@@ -13,7 +13,7 @@ export type BranchChoice = 'follow' | 'stay' | 'fork';
 
 export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'tooLarge' | 'internal';
 
-export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model';
+export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model' | 'engine';
 
 /**
  * A message as a session file has it, whichever program and version wrote it: of what
@@ -66,6 +66,11 @@ export interface CommandMap {
   'xcsh.models': { args: FolderArgs; result: ModelsResult };
   'xcsh.setModel': { args: SetModelArgs; result: ChoiceResult };
   'xcsh.setThinking': { args: SetThinkingArgs; result: ChoiceResult };
+  'xcsh.engines': { args: FolderArgs; result: EnginesResult };
+  'xcsh.setEngine': { args: SetEngineArgs; result: EngineStatus };
+  'xcsh.commands': { args: FolderArgs; result: CommandsResult };
+  'xcsh.answer': { args: AnswerArgs; result: AnswerResult };
+  'xcsh.login': { args: LoginArgs; result: LoginResult };
   'xcsh.approve': { args: ApproveArgs; result: ApproveResult };
   'xcsh.setApproval': { args: SetApprovalArgs; result: ApprovalResult };
   'xcsh.setMode': { args: SetModeArgs; result: SetModeResult };
@@ -141,6 +146,7 @@ export interface ToolExecutionStartEvent {
   toolCallId: string;
   toolName: string;
   args?: unknown;
+  parentToolCallId?: string;
 }
 
 export interface ToolExecutionUpdateEvent {
@@ -148,6 +154,7 @@ export interface ToolExecutionUpdateEvent {
   toolCallId: string;
   toolName: string;
   partialResult?: unknown;
+  parentToolCallId?: string;
 }
 
 export interface ToolExecutionEndEvent {
@@ -156,6 +163,7 @@ export interface ToolExecutionEndEvent {
   toolName: string;
   result?: unknown;
   isError?: boolean;
+  parentToolCallId?: string;
 }
 
 export interface ApprovalsChangedEvent {
@@ -262,9 +270,48 @@ export interface LargeSessionEvent {
   text: string;
 }
 
+export interface EngineChangedEvent {
+  type: 'engine_changed';
+  engine: string;
+  version?: string;
+  state: string;
+  message?: string;
+  details?: string;
+  actions?: Action[];
+}
+
+export interface QuestionAskedEvent {
+  type: 'question_asked';
+  id: string;
+  method: string;
+  title: string;
+  message?: string;
+  options?: string[];
+  placeholder?: string;
+  prefill?: string;
+  until?: number;
+}
+
+export interface QuestionGoneEvent {
+  type: 'question_gone';
+  id: string;
+}
+
+export interface EngineStatusEvent {
+  type: 'engine_status';
+  key: string;
+  lines?: string[];
+}
+
+export interface PrefillEvent {
+  type: 'prefill';
+  text: string;
+}
+
 export interface NoticeEvent {
   type: 'notice';
   text: string;
+  level?: string;
 }
 
 export interface ErrorEvent {
@@ -303,6 +350,11 @@ export type SessionEvent =
   | PersistenceErrorEvent
   | ForeignBranchEvent
   | LargeSessionEvent
+  | EngineChangedEvent
+  | QuestionAskedEvent
+  | QuestionGoneEvent
+  | EngineStatusEvent
+  | PrefillEvent
   | NoticeEvent
   | ErrorEvent;
 
@@ -605,6 +657,8 @@ export interface SessionState {
   origin: string;
   /** The reason why the session cannot be saved. */
   unsaved?: string;
+  /** The program that answers in the folder. */
+  engine: EngineStatus;
   /** The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest. */
   pending?: string[];
 }
@@ -1006,6 +1060,74 @@ export interface SetThinkingArgs {
   level: string;
 }
 
+export interface EnginesResult {
+  /** This program's own first. */
+  engines: EngineItem[] | null;
+  /** The name of the engine that answers in the folder. */
+  current: string;
+  /** Present if the user should be asked once whether to use the only usable program. */
+  offer?: EngineOffer | null;
+}
+
+export interface SetEngineArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** own, or another name of xcsh.engines. */
+  engine: string;
+  /** Use the engine in all folders from now on, unless the settings name one. */
+  remember?: boolean;
+  /** Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded. */
+  fork?: boolean;
+}
+
+export interface EngineStatus {
+  /** own, pi, omp, xcsh or the name in the user's settings. */
+  name: string;
+  /** Of the program; absent for own. */
+  version?: string;
+  /** known, starting, ready, running or failed. */
+  state: string;
+  /** What can be offered with this engine. */
+  can: EngineCan;
+  /** A sentence about the state for the user. */
+  message?: string;
+}
+
+export interface CommandsResult {
+  commands: EngineCommand[] | null;
+}
+
+export interface AnswerArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The id of the question. */
+  id: string;
+  /** The answer to select, input and editor; for select, one of the options. */
+  value?: string | null;
+  /** The answer to confirm. */
+  confirmed?: boolean | null;
+  /** True if the user closed the question. */
+  cancelled?: boolean;
+}
+
+export interface AnswerResult {
+}
+
+export interface LoginArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** A name of xcsh.engines. Default: the engine of the folder. */
+  engine?: string;
+}
+
+export interface LoginResult {
+  engine: string;
+  /** A program and its arguments, to be run in a terminal. */
+  command: string[] | null;
+  /** A sentence for a client that has no terminal. */
+  message: string;
+}
+
 export interface ApproveArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1106,6 +1228,8 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
+  /** Questions of extensions of the engine that wait for an answer; see xcsh.answer. */
+  questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
   /** The plan of the newest successful todo_write on the branch. */
@@ -1263,6 +1387,7 @@ export interface ApproveParams {
   protected?: string[];
   unsandboxed?: boolean;
   blocked?: string[];
+  hosted?: string;
   changed?: boolean;
   rules?: ApprovalRule[];
 }
@@ -1533,6 +1658,50 @@ export interface ModelItem {
   available: boolean;
 }
 
+export interface EngineItem {
+  /** own, pi, omp, xcsh or the name in the user's settings. */
+  name: string;
+  /** Of the program; absent for own. */
+  version?: string;
+  /** Of the program; absent for own, and if it is not installed. */
+  path?: string;
+  /** current for the engine that answers in the folder, available, or unusable. */
+  state: string;
+  /** True if it can be chosen. */
+  usable: boolean;
+  /** Why it cannot be chosen. */
+  problem?: string;
+  /** The functions that a client can offer; only for the current engine. */
+  can?: EngineCan | null;
+  /** The command that logs in, for a terminal; absent if there is none. */
+  login?: string[];
+}
+
+export interface EngineOffer {
+  engine: string;
+  /** The question. */
+  text: string;
+}
+
+export interface EngineCan {
+  steer: boolean;
+  branch: boolean;
+  compact: boolean;
+  images: boolean;
+  files: boolean;
+  permission: boolean;
+  models: boolean;
+  login: boolean;
+}
+
+export interface EngineCommand {
+  /** Without the slash. */
+  name: string;
+  description?: string;
+  /** extension, prompt or skill; absent if unknown. */
+  source?: string;
+}
+
 export interface OutputMeta {
   truncation: TruncationMeta;
 }
@@ -1585,10 +1754,22 @@ export interface ApprovalPrompt {
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
+  hosted?: string;
   rules: ApprovalRule[] | null;
   outside?: string[];
   protected?: string[];
   shown: boolean;
+}
+
+export interface Question {
+  id: string;
+  method: string;
+  title: string;
+  message?: string;
+  options?: string[];
+  placeholder?: string;
+  prefill?: string;
+  until?: number;
 }
 
 export interface ContextUsage {
@@ -1652,6 +1833,7 @@ export interface ApprovalRule {
   background?: boolean;
   tool?: string;
   digest?: string;
+  engine?: string;
   /** The calls that the rule allows, described for users. */
   text?: string;
 }

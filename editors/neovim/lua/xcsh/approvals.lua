@@ -30,7 +30,6 @@ local M = {}
 ---@field params xcsh.Approval
 ---@field settle fun(decision: xcsh.Decision)
 ---@field announced boolean the approvals_changed event for it has arrived
----@field item xcsh.WaitingItem
 ---@field gone fun(decision: xcsh.Decision)[] called once it is settled
 
 ---@type table<string, xcsh.WaitingApproval>
@@ -230,14 +229,14 @@ local function present(entry)
     end
   end
   local params = entry.params
-  entry.item = {
+  local item = {
     kind = 'approval',
     cwd = params.cwd,
     says = M.summary(params),
     open = opener(entry),
     quiet = on_screen(params.cwd),
   }
-  table.insert(entry.gone, waiting_room.add(entry.item))
+  table.insert(entry.gone, waiting_room.add(item))
 end
 
 ---Answers xcsh/approve once the user has decided. Runs in a coroutine, like every handler of a
@@ -326,18 +325,6 @@ function M.follow(cwd, approvals)
       if entry.announced and not open[name] then
         entry.settle('deny')
       end
-    end
-  end
-end
-
----Announces the approvals that a closed chat showed.
----@param cwd string
-function M.closed(cwd)
-  for _, entry in pairs(waiting) do
-    local item = entry.item
-    if item and item.quiet and entry.params.cwd == cwd then
-      item.quiet = false
-      waiting_room.announce(item)
     end
   end
 end

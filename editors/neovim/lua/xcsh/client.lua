@@ -3,6 +3,8 @@
 
 local approvals = require('xcsh.approvals')
 local config = require('xcsh.config')
+local engine = require('xcsh.engine')
+local questions = require('xcsh.questions')
 local requests = require('xcsh.requests')
 local turns = require('xcsh.turns')
 
@@ -85,6 +87,9 @@ local function fail(problem)
   waiting, running, ready, stopping, flushed = {}, {}, false, false, {}
   turns.forget()
   approvals.forget()
+  questions.forget()
+  require('xcsh.choices').forget()
+  engine.forget()
   for _, callback in ipairs(callbacks) do
     callback(problem)
   end
@@ -125,10 +130,12 @@ local handlers = {
     return answer
   end,
   ['xcsh/sessionChanged'] = function(err, params)
+    engine.learn(params.cwd, params)
     tell_listeners('notification', params)
     tell_session(err, params)
   end,
   ['xcsh/sessionState'] = function(err, params)
+    engine.learn(params.cwd, params)
     tell_listeners('read', params)
     require('xcsh.view').read(params)
     tell_state(err, params)
@@ -140,6 +147,8 @@ local handlers = {
     elseif params.event.type == 'foreign_branch' then
       require('xcsh.foreign').follow(params.cwd, params.event)
     end
+    engine.follow(params)
+    questions.follow(params)
     require('xcsh.choices').follow(params)
     tell_listeners('notification', params)
     -- Users' autocommands run last, because they may fail.
@@ -298,6 +307,10 @@ function M.execute(name, args, callback)
   if vim.startswith(root, 'file:') then
     root = vim.uri_to_fname(root)
   end
+  local refusal = engine.refusal(root, name, args)
+  if refusal then
+    return callback({ message = refusal, data = { kind = 'denied' } })
+  end
   when_ready(root, function(problem)
     if problem then
       return callback({ message = problem })
@@ -315,6 +328,7 @@ function M.execute(name, args, callback)
     local sent = call(client, 'request', 'workspace/executeCommand', params, function(err, result)
       if running[id] then
         running[id] = nil
+        engine.learn(root, result)
         callback(err, result)
       end
     end)

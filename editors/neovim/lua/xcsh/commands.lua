@@ -70,6 +70,9 @@ function M.run(name, args, bang, done)
         end)
       elseif err then
         view.error(err)
+        if name == 'xcsh.prompt' then
+          require('xcsh.choices').after_error(args.cwd, err)
+        end
       else
         local idle = intent:idle()
         view.result(name, result, bang or false, args.cwd, intent, args)
@@ -95,6 +98,10 @@ end
 function M.question(spec, args, err)
   local data = type(err.data) == 'table' and err.data or {}
   local field = type(data.field) == 'string' and data.field or spec.arg
+  if data.kind == 'argumentNeeded' and field == 'fork' and args.fork == nil then
+    local question = { spec = spec, args = args, text = err.message }
+    return { field = field, input = 'fork', question = question }
+  end
   if data.kind == 'argumentNeeded' and args[field] == nil then
     local input = type(data.input) == 'string' and data.input or spec.input
     local choices = type(data.choices) == 'table' and data.choices or nil

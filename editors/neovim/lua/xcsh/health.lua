@@ -96,6 +96,32 @@ local function check_environment(cmd)
   end
 end
 
+---Lists the programs that can answer. Starts the server if it is not running.
+function M.engines()
+  local health = vim.health
+  local err, result
+  local done = false
+  require('xcsh.client').execute('xcsh.engines', {}, function(...)
+    err, result = ...
+    done = true
+  end)
+  -- The server runs each program to learn its version.
+  vim.wait(20000, function()
+    return done
+  end, 20)
+  if not done then
+    return health.warn('The server did not list the engines in time.')
+  elseif err then
+    return health.warn(err.message)
+  end
+  local engines = require('xcsh.engines')
+  for _, item in ipairs(require('xcsh.wire').tbl(result.engines)) do
+    local usable = require('xcsh.wire').tbl(item).usable == true
+    local report = usable and health.ok or health.info
+    report(engines.line(item))
+  end
+end
+
 local function check_editor()
   local health = vim.health
   local terminal = config.terminal_id()
@@ -133,6 +159,8 @@ function M.check()
   check_agent_dir()
   if cmd then
     check_environment(cmd)
+    vim.health.start('xcsh: engines')
+    M.engines()
   end
   vim.health.start('xcsh: this editor')
   check_editor()

@@ -13,12 +13,15 @@ M.cancelled = {
   path = 'No file selected.',
   text = 'Nothing entered.',
   model = 'No model selected.',
+  engine = 'No engine selected.',
+  fork = 'Canceled.',
 }
 
 ---@class xcsh.Question
 ---@field spec xcsh.Command
 ---@field args table<string, any> the arguments so far
 ---@field choices? any[] the choices, if the server sent some
+---@field text? string the question in the server's words
 
 ---@alias xcsh.Answer fun(err: xcsh.Error?, value: any)
 
@@ -103,6 +106,16 @@ local function ask_model(question, answer)
   end)
 end
 
+---Asks for an engine. One that cannot be used is listed with the reason.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_engine(question, answer)
+  local args = { cwd = question.args.cwd }
+  fetch(question, answer, 'xcsh.engines', args, function(result)
+    require('xcsh.engines').choose(result.engines, question.spec.title, answer)
+  end)
+end
+
 ---Asks for one of the values that the server listed.
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
@@ -112,6 +125,18 @@ local function ask_choice(question, answer)
     kind = 'xcsh.choice',
   }, function(choice)
     answer(nil, choice)
+  end)
+end
+
+---Asks whether to continue in a copy of the session, which another engine can read.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_fork(question, answer)
+  vim.ui.select({ 'Fork the session', 'Cancel' }, {
+    prompt = require('xcsh.text').one_line(question.text or '', 400) .. ' ',
+    kind = 'xcsh.question',
+  }, function(_, index)
+    answer(nil, index == 1 or nil)
   end)
 end
 
@@ -134,6 +159,8 @@ local kinds = {
   path = ask_line('file'),
   text = ask_line(),
   model = ask_model,
+  engine = ask_engine,
+  fork = ask_fork,
 }
 
 ---Asks for one input; the answer's value is nil if the user closed the question.

@@ -30,7 +30,14 @@
 ---@class xcsh.Error
 ---@field message string one sentence for the user
 ---@field code? integer
----@field data? { kind?: xcsh.wire.ErrorKind, input?: xcsh.Input, field?: string, choices?: any[] }
+---@field data? xcsh.ErrorData
+
+---@class xcsh.ErrorData
+---@field kind? xcsh.wire.ErrorKind
+---@field input? xcsh.Input
+---@field field? string
+---@field choices? any[]
+---@field actions? any[]
 
 ---@alias xcsh.State xcsh.wire.SessionState
 ---@alias xcsh.SessionInfo xcsh.wire.SessionInfo

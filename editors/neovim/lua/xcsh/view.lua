@@ -64,6 +64,23 @@ local function focus(bufnr)
   end
 end
 
+---Opens a result that takes the focus, if the user is waiting for it; otherwise announces it.
+---@param says string description on one line
+---@param open fun()
+local function open_result(says, open)
+  local intent = presenting and presenting.intent
+  if not intent or intent:waits() then
+    return open()
+  end
+  require('xcsh.waiting').add({
+    kind = 'result',
+    cwd = presenting.cwd,
+    says = says,
+    once = true,
+    open = open,
+  })
+end
+
 ---Shows a buffer. The window takes the focus only while the user is waiting for it. The answer to a
 ---turn never does, and if the user continued with other work meanwhile, no window opens.
 ---@param bufnr integer
@@ -79,17 +96,11 @@ local function present(bufnr, name)
   if intent:idle() and pcall(vim.api.nvim_open_win, bufnr, false, { split = direction }) then
     return
   end
-  require('xcsh.waiting').add({
-    kind = 'result',
-    cwd = presenting.cwd,
-    says = ('xcsh %s is ready'):format(name),
-    once = true,
-    open = function()
-      if vim.api.nvim_buf_is_valid(bufnr) then
-        focus(bufnr)
-      end
-    end,
-  })
+  open_result(('xcsh %s is ready'):format(name), function()
+    if vim.api.nvim_buf_is_valid(bufnr) then
+      focus(bufnr)
+    end
+  end)
 end
 
 ---Replaces the text of a buffer that the user cannot change. A line break inside a line, which
@@ -551,6 +562,34 @@ shown['xcsh.models'] = function(result)
 end
 shown['xcsh.setModel'] = chosen
 shown['xcsh.setThinking'] = chosen
+shown['xcsh.engines'] = function(result)
+  M.scratch('engines', vim.tbl_map(require('xcsh.engines').line, wire.tbl(result.engines)))
+end
+shown['xcsh.setEngine'] = function(result)
+  local name = require('xcsh.engine').label(result)
+  local said = ('%s answers in this folder from the next prompt on. '):format(name)
+  M.notify(vim.trim(said .. require('xcsh.text').one_line(wire.str(result.message))))
+end
+shown['xcsh.commands'] = function(result)
+  local text = require('xcsh.text')
+  local lines = vim.tbl_map(function(command)
+    local name = '/' .. text.one_line(wire.str(command.name))
+    local description = text.one_line(wire.str(command.description))
+    return description ~= '' and name .. ' · ' .. description or name
+  end, wire.tbl(result.commands))
+  if #lines == 0 then
+    return M.notify('The engine has no commands.')
+  end
+  M.scratch('commands', lines)
+end
+shown['xcsh.answer'] = function()
+  M.notify('Question answered.')
+end
+shown['xcsh.login'] = function(result, _, cwd)
+  open_result('the terminal to log in', function()
+    require('xcsh.login').open(result, cwd)
+  end)
+end
 shown['xcsh.setApproval'] = function(result)
   M.notify(('Approval mode: %s.'):format(result.mode))
 end

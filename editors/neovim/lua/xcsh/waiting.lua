@@ -67,10 +67,15 @@ function M.add(item)
   end
 end
 
----Announces an item that is no longer visible.
----@param item xcsh.WaitingItem
-function M.announce(item)
-  announce(item)
+---Announces the items that a closed chat showed.
+---@param cwd string
+function M.closed(cwd)
+  for _, item in ipairs(items) do
+    if item.quiet and item.cwd == cwd then
+      item.quiet = false
+      announce(item)
+    end
+  end
 end
 
 ---@param item xcsh.WaitingItem
@@ -127,6 +132,15 @@ end
 ---:XcshApprovals opens the pending approval or question.
 function M.approvals()
   open(choose(answers))
+end
+
+---Reports whether a question is pending.
+---@param cwd string
+---@return boolean
+function M.asks(cwd)
+  return vim.iter(items):any(function(item)
+    return item.kind == 'question' and item.cwd == cwd
+  end)
 end
 
 ---Returns the number of pending items.

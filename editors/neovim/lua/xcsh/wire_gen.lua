@@ -11,7 +11,7 @@
 
 ---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'tooLarge'|'internal'
 
----@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'
+---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'|'engine'
 
 ---A message as a session file has it: everything but the role may be missing.
 ---@class xcsh.wire.StoredMessage: xcsh.wire.Message
@@ -19,7 +19,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -31,6 +31,7 @@
 ---@field toolCallId? string
 ---@field toolName? string
 ---@field args? any
+---@field parentToolCallId? string
 ---@field partialResult? any
 ---@field result? any
 ---@field isError? boolean
@@ -57,6 +58,21 @@
 ---@field program? string
 ---@field prompt? string
 ---@field bytes? integer
+---@field engine? string
+---@field version? string
+---@field state? string
+---@field message? string
+---@field details? string
+---@field id? string
+---@field method? string
+---@field title? string
+---@field options? string[]|nil
+---@field placeholder? string
+---@field prefill? string
+---@field until? integer
+---@field key? string
+---@field lines? string[]|nil
+---@field level? string
 ---@field kind? string
 
 ---@class xcsh.wire.NewArgs
@@ -242,6 +258,7 @@
 ---@field terminalId? string
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
 ---@field unsaved? string The reason why the session cannot be saved.
+---@field engine xcsh.wire.EngineStatus The program that answers in the folder.
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContextArgs
@@ -479,6 +496,45 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field level string off, minimal, low, medium, high, xhigh or max.
 
+---@class xcsh.wire.EnginesResult
+---@field engines xcsh.wire.EngineItem[]|nil This program's own first.
+---@field current string The name of the engine that answers in the folder.
+---@field offer? xcsh.wire.EngineOffer|nil Present if the user should be asked once whether to use the only usable program.
+
+---@class xcsh.wire.SetEngineArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field engine string own, or another name of xcsh.engines.
+---@field remember? boolean Use the engine in all folders from now on, unless the settings name one.
+---@field fork? boolean Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded.
+
+---@class xcsh.wire.EngineStatus
+---@field name string own, pi, omp, xcsh or the name in the user's settings.
+---@field version? string Of the program; absent for own.
+---@field state string known, starting, ready, running or failed.
+---@field can xcsh.wire.EngineCan What can be offered with this engine.
+---@field message? string A sentence about the state for the user.
+
+---@class xcsh.wire.CommandsResult
+---@field commands xcsh.wire.EngineCommand[]|nil
+
+---@class xcsh.wire.AnswerArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field id string The id of the question.
+---@field value? string|nil The answer to select, input and editor; for select, one of the options.
+---@field confirmed? boolean|nil The answer to confirm.
+---@field cancelled? boolean True if the user closed the question.
+
+---@class xcsh.wire.AnswerResult
+
+---@class xcsh.wire.LoginArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field engine? string A name of xcsh.engines. Default: the engine of the folder.
+
+---@class xcsh.wire.LoginResult
+---@field engine string
+---@field command string[]|nil A program and its arguments, to be run in a terminal.
+---@field message string A sentence for a client that has no terminal.
+
 ---@class xcsh.wire.ApproveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
@@ -541,6 +597,7 @@
 ---@field queues xcsh.wire.Queues
 ---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
+---@field questions xcsh.wire.Question[]|nil Questions of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
@@ -654,6 +711,7 @@
 ---@field protected? string[]|nil
 ---@field unsandboxed? boolean
 ---@field blocked? string[]|nil
+---@field hosted? string
 ---@field changed? boolean
 ---@field rules? xcsh.wire.ApprovalRule[]|nil
 
@@ -865,6 +923,35 @@
 ---@field cost xcsh.wire.ModelCost|nil In US dollars per million tokens; null if unknown.
 ---@field available boolean True if it is ready to use: an API key is set or none is needed.
 
+---@class xcsh.wire.EngineItem
+---@field name string own, pi, omp, xcsh or the name in the user's settings.
+---@field version? string Of the program; absent for own.
+---@field path? string Of the program; absent for own, and if it is not installed.
+---@field state string current for the engine that answers in the folder, available, or unusable.
+---@field usable boolean True if it can be chosen.
+---@field problem? string Why it cannot be chosen.
+---@field can? xcsh.wire.EngineCan|nil The functions that a client can offer; only for the current engine.
+---@field login? string[]|nil The command that logs in, for a terminal; absent if there is none.
+
+---@class xcsh.wire.EngineOffer
+---@field engine string
+---@field text string The question.
+
+---@class xcsh.wire.EngineCan
+---@field steer boolean
+---@field branch boolean
+---@field compact boolean
+---@field images boolean
+---@field files boolean
+---@field permission boolean
+---@field models boolean
+---@field login boolean
+
+---@class xcsh.wire.EngineCommand
+---@field name string Without the slash.
+---@field description? string
+---@field source? string extension, prompt or skill; absent if unknown.
+
 ---@class xcsh.wire.OutputMeta
 ---@field truncation xcsh.wire.TruncationMeta
 
@@ -904,10 +991,21 @@
 ---@field unsandboxed? boolean
 ---@field changed? boolean
 ---@field blocked? string[]|nil
+---@field hosted? string
 ---@field rules xcsh.wire.ApprovalRule[]|nil
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field shown boolean
+
+---@class xcsh.wire.Question
+---@field id string
+---@field method string
+---@field title string
+---@field message? string
+---@field options? string[]|nil
+---@field placeholder? string
+---@field prefill? string
+---@field until? integer
 
 ---@class xcsh.wire.ContextUsage
 ---@field tokens integer Estimated tokens of the context.
@@ -955,6 +1053,7 @@
 ---@field background? boolean
 ---@field tool? string
 ---@field digest? string
+---@field engine? string
 ---@field text? string The calls that the rule allows, described for users.
 
 ---@class xcsh.wire.ContentBlock

@@ -35,24 +35,33 @@ if [ -n "${PICTURES-}" ]; then # colours as a terminal of today has them; the te
 fi
 tmux=("${isolated[@]}" tmux -S "$work/tmux" -f "$conf")
 
-# The editor and its screen are two processes, because a Neovim that was only unpacked
-# cannot start its own editor.
-"${isolated[@]}" "$nvim" --headless --listen "$work/nvim.sock" -n -i NONE -u "$screen/init.lua" \
-  "$work/project/a.txt" </dev/null >"$work/nvim.log" 2>&1 &
-editor=$!
 # pause: a moment, between two looks at the same thing.
 exec {never}<> <(:)
 pause() { read -rt 0.05 -u "$never" || :; }
 
 # The server ends a moment after its editor, and until then it writes.
+editor=
 trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
   for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
-for _ in $(seq 200); do
-  [ ! -S "$work/nvim.sock" ] || break
-  pause
-done
-"${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
+# begin INIT: starts an editor with these settings, in place of the one before. The editor and its
+# screen are two processes, because a Neovim that was only unpacked cannot start its own editor.
+begin() {
+  if [ -n "$editor" ]; then
+    "${tmux[@]}" kill-server 2>/dev/null
+    kill "$editor" 2>/dev/null
+    wait "$editor" 2>/dev/null
+    rm -f "$work/nvim.sock"
+  fi
+  "${isolated[@]}" "$nvim" --headless --listen "$work/nvim.sock" -n -i NONE -u "$screen/$1.lua" \
+    "$work/project/a.txt" </dev/null >"$work/nvim.log" 2>&1 &
+  editor=$!
+  for _ in $(seq 200); do
+    [ ! -S "$work/nvim.sock" ] || break
+    pause
+  done
+  "${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
+}
 
 # look: the screen without what differs from run to run, or between versions of Neovim.
 look() {
@@ -60,6 +69,9 @@ look() {
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
+
+# remote EXPR: evaluates an expression in the editor.
+remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
 
 number=0
 passed=0
@@ -98,6 +110,7 @@ expect() {
   fi
 }
 
+begin init
 expect start
 keys ':Xcsh' Enter
 expect empty
@@ -109,7 +122,7 @@ expect chat
 keys i 'what is in a.txt?' C-s 'and what'
 expect streaming
 
-"${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr 'v:lua.release()' >/dev/null
+remote 'v:lua.release()' >/dev/null
 expect answered
 
 # What the tool said is folded; Enter opens it.
@@ -135,7 +148,7 @@ keys q
 number=$((number + 1))
 tty=$("${tmux[@]}" display-message -p '#{pane_tty}')
 crumb=$work/home/.xcsh/agent/terminal-sessions/$(tr / - <<<"${tty#/dev/}")
-knows=$("${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "has('nvim-0.11')")
+knows=$(remote "has('nvim-0.11')")
 if [ "$knows" = 0 ] && [ ! -e "$crumb" ] || grep -qx "$work/project" "$crumb"; then
   passed=$((passed + 1))
   echo "ok $number the breadcrumb is that of the terminal"
@@ -200,6 +213,36 @@ keys g/ 'question 77' Enter
 expect hits
 keys 2 Enter
 expect hit
+
+# Another program answers. It starts, and its extensions ask, while the user types elsewhere.
+printf 'one\ntwo\n' >"$work/project/a.txt"
+begin engine
+expect start
+keys ':XcshChat' Enter i /re Tab
+expect slash
+keys C-u 'deploy it' C-s
+remote 'v:lua.play("start")' >/dev/null
+expect starting
+keys 'and'
+remote 'v:lua.play("answer")' >/dev/null
+keys ' then'
+expect asked
+keys Escape C-w k A
+expect dialog
+keys 1 Enter
+remote 'v:lua.play("gone")' >/dev/null
+keys A G o '- more'
+expect editor
+keys Escape ':wq' Enter
+remote 'v:lua.play("done")' >/dev/null
+remote 'v:lua.play("crash")' >/dev/null
+expect crash
+keys /Error Enter Enter
+expect output
+keys E
+expect choices
+keys q Enter ':XcshEngines' Enter
+expect engines
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -9,17 +9,31 @@ import { InlineChat } from './inline';
 import { innermost } from '../folders';
 import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
+import { announce } from './announce';
+import { Questions } from './questions';
 import { ChatPanel } from './panel';
 import { visible } from './visible';
 import { scopeOf, warningsOf } from './warnings';
 
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
 export function activateChat(host: Host, context: vscode.ExtensionContext): vscode.Disposable {
-  const panel: ChatPanel = new ChatPanel(host, context, () => approvals);
+  const panel: ChatPanel = new ChatPanel(
+    host,
+    context,
+    () => approvals,
+    () => questions,
+  );
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
     notify: (params) => notify(panel, params),
-    waiting: (count) => panel.badge(count),
+    waiting: (count) => panel.badge('approvals', count),
+  });
+  const questions: Questions = new Questions({
+    shows: (cwd) => panel.shows(cwd),
+    notify: (cwd, question) => announce(panel, cwd, question),
+    answer: (cwd, id, answer) =>
+      void host.request('xcsh.answer', { cwd, id, ...answer }).catch((error: unknown) => host.showError(error)),
+    waiting: (count) => panel.badge('questions', count),
   });
   const inline = new InlineChat(host, approvals, panel);
   return vscode.Disposable.from(
@@ -28,6 +42,8 @@ export function activateChat(host: Host, context: vscode.ExtensionContext): vsco
     registerChanges(),
     host.setApprover((params, token) => approvals.ask(params, token)),
     host.setConversation(panel),
+    host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),
+    host.onDidChangeStatus(({ kind }) => kind !== 'running' && questions.clear()),
     ...commandsOf(host, panel),
   );
 }

@@ -5,9 +5,11 @@
 /** The commands that the page may run; each gets the `cwd` of the panel's folder from the extension. */
 export const allowedCommands: readonly string[] = [
   'xcsh.abort',
+  'xcsh.answer',
   'xcsh.bash',
   'xcsh.branch',
   'xcsh.chooseBranch',
+  'xcsh.commands',
   'xcsh.compact',
   'xcsh.followUp',
   'xcsh.history',
@@ -20,6 +22,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.setModel',
   'xcsh.setThinking',
   'xcsh.snapshot',
+  'xcsh.state',
   'xcsh.stats',
   'xcsh.steer',
   'xcsh.stopBackground',
@@ -36,12 +39,18 @@ export const windowCommands = [
   'thinking',
   'approval',
   'mode',
+  'engine',
+  'login',
   'compact',
   'history',
   'restart',
   'log',
 ] as const;
 export type WindowCommand = (typeof windowCommands)[number];
+
+/** Commands of buttons that the server sends with a failure. The extension runs them, and asks for what is missing. */
+export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setModel'] as const;
+export type ActionCommand = (typeof actionCommands)[number];
 
 /** Where a fork ends: before a prompt, which is returned for editing, or after an entry. */
 export const forkPositions = ['before', 'at'] as const;
@@ -89,6 +98,7 @@ export type FromPage =
   | { kind: 'cancel'; id: number }
   | { kind: 'decide'; prompt: string; decision: Decision }
   | { kind: 'window'; command: WindowCommand }
+  | { kind: 'act'; command: ActionCommand; args: JsonObject }
   | { kind: 'fork'; entryId: string; position: ForkPosition }
   | { kind: 'resume'; path: string }
   | { kind: 'findFiles'; id: number; query: string }
@@ -113,6 +123,7 @@ export interface Init {
   trusted: boolean;
   texts: { [english: string]: string }; // in the language of the window; empty for English
   kept: JsonObject | null; // the state that an earlier page saved
+  now: number; // the clock of the server's machine, in milliseconds since 1970
 }
 
 /** A message to the page. */
@@ -147,6 +158,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   cancel: (m) => isNumber(m['id']),
   decide: (m) => isText(m['prompt'], maxPath) && isOneOf(decisions, m['decision']),
   window: (m) => isOneOf(windowCommands, m['command']),
+  act: (m) => isOneOf(actionCommands, m['command']) && isObject(m['args']),
   fork: (m) => isText(m['entryId'], 100) && isOneOf(forkPositions, m['position']),
   resume: (m) => isText(m['path'], maxPath),
   findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
@@ -192,7 +204,8 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
     typeof m['trusted'] === 'boolean' &&
     isObject(m['texts']) &&
     Object.values(m['texts']).every((text) => isText(text)) &&
-    (m['kept'] === null || isObject(m['kept'])),
+    (m['kept'] === null || isObject(m['kept'])) &&
+    isNumber(m['now']),
   answer: (m) =>
     isNumber(m['id']) &&
     (m['error'] === undefined ||

@@ -8,9 +8,11 @@ import type { ServerStatus } from '../server/status';
 import type { ApproveParams, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
 import { Calls } from './calls';
+import { EngineTexts } from './engineTexts';
 import { openChange } from './changes';
 import { editorFile, FileFinder, openFile, pickFiles } from './files';
 import { pageHtml } from './html';
+import type { Questions } from './questions';
 import {
   allowedCommands,
   fromPage,
@@ -42,6 +44,8 @@ const windowCommandNames: Record<WindowCommand, string> = {
   thinking: 'xcsh.setThinking',
   approval: 'xcsh.setApproval',
   mode: 'xcsh.setMode',
+  engine: 'xcsh.setEngine',
+  login: 'xcsh.login',
   compact: 'xcshLs.chat.compact',
   history: 'xcshLs.chat.history',
   restart: 'xcshLs.server.restart',
@@ -61,6 +65,19 @@ function serverState(status: ServerStatus): { state: ServerState; message?: stri
   }
 }
 
+/** Returns the tooltip of the badge. */
+function badgeText(approvals: number, questions: number): string {
+  const parts = [
+    approvals === 1
+      ? vscode.l10n.t('1 action needs your approval')
+      : approvals > 1 && vscode.l10n.t('{0} actions need your approval', approvals),
+    questions === 1
+      ? vscode.l10n.t('1 question waits for your answer')
+      : questions > 1 && vscode.l10n.t('{0} questions wait for your answer', questions),
+  ];
+  return parts.filter((part) => part !== false).join(', ');
+}
+
 /**
  * The extension's side of the chat panel. The page is a thin client of the server: it receives all
  * data about its folder, and can run the commands of a list. It can disappear and come back at any
@@ -76,6 +93,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #toCompose: { text: string; send: boolean } | undefined;
   #toFind = false;
   readonly #calls: Calls<vscode.CancellationToken>;
+  readonly #engineTexts = new EngineTexts();
+  readonly #badges = { approvals: 0, questions: 0 };
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
   readonly #finder = new FileFinder();
@@ -85,6 +104,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     private readonly host: Host,
     private readonly context: vscode.ExtensionContext,
     private readonly approvals: () => Approvals,
+    private readonly questions: () => Questions,
   ) {
     this.#folder = host.liveFolder;
     this.#calls = new Calls({
@@ -104,7 +124,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     );
     this.#subscriptions = [
       vscode.window.registerWebviewViewProvider(chatView, this),
-      host.onNotification('xcsh/event', (params) => this.#forward('event', params)),
+      host.onNotification('xcsh/event', (params) => {
+        this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
+        this.#forward('event', params);
+      }),
       host.onNotification('xcsh/sessionChanged', (params) => this.#forward('session', params)),
       host.onNotification('xcsh/sessionState', ({ cwd, sessionId }) => this.#forward('read', { cwd, sessionId })),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
@@ -119,6 +142,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const media = vscode.Uri.joinPath(this.context.extensionUri, 'media');
     const { webview } = view;
     this.#view = view;
+    this.#showBadge();
     this.#ready = false;
     webview.options = { enableScripts: true, localResourceRoots: [media] };
     const gone = [
@@ -160,19 +184,17 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return true;
   }
 
-  /** Shows the number of pending questions as a badge on the view. */
-  badge(count: number): void {
+  /** Shows the number of pending approvals and questions as a badge on the view. */
+  badge(of: 'approvals' | 'questions', count: number): void {
+    this.#badges[of] = count;
+    this.#showBadge();
+  }
+
+  #showBadge(): void {
     if (this.#view) {
-      this.#view.badge =
-        count > 0
-          ? {
-              value: count,
-              tooltip:
-                count === 1
-                  ? vscode.l10n.t('1 action needs your approval')
-                  : vscode.l10n.t('{0} actions need your approval', count),
-            }
-          : undefined;
+      const { approvals, questions } = this.#badges;
+      const value = approvals + questions;
+      this.#view.badge = value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined;
     }
   }
 
@@ -306,6 +328,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         return this.#decide(cwd, m.prompt, m.decision);
       case 'window':
         return this.#window(m.command, cwd);
+      case 'act':
+        await vscode.commands.executeCommand(m.command, { ...m.args, cwd });
+        return;
       case 'fork':
         await vscode.commands.executeCommand('xcsh.fork', { cwd, entryId: m.entryId, position: m.position });
         return;
@@ -368,7 +393,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const newest = typeof last === 'number' ? { last } : {};
     const snapshot = await this.host.request('xcsh.snapshot', { cwd, ...newest }, token);
     await this.#restorer.remember(cwd, snapshot.state.file);
-    return snapshot;
+    this.questions().set(cwd, snapshot.questions ?? []);
+    return { ...snapshot, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
   }
 
   /** Sends the initial state to a new page, or to one that shows another folder. */
@@ -384,6 +410,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       trusted: vscode.workspace.isTrusted,
       texts: vscode.l10n.bundle ?? {},
       kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
+      now: Date.now(),
     };
     this.#post(init);
     if (message !== undefined) {
@@ -429,6 +456,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #statusChanged(status: ServerStatus): void {
     if (status.kind !== 'running') {
       this.#restorer.restarted();
+      this.#engineTexts.clear();
     }
     this.#post({ kind: 'server', ...serverState(status) });
   }

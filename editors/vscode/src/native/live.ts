@@ -7,6 +7,7 @@ import type { SessionEvent, SessionState } from '../wire.gen';
 const telling: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>([
   'agent_start',
   'agent_end',
+  'engine_changed',
   'model_changed',
   'thinking_level_changed',
   'auto_compaction_start',

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
 
+import { ownName } from '../palette/enginePick';
+import { engineLabel } from '../palette/engineRows';
 import type { Window } from '../window';
 import type { LiveStates } from './live';
 import type { Terminals } from './terminal';
@@ -40,6 +42,7 @@ export async function showMenu(window: Window, states: LiveStates, terminals: Te
         'xcsh.setModel',
         state.model ? `${state.model.provider}/${state.model.id}` : t('none'),
       ),
+      item('server-environment', t('Engine…'), 'xcsh.setEngine', engineLabel(state.engine, ownName)),
       item('lightbulb', t('Thinking Level…'), 'xcsh.setThinking', state.thinkingLevel),
       item('shield', t('Permissions…'), 'xcsh.setApproval'),
     );

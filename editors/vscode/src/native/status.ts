@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { engineLabel, ownEngine } from '../palette/engineRows';
 import { shortCount } from '../palette/items';
 import { pendingOf } from '../late';
 import { ownSettings } from '../settings';
@@ -95,6 +96,9 @@ function statusLines(state: SessionState): [icon: string, line: string][] {
     !pending.includes('thinkingLevel') && t('thinking: {0}', state.thinkingLevel),
   ].filter((part) => part !== false);
   const lines: [string, string][] = about.length > 0 ? [['hubot', about.join(', ')]] : [];
+  if (state.engine.name !== ownEngine) {
+    lines.unshift(['server-environment', engineLabel(state.engine, '')]);
+  }
   if (pending.length > 0) {
     lines.push(['book', t('Reading the session…')]);
   } else {

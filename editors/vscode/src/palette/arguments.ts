@@ -14,6 +14,7 @@ import {
   pickThinking,
 } from './choices';
 import { askElsewhere, isElsewhere } from './elsewhere';
+import { pickEngine } from './enginePick';
 import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
@@ -24,7 +25,7 @@ const t = vscode.l10n.t;
 
 /**
  * The arguments of a command while they are being completed. name is the name of the session, if
- * known; it is not sent.
+ * known, or of the engine that the user selected; it is not sent.
  */
 export type Args = Record<string, unknown> & { cwd: string; name?: unknown };
 
@@ -148,6 +149,14 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     args['model'] !== undefined || put(args, 'model', await pickModel(window, args.cwd)),
   'xcsh.setThinking': async (window, args) =>
     args['level'] !== undefined || put(args, 'level', await pickThinking(window, args.cwd)),
+  'xcsh.setEngine': async (window, args) => {
+    if (args['engine'] !== undefined) {
+      return true;
+    }
+    const row = await pickEngine(window, args.cwd);
+    args.name = row?.engine;
+    return put(args, 'engine', row?.engine);
+  },
   'xcsh.setMode': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickMode()),
   'xcsh.setApproval': async (_window, args) => args['mode'] !== undefined || put(args, 'mode', await pickApproval()),
   'xcsh.prompt': async (window, args) => {
@@ -174,8 +183,11 @@ export const askers: Partial<Record<CommandName, Asker>> = {
 export async function askNeeded(
   window: Window,
   args: Args,
-  need: { field: string; input: string; question: string; choices?: unknown },
+  need: { field: string; input: string; question: string; choices?: unknown; engine?: string | undefined },
 ): Promise<boolean> {
+  if (need.field === 'fork') {
+    return askFork(window, args, need.question, need.engine);
+  }
   switch (need.input) {
     case 'session': {
       // The choices are those of xcsh.list, which the list requests a page at a time.
@@ -189,6 +201,8 @@ export async function askNeeded(
     }
     case 'entry':
       return put(args, need.field, await pickEntry(window, args.cwd, need.question));
+    case 'engine':
+      return put(args, need.field, (await pickEngine(window, args.cwd))?.engine);
     case 'model':
       return put(args, need.field, await pickModel(window, args.cwd));
     case 'path':
@@ -203,6 +217,22 @@ export async function askNeeded(
       }
       return put(args, need.field, await askText(need.question));
   }
+}
+
+/**
+ * Asks whether an engine that cannot read the session's file gets a copy that it can read. For a prompt, the copy is
+ * made before the prompt is sent again; engine is the one of the folder then.
+ */
+async function askFork(window: Window, args: Args, question: string, engine?: string): Promise<boolean> {
+  const fork = t('Fork Session');
+  if ((await vscode.window.showInformationMessage(question, { modal: true }, fork)) !== fork) {
+    return false;
+  }
+  if (engine === undefined) {
+    return put(args, 'fork', true);
+  }
+  await window.request('xcsh.setEngine', { cwd: args.cwd, engine, fork: true });
+  return true;
 }
 
 /** Lets the user select one of the sessions that match a name. */

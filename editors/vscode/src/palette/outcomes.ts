@@ -1,3 +1,4 @@
+import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
@@ -5,10 +6,13 @@ import { pendingOf } from '../late';
 import type { CommandMap, CommandName, SessionState } from '../wire.gen';
 import { ownSettings } from '../settings';
 import { settings, type Window } from '../window';
+import { loginTerminal } from '../native/login';
 import { showReport } from '../native/reports';
 import { doctorReport, statsReport } from '../native/reportText';
 import type { Args } from './arguments';
 import { askSavePath } from './choices';
+import { ownName } from './enginePick';
+import { engineLabel, ownEngine } from './engineRows';
 import { exportName } from './exporting';
 import { oneLine } from './items';
 
@@ -112,6 +116,8 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.compact': (_window, _args, result) => brief(t('Compacted {0} tokens', result.tokensBefore)),
   'xcsh.setModel': (_window, _args, result) => brief(t('Model: {0}', result.model?.id ?? t('none'))),
   'xcsh.setThinking': (_window, _args, result) => brief(t('Thinking: {0}', result.thinkingLevel)),
+  'xcsh.setEngine': engineChosen,
+  'xcsh.login': loggingIn,
   'xcsh.setApproval': (_window, _args, result) => brief(t('Permissions: {0}', result.mode)),
   'xcsh.bash': async (window, _args, result) => {
     const show = t('Show Output');
@@ -215,6 +221,40 @@ async function giveBack(window: Window, cwd: string, text: string | null | undef
   } else if (answer === copy) {
     await vscode.env.clipboard.writeText(text);
   }
+}
+
+/** Offers the engine that the user selected from the list for the other folders, too. */
+async function engineChosen(window: Window, args: Args, result: CommandMap['xcsh.setEngine']['result']): Promise<void> {
+  const name = engineLabel(result, ownName);
+  if (args.name === undefined || args['remember'] === true || result.name === ownEngine) {
+    brief(t('{0} answers from the next prompt on', name));
+    return;
+  }
+  const all = t('Use in All Folders');
+  const answer = await vscode.window.showInformationMessage(
+    t('{0} answers in this folder from the next prompt on.', name),
+    all,
+  );
+  if (answer === all) {
+    await window.request('xcsh.setEngine', { cwd: args.cwd, engine: result.name, remember: true });
+    brief(t('{0} answers in all folders', name));
+  }
+}
+
+function loggingIn(_window: Window, _args: Args, result: CommandMap['xcsh.login']['result']): void {
+  const title = (engine: string): string => t('Log in to {0}', engine);
+  const options = loginTerminal(result, title, os.homedir(), process.env['PATH']);
+  if (!options) {
+    void vscode.window.showInformationMessage(result.message);
+    return;
+  }
+  vscode.window.createTerminal({ ...options, iconPath: new vscode.ThemeIcon('key') }).show();
+  // A program without arguments logs in by a command of its own.
+  void vscode.window.showInformationMessage(
+    options.shellArgs.length === 0
+      ? t('Enter /login in the terminal to log in to {0}. Then send your prompt again.', result.engine)
+      : t('Log in to {0} in the terminal. Then send your prompt again.', result.engine),
+  );
 }
 
 /** Returns the number of secrets of each kind, "" if there are none. */

@@ -3,7 +3,8 @@ import * as vscode from 'vscode';
 import type { Window } from '../window';
 import { toServerError, type ServerError } from '../server/errors';
 import type { CommandName } from '../wire.gen';
-import { handlingOf, type Handling, type Remedy } from './remedies';
+import { offerAfter } from '../native/offers';
+import { handlingOf, isOfEngine, type Handling, type Remedy } from './remedies';
 
 /** The command that caused an error, so that it can be retried in another way. */
 export interface About {
@@ -15,6 +16,10 @@ export interface About {
 export async function showProblem(window: Window, problem: unknown, about?: About): Promise<void> {
   const error = toServerError(problem);
   window.output.warn(`${about?.command ?? 'xcsh'}: ${error.kind}: ${error.message}`);
+  const cwd = about?.args['cwd'];
+  if (isOfEngine(error) && typeof cwd === 'string' && offerAfter(error.message, error.data['actions'], cwd)) {
+    return;
+  }
   const handling = handlingOf(error, about?.command);
   if (!handling) {
     return;

@@ -27,6 +27,15 @@ export interface Handling {
   readonly severity: 'info' | 'warning' | 'error';
 }
 
+/** Reports whether an error comes from the engine, or offers one. No event of the server offers its ways to continue. */
+export function isOfEngine(error: ServerError): boolean {
+  const { actions } = error.data;
+  const ofEngine = ['xcsh.login', 'xcsh.setEngine'];
+  return (
+    Array.isArray(actions) && actions.some((a: { command?: unknown } | null) => ofEngine.includes(String(a?.command)))
+  );
+}
+
 /** The remedies for an error of a command, or undefined if nothing is shown, such as if the user canceled. */
 export function handlingOf(error: ServerError, command?: CommandName): Handling | undefined {
   switch (error.kind) {

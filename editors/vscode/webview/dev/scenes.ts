@@ -114,6 +114,36 @@ const longCode = Array.from(
     `func step${i}(in chan int, out chan<- int) { // stage ${i}\n\tfor v := range in {\n\t\tout <- v * ${i}\n\t}\n}\n`,
 ).join('\n');
 
+const able = { steer: true, branch: true, compact: true, images: true, files: true, permission: true, models: true };
+
+const unable = {
+  steer: false,
+  branch: false,
+  compact: false,
+  images: false,
+  files: false,
+  permission: true,
+  models: false,
+};
+
+/** Plays a conversation that pi answers. */
+function piAnswers(s: PlayedSession, state = 'ready'): void {
+  conversation(s);
+  s.engine = { name: 'pi', version: '1.5.2', state, can: able };
+  s.model = { provider: 'anthropic', id: 'claude-opus' };
+}
+
+const slashCommands = [
+  { name: 'review', description: 'Review the changes of the working tree', source: 'prompt' },
+  { name: 'release', description: 'Prepare a release: changelog, tag, notes', source: 'prompt' },
+  { name: 'skill:pdf', description: 'Read PDF files', source: 'skill' },
+  { name: 'mcp', description: 'Manage MCP servers', source: 'extension' },
+];
+
+function ask(s: PlayedSession, id: string, method: string, title: string, more: object): void {
+  s.emit({ type: 'question_asked', id, method, title, ...more });
+}
+
 /** A scene plays the events before the page is opened, and returns the later ones. */
 export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> = {
   empty: (s) => {
@@ -241,6 +271,77 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
         text: 'pi continued on another branch.',
       });
   },
+  engine: (s) => {
+    piAnswers(s);
+    s.emit({ type: 'engine_status', key: 'limits', lines: ['\u001b[2mWeek 31 % · 5 h 62 %\u001b[0m'] });
+    s.commands = slashCommands;
+    return () => s.emit({ type: 'engine_status', key: 'branch', lines: ['feature/parser ↑2', 'lint: 3 warnings'] });
+  },
+  engineStarting: (s) => {
+    piAnswers(s, 'starting');
+    s.engine = { ...s.engine, message: 'Starting pi …' };
+  },
+  /** An engine that can do as little as possible, in the middle of a turn. */
+  engineLimited: (s) => {
+    piAnswers(s, 'running');
+    s.engine = { ...s.engine, name: 'gemini', version: '0.61.0', can: unable };
+    s.emit({ type: 'agent_start' });
+    play(s, saying(user('Continue')));
+    s.emit({ type: 'turn_start' });
+    s.emit({ type: 'message_start', message: answer([]) });
+    play(s, grow(0, 'text', explained.slice(0, 120), true));
+  },
+  questions: (s) => {
+    piAnswers(s, 'running');
+    return () => {
+      ask(s, 'q1', 'select', 'Which environment is it for?', {
+        options: ['staging', 'production', 'preview of a branch'],
+      });
+      ask(s, 'q2', 'confirm', 'Deploy?', {});
+    };
+  },
+  questionOptions: (s) => {
+    piAnswers(s, 'running');
+    return () =>
+      ask(s, 'q1', 'select', 'Pick a preset', { options: Array.from({ length: 40 }, (_, i) => `preset ${i + 1}`) });
+  },
+  questionConfirm: (s) => {
+    piAnswers(s, 'running');
+    return () =>
+      ask(s, 'q1', 'confirm', 'Delete the branch?', {
+        message: 'origin/feature/parser has 2 commits that are in no other branch.',
+        until: Date.now() + 75_000,
+      });
+  },
+  questionInput: (s) => {
+    piAnswers(s, 'running');
+    return () => ask(s, 'q1', 'input', 'Name of the release', { placeholder: 'v1.2.3' });
+  },
+  questionEditor: (s) => {
+    piAnswers(s, 'running');
+    return () =>
+      ask(s, 'q1', 'editor', 'Edit the commit message', {
+        prefill: 'parser: close groups at the end\n\nThe source may end inside one.',
+      });
+  },
+  crash: (s) => {
+    piAnswers(s, 'running');
+    return () =>
+      s.emit({
+        type: 'engine_changed',
+        engine: 'pi',
+        version: '1.5.2',
+        state: 'failed',
+        message: 'pi ended while it answered (exit code 1).',
+        details:
+          'file:///home/you/.pi/agent/extensions/guard.ts:12\n    throw new Error("no");\n\nError: no\n    at guard.ts:12:11',
+        actions: [
+          { title: 'Start Again', command: 'xcsh.setEngine', arguments: { engine: 'pi' } },
+          { title: 'Use xcsh-ls', command: 'xcsh.setEngine', arguments: { engine: 'own' } },
+          { title: 'Delete Everything', command: 'xcsh.purge', arguments: {} },
+        ],
+      });
+  },
   background: (s) => {
     conversation(s);
     return () =>
@@ -328,6 +429,18 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
       });
       s.emit({ type: 'queue_changed', steering: [...hostile], followUp: [...hostile] });
       s.emit({ type: 'notice', text: bad });
+      s.engine = { name: bad, version: bad, state: 'running', can: {} };
+      s.emit({
+        type: 'engine_changed',
+        engine: bad,
+        version: bad,
+        state: 'failed',
+        message: bad,
+        details: hostile.join('\n'),
+      });
+      hostile.forEach((h, i) => s.emit({ type: 'engine_status', key: h, lines: [h, `${i} ${h}`] }));
+      hostile.forEach((h) => ask(s, h, 'select', h, { message: h, options: hostile, placeholder: h, prefill: h }));
+      ask(s, 'last', 'editor', bad, { message: bad, prefill: bad });
       s.emit({ type: 'error', text: bad, errorMessage: bad });
       s.emit({ type: 'auto_retry_start', attempt: 1, maxAttempts: 2, delayMs: 1, errorMessage: bad });
     };

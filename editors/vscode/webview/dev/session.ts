@@ -30,6 +30,9 @@ export class PlayedSession {
   model = { provider: 'anthropic', id: 'claude-sonnet-5' };
   thinkingLevel = 'medium';
   approvalMode = 'ask';
+  engine: Json = { name: 'own', state: 'ready', can: {} };
+  commands: Json[] = [];
+  private questions: Json[] = [];
   title = 'Fix the parser';
   usage = { ...noUsage };
   context: Json = { tokens: 31_200, contextWindow: 200_000, percent: 15.6 };
@@ -113,6 +116,21 @@ export class PlayedSession {
       case 'queue_changed':
         this.queues = { steering: (e['steering'] as string[]) ?? [], followUp: (e['followUp'] as string[]) ?? [] };
         break;
+      case 'engine_changed':
+        this.engine = {
+          ...this.engine,
+          name: e['engine'],
+          version: e['version'],
+          state: e['state'],
+          message: e['message'],
+        };
+        break;
+      case 'question_asked':
+        this.questions.push(e);
+        break;
+      case 'question_gone':
+        this.questions = this.questions.filter((q) => q['id'] !== e['id']);
+        break;
       case 'auto_compaction_start':
       case 'auto_compaction_end':
         this.compacting = e['type'] === 'auto_compaction_start';
@@ -155,6 +173,7 @@ export class PlayedSession {
       queued: { steering: 0, followUp: 0 },
       usage: this.usage,
       origin: 'xcsh',
+      engine: this.engine,
     };
   }
 
@@ -220,6 +239,7 @@ export class PlayedSession {
       retry: this.retry,
       queues: this.queues,
       approvals: this.approvals,
+      questions: this.questions,
       todos: this.todos,
       contextUsage: this.context,
       seq: this.seq,

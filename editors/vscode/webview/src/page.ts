@@ -1,12 +1,18 @@
 // The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
+import { actionCommands } from '../../src/chat/messages';
 import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
+import { refusalOf } from './engine';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
 import { noBranches, readBranches } from './state/branches';
 import type { Alternatives, Branches } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
 import type { Kept, Place } from './state/draft';
+import { actionsOf } from './state/engine';
+import type { Action, Question } from './state/engine';
+import { commandsOf } from './state/slash';
+import type { SlashCommand } from './state/slash';
 import { userMessageOf } from './state/userMessage';
 import { Failure, Store } from './state/store';
 import { edgeOf, itemWith, messageCount, shownItems } from './state/window';
@@ -45,6 +51,7 @@ export interface Ui {
   reveal: Reveal | null;
   focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
+  skew: number; // added to the page's clock, it is that of the server, in milliseconds
 }
 
 /** A message to scroll to, once for each object. `top` is its distance from the top of the view in pixels. */
@@ -76,6 +83,9 @@ export class Page {
   private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
   private returned = false; // the reading position of an earlier page was restored
+  private taken = ''; // the key of the last texts that were put into the composer
+  private asking: string | null = null; // the prompt whose command runs
+  private putBack = ''; // the composer's text after unanswered messages were put there
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
 
   constructor(private readonly around: Surroundings) {
@@ -92,6 +102,7 @@ export class Page {
       reveal: null,
       focus: 0,
       spoken: '',
+      skew: 0,
     };
     this.finder = new Finder(
       this.store,
@@ -150,6 +161,7 @@ export class Page {
     const kept = restored.at > this.ui.kept.at ? restored : this.ui.kept;
     const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
     this.treeOf = '';
+    this.taken = '';
     this.titled = null;
     this.returned = false;
     this.finder.close();
@@ -157,6 +169,7 @@ export class Page {
       init,
       branches: new Map(),
       recent: [],
+      skew: init.now - Date.now(),
       kept: own ? { ...kept, cwd: init.cwd ?? '' } : { ...nothingKept, cwd: init.cwd ?? '' },
       pictures: own ? this.ui.pictures : [],
     });
@@ -218,6 +231,7 @@ export class Page {
   /** Follows the session: loads the tree when the conversation is idle at another entry. */
   private followed(): void {
     this.sendDeferred();
+    this.takeTexts();
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
     this.returnTo(this.ui.kept);
@@ -230,6 +244,26 @@ export class Page {
     this.treeOf = at;
     if (this.ui.kept.sent && !this.ui.sending) void this.giveBack();
     void this.readTree(at);
+  }
+
+  /** Puts a proposed prompt into an empty composer, and messages that a failed run did not answer before its text. */
+  private takeTexts(): void {
+    const { prefill, unanswered } = this.store.state.view;
+    const { kept } = this.ui;
+    if (unanswered && isNewer(unanswered.key, this.taken)) {
+      this.taken = unanswered.key;
+      // The prompt itself comes back with its attachments, when its command fails.
+      const isSent = (text: string) => userMessageOf(text).text.trim() === this.asking;
+      const back = unanswered.texts.filter((text) => text.trim() !== '' && !isSent(text));
+      if (back.length === 0) return;
+      this.keep({ text: [...back, kept.text].filter((text) => text.trim() !== '').join('\n\n') });
+      this.putBack = this.ui.kept.text;
+    } else if (prefill && isNewer(prefill.key, this.taken)) {
+      this.taken = prefill.key;
+      if (kept.text.trim() !== '' || kept.attachments.length + this.ui.pictures.length > 0) return;
+      this.keep({ text: prefill.texts.join('\n') });
+      this.speak(t('An extension proposes a prompt.'));
+    }
   }
 
   private async readTree(at: string): Promise<void> {
@@ -330,14 +364,17 @@ export class Page {
     if ((text === '' && pictures.length === 0 && kept.attachments.length === 0) || sync.server === 'stopped') return;
     if (text.startsWith('!') && pictures.length + kept.attachments.length === 0 && kept.editing === '')
       return this.shell(text);
+    const noImages = pictures.length > 0 ? refusalOf(view.engine, 'images') : '';
+    if (noImages) return this.refuse(noImages);
     const outgoing = { text, attachments: kept.attachments };
     const args: JsonObject = { text };
     if (pictures.length) args.images = pictures.map(({ data, mimeType }) => ({ data, mimeType }));
     if (kept.attachments.length)
       args.attachments = kept.attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
-    if (view.running) args.streamingBehavior = how;
+    if (view.running) args.streamingBehavior = refusalOf(view.engine, 'steer') ? 'followUp' : how;
     this.keep({ text: '', attachments: [], editing: '', sent: outgoing, scroll: null });
     this.set({ pictures: [], sending: !view.running });
+    if (!view.running) this.asking = text;
     const began = this.store.state.view.lastPrompt;
     try {
       if (kept.editing !== '') await this.store.call('xcsh.branch', { entryId: kept.editing });
@@ -346,6 +383,7 @@ export class Page {
     } catch (e) {
       this.refused(e, outgoing, pictures, kept.editing, this.store.state.view.lastPrompt !== began);
     } finally {
+      if (!view.running) this.asking = null;
       this.set({ sending: false });
       this.sendDeferred();
     }
@@ -369,8 +407,10 @@ export class Page {
   ): void {
     if (e instanceof Failure && e.kind === 'cancelled') return this.keep({ sent: null });
     if (this.store.state.sync.server !== 'running') return; // it is restored with the next server
-    if (!accepted && this.ui.kept.text.trim() === '') {
-      this.keep({ text: outgoing.text, attachments: outgoing.attachments, editing, sent: null });
+    const { text } = this.ui.kept;
+    if (!accepted && (text.trim() === '' || text === this.putBack)) {
+      const both = [outgoing.text, text].filter((part) => part.trim() !== '').join('\n\n');
+      this.keep({ text: both, attachments: outgoing.attachments, editing, sent: null });
       this.set({ pictures });
     } else {
       this.keep({ sent: null });
@@ -433,6 +473,8 @@ export class Page {
     if (!prompt?.entryId) return;
     const draft = this.ui.kept;
     this.editMessage(prompt);
+    // An engine that cannot go back gets the prompt again.
+    if (refusalOf(this.store.state.view.engine, 'branch')) this.keep({ editing: '' });
     await this.say();
     if (draft.text && !this.ui.kept.text) this.keep({ text: draft.text, attachments: draft.attachments });
   }
@@ -456,6 +498,35 @@ export class Page {
     if (str(result.cancelledBy)) this.notice('warning', t('Canceled by {0}.', str(result.cancelledBy)));
   }
 
+  /** Answers a question of an extension. Its notification removes it, or the failure if it does not wait any more. */
+  async answer(
+    { id }: Question,
+    answer: { value: string } | { confirmed: boolean } | { cancelled: true },
+  ): Promise<void> {
+    try {
+      await this.store.call('xcsh.answer', { id, ...answer });
+    } catch (e) {
+      if (!(e instanceof Failure && (e.kind === 'notFound' || e.kind === 'stale'))) return this.failed(e);
+    }
+    this.store.dispatch({ type: 'questionGone', id });
+  }
+
+  /** Runs the command of a button that the server sent with a failure. */
+  act({ command, args }: Action): void {
+    const known = actionCommands.find((name) => name === command);
+    if (known) this.store.send({ kind: 'act', command: known, args });
+  }
+
+  /** Lists the commands of the engine. The engine is started if necessary. It rejects with a Failure. */
+  async readCommands(): Promise<SlashCommand[]> {
+    return commandsOf(await this.store.call('xcsh.commands'));
+  }
+
+  /** Says why the engine cannot do something. */
+  refuse(sentence: string): void {
+    this.notice('info', sentence);
+  }
+
   decide(prompt: string, decision: Decision): void {
     this.store.send({ kind: 'decide', prompt, decision });
   }
@@ -471,6 +542,8 @@ export class Page {
 
   /** Adds an image that was pasted or dropped. */
   addPicture(mimeType: string, data: string): void {
+    const refusal = refusalOf(this.store.state.view.engine, 'images');
+    if (refusal) return this.refuse(refusal);
     if (this.ui.pictures.length >= maxPictures)
       return this.notice('warning', t('You can attach up to {0} images to a message.', maxPictures));
     if (data.length > (maxPictureBytes * 4) / 3)
@@ -499,8 +572,8 @@ export class Page {
     this.set({ spoken: text });
   }
 
-  notice(tone: 'info' | 'warning' | 'error', text: string): void {
-    this.store.dispatch({ type: 'notice', tone, text });
+  notice(tone: 'info' | 'warning' | 'error', text: string, actions: readonly Action[] = []): void {
+    this.store.dispatch({ type: 'notice', tone, text, actions });
   }
 
   /** Runs a command and shows a notice if it fails. */
@@ -515,9 +588,23 @@ export class Page {
 
   private failed(e: unknown): void {
     if (e instanceof Failure && e.kind === 'cancelled') return;
-    this.notice('error', e instanceof Error ? e.message : String(e));
+    if (e instanceof Error && e.message === this.store.state.view.crash?.message) return; // it is shown
+    const actions = e instanceof Failure ? waysAfter(e) : [];
+    const ofEngine = actions.some(({ command }) => command === 'xcsh.login' || command === 'xcsh.setEngine');
+    // The extension offers the others in a notification.
+    this.notice('error', e instanceof Error ? e.message : String(e), ofEngine ? actions : []);
   }
 }
+
+/** Returns the ways to continue after a failure. An engine that cannot read the session's file can get a copy. */
+function waysAfter({ kind, data }: Failure): Action[] {
+  const engine = str(data.engine);
+  if (kind !== 'argumentNeeded' || data.field !== 'fork' || engine === '') return actionsOf(data.actions);
+  return [{ title: t('Fork Session'), command: 'xcsh.setEngine', args: { engine, fork: true } }];
+}
+
+/** Keys end with a number that grows. */
+const isNewer = (key: string, than: string) => than === '' || Number(key.slice(1)) > Number(than.slice(1));
 
 export const attachmentKey = (a: Attachment) => a.uri + (a.range ? `:${a.range.start.line}-${a.range.end.line}` : '');
 

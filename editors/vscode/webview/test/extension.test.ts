@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { Approvals } from '../../src/chat/approvals';
 import type { Desk } from '../../src/chat/approvals';
 import { Calls } from '../../src/chat/calls';
+import { EngineTexts } from '../../src/chat/engineTexts';
+import { Questions } from '../../src/chat/questions';
 import { pageHtml } from '../../src/chat/html';
 import { allowedCommands, fromPage, toPage } from '../../src/chat/messages';
 import type { Decision, ToPage } from '../../src/chat/messages';
@@ -56,6 +58,9 @@ test('malformed messages are ignored', () => {
     { kind: 'resume', path: 'x'.repeat(10_000) },
     { kind: 'decide', prompt: 'a', decision: 'maybe' },
     { kind: 'window', command: 'workbench.action.quit' },
+    { kind: 'act', command: 'xcsh.delete', args: {} },
+    { kind: 'act', command: 'workbench.action.quit', args: {} },
+    { kind: 'act', command: 'xcsh.setEngine' },
     { kind: 'openFile', path: 3 },
     { kind: 'openFile', path: 'a', line: '1' },
     { kind: 'openFile', path: 'a'.repeat(10_000) },
@@ -359,4 +364,106 @@ test('a missing session file is ignored, any other failure is reported', async (
   await busy.restorer.remember('/w', '/now');
   await busy.restorer.remember('/w', null);
   assert.equal(busy.memory.get('xcshLs.chat.session:/w'), '/now');
+});
+
+interface Announced {
+  cwd: string;
+  id: string;
+  settle(answer?: { confirmed: boolean }): Promise<void>;
+}
+
+function questioning() {
+  const announced: Announced[] = [];
+  const answers: unknown[] = [];
+  const state = { visible: false, waiting: 0 };
+  const questions = new Questions({
+    shows: () => state.visible,
+    notify: (cwd, { id }) =>
+      new Promise((resolve) =>
+        announced.push({
+          cwd,
+          id,
+          settle: async (answer) => {
+            resolve(answer);
+            await new Promise(setImmediate);
+          },
+        }),
+      ),
+    answer: (cwd, id, answer) => answers.push([cwd, id, answer]),
+    waiting: (count) => (state.waiting = count),
+  });
+  const asked = (id: string, cwd = '/w') =>
+    questions.follow(cwd, { type: 'question_asked', id, method: 'confirm', title: 'Go?' });
+  return { announced, answers, state, questions, asked };
+}
+
+test('a question is announced only while the panel does not show it, one at a time', async () => {
+  const { announced, state, asked } = questioning();
+  state.visible = true;
+  asked('shown');
+  assert.equal(announced.length, 0);
+  state.visible = false;
+  asked('a');
+  asked('b');
+  asked('c', '/other');
+  assert.deepEqual(
+    announced.map((a) => a.id),
+    ['shown', 'c'],
+    'one for each folder',
+  );
+  await announced[0]!.settle();
+  await announced[2]!.settle();
+  assert.deepEqual(
+    announced.map((a) => a.id),
+    ['shown', 'c', 'a', 'b'],
+  );
+  assert.equal(state.waiting, 4, 'a closed announcement answers nothing');
+});
+
+test('an answer counts only while the question waits', async () => {
+  const { announced, answers, questions, state, asked } = questioning();
+  asked('a');
+  await announced[0]!.settle({ confirmed: false });
+  assert.deepEqual(answers, [['/w', 'a', { confirmed: false }]]);
+  questions.follow('/w', { type: 'question_gone', id: 'a' });
+  asked('b');
+  questions.follow('/w', { type: 'question_gone', id: 'b' });
+  await announced[1]!.settle({ confirmed: true });
+  assert.equal(answers.length, 1, 'it was answered in the panel');
+  asked('c');
+  questions.follow('/w', { type: 'engine_changed', engine: 'pi', state: 'failed' });
+  await announced[2]!.settle({ confirmed: true });
+  assert.deepEqual([answers.length, state.waiting], [1, 0]);
+});
+
+test('a snapshot has all questions of its folder, and an extension cannot ask without end', () => {
+  const { announced, questions, state, asked } = questioning();
+  asked('old');
+  questions.set('/w', [{ id: 'new', method: 'input', title: 'Name?' }]);
+  assert.equal(state.waiting, 1);
+  for (let i = 0; i < 1000; i++) asked(`q${i}`);
+  assert.deepEqual([state.waiting, announced.length], [100, 1]);
+  questions.clear();
+  assert.equal(state.waiting, 0);
+});
+
+test('texts of extensions are kept for the next page of the same session', () => {
+  const texts = new EngineTexts();
+  const show = (key: string, lines?: string[], session = 's') =>
+    texts.follow('/w', session, { type: 'engine_status', key, ...(lines ? { lines } : {}) });
+  show('a', ['1']);
+  show('b', ['2']);
+  show('a', ['3']);
+  show('b');
+  assert.deepEqual(texts.of('/w', 's'), [{ type: 'engine_status', key: 'a', lines: ['3'] }]);
+  assert.deepEqual(texts.of('/w', 'other'), []);
+  assert.deepEqual(texts.of('/other', 's'), []);
+  texts.follow('/w', 's', { type: 'engine_changed', engine: 'pi', state: 'running' });
+  assert.equal(texts.of('/w', 's').length, 1);
+  texts.follow('/w', 's', { type: 'engine_changed', engine: 'pi', state: 'known' });
+  assert.deepEqual(texts.of('/w', 's'), []);
+  for (let i = 0; i < 1000; i++) show(`k${i}`, ['x']);
+  assert.equal(texts.of('/w', 's').length, 20);
+  show('t', ['y'], 't');
+  assert.deepEqual(texts.of('/w', 's'), []);
 });

@@ -38,7 +38,16 @@ test('calls and rules are described in the display language', () => {
 });
 
 test('translations that are not strings are rejected', () => {
-  const init = { kind: 'init', server: 'running', folders: [], cwd: null, commands: [], trusted: true, kept: null };
+  const init = {
+    kind: 'init',
+    server: 'running',
+    folders: [],
+    cwd: null,
+    commands: [],
+    trusted: true,
+    kept: null,
+    now: 0,
+  };
   assert.ok(toPage({ ...init, texts: {} }));
   assert.ok(toPage({ ...init, texts: { Copy: 'Kopieren' } }));
   for (const texts of [undefined, null, 'Kopieren', ['Kopieren'], { Copy: 1 }, { Copy: { message: 'Kopieren' } }])

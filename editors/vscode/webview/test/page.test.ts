@@ -16,6 +16,7 @@ const init: Init = {
   trusted: true,
   texts: {},
   kept: null,
+  now: 1000,
 };
 
 /** Opens a page with saved state of its own and in the extension. */
@@ -469,4 +470,144 @@ test('a reload requests the newest messages, and returns to the message in view'
   await reply('xcsh.snapshot', { result: { ...snapshot(false, 3), messages: [said('ea', 'c')], older } });
   assert.equal(calls('xcsh.messages').length, asked);
   assert.equal(page.store.state.view.away, null);
+});
+
+/** Opens a live page on a session that pi answers, with the engine's abilities. */
+async function hosted(can: object = {}) {
+  const l = live();
+  const all = { steer: true, branch: true, compact: true, images: true, models: true, ...can };
+  l.page.store.receive({ kind: 'server', state: 'running' });
+  const s = snapshot(false, 1);
+  await l.answer('xcsh.snapshot', { ...s, state: { ...s.state, engine: { name: 'pi', state: 'ready', can: all } } });
+  return l;
+}
+
+test('a proposed prompt goes only into an empty composer', async () => {
+  const { page, tell } = await hosted();
+  tell(2, { type: 'prefill', text: 'proposed' });
+  assert.equal(page.ui.kept.text, 'proposed');
+  tell(3, { type: 'prefill', text: 'another' });
+  assert.equal(page.ui.kept.text, 'proposed');
+  page.keep({ text: '' });
+  tell(4, { type: 'notice', text: 'x' });
+  assert.equal(page.ui.kept.text, '', 'it is proposed once');
+});
+
+test('a prompt that a failed engine did not answer returns with the queued messages, once', async () => {
+  const { page, tell, calls } = await hosted();
+  page.keep({ text: 'first' });
+  void page.say();
+  tell(2, { type: 'agent_start' });
+  page.keep({ text: 'more' });
+  void page.say();
+  tell(3, { type: 'engine_changed', engine: 'pi', state: 'failed', message: 'pi ended.' });
+  tell(4, { type: 'agent_end', stopReason: 'error', errorMessage: 'pi ended.', unanswered: ['first', 'more'] });
+  const [prompt, steer] = calls('xcsh.prompt');
+  for (const [call, result] of [
+    [steer, { result: { queued: true } }],
+    [prompt, { error: { message: 'pi ended.', kind: 'provider', data: { class: 'engine' } } }],
+  ] as const)
+    page.store.receive({ kind: 'answer', id: call!.id, ...result });
+  await new Promise(setImmediate);
+  assert.equal(page.ui.kept.text, 'first\n\nmore');
+  assert.deepEqual(page.store.state.view.notices, [], 'the card shows the failure');
+});
+
+test('messages of a turn that was stopped are not returned twice', async () => {
+  const { page, tell, answer } = await hosted();
+  tell(2, { type: 'agent_start' });
+  void page.stop();
+  tell(3, { type: 'agent_end', stopReason: 'aborted', unanswered: ['queued'] });
+  await answer('xcsh.abort', { aborted: true, unanswered: ['queued'] });
+  assert.equal(page.ui.kept.text, 'queued');
+});
+
+test('an engine that cannot be steered gets queued messages', async () => {
+  const { page, tell, calls } = await hosted({ steer: false });
+  tell(2, { type: 'agent_start' });
+  page.keep({ text: 'then' });
+  void page.say();
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'then', streamingBehavior: 'followUp' });
+});
+
+test('an engine that takes no images gets none', async () => {
+  const { page, calls } = await hosted({ images: false });
+  page.addPicture('image/png', 'AAAA');
+  assert.equal(page.ui.pictures.length, 0);
+  assert.equal(page.store.state.view.notices.at(-1)?.text, 'pi takes no images.');
+  // Attached before the engine was chosen.
+  page.ui = { ...page.ui, pictures: [{ key: 'p', mimeType: 'image/png', data: 'AAAA' }] };
+  page.keep({ text: 'look' });
+  await page.say();
+  assert.deepEqual([calls('xcsh.prompt').length, page.ui.kept.text, page.ui.pictures.length], [0, 'look', 1]);
+});
+
+test('a retry with an engine that cannot go back sends the prompt again', async () => {
+  const { page, tell, calls } = await hosted({ branch: false });
+  tell(2, { type: 'message_end', entryId: 'e1', message: { role: 'user', content: 'again' } });
+  void page.retry();
+  await new Promise(setImmediate);
+  assert.equal(calls('xcsh.branch').length, 0);
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: 'again' });
+});
+
+test('an answered question is removed, also if it did not wait any more', async () => {
+  const { page, tell, calls } = await hosted();
+  tell(2, { type: 'question_asked', id: 'q', method: 'confirm', title: 'Go?' });
+  const [q] = page.store.state.view.questions;
+  const done = page.answer(q!, { confirmed: false });
+  assert.deepEqual(calls('xcsh.answer').at(-1)?.args, { id: 'q', confirmed: false });
+  page.store.receive({
+    kind: 'answer',
+    id: calls('xcsh.answer').at(-1)!.id,
+    error: { message: 'It is gone.', kind: 'notFound' },
+  });
+  await done;
+  assert.deepEqual([page.store.state.view.questions, page.store.state.view.notices], [[], []]);
+});
+
+test('a question stays if its answer could not be sent', async () => {
+  const { page, tell, calls } = await hosted();
+  tell(2, { type: 'question_asked', id: 'q', method: 'input', title: 'Name?' });
+  const done = page.answer(page.store.state.view.questions[0]!, { value: 'x' });
+  page.store.receive({
+    kind: 'answer',
+    id: calls('xcsh.answer').at(-1)!.id,
+    error: { message: 'No.', kind: 'internal' },
+  });
+  await done;
+  assert.deepEqual([page.store.state.view.questions.length, page.store.state.view.notices.at(-1)?.text], [1, 'No.']);
+});
+
+test('after a start the page reads what the engine can do', async () => {
+  const { page, tell, answer } = await hosted();
+  tell(2, { type: 'engine_changed', engine: 'omp', state: 'starting' });
+  tell(3, { type: 'engine_changed', engine: 'omp', state: 'ready' });
+  const engine = () => page.store.state.view.engine;
+  assert.equal(engine().can, null);
+  await answer('xcsh.state', { engine: { name: 'omp', version: '18.2.3', state: 'ready', can: { branch: true } } });
+  assert.equal(engine().can?.steer, false);
+  assert.equal(engine().version, '18.2.3');
+});
+
+test('only the known ways to continue are run', () => {
+  const { page, posted } = opened(undefined, null);
+  page.act({ title: 'x', command: 'xcsh.purge', args: {} });
+  page.act({ title: 'x', command: 'xcsh.setEngine', args: { engine: 'own' } });
+  assert.deepEqual(
+    posted.filter((m) => m.kind === 'act'),
+    [{ kind: 'act', command: 'xcsh.setEngine', args: { engine: 'own' } }],
+  );
+});
+
+test('an engine that cannot read the session gets a copy, if the user wants it', async () => {
+  const { page, calls } = await hosted();
+  page.keep({ text: 'go' });
+  void page.say();
+  const error = { message: 'pi cannot read it.', kind: 'argumentNeeded', data: { field: 'fork', engine: 'pi' } };
+  page.store.receive({ kind: 'answer', id: calls('xcsh.prompt').at(-1)!.id, error });
+  await new Promise(setImmediate);
+  assert.equal(page.ui.kept.text, 'go');
+  const [action] = page.store.state.view.notices.at(-1)?.actions ?? [];
+  assert.deepEqual([action?.command, action?.args], ['xcsh.setEngine', { engine: 'pi', fork: true }]);
 });

@@ -30,7 +30,7 @@ class World {
   }
 
   begin(): void {
-    const init = { kind: 'init', folders: [], cwd: '/w', commands: [], trusted: true, texts: {}, kept: null };
+    const init = { kind: 'init', folders: [], cwd: '/w', commands: [], trusted: true, texts: {}, kept: null, now: 0 };
     this.store.receive({ ...init, server: 'running' });
   }
 

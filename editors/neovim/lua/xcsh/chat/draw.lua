@@ -1,8 +1,10 @@
 -- Renders a chat as pages: one for each message, and one for the status below them.
 
 local calls = require('xcsh.chat.calls')
+local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
 local page = require('xcsh.chat.page')
+local questions = require('xcsh.questions')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
 
@@ -259,6 +261,60 @@ local function queue(to, label, waiting)
   end
 end
 
+---Longer error output of the engine is cut at its beginning.
+local max_details = 50 -- lines
+
+---Adds why the engine ended.
+---@param to xcsh.chat.Page
+---@param failure? xcsh.chat.Failure
+local function failed(to, failure)
+  if not failure then
+    return
+  end
+  local said = failure.message ~= '' and failure.message or 'The engine has ended.'
+  to:add('✗ ' .. text.one_line(said, 1000), 'XcshError')
+  local details = text.lines(vim.trim(failure.details))
+  if failure.details ~= '' then
+    to:fold('⋯ Error output', 'XcshNote', function()
+      to:fenced(vim.list_slice(details, math.max(1, #details - max_details + 1)))
+    end)
+  end
+  to:add('Press E to choose how to continue.', 'XcshNote')
+end
+
+---Adds the questions of the engine's extensions.
+---@param to xcsh.chat.Page
+---@param s xcsh.chat.State
+local function asked(to, s)
+  for i, question in ipairs(s.questions) do
+    local line = '? ' .. questions.summary(question)
+    to:add(i == 1 and line .. ' · press A to answer' or line, 'XcshApproval')
+  end
+end
+
+---More lines of one extension are not shown.
+local max_status = 5
+
+---Adds the texts that the engine's extensions show.
+---@param to xcsh.chat.Page
+---@param s xcsh.chat.State
+local function statuses(to, s)
+  for _, status in ipairs(s.statuses) do
+    for i = 1, math.min(#status.lines, max_status) do
+      to:add('│ ' .. text.one_line(status.lines[i]), 'XcshNote')
+    end
+  end
+end
+
+---@param s xcsh.chat.State
+---@return string?
+local function starting(s)
+  local now = s.session and s.session.engine
+  if now and now.state == 'starting' then
+    return '… Starting ' .. engine.label(now)
+  end
+end
+
 ---@param s xcsh.chat.State
 ---@return string?
 local function doing(s)
@@ -273,6 +329,8 @@ local function doing(s)
     local now = delay > 0 and ('… Retrying in %d s'):format(delay) or '… Retrying'
     now = ('%s (%d of %d)'):format(now, s.retry.attempt, s.retry.maxAttempts)
     return s.retry.message ~= '' and now .. ': ' .. text.one_line(s.retry.message) or now
+  elseif starting(s) then
+    return starting(s)
   elseif s.compacting then
     return '… Compacting the conversation'
   elseif s.running then
@@ -294,12 +352,17 @@ function M.tail(s)
   if s.bash then
     to:fenced(text.lines((s.bash:gsub('\n$', ''))))
   end
+  -- Several events report the same failure.
+  local shown = { [s.failure and s.failure.message or ''] = true }
   for _, notice in ipairs(s.notices) do
     local mark, group = '· ', 'XcshNote'
     if notice.error then
       mark, group = '✗ ', 'XcshError'
     end
-    to:add(mark .. text.one_line(notice.text, 1000), group)
+    if not shown[notice.text] then
+      to:add(mark .. text.one_line(notice.text, 1000), group)
+    end
+    shown[notice.text] = true
   end
   if s.foreign then
     to:add('⎇ ' .. foreign.line(s.foreign) .. ' Press B to decide.', 'XcshNote')
@@ -310,10 +373,13 @@ function M.tail(s)
   end
   queue(to, 'Sending next', s.queues.steering)
   queue(to, 'Queued', s.queues.followUp)
+  failed(to, s.failure)
+  asked(to, s)
   local now = doing(s)
   if now then
     to:add(now, 'XcshNote')
   end
+  statuses(to, s)
   to:add('')
   return to
 end

@@ -3,8 +3,8 @@
 
 local M = {}
 
----The open folds, by item and number. Must be read before lines are set, because that removes their
----folds.
+---The open folds, by item or kind of section, and number. Must be read before lines are set,
+---because that removes their folds.
 ---@alias xcsh.chat.Opened table<any, table<integer, boolean>>
 
 ---@param window integer
@@ -16,9 +16,10 @@ local function opened_in(window, sections)
     for _, section in ipairs(sections) do
       for number, fold in ipairs(section.page.folds) do
         local row = section.start + fold.first - 1
-        if vim.fn.foldlevel(row) > 0 and vim.fn.foldclosed(row) == -1 and section.item then
-          opened[section.item] = opened[section.item] or {}
-          opened[section.item][number] = true
+        if vim.fn.foldlevel(row) > 0 and vim.fn.foldclosed(row) == -1 then
+          local key = section.item or section.kind
+          opened[key] = opened[key] or {}
+          opened[key][number] = true
         end
       end
     end
@@ -96,7 +97,7 @@ function M.make(window, sections, from, to, opened)
     end
     for i = from, to do
       local section = sections[i]
-      local known = opened and opened[section.item or ''] or {}
+      local known = opened and opened[section.item or section.kind] or {}
       for number, range in ipairs(section.page.folds) do
         local first = section.start + range.first - 1
         fold(first, section.start + range.last - 1, opened ~= nil)

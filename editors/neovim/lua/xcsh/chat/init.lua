@@ -1,9 +1,9 @@
 -- The conversation of a folder in a buffer: one chat per folder, kept while it is hidden.
 -- It begins with a snapshot and follows the server's events.
 
-local approvals = require('xcsh.approvals')
 local approve = require('xcsh.chat.approve')
 local client = require('xcsh.client')
+local live = require('xcsh.chat.live')
 local pages = require('xcsh.chat.pages')
 local render = require('xcsh.chat.render')
 local scroll = require('xcsh.chat.scroll')
@@ -20,8 +20,11 @@ local M = {}
 ---@field state xcsh.chat.State
 ---@field asked integer requests for a snapshot so far
 ---@field pending boolean a redraw is scheduled
+---@field asks_state boolean a state is requested
 ---@field lost boolean the server ended since the last snapshot
 ---@field attached xcsh.chat.Attachment[] attached to the next message
+---@field returned string[] messages that the last turn returned
+---@field unanswered table<string, boolean> messages whose requests have no answer yet
 ---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
 ---@field loading xcsh.chat.Loading
 ---@field returns? string entry of the message to return to after a reload
@@ -124,6 +127,21 @@ function M.when_live(chat, callback)
   end
 end
 
+---Requests what the engine can do, if that is unknown.
+---@param chat xcsh.chat.Chat
+local function ask_state(chat)
+  if chat.asks_state or not live.needs_state(chat.state) then
+    return
+  end
+  chat.asks_state = true
+  client.execute('xcsh.state', { cwd = chat.cwd }, function(err, result)
+    chat.asks_state = false
+    if not err then
+      reduce(chat, { type = 'state', state = wire.tbl(result) })
+    end
+  end)
+end
+
 ---Resumes the session that was shown when the server exited, unless another conversation was
 ---started meanwhile.
 ---@param chat xcsh.chat.Chat
@@ -167,6 +185,9 @@ function M.sync(chat)
         reduce(chat, { type = 'failed', ask = ask, text = err.message })
       else
         reduce(chat, { type = 'snapshot', ask = ask, snapshot = snapshot })
+        if chat.state.sync.live then
+          require('xcsh.questions').restore(chat.cwd, chat.state.questions)
+        end
       end
     end)
   end)
@@ -197,8 +218,11 @@ local function create(cwd)
     state = state.new(),
     asked = 0,
     pending = false,
+    asks_state = false,
     lost = false,
     attached = {},
+    returned = {},
+    unanswered = {},
     waiting = {},
     loading = scroll.new(),
   }
@@ -284,6 +308,13 @@ client.on('notification', function(params)
       chat.returns = item and item.entryId ~= '' and item.entryId or nil
     end
     reduce(chat, { type = 'notification', n = params })
+    if params.event then
+      if params.event.type == 'engine_changed' then
+        ask_state(chat)
+      end
+      require('xcsh.chat.input').follow(chat, params.event)
+      require('xcsh.chat.slash').follow(chat, params.event)
+    end
   end
 end)
 
@@ -315,7 +346,7 @@ vim.api.nvim_create_autocmd('WinClosed', {
     if chat and chat.bufnr == event.buf then
       vim.schedule(function()
         if not M.visible(chat.cwd) then
-          approvals.closed(chat.cwd)
+          require('xcsh.waiting').closed(chat.cwd)
         end
       end)
     end

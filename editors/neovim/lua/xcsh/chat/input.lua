@@ -7,6 +7,9 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace('xcsh_prompt')
 
+---A proposed prompt is cut here.
+local max_proposal = 100 * 1024 -- bytes
+
 ---Prompts sent from here, by folder, newest last.
 ---@type table<string, string[]>
 local sent = {}
@@ -28,12 +31,14 @@ function M.create(cwd)
   vim.bo[bufnr].swapfile = false
   vim.bo[bufnr].modeline = false
   vim.bo[bufnr].filetype = 'xcsh-prompt'
+  require('xcsh.chat.slash').set(bufnr)
   vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI' }, {
     buffer = bufnr,
     callback = function()
       local chat = require('xcsh.chat').of_buffer(bufnr)
       if chat then
         M.hint(chat)
+        require('xcsh.chat.slash').typed(chat)
       end
     end,
   })
@@ -67,8 +72,18 @@ function M.hint(chat)
     return
   end
   vim.api.nvim_buf_clear_namespace(chat.input, namespace, 0, -1)
-  if M.text(chat) == '' then
-    local hint = chat.state.running and 'Add to the running task…' or 'Ask anything'
+  local slash = M.text(chat) == '/' and require('xcsh.chat.slash').hint(chat)
+  if slash then
+    vim.api.nvim_buf_set_extmark(chat.input, namespace, 0, 0, {
+      virt_text = { { ' ' .. slash, 'XcshHint' } },
+      virt_text_pos = 'eol',
+    })
+  elseif M.text(chat) == '' then
+    local hint = 'Ask anything'
+    if chat.state.running then
+      local steers = require('xcsh.chat.windows').can(chat, 'steer')
+      hint = steers and 'Add to the running task…' or 'Queue a message…'
+    end
     vim.api.nvim_buf_set_extmark(chat.input, namespace, 0, 0, {
       virt_text = { { hint, 'XcshHint' } },
       virt_text_pos = 'overlay',
@@ -117,6 +132,18 @@ function M.browse(chat, step)
   browsing[chat.input] = at <= #all and { at = at, draft = now.draft } or nil
   M.set(chat, at <= #all and all[at] or now.draft)
   return true
+end
+
+---Takes a text that an extension of the engine proposes as the next prompt, if the prompt is empty.
+---@param chat xcsh.chat.Chat
+---@param text string
+function M.propose(chat, text)
+  if not vim.api.nvim_buf_is_valid(chat.input) or M.text(chat) ~= '' or text == '' then
+    return
+  end
+  -- The user sends what is visible.
+  local lines = require('xcsh.text').whole(require('xcsh.text').head(text, max_proposal))
+  M.set(chat, table.concat(lines, '\n'))
 end
 
 ---Inserts returned messages before the draft.
@@ -181,13 +208,16 @@ end
 ---@param behavior 'steer'|'followUp'
 local function send(chat, text, behavior)
   local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
-  if #chat.attached > 0 then
+  local attached = chat.attached
+  if #attached > 0 then
     args.attachments = vim.tbl_map(function(lines)
       return { uri = lines.uri, range = lines.range }
-    end, chat.attached)
+    end, attached)
     chat.attached = {}
   end
+  chat.unanswered[text] = true
   client.execute('xcsh.prompt', args, function(err)
+    chat.unanswered[text] = nil
     if not err then
       return
     end
@@ -198,14 +228,49 @@ local function send(chat, text, behavior)
     if kind ~= 'cancelled' and not shown then
       require('xcsh.chat').notice(chat, err.message, true)
     end
+    require('xcsh.choices').after_error(chat.cwd, err)
     -- A message that never reached the session must not be lost.
     if accepted then
       return
     end
-    if vim.api.nvim_buf_is_valid(chat.input) then
+    chat.attached = vim.list_extend(vim.list_slice(attached), chat.attached)
+    -- The end of its turn may have returned it already.
+    if not vim.tbl_contains(chat.returned, text) and vim.api.nvim_buf_is_valid(chat.input) then
       M.give_back(chat, { text })
     end
+    vim.cmd.redrawstatus({ bang = true })
   end)
+end
+
+---Returns a message as the user wrote it. The server returns it after the files attached to it.
+---@param chat xcsh.chat.Chat
+---@param text string
+local function as_written(chat, text)
+  for written in pairs(chat.unanswered) do
+    if vim.endswith(text, '\n' .. written) then
+      return written
+    end
+  end
+  return text
+end
+
+---Puts the messages that a failed turn returned back into the prompt. After a stop, they are in the
+---result of the command.
+---@param chat xcsh.chat.Chat
+---@param event table
+function M.follow(chat, event)
+  if event.type == 'agent_start' then
+    chat.returned = {}
+  elseif event.type == 'agent_end' and event.stopReason ~= 'aborted' then
+    chat.returned = vim.tbl_map(function(text)
+      return as_written(chat, text)
+    end, wire.texts(event.unanswered))
+    if vim.api.nvim_buf_is_valid(chat.input) then
+      M.give_back(chat, chat.returned)
+    end
+  elseif event.type == 'prefill' then
+    M.propose(chat, wire.str(event.text))
+  end
 end
 
 ---Sends a message to the model. While a turn is running, it steers the turn or is queued until the

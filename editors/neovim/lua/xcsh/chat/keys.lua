@@ -14,6 +14,7 @@ local M = {}
 ---@field lhs string
 ---@field does string
 ---@field run fun(chat: xcsh.chat.Chat)
+---@field yields? boolean a mapping of the user's for the same key is kept
 
 ---@param step 1|-1
 local function jump(step)
@@ -80,6 +81,22 @@ M.conversation = {
     run = answer('session'),
   },
   { modes = { 'n' }, lhs = 'd', does = 'deny it', run = answer('deny') },
+  {
+    modes = { 'n' },
+    lhs = 'A',
+    does = "answer the question of the engine's extension",
+    run = function(chat)
+      require('xcsh.questions').answer(chat.cwd)
+    end,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'E',
+    does = 'choose how to continue after a failure, or the engine',
+    run = function(chat)
+      require('xcsh.choices').after_failure(chat.cwd)
+    end,
+  },
   { modes = { 'n' }, lhs = '[[', does = 'go to the previous message', run = jump(-1) },
   { modes = { 'n' }, lhs = ']]', does = 'go to the next message', run = jump(1) },
   {
@@ -151,6 +168,15 @@ M.prompt = {
     run = send('followUp'),
   },
   {
+    modes = { 'i' },
+    lhs = '<Tab>',
+    does = 'complete a command of the engine, such as /name',
+    yields = true,
+    run = function(chat)
+      require('xcsh.chat.slash').key(chat)
+    end,
+  },
+  {
     modes = { 'n' },
     lhs = 'g/',
     does = 'search the prompt history',
@@ -178,14 +204,25 @@ local function history_key(chat, lhs, step)
   end, { buffer = chat.input, desc = 'xcsh: earlier prompts' })
 end
 
+---Reports whether the user, not Neovim, has mapped a key.
+---@param lhs string
+---@param mode string
+local function is_users(lhs, mode)
+  local map = vim.fn.maparg(lhs, mode, false, true)
+  -- Later versions map <Tab> themselves.
+  return next(map) ~= nil and not (map.desc or ''):find('^vim%.snippet')
+end
+
 ---@param bufnr integer
 ---@param keys xcsh.chat.Key[]
 ---@param chat xcsh.chat.Chat
 local function set_all(bufnr, keys, chat)
   for _, key in ipairs(keys) do
-    vim.keymap.set(key.modes, key.lhs, function()
-      key.run(chat)
-    end, { buffer = bufnr, nowait = true, desc = 'xcsh: ' .. key.does })
+    if not (key.yields and is_users(key.lhs, key.modes[1])) then
+      vim.keymap.set(key.modes, key.lhs, function()
+        key.run(chat)
+      end, { buffer = bufnr, nowait = true, desc = 'xcsh: ' .. key.does })
+    end
   end
 end
 

@@ -1,5 +1,6 @@
 -- Applies one event of the server to the state of a chat.
 
+local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local wire = require('xcsh.wire')
@@ -60,6 +61,15 @@ local function count(s, message)
   end
 end
 
+---Attaches the pending approvals to their calls. Another program can request one before the event
+---that shows its call.
+---@param s xcsh.chat.State
+local function approve_again(s)
+  if #s.approvals > 0 then
+    items.approve(s.items, {}, s.approvals)
+  end
+end
+
 ---@param s xcsh.chat.State
 ---@param event table
 local function message_end(s, event)
@@ -67,6 +77,7 @@ local function message_end(s, event)
   -- A snapshot can contain an entry before its event arrives, and later entries.
   local known = entry_id ~= '' and items.has_entry(s.items, entry_id)
   items.finish(s.items, entry_id, message)
+  approve_again(s)
   if s.session and entry_id ~= '' and not known then
     s.session.leafId = entry_id
   end
@@ -115,8 +126,108 @@ function M.background(value)
   end, wire.tbl(value))
 end
 
+---@class xcsh.chat.Failure
+---@field message string
+---@field details string the last lines of the program's error output
+
+---More questions, and more texts beside the conversation, than these are not kept.
+local max_questions, max_statuses = 100, 10
+
+---Takes the engine and its questions from a snapshot, which does not have the details of a failure.
+---@param s xcsh.chat.State
+---@param questions table[]
+function M.of_engine(s, questions)
+  local now = s.session.engine
+  if not now or now.state ~= 'failed' then
+    s.failure = nil
+  elseif not s.failure or s.failure.message ~= now.message then
+    s.failure = { message = now.message, details = '' }
+  end
+  if not engine.is_open(now) and (now or {}).state ~= 'starting' then
+    s.statuses = {}
+  end
+  questions = vim.tbl_filter(function(question)
+    return type(question) == 'table'
+  end, questions)
+  s.questions = vim.list_slice(questions, 1, max_questions)
+end
+
+---@param s xcsh.chat.State
+---@param event table
+local function engine_changed(s, event)
+  if not s.session then
+    return
+  end
+  local before = s.session.engine
+  local now = engine.after(before, event)
+  s.session.engine = now
+  s.failure = nil
+  if now.state == 'failed' then
+    s.failure = { message = now.message, details = wire.str(event.details) }
+  end
+  if not engine.is_open(now) or not before or before.name ~= now.name then
+    s.statuses = {}
+  end
+  if now.state == 'failed' or now.state == 'known' then
+    s.questions = {}
+  end
+end
+
+---Reports whether the engine is open, but what it can do is unknown, because only a state says it.
+---@param s xcsh.chat.State
+function M.needs_state(s)
+  local now = s.session and s.session.engine
+  return now ~= nil and engine.is_open(now) and not now.can
+end
+
+---Takes what the engine can do, and its model, from a state.
+---@param s xcsh.chat.State
+---@param state table
+function M.opened(s, state)
+  local now = engine.of_state(state.engine)
+  if M.needs_state(s) and now and now.name == s.session.engine.name then
+    s.session.engine.can = now.can or {}
+    s.session.model = wire.tbl(state.model)
+    s.session.thinkingLevel = wire.str(state.thinkingLevel)
+  end
+end
+
+---@param s xcsh.chat.State
+---@param event table
+local function engine_status(s, event)
+  local key, lines = wire.str(event.key), wire.texts(event.lines)
+  local at = #s.statuses + 1
+  for i, status in ipairs(s.statuses) do
+    at = status.key == key and i or at
+  end
+  if #lines == 0 then
+    table.remove(s.statuses, at)
+  elseif at <= max_statuses then
+    s.statuses[at] = { key = key, lines = lines }
+  end
+end
+
+---@param s xcsh.chat.State
+---@param id string
+local function drop_question(s, id)
+  s.questions = vim.tbl_filter(function(question)
+    return question.id ~= id
+  end, s.questions)
+end
+
 ---@type table<string, fun(s: xcsh.chat.State, event: table)>
 local apply = {
+  engine_changed = engine_changed,
+  engine_status = engine_status,
+  question_asked = function(s, event)
+    drop_question(s, event.id)
+    if #s.questions < max_questions then
+      table.insert(s.questions, event)
+    end
+  end,
+  question_gone = function(s, event)
+    drop_question(s, event.id)
+  end,
   agent_start = function(s)
     s.running, s.retry = true, nil
     s.notices = {}
@@ -153,8 +264,10 @@ local apply = {
   message_end = message_end,
   tool_execution_start = function(s, event)
     items.with_call(s.items, wire.str(event.toolCallId), function(call)
-      call.status = 'running'
+      -- Another program reports the start of a call before the user has allowed it.
+      call.status = call.approval and 'asking' or 'running'
     end)
+    approve_again(s)
   end,
   tool_execution_update = function(s, event)
     items.with_call(s.items, wire.str(event.toolCallId), function(call)
@@ -244,7 +357,7 @@ local apply = {
     s.foreign = foreign.of(event)
   end,
   notice = function(s, event)
-    M.notice(s, wire.str(event.text))
+    M.notice(s, wire.str(event.text), event.level == 'error')
   end,
   error = function(s, event)
     M.notice(s, wire.str(event.errorMessage), true)

@@ -6,6 +6,7 @@
 -- States are modified in place. An item gets a higher rev with every visible change, so that
 -- rendering code need not compare texts.
 
+local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
@@ -46,6 +47,9 @@ local M = {}
 ---@field foreign? xcsh.Foreign another program continued there
 ---@field bash? string output so far of a shell command of the user
 ---@field notices { error: boolean, text: string }[]
+---@field questions table[] of the engine's extensions, oldest first
+---@field statuses { key: string, lines: string[] }[] of the engine's extensions
+---@field failure? xcsh.chat.Failure why the engine ended
 
 ---@return xcsh.chat.State
 function M.new()
@@ -73,6 +77,8 @@ function M.new()
     todos = {},
     context = { tokens = 0, contextWindow = 0, percent = 0 },
     notices = {},
+    questions = {},
+    statuses = {},
   }
 end
 
@@ -150,8 +156,10 @@ local function view(s, snapshot)
   s.background = live.background(snapshot.background)
   s.todos = items.todos(snapshot.todos)
   s.context = wire.tbl(snapshot.contextUsage)
+  s.session.engine = engine.of_state(state.engine)
+  live.of_engine(s, wire.tbl(snapshot.questions))
   if not same then
-    s.notices, s.bash = {}, nil
+    s.notices, s.statuses, s.bash = {}, {}, nil
   end
   s.foreign = foreign.of(snapshot.foreignBranch)
   s.retry = type(snapshot.retry) == 'table' and live.retry(snapshot.retry) or nil
@@ -211,6 +219,7 @@ local function server(s, running)
   end
   s.running, s.compacting, s.retry, s.bash = false, false, nil, nil
   s.foreign, s.background = nil, {}
+  s.questions, s.statuses, s.failure = {}, {}, nil
   s.approvals = items.approve(s.items, s.approvals, {})
   items.drop_live(s.items)
   items.not_retried(s.items)
@@ -229,6 +238,7 @@ end
 ---| 'page failed'
 ---| 'visit' a page to be shown instead of the older messages
 ---| 'notice'
+---| 'state' what the engine can do
 
 ---@class xcsh.chat.Action
 ---@field type xcsh.chat.ActionType
@@ -238,6 +248,7 @@ end
 ---@field fresh? boolean
 ---@field ask? integer
 ---@field snapshot? table
+---@field state? table
 ---@field text? string
 ---@field error? boolean
 ---@field running? boolean
@@ -268,6 +279,8 @@ function M.reduce(s, action)
     s.page_failed = action.text
   elseif kind == 'visit' and s.epoch == action.request.epoch then
     pages.visit(s, action.page)
+  elseif kind == 'state' then
+    live.opened(s, action.state)
   elseif kind == 'notice' then
     live.notice(s, action.text, action.error)
   end

@@ -1,6 +1,7 @@
 -- The windows of a chat: the conversation at the side, the prompt below it.
 
 local config = require('xcsh.config')
+local engines = require('xcsh.engine')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
 
@@ -153,7 +154,8 @@ function M.refresh(chat)
   end
 end
 
----Returns the content of the bar above a conversation: title, model, modes, context usage and cost.
+---Returns the content of the bar above a conversation: title, engine, model, modes, context usage
+---and cost.
 ---@param chat xcsh.chat.Chat
 ---@return string
 function M.about(chat)
@@ -164,7 +166,11 @@ function M.about(chat)
   local pending, reads = wire.pending(session)
   local name = pending.title and '…' or vim.fs.basename(chat.cwd)
   local parts = { title ~= '' and text.one_line(title, 60) or name }
-  if not pending.model then
+  local engine = engines.bar(session.engine)
+  parts[#parts + 1] = engine
+  -- The model of another program is known once it has started.
+  local unknown = engine and wire.str(model.id) == ''
+  if not pending.model and not unknown then
     parts[#parts + 1] = wire.str(model.id) ~= '' and text.one_line(model.id, 40) or 'no model'
   end
   local level = wire.str(session.thinkingLevel)
@@ -191,6 +197,14 @@ function M.about(chat)
   return table.concat(parts, ' · ')
 end
 
+---Reports whether the engine can do something, as far as is known.
+---@param chat xcsh.chat.Chat
+---@param what string
+function M.can(chat, what)
+  local engine = wire.tbl(wire.tbl(chat.state.session).engine)
+  return not engines.hosted(engine) or not engine.can or engine.can[what] == true
+end
+
 ---Returns the winbar of the window that is being drawn.
 ---@param which? 'input'
 ---@return string
@@ -204,6 +218,10 @@ function M.bar(which)
   end
   if #chat.state.approvals > 0 then
     return 'a allow · s allow for session · d deny'
+  elseif require('xcsh.waiting').asks(chat.cwd) then
+    return 'question pending · :XcshApprovals'
+  elseif chat.state.running and not M.can(chat, 'steer') then
+    return '<C-f> queue · <C-c> stop'
   elseif chat.state.running then
     return '<C-s> send now · <C-f> queue · <C-c> stop'
   end

@@ -3,6 +3,8 @@
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, foreignOf, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
+import { engineChanged, engineText, prefilled, questionAsked, withUnanswered, withoutQuestion } from './engine';
+import type { Action } from './engine';
 import {
   isAnswer,
   messageOf,
@@ -63,6 +65,11 @@ const apply: Record<string, Apply> = {
     return noticed(next, 'error', text);
   },
   foreign_branch: (v, e) => ({ ...v, foreign: foreignOf(e) }),
+  engine_changed: engineChanged,
+  question_asked: questionAsked,
+  question_gone: (v, e) => withoutQuestion(v, str(e.id)),
+  engine_status: engineText,
+  prefill: prefilled,
   notice: (v, e) => noticed(v, 'info', str(e.text)),
   error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
 };
@@ -97,18 +104,23 @@ export function retryOf(v: unknown): Retry {
 
 const maxNotices = 20;
 
-export function noticed(v: View, tone: Notice['tone'], text: string): View {
+export function noticed(v: View, tone: Notice['tone'], text: string, actions: readonly Action[] = []): View {
   if (!text) return v;
   const counter = v.counter + 1;
-  return { ...v, counter, notices: [...v.notices.slice(1 - maxNotices), { key: 'n' + counter, tone, text }] };
+  const notice: Notice = { key: 'n' + counter, tone, text, ...(actions.length > 0 ? { actions } : {}) };
+  return { ...v, counter, notices: [...v.notices.slice(1 - maxNotices), notice] };
 }
 
 function agentEnd(v: View, e: Obj): View {
   const items = withoutRunning(v.items.filter((item) => !item.live));
-  const next: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
-  // A failed answer contains its error. A notice shows another one, such as why there is no retry.
+  const ended: View = { ...v, running: false, retry: null, items, queues: { steering: [], followUp: [] } };
+  const next = withUnanswered(ended, e);
+  // A failed answer contains its error, and so does a failed engine. A notice shows another one, such as why there
+  // is no retry.
   const last = items.at(-1);
-  const reported = last && isAnswer(last.message) && str(last.message.errorMessage) === str(e.errorMessage);
+  const reported =
+    v.crash?.message === str(e.errorMessage) ||
+    (last && isAnswer(last.message) && str(last.message.errorMessage) === str(e.errorMessage));
   return str(e.errorMessage) && e.stopReason !== 'aborted' && !reported
     ? noticed(next, 'error', str(e.errorMessage))
     : next;

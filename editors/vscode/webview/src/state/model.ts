@@ -2,6 +2,8 @@
 // same objects, so that a component is rendered again only if its part is a different object.
 
 import type { ServerState } from '../../../src/chat/messages';
+import { ownEngine } from './engine';
+import type { Action, Crash, Engine, EngineText, Question, Returned } from './engine';
 import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, SessionState, StoredMessage } from './wire';
 
 /** The status of a tool call. `stopped` means that it will not get a result. */
@@ -29,6 +31,7 @@ export interface Notice {
   key: string;
   tone: 'info' | 'warning' | 'error';
   text: string;
+  actions?: readonly Action[]; // ways to continue
 }
 
 export interface Retry {
@@ -97,6 +100,12 @@ export interface View extends Part {
   foreign: ForeignBranch | null; // another program continued there
   bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
+  engine: Engine;
+  crash: Crash | null; // the engine failed
+  questions: readonly Question[]; // of extensions of the engine, oldest first
+  engineTexts: readonly EngineText[];
+  prefill: Returned | null; // a proposed prompt
+  unanswered: Returned | null; // messages of a failed run
   counter: number; // generates keys
   lastPrompt: string; // entry of the newest prompt that arrived, loaded or not; "" if unknown
 }
@@ -138,6 +147,12 @@ export const emptyView: View = {
   foreign: null,
   bash: null,
   notices: [],
+  engine: ownEngine,
+  crash: null,
+  questions: [],
+  engineTexts: [],
+  prefill: null,
+  unanswered: null,
   counter: 0,
   lastPrompt: '',
 };

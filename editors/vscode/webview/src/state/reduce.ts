@@ -3,6 +3,8 @@
 // that arrive meanwhile are held and applied to the snapshot.
 
 import type { ServerState } from '../../../src/chat/messages';
+import { crashOf, engineOf, engineTextsOf, questionsOf, withAbilities, withoutQuestion } from './engine';
+import type { Action as EngineAction } from './engine';
 import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf } from './live';
 import {
   itemsOf,
@@ -33,13 +35,15 @@ export type Action =
   | { type: 'again' } // the user retries a failed snapshot
   | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
+  | { type: 'engine'; sessionId: string; engine: unknown } // of the session's state
+  | { type: 'questionGone'; id: string } // it was answered here, or its time is over
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
   | { type: 'page'; ask: number; page: MessagePage }
   | { type: 'pageFailed'; ask: number; message: string } // "" if the user need not know
   | { type: 'stale'; ask: number } // the session was rewritten
   | { type: 'toEnd' } // the user wants to see the newest messages
-  | { type: 'notice'; tone: Notice['tone']; text: string }
+  | { type: 'notice'; tone: Notice['tone']; text: string; actions: readonly EngineAction[] }
   | { type: 'dismiss'; key: string };
 
 /** Reports whether a snapshot must be requested now. */
@@ -74,7 +78,17 @@ export function reduce(s: ChatState, a: Action): ChatState {
   }
 }
 
-type Viewed = 'context' | 'approvalAsked' | 'notice' | 'dismiss' | 'pageAsked' | 'page' | 'pageFailed' | 'toEnd';
+type Viewed =
+  | 'context'
+  | 'engine'
+  | 'questionGone'
+  | 'approvalAsked'
+  | 'notice'
+  | 'dismiss'
+  | 'pageAsked'
+  | 'page'
+  | 'pageFailed'
+  | 'toEnd';
 
 function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>): View {
   switch (a.type) {
@@ -88,6 +102,10 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
       return atEnd(view);
     case 'context':
       return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
+    case 'engine':
+      return a.sessionId === sync.sessionId ? withAbilities(view, a.engine) : view;
+    case 'questionGone':
+      return withoutQuestion(view, a.id);
     case 'approvalAsked': {
       // The request and the event about it can arrive in any order.
       const prompt = approvalOf(a.prompt);
@@ -96,7 +114,7 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
       return { ...view, approvals, items: withApprovals(view.items, view.approvals, approvals) };
     }
     case 'notice':
-      return noticed(view, a.tone, a.text);
+      return noticed(view, a.tone, a.text, a.actions);
     case 'dismiss':
       return { ...view, notices: view.notices.filter((n) => n.key !== a.key) };
   }
@@ -137,6 +155,10 @@ function serverChanged(s: ChatState, server: ServerState, serverMessage: string)
       bash: null,
       background: [],
       approvals: [],
+      questions: [],
+      engineTexts: [],
+      crash: null,
+      engine: { ...view.engine, state: 'known', message: '', can: null },
       foreign: null,
       items: withoutRetried(withoutRunning(view.items.filter((i) => !i.live))),
       loading: null,
@@ -214,6 +236,8 @@ function viewOf(snapshot: Snapshot, was: View): View {
   const same = was.session?.sessionId === state.sessionId;
   const approvals = (snapshot.approvals ?? []).map(approvalOf);
   const counter = was.counter + 1;
+  const engine = engineOf(state.engine);
+  const sameEngine = same && was.engine.name === engine.name;
   let items: readonly Item[] = kept(itemsOf(snapshot.messages ?? []), same ? was.items : []);
   const older = olderEdge(items, pageEndOf(snapshot.older));
   const said = items.findLast((i) => i.message.role === 'user')?.entryId;
@@ -243,6 +267,12 @@ function viewOf(snapshot: Snapshot, was: View): View {
     todos: todosOf(snapshot.todos),
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
     notices: same ? was.notices : [],
+    engine,
+    crash: crashOf(engine, same ? was.crash : null, 'x' + counter),
+    questions: questionsOf(snapshot.questions),
+    engineTexts: engineTextsOf(obj(snapshot).engineTexts) ?? (sameEngine ? was.engineTexts : []),
+    prefill: same ? was.prefill : null,
+    unanswered: same ? was.unanswered : null,
     bash: same ? was.bash : null,
     foreign: foreignOf(snapshot.foreignBranch),
     retry: snapshot.retry ? retryOf(snapshot.retry) : null,

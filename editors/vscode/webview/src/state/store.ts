@@ -3,6 +3,7 @@
 import { toPage } from '../../../src/chat/messages';
 import type { CallError, FromPage, Init, JsonObject, ToPage } from '../../../src/chat/messages';
 import { t } from '../l10n';
+import { own } from './engine';
 import { initialState } from './model';
 import type { ChatState, Edge } from './model';
 import { reduce, wantsSnapshot } from './reduce';
@@ -130,6 +131,18 @@ export class Store {
     this.dispatch({ type: 'notification', n });
     if (n.of === 'event' && (n.event.type === 'agent_end' || n.event.type === 'model_changed'))
       void this.refreshContext(n.sessionId);
+    if (n.of === 'event' && n.event.type === 'engine_changed') void this.refreshEngine(n.sessionId);
+  }
+
+  /** Reads what the engine can do, which events do not contain. On failure everything is offered. */
+  private async refreshEngine(sessionId: string): Promise<void> {
+    const { can, name, state } = this.state.view.engine;
+    if (name === own || can !== null || (state !== 'ready' && state !== 'running')) return;
+    try {
+      this.dispatch({ type: 'engine', sessionId, engine: obj(await this.call('xcsh.state')).engine });
+    } catch {
+      // the server refuses what the engine cannot do
+    }
   }
 
   private answered(id: number, result: unknown, error: CallError | undefined): void {

@@ -3,12 +3,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Page } from '../page';
+import { engineName } from '../engine';
 import { t } from '../l10n';
 import { targetOf } from '../markdown/links';
 import { plainText } from '../state/wire';
 import { Approvals } from './approvals';
 import { Composer } from './composer';
 import { Conversation } from './conversation';
+import { Crash } from './crash';
+import { EngineTexts } from './foot';
+import { Head } from './head';
+import { Questions } from './questions';
 import { Status } from './status';
 import { PageContext, useChat, usePage, useUi } from './use';
 
@@ -17,17 +22,18 @@ function Spoken(): JSX.Element {
   const page = usePage();
   const spoken = useUi((u) => u.spoken);
   const running = useChat((s) => s.view.running);
+  const program = useChat((s) => engineName(s.view.engine));
   const was = useRef(running);
   useEffect(() => {
     if (was.current && !running) {
       const last = page.store.state.view.items.at(-1);
       const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
-      page.speak(text ? `xcsh: ${text}` : t('xcsh finished'));
+      page.speak(text ? `${program}: ${text}` : t('{0} finished', program));
     } else if (running && !was.current && page.store.state.view.approvals.length === 0) {
-      page.speak(t('xcsh is working')); // a pending question is announced instead
+      page.speak(t('{0} is working', program)); // a pending question is announced instead
     }
     was.current = running;
-  }, [running, page]);
+  }, [running, page, program]);
   return (
     <div class="unseen" aria-live="polite" aria-atomic="true">
       {spoken}
@@ -52,11 +58,15 @@ function Parts(): JSX.Element | null {
   if (!begun) return null;
   return (
     <>
+      <Head />
       <Conversation />
       <div class="dock">
         <Approvals />
+        <Questions />
+        <Crash />
         <Status />
         <Composer />
+        <EngineTexts />
       </div>
       <Spoken />
     </>

@@ -4,11 +4,12 @@
 import type { JSX } from 'preact';
 import type { WindowCommand } from '../../../src/chat/messages';
 import { t } from '../l10n';
+import { own } from '../state/engine';
 import { num, pendingOf, str } from '../state/wire';
 import type { ContextUsage } from '../state/wire';
 import { costText, exact, tokenText } from './describe';
 import { Icon } from './controls';
-import { useChat, usePage, useUi } from './use';
+import { useChat, usePage, useRefusal, useUi } from './use';
 
 function Choice({
   command,
@@ -16,6 +17,7 @@ function Choice({
   label,
   value,
   danger,
+  refusal = '',
   class: extra = '',
 }: {
   command: WindowCommand;
@@ -23,18 +25,21 @@ function Choice({
   label: string;
   value: string;
   danger?: boolean;
+  refusal?: string; // why the engine cannot change it; "" if it can
   class?: string;
 }): JSX.Element {
   const page = usePage();
-  const words = t('{0}: {1}', label, value);
+  const named = t('{0}: {1}', label, value);
+  const words = refusal ? `${named}. ${refusal}` : named;
   return (
     <button
       type="button"
       class={`choice ${extra}${danger ? ' danger' : ''}`}
       title={words}
       aria-label={words}
-      aria-haspopup="listbox"
-      onClick={() => page.store.send({ kind: 'window', command })}
+      aria-haspopup={refusal ? undefined : 'listbox'}
+      aria-disabled={refusal ? true : undefined}
+      onClick={() => (refusal ? page.refuse(refusal) : page.store.send({ kind: 'window', command }))}
     >
       {icon && <Icon name={icon} />}
       <span>{value}</span>
@@ -126,6 +131,7 @@ function ContextRing(): JSX.Element | null {
   const context = useChat((s) => s.view.context);
   const cost = useChat((s) => s.view.session?.usage?.cost ?? 0);
   const percent = Math.min(100, num(context.percent));
+  const refusal = useRefusal('compact');
   if (context.tokens === 0) return null;
   const words = [fullness(context, percent), costText(cost) && t('{0} total', costText(cost))]
     .filter(Boolean)
@@ -135,9 +141,10 @@ function ContextRing(): JSX.Element | null {
     <button
       type="button"
       class={`choice context ${tone}`}
-      title={words}
-      aria-label={t('Context: {0}. Compact conversation', words)}
-      onClick={() => page.store.send({ kind: 'window', command: 'compact' })}
+      title={refusal ? `${words}. ${refusal}` : words}
+      aria-label={refusal ? t('Context: {0}. {1}', words, refusal) : t('Context: {0}. Compact conversation', words)}
+      aria-disabled={refusal ? true : undefined}
+      onClick={() => (refusal ? page.refuse(refusal) : page.store.send({ kind: 'window', command: 'compact' }))}
     >
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
         <circle cx="8" cy="8" r="6" class="ring" />
@@ -174,6 +181,9 @@ export function Choices(): JSX.Element {
   const plan = planName(str(session?.mode));
   const level = session?.thinkingLevel ?? 'off';
   const pending = pendingOf(session);
+  const refusal = useRefusal('models');
+  const hosted = useChat((s) => s.view.engine.name !== own);
+  const choose = hosted ? t('Model') : t('Choose model');
   const known = (name: string) => session !== null && !pending.includes(name);
   return (
     <>
@@ -189,8 +199,10 @@ export function Choices(): JSX.Element {
         />
       )}
       {plan && <Choice command="mode" icon="checklist" label={t('Session mode')} value={plan} class="plan" />}
-      {known('model') && <Choice command="model" label={t('Model')} value={session?.model?.id ?? t('Choose model')} />}
-      {known('model') && known('thinkingLevel') && session?.model && (
+      {known('model') && (session?.model || !refusal) && (
+        <Choice command="model" label={t('Model')} value={session?.model?.id ?? choose} refusal={refusal} />
+      )}
+      {known('model') && known('thinkingLevel') && session?.model && !refusal && (
         <Choice
           command="thinking"
           icon={level === 'off' ? 'lightbulb-empty' : 'lightbulb'}

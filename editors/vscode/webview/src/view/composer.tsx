@@ -2,7 +2,7 @@
 
 import type { JSX, TargetedClipboardEvent, TargetedDragEvent, TargetedEvent, TargetedKeyboardEvent } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Attachment } from '../../../src/chat/messages';
+import { engineName } from '../engine';
 import { t } from '../l10n';
 import { recall, step } from '../state/history';
 import type { Recall } from '../state/history';
@@ -12,8 +12,9 @@ import { imageTypes } from '../markdown/image';
 import { attachmentKey, attachmentLabel } from '../page';
 import { Choices } from './choices';
 import { Icon, IconButton } from './controls';
-import { Suggestions, useSuggestions } from './suggestions';
-import { useChat, usePage, useUi } from './use';
+import { useCommands } from './commands';
+import { Suggestions, useFiles } from './suggestions';
+import { useChat, usePage, useRefusal, useUi } from './use';
 
 /** Reads images that were pasted or dropped. */
 function takePictures(files: readonly File[], add: (mimeType: string, data: string) => void): boolean {
@@ -110,9 +111,50 @@ function useRecall(): { key: (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => 
   };
 }
 
-function placeholder(running: boolean, editing: boolean): string {
+function placeholder(running: boolean, editing: boolean, queues: boolean): string {
   if (editing) return t('Edit your message');
+  if (running && queues) return t('Queue a message…');
   return running ? t('Add to the running task…') : t('Ask anything, @ to add a file');
+}
+
+/** Sends, queues, or stops. An engine that cannot be steered only queues. */
+function SendButtons({ some }: { some: boolean }): JSX.Element {
+  const page = usePage();
+  const trusted = useUi((u) => u.init?.trusted ?? true);
+  const running = useChat((s) => s.view.running || s.view.compacting);
+  const ready = useChat((s) => s.sync.live);
+  const unsteered = useRefusal('steer');
+  const sends = running ? t('Send to the running task (Enter)') : t('Send (Enter)');
+  const queues = unsteered ? t('Queue message (Enter)') : t('Queue message (Alt+Enter)');
+  return (
+    <span class="send">
+      {running && some && (
+        <IconButton icon="debug-step-over" label={queues} onClick={() => void page.say('followUp')} />
+      )}
+      {running && (
+        <IconButton icon="debug-stop" label={t('Stop (Escape)')} class="stop" onClick={() => void page.stop()} />
+      )}
+      {running && some && unsteered && (
+        <IconButton
+          icon="debug-step-into"
+          label={t('Send to the running task')}
+          refusal={unsteered}
+          onClick={() => undefined}
+        />
+      )}
+      {(!running || (some && !unsteered)) && (
+        <button
+          type="submit"
+          class="icon-button go"
+          disabled={!ready || !some || !trusted}
+          aria-label={sends}
+          title={sends}
+        >
+          <Icon name={running ? 'debug-step-into' : 'arrow-up'} />
+        </button>
+      )}
+    </span>
+  );
 }
 
 export function Composer(): JSX.Element {
@@ -121,33 +163,36 @@ export function Composer(): JSX.Element {
   const editing = useUi((u) => u.kept.editing !== '');
   const trusted = useUi((u) => u.init?.trusted ?? true);
   const running = useChat((s) => s.view.running || s.view.compacting);
-  const ready = useChat((s) => s.sync.live);
   const some = useUi((u) => u.kept.text.trim() !== '' || u.pictures.length + u.kept.attachments.length > 0);
   const focus = useUi((u) => u.focus);
   const area = useTall(text);
   const recalling = useRecall();
   const [cursor, setCursor] = useState(0);
   const mention = mentionAt(text, cursor);
-  const suggestions = useSuggestions(mention?.query);
+  const program = useChat((s) => engineName(s.view.engine));
+  const unsteered = useRefusal('steer');
   const [dragging, setDragging] = useState(false);
-  const sends = running ? t('Send to the running task (Enter)') : t('Send (Enter)');
 
   // In the same frame as the text, not after it is painted, because the user continues typing
   // immediately.
   useLayoutEffect(() => area.current?.focus(), [focus, area]);
 
-  const take = (a: Attachment) => {
-    if (!mention) return;
-    const next = complete(text, cursor, mention, a.name);
+  const write = (next: { text: string; cursor: number }) => {
     page.keep({ text: next.text });
-    page.attach([a]);
     setCursor(next.cursor);
     requestAnimationFrame(() => area.current?.setSelectionRange(next.cursor, next.cursor));
   };
+  const files = useFiles(mention?.query, (a) => {
+    if (!mention) return;
+    write(complete(text, cursor, mention, a.name));
+    page.attach([a]);
+  });
+  const commands = useCommands(text, cursor, write);
+  const suggestions = commands.open ? commands : files;
 
   const onKey = (e: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     if (e.isComposing) return;
-    if (suggestions.key(e, take)) return e.preventDefault();
+    if (suggestions.key(e)) return e.preventDefault();
     if (e.key === 'Enter' && !e.shiftKey) {
       e.preventDefault();
       recalling.reset();
@@ -211,17 +256,21 @@ export function Composer(): JSX.Element {
           ref={area}
           rows={1}
           value={text}
-          placeholder={trusted ? placeholder(running, editing) : t('Restricted Mode: trust this folder to chat')}
+          placeholder={
+            trusted ? placeholder(running, editing, unsteered !== '') : t('Restricted Mode: trust this folder to chat')
+          }
           disabled={!trusted}
-          aria-label={t('Message to xcsh')}
+          aria-label={t('Message to {0}', program)}
           aria-autocomplete="list"
           aria-controls={suggestions.open ? 'suggestions' : undefined}
-          aria-activedescendant={suggestions.open ? `suggestion-${suggestions.at}` : undefined}
+          aria-activedescendant={
+            suggestions.open && suggestions.list.length > 0 ? `suggestion-${suggestions.at}` : undefined
+          }
           onInput={onInput}
           onKeyDown={onKey}
           onSelect={(e) => setCursor(e.currentTarget.selectionStart)}
         />
-        {suggestions.open && <Suggestions list={suggestions.list} at={suggestions.at} onTake={take} />}
+        {suggestions.open && <Suggestions {...suggestions} />}
       </div>
       <div class="bar">
         <IconButton icon="attach" label={t('Attach files')} onClick={() => page.store.send({ kind: 'pickFiles' })} />
@@ -231,29 +280,7 @@ export function Composer(): JSX.Element {
           onClick={() => page.store.send({ kind: 'window', command: 'history' })}
         />
         <Choices />
-        <span class="send">
-          {running && some && (
-            <IconButton
-              icon="debug-step-over"
-              label={t('Queue message (Alt+Enter)')}
-              onClick={() => void page.say('followUp')}
-            />
-          )}
-          {running && (
-            <IconButton icon="debug-stop" label={t('Stop (Escape)')} class="stop" onClick={() => void page.stop()} />
-          )}
-          {(!running || some) && (
-            <button
-              type="submit"
-              class="icon-button go"
-              disabled={!ready || !some || !trusted}
-              aria-label={sends}
-              title={sends}
-            >
-              <Icon name={running ? 'debug-step-into' : 'arrow-up'} />
-            </button>
-          )}
-        </span>
+        <SendButtons some={some} />
       </div>
     </form>
   );

@@ -14,19 +14,26 @@ interface ButtonProps {
   label: string;
   onClick: () => void;
   disabled?: boolean;
+  refusal?: string; // why the engine cannot do it; "" if it can
   class?: string;
 }
 
-/** A button with only an icon; screen readers and the tooltip use the label. */
-export function IconButton({ icon, label, onClick, disabled, class: extra }: ButtonProps): JSX.Element {
+/**
+ * A button with only an icon; screen readers and the tooltip use the label. If the engine cannot do it, the button
+ * says so instead; it keeps its place in the order of Tab.
+ */
+export function IconButton({ icon, label, onClick, disabled, refusal, class: extra }: ButtonProps): JSX.Element {
+  const page = usePage();
+  const words = refusal ? `${label}. ${refusal}` : label;
   return (
     <button
       type="button"
       class={`icon-button ${extra ?? ''}`}
-      aria-label={label}
-      title={label}
+      aria-label={words}
+      aria-disabled={refusal ? true : undefined}
+      title={words}
       disabled={disabled}
-      onClick={onClick}
+      onClick={refusal ? () => page.refuse(refusal) : onClick}
     >
       <Icon name={icon} />
     </button>

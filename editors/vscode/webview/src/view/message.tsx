@@ -14,12 +14,14 @@ import { Pictures } from './pictures';
 import { outputText } from './output';
 import { ToolCall } from './toolcall';
 import { costText, exact, tokenText } from './describe';
-import { useChat, useFold, usePage, useUi } from './use';
+import { engineName } from '../engine';
+import { useChat, useFold, usePage, useRefusal, useUi } from './use';
 
 function Branches({ entryId }: { entryId: string }): JSX.Element | null {
   const page = usePage();
   const a = useUi((u) => u.branches.get(entryId));
   const busy = useChat((s) => s.view.running || !s.sync.live);
+  const refusal = useRefusal('branch');
   if (!a) return null;
   return (
     <span class="branches" role="group" aria-label={t('Branches of the conversation')}>
@@ -27,6 +29,7 @@ function Branches({ entryId }: { entryId: string }): JSX.Element | null {
         icon="chevron-left"
         label={t('Previous branch')}
         disabled={busy || a.at === 0}
+        refusal={refusal}
         onClick={() => void page.switchBranch(entryId, -1)}
       />
       <span aria-label={t('Branch {0} of {1}', a.at + 1, a.ids.length)}>
@@ -36,6 +39,7 @@ function Branches({ entryId }: { entryId: string }): JSX.Element | null {
         icon="chevron-right"
         label={t('Next branch')}
         disabled={busy || a.at === a.ids.length - 1}
+        refusal={refusal}
         onClick={() => void page.switchBranch(entryId, 1)}
       />
     </span>
@@ -46,6 +50,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
   const page = usePage();
   const said = userMessageOf(item.message.content);
   const busy = useChat((s) => s.view.running || !s.sync.live);
+  const refusal = useRefusal('branch');
   const editing = useUi((u) => u.kept.editing !== '' && u.kept.editing === item.entryId);
   return (
     <div class={editing ? 'request editing' : 'request'}>
@@ -81,6 +86,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
               icon="edit"
               label={t('Edit and resend')}
               disabled={busy}
+              refusal={refusal}
               onClick={() => page.edit(item.entryId)}
             />
           )}
@@ -333,9 +339,9 @@ function Custom({ item }: { item: Item }): JSX.Element | null {
   );
 }
 
-const names: Record<string, () => string> = {
+const names: Record<string, (program: string) => string> = {
   user: () => t('You'),
-  assistant: () => 'xcsh',
+  assistant: (program) => program,
   toolResult: () => t('Tool result'),
   bashExecution: () => t('Your command'),
   pythonExecution: () => t('Your command'),
@@ -365,6 +371,7 @@ function body(item: Item, cwd: string): JSX.Element | null {
 
 /** A message is a keyboard stop: Alt with the arrow keys moves from one to the next. */
 export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element | null {
+  const program = useChat((s) => engineName(s.view.engine));
   if (item.retried) return null; // the next attempt takes its place
   const { role } = item.message;
   const name = Object.hasOwn(names, role) ? names[role] : undefined;
@@ -373,7 +380,7 @@ export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: s
       class={`message ${name ? role : 'custom'}`}
       tabIndex={-1}
       data-key={item.key}
-      aria-label={name?.() ?? t('Message')}
+      aria-label={name?.(program) ?? t('Message')}
       aria-busy={item.live}
     >
       {body(item, cwd)}

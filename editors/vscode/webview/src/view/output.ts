@@ -3,7 +3,7 @@
 import { blocks, obj, str } from '../state/wire';
 
 // Terminal sequences for colors, cursor movements and links.
-const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g;
+export const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g;
 
 /** Returns the text of a result, without terminal sequences. */
 export function outputText(output: unknown): string {

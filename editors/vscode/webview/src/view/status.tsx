@@ -4,8 +4,10 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../l10n';
 import type { Notice, Retry, Todo, TodoPhase } from '../state/model';
+import type { Action } from '../state/engine';
 import { visible } from '../../../src/chat/visible';
 import type { BranchChoice } from '../state/wire';
+import { offered, titleOf } from './actions';
 import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
 import { useChat, useFold, usePage } from './use';
@@ -134,12 +136,26 @@ const toneIcons: Record<Notice['tone'], string> = { info: 'info', warning: 'warn
 function Notices(): JSX.Element {
   const page = usePage();
   const notices = useChat((s) => s.view.notices);
+  const engine = useChat((s) => s.view.engine.name);
+  const act = (key: string, action: Action) => {
+    page.act(action);
+    page.store.dispatch({ type: 'dismiss', key });
+  };
   return (
     <>
       {notices.slice(-3).map((n) => (
-        <div key={n.key} class={`note ${n.tone}`} role={n.tone === 'info' ? 'status' : 'alert'}>
+        <div
+          key={n.key}
+          class={`note ${n.tone}${n.actions ? ' buttons' : ''}`}
+          role={n.tone === 'info' ? 'status' : 'alert'}
+        >
           <Icon name={toneIcons[n.tone]} />
           <p>{n.text}</p>
+          {offered(n.actions ?? []).map((action, i) => (
+            <button key={i} type="button" class="link" onClick={() => act(n.key, action)}>
+              {titleOf(action, engine)}
+            </button>
+          ))}
           <IconButton
             icon="close"
             label={t('Dismiss')}

@@ -3,7 +3,9 @@
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page, Ui } from '../page';
+import { refusalOf } from '../engine';
 import type { Finding } from '../find';
+import type { Ability } from '../state/engine';
 import type { ChatState } from '../state/model';
 
 export const PageContext = createContext<Page | null>(null);
@@ -40,6 +42,11 @@ export function useChat<T>(part: (s: ChatState) => T): T {
 export function useUi<T>(part: (u: Ui) => T): T {
   const page = usePage();
   return useStore(page.subscribe, page.getUi, part);
+}
+
+/** Returns why the engine cannot do something, "" if it can. */
+export function useRefusal(ability: Ability): string {
+  return useChat((s) => refusalOf(s.view.engine, ability));
 }
 
 export function useFinder<T>(part: (f: Finding) => T): T {

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
+import { own } from '../state/engine';
 import { Icon } from './controls';
 import { useChat, usePage, useUi } from './use';
 
@@ -52,7 +53,8 @@ function Recent(): JSX.Element | null {
 export function Welcome(): JSX.Element | null {
   const page = usePage();
   const ready = useChat((s) => s.sync.live);
-  const model = useChat((s) => s.view.session?.model ?? null);
+  // Another engine chooses a model when it starts.
+  const modelless = useChat((s) => s.view.engine.name === own && !s.view.session?.model);
   const trusted = useUi((u) => u.init?.trusted ?? true);
   const noFolder = useUi((u) => u.init !== null && u.init.cwd === null);
   if (noFolder)
@@ -76,7 +78,7 @@ export function Welcome(): JSX.Element | null {
     <div class="welcome">
       <Icon name="comment-discussion" />
       <h2>{t('What do you want to do?')}</h2>
-      {model === null && (
+      {modelless && (
         <p>
           <button type="button" class="button" onClick={() => page.store.send({ kind: 'window', command: 'model' })}>
             {t('Choose a Model')}

@@ -35,10 +35,23 @@ const saidByOthers = [
   '.failure p',
   '.problem',
   'kbd',
+  '.head .name',
+  '.question .title',
+  '.question .message-text',
+  '.question .options',
+  '.crash .sentence',
+  '.crash pre',
+  '.engine-texts li',
 ];
 
 /** The attributes that contain such text: a path, the program itself. */
-const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'];
+const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'].concat([
+  '.message.assistant[aria-label=pi]',
+  '.message.assistant[aria-label=gemini]',
+  '.head .engine[title]',
+  '.question-body [aria-label]',
+  '.question-body [placeholder]',
+]);
 
 /** Returns texts, and attributes that are read aloud, with letters outside of the brackets. */
 const unmarked = (page: Page) =>
@@ -82,6 +95,15 @@ const shown = {
   code: 'figure.code',
   pictures: '.ended',
   branches: '.branches',
+  engine: '.engine-texts',
+  engineStarting: '.head .state',
+  engineLimited: '.head .state',
+  questions: '.question .options',
+  questionOptions: '.question .filter',
+  questionConfirm: '.question .left',
+  questionInput: '.question input',
+  questionEditor: '.question textarea',
+  crash: '.crash',
 };
 
 test('every text of the page is in the display language', async () => {

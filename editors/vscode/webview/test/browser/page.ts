@@ -587,7 +587,8 @@ test('hostile texts run no script, load nothing, and contain no unsafe link', ()
   }));
 
 test('every control has a name, and the tab order is natural', async () => {
-  for (const scene of ['empty', 'approval', 'tool', 'failure', 'branches', 'pictures']) {
+  const all = ['empty', 'approval', 'tool', 'failure', 'branches', 'pictures', 'questions', 'questionEditor', 'crash'];
+  for (const scene of [...all, 'engineLimited']) {
     await inScene(scene, async ({ page }) => {
       const nameless = await page.evaluate<
         string[]

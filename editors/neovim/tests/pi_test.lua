@@ -1,0 +1,198 @@
+-- A chat whose engine is another program: a double of pi, without a model, found and run by the
+-- server. Its prompts are scripts; see agent/engine/enginetest.
+
+local chats = require('chats')
+local harness = require('harness')
+local runner = require('runner')
+local case, eq, like, wait = runner.case, runner.eq, runner.like, runner.wait
+local file, open, text_of, wait_for = chats.file, chats.open, chats.text_of, chats.wait_for
+local settled, press, send = chats.settled, chats.press, chats.send
+local prompt_text, user_messages = chats.prompt_text, chats.user_messages
+
+---Installs the double for the user of the test, who has used pi before.
+local function install()
+  harness.folder('.pi/agent/sessions')
+  local path = harness.folder('.local/bin') .. '/pi'
+  assert(vim.uv.fs_copyfile(vim.env.XCSH_TEST_PI, path))
+  assert(vim.uv.fs_chmod(path, tonumber('755', 8)))
+  return path
+end
+
+---Starts a chat that pi answers.
+local function start()
+  install()
+  vim.cmd('XcshSetEngine pi')
+  harness.message('^pi 1%.5%.2 answers in this folder from the next prompt on%.$')
+  return open()
+end
+
+---Waits for the answer of a turn, and for its end.
+local function answered(chat, pattern)
+  wait_for(chat, pattern)
+  settled(chat)
+end
+
+case('the only program is offered with the first prompt, and answers it', function()
+  install()
+  local chat = open()
+  send(chat, 'hello')
+  harness.message('Pending %(:XcshApprovals%): pi 1%.5%.2 is installed')
+  harness.answer('Use pi')
+  vim.cmd('XcshApprovals')
+  answered(chat, 'Echo: hello')
+  wait('the bar', function()
+    return require('xcsh.chat.windows').about(chat):find(' · pi 1%.5%.2 · mock%-large')
+  end)
+  eq({ 'hello' }, user_messages(chat))
+  -- It is remembered.
+  eq('pi', harness.execute('xcsh.engines').current)
+  local elsewhere = harness.folder('elsewhere')
+  eq('pi', harness.execute('xcsh.state', { cwd = elsewhere }).engine.name)
+end)
+
+case('an approval shows the change, and one undo reverts it in an unsaved buffer', function()
+  local path = file('a.txt', { 'one', 'two' })
+  vim.cmd.edit(path)
+  local bufnr = vim.api.nvim_get_current_buf()
+  vim.api.nvim_buf_set_lines(bufnr, 0, 1, false, { 'unsaved' })
+  vim.cmd('let &g:undolevels = &g:undolevels') -- the edit is a change of its own
+  local chat = start()
+  send(chat, '[[tool:edit {"path":"a.txt","oldText":"two","newText":"zwei"}]]')
+  wait_for(chat, '\n%-two\n%+zwei\n')
+  like('\n unsaved\n', text_of(chat))
+  vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+  require('xcsh.chat.approve').arm(chat)
+  press('a')
+  settled(chat)
+  wait('the change', function()
+    return vim.deep_equal({ 'unsaved', 'zwei' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+  end)
+  eq({ 'one', 'two' }, vim.fn.readfile(path))
+  vim.api.nvim_buf_call(bufnr, function()
+    vim.cmd('silent undo')
+  end)
+  eq({ 'unsaved', 'two' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+end)
+
+case('a denied change is not made', function()
+  vim.cmd.edit(file('a.txt', { 'one' }))
+  local bufnr = vim.api.nvim_get_current_buf()
+  local chat = start()
+  send(chat, '[[tool:edit {"path":"a.txt","oldText":"one","newText":"eins"}]]')
+  wait_for(chat, '\n%+eins\n')
+  vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+  require('xcsh.chat.approve').arm(chat)
+  press('d')
+  answered(chat, '✗ edit')
+  eq({ 'one' }, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
+end)
+
+case('a turn is steered and stopped', function()
+  local chat = start()
+  send(chat, '[[hang]]')
+  wait('the turn', function()
+    return chat.state.running and #user_messages(chat) == 1
+  end)
+  send(chat, 'go left', '<C-s>')
+  wait_for(chat, '» Sending next: go left')
+  press('<C-c>')
+  settled(chat)
+  wait('the message', function()
+    return prompt_text(chat) == 'go left'
+  end)
+end)
+
+case('the commands of extensions and templates are completed', function()
+  local chat = start()
+  vim.api.nvim_set_current_win(chats.window_of(chat.input))
+  require('xcsh.chat.input').set(chat, '/se')
+  vim.api.nvim_exec_autocmds('TextChanged', { buffer = chat.input })
+  local slash = require('xcsh.chat.slash')
+  wait('the commands', function()
+    return #slash.complete(0, '/se') > 0
+  end)
+  local words = vim.tbl_map(function(item)
+    return item.word
+  end, slash.complete(0, '/se'))
+  eq({ '/sel ', '/selt ' }, words)
+end)
+
+case('questions of extensions are answered', function()
+  local chat = start()
+  send(chat, '/sel')
+  wait_for(chat, '%? Pick · press A to answer')
+  harness.answer('b')
+  vim.cmd('XcshApprovals')
+  wait_for(chat, '"b"')
+  send(chat, '/edi')
+  wait_for(chat, '%? Text · press A to answer')
+  vim.cmd('XcshApprovals')
+  eq({ 'pre' }, vim.api.nvim_buf_get_lines(0, 0, -1, false))
+  press('Apared<Esc>')
+  vim.cmd('write')
+  wait_for(chat, '"prepared"')
+  -- The extension waits for 300 ms only.
+  send(chat, '/selt')
+  wait_for(chat, '"undefined"')
+  wait('no question', function()
+    return #chat.state.questions == 0 and require('xcsh.waiting').count() == 0
+  end)
+end)
+
+case('texts and prompts of extensions are shown', function()
+  local chat = start()
+  send(chat, '/misc')
+  wait_for(chat, '│ l1\n')
+  wait('the prompt', function()
+    return prompt_text(chat) == 'et'
+  end)
+end)
+
+case('after a crash the engine is started again, and the next prompt answered', function()
+  local chat = start()
+  send(chat, 'hello')
+  answered(chat, 'Echo: hello')
+  send(chat, '[[fault:stderr:It is broken.]] [[fault:exit:3]]')
+  wait_for(chat, 'Press E to choose how to continue')
+  settled(chat)
+  like('✗ pi ', text_of(chat))
+  like('Error output', text_of(chat))
+  like('It is broken', text_of(chat))
+  like('pi 1%.5%.2 failed', require('xcsh.chat.windows').about(chat))
+  harness.answer('Start Again')
+  vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+  press('E')
+  wait('the end of the failure', function()
+    return not text_of(chat):find('Press E', 1, true)
+  end)
+  send(chat, 'again [[say:Here I am.]]')
+  answered(chat, 'Here I am%.')
+end)
+
+case('a program that cannot be started gives the prompt back', function()
+  local path = install()
+  vim.cmd('XcshSetEngine pi')
+  harness.message('answers in this folder')
+  vim.fn.writefile({ '#!/bin/sh', 'echo "Error: broken" >&2', 'exit 1' }, path)
+  local chat = open()
+  send(chat, 'hello')
+  wait_for(chat, 'Press E to choose how to continue')
+  settled(chat)
+  wait('the prompt', function()
+    return prompt_text(chat) == 'hello'
+  end)
+  like('Error: broken', text_of(chat))
+  harness.answer('Use xcsh-ls')
+  vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+  press('E')
+  wait('the own engine', function()
+    return not require('xcsh.engine').hosted(chat.state.session.engine)
+  end)
+end)
+
+case(':checkhealth lists the program', function()
+  local path = install()
+  vim.cmd('checkhealth xcsh')
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+  like('OK pi 1%.5%.2 · ' .. vim.pesc(path), text)
+end)
