@@ -76,9 +76,10 @@ type process struct {
 	file    string // of its session
 
 	mu    sync.Mutex
-	lines []processLine // that no call has taken yet; guarded by mu
-	more  chan struct{} // closed and replaced with every line; guarded by mu
-	ended bool          // guarded by mu
+	lines []processLine     // that no call has taken yet; guarded by mu
+	said  []json.RawMessage // the messages at whose end it was; guarded by mu
+	more  chan struct{}     // closed and replaced with every line; guarded by mu
+	ended bool              // guarded by mu
 }
 
 type processLine struct {
@@ -87,6 +88,7 @@ type processLine struct {
 	Success bool            `json:"success"`
 	Error   json.RawMessage `json:"error"`
 	Data    json.RawMessage `json:"data"`
+	Message json.RawMessage `json:"message"`
 }
 
 // startProgram runs a program in the folder dir, for the user whose home directory is home, with the
@@ -160,6 +162,9 @@ func (c *process) read(out io.Reader) {
 		if known {
 			c.lines = append(c.lines, l)
 		}
+		if known && l.Type == "message_end" {
+			c.said = append(c.said, l.Message)
+		}
 		c.ended = err != nil
 		close(c.more)
 		c.more = make(chan struct{})
@@ -210,6 +215,14 @@ func (c *process) call(typ string, members object) json.RawMessage {
 	l := c.wait("a response to "+typ, func(l processLine) bool { return l.Type == "response" && l.ID == id })
 	require.True(c.t, l.Success, "%s: %s", typ, l.Error)
 	return l.Data
+}
+
+// takeSaid returns the messages that ended since the last call.
+func (c *process) takeSaid() (said []json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	said, c.said = c.said, nil
+	return said
 }
 
 // prompt runs one turn and waits until the answer is in the file.

@@ -106,7 +106,7 @@ var operations = []operation{
 	}, {
 		name: "resetLeaf",
 		args: func(*writers, []string) []any { return nil },
-		ours: func(l *session.Log, _ *writers, _ []any) error { l.ResetLeaf(); return nil },
+		ours: func(l *session.Log, _ *writers, _ []any) error { return l.ResetLeaf() },
 	}, {
 		name: "branchWithSummary",
 		args: func(s *writers, ids []string) []any {

@@ -62,6 +62,10 @@ chmod +x node_modules/node-*/bin/node node_modules/@oven/bun-*/bin/bun 2>/dev/nu
 # pi is distributed as a bundle with its dependencies, some of which were never published
 # in this version, so it is unpacked and not installed.
 unpack @earendil-works/pi-coding-agent "$(config pi)" || missing pi
+unpack jiti "$(config jiti)" || missing "jiti, which loads pi's extensions"
+
+# The one dependency that the bundle lacks: pi loads extensions with it.
+unpack jiti "$(node -p "require('./node_modules/@earendil-works/pi-coding-agent/package.json').dependencies.jiti")" || missing "jiti, so pi loads no extensions"
 
 node=node_modules/node-$os-$node_arch/bin/node
 if [ -x "$node" ] && ! runs_pi "$node"; then
