@@ -323,6 +323,8 @@ lane_editors() {
   step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
   step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
   step "the same answers as pi" go_test -tags peers ./bench/differential
+  step "the double of pi does what pi does" go_test -tags peers ./agent/engine/enginetest
+  step "pi as an engine" go_test -tags peers ./agent/engine/pi
   step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
   step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
   step "the VS Code extension" vscode
