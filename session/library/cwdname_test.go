@@ -257,10 +257,17 @@ func TestDirOf(t *testing.T) {
 		require.Equal(t, fault.InvalidArgument, fault.KindOf(err))
 	}
 	f.Roots = f.Roots[:1]
-	_, err := f.DirOf("/home/zed/p", session.Pi)
+	_, err := f.DirOf("/home/zed/p", session.Omp)
+	require.Equal(t, fault.NotFound, fault.KindOf(err))
+	dir, err := f.DirOf("/home/zed/p", session.Pi)
+	require.NoError(t, err)
+	require.Equal(t, "/home/zed/.pi/agent/sessions/--home-zed-p--", dir, "before pi was started")
+	nobody := f
+	nobody.Home = ""
+	_, err = nobody.DirOf("/home/zed/p", session.Pi)
 	require.Equal(t, fault.NotFound, fault.KindOf(err))
 	f.SessionDir = "/flat"
-	dir, err := f.DirOf("/home/zed/p", session.Pi)
+	dir, err = f.DirOf("/home/zed/p", session.Pi)
 	require.NoError(t, err)
 	require.Equal(t, "/flat", dir)
 }

@@ -186,23 +186,32 @@ func (f Finder) DirFor(cwd string) (string, error) {
 
 // DirOf returns the directory in which a program keeps its new sessions of cwd, named as the program names it. It is not
 // created. Like all sessions, they are in SessionDir if that is set. The error is of kind invalidArgument if cwd is not absolute, and of
-// kind notFound if there is no root of the program: its agent directory did not exist when the roots were looked up.
+// kind notFound if there is no root of the program: its agent directory did not exist when the roots were looked up. Only pi's
+// is known before pi was ever started.
 func (f Finder) DirOf(cwd string, program session.Dialect) (string, error) {
 	if program == session.Pi && f.SessionDir == "" && CheckCwd(cwd) == nil {
-		for _, r := range f.Roots {
-			if r.Dialect == session.Pi { // which knows one name only
-				return filepath.Join(r.Sessions, wholePathName(cleanPath(cwd))), nil
-			}
+		if sessions := f.sessionsOfPi(); sessions != "" {
+			return filepath.Join(sessions, wholePathName(cleanPath(cwd))), nil // pi knows one name only
 		}
-	}
-	if program == session.Pi && f.SessionDir == "" && f.Home != "" && CheckCwd(cwd) == nil { // it was never started
-		return filepath.Join(f.Home, ".pi", "agent", "sessions", wholePathName(cleanPath(cwd))), nil
 	}
 	dir, err := f.dirIn(cwd, func(r Root) bool { return r.Dialect == program })
 	if fault.Is(err, fault.Internal) {
 		return "", fault.New(fault.NotFound, "The sessions of %s were not found; start it once in a terminal.", program)
 	}
 	return dir, err
+}
+
+// sessionsOfPi is the directory of pi's sessions, "" if the home directory is unknown.
+func (f Finder) sessionsOfPi() string {
+	for _, r := range f.Roots {
+		if r.Dialect == session.Pi {
+			return r.Sessions
+		}
+	}
+	if f.Home == "" {
+		return ""
+	}
+	return filepath.Join(f.Home, ".pi", "agent", "sessions")
 }
 
 // dirIn is DirFor in the first root that is wanted.

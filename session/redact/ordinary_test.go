@@ -111,9 +111,9 @@ func TestOrdinarySessionsAreLeft(t *testing.T) {
 
 // known are files of this repository that hold made-up secrets on purpose.
 var known = []string{
-	"internal/providertest/run.go", "attack/", "cmd/xcsh-ls/share_unix_test.go", "cmd/xcsh-ls/testdata/script/export", "commands/export_test.go",
+	"agent/engine/child/child_test.go", "internal/providertest/run.go", "attack/", "cmd/xcsh-ls/share_unix_test.go", "cmd/xcsh-ls/testdata/script/export", "commands/export_test.go",
 	"cmd/xcsh-ls/testdata/plain-client/sessions.test.mjs", "editors/neovim/tests/session_test.lua",
-	"commands/import_test.go", "commands/share_test.go", "session/export/browser_test.go", "session/export/redact_test.go", "session/redact/",
+	"commands/import_test.go", "commands/share_test.go", "session/export/browser_test.go", "session/export/learn_internal_test.go", "session/export/redact_test.go", "session/redact/",
 }
 
 // The texts of a repository are left alone, as an agent reads them: code, documentation, lock
