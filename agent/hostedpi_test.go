@@ -58,6 +58,7 @@ func piWorld(t *testing.T, mode approval.Mode, faults ...string) (w *world, cwd 
 		cfg.Finder = finder
 		cfg.Store = session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, LockDir: filepath.Join(dir, "locks")})
 		cfg.Programs, cfg.Workspace, cfg.Approval = c, tool.Local{Fs: fs}, mode
+		cfg.Sensitive = func(path string) bool { return strings.HasSuffix(path, ".pem") }
 	})
 	t.Cleanup(func() { require.NoError(t, w.Close(context.Background())) })
 	return w, cwd
@@ -188,4 +189,37 @@ func TestTheTreeLabelsAndTitlesOfAProcess(t *testing.T) {
 	for _, c := range commands {
 		assert.False(t, strings.HasPrefix(c.Name, "xcsh-ls-"), c.Name)
 	}
+}
+
+// A program reads by itself, but a file that may hold secrets only with the user's permission.
+func TestAProcessAsksBeforeItReadsSecrets(t *testing.T) {
+	t.Parallel()
+	w, cwd := piWorld(t, approval.Ask)
+	for _, name := range []string{"a.txt", "key.pem"} {
+		require.NoError(t, os.WriteFile(filepath.Join(cwd, name), []byte("text of "+name), 0o600))
+	}
+	s := w.live(t, cwd)
+	asked := make(chan string, 10)
+	cancel := w.Subscribe(func(e agent.Event) {
+		run, ok := e.(agent.RunEvent)
+		if _, changed := run.Event.(event.ApprovalsChanged); !ok || !changed {
+			return
+		}
+		go func() {
+			snap, err := s.Snapshot(context.Background())
+			if err != nil || len(snap.Approvals) == 0 {
+				return
+			}
+			asked <- snap.Approvals[0].Tool + " " + filepath.Base(snap.Approvals[0].Preview.Paths[0])
+			_ = s.Deny(snap.Approvals[0].ID, "not that")
+		}()
+	})
+	defer cancel()
+	say(t, s, `[[tool:read {"path":"a.txt"}]] [[tool:read {"path":"./key.pem"}]] [[say:Done.]]`)
+	require.Len(t, asked, 1)
+	assert.Equal(t, "read key.pem", <-asked)
+	results := runEvents[event.ToolEnd](w)
+	require.Len(t, results, 2)
+	assert.Contains(t, string(results[0].Result), "text of a.txt")
+	assert.Contains(t, string(results[1].Result), "not that")
 }

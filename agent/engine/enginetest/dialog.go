@@ -113,7 +113,7 @@ func (d *double) permit(ctx context.Context, call toolCall) error {
 	if ctx.Err() != nil {
 		return errAborted
 	}
-	if !d.host.Permit || d.faults.is("unpermitted") || slices.Contains([]string{"read", "grep", "find", "ls"}, call.name) {
+	if !d.host.Permit || d.faults.is("unpermitted") {
 		return nil
 	}
 	r, err := d.request(ctx, "op", "permit", "toolCallId", call.id, "tool", call.name, "own", true, "args", call.args)

@@ -111,7 +111,7 @@ func (e *Engine) callOf(q question) engine.Call {
 	}
 	switch q.Tool {
 	case "read", "grep", "find", "ls":
-		call.Effect = engine.Reads
+		call.Effect, call.Path = engine.Reads, e.readPath(q.Args)
 	case "edit":
 		change, err := decodeEdit(q.Args)
 		if err == nil {
@@ -130,4 +130,17 @@ func (e *Engine) callOf(q question) engine.Call {
 		}
 	}
 	return call
+}
+
+// readPath returns the file or directory that a call reads, "" if it names none: then it reads the folder.
+func (e *Engine) readPath(args json.RawMessage) string {
+	named, ok := rawjson.GetString(args, "path")
+	if !ok {
+		return ""
+	}
+	path, err := resolvePath(named, e.at.Cwd)
+	if err != nil {
+		return "" // the tool fails, too
+	}
+	return path
 }

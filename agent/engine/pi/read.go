@@ -138,7 +138,11 @@ func (e *Engine) checkPermission(call string) {
 	if !unasked || !e.at.Permit {
 		return
 	}
-	e.fail(e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", "breach"))
+	breach := e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", "breach")
+	if r := e.current(); r != nil {
+		r.fails(breach) // it may still end well before pi does
+	}
+	e.fail(breach)
 }
 
 // bridgeMessage reads a message of the bridge. Without an operation it is none.

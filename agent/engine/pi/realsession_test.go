@@ -257,7 +257,8 @@ func TestRealPiKeepsItsOwnTools(t *testing.T) {
 	require.Equal(t, "ok", w.run(e, "go").text())
 	require.True(t, has(h.all(), `"role":"toolResult"`, "Read image file [image/png]"), "an image is read as pi reads it: %q", h.all())
 	require.True(t, has(h.all(), "permit grep"), "a tool of an extension asks, whatever its name")
-	require.Equal(t, engine.Runs, h.calls[0].Effect)
+	require.Equal(t, engine.Reads, h.calls[0].Effect)
+	require.Equal(t, engine.Runs, h.calls[1].Effect)
 	tools := map[string]bool{}
 	for _, tool := range w.service.Requests()[0].Tools {
 		tools[tool.Name] = true

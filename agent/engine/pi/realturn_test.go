@@ -83,8 +83,10 @@ func TestRealPiReadsAndChangesDocumentsOfTheEditor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "hello", string(disk))
 
-	require.False(t, has(h.all(), "permit read"), "a tool that only reads asks for nothing")
-	require.Len(t, h.calls, 3)
+	require.Len(t, h.calls, 4)
+	require.Equal(t, engine.Reads, h.calls[0].Effect)
+	require.Equal(t, path, h.calls[0].Path)
+	h.calls = h.calls[1:]
 	require.Equal(t, engine.Changes, h.calls[0].Effect)
 	require.Equal(t, path, h.calls[0].Path)
 	content, err := h.calls[0].Apply(tool.File{Exists: true, Content: []byte("unsaved one\nunsaved two\n")})

@@ -473,7 +473,7 @@ func TestTheEffectOfACall(t *testing.T) {
 	} {
 		call := e.callOf(question{Tool: tool, Own: &yes, Args: args})
 		require.Equal(t, want, call.Effect, tool)
-		require.Equal(t, want == engine.Changes, strings.HasSuffix(call.Path, "/b.go"), tool)
+		require.Equal(t, want != engine.Runs, strings.HasSuffix(call.Path, "/b.go"), tool)
 		require.Equal(t, want == engine.Changes, call.Apply != nil)
 		for _, own := range []*bool{&no, nil} {
 			require.Equal(t, engine.Runs, e.callOf(question{Tool: tool, Own: own, Args: args}).Effect, "the tool of another extension")

@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -142,7 +143,7 @@ func (e *Engine) runEnded() {
 	err := e.failure()
 	r.mu.Lock()
 	if !r.over {
-		r.died = err
+		r.died = cmp.Or(r.died, err)
 		r.givenBack = slices.Concat(r.givenBack, r.steering, r.followUp)
 		r.steering, r.followUp = nil, nil
 	}
@@ -157,6 +158,13 @@ func (r *run) abort() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.aborted = true
+}
+
+// fails makes an error the outcome of a run, however it ends. It is called by the reader.
+func (r *run) fails(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.died = err
 }
 
 // left reports whether messages are still queued.

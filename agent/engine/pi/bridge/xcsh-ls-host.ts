@@ -11,7 +11,6 @@ import { fileURLToPath } from "node:url";
 
 const LARGEST = 8 << 20; // characters of a file that the host can check; larger ones would not fit into a line
 const SELF = fileURLToPath(import.meta.url);
-const READING = new Set(["read", "grep", "find", "ls"]);
 
 // The settings outlive this module, because a reload evaluates it again. They leave the environment at once, so that
 // the commands of the model do not inherit the mark.
@@ -105,12 +104,11 @@ export default async function (pi: any): Promise<void> {
 		report(ui, { op: "hello", version: 1, pi: kit.VERSION, reason: event.reason, permit: host.permit, ...place, files, tools });
 	});
 
-	// An error is a refusal, never a permission.
+	// The host knows which calls need no word of the user. An error is a refusal, never a permission.
 	pi.on("tool_call", async (event: any, ctx: any) => {
 		if (!host.permit) return;
 		try {
 			const mine = ownNow(event.toolName);
-			if (mine && READING.has(event.toolName)) return;
 			const question = { op: "permit", toolCallId: event.toolCallId, tool: event.toolName, own: mine, args: event.input };
 			const answer = await ask(question, ctx.signal);
 			return answer.allow === true ? undefined : { block: true, reason: String(answer.reason ?? "The user denied this call.") };
