@@ -7,6 +7,16 @@ import { fileURLToPath } from 'node:url';
 const peers = fileURLToPath(new URL('../../../../bench/peers/node_modules/', import.meta.url));
 const cli = join(peers, '@earendil-works/pi-coding-agent/dist/bundle/cli.js');
 
+const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+/** Returns an extension that registers the provider local. */
+const subscription = (provider) => `export default function (pi: any) {
+  const refused = () => { throw new Error('This login is complete.'); };
+  const oauth = { name: 'Subscription', login: refused, refreshToken: refused, getApiKey: (login: any) => login.access };
+  pi.registerProvider('local', { ...${provider}, oauth });
+}
+`;
+
 /** Returns why the real pi cannot run, "" if it can. */
 export const missing = () => (existsSync(cli) ? '' : 'pi is not installed; run bench/peers/install.sh pi');
 
@@ -32,14 +42,15 @@ export class Pi {
     writeFileSync(path, text);
   }
 
-  /** Logs the user in to a service, with the model local/m. */
-  logIn(service, key) {
-    this.write('models.json', JSON.stringify({ providers: { local: service.provider('not the login') } }));
-    this.write('auth.json', JSON.stringify({ local: { type: 'api_key', key } }));
-    this.write(
-      'settings.json',
-      JSON.stringify({ defaultProvider: 'local', defaultModel: 'm', enableInstallTelemetry: false }),
-    );
+  /** Logs the user in to a subscription, with the model local/m of a service. Only pi knows this kind of login. */
+  logIn(service, access) {
+    const { apiKey: _, ...provider } = service.provider('');
+    const models = provider.models.map((model) => ({ ...model, reasoning: false, cost }));
+    this.write('extensions/subscription.ts', subscription(JSON.stringify({ ...provider, models })));
+    const expires = Date.now() + 86_400_000;
+    this.write('auth.json', JSON.stringify({ local: { type: 'oauth', access, refresh: 'none', expires } }));
+    const settings = { defaultProvider: 'local', defaultModel: 'm', enableInstallTelemetry: false };
+    this.write('settings.json', JSON.stringify(settings));
   }
 
   /** Runs pi in the folder, like in a terminal, and returns its output. It must not fail. */
