@@ -124,21 +124,56 @@ func TestAProgramThatFailsOftenIsNotStartedByItself(t *testing.T) {
 	require.NoError(t, w.run("hello").Err)
 }
 
-func TestSomebodyElseAppends(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	require.NoError(t, w.run("one").Err)
-	leaf := w.log.LeafID()
-	playedengine.AppendLine(t, w.fs, w.log.Path(), `{"type":"message","id":"ffff0001","parentId":"`+leaf+`","timestamp":"2026-01-02T03:04:05.678Z","message":`+playedengine.UserMessage("other")+"}\n")
-	w.seat.Caught()
-	require.Len(t, of[event.Notice](w), 1)
-	require.NoError(t, w.run("two").Err)
-	assert.Equal(t, 1, w.program(0).Rereads(), "the branch of the other is not invisible to the program")
-	require.NoError(t, w.log.View(func(d *session.Document, at session.Leaf) error {
-		assert.Len(t, d.PathTo(at), 4, "the program continues its own branch")
+// append adds a message to the session file like another program, below the entry parent.
+func (w *world) append(id, parent, message string) {
+	w.t.Helper()
+	playedengine.AppendLine(w.t, w.fs, w.log.Path(), `{"type":"message","id":"`+id+`","parentId":"`+parent+`","timestamp":"2026-01-02T03:04:05.678Z","message":`+message+"}\n")
+}
+
+// requirePath fails unless the conversation has this many entries.
+func (w *world) requirePath(length int, why string) {
+	w.t.Helper()
+	require.NoError(w.t, w.log.View(func(d *session.Document, at session.Leaf) error {
+		require.Len(w.t, d.PathTo(at), length, why)
 		return nil
 	}))
-	assert.Len(t, of[event.Notice](w), 1, "it is said once")
+}
+
+func TestSomebodyElseAppends(t *testing.T) {
+	t.Parallel()
+	question, answer := playedengine.UserMessage("other"), `{"role":"assistant","content":[{"type":"text","text":"x"}],"stopReason":"stop","timestamp":4}`
+	call := `{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"read","arguments":{}}],"stopReason":"toolUse","timestamp":4}`
+	for name, c := range map[string]struct {
+		appends func(w *world, leaf string)
+		length  int // of the conversation after the next prompt
+	}{
+		"a turn": {func(w *world, leaf string) {
+			w.append("ffff0001", leaf, question)
+			w.append("ffff0002", "ffff0001", answer)
+		}, 6},
+		"a question that is not answered yet": {func(w *world, leaf string) { w.append("ffff0001", leaf, question) }, 4},
+		"a turn that is not complete": {func(w *world, leaf string) {
+			w.append("ffff0001", leaf, question)
+			w.append("ffff0002", "ffff0001", call)
+		}, 4},
+		"a turn on another branch": {func(w *world, _ string) {
+			w.append("ffff0001", "00010001", question)
+			w.append("ffff0002", "ffff0001", answer)
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			require.NoError(t, w.run("one").Err)
+			c.appends(w, w.log.LeafID())
+			w.seat.Caught()
+			require.Len(t, of[event.Notice](w), 1)
+			require.NoError(t, w.run("two").Err)
+			assert.Equal(t, 1, w.program(0).Rereads(), "what the other wrote is not invisible to the program")
+			w.requirePath(c.length, "a complete turn is continued, anything else is another branch")
+			assert.Len(t, of[event.Notice](w), 1, "it is said once")
+		})
+	}
 }
 
 func TestARemovedFileIsWrittenAgain(t *testing.T) {

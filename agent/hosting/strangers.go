@@ -1,14 +1,17 @@
 package hosting
 
 import (
-	"cmp"
 	"context"
+	"slices"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // Caught reads the new lines in the file of an idle engine, and reports whether something was. In a run, events say it.
@@ -34,17 +37,18 @@ func (s *Seat) noteStrangers(t *tenure) {
 	if !t.file.strangers() || t.outdated.Swap(true) {
 		return
 	}
-	s.cfg.Emit(event.Notice{Text: "Another program writes this session too. Both go on, on branches of their own."})
+	s.cfg.Emit(event.Notice{Text: "Another program writes this session, too."})
 }
 
 // update makes the engine read its file again if another program appended to it: the engine looks at the file
-// only when it opens it. Then it is moved back to where it was.
+// only when it opens it. A turn of the other program that continues the conversation is part of it, as it is shown. Otherwise the
+// engine is moved back to where it was, and both go on, on branches of their own.
 func (s *Seat) update(ctx context.Context, t *tenure) {
 	s.noteStrangers(t)
 	if !t.outdated.Swap(false) {
 		return
 	}
-	leaf := cmp.Or(t.host.place(), s.cfg.Session.LeafID())
+	leaf := s.continued(t.host.place())
 	err := t.engine.Reread(ctx)
 	if err == nil && leaf != "" && t.engine.Can().Branch {
 		_, err = t.engine.Move(ctx, leaf, engine.Summary{})
@@ -54,6 +58,43 @@ func (s *Seat) update(ctx context.Context, t *tenure) {
 		s.cfg.Log.Warn("an engine could not read its session again", zap.Error(err))
 	}
 	t.host.catch()
+}
+
+// continued returns the leaf of the session if a complete turn, which another program added, leads there from the entry place, at
+// which the engine is. Otherwise it returns place: the other program would not see what is added to its incomplete turn.
+func (s *Seat) continued(place string) (leaf string) {
+	leaf = place
+	err := s.cfg.Session.View(func(d *session.Document, at session.Leaf) error {
+		path := d.PathTo(at)
+		from := slices.IndexFunc(path, func(i int) bool { return d.ID(i) == place })
+		if from < 0 && place != "" {
+			return nil // it is on another branch
+		}
+		for _, i := range slices.Backward(path[from+1:]) {
+			e, err := d.Entry(i)
+			if err != nil {
+				return err
+			}
+			if e.Type == session.TypeMessage {
+				if !endsTurn(e) {
+					return nil
+				}
+				break
+			}
+		}
+		leaf = d.LeafID(at)
+		return nil
+	})
+	if err != nil {
+		s.cfg.Log.Warn("a session that another program writes, too, cannot be read", zap.Error(err))
+	}
+	return leaf
+}
+
+// endsTurn reports whether an entry is an answer without calls.
+func endsTurn(e session.Entry) bool {
+	reason, _ := rawjson.GetString(e.Message(), "stopReason")
+	return e.Role() == "assistant" && reason != provider.StopToolUse
 }
 
 // rescue ends an engine whose file was removed or replaced: it would append to a file without a header, or to another session.

@@ -43,6 +43,7 @@ export const windowCommands = [
   'login',
   'compact',
   'history',
+  'notifications',
   'restart',
   'log',
 ] as const;

@@ -48,9 +48,13 @@ const windowCommandNames: Record<WindowCommand, string> = {
   login: 'xcsh.login',
   compact: 'xcshLs.chat.compact',
   history: 'xcshLs.chat.history',
+  notifications: 'notifications.showList',
   restart: 'xcshLs.server.restart',
   log: 'xcshLs.output.show',
 };
+
+/** Commands that do not concern a folder. */
+const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
 
 function serverState(status: ServerStatus): { state: ServerState; message?: string } {
   switch (status.kind) {
@@ -431,7 +435,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   /** Runs a command that prompts in the window. */
   async #window(command: WindowCommand, cwd: string): Promise<void> {
-    const args = command === 'restart' || command === 'log' ? [] : [{ cwd }];
+    const args = ofWindow.has(command) ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
   }
 

@@ -74,7 +74,7 @@ export class Editor extends Place {
         ...['--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry', '--disable-update-check'],
         ...['--disable-getting-started-override', ...trusting],
       ],
-      { env: this.#env() },
+      { env: this.env() },
     );
     for (const stream of [this.server.stdout, this.server.stderr]) {
       stream.on('data', (data) => (this.log += data));
@@ -101,7 +101,8 @@ export class Editor extends Place {
     return file;
   }
 
-  #env() {
+  /** The environment of the editor, and of programs of its user. */
+  env() {
     const { home } = this;
     // API keys in the environment of the test run must not reach a model.
     const own = Object.entries(process.env).filter(([name]) => !/(KEY|TOKEN|SECRET)$/.test(name));
@@ -111,6 +112,7 @@ export class Editor extends Place {
       XDG_CONFIG_HOME: join(home, '.config'),
       XDG_DATA_HOME: join(home, '.local/share'),
       XDG_CACHE_HOME: join(home, '.cache'),
+      PI_OFFLINE: '1', // the real pi would look for a newer version
       PATH: this.options.path?.(this) ?? process.env.PATH,
     };
   }

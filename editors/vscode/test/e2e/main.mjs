@@ -21,7 +21,17 @@ if (unknown.length > 0) {
   console.error(`There is no scenario ${unknown.join(' or ')}; there are ${known.join(', ')}.`);
   process.exit(2);
 }
-const names = wanted.length > 0 ? wanted : known;
+const names = [];
+const skipped = [];
+for (const name of wanted.length > 0 ? wanted : known) {
+  const { missing } = await import(join(dir, `${name}.mjs`));
+  const lack = missing?.();
+  if (lack && !process.env.REQUIRE_ALL) {
+    skipped.push(`skip  ${name}: ${lack}`);
+  } else {
+    names.push(name);
+  }
+}
 if (shots) {
   mkdirSync(shots, { recursive: true });
 }
@@ -51,13 +61,16 @@ async function played({ name, scenario, editor, ready }) {
 
 const root = mkdtempSync(join(tmpdir(), 'xcsh-e2e-stage-'));
 const stage = new Stage(root);
-const counts = { passed: 0, failed: 0 };
+for (const line of skipped) {
+  console.log(line);
+}
+const counts = { passed: 0, failed: 0, skipped: skipped.length };
 const beginning = Date.now();
 const seconds = (since) => ((Date.now() - since) / 1000).toFixed(1);
 try {
   await stage.start();
   const plan = Array.from({ length: rounds }, () => names).flat();
-  let next = prepared(plan[0]);
+  let next = plan.length > 0 ? prepared(plan[0]) : undefined;
   for (const [i, name] of plan.entries()) {
     const began = Date.now();
     const now = await next;
@@ -75,5 +88,5 @@ try {
   await stage.stop();
   rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped in ${seconds(beginning)} s`);
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped in ${seconds(beginning)} s`);
 process.exit(counts.failed > 0 ? 1 : 0);

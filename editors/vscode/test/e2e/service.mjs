@@ -4,12 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Starts a service and writes the model local/ID into the editor's home directory. answers: {text?,
- * calls?: [{id, name, args}], held?: Promise} in the order of the requests; with held, the end of
- * the text is sent when the promise is settled.
+ * Starts a service. answers: {text?, calls?: [{id, name, args}], held?: Promise} in the order of the
+ * requests; with held, the end of the text is sent when the promise is settled. keys: the API keys of
+ * the requests. provider(key, id): the service as a provider in a models.json.
  */
-export async function service(editor, answers, id = 'm') {
+export async function serve(answers) {
   const requests = [];
+  const keys = [];
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const part of request) {
@@ -20,6 +21,7 @@ export async function service(editor, answers, id = 'm') {
       return;
     }
     requests.push(JSON.parse(body));
+    keys.push(request.headers.authorization?.replace(/^Bearer /, ''));
     const answer = answers.shift() ?? { text: 'Nothing more.' };
     const say = (delta, finish = null) =>
       response.write(
@@ -44,14 +46,21 @@ export async function service(editor, answers, id = 'm') {
     response.end('data: [DONE]\n\n');
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${server.address().port}/v1`;
+  const provider = (apiKey, id = 'm') => ({
+    baseUrl,
+    api: 'openai-completions',
+    apiKey,
+    models: [{ id, name: id, contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
+  });
+  return { requests, keys, answers, provider, close: () => server.closeAllConnections() ?? server.close() };
+}
+
+/** Starts a service and writes the model local/ID into the editor's home directory. */
+export async function service(editor, answers, id = 'm') {
+  const served = await serve(answers);
   const agent = join(editor.home, '.xcsh/agent');
   mkdirSync(agent, { recursive: true });
-  const local = {
-    baseUrl: `http://127.0.0.1:${server.address().port}/v1`,
-    api: 'openai-completions',
-    apiKey: 'none',
-    models: [{ id, name: id, contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
-  };
-  writeFileSync(join(agent, 'models.json'), JSON.stringify({ providers: { local } }));
-  return { requests, answers, close: () => server.closeAllConnections() ?? server.close() };
+  writeFileSync(join(agent, 'models.json'), JSON.stringify({ providers: { local: served.provider('none', id) } }));
+  return served;
 }

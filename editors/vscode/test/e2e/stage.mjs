@@ -71,6 +71,9 @@ export class Stage {
   async open(port) {
     this.#port = port;
     const tools = await this.context.newCDPSession(this.blank);
+    // Playwright is attached to the service workers of closed editors, which keeps their processes alive.
+    await tools.send('ServiceWorker.enable');
+    await tools.send('ServiceWorker.stopAllWorkers');
     await tools.send('Storage.clearDataForOrigin', { origin: this.url, storageTypes: 'all' });
     await tools.detach();
     const page = await this.context.newPage();

@@ -35,6 +35,7 @@ class Harness {
   session: PlayedSession;
   ready = false;
   held = false; // delayed answers to snapshot requests
+  heldPrompts = false; // delayed answers to prompts
   heldPages = false; // delayed answers to requests of messages
   private waiting: (() => void)[] = [];
   private readonly queued: string[] = [];
@@ -142,6 +143,7 @@ class Harness {
           this.session.emit({ type: 'queue_changed', steering: this.queued, followUp: [] });
           return done({ queued: true });
         }
+        if (this.heldPrompts) return void this.waiting.push(() => this.prompt(done, String(args['text'])));
         return this.prompt(done, String(args['text']));
       default:
         return done({});

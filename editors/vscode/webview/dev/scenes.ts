@@ -128,6 +128,7 @@ const unable = {
 
 /** Plays a conversation that pi answers. */
 function piAnswers(s: PlayedSession, state = 'ready'): void {
+  s.record({ role: 'system', content: 'You are pi, with these tools.' });
   conversation(s);
   s.engine = { name: 'pi', version: '1.5.2', state, can: able };
   s.model = { provider: 'anthropic', id: 'claude-opus' };

@@ -70,14 +70,32 @@ test('an event about the engine keeps what is known of it, unless it starts anew
   v = applyEvent(v, changed('ready'));
   assert.equal(v.engine.can, null);
   const joined = { ...began, view: v, sync: { ...began.sync, live: true, sessionId: 's' } };
-  const read = { type: 'engine', sessionId: 's', engine: pi('ready') } as const;
+  const read = { type: 'engine', sessionId: 's', state: { engine: pi('ready') } } as const;
   assert.deepEqual(reduce(joined, read).view.engine.can, all);
   assert.equal(reduce(joined, { ...read, sessionId: 't' }).view.engine.can, null, 'of another session');
   assert.equal(
-    reduce(joined, { ...read, engine: pi('ready', { name: 'omp' }) }).view.engine.can,
+    reduce(joined, { ...read, state: { engine: pi('ready', { name: 'omp' }) } }).view.engine.can,
     null,
     'of another one',
   );
+});
+
+test('an engine that has started answers with the model that it chose', () => {
+  const session = { sessionId: 's', model: null, thinkingLevel: 'off' } as unknown as View['session'];
+  const view = with_({ session, engine: engineOf(pi('known')) });
+  const ready = applyEvent(view, changed('ready'));
+  const joined = { ...began, view: ready, sync: { ...began.sync, live: true, sessionId: 's' } };
+  const model = { provider: 'fake', id: 'm' };
+  const state = { engine: pi('ready'), model, thinkingLevel: 'high' };
+  const after = reduce(joined, { type: 'engine', sessionId: 's', state }).view;
+  assert.deepEqual([after.session?.model, after.session?.thinkingLevel], [model, 'high']);
+  // Unless it does not say.
+  const silent = { engine: pi('ready'), model: null };
+  const kept = reduce(
+    { ...joined, view: { ...after, engine: ready.engine } },
+    { type: 'engine', sessionId: 's', state: silent },
+  );
+  assert.deepEqual([kept.view.session?.model, kept.view.session?.thinkingLevel], [model, 'high']);
 });
 
 test('a failure of the engine is shown once, and ends with the failure', () => {

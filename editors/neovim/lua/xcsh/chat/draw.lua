@@ -181,6 +181,7 @@ end
 
 ---@type table<string, fun(to: xcsh.chat.Page, item: xcsh.chat.Item)>
 local roles = {
+  system = function() end, -- pi records the system prompt and the tools
   user = user,
   assistant = assistant,
   toolResult = function(to, item)

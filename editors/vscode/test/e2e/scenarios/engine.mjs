@@ -1,5 +1,5 @@
-// Another program answers: the first use, its commands, a question of an extension, an approval, and the end of
-// the program in the middle of an answer. The program is the double of pi.
+// Another program answers: the first use, its commands, a question of an extension, approvals, an edit of a buffer,
+// messages to a running turn, and the end of the program in the middle of an answer. The program is the double of pi.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { until } from '../driver.mjs';
 
 export const options = {
+  settings: () => ({ 'files.autoSave': 'off' }),
   sessions(editor) {
     const bin = join(editor.home, '.local/bin');
     mkdirSync(bin, { recursive: true });
@@ -17,19 +18,20 @@ export const options = {
 };
 
 export default async function (editor) {
-  const { chat } = editor;
+  const { chat, page } = editor;
   const composer = chat.locator('#composer');
-  const answered = (text) => chat.locator('.answer').getByText(text, { exact: true });
+  const answered = (text) => chat.locator('.answer').getByText(text, { exact: true }).last();
   await editor.openChat();
   assert.equal(await chat.locator('.head').count(), 0, 'the own engine has no head');
 
   // First use: no model is set up, and exactly one program is found.
   await editor.say('hello');
   await editor.notification('Use it for your sessions?').waitFor();
+  await chat.locator('.note', { hasText: 'hello' }).waitFor(); // the prompt is not lost from sight
   await editor.shot('first-use');
   await editor.notified('Use it for your sessions?', 'Use pi');
   await editor.said('Echo: hello').waitFor();
-  await chat.locator('.head', { hasText: 'pi 1.5.2' }).waitFor();
+  await chat.locator('.head', { hasText: 'pi 1.5.2 · mock-large' }).waitFor();
   await editor.shot('answered');
 
   // Its commands.
@@ -56,9 +58,51 @@ export default async function (editor) {
   await answered('Edited.').waitFor();
   assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
 
-  // The program is killed while it answers, and started again.
-  await editor.say('[[fault:crash]]');
+  // The same in a buffer with unsaved changes: one step to undo, and nothing on disk.
+  await editor.openFile('a.txt');
+  await page.locator('.view-line', { hasText: 'one' }).click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.type('mine ');
+  await page.locator('.tab.dirty', { hasText: 'a.txt' }).waitFor();
+  await until('what was typed', async () => (await editor.text()).startsWith('mine one'));
+  const edits = '[{"oldText":"mine one","newText":"mine eins"},{"oldText":"three","newText":"drei"}]';
+  await editor.say(`[[tool:edit {"path":"a.txt","edits":${edits}}]] [[say:Changed.]]`);
+  await chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
+  await editor.shot('unsaved');
+  await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
+  await answered('Changed.').waitFor();
+  await until('the change', async () => /^mine eins\nzwei\ndrei/.test(await editor.text()));
+  await page.locator('.view-line', { hasText: 'zwei' }).click();
+  await page.keyboard.press('Control+Z');
+  await until('the text before', async () => /^mine one\nzwei\nthree/.test(await editor.text()));
+  assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n', 'nothing is saved');
+
+  // A message steers the turn: it is delivered after the tool that waits.
+  await editor.say('[[tool:bash {"command":"true"}]]');
+  await chat.locator('.approval').waitFor();
+  await editor.say('[[say:To the left.]]');
+  await chat.locator('.queue li', { hasText: 'To the left.' }).waitFor();
+  await editor.shot('steering');
+  await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
+  await answered('To the left.').waitFor();
+  await editor.turnEnds();
+
+  // Stopped: the turn ends, and a queued message is back in the composer.
+  await editor.say('[[hang]]');
+  await chat.locator('.stop').waitFor();
+  await editor.say('never said');
+  await chat.locator('.queue li', { hasText: 'never said' }).waitFor();
+  await chat.locator('.stop').click();
+  await editor.turnEnds();
+  await until('what waited', async () => (await composer.inputValue()) === 'never said');
+  await editor.shot('stopped');
+  await composer.fill('');
+
+  // The program ends while it answers, says why, and is started again.
+  await editor.say('[[fault:stderr:The model is gone.]] [[fault:exit:3]]');
   await chat.locator('.crash').waitFor();
+  await chat.locator('.crash').getByRole('button', { name: 'Last output' }).click();
+  await chat.locator('.crash', { hasText: 'The model is gone.' }).waitFor();
   await editor.shot('crash');
   await chat.locator('.crash').getByRole('button', { name: 'Start Again' }).click();
   await chat.locator('.crash').waitFor({ state: 'detached' });

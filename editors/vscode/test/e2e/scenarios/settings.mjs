@@ -38,6 +38,6 @@ export default async function (editor) {
     }
   };
   await pages('User', 'Model for new sessions');
-  await pages('Remote', 'Permissions for new sessions');
+  await pages('Remote', 'The engine that answers');
   assert.equal(await page.locator('.settings-editor .setting-item-description:has-text("%setting")').count(), 0);
 }

@@ -159,11 +159,21 @@ export function engineChanged(v: View, e: Obj): View {
   return { ...next, counter, crash, notices: v.notices.filter((n) => n.text !== engine.message) };
 }
 
-/** Returns the view with what the engine can do, as read from the server. */
+/**
+ * Returns the view with what the engine can do and the model that it asks, as read from the server. A program chooses its
+ * model when it starts, and no event says which.
+ */
 export function withAbilities(v: View, state: unknown): View {
-  const read = engineOf(state);
+  const { engine, model, thinkingLevel } = obj(state);
+  const read = engineOf(engine);
   if (read.name !== v.engine.name || read.can === null || v.engine.state === 'failed') return v;
-  return { ...v, engine: { ...v.engine, can: read.can, version: read.version || v.engine.version } };
+  const { provider, id } = obj(model);
+  const session = v.session && {
+    ...v.session,
+    ...(str(id) === '' ? {} : { model: { provider: str(provider), id: str(id) } }),
+    ...(str(thinkingLevel) === '' ? {} : { thinkingLevel: str(thinkingLevel) }),
+  };
+  return { ...v, session, engine: { ...v.engine, can: read.can, version: read.version || v.engine.version } };
 }
 
 export function questionAsked(v: View, e: Obj): View {

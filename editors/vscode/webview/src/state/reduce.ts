@@ -35,7 +35,7 @@ export type Action =
   | { type: 'again' } // the user retries a failed snapshot
   | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
-  | { type: 'engine'; sessionId: string; engine: unknown } // of the session's state
+  | { type: 'engine'; sessionId: string; state: unknown } // the session's state after a change of its engine
   | { type: 'questionGone'; id: string } // it was answered here, or its time is over
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
@@ -103,7 +103,7 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
     case 'context':
       return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
     case 'engine':
-      return a.sessionId === sync.sessionId ? withAbilities(view, a.engine) : view;
+      return a.sessionId === sync.sessionId ? withAbilities(view, a.state) : view;
     case 'questionGone':
       return withoutQuestion(view, a.id);
     case 'approvalAsked': {

@@ -134,12 +134,12 @@ export class Store {
     if (n.of === 'event' && n.event.type === 'engine_changed') void this.refreshEngine(n.sessionId);
   }
 
-  /** Reads what the engine can do, which events do not contain. On failure everything is offered. */
+  /** Reads what the engine can do and its model, which events do not contain. On failure everything is offered. */
   private async refreshEngine(sessionId: string): Promise<void> {
     const { can, name, state } = this.state.view.engine;
     if (name === own || can !== null || (state !== 'ready' && state !== 'running')) return;
     try {
-      this.dispatch({ type: 'engine', sessionId, engine: obj(await this.call('xcsh.state')).engine });
+      this.dispatch({ type: 'engine', sessionId, state: await this.call('xcsh.state') });
     } catch {
       // the server refuses what the engine cannot do
     }

@@ -372,8 +372,9 @@ function body(item: Item, cwd: string): JSX.Element | null {
 /** A message is a keyboard stop: Alt with the arrow keys moves from one to the next. */
 export const Message = memo(function Message({ item, cwd }: { item: Item; cwd: string }): JSX.Element | null {
   const program = useChat((s) => engineName(s.view.engine));
-  if (item.retried) return null; // the next attempt takes its place
   const { role } = item.message;
+  if (item.retried) return null; // the next attempt takes its place
+  if (role === 'system') return null; // pi records the system prompt and the tools
   const name = Object.hasOwn(names, role) ? names[role] : undefined;
   return (
     <article

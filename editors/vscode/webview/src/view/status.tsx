@@ -10,7 +10,7 @@ import type { BranchChoice } from '../state/wire';
 import { offered, titleOf } from './actions';
 import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
-import { useChat, useFold, usePage } from './use';
+import { useChat, useFold, usePage, useUi } from './use';
 
 /** The icon and words of a task status. */
 const todoLooks: Record<Todo['status'], () => [icon: string, words: string]> = {
@@ -240,12 +240,46 @@ function Connection(): JSX.Element | null {
   ) : null;
 }
 
+const soon = 1000; // milliseconds
+
+/** A prompt that the server has not taken yet: it asks something first, in a notification that the editor hides after a while. */
+function Unsent(): JSX.Element | null {
+  const page = usePage();
+  const sending = useUi((u) => u.sending);
+  const text = useUi((u) => u.kept.sent?.text ?? '');
+  const begun = useChat((s) => s.view.running || s.view.engine.state === 'starting');
+  const waits = sending && !begun;
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    if (!waits) return undefined;
+    const timer = setTimeout(() => setLate(true), soon);
+    return () => {
+      clearTimeout(timer);
+      setLate(false);
+    };
+  }, [waits]);
+  if (!waits || !late) return null;
+  return (
+    <div class="note info buttons" role="status">
+      <Icon name="question" />
+      <p>
+        {t('Your message has not been sent yet. Look for a question in the notifications.')}{' '}
+        <span class="quiet">{visible(text).slice(0, 200)}</span>
+      </p>
+      <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'notifications' })}>
+        {t('Show notifications')}
+      </button>
+    </div>
+  );
+}
+
 export function Status(): JSX.Element {
   const retry = useChat((s) => s.view.retry);
   const compacting = useChat((s) => s.view.compacting);
   return (
     <div class="status">
       <Notices />
+      <Unsent />
       <Foreign />
       <Connection />
       {compacting && (

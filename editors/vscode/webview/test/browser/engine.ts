@@ -29,6 +29,7 @@ test('the head names the engine and its model, and opens the list', () =>
     assert.equal(await page.getAttribute('.message.assistant', 'aria-label'), 'pi');
     assert.equal(await page.getAttribute(composer, 'aria-label'), 'Message to pi');
     await page.waitForSelector('.engine-texts >> text=lint: 3 warnings');
+    assert.match((await page.textContent('.message')) ?? '', /Why does this crash/, 'its system prompt is not shown');
   }));
 
 test('the own engine has no head, and a slash lists nothing', () =>
@@ -59,6 +60,32 @@ test('a slash completes a command with the keyboard, and says how many there are
     await page.keyboard.press('Enter');
     await until(page, "window.harness.received.some((m) => m.command === 'xcsh.prompt')");
     assert.deepEqual(await called(page), ['xcsh.commands', 'xcsh.prompt']);
+  }));
+
+test('a prompt that waits for an answer to a question is not lost from sight', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.evaluate('harness.heldPrompts = true');
+    await page.fill(composer, 'explain it');
+    await page.press(composer, 'Enter');
+    await page.waitForSelector('.note >> text=explain it');
+    await page.click('text=Show notifications');
+    assert.deepEqual(await windows(page), ['notifications']);
+    await page.evaluate('harness.release()');
+    await page.waitForSelector('text=You said');
+    assert.equal(await page.$('text=Show notifications'), null);
+  }));
+
+test('the commands are visible in a low panel', () =>
+  inScene('engine', async ({ page }) => {
+    await page.setViewportSize({ width: 300, height: 380 }); // the panel above the sessions, by default
+    await page.focus(composer);
+    await page.keyboard.type('/');
+    await page.waitForSelector('.suggestions li');
+    const rows = await page.evaluate(`[...document.querySelectorAll('.suggestions li')].map((row) => {
+      const { left, top, width, height } = row.getBoundingClientRect();
+      return row.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+    })`);
+    assert.deepEqual(rows, [true, true, true, true]);
   }));
 
 test('Escape closes the commands, a click completes one, and Enter sends one that is complete', () =>
