@@ -20,8 +20,8 @@ var engines = map[string]func(v *victim) (dir string){
 	"double": func(v *victim) string { return filepath.Dir(enginetest.Build(v.t, "pi")) },
 }
 
-// eachEngine runs a test with each of the programs.
-func eachEngine(t *testing.T, test func(t *testing.T, v *victim)) {
+// eachEngine runs a test with each of the programs, pi is its path.
+func eachEngine(t *testing.T, test func(t *testing.T, v *victim, pi string)) {
 	t.Helper()
 	for name, install := range engines {
 		t.Run(name, func(t *testing.T) {
@@ -29,7 +29,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, v *victim)) {
 			dir := install(v)
 			require.NoError(t, os.MkdirAll(v.piSessions(), 0o700))
 			v.pathBefore(dir)
-			test(t, v)
+			test(t, v, filepath.Join(dir, "pi"))
 		})
 	}
 }

@@ -129,7 +129,10 @@ func TestSomebodyElseAppends(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, w.run("one").Err)
 	leaf := w.log.LeafID()
-	playedengine.AppendLine(t, w.fs, w.log.Path(), `{"type":"message","id":"ffff0001","parentId":"`+leaf+`","timestamp":"2026-01-02T03:04:05.678Z","message":`+playedengine.UserMessage("other")+"}\n")
+	other := func(id string) {
+		playedengine.AppendLine(t, w.fs, w.log.Path(), `{"type":"message","id":"`+id+`","parentId":"`+leaf+`","timestamp":"2026-01-02T03:04:05.678Z","message":`+playedengine.UserMessage("other")+"}\n")
+	}
+	other("ffff0001")
 	w.seat.Caught()
 	require.Len(t, of[event.Notice](w), 1)
 	require.NoError(t, w.run("two").Err)
@@ -138,7 +141,11 @@ func TestSomebodyElseAppends(t *testing.T) {
 		assert.Len(t, d.PathTo(at), 4, "the program continues its own branch")
 		return nil
 	}))
-	assert.Len(t, of[event.Notice](w), 1, "it is said once")
+	other("ffff0002")
+	w.seat.Caught()
+	require.NoError(t, w.run("three").Err)
+	assert.Equal(t, 2, w.program(0).Rereads())
+	assert.Len(t, of[event.Notice](w), 1, "it is said once, however long both write")
 }
 
 func TestARemovedFileIsWrittenAgain(t *testing.T) {
