@@ -357,7 +357,7 @@ func (k *engineKiller) texts() string {
 // engine returns the process of the program that answers.
 func (k *engineKiller) engine() (pid int, ok bool) {
 	for pid, p := range k.processes() {
-		if p.parent == k.cmd.Process.Pid && bytes.Contains(p.args, []byte("\x00--mode\x00rpc\x00")) {
+		if p.parent == k.cmd.Process.Pid && p.hosted {
 			return pid, true
 		}
 	}
@@ -387,6 +387,7 @@ func (k *engineKiller) alone(but int) {
 type runningProcess struct {
 	parent int
 	args   []byte
+	hosted bool // it, or what started it, is an engine; pi changes its arguments
 }
 
 func (p runningProcess) String() string {
@@ -411,7 +412,7 @@ func (k *engineKiller) processes() map[int]runningProcess {
 			continue
 		}
 		parent, _ := strconv.Atoi(string(fields[1]))
-		found[pid] = runningProcess{parent, args}
+		found[pid] = runningProcess{parent, args, bytes.Contains(environ, []byte("\x00XCSH_LS_HOST="))}
 	}
 	return found
 }
