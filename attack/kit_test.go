@@ -183,7 +183,12 @@ func (v *victim) edit(options lsptest.Fields) *lsptest.Editor {
 // editWith is edit for an editor with the given capabilities.
 func (v *victim) editWith(options, capabilities lsptest.Fields) *lsptest.Editor {
 	v.t.Helper()
-	cmd := v.commandWithin(conversation)
+	return v.editAs(v.commandWithin(conversation), options, capabilities)
+}
+
+// editAs is editWith for a server whose process the test needs.
+func (v *victim) editAs(cmd *exec.Cmd, options, capabilities lsptest.Fields) *lsptest.Editor {
+	v.t.Helper()
 	cmd.Stderr = &testLog{t: v.t}
 	ed := lsptest.StartProcess(v.t, cmd)
 	all := lsptest.Fields{"model": "fake/m"}

@@ -33,7 +33,7 @@ type Engine interface {
 	// Run sends a prompt and returns when the engine will not continue by itself. The end of ctx aborts the run. Everything
 	// that happens is reported to the host before Run returns, but for the events agent_start and agent_end, which
 	// are the caller's. A prompt that the engine refused, so that it is not in the conversation, is returned in
-	// Unanswered.
+	// Unanswered. If the engine ends in the run, Run returns when it has ended.
 	Run(ctx context.Context, in Input) loop.Outcome
 
 	// Queue adds a message to the current run. A Stale error reports that no run takes it.

@@ -176,6 +176,20 @@ func TestSomebodyElseAppends(t *testing.T) {
 	}
 }
 
+func TestSomebodyElseIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NoError(t, w.run("one").Err)
+	leaf := w.log.LeafID()
+	for n, id := range []string{"ffff0001", "ffff0002"} {
+		w.append(id, leaf, playedengine.UserMessage("other"))
+		w.seat.Caught()
+		require.NoError(t, w.run("two").Err)
+		assert.Equal(t, n+1, w.program(0).Rereads())
+	}
+	assert.Len(t, of[event.Notice](w), 1, "however long both write")
+}
+
 func TestARemovedFileIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

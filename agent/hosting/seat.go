@@ -76,6 +76,7 @@ type tenure struct {
 	file     file
 	host     *host
 	outdated atomic.Bool   // another program appended to the file, and the engine has not read it
+	warned   atomic.Bool   // the user knows of that program
 	over     chan struct{} // closed when the session file is ours again
 	end      sync.Once
 }

@@ -32,12 +32,17 @@ func (s *Seat) Caught() (changed bool) {
 	return before != s.cfg.Session.LeafID() || t.outdated.Load()
 }
 
-// noteStrangers remembers that another program appended to the file.
+// noteStrangers remembers that another program appended to the file. The user is told once, however long both write.
 func (s *Seat) noteStrangers(t *tenure) {
-	if !t.file.strangers() || t.outdated.Swap(true) {
+	if !t.file.strangers() {
 		return
 	}
-	s.cfg.Emit(event.Notice{Text: "Another program writes this session, too."})
+	t.outdated.Store(true)
+	if !t.warned.Swap(true) {
+		s.cfg.Emit(event.Notice{
+			Text: "Another program writes this session too. A finished turn of it that follows the conversation is continued; anything else stays on a branch of its own.",
+		})
+	}
 }
 
 // update makes the engine read its file again if another program appended to it: the engine looks at the file

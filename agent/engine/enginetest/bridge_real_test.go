@@ -92,7 +92,7 @@ func TestTheBridgeOfTheDoubleIsLikeTheRealOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var kinds [2][]string
 			for i, make := range []func(*testing.T, place) enginetest.Program{
-				realPi,
+				func(t *testing.T, p place) enginetest.Program { return enginetest.RealPi(t, p.home) },
 				func(t *testing.T, _ place) enginetest.Program { return enginetest.Pi(t) },
 			} {
 				p := newPlace(t)

@@ -37,6 +37,11 @@
 // A file given with -e is loaded if it exists. If the environment has XCSH_LS_HOST, the double is the bridge of that
 // file: it sends hello and leaf, and asks for permit, open, read and write.
 //
+// # Workspaces
+//
+// As pi's, the sessionDir of .pi/settings.json in the folder counts unless --session-dir is given. With --approve, the
+// extensions in .pi/extensions are loaded: all that one does is to write the file of its first writeFileSync.
+//
 // # Faults
 //
 // Those of the start are in the variable ENGINE_DOUBLE_FAULTS, separated by semicolons. [Pi] sets it.

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,6 +42,7 @@ type options struct {
 	mode, session, sessionID, sessionDir string
 	name, model, thinking                string
 	resume, unsaved, noExtensions        bool
+	approve                              bool // code of the folder may run
 	extensions                           []string
 }
 
@@ -53,6 +55,7 @@ func parseOptions(args []string) (o options, err error) {
 	switches := map[string]*bool{
 		"--version": &o.version, "-v": &o.version, "--continue": &o.resume, "-c": &o.resume,
 		"--no-session": &o.unsaved, "--no-extensions": &o.noExtensions, "-ne": &o.noExtensions,
+		"--approve": &o.approve,
 	}
 	for i := 0; i < len(args); i++ {
 		next := ""
@@ -216,10 +219,12 @@ func (d *double) openFirst() (err error) {
 		return err
 	}
 	o := d.options
-	d.dir = o.sessionDir
-	if d.dir == "" {
-		d.dir = defaultDir(cwd)
+	if o.approve && !o.noExtensions {
+		if err := loadWorkspace(cwd); err != nil {
+			return err
+		}
 	}
+	d.dir = cmp.Or(o.sessionDir, workspaceDir(cwd), defaultDir(cwd))
 	switch existing := d.existing(); {
 	case o.unsaved:
 		d.session = newSession("", "", "", cwd, "")

@@ -4,9 +4,7 @@ package enginetest_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -14,48 +12,6 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/engine/enginetest"
 )
-
-// realPi returns the installed pi with the service as its model. XCSH_PI names the directory of another pi, and XCSH_PI_NODE
-// another Node.js.
-func realPi(t *testing.T, p place) enginetest.Program {
-	t.Helper()
-	arch := runtime.GOARCH
-	if arch == "amd64" {
-		arch = "x64"
-	}
-	root, node := installed(t, "XCSH_PI", "@earendil-works", "pi-coding-agent"), installed(t, "XCSH_PI_NODE", "node-"+runtime.GOOS+"-"+arch, "bin", "node")
-	dir := filepath.Join(p.home, ".pi", "agent")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	model := func(id string, thinks bool) map[string]any {
-		return map[string]any{
-			"id": id, "name": id, "reasoning": thinks, "input": []string{"text", "image"}, "contextWindow": 200000, "maxTokens": 8192,
-			"cost": map[string]int{"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
-		}
-	}
-	models, err := json.Marshal(map[string]any{"providers": map[string]any{"mock": map[string]any{
-		"baseUrl": enginetest.NewService(t).URL, "apiKey": "k", "api": "anthropic-messages", "models": []any{model("mock-large", true), model("mock-plain", false)},
-	}}})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "models.json"), models, 0o600))
-	settings := `{"defaultProvider":"mock","defaultModel":"mock-large","enableInstallTelemetry":false,"retry":{"baseDelayMs":20},"compaction":{"keepRecentTokens":10}}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "settings.json"), []byte(settings), 0o600))
-	return enginetest.Program{Path: node, Args: []string{filepath.Join(root, "dist", "bundle", "cli.js")}, Env: []string{"PI_OFFLINE=1"}}
-}
-
-// installed returns the path of a program for comparison.
-func installed(t *testing.T, variable string, parts ...string) string {
-	t.Helper()
-	path := os.Getenv(variable)
-	if path == "" {
-		var err error
-		path, err = filepath.Abs(filepath.Join(append([]string{"..", "..", "..", "bench", "peers", "node_modules"}, parts...)...))
-		require.NoError(t, err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("pi is not installed; run bench/peers/install.sh pi")
-	}
-	return path
-}
 
 // scripts are what a host does, with the lines and entries that must be the same.
 var scripts = map[string]func(h *hosted){
@@ -165,7 +121,7 @@ func TestTheDoubleIsLikePi(t *testing.T) {
 			var kinds [2][]string
 			var files [2][][]string
 			for i, make := range []func(*testing.T, place) enginetest.Program{
-				realPi,
+				func(t *testing.T, p place) enginetest.Program { return enginetest.RealPi(t, p.home) },
 				func(t *testing.T, _ place) enginetest.Program { return enginetest.Pi(t) },
 			} {
 				p := newPlace(t)

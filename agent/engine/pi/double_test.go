@@ -151,7 +151,11 @@ func TestFaultsOfTheDoubleInARun(t *testing.T) {
 				return
 			}
 			require.ErrorContains(t, out.Err, says)
-			<-e.Done()
+			select {
+			case <-e.Done():
+			default:
+				t.Error("the run has ended before the engine")
+			}
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 //
 // If pi ends before it has reported the prompt as a message, the prompt is returned, although it may be in the file.
 func (e *Engine) Run(ctx context.Context, in engine.Input) loop.Outcome {
+	defer e.awaitEnd()
 	r, err := e.beginRun(ctx, in)
 	if err != nil {
 		return loop.Outcome{StopReason: provider.StopError, Err: err, Unanswered: []provider.Message{messageOf(in)}}
@@ -72,6 +73,17 @@ func (e *Engine) endRun(r *run) {
 	e.run = nil // from here on, a command is recorded by its caller
 	e.mu.Unlock()
 	e.recordBash()
+}
+
+// awaitEnd returns when an engine that is about to end has ended, and at once for any other: the next prompt must not
+// find one that can take it no more.
+func (e *Engine) awaitEnd() {
+	e.mu.Lock()
+	ends := e.err != nil || e.closing
+	e.mu.Unlock()
+	if ends {
+		<-e.done
+	}
 }
 
 // current returns the current run, nil if there is none.

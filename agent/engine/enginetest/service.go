@@ -1,5 +1,3 @@
-//go:build peers
-
 package enginetest
 
 import (
@@ -13,8 +11,9 @@ import (
 	"testing"
 )
 
-// NewService is a model's service in the form of Anthropic's, which follows the scripts that the double follows.
-func NewService(t *testing.T) *httptest.Server {
+// NewService is a model's service in the form of Anthropic's, on loopback, which follows the scripts that the double
+// follows. It is for the real pi; see [RealPi].
+func NewService(t testing.TB) *httptest.Server {
 	t.Helper()
 	var mu sync.Mutex
 	failures := map[string]int{} // guarded by mu
