@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -138,7 +139,7 @@ func (e *Engine) checkPermission(call string) {
 	if !unasked || !e.at.Permit {
 		return
 	}
-	e.fail(e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", "breach"))
+	e.fail(e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", engine.ReasonBreach))
 }
 
 // bridgeMessage reads a message of the bridge. Without an operation it is none.
