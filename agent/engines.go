@@ -39,12 +39,22 @@ var ownCan = engine.Can{Steer: true, Branch: true, Compact: true, Images: true, 
 // again. An ArgumentNeeded error with the field "fork" reports that the engine cannot continue the session in its file; see
 // [Session.ForkFor].
 func (s *Session) SetEngine(ctx context.Context, name string) (engine.Status, error) {
+	return s.setEngine(ctx, name, false)
+}
+
+// SetPlainEngine is SetEngine for an engine that runs without the extensions of the user, until another one is set.
+func (s *Session) SetPlainEngine(ctx context.Context, name string) (engine.Status, error) {
+	return s.setEngine(ctx, name, true)
+}
+
+func (s *Session) setEngine(ctx context.Context, name string, plain bool) (engine.Status, error) {
 	to := chosen{name: engine.Own}
 	if name != engine.Own {
 		var err error
 		if to, err = s.m.findEngine(ctx, name); err != nil {
 			return s.Engine(), err
 		}
+		to.plain = plain
 	}
 	err := s.idle(ctx, "changing the engine", func() error {
 		if name != engine.Own && s.m.cfg.InMemory {
@@ -76,11 +86,11 @@ func (s *Session) SetEngine(ctx context.Context, name string) (engine.Status, er
 
 // continuable returns an ArgumentNeeded error if a program cannot continue the live session in its file.
 func (s *Session) continuable(p engine.Program) error {
-	dir, err := s.newFilesDir(p)
+	home, err := s.home(p)
 	if err != nil {
 		return err
 	}
-	return hosting.Continuable(s.current(), p, dir)
+	return hosting.Continuable(s.current(), p, home)
 }
 
 // Engines lists the engines that are known: this program's own first.

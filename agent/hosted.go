@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -23,6 +25,7 @@ type chosen struct {
 	name    string // engine.Own or that of a program
 	program engine.Program
 	found   bool
+	plain   bool // it runs without the extensions of the user
 }
 
 // initialEngine is the engine of a folder that has not chosen one.
@@ -45,18 +48,20 @@ func (s *Session) hosted(ctx context.Context) (*hosting.Seat, error) {
 		return nil, nil
 	}
 	if !c.found {
-		var err error
-		if c, err = s.m.findEngine(ctx, c.name); err != nil {
+		found, err := s.m.findEngine(ctx, c.name)
+		if err != nil {
 			return nil, err
 		}
+		found.plain = c.plain
+		c = found
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.engine.name == c.name {
 		s.engine = c
 	}
-	if s.seat == nil || s.seat.Session() != s.log || s.seat.Program().Name != c.name {
-		s.seat = s.newSeat(s.log, c.program)
+	if s.seat == nil || s.seat.Session() != s.log || s.seat.Program().Name != c.name || s.seat.Program().Path != c.program.Path {
+		s.seat = s.newSeat(s.log, c)
 	}
 	return s.seat, nil
 }
@@ -84,18 +89,20 @@ func (m *Manager) folders() []string {
 }
 
 // newSeat makes the seat of a program in the session that log is.
-func (s *Session) newSeat(log *session.Log, p engine.Program) *hosting.Seat {
+func (s *Session) newSeat(log *session.Log, c chosen) *hosting.Seat {
+	p := c.program
 	return hosting.New(hosting.Config{
-		Program: p, Session: log, Cwd: s.cwd, Gate: s.gate, Files: s.m.cfg.Workspace,
-		Engine: func() (engine.Engine, error) { return s.m.cfg.Programs.Engine(p) },
-		Dir:    func() (string, error) { return s.newFilesDir(p) },
-		Place:  func() engine.Place { return s.place() },
-		Emit:   func(e event.Event) { s.emit(log, e) },
-		Queued: func(steering, followUp []string) { s.showQueue(log, steering, followUp) },
-		OnDisk: func() { s.appeared(log) },
-		Said:   func(text string) { s.accepted.said(log, text) },
-		Left:   s.followEngine,
-		Idle:   s.m.cfg.EngineIdle, Now: s.m.now, Log: s.m.log,
+		Program: p, Plain: c.plain, Session: log, Cwd: s.cwd, Gate: s.gate, Files: s.m.cfg.Workspace, Breaches: &s.breaches,
+		Engine:  func() (engine.Engine, error) { return s.m.cfg.Programs.Engine(p) },
+		Missing: func() { s.lookAgain(p) },
+		Home:    func() (hosting.Home, error) { return s.home(p) },
+		Place:   func() engine.Place { return s.place() },
+		Emit:    func(e event.Event) { s.emit(log, e) },
+		Queued:  func(steering, followUp []string) { s.showQueue(log, steering, followUp) },
+		OnDisk:  func() { s.appeared(log) },
+		Said:    func(text string) { s.accepted.said(log, text) },
+		Left:    s.followEngine,
+		Idle:    s.m.cfg.EngineIdle, Now: s.m.now, Log: s.m.log,
 	})
 }
 
@@ -400,6 +407,24 @@ func (s *Session) program() session.Dialect {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.engine.writes()
+}
+
+// lookAgain makes the next prompt look for a program that was not there any more.
+func (s *Session) lookAgain(p engine.Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.engine.name == p.Name && s.engine.program.Path == p.Path {
+		s.engine.found = false
+	}
+}
+
+// home is where a program keeps the sessions of the folder.
+func (s *Session) home(p engine.Program) (hosting.Home, error) {
+	dir, err := s.newFilesDir(p)
+	return hosting.Home{Dir: dir, Cwd: s.cwd, Same: s.m.cfg.Finder.SameCwd, Exists: func(dir string) bool {
+		_, err := s.m.cfg.Finder.Fs.Stat(dir)
+		return !errors.Is(err, fs.ErrNotExist)
+	}}, err
 }
 
 // newFilesDir is where the new session files of a native program are.

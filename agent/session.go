@@ -59,6 +59,7 @@ type Session struct {
 	reading    *Reading              // the session that the folder is about to have, or nil
 	engine     chosen                // what answers
 	seat       *hosting.Seat         // of the program that answers, nil before it is needed; see hosted
+	breaches   hosting.Breaches
 }
 
 // Cwd returns the working directory, cleaned.

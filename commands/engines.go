@@ -70,6 +70,7 @@ type SetEngineArgs struct {
 	Folder
 	Engine   string `json:"engine" jsonschema:"own, or another name of xcsh.engines."`
 	Remember bool   `json:"remember,omitempty" jsonschema:"Use the engine in all folders from now on, unless the settings name one."`
+	Plain    bool   `json:"withoutExtensions,omitempty" jsonschema:"Start pi without the extensions of the user, until an engine is chosen again: for one that keeps it from starting."`
 	Fork     bool   `json:"fork,omitempty" jsonschema:"Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded."`
 }
 
@@ -154,7 +155,11 @@ func runSetEngine(ctx context.Context, env *Env, a SetEngineArgs) (engine.Status
 // setEngine chooses an engine. If it cannot continue the session in its file, the user decides about a copy that it can, unless the
 // call has.
 func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineArgs) (engine.Status, error) {
-	status, err := live.SetEngine(ctx, a.Engine)
+	set := live.SetEngine
+	if a.Plain {
+		set = live.SetPlainEngine
+	}
+	status, err := set(ctx, a.Engine)
 	if !needsFork(err) {
 		return status, err
 	}
@@ -170,7 +175,7 @@ func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineA
 		}
 		return status, err
 	}
-	return live.SetEngine(ctx, a.Engine)
+	return set(ctx, a.Engine)
 }
 
 // needsFork reports whether an engine cannot continue the session in its file.

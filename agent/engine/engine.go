@@ -71,6 +71,13 @@ type Engine interface {
 	Close(ctx context.Context) error
 }
 
+// The values of "reason" in the data of an error that tells the user's ways to continue apart.
+const (
+	ReasonMissing   = "missing"   // the program is not there any more
+	ReasonExtension = "extension" // an extension of the user keeps it from starting
+	ReasonBreach    = "breach"    // it ran something without permission
+)
+
 // Host is the session that an engine answers in. Its methods may be called from any goroutine, but events of a run
 // are reported by one, in order. They do not block, except where it is said.
 type Host interface {
@@ -122,6 +129,7 @@ type Place struct {
 	Session string // the engine's own id of the conversation, of an earlier [Opened]; only for a foreign engine
 
 	Trusted bool // code of the workspace may run, such as extensions in its settings
+	Plain   bool // without the extensions of the user
 	Permit  bool // the engine must ask before its tools change something; otherwise it may be without means to ask
 	Files   bool // the editor has open documents
 

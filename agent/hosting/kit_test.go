@@ -69,7 +69,7 @@ func newWorld(t *testing.T) *world {
 			return p, nil
 		},
 		Session: w.log, Cwd: "/work", Gate: w.gate, Files: w.files,
-		Dir:   func() (string, error) { return "/sessions/pi", nil },
+		Home:  func() (hosting.Home, error) { return hosting.Home{Dir: "/sessions/pi", Cwd: "/work"}, nil },
 		Place: func() engine.Place { return engine.Place{Permit: true} },
 		Emit:  w.emit, Queued: func([]string, []string) {},
 		OnDisk: func() { w.note(func() { w.onDisk++ }) },

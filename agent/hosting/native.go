@@ -40,9 +40,9 @@ type native struct {
 // lend lends the session to the program.
 func (s *Seat) lend() (file, error) {
 	log := s.cfg.Session
-	dir, err := s.cfg.Dir()
+	home, err := s.cfg.Home()
 	if err == nil {
-		err = Continuable(log, s.cfg.Program, dir)
+		err = Continuable(log, s.cfg.Program, home)
 	}
 	if err != nil {
 		return nil, err

@@ -37,7 +37,8 @@ type Config struct {
 	Engine  func() (engine.Engine, error) // makes an engine that is not started
 	Session *session.Log
 	Cwd     string
-	Dir     func() (string, error)            // the directory of the program's new session files
+	Home    func() (Home, error)              // of the program, for the folder
+	Plain   bool                              // see [engine.Place]
 	Place   func() engine.Place               // the settings of a new session, and the functions offered
 	Gate    *approval.Gate                    // asked before tools change something
 	Files   tool.Workspace                    // the files of the editor
@@ -46,9 +47,12 @@ type Config struct {
 	OnDisk  func()                            // the file of the session exists now
 	Said    func(text string)                 // a prompt is in the session file
 	Left    func(path string)                 // the engine went to another session; called on a goroutine of its own
+	Missing func()                            // the program was not there any more; must not block
 	Idle    time.Duration                     // see idleFor
 	Now     func() time.Time
 	Log     *zap.Logger
+
+	Breaches *Breaches // of the folder; nil has none
 }
 
 // Seat is the place of an engine in one session. It is safe for concurrent use.
@@ -91,6 +95,12 @@ func New(cfg Config) *Seat {
 	}
 	if cfg.Log == nil {
 		cfg.Log = zap.NewNop()
+	}
+	if cfg.Breaches == nil {
+		cfg.Breaches = new(Breaches)
+	}
+	if cfg.Missing == nil {
+		cfg.Missing = func() {}
 	}
 	s := &Seat{cfg: cfg, turn: make(chan struct{}, 1), state: engine.Known, can: before(cfg.Program), version: cfg.Program.Version}
 	s.asked.seat = s

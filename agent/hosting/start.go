@@ -34,6 +34,10 @@ func (s *Seat) ready(ctx context.Context) (*tenure, error) {
 
 // mayStart fails if the engine must not be started by itself.
 func (s *Seat) mayStart() error {
+	if mode := s.cfg.Gate.Mode(); s.cfg.Breaches.has(s.cfg.Program.Name, mode) {
+		return s.fault("%s ran something without permission, so it is not started again in the mode %s. Change the mode, or use another engine.", s.cfg.Program.Name, mode).
+			With("reason", engine.ReasonBreach)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
@@ -87,14 +91,16 @@ func (s *Seat) start(ctx context.Context) (*tenure, error) {
 // place is where the engine is to answer.
 func (s *Seat) place(lent file) (engine.Place, error) {
 	place := s.cfg.Place()
+	place.Plain = s.cfg.Plain
 	place.Cwd, place.ID = s.cfg.Cwd, s.cfg.Session.Header().ID
 	if r, foreign := lent.(*recorded); foreign {
 		place.Session = r.known()
 	}
-	var err error
-	if place.Dir, err = s.cfg.Dir(); err != nil {
+	home, err := s.cfg.Home()
+	if err != nil {
 		return place, err
 	}
+	place.Dir = home.Dir
 	if n, isNative := lent.(*native); isNative && !n.exists() && !opensAnyFile(s.cfg.Program) {
 		if err := n.lent.Make(place.Dir); err != nil {
 			return place, err
@@ -163,24 +169,44 @@ func (s *Seat) failed(ctx context.Context, err error) {
 		s.failures = s.failures[over:]
 	}
 	s.mu.Unlock()
-	s.becomeWith(engine.Failed, err.Error(), details(err), s.actions())
+	reason := reasonOf(err)
+	switch reason {
+	case engine.ReasonBreach:
+		s.cfg.Breaches.add(s.cfg.Program.Name, s.cfg.Gate.Mode())
+	case engine.ReasonMissing:
+		s.cfg.Missing()
+	}
+	s.becomeWith(engine.Failed, err.Error(), details(err), s.actions(reason))
 }
 
 // actions are the ways to continue after a failure.
-func (s *Seat) actions() []event.Action {
-	return []event.Action{
-		{Title: "Start Again", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": s.cfg.Program.Name}},
-		{Title: "Use xcsh-ls", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": engine.Own}},
+func (s *Seat) actions(reason string) (list []event.Action) {
+	name := s.cfg.Program.Name
+	if reason != engine.ReasonBreach {
+		list = append(list, setEngine("Start Again", map[string]any{"engine": name}))
 	}
+	if reason == engine.ReasonExtension && !s.cfg.Plain {
+		list = append(list, setEngine("Start without Extensions", map[string]any{"engine": name, "withoutExtensions": true}))
+	}
+	return append(list, setEngine("Use xcsh-ls", map[string]any{"engine": engine.Own}))
+}
+
+func setEngine(title string, args map[string]any) event.Action {
+	return event.Action{Title: title, Command: "xcsh.setEngine", Arguments: args}
 }
 
 // details returns the output of a program that an error carries.
-func details(err error) string {
+func details(err error) string { return textOf(err, "details") }
+
+// reasonOf returns the reason of a failure; see [engine.ReasonMissing].
+func reasonOf(err error) string { return textOf(err, "reason") }
+
+func textOf(err error, member string) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return ""
 	}
-	text, _ := f.Data["details"].(string)
+	text, _ := f.Data[member].(string)
 	return text
 }
 

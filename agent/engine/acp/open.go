@@ -96,7 +96,7 @@ func (e *Engine) open(ctx context.Context) (engine.Opened, error) {
 // notStarted is the error of a program that the system did not start.
 func (e *Engine) notStarted(err error) error {
 	if missing(err) {
-		return e.fault("%s is not installed any more (was at %s).", e.program.Name, e.program.Path)
+		return e.fault("%s is not installed any more (was at %s).", e.program.Name, e.program.Path).With("reason", engine.ReasonMissing)
 	}
 	if f, ok := err.(*fault.Error); ok { //nolint:errorlint // only its own message is for the user
 		return f.With("class", "engine").With("engine", e.program.Name)

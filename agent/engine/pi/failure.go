@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/visible"
@@ -33,7 +34,7 @@ func (e *Engine) fault(format string, args ...any) *fault.Error {
 // notStarted is the failure of a child that the system did not start.
 func (e *Engine) notStarted(err error) *fault.Error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
-		return e.fault("%s is not installed any more (it was at %s).", e.program.Name, e.program.Path)
+		return e.fault("%s is not installed any more (it was at %s).", e.program.Name, e.program.Path).With("reason", engine.ReasonMissing)
 	}
 	f := e.fault("%s could not be started: %w.", e.program.Name, err)
 	return f
@@ -53,13 +54,13 @@ func (e *Engine) endedEarly() *fault.Error {
 	output := e.proc.Stderr()
 	name, code := e.program.Name, end.code
 	if asked := e.lastDialog(); code == 0 && asked != "" {
-		return e.fault("%s ended while it started: an extension asks “%s” before %s can be answered.", name, asked, name)
+		return e.fault("%s ended while it started: an extension asks “%s” before %s can be answered.", name, asked, name).With("reason", engine.ReasonExtension)
 	}
 	if found := unloaded.FindStringSubmatch(output); found != nil {
 		if strings.Contains(found[1], bridgeName) {
 			return e.fault("The extension of xcsh-ls could not be loaded into %s.", name).With("reason", "bridge")
 		}
-		return e.fault("The extension %s could not be loaded into %s.", brief(found[1], maxTitle), name).With("reason", "extension").With("extension", found[1])
+		return e.fault("The extension %s could not be loaded into %s.", brief(found[1], maxTitle), name).With("reason", engine.ReasonExtension).With("extension", found[1])
 	}
 	if code == 1 && syntaxError.MatchString(output) {
 		return e.fault("%s needs Node.js 22 or newer.", name).With("reason", "node")

@@ -97,7 +97,11 @@ func (e *Engine) spawn(ctx context.Context) (err error) {
 // args returns the arguments of the child. --session-dir is always there, because settings of the workspace could
 // otherwise choose the place of the session file.
 func (e *Engine) args() []string {
-	args := slices.Concat(e.program.Args, []string{"--mode", "rpc", "-e", e.bridge.path, "--session-dir", e.at.Dir})
+	args := slices.Concat(e.program.Args, []string{"--mode", "rpc"})
+	if e.at.Plain {
+		args = append(args, "--no-extensions") // but for the next one
+	}
+	args = append(args, "-e", e.bridge.path, "--session-dir", e.at.Dir)
 	if e.at.Trusted {
 		args = append(args, "--approve")
 	} else {

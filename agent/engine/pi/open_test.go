@@ -47,10 +47,10 @@ func TestAnExistingSessionIsOpenedInItsDirectory(t *testing.T) {
 	f := newFake(t)
 	e := f.engineOf(Options{})
 	at := testPlace(t)
-	at.File, at.Trusted, at.Model = filepath.Join(at.Dir, "s.jsonl"), true, "fake/m"
+	at.File, at.Trusted, at.Model, at.Plain = filepath.Join(at.Dir, "s.jsonl"), true, "fake/m", true
 	_, err := e.Open(t.Context(), at, newHost(t))
 	require.NoError(t, err)
-	require.Equal(t, []string{"--mode", "rpc", "-e", e.bridge.path, "--session-dir", at.Dir, "--approve", "--session", at.File}, f.cmd.Args)
+	require.Equal(t, []string{"--mode", "rpc", "--no-extensions", "-e", e.bridge.path, "--session-dir", at.Dir, "--approve", "--session", at.File}, f.cmd.Args)
 	require.NoError(t, e.Close(t.Context()))
 	require.NoDirExists(t, e.bridge.dir)
 }
@@ -98,7 +98,7 @@ func TestFailuresOfTheStart(t *testing.T) {
 				f.ui("d", "confirm", object{"title": "At start?", "message": "m"})
 				f.exit(exit{})
 			},
-			says: "pi ended while it started: an extension asks “At start?” before pi can be answered.",
+			says: "pi ended while it started: an extension asks “At start?” before pi can be answered.", reason: "extension",
 		},
 		"an extension": {
 			play: func(f *fakePi) {

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -138,7 +139,7 @@ func (e *Engine) checkPermission(call string) {
 	if !unasked || !e.at.Permit {
 		return
 	}
-	breach := e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", "breach")
+	breach := e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", engine.ReasonBreach)
 	if r := e.current(); r != nil {
 		r.fails(breach) // it may still end well before pi does
 	}

@@ -54,6 +54,10 @@ func (r *run) answered(a answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answer != nil {
+		if a.failed && !r.begun { // acknowledged, and refused afterwards
+			r.answer = &a
+			r.finishLocked()
+		}
 		return
 	}
 	r.answer = &a

@@ -1076,6 +1076,8 @@ export interface SetEngineArgs {
   engine: string;
   /** Use the engine in all folders from now on, unless the settings name one. */
   remember?: boolean;
+  /** Start pi without the extensions of the user, until an engine is chosen again: for one that keeps it from starting. */
+  withoutExtensions?: boolean;
   /** Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded. */
   fork?: boolean;
 }

@@ -505,6 +505,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field engine string own, or another name of xcsh.engines.
 ---@field remember? boolean Use the engine in all folders from now on, unless the settings name one.
+---@field withoutExtensions? boolean Start pi without the extensions of the user, until an engine is chosen again: for one that keeps it from starting.
 ---@field fork? boolean Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded.
 
 ---@class xcsh.wire.EngineStatus
