@@ -218,6 +218,26 @@ func (s *Session) hostedTurn(ctx context.Context, r *run, log *session.Log, in I
 	s.emit(log, end)
 }
 
+// failedFor bounds the time for which the end of a failed run is waited for.
+const failedFor = 10 * time.Second
+
+// awaitFailed waits for the end of a run whose program has failed. The user is told of the failure, and what can be done about it, before
+// the run is recorded.
+func (s *Session) awaitFailed() {
+	s.mu.Lock()
+	r, seat := s.run, s.seat
+	s.mu.Unlock()
+	if r == nil || seat == nil || seat.Status().State != engine.Failed {
+		return
+	}
+	late := time.NewTimer(failedFor)
+	defer late.Stop()
+	select {
+	case <-r.done:
+	case <-late.C:
+	}
+}
+
 func (in Input) toEngine() engine.Input {
 	return engine.Input{Text: in.whole(), Images: slices.Clone(in.Images)}
 }

@@ -146,6 +146,31 @@ func TestAProcessThatIsKilledLosesNothing(t *testing.T) {
 	}))
 }
 
+// The user is told that a program failed before the run of it is over, and can start it again at once.
+func TestAFailedProgramIsStartedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	w, cwd := piWorld(t, approval.Yolo)
+	s := w.live(t, cwd)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, err := s.Prompt(t.Context(), agent.Input{Text: "[[fault:crash]] [[say:one]]"})
+		assert.Error(t, err)
+	}()
+	failed := func() bool {
+		changes := runEvents[event.EngineChanged](w)
+		return len(changes) > 0 && changes[len(changes)-1].State == string(engine.Failed)
+	}
+	for !failed() { // without a pause, to be as early as possible
+		require.NoError(t, t.Context().Err())
+	}
+	require.NoError(t, s.CheckIdle("changing the engine"))
+	_, err := s.SetEngine(t.Context(), "pi")
+	require.NoError(t, err)
+	<-ended
+	say(t, s, "[[say:two]]")
+}
+
 func TestTheTreeLabelsAndTitlesOfAProcess(t *testing.T) {
 	t.Parallel()
 	w, cwd := piWorld(t, approval.Yolo)

@@ -173,6 +173,7 @@ func (s *Session) idle(ctx context.Context, what string, f func() error) error {
 // CheckIdle returns a Busy error if a turn is running. what completes its message: "forking".
 // A turn can begin at any time after the call.
 func (s *Session) CheckIdle(what string) error {
+	s.awaitFailed()
 	if s.isRunning() {
 		return errBusy(what)
 	}

@@ -236,7 +236,7 @@ neovim() {
     echo "This is not Neovim $2 or newer." >&2
     return 1
   fi
-  counted editors/neovim/tests/run.sh "$nvim" "$work/xcsh-ls"
+  counted env REQUIRE_ALL=1 editors/neovim/tests/run.sh "$nvim" "$work/xcsh-ls"
 }
 
 # neovim_screens SUITE: screens of the plugin in a terminal, with that Neovim and the server built above.
@@ -329,7 +329,7 @@ lane_editors() {
   step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
   step "the VS Code extension" vscode
   step "its panel in a browser" tap npm --prefix editors/vscode --loglevel=error run test:webview
-  step "the extension in VS Code" counted env XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
+  step "the extension in VS Code" counted env REQUIRE_ALL=1 XCSH_LS="$work/xcsh-ls" editors/vscode/test/e2e/run.sh
   step "Neovim 0.10 (Debian trixie)" neovim trixie 0.10
   step "Neovim 0.12 (Debian forky)" neovim forky 0.12
   step "the screen of Neovim 0.10 in tmux" neovim_screens trixie

@@ -14,6 +14,7 @@ local M = {}
 ---@class Service
 ---@field answers Answer[] in the order of the requests
 ---@field requests table[] the decoded request bodies
+---@field keys string[] the API keys of the requests
 ---@field holding boolean an answer is paused in the middle
 local Service = {}
 Service.__index = Service
@@ -57,9 +58,11 @@ local function chunks_of(answer)
 end
 
 ---@param socket uv.uv_tcp_t
+---@param head string
 ---@param body string
-function Service:reply(socket, body)
+function Service:reply(socket, head, body)
   table.insert(self.requests, vim.json.decode(body))
+  table.insert(self.keys, head:match('[Aa]uthorization: Bearer (%S+)') or '')
   local answer = table.remove(self.answers, 1) or { text = 'Nothing more.' }
   if answer.rejects then
     local problem = { message = answer.rejects, type = 'invalid_request_error' }
@@ -72,15 +75,15 @@ function Service:reply(socket, body)
   end
   if answer.overloaded then
     local refusal = vim.json.encode({ error = { message = answer.overloaded } })
-    local head = 'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n'
-    head = head .. ('content-length: %d\r\nconnection: close\r\n\r\n'):format(#refusal)
-    return socket:write(head .. refusal, function()
+    local start = 'HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n'
+    start = start .. ('content-length: %d\r\nconnection: close\r\n\r\n'):format(#refusal)
+    return socket:write(start .. refusal, function()
       socket:close()
     end)
   end
   local first, second = chunks_of(answer)
-  local head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
-  socket:write(head .. table.concat(first))
+  local begin = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n'
+  socket:write(begin .. table.concat(first))
   local function finish()
     if not socket:is_closing() then
       socket:write(table.concat(second), function()
@@ -121,7 +124,7 @@ function Service:accept(socket)
     if length and #rest >= length then
       got = ''
       vim.schedule(function()
-        self:reply(socket, rest:sub(1, length))
+        self:reply(socket, head, rest:sub(1, length))
       end)
     end
   end)
@@ -133,13 +136,13 @@ function Service:close()
   end
 end
 
----Starts the service and configures the server to use it, in a home without other models.
----@param home string
+---Starts the service.
 ---@param answers Answer[]
 ---@return Service
-function M.start(home, answers)
+function M.listen(answers)
   local server = assert(vim.uv.new_tcp())
-  local self = setmetatable({ server = server, answers = answers, requests = {} }, Service)
+  local self =
+    setmetatable({ server = server, answers = answers, requests = {}, keys = {} }, Service)
   self.holding = false
   assert(server:bind('127.0.0.1', 0))
   server:listen(16, function()
@@ -147,10 +150,14 @@ function M.start(home, answers)
     server:accept(socket)
     self:accept(socket)
   end)
-  local agent = home .. '/.xcsh/agent'
-  vim.fn.mkdir(agent, 'p')
-  local provider = {
-    baseUrl = ('http://127.0.0.1:%d/v1'):format(server:getsockname().port),
+  return self
+end
+
+---Returns the service as a provider in a models.json.
+---@return table
+function Service:provider()
+  return {
+    baseUrl = ('http://127.0.0.1:%d/v1'):format(self.server:getsockname().port),
     api = 'openai-completions',
     apiKey = 'none',
     models = {
@@ -164,7 +171,17 @@ function M.start(home, answers)
       },
     },
   }
-  local file = { vim.json.encode({ providers = { ['local'] = provider } }) }
+end
+
+---Starts the service and configures the server to use it, in a home without other models.
+---@param home string
+---@param answers Answer[]
+---@return Service
+function M.start(home, answers)
+  local self = M.listen(answers)
+  local agent = home .. '/.xcsh/agent'
+  vim.fn.mkdir(agent, 'p')
+  local file = { vim.json.encode({ providers = { ['local'] = self:provider() } }) }
   vim.fn.writefile(file, agent .. '/models.json')
   return self
 end

@@ -5,6 +5,7 @@
 #   --pictures   makes docs/images/vscode-*.png instead (pictures/*.mjs); needs pngquant
 #   XCSH_LS      the server to package; default: built from this tree
 #   ENGINE_DOUBLE  the double of pi; default: built from this tree
+#   REQUIRE_ALL  fails instead of skipping scenarios that need a program which is not installed
 #   ROUNDS       how often each scenario runs; default 1
 #   SCREENSHOTS  directory for screenshots; default: none but those of failures, in a
 #                temporary directory that is named
