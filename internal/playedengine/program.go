@@ -89,7 +89,7 @@ func (p *Program) Append(members string) (id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if exists, _ := afero.Exists(p.Fs, p.File); !exists {
-		p.write(fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":"2026-01-02T03:04:05.678Z","cwd":"/work"}`, p.At.ID))
+		p.write(fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":"2026-01-02T03:04:05.678Z","cwd":%q}`, p.At.ID, p.At.Cwd))
 	}
 	p.n++
 	id = fmt.Sprintf("%04x%04x", p.Number, p.n)
