@@ -56,7 +56,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -154,9 +154,9 @@ func (s *server) folder(cwd string) (string, error) {
 }
 
 // ignored logs the requested features that the capabilities do not offer. Clients send the servers that
-// a user configured to every agent, so rejecting them would reject the client.
+// a user configured to every agent, so rejecting them would reject the client. An engine may use them.
 func (s *server) ignored(p openParams) {
-	if n := len(p.MCPServers); n > 0 {
+	if n := len(p.MCPServers); n > 0 && s.opts.Engine == "" {
 		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
 	}
 	if n := len(p.Additional); n > 0 {

@@ -88,6 +88,31 @@ func TestAnEngineAnswersAClient(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompt(id, "hello"))
 }
 
+// The MCP servers of a client are those of the engine's session, whether it is new or continued.
+func TestAnEngineGetsTheServersOfTheClient(t *testing.T) {
+	t.Parallel()
+	servers := []any{object{"name": "m", "command": "/bin/m", "args": []any{}, "env": []any{}}}
+	want, err := json.Marshal(servers[0])
+	require.NoError(t, err)
+	places := make(chan engine.Place, 2)
+	c := playing(t, func(p *playedengine.Program) {
+		p.Opens = func(p *playedengine.Program) error {
+			places <- p.At
+			return nil
+		}
+	})
+	id, _ := c.ok("session/new", object{"cwd": "/w", "mcpServers": servers})["sessionId"].(string)
+	require.Equal(t, "end_turn", c.prompt(id, "hello"))
+	c.ok("session/close", object{"sessionId": id})
+	c.ok("session/resume", object{"sessionId": id, "cwd": "/w", "mcpServers": servers})
+	require.Equal(t, "end_turn", c.prompt(id, "hello"))
+	for range 2 {
+		at := <-places
+		require.Len(t, at.MCPServers, 1)
+		require.JSONEq(t, string(want), string(at.MCPServers[0]))
+	}
+}
+
 func TestAnUnknownEngine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

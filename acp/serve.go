@@ -3,6 +3,7 @@ package acp
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"sync"
@@ -51,6 +52,8 @@ type Client struct {
 	Approve agent.Asker
 	Warn    func(text string)         // shows the user a warning; it does not block
 	Pace    func(ctx context.Context) // waits until the editor has read most of its messages
+
+	MCPServers []json.RawMessage // that the conversation is to have, as the client sent them
 }
 
 func (o Options) withDefaults() Options {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"go.uber.org/zap"
@@ -121,4 +122,5 @@ type Engines struct {
 	EngineIdle time.Duration         // an engine that was idle for so long is ended until the next prompt; 0 is 15 minutes
 	Folders    func() []string       // the workspace folders; a program in one of them is not run. nil: there are none
 	Trusted    func(cwd string) bool // reports whether code of the folder, such as its extensions, may run; nil: none may
+	MCPServers []json.RawMessage     // see [engine.Place]
 }

@@ -109,7 +109,7 @@ func (s *Session) newSeat(log *session.Log, c chosen) *hosting.Seat {
 // place are the conditions in which a program is started.
 func (s *Session) place() engine.Place {
 	return engine.Place{
-		Permit: true, Files: true,
+		Permit: true, Files: true, MCPServers: s.m.cfg.MCPServers,
 		Trusted: s.m.cfg.Trusted != nil && s.m.cfg.Trusted(s.cwd),
 	}
 }

@@ -31,13 +31,16 @@ func (r *recorded) opened(o engine.Opened) error {
 	if o.Session == "" || r.known() == o.Session {
 		return nil
 	}
-	data := new(rawjson.Object).String("name", r.name).String("version", o.Version).String("sessionId", o.Session).String("cwd", r.cwd).Bytes()
+	data := new(rawjson.Object).String("name", r.name).String("version", o.Version).String("sessionId", o.Session).String("cwd", r.cwd).
+		String("session", r.log.Header().ID).Bytes()
 	_, err := r.log.Append(session.DraftCustom(engineEntry, data))
 	return err
 }
 
-// known returns the id of the engine's own record of this conversation, "" for none.
+// known returns the id of the engine's own record of this conversation, "" for none. The entry in a copy of a session names the
+// record of the original: if both continued it, the engine would mix two conversations.
 func (r *recorded) known() (id string) {
+	own := r.log.Header().ID
 	_ = r.log.View(func(d *session.Document, leaf session.Leaf) error {
 		for i, typ := range d.Recent(leaf) {
 			if typ != session.TypeCustom {
@@ -49,14 +52,30 @@ func (r *recorded) known() (id string) {
 			}
 			kind, _ := rawjson.GetString(e.Raw, "customType")
 			name, _ := rawjson.GetString(e.Raw, "data", "name")
-			if kind == engineEntry && name == r.name {
-				id, _ = rawjson.GetString(e.Raw, "data", "sessionId")
-				return nil
+			if kind != engineEntry || name != r.name {
+				continue
 			}
+			if of, _ := rawjson.GetString(e.Raw, "data", "session"); of == own {
+				id, _ = rawjson.GetString(e.Raw, "data", "sessionId")
+			}
+			return nil
 		}
 		return nil
 	})
 	return id
+}
+
+// talked reports whether there are messages before the leaf.
+func (r *recorded) talked() (talked bool) {
+	_ = r.log.View(func(d *session.Document, leaf session.Leaf) error {
+		for _, typ := range d.Recent(leaf) {
+			if talked = typ == session.TypeMessage; talked {
+				break
+			}
+		}
+		return nil
+	})
+	return talked
 }
 
 func (r *recorded) title(text string) error {

@@ -93,6 +93,9 @@ func (s *Seat) place(lent file) (engine.Place, error) {
 	place := s.cfg.Place()
 	place.Plain = s.cfg.Plain
 	place.Cwd, place.ID = s.cfg.Cwd, s.cfg.Session.Header().ID
+	if n := len(place.MCPServers); n > 0 && s.cfg.Program.Protocol != engine.ACP {
+		s.cfg.Log.Warn("the MCP servers of the client are not used by this engine", zap.String("engine", s.cfg.Program.Name), zap.Int("servers", n))
+	}
 	if r, foreign := lent.(*recorded); foreign {
 		place.Session = r.known()
 	}
@@ -124,7 +127,7 @@ func (s *Seat) open(ctx context.Context, t *tenure, place engine.Place) error {
 	}
 	s.choice = engine.Choice{Model: opened.Model, Thinking: opened.Thinking}
 	s.mu.Unlock()
-	for _, text := range opened.Notices {
+	for _, text := range append(opened.Notices, s.forgotten(t.file, place)...) {
 		s.cfg.Emit(event.Notice{Text: text})
 	}
 	if err := t.file.opened(opened); err != nil {
@@ -134,6 +137,15 @@ func (s *Seat) open(ctx context.Context, t *tenure, place engine.Place) error {
 		return nil
 	}
 	return s.align(ctx, t, opened)
+}
+
+// forgotten tells the user what a foreign engine does not know: a fork, and a session in which others answered so far, are new to
+// it.
+func (s *Seat) forgotten(f file, place engine.Place) []string {
+	if r, foreign := f.(*recorded); !foreign || place.Session != "" || !r.talked() {
+		return nil
+	}
+	return []string{s.cfg.Program.Name + " starts a new conversation; it does not remember the messages above."}
 }
 
 // align moves the engine to the leaf that the session is shown at.

@@ -75,7 +75,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 				folders.add(c.Cwd)
 			}
 			cfg.Hooks = p.hooks(at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
-			cfg.Workspace, cfg.Ask, cfg.Pace = c.Files, c.Approve, c.Pace
+			cfg.Workspace, cfg.Ask, cfg.Pace, cfg.MCPServers = c.Files, c.Approve, c.Pace, c.MCPServers
 			return agent.NewManager(cfg)
 		},
 	}, nil
