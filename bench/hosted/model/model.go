@@ -4,6 +4,7 @@
 //	[[say:TEXT]]    the text, a word at a time
 //	[[big:BYTES]]   a text of this length, in pieces of 4000 bytes
 //	[[pieces:N]]    a text in this many pieces
+//	[[slow:MS]]     before one of the above: a pause after each piece
 //
 // The double of pi ([enginetest]) understands the same, so that a measurement has one prompt for both.
 //
@@ -61,36 +62,45 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	pieces := answer(body)
+	pieces, pause := answer(body)
 	if pieces == nil {
 		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"The prompt does not say what to answer."}}`, http.StatusBadRequest)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	_ = stream(w, http.NewResponseController(w), pieces) // the client may leave
+	_ = stream(w, http.NewResponseController(w), pieces, pause) // the client may leave
 }
 
-var directive = regexp.MustCompile(`^\[\[(say|big|pieces):(.*?)\]\]`)
+var (
+	directive = regexp.MustCompile(`^\[\[(say|big|pieces):(.*?)\]\]`)
+	slow      = regexp.MustCompile(`\[\[slow:(\d+)\]\] ?$`)
+)
 
-// answer returns the pieces of the answer to a request, nil if its newest prompt does not say what it is.
-func answer(request []byte) []string {
+// answer returns the pieces of the answer to a request and the pause after each, no pieces if the newest prompt does not say what
+// they are.
+func answer(request []byte) (pieces []string, pause time.Duration) {
 	text := string(request)
 	for at := strings.LastIndex(text, "[["); at >= 0; at = strings.LastIndex(text[:at], "[[") {
 		m := directive.FindStringSubmatch(text[at:])
 		if m == nil {
 			continue
 		}
+		if before := slow.FindStringSubmatch(text[max(0, at-30):at]); before != nil {
+			ms, _ := strconv.Atoi(before[1]) // digits
+			pause = time.Duration(ms) * time.Millisecond
+		}
 		n, _ := strconv.Atoi(m[2]) // not of a text
 		switch m[1] {
 		case "say":
-			return strings.SplitAfter(m[2], " ")
+			pieces = strings.SplitAfter(m[2], " ")
 		case "big":
-			return long(n)
+			pieces = long(n)
 		default:
-			return numbered(n)
+			pieces = numbered(n)
 		}
+		return pieces, pause
 	}
-	return nil
+	return nil, 0
 }
 
 // long returns a text that looks like code, in large pieces.
@@ -114,8 +124,8 @@ func numbered(n int) (pieces []string) {
 	return pieces
 }
 
-// stream writes an answer. Its first piece is sent at once.
-func stream(w io.Writer, c *http.ResponseController, pieces []string) error {
+// stream writes an answer. Its first piece is sent at once, and every other one if there are pauses.
+func stream(w io.Writer, c *http.ResponseController, pieces []string, pause time.Duration) error {
 	b := bufio.NewWriterSize(w, 64<<10)
 	event(b, "message_start", map[string]any{"message": map[string]any{
 		"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
@@ -124,11 +134,12 @@ func stream(w io.Writer, c *http.ResponseController, pieces []string) error {
 	event(b, "content_block_start", map[string]any{"index": 0, "content_block": map[string]any{"type": "text", "text": ""}})
 	for i, piece := range pieces {
 		event(b, "content_block_delta", map[string]any{"index": 0, "delta": map[string]any{"type": "text_delta", "text": piece}})
-		if i == 0 {
+		if i == 0 || pause > 0 {
 			if err := errors.Join(b.Flush(), c.Flush()); err != nil {
 				return err
 			}
 		}
+		time.Sleep(pause) // the service is slow
 	}
 	event(b, "content_block_stop", map[string]any{"index": 0})
 	event(b, "message_delta", map[string]any{"delta": map[string]any{"stop_reason": "end_turn", "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 20}})

@@ -92,7 +92,8 @@ const (
 	oldSession   = "large session to the first piece"
 )
 
-const hello = "[[say:Hello, this is a short answer.]]"
+// hello asks for a short answer. Its pieces come as those of a fast service do, so that one that waits for the next one is seen.
+const hello = "[[slow:20]] [[say:Hello, this is a short answer.]]"
 
 // first measures the time from a prompt to the first piece of the answer, in sessions that both programs have open.
 func (r *Runner) first(ctx context.Context, e Engine) (err error) {

@@ -70,10 +70,12 @@ func (r *Runner) rateRow(w io.Writer, engine string) {
 		if len(turns) == 0 {
 			return
 		}
-		rates = append(rates, float64(turns[0].pieces)/median(times(turns, wall)).Seconds())
+		rates = append(rates, float64(r.Pieces)/median(times(turns, wall)).Seconds())
 		cells = append(cells, fmt.Sprintf("%.0f", rates[len(rates)-1]))
 	}
 	row(w, append(cells, "", fmt.Sprintf("%.2fx", rates[0]/rates[1]), "", "")...)
+	events := func(p program) string { return fmt.Sprint(r.of(manyPieces, engine, p)[0].pieces) }
+	row(w, fmt.Sprintf("%d pieces: events with text that the client gets", r.Pieces), events(hosted), events(alone), "", "", "", "")
 }
 
 // mostMemory is the goal of the server's memory with an agent, above that without one.
