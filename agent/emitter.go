@@ -14,15 +14,16 @@ import (
 // short enough to look like typing, long enough not to flood an editor.
 const mergeFor = 40 * time.Millisecond
 
-// emitter publishes the events of one session's runs. Adjacent pieces of one text are merged, no
-// event is dropped, and the order is kept. It is safe for concurrent use.
+// emitter publishes the events of one session's runs. The first piece of a text is published at once, because somebody waits
+// for it; adjacent later ones are merged. No event is dropped, and the order is kept. It is safe for concurrent use.
 type emitter struct {
 	sessionID string
 	publish   func(event.Event)
 	last      func() (seq uint64) // number of the session's newest event
 
 	mu      sync.Mutex
-	held    *event.MessageUpdate // a piece of text that is not published yet; guarded by mu, like all below
+	writing textKey              // the text that the newest event is a piece of; guarded by mu, like all below
+	held    *event.MessageUpdate // a piece of text that is not published yet
 	text    []byte               // its text so far
 	timer   *time.Timer
 	partial *partial       // the answer that is being written, nil if there is none
@@ -30,6 +31,12 @@ type emitter struct {
 	retry   *Retry         // nil unless a failed request is being repeated
 	due     time.Time      // when its delay ends
 	title   string         // of the session, as clients know it
+}
+
+// textKey identifies a text of an answer; the zero value is none.
+type textKey struct {
+	typ   event.UpdateType
+	index int
 }
 
 // partial is an incomplete answer.
@@ -64,7 +71,7 @@ type Retry struct {
 	ErrorMessage string         `json:"errorMessage,omitempty"`
 }
 
-// emit publishes an event. Text may be delayed by mergeFor.
+// emit publishes an event. A further piece of a text may be delayed by mergeFor.
 func (e *emitter) emit(ev event.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,16 +81,23 @@ func (e *emitter) emit(ev event.Event) {
 		return
 	}
 	e.releaseLocked()
+	e.writing = textKey{}
 	e.publish(ev)
 }
 
-// holdLocked holds a piece of text, to merge it with the next ones.
+// holdLocked holds a piece of text, to merge it with the next ones, unless it is the first.
 func (e *emitter) holdLocked(ev event.MessageUpdate) {
-	if e.held != nil && e.held.Update.Type == ev.Update.Type && e.held.Update.ContentIndex == ev.Update.ContentIndex {
+	key := textKey{ev.Update.Type, ev.Update.ContentIndex}
+	if key != e.writing {
+		e.releaseLocked()
+		e.writing = key
+		e.publish(ev)
+		return
+	}
+	if e.held != nil {
 		e.text = append(e.text, ev.Update.Delta...)
 		return
 	}
-	e.releaseLocked()
 	e.held, e.text = &ev, append(e.text[:0], ev.Update.Delta...)
 	e.timer = time.AfterFunc(mergeFor, func() {
 		e.mu.Lock()

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/spf13/afero"
@@ -50,4 +52,31 @@ func TestLateEventsOfThePreviousSession(t *testing.T) {
 	s.emit(left, notice("later"))
 	s.emit(live, event.MessageEnd{Message: answer})
 	assert.Equal(t, []string{"message_start", "message_update", "message_update", "message_end"}, types)
+}
+
+// The first piece of each text is shown at once, and what follows it within the time of merging as one event.
+func TestTheFirstPieceIsNotHeld(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begin, shown := time.Now(), []string{}
+		e := &emitter{last: func() uint64 { return 0 }, publish: func(ev event.Event) {
+			text := ev.Type()
+			if u, ok := ev.(event.MessageUpdate); ok {
+				text = u.Update.Delta
+			}
+			shown = append(shown, fmt.Sprintf("%s %v", text, time.Since(begin)))
+		}}
+		say := func(kind event.UpdateType, delta string) {
+			e.emit(event.MessageUpdate{Update: event.Update{Type: kind, Delta: delta}})
+			time.Sleep(15 * time.Millisecond) // of the bubble
+		}
+		for _, piece := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+			say(event.TextDelta, piece)
+		}
+		say(event.ThinkingDelta, "h")
+		say(event.ThinkingDelta, "i")
+		e.emit(event.TurnStart{})
+		say(event.ThinkingDelta, "j")
+		assert.Equal(t, []string{"a 0s", "bcd 55ms", "efg 100ms", "h 105ms", "i 135ms", "turn_start 135ms", "j 135ms"}, shown)
+	})
 }

@@ -169,10 +169,11 @@ func newScene(t *testing.T, api provider.API, options ...option) scene {
 	return s
 }
 
-// fallSilent makes the service exceed its idle timeout whenever a part of a faulty reply was shown.
+// fallSilent makes the service exceed its idle timeout whenever all that it sends of a faulty reply was shown: the first piece is shown
+// before the second one has arrived.
 func (s scene) fallSilent() {
 	s.Subscribe(func(e agent.Event) {
-		if delta, _ := isText(e); strings.HasPrefix(delta, "I am abo") {
+		if delta, _ := isText(e); strings.HasPrefix(delta, "ut to lo") {
 			s.beSilent()
 		}
 	})

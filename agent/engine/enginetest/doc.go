@@ -23,6 +23,7 @@
 //	[[ask:METHOD {json}]]   a dialog, asked with the run's signal: select, confirm, input, editor; the answer is the text
 //	[[say:TEXT]]            the text after the calls; without it "Echo: " and the beginning of the last message
 //	[[big:BYTES]]           a text of this length
+//	[[pieces:N]]            a text of this many words, each with a number and a piece of its own
 //	[[slow:MS]]             a pause before each word
 //	[[fail:STATUS:TIMES]]   an error of the model's service; 400 is not retried
 //	[[hang]]                no answer until the run is aborted

@@ -288,6 +288,12 @@ func (t *turns) textFor(s script, calls []toolCall, echo string) string {
 	switch {
 	case s.big > 0:
 		return strings.Repeat("x", s.big)
+	case s.pieces > 0:
+		var b strings.Builder
+		for i := range s.pieces {
+			fmt.Fprintf(&b, "word%05d ", i)
+		}
+		return b.String()
 	case s.say != "":
 		return s.say
 	default:
@@ -322,13 +328,16 @@ func (t *turns) deltas(s script, text string, calls []toolCall) (blocks []json.R
 	}
 	at := len(blocks)
 	t.update("text_start", at)
-	sent := ""
-	for word := range words(text) {
+	sent, most := 0, mostOfPiece
+	if s.pieces > 0 {
+		most = len(text)
+	}
+	for word := range words(text, most) {
 		if !wait(t.ctx, s.slow) {
-			return append(blocks, object("type", "text", "text", sent)), false
+			return append(blocks, object("type", "text", "text", text[:sent])), false
 		}
 		t.update("text_delta", at, "delta", word)
-		sent += word
+		sent += len(word)
 	}
 	t.update("text_end", at, "content", text)
 	blocks = append(blocks, object("type", "text", "text", text))
@@ -343,14 +352,17 @@ func (t *turns) deltas(s script, text string, calls []toolCall) (blocks []json.R
 	return blocks, true
 }
 
-// words yields the words of a text with the space after them, and a long text in pieces.
-func words(text string) func(func(string) bool) {
+// mostOfPiece is the length of a piece of a long text.
+const mostOfPiece = 4000
+
+// words yields the words of a text with the space after them, and a text of more than most bytes in pieces.
+func words(text string, most int) func(func(string) bool) {
 	return func(yield func(string) bool) {
-		for len(text) > 4000 {
-			if !yield(text[:4000]) {
+		for len(text) > most {
+			if !yield(text[:most]) {
 				return
 			}
-			text = text[4000:]
+			text = text[most:]
 		}
 		for _, word := range strings.SplitAfter(text, " ") {
 			if word != "" && !yield(word) {

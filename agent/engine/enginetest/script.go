@@ -18,6 +18,7 @@ type script struct {
 	slow   time.Duration
 	say    string // "" without a directive
 	big    int
+	pieces int
 	fail   int // the status; 0 if the service works
 	times  int // how often it fails
 	tools  []toolCall
@@ -41,6 +42,7 @@ var (
 	faultPattern = regexp.MustCompile(`\[\[fault:([^\]]*)\]\]`)
 	sayPattern   = regexp.MustCompile(`(?s)\[\[say:(.*?)\]\]`)
 	slowPattern  = regexp.MustCompile(`\[\[slow:(\d+)\]\]`)
+	piecePattern = regexp.MustCompile(`\[\[pieces:(\d+)\]\]`)
 	bigPattern   = regexp.MustCompile(`\[\[big:(\d+)\]\]`)
 	failPattern  = regexp.MustCompile(`\[\[fail:(\d+):(\d+)\]\]`)
 )
@@ -49,7 +51,7 @@ func parseScript(text string) script {
 	s := script{
 		source: text,
 		think:  strings.Contains(text, "[[think]]"), hang: strings.Contains(text, "[[hang]]"), par: strings.Contains(text, "[[par]]"),
-		slow: time.Duration(number(slowPattern, text, 1)) * time.Millisecond, big: number(bigPattern, text, 1),
+		slow: time.Duration(number(slowPattern, text, 1)) * time.Millisecond, big: number(bigPattern, text, 1), pieces: number(piecePattern, text, 1),
 		fail: number(failPattern, text, 1), times: number(failPattern, text, 2),
 	}
 	if m := sayPattern.FindStringSubmatch(text); m != nil {

@@ -109,7 +109,7 @@ func serve(w http.ResponseWriter, r *http.Request, s script, done int, echo stri
 		text = "Echo: " + echo[:min(len(echo), 60)]
 	}
 	var deltas []json.RawMessage
-	for word := range words(text) {
+	for word := range words(text, mostOfPiece) {
 		deltas = append(deltas, object("type", "text_delta", "text", word))
 	}
 	block(object("type", "text", "text", ""), deltas...)

@@ -21,14 +21,14 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// peakMemory returns the largest resident size since the last resetPeak in bytes.
-func peakMemory(pid int) int64 {
+// memory returns a size of a process in bytes.
+func memory(pid int, size string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmHWM:")); ok {
+		if rest, ok := bytes.CutPrefix(line, []byte(size)); ok {
 			kb, _ := strconv.ParseInt(string(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB")))), 10, 64)
 			return kb << 10
 		}

@@ -27,6 +27,9 @@ type Answer struct {
 // MaxKept is the size in bytes up to which the content of an answer is kept.
 const MaxKept = 16 << 20
 
+// notification is the beginning of every notification of the server; that of its requests has an id.
+var notification = []byte(`{"jsonrpc":"2.0","method":`)
+
 // read passes on the answers of the server and refuses its requests, until its output ends.
 func (s *Server) read(out *bufio.Reader) {
 	for {
@@ -60,6 +63,10 @@ func (s *Server) readMessage(out *bufio.Reader) error {
 		return err
 	}
 	arrived := time.Now()
+	if s.watch != nil && bytes.HasPrefix(content, notification) {
+		s.watch(content, arrived)
+		return nil
+	}
 	var m struct {
 		ID     json.RawMessage
 		Method string

@@ -25,6 +25,11 @@ type Config struct {
 	AgentDir string         // its agent directory, with its cache
 	Folder   string         // the only workspace folder
 	Options  map[string]any // further initialization options
+	Env      []string       // additions to the environment
+
+	// Watch is called with each notification and the time at which its last byte had arrived, by the goroutine that reads. It owns
+	// the content. nil: notifications are ignored.
+	Watch func(content []byte, at time.Time)
 
 	// Quiet is how long the server must use no processor time before and after a measured command, so that
 	// its work in the background is measured as part of the command. 0 does not wait.
@@ -42,6 +47,7 @@ type Server struct {
 	failed chan error // why reading ended, once
 	keep   chan bool  // whether the next answer is kept, for the reader
 	stderr tail
+	watch  func(content []byte, at time.Time)
 	quiet  time.Duration
 	lastID int
 	offers map[string]map[string]bool // arguments by command
@@ -61,9 +67,9 @@ const timeout = 20 * time.Minute
 func Start(ctx context.Context, c Config) (*Server, Cost, error) {
 	s := &Server{
 		cmd:    exec.CommandContext(ctx, c.Program, "--stdio", "--log-level", "error"),
-		answer: make(chan response), failed: make(chan error, 1), keep: make(chan bool, 1), quiet: c.Quiet,
+		answer: make(chan response), failed: make(chan error, 1), keep: make(chan bool, 1), quiet: c.Quiet, watch: c.Watch,
 	}
-	s.cmd.Env = environment(c.Home)
+	s.cmd.Env = append(environment(c.Home), c.Env...)
 	s.cmd.Dir = c.Home
 	s.cmd.Stderr = &s.stderr
 	in, err := s.cmd.StdinPipe()
