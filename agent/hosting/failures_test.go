@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/playedengine"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // plays makes each program of a world run prompts with a function.
@@ -325,4 +326,36 @@ func TestHowAQuestionEnds(t *testing.T) {
 			require.Len(t, of[event.QuestionGone](w), 1)
 		})
 	}
+}
+
+// The leaf is what the program wrote last, also where it reported an older one after that was read, and where it could
+// report nothing any more.
+// Proves: EF-18, EF-19
+func TestTheLeafAfterACrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NoError(t, w.run("one").Err)
+	before, written := w.log.LeafID(), make(chan string, 1)
+	w.plays(func(ctx context.Context, p *playedengine.Program, in engine.Input) loop.Outcome {
+		message := playedengine.UserMessage(in.Text)
+		asked := p.Append(message)
+		w.seat.MovedTo(before) // reads the file
+		p.Host.Leaf(before)
+		p.Host.Message(ctx, json.RawMessage(message))
+		assert.Equal(t, asked, w.log.LeafID())
+		answered := p.Append(playedengine.AnswerMessage("not reported"))
+		w.seat.MovedTo(asked)
+		p.Crash()
+		written <- answered
+		return loop.Outcome{StopReason: provider.StopError, Err: p.Err()}
+	})
+	require.NoError(t, w.seat.Close(t.Context()))
+	require.Error(t, w.run("two").Err)
+	assert.Equal(t, <-written, w.log.LeafID())
+	w.makes = played
+	require.NoError(t, w.run("three").Err)
+	require.NoError(t, w.log.View(func(d *session.Document, at session.Leaf) error {
+		assert.Len(t, d.PathTo(at), 6, "the next program continues there")
+		return nil
+	}))
 }
