@@ -40,14 +40,21 @@ func (c *processes) Engine(p engine.Program) (engine.Engine, error) {
 // piWorld is a world on disk, where the double of pi answers. It returns the folder.
 func piWorld(t *testing.T, mode approval.Mode, faults ...string) (w *world, cwd string) {
 	t.Helper()
+	double := enginetest.Pi(t, faults...)
+	w, cwd, _ = piWorldOf(t, mode, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC})
+	return w, cwd
+}
+
+// piWorldOf is piWorld with another program, which the test can change.
+func piWorldOf(t *testing.T, mode approval.Mode, program engine.Program, options ...option) (w *world, cwd string, c *processes) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	cwd = filepath.Join(dir, "work")
 	require.NoError(t, os.MkdirAll(cwd, 0o700))
-	double := enginetest.Pi(t, faults...)
-	c := &processes{catalog{chosen: "pi"}, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC}}
+	c = &processes{catalog{chosen: "pi"}, program}
 	fs := afero.NewOsFs()
-	w = newWorld(t, fs, func(cfg *agent.Config) {
+	w = newWorld(t, fs, append(options, func(cfg *agent.Config) {
 		finder := library.Finder{
 			Fs: fs, Home: dir, Temp: dir, Now: cfg.Finder.Now,
 			Roots: []library.Root{
@@ -59,9 +66,9 @@ func piWorld(t *testing.T, mode approval.Mode, faults ...string) (w *world, cwd 
 		cfg.Store = session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, LockDir: filepath.Join(dir, "locks")})
 		cfg.Programs, cfg.Workspace, cfg.Approval = c, tool.Local{Fs: fs}, mode
 		cfg.Sensitive = func(path string) bool { return strings.HasSuffix(path, ".pem") }
-	})
+	})...)
 	t.Cleanup(func() { require.NoError(t, w.Close(context.Background())) })
-	return w, cwd
+	return w, cwd, c
 }
 
 func TestAProcessAnswers(t *testing.T) {

@@ -355,6 +355,39 @@ func (t *Lent) Leaf(id string) {
 	t.reachLeaf()
 }
 
+// Reach moves the leaf to the entry called id, which the program has reported, unless it is there or below already. The program
+// may have reported an older leaf meanwhile, when this entry had long been read.
+func (t *Lent) Reach(id string) {
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i, ok := t.known(id); ok && !l.doc.tree.isBelow(l.leaf, i) {
+		t.placed, t.leaf = true, ""
+		l.moveTo(i)
+	}
+}
+
+// Follow moves the leaf to the entry called id if that is below the leaf, and reports whether it is.
+func (t *Lent) Follow(id string) bool {
+	l := t.log
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, ok := t.known(id)
+	if !ok || !l.doc.tree.isBelow(i, l.leaf) {
+		return false
+	}
+	l.moveTo(i)
+	return true
+}
+
+// known returns the index of an entry while the session is lent.
+func (t *Lent) known(id string) (i int, ok bool) {
+	if t.log.lent != t || t.log.closed {
+		return 0, false
+	}
+	return t.log.doc.tree.find(id)
+}
+
 // reachLeaf moves the leaf to the one that the program has, if that is known by now and the entry is there.
 func (t *Lent) reachLeaf() {
 	l := t.log

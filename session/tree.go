@@ -29,6 +29,19 @@ func (t *tree) path(leaf int) (path []int, cycle bool) {
 	return path, cycle
 }
 
+// isBelow reports whether an entry is another one or below it; -1 is above all.
+func (t *tree) isBelow(i, top int) bool {
+	if top < 0 {
+		return true
+	}
+	for at := range t.upward(i) {
+		if at == top {
+			return true
+		}
+	}
+	return false
+}
+
 // upward yields an entry and those above it, each once. It needs memory only where a parent comes behind its child.
 func (t *tree) upward(leaf int) iter.Seq[int] {
 	return func(yield func(int) bool) {

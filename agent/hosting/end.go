@@ -22,7 +22,10 @@ func (s *Seat) watch(t *tenure) {
 func (s *Seat) finish(t *tenure) {
 	t.end.Do(func() {
 		s.asked.takeBack(t)
-		s.takeBack(t)
+		s.mu.Lock()
+		inRun := s.state == engine.Running
+		s.mu.Unlock()
+		s.takeBack(t, inRun)
 		s.mu.Lock()
 		if s.tenure == t {
 			s.tenure = nil
@@ -40,8 +43,8 @@ func (s *Seat) finish(t *tenure) {
 }
 
 // takeBack reads the last lines of the engine, and makes the session file ours again.
-func (s *Seat) takeBack(t *tenure) {
-	if err := t.file.back(); err != nil {
+func (s *Seat) takeBack(t *tenure, inRun bool) {
+	if err := t.file.back(inRun); err != nil {
 		s.cfg.Log.Warn("a session that was lent cannot be read again", zap.String("path", s.cfg.Session.Path()), zap.Error(err))
 	}
 }

@@ -31,8 +31,9 @@ type file interface {
 	// strangers reports, once, that entries appeared in the file that the engine did not report.
 	strangers() bool
 
-	// back makes the file ours, after the process has ended.
-	back() error
+	// back makes the file ours, after the process has ended. If it ended in a run, the leaf follows what it wrote and could
+	// not report any more.
+	back(inRun bool) error
 }
 
 // promptText returns the text of a message of the user.

@@ -21,7 +21,7 @@ func (r *recorded) exists() bool      { return false }
 func (r *recorded) leaf(string) error { return nil }
 func (r *recorded) catch() error      { return nil }
 func (r *recorded) strangers() bool   { return false }
-func (r *recorded) back() error       { return r.log.Flush() }
+func (r *recorded) back(bool) error   { return r.log.Flush() }
 
 // engineEntry is the type of the custom entry that names the engine of a session and its own record there.
 const engineEntry = "xcsh-ls/engine"

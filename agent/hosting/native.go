@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,6 +142,7 @@ func (n *native) find(m json.RawMessage) (id string, err error) {
 		if records(e, m) || n.loose && engine.Resembles(e.Message(), m) {
 			n.strange = n.strange || conversational(n.pending[:i])
 			n.pending = append([]session.Entry(nil), n.pending[i+1:]...)
+			n.lent.Reach(e.ID)
 			return e.ID, nil
 		}
 	}
@@ -174,10 +176,15 @@ func (n *native) strangers() bool {
 	return found
 }
 
-func (n *native) back() error {
+func (n *native) back(inRun bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	err := n.catchLocked() // also announces a file that was made at the end
+	for _, e := range slices.Backward(n.pending) {
+		if inRun && n.lent.Follow(e.ID) {
+			break
+		}
+	}
 	if n.broken != nil {
 		err = nil // it was reported
 	}

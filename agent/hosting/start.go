@@ -77,7 +77,7 @@ func (s *Seat) start(ctx context.Context) (*tenure, error) {
 	}
 	if err != nil {
 		s.end(ctx, t)
-		s.takeBack(t)
+		s.takeBack(t, false)
 		return nil, err
 	}
 	s.mu.Lock()
