@@ -48,6 +48,10 @@ async function prepared(name) {
 /** Runs a scenario to its end; returns its error. */
 async function played({ name, scenario, editor, ready }) {
   try {
+    const lack = scenario.missing?.();
+    if (lack) {
+      throw new Error(lack);
+    }
     await ready;
     await editor.open();
     await scenario.default(editor);
