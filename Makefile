@@ -14,7 +14,7 @@ COUNT ?= 10
 NVIM ?= nvim
 
 .DEFAULT_GOAL := help
-.PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison fuzz bench bench-wire bench-peers soak benchcmp cover \
+.PHONY: help all quick build gen check-gen check-fmt check-coverage coverage fmt lint words lint-lua test race poison fuzz bench bench-wire bench-hosted bench-peers soak benchcmp cover \
 	mutants mutants-sample golden nvim-test pictures vsix vet-cross check-deps vuln demo e2e ci release release-snapshot reproducible
 
 help: ## show this list
@@ -73,6 +73,10 @@ bench: ## run the benchmarks matching BENCH into bench/new.txt
 
 bench-wire: ## measure the user's commands over the wire into bench/README.md; takes about an hour
 	go run ./bench/wire -write bench/README.md
+
+bench-hosted: ## measure pi through the server against pi alone into bench/README.md
+	bench/peers/install.sh pi
+	go run ./bench/hosted -write bench/README.md
 
 bench-peers: ## compare whole processes with pi and omp, which are fetched from npm
 	bench/peers/install.sh

@@ -27,6 +27,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/bench/corpus/gen"
 	"github.com/xcsh-ls/xcsh-ls/bench/peers"
+	"github.com/xcsh-ls/xcsh-ls/bench/section"
 	"github.com/xcsh-ls/xcsh-ls/bench/wire/suite"
 )
 
@@ -102,18 +103,7 @@ const (
 )
 
 // rewrite replaces the generated part of a file.
-func rewrite(path, report string) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(text), generated)
-	_, after, ends := strings.Cut(rest, end)
-	if !found || !ends {
-		return fmt.Errorf("%s has no generated part: %q to %q", path, generated, end)
-	}
-	return os.WriteFile(path, []byte(before+generated+report+end+after), 0o644) //nolint:gosec // a document of the repository
-}
+func rewrite(path, report string) error { return section.Replace(path, generated, end, report) }
 
 // load describes the other work of the machine.
 func load() string {

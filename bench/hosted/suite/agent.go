@@ -25,7 +25,7 @@ type agent struct {
 	seen   *sight
 	ends   chan time.Time // the end of a run
 	failed chan error     // why nothing more is read, once
-	stderr bytes.Buffer // complete when the agent has ended
+	stderr bytes.Buffer   // complete when the agent has ended
 }
 
 // agentLimit bounds a prompt of an agent.

@@ -3,7 +3,6 @@ package suite
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -152,15 +151,15 @@ func figures[T any](turns []turn, of func(turn) T) (all []T) {
 	return all
 }
 
-// median returns the median, the upper one of two.
+// median returns the median; of an even number of values, the upper one of the middle.
 func median[T time.Duration | int64](all []T) T { return quantile(all, 0.5) }
 
 func quantile[T time.Duration | int64](all []T, at float64) T {
 	sorted := slices.Sorted(slices.Values(all))
-	return sorted[min(len(sorted)-1, int(math.Round(at*float64(len(sorted)))))]
+	return sorted[int(at*float64(len(sorted)))]
 }
 
-// spread returns the median and the range of nine tenths of the values.
+// spread returns the median and the range of the values, without a tenth of them if there are many.
 func spread(all []time.Duration) string {
 	if len(all) < 10 {
 		return fmt.Sprintf("%s (%s to %s)", ms(median(all)), ms(slices.Min(all)), ms(slices.Max(all)))
