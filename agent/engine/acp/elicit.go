@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,6 +45,9 @@ func (e *Engine) elicit(params json.RawMessage) func() (any, error) {
 		if t == nil {
 			return func() (any, error) { return answered(fields[0].name, deny), nil }
 		}
+		if changesFiles(message) {
+			return func() (any, error) { return answered(fields[0].name, approve), nil }
+		}
 		call := e.gated(t, message)
 		return func() (any, error) {
 			answer := approve
@@ -62,14 +66,40 @@ const (
 	deny    = "Deny"
 )
 
-var allowTool = regexp.MustCompile(`^Allow tool: (\w[\w.-]{0,99})(?:\n|$)`)
+var allowTool = regexp.MustCompile(`^Allow tool: (\w[\w.-]{0,99})(?:\nPath: xd://(\w[\w.-]{0,99})\nContent:|\n|$)`)
+
+// changesFiles reports whether a question is about nothing but changes of files, which omp makes through the client: the user is asked
+// there, and sees the change. A path with a colon may be that of a tool, another machine or a part of an archive, and one in brackets or
+// parentheses, or that was shortened, is not understood.
+func changesFiles(message string) bool {
+	tool, rest, _ := strings.Cut(strings.TrimPrefix(message, "Allow tool: "), "\n")
+	var paths []string
+	switch tool {
+	case "write":
+		path, content, ok := strings.Cut(rest, "\n")
+		if path, named := strings.CutPrefix(path, "Path: "); ok && named && strings.HasPrefix(content, "Content:\n") {
+			paths = append(paths, path)
+		}
+	case "edit":
+		for line := range strings.SplitSeq(rest, "\n") {
+			paths = append(paths, strings.TrimPrefix(line, "File: "))
+		}
+	}
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		return p == "" || strings.ContainsAny(strings.TrimPrefix(p, filepath.VolumeName(p)), ":[](…")
+	})
+}
 
 // gated is the call that a question for permission is about. The question does not name it: with several that wait, and before
 // the call is reported, the user sees the text of the question in place of the arguments. The caller has serial.
 func (e *Engine) gated(t *turn, message string) engine.Call {
 	ask := engine.Call{ID: e.unique("gate"), Tool: "tool", Effect: engine.Runs, Args: new(rawjson.Object).String("message", message).Bytes()}
 	if m := allowTool.FindStringSubmatch(message); m != nil {
-		ask.Tool = m[1]
+		if ask.Tool = m[1]; m[2] != "" { // a tool behind the one that writes files, such as that of an MCP server
+			ask.Tool = m[2]
+		} else if ask.Tool == "write" || ask.Tool == "edit" {
+			ask.Tool = "tool" // a permission to change files is none for this
+		}
 	}
 	if len(t.pending) == 1 && !t.pending[0].asked {
 		c := t.pending[0]

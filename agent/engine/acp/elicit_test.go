@@ -32,9 +32,9 @@ func form(message, properties string) string {
 func TestOmpIsMadeToAsk(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"--approval-mode write acp":                                       nil,
-		"cli.js --approval-mode yolo --approval-mode write acp":           {"cli.js", "--approval-mode", "yolo"},
-		"cli.js --approval-mode yolo --approval-mode write acp --verbose": {"cli.js", "--approval-mode", "yolo", "acp", "--verbose"},
+		"--approval-mode always-ask acp":                                       nil,
+		"cli.js --approval-mode yolo --approval-mode always-ask acp":           {"cli.js", "--approval-mode", "yolo"},
+		"cli.js --approval-mode yolo --approval-mode always-ask acp --verbose": {"cli.js", "--approval-mode", "yolo", "acp", "--verbose"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorldOf(t, engine.Program{Name: "omp", Path: "/bin/omp", Args: args, Protocol: engine.ACP})
@@ -69,6 +69,59 @@ func TestAFormThatAsksForPermission(t *testing.T) {
 		require.Len(t, w.host.asked, 2)
 		require.Equal(t, []any{"eval", engine.Runs, `{"message":"Allow tool: eval\nCode:\nrm()"}`}, []any{w.host.asked[0].Tool, w.host.asked[0].Effect, string(w.host.asked[0].Args)})
 		require.Equal(t, []any{"c", "eval", `{"code":"rm()"}`}, []any{w.host.asked[1].ID, w.host.asked[1].Tool, string(w.host.asked[1].Args)})
+	})
+}
+
+// A change of a file is asked for when it is written, with the change. What only looks like one is asked for here.
+func TestAFormThatAsksForAChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "omp")
+		w.place.File, w.place.ID = "/sessions/2026_"+session+".jsonl", session
+		w.openNative()
+		w.host.permit = func(context.Context, engine.Call) error { return errNo }
+		w.prompt("go")
+		for message, want := range map[string]string{
+			`Allow tool: write\nPath: main.go\nContent:\nPath: x://y`:          "Approve",
+			`Allow tool: write\nPath: /home/dev/a b.go\nContent:\n`:            "Approve",
+			`Allow tool: edit\nFile: main.go\nFile: go.mod`:                    "Approve",
+			`Allow tool: write\nPath: xd://mcp__t_poke\nContent:\n{}`:          "Deny",
+			`Allow tool: write\nPath: [xd://mcp__t_poke#AB]\nContent:\n{}`:     "Deny",
+			`Allow tool: write\nPath: a.zip:main.go\nContent:\n`:               "Deny",
+			`Allow tool: write\nPath: a[…9ch elided…]\nContent:\n`:             "Deny",
+			`Allow tool: write\nReason: odd\nPath: main.go\nContent:\n`:        "Deny",
+			`Allow tool: write\nPath: a\nPath: xd://mcp__t_poke\nContent:\n{}`: "Deny",
+			`Allow tool: write\nPath: main.go`:                                 "Deny",
+			`Allow tool: edit\nFile: main.go\nFile: ssh://h/x`:                 "Deny",
+			`Allow tool: edit\nFile: (unknown)`:                                "Deny",
+			`Allow tool: edit`:                                                 "Deny",
+			`Allow tool: bash\nPath: main.go\nContent:\n`:                      "Deny",
+		} {
+			require.JSONEq(t, `{"action":"accept","content":{"value":"`+want+`"}}`,
+				string(w.agent.ask("elicitation/create", form(message, `{"value":{"type":"string","enum":["Approve","Deny"]}}`)).Result), message)
+		}
+	})
+}
+
+// The tool that the question names is the one that a permission for the session is about.
+func TestTheToolOfAForm(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, "omp")
+		w.place.File, w.place.ID = "/sessions/2026_"+session+".jsonl", session
+		w.openNative()
+		w.prompt("go")
+		for _, tc := range [][2]string{
+			{`Allow tool: eval\nCode:\n`, "eval"},
+			{`Allow tool: mcp__t_poke\nOrigin: MCP server tool`, "mcp__t_poke"},
+			{`Allow tool: write\nPath: xd://mcp__t_poke\nContent:\n{}`, "mcp__t_poke"},
+			{`Allow tool: write\nPath: ssh://h/x\nContent:\n{}`, "tool"},
+			{`Allow tool: two words`, "tool"},
+			{`Something else`, "tool"},
+		} {
+			w.agent.ask("elicitation/create", form(tc[0], `{"value":{"type":"string","enum":["Approve","Deny"]}}`))
+			require.Equal(t, tc[1], w.host.asked[len(w.host.asked)-1].Tool, tc[0])
+		}
 	})
 }
 

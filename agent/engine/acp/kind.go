@@ -22,7 +22,7 @@ var kinds = map[string]kind{
 	// omp asks a client for its shell, deletes and moves. Its other tools that run something, such as "eval" and those of MCP servers,
 	// run without a question unless its own approval mode says otherwise, and then it asks with a form.
 	"omp": {
-		args: []string{"acp"}, native: true, files: true, asks: true, asking: "default", flags: []string{"--approval-mode", "write"}, forms: true,
+		args: []string{"acp"}, native: true, files: true, asks: true, asking: "default", flags: []string{"--approval-mode", "always-ask"}, forms: true,
 	},
 	"claude-agent-acp": {asks: true, asking: "default"},
 	"claude":           {asks: true, asking: "default"},

@@ -86,7 +86,7 @@ func TestANativeSession(t *testing.T) {
 		require.Equal(t, w.place.File, r.File)
 		require.Empty(t, r.Session)
 		require.True(t, r.Loose)
-		require.Equal(t, []string{"--approval-mode", "write", "acp"}, w.agent.config.Args)
+		require.Equal(t, []string{"--approval-mode", "always-ask", "acp"}, w.agent.config.Args)
 		require.Equal(t, engine.Can{Steer: true, Compact: true, Images: true, Files: true, Permission: true, Models: true}, w.e.Can())
 		done := make(chan error)
 		go func() { done <- w.e.Reread(t.Context()) }()

@@ -41,7 +41,8 @@ func installed(t *testing.T, variable string, parts ...string) string {
 	path, err := filepath.Abs(path)
 	require.NoError(t, err)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%s is not installed; run bench/peers/install.sh or set %s", path, variable)
+		require.Empty(t, os.Getenv("XCSH_REQUIRE_PEERS"), "%s is not installed", path)
+		t.Skipf("%s is not installed; run bench/peers/install.sh engines, or set %s", path, variable)
 	}
 	return path
 }
@@ -144,7 +145,7 @@ func (r *real) poke(m *echomodel.Service, tool, call string) {
 	r.run("[[]] hello") // the agent connects beside its first turn
 	r.host.permit = func(context.Context, engine.Call) error { return errNo }
 	r.run(call)
-	require.False(r, m.Saw("poked me"))
+	require.False(r, m.Saw("poked me"), "%s", r.host.notes())
 	r.host.permit = nil
 	r.run(call)
 	require.True(r, m.Saw("poked me"))
