@@ -21,7 +21,7 @@ func TestRealClaude(t *testing.T) {
 	r, m := newClaude(t)
 	opened := r.open()
 	require.NotEmpty(t, opened.Session)
-	require.NotEmpty(t, opened.Login)
+	require.Equal(t, append([]string{r.program.Path}, append(r.program.Args, "--cli")...), opened.Login)
 	require.True(t, r.e.Can().Permission)
 
 	r.run(`[[tool:Write {"file_path":"` + r.path("new.txt") + `","content":"hello"}]]`)
