@@ -2,8 +2,8 @@
 # test.sh: runs all checks on a Debian machine with Go, Node and apt.
 #
 # It downloads and keeps everything else that the tests need: two releases of Neovim, VS Code's
-# code-server, Helix and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi below bench/peers/node_modules, npm
-# packages beside what needs them. As root it installs Debian packages that are missing.
+# code-server, Helix and StyLua below $XDG_CACHE_HOME/xcsh-ls, pi and the other agents below
+# bench/peers/node_modules, npm packages beside what needs them. As root it installs Debian packages that are missing.
 # The output of a check is printed when it ends. Every check runs, also if another one failed,
 # and the last lines list the results. The status is 0 only if all checks passed. Ctrl-C ends all
 # of them.
@@ -125,7 +125,7 @@ apt_install() {
   apt-get -qq update && apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"
 }
 
-# pi needs a newer Node.js than Debian's; npm has one, which needs libatomic1.
+# install_pi [engines]: pi, or all programs that answer in tests. pi needs a newer Node.js than Debian's; npm has one, which needs libatomic1.
 install_pi() {
   local lacking=()
   command -v npm >/dev/null || lacking+=(npm)
@@ -137,7 +137,12 @@ install_pi() {
     fi
     locked apt retry apt_install "${lacking[@]}" || return 1
   fi
-  bench/peers/install.sh pi
+  bench/peers/install.sh "${1:-pi}"
+}
+
+# real_engines: omp, Claude Code and other agents, which answer with models of the tests or not at all. All of them must be installed.
+real_engines() {
+  install_pi engines && go_test_env XCSH_REQUIRE_PEERS=1 -tags peers -run '^TestReal' ./agent/engine/acp
 }
 
 # tap COMMAND...: a command that prints TAP, as "node --test" does, with its numbers in the tally.
@@ -282,7 +287,7 @@ lane_fetch() {
   scripts/get-debian.sh neovim nvim forky "$cache/neovim-forky"
   scripts/get-debian.sh hx hx forky "$cache/helix"
   editors/vscode/test/e2e/setup.sh
-  install_pi
+  install_pi engines
 } >"$work/fetch.log" 2>&1 </dev/null
 
 # The tests of the Go packages.
@@ -322,7 +327,8 @@ lane_editors() {
   step "the exported page's script (node --test)" node_test session/export/viewer/tests
   step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
   step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
-  step "the same answers as pi" go_test -tags peers ./bench/differential
+  step "omp, Claude Code and others as engines" real_engines
+  step "the same answers as pi" go_test_env XCSH_REQUIRE_PEERS=1 -tags peers ./bench/differential
   step "the double of pi does what pi does" go_test -tags peers ./agent/engine/enginetest
   step "pi as an engine" go_test -tags peers ./agent/engine/pi
   step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client

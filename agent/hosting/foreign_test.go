@@ -114,7 +114,7 @@ func TestAForkBeginsAnewWithAForeignAgent(t *testing.T) {
 	assert.Equal(t, []string{forgets}, w.notices(), "said once")
 }
 
-// A session in which somebody else answered so far is new to an agent.
+// A session in which another engine answered so far is new to an agent.
 func TestAForeignAgentDoesNotKnowWhatOthersSaid(t *testing.T) {
 	t.Parallel()
 	w, _ := foreignWorld(t)

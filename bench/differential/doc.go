@@ -5,10 +5,10 @@
 // continue it on branches: pi's code, and the whole programs pi and omp in their RPC mode beside a live
 // session of ours.
 //
-// The tests need pi and a Node.js of at least 22.19; the test with omp is skipped if omp is not installed.
-// They are built with the tag peers only:
+// The tests need pi and a Node.js of at least 22.19. Those with omp and Claude Code are skipped if it is not installed, unless
+// XCSH_REQUIRE_PEERS is set. They are built with the tag peers only:
 //
-//	bench/peers/install.sh pi
+//	bench/peers/install.sh engines
 //	go test -tags peers ./bench/differential
 //
 // XCSH_PI names the directory of another pi, XCSH_PI_NODE another Node.js. The operations are the

@@ -5,6 +5,7 @@ package differential
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,7 +60,10 @@ func newUser(t *testing.T, replies ...providertest.Reply) *user {
 }
 
 // editor starts the built server in the user's folder, with pi as the engine.
-func (u *user) editor() *lsptest.Editor {
+func (u *user) editor() *lsptest.Editor { return u.editorWith(lsptest.Fields{}) }
+
+// editorWith is an editor with further settings.
+func (u *user) editorWith(settings lsptest.Fields) *lsptest.Editor {
 	u.t.Helper()
 	path, err := server()
 	require.NoError(u.t, err)
@@ -70,8 +74,10 @@ func (u *user) editor() *lsptest.Editor {
 		"TERM=dumb", "PI_OFFLINE=1", "PI_SKIP_VERSION_CHECK=1", "PI_NO_TITLE=1",
 	}
 	ed := lsptest.StartProcess(u.t, cmd)
+	options := lsptest.Fields{"engine": "pi", "approval": "yolo"}
+	maps.Copy(options, settings)
 	ed.Initialize(lsptest.Fields{
-		"initializationOptions": lsptest.Fields{"engine": "pi", "approval": "yolo"}, "capabilities": lsptest.Fields{},
+		"initializationOptions": options, "capabilities": lsptest.Fields{},
 		"workspaceFolders": []any{lsptest.Fields{"uri": lsptest.URI(u.work), "name": "w"}},
 	})
 	return ed

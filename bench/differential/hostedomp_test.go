@@ -3,6 +3,7 @@
 package differential
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
@@ -43,6 +45,73 @@ func TestEnginesTakeTurnsOnASession(t *testing.T) {
 	ed.Shutdown()
 }
 
+// One session goes through our own loop, pi, omp, our own loop and pi: each continues what the others said. omp finds a session only in a
+// directory of its own, so that there it is a copy; our loop and pi continue that copy in its file.
+func TestASessionGoesThroughAllEnginesAndBack(t *testing.T) {
+	t.Parallel()
+	var replies []providertest.Reply
+	for _, name := range []string{"own", "pi", "omp", "own again", "pi again"} {
+		replies = append(replies, providertest.Reply{Text: "By " + name + "."})
+	}
+	u := newUser(t, replies...)
+	u.install(ompProgram)
+	u.models(filepath.Join(u.home, ".xcsh", "agent"), u.service.URL(provider.AnthropicMessages))
+	ed := u.editorWith(lsptest.Fields{"model": "fake/theirs"})
+	var said []string
+	var file string
+	say := func(engine, text, answer string, copied bool) {
+		t.Helper()
+		set := ed.BeginExec("xcsh.setEngine", lsptest.Fields{"engine": engine})
+		if copied {
+			question := ed.WaitRequest("window/showMessageRequest")
+			require.Contains(t, string(question.Params), engine+" cannot continue this session in its file.")
+			var q struct{ Actions []json.RawMessage }
+			require.NoError(t, json.Unmarshal(question.Params, &q))
+			question.Reply(q.Actions[0])
+		}
+		_, failure := set.Wait()
+		require.Nil(t, failure, "%v", failure)
+		var before []byte
+		if file != "" && !copied {
+			var err error
+			before, err = os.ReadFile(file)
+			require.NoError(t, err)
+		}
+		raw, failure := ed.Exec("xcsh.prompt", lsptest.Fields{"text": text})
+		require.Nil(t, failure, "%s: %v", engine, failure)
+		require.Contains(t, string(raw), answer)
+		var state struct{ File string }
+		raw, failure = ed.Exec("xcsh.state", lsptest.Fields{})
+		require.Nil(t, failure, "%v", failure)
+		require.NoError(t, json.Unmarshal(raw, &state))
+		if file != "" && !copied {
+			require.Equal(t, file, state.File, "%s continues in place", engine)
+			after, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(body(after), body(before)), "%s only appends", engine)
+		}
+		file = state.File
+		said = append(said, text)
+		requests := u.service.Requests()
+		var heard []string
+		for _, m := range requests[len(requests)-1].Messages {
+			for _, s := range said {
+				if strings.Contains(m.PlainText(), s) {
+					heard = append(heard, s)
+				}
+			}
+		}
+		said = append(said, answer)
+		require.Equal(t, said[:len(said)-1], heard, "%s goes on with what the others said", engine)
+	}
+	say("own", "one,", "By own.", false)
+	say("pi", "two,", "By pi.", false)
+	say("omp", "three,", "By omp.", true)
+	say("own", "four,", "By own again.", false)
+	say("pi", "five,", "By pi again.", false)
+	ed.Shutdown()
+}
+
 // A new session of omp has the id that the editor knows.
 func TestOmpInAnEditorBeginsASession(t *testing.T) {
 	t.Parallel()
@@ -61,6 +130,14 @@ func TestOmpInAnEditorBeginsASession(t *testing.T) {
 		assert.NotContains(t, string(m.Params), "persistence_error")
 	}
 	ed.Shutdown()
+}
+
+// body is a session file without the title slot, which omp rewrites in place.
+func body(file []byte) []byte {
+	if bytes.HasPrefix(file, []byte(`{"type":"title"`)) {
+		_, file, _ = bytes.Cut(file, []byte("\n"))
+	}
+	return file
 }
 
 func (u *user) sessionID(ed *lsptest.Editor) string {

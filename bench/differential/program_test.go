@@ -47,14 +47,21 @@ var ompProgram = program{
 		arch := map[string]string{"amd64": "x64", "arm64": "aarch64"}[runtime.GOARCH]
 		bun := orInstalled("XCSH_BUN", "@oven", "bun-"+runtime.GOOS+"-"+arch, "bin", "bun")
 		if _, err := os.Stat(bun); err != nil {
-			t.Skip("bun is not installed; run bench/peers/install.sh")
+			skip(t, "bun is not installed; run bench/peers/install.sh engines")
 		}
 		cli := orInstalled("XCSH_OMP", "@oh-my-pi", "pi-coding-agent")
 		if _, err := os.Stat(cli); err != nil {
-			t.Skip("omp is not installed; run bench/peers/install.sh")
+			skip(t, "omp is not installed; run bench/peers/install.sh engines")
 		}
 		return []string{bun, requireInstalled(t, cli, "dist", "cli.js"), "--mode", "rpc-ui", "--model", "fake/theirs"}
 	},
+}
+
+// skip skips a test for which a program is missing, except where XCSH_REQUIRE_PEERS says that all are there.
+func skip(t *testing.T, why string) {
+	t.Helper()
+	require.Empty(t, os.Getenv("XCSH_REQUIRE_PEERS"), why)
+	t.Skip(why)
 }
 
 func requireInstalled(t *testing.T, parts ...string) string {

@@ -241,6 +241,8 @@ func (l *link) handler(m wire.Envelope) func() (any, error) {
 		return e.readFile(m.Params)
 	case wire.MethodWriteFile:
 		return e.writeFile(m.Params)
+	case methodElicit:
+		return e.elicit(m.Params)
 	default:
 		return nil
 	}

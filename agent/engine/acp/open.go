@@ -61,7 +61,7 @@ func (e *Engine) Open(ctx context.Context, at engine.Place, h engine.Host) (engi
 
 func (e *Engine) open(ctx context.Context) (engine.Opened, error) {
 	p, err := e.o.Start(ctx, child.Config{
-		Name: e.program.Name, Path: e.program.Path, Args: e.kind.with(e.program.Args), Env: slices.Concat(e.o.Env, e.program.Env),
+		Name: e.program.Name, Path: e.program.Path, Args: e.kind.asksForAll(e.kind.with(e.program.Args)), Env: slices.Concat(e.o.Env, e.program.Env),
 		Dir: e.place.Cwd, MaxLine: wire.MaxLine, Log: e.log,
 	})
 	if err != nil {
@@ -108,14 +108,18 @@ func (e *Engine) notStarted(err error) error {
 // a file is changed.
 func (e *Engine) greet(ctx context.Context) (greeting, error) {
 	var g greeting
+	capabilities := map[string]any{
+		"fs":       map[string]bool{"readTextFile": true, "writeTextFile": true},
+		"terminal": false,
+		"auth":     map[string]bool{"terminal": true},
+	}
+	if e.kind.forms {
+		capabilities["elicitation"] = map[string]any{"form": map[string]any{}}
+	}
 	raw, err := e.link.call(ctx, wire.MethodInitialize, map[string]any{
-		"protocolVersion": wire.ProtocolVersion,
-		"clientCapabilities": map[string]any{
-			"fs":       map[string]bool{"readTextFile": true, "writeTextFile": true},
-			"terminal": false,
-			"auth":     map[string]bool{"terminal": true},
-		},
-		"clientInfo": wire.Implementation{Name: "xcsh-ls", Version: e.o.Version},
+		"protocolVersion":    wire.ProtocolVersion,
+		"clientCapabilities": capabilities,
+		"clientInfo":         wire.Implementation{Name: "xcsh-ls", Version: e.o.Version},
 	})
 	if err != nil {
 		return g, err

@@ -86,7 +86,7 @@ func TestANativeSession(t *testing.T) {
 		require.Equal(t, w.place.File, r.File)
 		require.Empty(t, r.Session)
 		require.True(t, r.Loose)
-		require.Equal(t, []string{"acp"}, w.agent.config.Args)
+		require.Equal(t, []string{"--approval-mode", "always-ask", "acp"}, w.agent.config.Args)
 		require.Equal(t, engine.Can{Steer: true, Compact: true, Images: true, Files: true, Permission: true, Models: true}, w.e.Can())
 		done := make(chan error)
 		go func() { done <- w.e.Reread(t.Context()) }()
@@ -197,6 +197,28 @@ var errFormat error = errorString("exec format error")
 type errorString string
 
 func (e errorString) Error() string { return string(e) }
+
+// The way to log in that an agent announces for a terminal is a command; others are not, and the catalog's stands.
+func TestTheCommandThatLogsIn(t *testing.T) {
+	t.Parallel()
+	for methods, want := range map[string][]string{
+		`[{"id":"x"},{"id":"claude-login","type":"terminal","args":["--cli"]}]`: {"/bin/agent", "main.js", "--cli"},
+		`[{"id":"api-key"}]`:                {"claude", "/login"},
+		`[{"type":"terminal","args":"rm"}]`: {"/bin/agent", "main.js"},
+		`7`:                                 {"claude", "/login"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorldOf(t, engine.Program{Name: "claude", Path: "/bin/agent", Args: []string{"main.js"}, Protocol: engine.ACP, Login: []string{"claude", "/login"}})
+			o := w.opening()
+			w.agent.answer(w.agent.expect("initialize"), `{"protocolVersion":1,"authMethods":`+methods+`}`)
+			w.agent.answer(w.agent.expect("session/new"), begun)
+			r := <-o
+			require.NoError(t, r.err)
+			require.Equal(t, want, r.Login)
+			require.True(t, w.e.Can().Login)
+		})
+	}
+}
 
 func TestServersOfTheClient(t *testing.T) {
 	t.Parallel()

@@ -300,16 +300,21 @@ type world struct {
 	*testing.T
 	agent *agent
 	host  *host
+	seat  engine.Host // wraps host; nil if nothing does
 	fs    afero.Fs
 	e     *acp.Engine
 	place engine.Place
 }
 
 func newWorld(t *testing.T, name string) *world {
+	return newWorldOf(t, engine.Program{Name: name, Path: "/bin/agent", Protocol: engine.ACP})
+}
+
+func newWorldOf(t *testing.T, p engine.Program) *world {
 	fs := afero.NewMemMapFs()
 	require.NoError(t, fs.MkdirAll(cwd, 0o777))
 	w := &world{T: t, agent: newAgent(t), host: newHost(fs), fs: fs, place: engine.Place{Cwd: cwd, Dir: "/sessions", Permit: true}}
-	w.e = acp.New(engine.Program{Name: name, Path: "/bin/agent", Protocol: engine.ACP}, acp.Options{
+	w.e = acp.New(p, acp.Options{
 		Fs: fs, Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) },
 		Start: func(_ context.Context, c child.Config) (acp.Process, error) {
 			w.agent.config = c
@@ -328,8 +333,12 @@ type openResult struct {
 // opening opens the engine in the background.
 func (w *world) opening() <-chan openResult {
 	ch := make(chan openResult, 1)
+	seat := w.seat
+	if seat == nil {
+		seat = w.host
+	}
 	go func() {
-		o, err := w.e.Open(w.Context(), w.place, w.host)
+		o, err := w.e.Open(w.Context(), w.place, seat)
 		ch <- openResult{o, err}
 	}()
 	return ch
