@@ -57,12 +57,15 @@ func newMark() string {
 }
 
 // setting returns the value of hostVariable.
-func (b *bridge) setting(files, permit bool) string {
+func (b *bridge) setting(d dialect, files, permit bool) string {
 	raw, _ := json.Marshal(struct {
-		Mark   string `json:"mark"`
-		Files  bool   `json:"files"`
-		Permit bool   `json:"permit"`
-	}{b.mark, files, permit})
+		Mark    string   `json:"mark"`
+		Files   bool     `json:"files"`
+		Permit  bool     `json:"permit"`
+		Reading []string `json:"reading"` // tools that change nothing
+		Local   bool     `json:"local"`   // only if no argument is an address
+		Builtin []string `json:"builtin,omitempty"`
+	}{b.mark, files && d.files, permit, d.reading, !d.settles, d.builtin})
 	return string(raw)
 }
 

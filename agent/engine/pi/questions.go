@@ -90,7 +90,14 @@ func (e *Engine) answer(ctx context.Context, q question) object {
 
 // permit asks the user for permission for a tool call.
 func (e *Engine) permit(ctx context.Context, q question) object {
-	if err := e.host.Permit(ctx, e.callOf(q)); err != nil {
+	err := e.unsavedError(ctx, q)
+	if err == nil {
+		err = e.host.Permit(ctx, e.d.callOf(e, q))
+	}
+	if err == nil {
+		err = e.unsavedError(ctx, q) // the user may have typed since
+	}
+	if err != nil {
 		e.mu.Lock()
 		e.denied[q.CallID] = q.Tool
 		e.mu.Unlock()
@@ -99,13 +106,19 @@ func (e *Engine) permit(ctx context.Context, q question) object {
 	return object{"allow": true}
 }
 
-// callOf returns the tool call of a question. A tool that another extension has put in place of one of pi's may do
-// anything, whatever its arguments say.
-func (e *Engine) callOf(q question) engine.Call {
+// newCall returns the tool call of a question, which may do anything.
+func newCall(q question) engine.Call {
 	call := engine.Call{ID: q.CallID, Tool: q.Tool, Args: q.Args, Effect: engine.Runs}
 	if len(call.Args) == 0 {
 		call.Args = json.RawMessage("{}")
 	}
+	return call
+}
+
+// piCall returns the tool call of a question of pi. A tool that another extension has put in place of one of pi's may do
+// anything, whatever its arguments say.
+func (e *Engine) piCall(q question) engine.Call {
+	call := newCall(q)
 	if q.Own == nil || !*q.Own {
 		return call
 	}

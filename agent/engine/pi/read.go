@@ -24,6 +24,13 @@ func (e *Engine) reading() {
 			}
 		}
 		garbage = 0
+		if r.typ == "rpc_chunk" && e.chunks.agreed {
+			if r, ok = e.chunk(&r); !ok {
+				continue
+			}
+		} else {
+			e.interrupted()
+		}
 		e.dispatch(&r)
 	}
 	e.ended()
@@ -46,6 +53,12 @@ func (e *Engine) dispatch(r *record) {
 		e.uiRequest(r)
 	case "bash_execution_update":
 		e.bashOutput(r.string(fID), r.string(fDelta))
+	case "ready":
+		e.greeting(r)
+	case "prompt_result":
+		e.promptResult(r)
+	case "notice", "command_output":
+		e.show(r)
 	default:
 		e.watchRecord(r)
 		e.backlog.add(r.size, func() { e.reportRecord(r) })
@@ -58,12 +71,20 @@ func (e *Engine) respond(r *record) {
 	e.mu.Lock()
 	run := e.run
 	e.mu.Unlock()
-	if run != nil && r.string(fID) == run.id {
-		a := answerOf(r)
+	id, a := r.string(fID), answerOf(r)
+	if id == "" && a.failed && e.d.nameless {
+		id, a.refusal = e.calls.nameless(r.string(fCommand), a.refusal)
+	}
+	e.calls.answered(id)
+	switch {
+	case run != nil && id == run.id:
 		e.backlog.add(0, func() { run.answered(a) })
 		return
+	case e.decides(id):
+		e.decide(r)
+		return
 	}
-	if !e.calls.resolve(r) {
+	if !e.calls.resolve(id, a) {
 		e.log.Debug("a response that nothing waits for", zap.String("command", brief(r.string(fCommand), maxTitle)), zap.String("error", brief(r.string(fError), maxTitle)))
 	}
 }
@@ -83,7 +104,10 @@ type watch struct {
 func (e *Engine) watchRecord(r *record) {
 	w, call := &e.watch, r.string(fToolCallID)
 	switch r.typ {
+	case "agent_end":
+		e.watchEnd(r.typ)
 	case "agent_start", "agent_settled":
+		e.watchEnd(r.typ)
 		e.mu.Lock()
 		begins := r.typ == "agent_start"
 		e.streams = begins
@@ -100,7 +124,8 @@ func (e *Engine) watchRecord(r *record) {
 		w.retrying.Store(true)
 	case "tool_execution_start":
 		w.tools.Add(1)
-		if e.needsPermission(r.string(fToolName)) {
+		e.noteStale(r)
+		if e.needsPermission(r.string(fToolName), r.object(fArgs)) {
 			if w.unasked == nil {
 				w.unasked = map[string]string{}
 			}
@@ -118,13 +143,13 @@ func (e *Engine) watchRecord(r *record) {
 }
 
 // needsPermission reports whether a call of a tool must be preceded by a question.
-func (e *Engine) needsPermission(tool string) bool {
+func (e *Engine) needsPermission(tool string, args json.RawMessage) bool {
 	if !e.at.Permit {
 		return false
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.watch.hello == nil || !e.watch.hello.harmless(tool)
+	return e.watch.hello == nil || !e.watch.hello.own(tool) || !e.d.harmless(tool, args)
 }
 
 // checkPermission ends the engine if a tool runs that has not asked, or was denied.
