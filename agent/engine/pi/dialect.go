@@ -21,11 +21,11 @@ type dialect struct {
 	code     []string // what runs code of the workspace unasked, relative to the folder; see [Engine.foreignCode]
 
 	// The commands.
-	clears   bool   // clear_queue takes back what is queued
-	entries  bool   // get_entries returns what was recorded, such as a command of the user
-	levels   bool   // get_available_thinking_levels
-	titles   bool   // set_session_name appends to the file; others write it anew, behind our back
-	commands string // the command that lists commands, "" if there is none
+	clears    bool   // clear_queue takes back what is queued
+	entries   bool   // get_entries returns what was recorded, such as a command of the user
+	levels    bool   // get_available_thinking_levels
+	annotates bool   // it appends titles and labels; others write the whole file anew for a title, and let no extension label an entry
+	commands  string // the command that lists commands, "" if there is none
 
 	// The answers and events.
 	settles  bool // agent_settled is the end of a run; otherwise get_state has to be asked after each agent_end
@@ -37,6 +37,7 @@ type dialect struct {
 
 	// The bridge.
 	files   bool     // its tools read and write through the editor
+	hides   bool     // a variable that it takes out of its environment is not in that of its commands
 	builtin []string // the program's own tools, for a program that does not say where a tool is from
 	reading []string // its own tools that change nothing
 	callOf  func(e *Engine, q question) engine.Call
@@ -44,9 +45,9 @@ type dialect struct {
 
 var piDialect = dialect{
 	name: "pi", session: "--session", newID: true, asks: true, ours: "XCSH_",
-	clears: true, entries: true, levels: true, titles: true, commands: "get_commands",
+	clears: true, entries: true, levels: true, annotates: true, commands: "get_commands",
 	settles: true, reports: true,
-	files: true, reading: []string{"read", "grep", "find", "ls"}, callOf: (*Engine).piCall,
+	files: true, hides: true, reading: []string{"read", "grep", "find", "ls"}, callOf: (*Engine).piCall,
 }
 
 // What omp does was observed with 18.2.3.

@@ -84,7 +84,13 @@ func (e *Engine) spawn(ctx context.Context) (err error) {
 	if e.bridge, err = writeBridge(); err != nil {
 		return &fault.Error{Kind: fault.IO, Message: "The extension for " + e.program.Name + " could not be written: " + fault.OneLine(err.Error()), Err: err}
 	}
-	proc, err := e.start(ctx, command{Path: e.program.Path, Args: e.args(), Env: e.env(os.Environ()), Dir: e.at.Cwd})
+	// The tools always go through the bridge if changes need permission, so that a change that differs from the
+	// one that was shown is noticed. Permission is always asked for, because the user can change the mode.
+	env, err := e.bridge.hand(e.d, e.env(os.Environ()), e.bridge.setting(e.d, e.at.Files || e.at.Permit, true))
+	if err != nil {
+		return &fault.Error{Kind: fault.IO, Message: "The settings for " + e.program.Name + " could not be written: " + fault.OneLine(err.Error()), Err: err}
+	}
+	proc, err := e.start(ctx, command{Path: e.program.Path, Args: e.args(), Env: env, Dir: e.at.Cwd})
 	if err != nil {
 		return e.notStarted(err)
 	}
@@ -134,10 +140,7 @@ func (e *Engine) env(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool {
 		return strings.HasPrefix(strings.ToUpper(v), e.d.ours)
 	})
-	env = append(env, e.program.Env...)
-	// The tools always go through the bridge if changes need permission, so that a change that differs from the
-	// one that was shown is noticed. Permission is always asked for, because the user can change the mode.
-	return append(env, hostVariable+"="+e.bridge.setting(e.d, e.at.Files || e.at.Permit, true))
+	return append(env, e.program.Env...)
 }
 
 // state is pi's answer to get_state, as far as it is used.

@@ -45,7 +45,7 @@ func (e *Engine) bridgeQuestion(id, text string) {
 		q = question{}
 	}
 	if q.Op == "permit" {
-		delete(e.watch.unasked, q.CallID)
+		e.watch.askedFor(q.CallID)
 	}
 	ctx := e.ctx
 	if r := e.current(); r != nil {
@@ -103,6 +103,9 @@ func (e *Engine) permit(ctx context.Context, q question) object {
 		e.mu.Unlock()
 		return object{"allow": false, "reason": err.Error()}
 	}
+	e.mu.Lock()
+	delete(e.denied, q.CallID) // of an earlier call with the same id
+	e.mu.Unlock()
 	return object{"allow": true}
 }
 

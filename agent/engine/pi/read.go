@@ -93,6 +93,7 @@ func (e *Engine) respond(r *record) {
 type watch struct {
 	hello    *hello            // guarded by Engine.mu
 	unasked  map[string]string // tools that have started without a question so far, by call; of the reader
+	asked    map[string]bool   // calls that were asked for before they have started; of the reader
 	tools    atomic.Int32      // calls that are running
 	retrying atomic.Bool       // pi waits before another attempt
 }
@@ -116,7 +117,7 @@ func (e *Engine) watchRecord(r *record) {
 		}
 		e.mu.Unlock()
 		if !begins {
-			w.unasked = nil
+			w.unasked, w.asked = nil, nil
 			w.tools.Store(0)
 		}
 		w.retrying.Store(false)
@@ -125,7 +126,7 @@ func (e *Engine) watchRecord(r *record) {
 	case "tool_execution_start":
 		w.tools.Add(1)
 		e.noteStale(r)
-		if e.needsPermission(r.string(fToolName), r.object(fArgs)) {
+		if !w.asked[call] && e.needsPermission(r.string(fToolName), r.object(fArgs)) {
 			if w.unasked == nil {
 				w.unasked = map[string]string{}
 			}
@@ -139,7 +140,21 @@ func (e *Engine) watchRecord(r *record) {
 			e.checkPermission(call)
 		}
 		delete(w.unasked, call)
+		delete(w.asked, call)
 	}
+}
+
+// askedFor notes that a call was asked for, before or after its start: pi asks afterwards, omp before. It is called by the
+// reader.
+func (w *watch) askedFor(call string) {
+	if _, started := w.unasked[call]; started {
+		delete(w.unasked, call)
+		return
+	}
+	if w.asked == nil || len(w.asked) >= maxAskedCalls {
+		w.asked = map[string]bool{}
+	}
+	w.asked[call] = true
 }
 
 // needsPermission reports whether a call of a tool must be preceded by a question.

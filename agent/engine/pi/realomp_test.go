@@ -228,7 +228,7 @@ func (w *world) text(file string) string {
 	return string(raw)
 }
 
-func TestRealOmpMovesAndLabels(t *testing.T) {
+func TestRealOmpMovesAndChoosesModels(t *testing.T) {
 	w := newOmpWorld(t)
 	w.service.Script("m", providertest.Reply{Text: "one"}, providertest.Reply{Text: "two"}, providertest.Reply{Text: "three"})
 	h := newHost(t)
@@ -245,8 +245,7 @@ func TestRealOmpMovesAndLabels(t *testing.T) {
 			require.Equal(t, first, entry["parentId"])
 		}
 	}
-	require.NoError(t, e.Annotate(t.Context(), engine.Annotation{EntryID: first, Label: "good"}))
-	require.Contains(t, w.text(opened.File), `"label":"good"`)
+	require.True(t, fault.Is(e.Annotate(t.Context(), engine.Annotation{EntryID: first, Label: "x"}), fault.Denied))
 	require.True(t, fault.Is(e.Annotate(t.Context(), engine.Annotation{Title: "x"}), fault.Denied))
 	_, err = e.Bash(t.Context(), "true", false, nil)
 	require.True(t, fault.Is(err, fault.Denied))

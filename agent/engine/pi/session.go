@@ -108,8 +108,8 @@ func (e *Engine) Annotate(ctx context.Context, a engine.Annotation) error {
 	if err := e.usable(); err != nil {
 		return err
 	}
-	if a.EntryID == "" && !e.d.titles {
-		return e.deny("%s cannot change the title of a session while it runs.", e.program.Name)
+	if !e.d.annotates {
+		return e.deny("%s cannot change titles and labels.", e.program.Name)
 	}
 	if a.EntryID == "" {
 		if strings.TrimSpace(a.Title) == "" {

@@ -5,7 +5,7 @@
 // All messages travel in dialogs of pi. A question is an "input" dialog with the mark as its title and JSON as its
 // placeholder; the value that comes back is JSON too. A report is a status with the mark as its key. The mark is a secret of
 // the host and this process. Nothing is asked in session_start: pi does not read its input yet and would exit.
-import { constants } from "node:fs";
+import { constants, readFileSync, unlinkSync } from "node:fs";
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +21,16 @@ const shared = globalThis as any;
 if (process.env.XCSH_LS_HOST !== undefined) {
 	shared[SLOT] ??= JSON.parse(process.env.XCSH_LS_HOST);
 	delete process.env.XCSH_LS_HOST;
+} else if (shared[SLOT] === undefined) {
+	// omp's commands would see the variable all the same, so its settings are in a file, which is removed at once.
+	const file = `${dirname(SELF)}/xcsh-ls-host.json`;
+	try {
+		const settings = readFileSync(file, "utf8");
+		unlinkSync(file);
+		shared[SLOT] = JSON.parse(settings);
+	} catch {
+		// Without settings this does nothing, and the host notices that.
+	}
 }
 // local: a tool of reading changes nothing only if no argument is an address. builtin: the tools of a program that does not
 // say where a tool is from.
