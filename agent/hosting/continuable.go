@@ -32,6 +32,10 @@ func Continuable(log *session.Log, p engine.Program, dir string) error {
 	})
 }
 
+// makesFile reports whether a native program makes the file of a session with a given id. Others get one with nothing but the
+// header.
+func makesFile(p engine.Program) bool { return p.Protocol == engine.PiRPC }
+
 // opensAnyFile reports whether a native program takes the path of a session file. Others find a session by its id, in a directory of
-// their own, and make no session with a given id.
+// their own.
 func opensAnyFile(p engine.Program) bool { return p.Protocol != engine.ACP }

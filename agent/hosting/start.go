@@ -95,7 +95,7 @@ func (s *Seat) place(lent file) (engine.Place, error) {
 	if place.Dir, err = s.cfg.Dir(); err != nil {
 		return place, err
 	}
-	if n, isNative := lent.(*native); isNative && !n.exists() && !opensAnyFile(s.cfg.Program) {
+	if n, isNative := lent.(*native); isNative && !n.exists() && !makesFile(s.cfg.Program) {
 		if err := n.lent.Make(place.Dir); err != nil {
 			return place, err
 		}
