@@ -2,6 +2,7 @@ package pi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -174,6 +176,16 @@ func (r *run) abort() {
 	r.aborted = true
 }
 
+// breach returns the failure of an engine that ran a tool without permission, else nil.
+func (e *Engine) breach() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if f, ok := errors.AsType[*fault.Error](e.err); ok && f.Data["reason"] == "breach" {
+		return f
+	}
+	return nil
+}
+
 // keeps reports whether messages that were reported are in the file.
 func (e *Engine) keeps() bool {
 	e.mu.Lock()
@@ -219,6 +231,9 @@ func (r *run) outcome() loop.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := loop.Outcome{StopReason: provider.StopEnd, Message: r.last, Usage: r.usage}
+	if r.died == nil {
+		r.died = r.engine.breach() // the run may end before the program does
+	}
 	if !r.handled && !(r.recorded && r.engine.keeps()) {
 		out.Unanswered = append(out.Unanswered, messageOf(r.in))
 	}
