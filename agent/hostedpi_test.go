@@ -40,20 +40,28 @@ func (c *processes) Engine(p engine.Program) (engine.Engine, error) {
 // piWorld is a world on disk, where the double of pi answers. It returns the folder.
 func piWorld(t *testing.T, mode approval.Mode, faults ...string) (w *world, cwd string) {
 	t.Helper()
+	double := enginetest.Pi(t, faults...)
+	return processWorld(t, mode, session.Pi, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC})
+}
+
+// processWorld is a world on disk, where a program with a form of its own answers.
+func processWorld(t *testing.T, mode approval.Mode, form session.Dialect, p engine.Program) (w *world, cwd string) {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	cwd = filepath.Join(dir, "work")
 	require.NoError(t, os.MkdirAll(cwd, 0o700))
-	double := enginetest.Pi(t, faults...)
-	c := &processes{catalog{chosen: "pi"}, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC}}
+	c := &processes{catalog{chosen: p.Name}, p}
 	fs := afero.NewOsFs()
 	w = newWorld(t, fs, func(cfg *agent.Config) {
 		finder := library.Finder{
 			Fs: fs, Home: dir, Temp: dir, Now: cfg.Finder.Now,
 			Roots: []library.Root{
 				library.OwnRoot(library.AgentPlaces(filepath.Join(dir, "own"))),
-				{Places: library.AgentPlaces(filepath.Join(dir, "pi")), Dialect: session.Pi},
 			},
+		}
+		if form != session.Xcsh { // that is the form of our own root
+			finder.Roots = append(finder.Roots, library.Root{Places: library.AgentPlaces(filepath.Join(dir, "other")), Dialect: form})
 		}
 		cfg.Finder = finder
 		cfg.Store = session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, LockDir: filepath.Join(dir, "locks")})
