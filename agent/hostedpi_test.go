@@ -41,26 +41,34 @@ func (c *processes) Engine(p engine.Program) (engine.Engine, error) {
 func piWorld(t *testing.T, mode approval.Mode, faults ...string) (w *world, cwd string) {
 	t.Helper()
 	double := enginetest.Pi(t, faults...)
-	w, cwd, _ = piWorldOf(t, mode, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC})
+	return processWorld(t, mode, session.Pi, engine.Program{Name: "pi", Path: double.Path, Args: double.Args, Env: double.Env, Protocol: engine.PiRPC})
+}
+
+// processWorld is a world on disk, where a program with a form of its own answers.
+func processWorld(t *testing.T, mode approval.Mode, form session.Dialect, p engine.Program) (w *world, cwd string) {
+	t.Helper()
+	w, cwd, _ = processWorldOf(t, mode, form, p)
 	return w, cwd
 }
 
-// piWorldOf is piWorld with another program, which the test can change.
-func piWorldOf(t *testing.T, mode approval.Mode, program engine.Program, options ...option) (w *world, cwd string, c *processes) {
+// processWorldOf is processWorld with a program that the test can change.
+func processWorldOf(t *testing.T, mode approval.Mode, form session.Dialect, p engine.Program, options ...option) (w *world, cwd string, c *processes) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	cwd = filepath.Join(dir, "work")
 	require.NoError(t, os.MkdirAll(cwd, 0o700))
-	c = &processes{catalog{chosen: "pi"}, program}
+	c = &processes{catalog{chosen: p.Name}, p}
 	fs := afero.NewOsFs()
 	w = newWorld(t, fs, append(options, func(cfg *agent.Config) {
 		finder := library.Finder{
 			Fs: fs, Home: dir, Temp: dir, Now: cfg.Finder.Now,
 			Roots: []library.Root{
 				library.OwnRoot(library.AgentPlaces(filepath.Join(dir, "own"))),
-				{Places: library.AgentPlaces(filepath.Join(dir, "pi")), Dialect: session.Pi},
 			},
+		}
+		if form != session.Xcsh { // that is the form of our own root
+			finder.Roots = append(finder.Roots, library.Root{Places: library.AgentPlaces(filepath.Join(dir, "other")), Dialect: form})
 		}
 		cfg.Finder = finder
 		cfg.Store = session.NewStore(session.StoreConfig{Fs: fs, DirFor: finder.DirFor, RootFor: finder.FileRoot, LockDir: filepath.Join(dir, "locks")})

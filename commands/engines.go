@@ -240,7 +240,7 @@ func runLogin(ctx context.Context, env *Env, a LoginArgs) (LoginResult, error) {
 	}
 	command := programs[i].Login
 	message := "Log in to " + name + " in a terminal: " + strings.Join(command, " ")
-	if programs[i].Protocol == engine.PiRPC {
+	if programs[i].Protocol == engine.PiRPC || programs[i].Protocol == engine.OmpRPC {
 		message += " and then /login"
 	}
 	return LoginResult{Engine: name, Command: command, Message: fault.OneLine(message)}, nil

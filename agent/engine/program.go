@@ -36,7 +36,7 @@ type Protocol string
 // The protocols.
 const (
 	PiRPC  Protocol = "pi-rpc"
-	OmpRPC Protocol = "omp-rpc"
+	OmpRPC Protocol = "omp-rpc" // what omp and xcsh have made of pi's
 	ACP    Protocol = "acp"
 )
 
@@ -55,12 +55,12 @@ type Program struct {
 // Native reports whether the program writes the session file itself, and returns the form in which it does.
 func (p Program) Native() (form session.Dialect, native bool) {
 	switch {
-	case p.Protocol == PiRPC && p.Name != "xcsh":
+	case p.Name == "xcsh":
+		return session.Xcsh, true
+	case p.Protocol == PiRPC:
 		return session.Pi, true
 	case p.Protocol == OmpRPC, p.Name == "omp":
 		return session.Omp, true
-	case p.Name == "xcsh":
-		return session.Xcsh, true
 	default:
 		return session.Xcsh, false
 	}

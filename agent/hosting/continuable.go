@@ -64,6 +64,10 @@ func needsFork(p engine.Program, format string, args ...any) error {
 	return fault.New(fault.ArgumentNeeded, format, args...).With("field", FieldFork).With("input", "text").With("engine", p.Name)
 }
 
+// makesFile reports whether a native program makes the file of a session with a given id. Others get one with nothing but the
+// header.
+func makesFile(p engine.Program) bool { return p.Protocol == engine.PiRPC }
+
 // opensAnyFile reports whether a native program takes the path of a session file. Others find a session by its id, in a directory of
-// their own, and make no session with a given id.
+// their own.
 func opensAnyFile(p engine.Program) bool { return p.Protocol != engine.ACP }

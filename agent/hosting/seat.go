@@ -112,7 +112,8 @@ func before(p engine.Program) engine.Can {
 	if p.Protocol == engine.ACP {
 		return engine.Can{Permission: true, Login: p.Login != nil}
 	}
-	return engine.Can{Steer: true, Branch: true, Compact: true, Images: true, Files: true, Permission: true, Models: true, Login: p.Login != nil}
+	reads := p.Protocol == engine.PiRPC // through the editor
+	return engine.Can{Steer: true, Branch: true, Compact: true, Images: true, Files: reads, Permission: true, Models: true, Login: p.Login != nil}
 }
 
 // Session returns the session.

@@ -104,7 +104,7 @@ func (s *Seat) place(lent file) (engine.Place, error) {
 		return place, err
 	}
 	place.Dir = home.Dir
-	if n, isNative := lent.(*native); isNative && !n.exists() && !opensAnyFile(s.cfg.Program) {
+	if n, isNative := lent.(*native); isNative && !n.exists() && !makesFile(s.cfg.Program) {
 		if err := n.lent.Make(place.Dir); err != nil {
 			return place, err
 		}

@@ -33,10 +33,11 @@ func (p place) engines(s lsp.Settings, c lsp.Client, tell func(about, text strin
 
 // makeEngines are the constructors of engines, by the protocol of their programs.
 func (p place) makeEngines(log *zap.Logger) map[engine.Protocol]func(engine.Program) (engine.Engine, error) {
+	family := func(program engine.Program) (engine.Engine, error) {
+		return pi.New(program, pi.Options{Fs: p.fs, Log: log}), nil
+	}
 	return map[engine.Protocol]func(engine.Program) (engine.Engine, error){
-		engine.PiRPC: func(program engine.Program) (engine.Engine, error) {
-			return pi.New(program, pi.Options{Fs: p.fs, Log: log}), nil
-		},
+		engine.PiRPC: family, engine.OmpRPC: family,
 		engine.ACP: func(program engine.Program) (engine.Engine, error) {
 			return acp.New(program, acp.Options{Version: versionText(), Env: os.Environ(), Fs: p.fs, Log: log}), nil
 		},

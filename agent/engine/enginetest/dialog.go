@@ -11,9 +11,10 @@ import (
 
 // host is what the bridge knows of the program that runs it.
 type host struct {
-	Mark   string `json:"mark"`
-	Files  bool   `json:"files"`
-	Permit bool   `json:"permit"`
+	Mark    string   `json:"mark"`
+	Files   bool     `json:"files"`
+	Permit  bool     `json:"permit"`
+	Builtin []string `json:"builtin"`
 }
 
 // ask asks a dialog and waits for its answer, its timeout or the end of ctx; none of these is announced.
@@ -112,6 +113,9 @@ func (d *double) request(ctx context.Context, members ...any) (reply, error) {
 func (d *double) permit(ctx context.Context, call toolCall) error {
 	if ctx.Err() != nil {
 		return errAborted
+	}
+	if d.kin != nil && d.kin.serial {
+		ctx = context.WithoutCancel(ctx) // xcsh does not take back the question of an aborted run
 	}
 	if !d.host.Permit || d.faults.is("unpermitted") {
 		return nil

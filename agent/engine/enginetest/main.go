@@ -16,7 +16,7 @@ import (
 
 // The variables that control a double.
 const (
-	roleName   = "ENGINE_DOUBLE" // "pi" or "play"
+	roleName   = "ENGINE_DOUBLE" // "pi", "omp", "xcsh" or "play"
 	faultsName = "ENGINE_DOUBLE_FAULTS"
 	playName   = "ENGINE_DOUBLE_PLAY" // the path of a recording
 	hostName   = "XCSH_LS_HOST"
@@ -31,6 +31,8 @@ func Main() {
 	switch os.Getenv(roleName) {
 	case "pi":
 		os.Exit(RunPi(os.Args[1:]))
+	case "omp", "xcsh":
+		os.Exit(runFork(forks[os.Getenv(roleName)], os.Args[1:]))
 	case "play":
 		os.Exit(play(os.Getenv(playName), parseFaults(os.Getenv(faultsName)), os.Stdin, os.Stdout))
 	}
@@ -50,7 +52,7 @@ type options struct {
 func parseOptions(args []string) (o options, err error) {
 	values := map[string]*string{
 		"--mode": &o.mode, "--session": &o.session, "--session-id": &o.sessionID, "--session-dir": &o.sessionDir,
-		"--name": &o.name, "--model": &o.model, "--thinking": &o.thinking,
+		"--resume": &o.session, "--name": &o.name, "--model": &o.model, "--thinking": &o.thinking,
 	}
 	switches := map[string]*bool{
 		"--version": &o.version, "-v": &o.version, "--continue": &o.resume, "-c": &o.resume,
@@ -79,14 +81,23 @@ func parseOptions(args []string) (o options, err error) {
 }
 
 // RunPi is the double of pi, with the standard input and output of this process. It returns the exit code.
-func RunPi(args []string) (code int) {
+func RunPi(args []string) (code int) { return runFork(nil, args) }
+
+// runFork is RunPi for omp and xcsh; nil is pi itself.
+func runFork(fork *forked, args []string) (code int) {
 	f := parseFaults(os.Getenv(faultsName))
 	for _, name := range []string{roleName, faultsName} {
 		_ = os.Unsetenv(name) // a command of the double is none
 	}
 	o, err := parseOptions(args)
+	if err == nil && fork != nil {
+		err = checkFlags(args)
+	}
 	if err != nil {
 		return failed(err)
+	}
+	if fork != nil && fork.drops && o.noExtensions {
+		o.extensions = nil
 	}
 	if o.version {
 		_, _ = fmt.Println(versionOf(f))
@@ -95,7 +106,7 @@ func RunPi(args []string) (code int) {
 	if o.mode != "rpc" {
 		return failed(fmt.Errorf("the double supports only --mode rpc, not %q", o.mode))
 	}
-	return start(o, f, os.Stdin, os.Stdout)
+	return start(fork, o, f, os.Stdin, os.Stdout)
 }
 
 func versionOf(f faults) string {
@@ -111,7 +122,7 @@ func failed(err error) int {
 }
 
 // start runs the double to its end.
-func start(o options, f faults, in io.Reader, out io.Writer) (code int) {
+func start(fork *forked, o options, f faults, in io.Reader, out io.Writer) (code int) {
 	if text, ok := f.has("stderr"); ok {
 		_, _ = os.Stderr.WriteString(strings.ReplaceAll(text, `\n`, "\n"))
 	}
@@ -122,7 +133,7 @@ func start(o options, f faults, in io.Reader, out io.Writer) (code int) {
 		time.Sleep(time.Duration(fault{arg: ms}.int()) * time.Millisecond) // the double is slow
 	}
 	d := &double{
-		options: o, faults: f, out: &lines{to: out}, dialogs: map[string]chan answer{}, eaten: map[string]bool{},
+		kin: fork, options: o, faults: f, out: &lines{to: out}, dialogs: map[string]chan answer{}, eaten: map[string]bool{},
 		failures: map[string]int{}, thinking: "medium",
 	}
 	if err := d.load(); err != nil {
@@ -138,6 +149,9 @@ func start(o options, f faults, in io.Reader, out io.Writer) (code int) {
 	d.signals(ended)
 	if f.is("stop-at-start") {
 		stopSelf()
+	}
+	if fork != nil && !f.is("no-ready") {
+		d.out.send(fork.ready)
 	}
 	d.hello("startup")
 	if f.is("dialog-at-start") {
@@ -187,6 +201,11 @@ func (d *double) load() error {
 			return fmt.Errorf("Error: Failed to load extension \"%s\": %w", d.options.extensions[0], err) //nolint:staticcheck // pi's words
 		}
 	}
+	if d.kin != nil && d.host.Mark == "" {
+		if err := d.readSettings(); err != nil {
+			return err
+		}
+	}
 	_ = os.Unsetenv(hostName) // what the model starts must not know it
 	if !d.faults.is("no-login") {
 		d.models = []model{{"mock-large", true}, {"mock-plain", false}}
@@ -233,6 +252,9 @@ func (d *double) openFirst() (err error) {
 			return err
 		}
 		d.adopt()
+		if d.kin != nil {
+			d.forkFile()
+		}
 		return nil
 	default:
 		if o.sessionID != "" {
@@ -243,6 +265,7 @@ func (d *double) openFirst() (err error) {
 	if o.session != "" {
 		d.dir = filepath.Dir(o.session)
 	}
+	d.session.late = d.kin != nil
 	d.begin(d.session)
 	if o.name != "" {
 		_, err = d.session.append("session_info", "name", o.name)

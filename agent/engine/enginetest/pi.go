@@ -27,6 +27,7 @@ type model struct {
 
 // double is a running double of pi.
 type double struct {
+	kin     *forked // nil for pi
 	options options
 	faults  faults
 	out     *lines
@@ -131,6 +132,10 @@ func (d *double) follow(line []byte) {
 		d.answered(c)
 		return
 	}
+	if d.kin != nil {
+		d.followForked(c)
+		return
+	}
 	handle, ok := handlers[c.Type]
 	if !ok {
 		d.refuse(c, "Unknown command: "+c.Type)
@@ -191,6 +196,10 @@ func (d *double) accept(c command, data json.RawMessage) {
 }
 
 func (d *double) refuse(c command, words string) {
+	if d.kin != nil {
+		d.refuseForked(c, words)
+		return
+	}
 	d.respond(c, object("id", idOf(c), "type", "response", "command", c.Type, "success", false, "error", words))
 }
 
@@ -230,10 +239,16 @@ func (d *double) queue(behaviour, text string) json.RawMessage {
 	}
 	d.queueChangedLocked()
 	d.mu.Unlock()
+	if d.kin != nil {
+		return nil
+	}
 	return object("disposition", "queued")
 }
 
 func (d *double) queueChangedLocked() {
+	if d.kin != nil {
+		return
+	}
 	d.event("queue_update", "steering", array(d.steering), "followUp", array(d.followUps))
 }
 
@@ -248,6 +263,9 @@ func (d *double) clearQueue(command) (json.RawMessage, error) {
 
 // prompt starts a run, queues a message or runs a command.
 func (d *double) prompt(c command) (json.RawMessage, error) {
+	if d.kin != nil {
+		return d.promptForked(c)
+	}
 	if name, args, ok := strings.Cut(c.Message+" ", " "); ok && strings.HasPrefix(name, "/") {
 		if handle, ok := d.commands()[name[1:]]; ok {
 			go func() {
@@ -323,7 +341,15 @@ func (d *double) state(command) (json.RawMessage, error) {
 	return object("model", d.modelLocked(), "thinkingLevel", d.thinking, "isStreaming", d.run != nil, "isCompacting", d.compacts,
 		"steeringMode", "one-at-a-time", "followUpMode", "one-at-a-time", "sessionFile", orAbsent(s.path), "sessionId", s.id,
 		"sessionName", orAbsent(s.setting("session_info", "name")), "autoCompactionEnabled", true,
-		"messageCount", len(s.messages()), "pendingMessageCount", len(d.steering)+len(d.followUps)), nil
+		"messageCount", len(s.messages()), d.queueName(), len(d.steering)+len(d.followUps)), nil
+}
+
+// queueName is the member of the state that counts what is queued.
+func (d *double) queueName() string {
+	if d.kin != nil {
+		return "queuedMessageCount"
+	}
+	return "pendingMessageCount"
 }
 
 func (d *double) modelLocked() json.RawMessage {

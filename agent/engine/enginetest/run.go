@@ -40,12 +40,19 @@ func (d *double) answer(ctx context.Context, r *run, text string, images []json.
 	t := &turns{double: d, ctx: ctx}
 	d.leafChanged()
 	t.startTurns()
-	t.addSystem()
+	if d.kin == nil {
+		t.addSystem()
+	}
 	t.addUser(text, images)
 	if text, ok := t.nextQueued(true); ok { // what was queued while nothing ran
 		t.addQueued(text)
 	}
-	for t.turn() {
+	for more := true; more; more = d.kin != nil && !t.last.faults.is("keeps-queue") && t.nextRun() {
+		for t.turn() {
+		}
+		if t.last.reason == "aborted" && d.kin != nil {
+			t.ctx = context.Background() // the abort is over
+		}
 	}
 	d.settle(t)
 }
@@ -59,7 +66,7 @@ func (d *double) settle(t *turns) {
 	d.late, d.run = nil, nil
 	d.mu.Unlock()
 	d.leafChanged()
-	if !t.last.faults.is("no-settled") {
+	if d.kin == nil && !t.last.faults.is("no-settled") {
 		d.event("agent_settled", "aborted", t.last.reason == "aborted")
 	}
 }
@@ -130,7 +137,7 @@ func (t *turns) turn() (more bool) {
 
 // goOn begins the next turn, if there is one.
 func (t *turns) goOn(called bool) bool {
-	text, queued := t.nextQueued(called)
+	text, queued := t.nextQueued(called || t.kin != nil)
 	if !queued && !called {
 		t.endAgent(false)
 		return false

@@ -20,6 +20,8 @@ type session struct {
 	entries []entry
 	leaf    string // "" before the first entry
 	written bool   // the file exists, or existed
+	late    bool   // nothing is written before the first answer
+	lead    int    // the bytes of a late session that are in the file
 }
 
 type entry struct {
@@ -106,7 +108,11 @@ func (s *session) append(kind string, members ...any) (entry, error) {
 
 // write writes an entry, and with the first prompt all before it.
 func (s *session) write(e entry) error {
-	if s.path == "" || (!s.written && e.role != "user") {
+	first := "user"
+	if s.late {
+		first = "assistant"
+	}
+	if s.path == "" || (!s.written && e.role != first) {
 		return nil
 	}
 	flags, text := os.O_APPEND|os.O_CREATE|os.O_WRONLY, append(slices.Clone(e.raw), '\n')
@@ -115,6 +121,9 @@ func (s *session) write(e entry) error {
 			return err
 		}
 		flags, text = flags|os.O_EXCL, s.text()
+		if s.late && s.lead > 0 { // the file has the beginning
+			flags, text = flags&^os.O_EXCL, text[s.lead:]
+		}
 	}
 	file, err := os.OpenFile(s.path, flags, 0o644) //nolint:gosec // as pi makes it
 	if err != nil {

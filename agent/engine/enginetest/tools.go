@@ -28,8 +28,16 @@ type result struct {
 func (t *turns) prepare(calls []toolCall) (done []func() json.RawMessage) {
 	refused := make([]error, len(calls))
 	for i, call := range calls {
-		t.event("tool_execution_start", "toolCallId", call.id, "toolName", call.name, "args", call.args)
+		start := func() {
+			t.event("tool_execution_start", "toolCallId", call.id, "toolName", call.name, "args", call.args)
+		}
+		if t.kin == nil {
+			start()
+		}
 		refused[i] = t.permit(t.ctx, call)
+		if t.kin != nil {
+			start()
+		}
 	}
 	messages := make([]json.RawMessage, len(calls))
 	var all sync.WaitGroup

@@ -23,6 +23,16 @@ func Pi(t testing.TB, faults ...string) Program {
 	return Program{Path: self(t), Env: []string{roleName + "=pi", faultsName + "=" + strings.Join(faults, ";")}}
 }
 
+// Fork returns the test program as the double of omp or xcsh in RPC mode, with faults of the package comment. TestMain must
+// call [Main].
+func Fork(t testing.TB, name string, faults ...string) Program {
+	t.Helper()
+	if forks[name] == nil {
+		t.Fatalf("%s has no double", name)
+	}
+	return Program{Path: self(t), Env: []string{roleName + "=" + name, faultsName + "=" + strings.Join(faults, ";")}}
+}
+
 // Player returns the test program as the player of a recording, a file in testdata of this package, such as
 // "acp-omp.jsonl". TestMain must call [Main].
 func Player(t testing.TB, recording string, faults ...string) Program {

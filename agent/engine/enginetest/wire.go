@@ -103,9 +103,25 @@ type lines struct {
 	mu    sync.Mutex
 	to    io.Writer // guarded by mu
 	quiet bool      // nothing is sent any more; guarded by mu
+
+	pieces bool // long lines are sent in pieces; guarded by mu
+	cut    int  // the number of the last such line; guarded by mu
 }
 
-func (l *lines) send(line []byte) { l.raw(append(bytes.Clone(line), '\n')) }
+func (l *lines) send(line []byte) {
+	l.mu.Lock()
+	cut := l.pieces && len(line) > longLine
+	if cut {
+		l.cut++
+	}
+	number := l.cut
+	l.mu.Unlock()
+	if !cut {
+		l.raw(append(bytes.Clone(line), '\n'))
+		return
+	}
+	l.raw(append(bytes.Join(piecesOf(line, number), []byte("\n")), '\n'))
+}
 
 // raw writes bytes as they are.
 func (l *lines) raw(b []byte) {

@@ -480,7 +480,7 @@ func TestInvalidSettings(t *testing.T) {
 		{Setting{Name: "vim"}, "use own, pi, omp, xcsh, claude-agent-acp, codex-acp, gemini, opencode, or an object with name, command and protocol."},
 		{Setting{"own", []string{"/x"}, engine.ACP}, `the name "own" is not a name of letters, digits, dots and hyphens, or is that of the program's own loop.`},
 		{Setting{"a b", []string{"/x"}, engine.ACP}, `the name "a b" is not a name of letters, digits, dots and hyphens, or is that of the program's own loop.`},
-		{Setting{"x", []string{"/x"}, engine.OmpRPC}, "the protocol must be pi-rpc or acp."},
+		{Setting{"x", []string{"/x"}, "mcp"}, "the protocol must be pi-rpc, omp-rpc or acp."},
 		{Setting{"x", []string{"./x"}, engine.ACP}, "the command must begin with an absolute path or the name of a program."},
 		{Setting{"x", []string{"node_modules/.bin/x"}, engine.ACP}, "the command must begin with an absolute path or the name of a program."},
 		{Setting{"x", []string{"../x"}, engine.ACP}, "the command must begin with an absolute path or the name of a program."},
@@ -499,7 +499,7 @@ func TestInvalidSettings(t *testing.T) {
 		require.Equal(t, prefix+c.want, p.Problem)
 	}
 	require.Empty(t, w.paths(), "no other program takes its place")
-	for _, good := range []Setting{{}, {Name: "own"}, {Name: "gemini"}, {"x-1.y", []string{"/x"}, engine.PiRPC}} {
+	for _, good := range []Setting{{}, {Name: "own"}, {Name: "gemini"}, {"x-1.y", []string{"/x"}, engine.PiRPC}, {"omp", []string{"/x"}, engine.OmpRPC}} {
 		require.NoError(t, good.Check())
 	}
 }

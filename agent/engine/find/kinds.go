@@ -25,7 +25,7 @@ type kind struct {
 var kinds = []kind{
 	{name: "pi", protocol: engine.PiRPC, least: version{1}, tested: 1, node: version{22, 19}, login: []string{""}},
 	{name: "omp", protocol: engine.ACP, args: []string{"acp"}, least: version{18}, tested: 18, login: []string{""}},
-	{name: "xcsh", protocol: engine.OmpRPC, login: []string{""}},
+	{name: "xcsh", protocol: engine.OmpRPC, least: version{18, 38}, tested: 19, login: []string{""}},
 	{name: "claude-agent-acp", protocol: engine.ACP, node: version{22}, adapter: true, login: []string{"claude", "/login"}},
 	{name: "codex-acp", protocol: engine.ACP, node: version{22}, adapter: true, login: []string{"codex", "login"}},
 	{name: "gemini", protocol: engine.ACP, args: []string{"--acp"}, node: version{22}, login: []string{""}},

@@ -18,11 +18,11 @@ type Setting struct {
 	// Command is the path of a program, or the name of one that is searched for, and its arguments, before those of the
 	// protocol. Empty: Name is that of a known program.
 	Command  []string
-	Protocol engine.Protocol // of the command: pi-rpc or acp
+	Protocol engine.Protocol // of the command: pi-rpc, omp-rpc or acp
 }
 
 // configurable are the protocols that a setting can name.
-var configurable = []engine.Protocol{engine.PiRPC, engine.ACP}
+var configurable = []engine.Protocol{engine.PiRPC, engine.OmpRPC, engine.ACP}
 
 var goodName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$`)
 
@@ -47,7 +47,7 @@ func (s Setting) Check() error {
 	case !goodName.MatchString(s.Name) || s.Name == engine.Own:
 		return bad("the name %q is not a name of letters, digits, dots and hyphens, or is that of the program's own loop.", s.Name)
 	case !slices.Contains(configurable, s.Protocol):
-		return bad("the protocol must be pi-rpc or acp.")
+		return bad("the protocol must be pi-rpc, omp-rpc or acp.")
 	case len(s.Command) > maxArguments || slices.ContainsFunc(s.Command, badArgument):
 		return bad("the command has too many arguments, or one that is too long.")
 	case s.Command[0] == "" || !filepath.IsAbs(s.Command[0]) && !strings.HasPrefix(s.Command[0], "~/") && filepath.Base(s.Command[0]) != s.Command[0]:

@@ -58,6 +58,9 @@ func (e *Engine) Bash(ctx context.Context, command string, exclude bool, update 
 	if err := e.usable(); err != nil {
 		return nil, err
 	}
+	if !e.d.entries {
+		return nil, e.deny("%s runs no commands of the user.", e.program.Name)
+	}
 	id, response := e.calls.add()
 	defer e.calls.drop(id)
 	o := &output{more: make(chan struct{}, 1)}

@@ -20,8 +20,12 @@ const bridgeName = "xcsh-ls-host.ts"
 // commandPrefix begins the names of the extension's commands. They are not shown to users.
 const commandPrefix = "xcsh-ls-"
 
-// hostVariable is the environment variable that the extension reads its settings from.
-const hostVariable = "XCSH_LS_HOST"
+// The extension reads its settings from an environment variable, or from a file beside it, which it removes. omp's commands
+// get the environment that omp itself was started with, and must not see the mark.
+const (
+	hostVariable = "XCSH_LS_HOST"
+	hostFile     = "xcsh-ls-host.json"
+)
 
 // bridge is the extension's file, and the mark that its messages have.
 type bridge struct {
@@ -56,13 +60,22 @@ func newMark() string {
 	return "xcsh-ls/1 " + hex.EncodeToString(random[:])
 }
 
-// setting returns the value of hostVariable.
-func (b *bridge) setting(files, permit bool) string {
+// hand gives the extension its settings. It returns the environment of the child.
+func (b *bridge) hand(d dialect, env []string, setting string) ([]string, error) {
+	if d.hides {
+		return append(env, hostVariable+"="+setting), nil
+	}
+	return env, os.WriteFile(filepath.Join(b.dir, hostFile), []byte(setting), 0o600) //nolint:forbidigo // see writeBridge
+}
+
+// setting returns the settings of the extension.
+func (b *bridge) setting(d dialect, files, permit bool) string {
 	raw, _ := json.Marshal(struct {
-		Mark   string `json:"mark"`
-		Files  bool   `json:"files"`
-		Permit bool   `json:"permit"`
-	}{b.mark, files, permit})
+		Mark    string   `json:"mark"`
+		Files   bool     `json:"files"`
+		Permit  bool     `json:"permit"`
+		Builtin []string `json:"builtin,omitempty"`
+	}{b.mark, files && d.files, permit, d.builtin})
 	return string(raw)
 }
 

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +28,48 @@ type calls struct {
 	mu      sync.Mutex
 	last    int                      // guarded by mu
 	waiting map[string]chan<- answer // guarded by mu
+	sent    []sentCommand            // not answered, in order; kept for a program that leaves out ids; guarded by mu
+
+	sending sync.Mutex // held while a command is noted and written
+}
+
+// sentCommand is a command that was sent.
+type sentCommand struct{ id, typ string }
+
+// maxSent bounds the commands that are kept. The answers to older ones are lost.
+const maxSent = 256
+
+// note notes a command that is sent.
+func (c *calls) note(id, typ string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sent = append(c.sent, sentCommand{id, typ}); len(c.sent) > maxSent {
+		c.sent = c.sent[1:]
+	}
+}
+
+// answered forgets a command that was answered.
+func (c *calls) answered(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = slices.DeleteFunc(c.sent, func(s sentCommand) bool { return s.id == id })
+}
+
+// parseFailure begins what xcsh says when a command fails, whatever the failure is.
+const parseFailure = "Failed to parse command: "
+
+// nameless returns the command that a refusal without an id belongs to, "" if there is none, and the reason. The refusal names
+// the type of an unknown command. For each other failure it says that a line could not be parsed; as commands run one
+// after the other, it is the oldest one's.
+func (c *calls) nameless(typ, refusal string) (id, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sent {
+		if s.typ == typ || typ == "parse" {
+			return s.id, strings.TrimPrefix(refusal, parseFailure)
+		}
+	}
+	return "", refusal
 }
 
 // add returns the id of a new command and the channel of its response.
@@ -50,14 +94,13 @@ func (c *calls) drop(id string) {
 }
 
 // resolve delivers a response. It reports false if no command waits for it. It never blocks.
-func (c *calls) resolve(r *record) bool {
-	id := r.string(fID)
+func (c *calls) resolve(id string, a answer) bool {
 	c.mu.Lock()
 	ch, ok := c.waiting[id]
 	delete(c.waiting, id)
 	c.mu.Unlock()
 	if ok {
-		ch <- answerOf(r)
+		ch <- a
 	}
 	return ok
 }
@@ -126,6 +169,11 @@ func (e *Engine) silent(typ string) error {
 func (e *Engine) send(ctx context.Context, typ, id string, args object) error {
 	command := object{"type": typ, "id": id}
 	maps.Copy(command, args)
+	if e.d.nameless {
+		e.calls.sending.Lock()
+		defer e.calls.sending.Unlock()
+		e.calls.note(id, typ)
+	}
 	return e.write(ctx, command)
 }
 

@@ -33,6 +33,10 @@ func (e *Engine) uiRequest(r *record) {
 			return
 		}
 		e.dialog(id, r)
+	case "cancel":
+		e.takeBack(r.string(fTargetID))
+	case "open_url":
+		e.show(r)
 	default:
 		e.log.Info("a dialog of an unknown method", zap.String("method", brief(method, maxTitle)))
 		e.cancelDialog(id)
@@ -83,6 +87,16 @@ func (e *Engine) dialogOver(id string) {
 	delete(e.dialogs, id)
 	e.mu.Unlock()
 	cancel()
+}
+
+// takeBack cancels a question that the program does not ask any more.
+func (e *Engine) takeBack(id string) {
+	e.mu.Lock()
+	cancel := e.dialogs[id]
+	e.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
 }
 
 func (e *Engine) openDialogs() int {

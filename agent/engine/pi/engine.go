@@ -22,6 +22,7 @@ type Options struct {
 // Engine is a pi that answers in a session. It is safe for concurrent use.
 type Engine struct {
 	program engine.Program
+	d       dialect
 	log     *zap.Logger
 	fs      afero.Fs
 	start   starter
@@ -56,7 +57,7 @@ type Engine struct {
 	err      error
 	can      engine.Can
 	file     string
-	written  bool // the file exists
+	written  bool // the file exists, and messages are written to it as they are reported
 	leaf     string
 	left     bool // pi is in another session
 	hello    *hello
@@ -74,12 +75,22 @@ type Engine struct {
 	watch  watch  // of the reader
 	report report // of the reporter
 	shows  limiter
+
+	// Of the reader.
+	chunks       chunks
+	garbledLines int
+	rest         rest
+
+	emptySize int64 // of the file of a new session, before the program was started
+
+	kept    atomic.Int32 // messages that are left in the program's queue after a run
+	notices notices
 }
 
 // New returns an engine that runs program. It starts nothing.
 func New(program engine.Program, o Options) *Engine {
 	e := &Engine{
-		program: program, log: o.Log, fs: o.Fs,
+		program: program, d: dialectOf(program), log: o.Log, fs: o.Fs,
 		out: make(chan []byte, 64), backlog: newBacklog(), gone: make(chan struct{}), done: make(chan struct{}),
 		greeted: make(chan struct{}), dialogs: map[string]context.CancelFunc{}, denied: map[string]string{}, recorded: map[string]bool{}, answers: map[int]chan<- commandAnswer{}, bash: map[string]*output{},
 	}
@@ -91,7 +102,7 @@ func New(program engine.Program, o Options) *Engine {
 		e.fs = afero.NewOsFs()
 	}
 	if e.program.Name == "" {
-		e.program.Name = "pi"
+		e.program.Name = e.d.name
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e

@@ -24,6 +24,7 @@ type fakePi struct {
 	cmd  command
 
 	mute   bool // no report of the bridge
+	fork   bool // it is omp: its settings are in a file
 	stderr string
 
 	lines chan []byte
@@ -240,6 +241,13 @@ func (f *fakePi) engineOf(o Options) *Engine {
 				require.NoError(f.t, json.Unmarshal([]byte(setting), &s))
 				f.mark = s.Mark
 			}
+		}
+		if f.fork {
+			raw, err := os.ReadFile(filepath.Join(e.bridge.dir, hostFile))
+			require.NoError(f.t, err)
+			var s struct{ Mark string }
+			require.NoError(f.t, json.Unmarshal(raw, &s))
+			f.mark = s.Mark
 		}
 		if !f.mute {
 			f.hello(nil)

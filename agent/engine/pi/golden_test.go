@@ -14,12 +14,12 @@ import (
 
 var rewrite = flag.Bool("update", false, "rewrite the golden files")
 
-// The lines of the real pi become the same events as ever.
+// The lines of the real pi and the real omp become the same events as ever.
 func TestRecordingsBecomeEvents(t *testing.T) {
 	t.Parallel()
 	recordings, err := filepath.Glob(filepath.Join("testdata", "*.jsonl"))
 	require.NoError(t, err)
-	require.Len(t, recordings, 5)
+	require.Len(t, recordings, 6)
 	for _, path := range recordings {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +55,10 @@ func meanings(t *testing.T, line string) []string {
 		return []string{"output " + r.string(fID) + " " + r.string(fDelta)}
 	case "extension_ui_request":
 		return []string{request(t, &r)}
+	case "ready":
+		return []string{fmt.Sprintf("ready %s", r.values[fVersions])}
+	case "notice", "command_output":
+		return []string{"show " + encoded(t, showOf(&r))}
 	}
 	e, known := translate(&r)
 	require.True(t, known, "%s", r.typ)

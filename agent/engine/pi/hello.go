@@ -37,13 +37,8 @@ func decodeHello(raw json.RawMessage) *hello {
 // gated reports whether tools ask for permission.
 func (h *hello) gated() bool { return h != nil && h.Permit }
 
-// harmless reports whether a tool changes nothing, so that it does not ask.
-func (h *hello) harmless(tool string) bool {
-	switch tool {
-	case "read", "grep", "find", "ls":
-	default:
-		return false
-	}
+// own reports whether a tool is the program's.
+func (h *hello) own(tool string) bool {
 	for _, t := range h.Tools {
 		if t.Name == tool {
 			return t.Own

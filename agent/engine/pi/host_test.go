@@ -29,6 +29,7 @@ type testHost struct {
 	write   func(callID, path, text string) (bool, error)
 	ask     func(ctx context.Context, q event.Question) engine.Answer
 	message func(json.RawMessage)
+	unsaved []string
 
 	mu      sync.Mutex
 	reports []string      // guarded by mu
@@ -119,13 +120,22 @@ func has(reports []string, texts ...string) bool {
 	})
 }
 
+// Unsaved implements [engine.Desk].
+func (h *testHost) Unsaved(context.Context) []string { return h.unsaved }
+
 // wait waits for a report that contains all texts.
 func (h *testHost) wait(texts ...string) {
+	h.t.Helper()
+	h.waitAfter(0, texts...)
+}
+
+// waitAfter is wait without the first reports.
+func (h *testHost) waitAfter(first int, texts ...string) {
 	h.t.Helper()
 	late := time.After(testLimit)
 	for {
 		h.mu.Lock()
-		found, more := has(h.reports, texts...), h.more
+		found, more := has(h.reports[first:], texts...), h.more
 		h.mu.Unlock()
 		if found {
 			return

@@ -7,23 +7,24 @@ import (
 
 // The limits of the output of pi and its extensions. Longer texts are cut or refused.
 const (
-	maxTitle    = 1 << 10  // bytes of a name or a line of a status
-	maxNotice   = 16 << 10 // bytes of a notice, or the message of a dialog
-	maxPrefill  = 1 << 20  // bytes of the text of an editor dialog
-	maxOptions  = 1000     // of a select dialog
-	maxDialogs  = 64       // open dialogs
-	maxAsked    = 64       // open questions of the bridge
-	maxKeys     = 64       // of statuses and widgets
-	maxLines    = 40       // of a widget
-	maxGarbage  = 100      // lines in a row that are not records
-	maxHeld     = 100      // custom messages of a session without a file
-	maxModels   = 10_000   // in a list
-	maxCommands = 1000     // in a list
-	maxTypes    = 50       // unknown types that are logged
-	maxBash     = 1 << 20  // bytes of output that are kept while a command of the user runs
-	maxBacklog  = 128 << 20
-	maxShows    = 200 // notices, statuses and prefills in showWindow
-	showWindow  = 10 * time.Second
+	maxTitle      = 1 << 10  // bytes of a name or a line of a status
+	maxNotice     = 16 << 10 // bytes of a notice, or the message of a dialog
+	maxPrefill    = 1 << 20  // bytes of the text of an editor dialog
+	maxOptions    = 1000     // of a select dialog
+	maxDialogs    = 64       // open dialogs
+	maxAsked      = 64       // open questions of the bridge
+	maxAskedCalls = 1000     // that have not started
+	maxKeys       = 64       // of statuses and widgets
+	maxLines      = 40       // of a widget
+	maxGarbage    = 100      // lines in a row that are not records
+	maxHeld       = 100      // custom messages of a session without a file
+	maxModels     = 10_000   // in a list
+	maxCommands   = 1000     // in a list
+	maxTypes      = 50       // unknown types that are logged
+	maxBash       = 1 << 20  // bytes of output that are kept while a command of the user runs
+	maxBacklog    = 128 << 20
+	maxShows      = 200 // notices, statuses and prefills in showWindow
+	showWindow    = 10 * time.Second
 )
 
 // The times that pi gets.

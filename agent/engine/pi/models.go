@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -61,6 +62,9 @@ func (e *Engine) SetThinking(ctx context.Context, level provider.Level) (engine.
 	if err := e.usable(); err != nil {
 		return engine.Choice{}, err
 	}
+	if !e.d.levels {
+		return e.tryThinking(ctx, level)
+	}
 	raw, err := e.call(ctx, "get_available_thinking_levels", nil, answerLimit)
 	if err != nil {
 		return engine.Choice{}, err
@@ -73,6 +77,33 @@ func (e *Engine) SetThinking(ctx context.Context, level provider.Level) (engine.
 		return engine.Choice{}, err
 	}
 	return e.choice(ctx)
+}
+
+// tryThinking sets a level of a program that lists none. It takes another one for a level that the model does not have; then
+// the previous one is restored.
+func (e *Engine) tryThinking(ctx context.Context, level provider.Level) (engine.Choice, error) {
+	bad := fault.New(fault.InvalidArgument, "The model has no thinking level %q.", string(level)).With("field", "level")
+	if !slices.Contains(provider.Levels, level) {
+		return engine.Choice{}, bad
+	}
+	before, err := e.choice(ctx)
+	if err != nil {
+		return engine.Choice{}, err
+	}
+	set := func(l provider.Level) (engine.Choice, error) {
+		if _, err := e.call(ctx, "set_thinking_level", object{"level": string(cmp.Or(l, provider.Off))}, answerLimit); err != nil {
+			return engine.Choice{}, err
+		}
+		return e.choice(ctx)
+	}
+	after, err := set(level)
+	if err != nil || cmp.Or(after.Thinking, provider.Off) == level {
+		return after, err
+	}
+	if _, err := set(before.Thinking); err != nil {
+		return engine.Choice{}, err
+	}
+	return engine.Choice{}, bad
 }
 
 // choice returns the model and the level of the following requests.
@@ -89,12 +120,20 @@ func (e *Engine) Commands(ctx context.Context) ([]engine.Command, error) {
 	if err := e.usable(); err != nil {
 		return nil, err
 	}
-	raw, err := e.call(ctx, "get_commands", nil, answerLimit)
+	if e.d.commands == "" {
+		return []engine.Command{}, nil // xcsh lists none
+	}
+	raw, err := e.call(ctx, e.d.commands, nil, answerLimit)
 	if err != nil {
 		return nil, err
 	}
+	return commandsOf(rawjson.Get(raw, "commands")), nil
+}
+
+// commandsOf reads a list of commands, without those of the bridge.
+func commandsOf(raw json.RawMessage) []engine.Command {
 	list := []engine.Command{}
-	rawjson.Elements(rawjson.Get(raw, "commands"), func(v []byte) bool {
+	rawjson.Elements(raw, func(v []byte) bool {
 		name, _ := rawjson.GetString(v, "name")
 		if name == "" || len(name) > maxTitle || isOwnCommand(name) {
 			return true
@@ -106,5 +145,5 @@ func (e *Engine) Commands(ctx context.Context) ([]engine.Command, error) {
 		list = append(list, c)
 		return len(list) < maxCommands
 	})
-	return list, nil
+	return list
 }

@@ -2,7 +2,6 @@ package pi
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +27,12 @@ func (e *Engine) Open(ctx context.Context, at engine.Place, h engine.Host) (engi
 	e.opened, e.file, e.written = true, at.File, at.File != ""
 	e.mu.Unlock()
 	e.at, e.host = at, h
+	if err := e.foreignCode(); err != nil {
+		return engine.Opened{}, e.notOpened(err)
+	}
+	if e.d.late && at.File != "" {
+		e.written = e.holdsMore(at.File)
+	}
 	if err := e.spawn(ctx); err != nil {
 		return engine.Opened{}, e.notOpened(err)
 	}
@@ -79,7 +84,13 @@ func (e *Engine) spawn(ctx context.Context) (err error) {
 	if e.bridge, err = writeBridge(); err != nil {
 		return &fault.Error{Kind: fault.IO, Message: "The extension for " + e.program.Name + " could not be written: " + fault.OneLine(err.Error()), Err: err}
 	}
-	proc, err := e.start(ctx, command{Path: e.program.Path, Args: e.args(), Env: e.env(os.Environ()), Dir: e.at.Cwd})
+	// The tools always go through the bridge if changes need permission, so that a change that differs from the
+	// one that was shown is noticed. Permission is always asked for, because the user can change the mode.
+	env, err := e.bridge.hand(e.d, e.env(os.Environ()), e.bridge.setting(e.d, e.at.Files || e.at.Permit, true))
+	if err != nil {
+		return &fault.Error{Kind: fault.IO, Message: "The settings for " + e.program.Name + " could not be written: " + fault.OneLine(err.Error()), Err: err}
+	}
+	proc, err := e.start(ctx, command{Path: e.program.Path, Args: e.args(), Env: env, Dir: e.at.Cwd})
 	if err != nil {
 		return e.notStarted(err)
 	}
@@ -98,25 +109,29 @@ func (e *Engine) spawn(ctx context.Context) (err error) {
 // otherwise choose the place of the session file.
 func (e *Engine) args() []string {
 	args := slices.Concat(e.program.Args, []string{"--mode", "rpc"})
-	if e.at.Plain {
+	if e.at.Plain || e.d.isolates && !e.at.Trusted {
 		args = append(args, "--no-extensions") // but for the next one
 	}
 	args = append(args, "-e", e.bridge.path, "--session-dir", e.at.Dir)
-	if e.at.Trusted {
+	switch {
+	case e.d.asks && e.at.Trusted:
 		args = append(args, "--approve")
-	} else {
+	case e.d.asks:
 		args = append(args, "--no-approve")
 	}
-	if e.at.File != "" {
-		return append(args, "--session", e.at.File)
+	if home, err := os.UserHomeDir(); err == nil && !e.d.asks && samePath(home, e.at.Cwd) {
+		args = append(args, "--allow-home") // otherwise it goes to a directory of its own
 	}
-	if e.at.ID != "" {
+	if e.at.File != "" {
+		return append(args, e.d.session, e.at.File)
+	}
+	if e.at.ID != "" && e.d.newID {
 		args = append(args, "--session-id", e.at.ID)
 	}
 	if e.at.Model != "" {
 		args = append(args, "--model", e.at.Model)
 	}
-	if e.at.Thinking != "" {
+	if e.at.Thinking != "" && (e.d.asks || e.at.Thinking != provider.Off) {
 		args = append(args, "--thinking", string(e.at.Thinking))
 	}
 	return args
@@ -125,12 +140,9 @@ func (e *Engine) args() []string {
 // env returns the environment of the child: that of the user, without the variables of this program.
 func (e *Engine) env(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool {
-		return strings.HasPrefix(strings.ToUpper(v), "XCSH_")
+		return strings.HasPrefix(strings.ToUpper(v), e.d.ours)
 	})
-	env = append(env, e.program.Env...)
-	// The tools always go through the bridge if changes need permission, so that a change that differs from the
-	// one that was shown is noticed. Permission is always asked for, because the user can change the mode.
-	return append(env, hostVariable+"="+e.bridge.setting(e.at.Files || e.at.Permit, true))
+	return append(env, e.program.Env...)
 }
 
 // state is pi's answer to get_state, as far as it is used.
@@ -141,6 +153,7 @@ type state struct {
 	SessionID     string
 	IsStreaming   bool
 	IsCompacting  bool
+	Queued        int // messages
 }
 
 // greet waits until pi answers and the bridge has reported.
@@ -163,16 +176,18 @@ func (e *Engine) greet(ctx context.Context) (engine.Opened, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.file = s.SessionFile
-	opened := engine.Opened{File: s.SessionFile, LeafID: e.leaf, Version: e.program.Version, Model: s.Model, Thinking: s.ThinkingLevel, Notices: notices}
+	opened := engine.Opened{
+		File: s.SessionFile, LeafID: e.leaf, Version: e.program.Version, Model: s.Model, Thinking: s.ThinkingLevel, Notices: notices, Loose: e.d.loose,
+	}
 	e.can = engine.Can{Steer: true, Compact: true, Images: true, Models: true, Login: true}
 	if e.hello != nil {
 		e.can.Branch, e.can.Permission = true, e.hello.Permit
-		e.can.Files = e.at.Files && e.hello.Files["read"] && e.hello.Files["edit"] && e.hello.Files["write"]
+		e.can.Files = e.d.files && e.at.Files && e.hello.Files["read"] && e.hello.Files["edit"] && e.hello.Files["write"]
 		if e.hello.Pi != "" {
 			opened.Version = e.hello.Pi
 		}
 	}
-	if s.Model.Provider == "unknown" {
+	if s.Model.Provider == "unknown" || s.Model.ID == "" {
 		opened.Model = provider.Ref{}
 		opened.Notices = append(opened.Notices, e.program.Name+" has no model yet. Log in, or choose a model.")
 	}
@@ -191,7 +206,7 @@ func startError(ctx context.Context, err error) error {
 func (e *Engine) sameSession(s state) error {
 	switch {
 	case e.at.File != "" && !samePath(s.SessionFile, e.at.File),
-		e.at.File == "" && e.at.ID != "" && s.SessionID != e.at.ID,
+		e.at.File == "" && e.at.ID != "" && e.d.newID && s.SessionID != e.at.ID,
 		e.at.File == "" && !samePath(filepath.Dir(s.SessionFile), e.at.Dir):
 		return e.fault("%s opened another session: %s.", e.program.Name, s.SessionFile)
 	}
@@ -238,7 +253,7 @@ func (e *Engine) awaitBridge(ctx context.Context) (notices []string, err error) 
 	h := e.hello
 	e.mu.Unlock()
 	if h.gated() {
-		return h.foreignTools(e.program.Name, e.at.Files), nil
+		return h.foreignTools(e.program.Name, e.d.files && e.at.Files), nil
 	}
 	if e.at.Permit {
 		return nil, e.fault("%s cannot ask for permission: the extension of xcsh-ls did not report.", e.program.Name).With("reason", "bridge")
@@ -247,19 +262,10 @@ func (e *Engine) awaitBridge(ctx context.Context) (notices []string, err error) 
 }
 
 // state asks pi for its state.
-func (e *Engine) state(ctx context.Context, limit time.Duration) (s state, err error) {
+func (e *Engine) state(ctx context.Context, limit time.Duration) (state, error) {
 	raw, err := e.call(ctx, "get_state", nil, limit)
 	if err != nil {
 		return state{}, err
 	}
-	// Members of another type than expected are left out.
-	var members map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &members)
-	for name, into := range map[string]any{
-		"model": &s.Model, "thinkingLevel": &s.ThinkingLevel, "sessionFile": &s.SessionFile, "sessionId": &s.SessionID,
-		"isStreaming": &s.IsStreaming, "isCompacting": &s.IsCompacting,
-	} {
-		_ = json.Unmarshal(members[name], into)
-	}
-	return s, nil
+	return decodeState(raw), nil
 }

@@ -45,7 +45,7 @@ func (e *Engine) bridgeQuestion(id, text string) {
 		q = question{}
 	}
 	if q.Op == "permit" {
-		delete(e.watch.unasked, q.CallID)
+		e.watch.askedFor(q.CallID)
 	}
 	ctx := e.ctx
 	if r := e.current(); r != nil {
@@ -90,28 +90,44 @@ func (e *Engine) answer(ctx context.Context, q question) object {
 
 // permit asks the user for permission for a tool call.
 func (e *Engine) permit(ctx context.Context, q question) object {
-	if err := e.host.Permit(ctx, e.callOf(q)); err != nil {
+	err := e.unsavedError(ctx, q)
+	if err == nil {
+		err = e.host.Permit(ctx, e.d.callOf(e, q))
+	}
+	if err == nil {
+		err = e.unsavedError(ctx, q) // the user may have typed since
+	}
+	if err != nil {
 		e.mu.Lock()
 		e.denied[q.CallID] = q.Tool
 		e.mu.Unlock()
 		return object{"allow": false, "reason": err.Error()}
 	}
+	e.mu.Lock()
+	delete(e.denied, q.CallID) // of an earlier call with the same id
+	e.mu.Unlock()
 	return object{"allow": true}
 }
 
-// callOf returns the tool call of a question. A tool that another extension has put in place of one of pi's may do
-// anything, whatever its arguments say.
-func (e *Engine) callOf(q question) engine.Call {
+// newCall returns the tool call of a question, which may do anything.
+func newCall(q question) engine.Call {
 	call := engine.Call{ID: q.CallID, Tool: q.Tool, Args: q.Args, Effect: engine.Runs}
 	if len(call.Args) == 0 {
 		call.Args = json.RawMessage("{}")
 	}
+	return call
+}
+
+// piCall returns the tool call of a question of pi. A tool that another extension has put in place of one of pi's may do
+// anything, whatever its arguments say.
+func (e *Engine) piCall(q question) engine.Call {
+	call := newCall(q)
 	if q.Own == nil || !*q.Own {
 		return call
 	}
 	switch q.Tool {
 	case "read", "grep", "find", "ls":
-		call.Effect, call.Path = engine.Reads, e.readPath(q.Args)
+		call.Effect, call.Path = engine.Reads, e.readPath(q.Args, nil)
 	case "edit":
 		change, err := decodeEdit(q.Args)
 		if err == nil {
@@ -132,11 +148,15 @@ func (e *Engine) callOf(q question) engine.Call {
 	return call
 }
 
-// readPath returns the file or directory that a call reads, "" if it names none: then it reads the folder.
-func (e *Engine) readPath(args json.RawMessage) string {
+// readPath returns the file or directory that a call reads, "" if it names none: then it reads the folder. plain, if not nil,
+// returns a path without what the program understands beside it.
+func (e *Engine) readPath(args json.RawMessage, plain func(string) string) string {
 	named, ok := rawjson.GetString(args, "path")
 	if !ok {
 		return ""
+	}
+	if plain != nil {
+		named = plain(named)
 	}
 	path, err := resolvePath(named, e.at.Cwd)
 	if err != nil {

@@ -25,6 +25,13 @@ func (e *Engine) reading() {
 			}
 		}
 		garbage = 0
+		if r.typ == "rpc_chunk" && e.chunks.agreed {
+			if r, ok = e.chunk(&r); !ok {
+				continue
+			}
+		} else {
+			e.interrupted()
+		}
 		e.dispatch(&r)
 	}
 	e.ended()
@@ -47,6 +54,12 @@ func (e *Engine) dispatch(r *record) {
 		e.uiRequest(r)
 	case "bash_execution_update":
 		e.bashOutput(r.string(fID), r.string(fDelta))
+	case "ready":
+		e.greeting(r)
+	case "prompt_result":
+		e.promptResult(r)
+	case "notice", "command_output":
+		e.show(r)
 	default:
 		e.watchRecord(r)
 		e.backlog.add(r.size, func() { e.reportRecord(r) })
@@ -59,12 +72,20 @@ func (e *Engine) respond(r *record) {
 	e.mu.Lock()
 	run := e.run
 	e.mu.Unlock()
-	if run != nil && r.string(fID) == run.id {
-		a := answerOf(r)
+	id, a := r.string(fID), answerOf(r)
+	if id == "" && a.failed && e.d.nameless {
+		id, a.refusal = e.calls.nameless(r.string(fCommand), a.refusal)
+	}
+	e.calls.answered(id)
+	switch {
+	case run != nil && id == run.id:
 		e.backlog.add(0, func() { run.answered(a) })
 		return
+	case e.decides(id):
+		e.decide(r)
+		return
 	}
-	if !e.calls.resolve(r) {
+	if !e.calls.resolve(id, a) {
 		e.log.Debug("a response that nothing waits for", zap.String("command", brief(r.string(fCommand), maxTitle)), zap.String("error", brief(r.string(fError), maxTitle)))
 	}
 }
@@ -73,6 +94,7 @@ func (e *Engine) respond(r *record) {
 type watch struct {
 	hello    *hello            // guarded by Engine.mu
 	unasked  map[string]string // tools that have started without a question so far, by call; of the reader
+	asked    map[string]bool   // calls that were asked for before they have started; of the reader
 	tools    atomic.Int32      // calls that are running
 	retrying atomic.Bool       // pi waits before another attempt
 }
@@ -84,7 +106,10 @@ type watch struct {
 func (e *Engine) watchRecord(r *record) {
 	w, call := &e.watch, r.string(fToolCallID)
 	switch r.typ {
+	case "agent_end":
+		e.watchEnd(r.typ)
 	case "agent_start", "agent_settled":
+		e.watchEnd(r.typ)
 		e.mu.Lock()
 		begins := r.typ == "agent_start"
 		e.streams = begins
@@ -93,7 +118,7 @@ func (e *Engine) watchRecord(r *record) {
 		}
 		e.mu.Unlock()
 		if !begins {
-			w.unasked = nil
+			w.unasked, w.asked = nil, nil
 			w.tools.Store(0)
 		}
 		w.retrying.Store(false)
@@ -101,7 +126,8 @@ func (e *Engine) watchRecord(r *record) {
 		w.retrying.Store(true)
 	case "tool_execution_start":
 		w.tools.Add(1)
-		if e.needsPermission(r.string(fToolName)) {
+		e.noteStale(r)
+		if !w.asked[call] && e.needsPermission(r.string(fToolName), r.object(fArgs)) {
 			if w.unasked == nil {
 				w.unasked = map[string]string{}
 			}
@@ -115,17 +141,31 @@ func (e *Engine) watchRecord(r *record) {
 			e.checkPermission(call)
 		}
 		delete(w.unasked, call)
+		delete(w.asked, call)
 	}
 }
 
+// askedFor notes that a call was asked for, before or after its start: pi asks afterwards, omp before. It is called by the
+// reader.
+func (w *watch) askedFor(call string) {
+	if _, started := w.unasked[call]; started {
+		delete(w.unasked, call)
+		return
+	}
+	if w.asked == nil || len(w.asked) >= maxAskedCalls {
+		w.asked = map[string]bool{}
+	}
+	w.asked[call] = true
+}
+
 // needsPermission reports whether a call of a tool must be preceded by a question.
-func (e *Engine) needsPermission(tool string) bool {
+func (e *Engine) needsPermission(tool string, args json.RawMessage) bool {
 	if !e.at.Permit {
 		return false
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.watch.hello == nil || !e.watch.hello.harmless(tool)
+	return e.watch.hello == nil || !e.watch.hello.own(tool) || !e.d.harmless(tool, args)
 }
 
 // checkPermission ends the engine if a tool runs that has not asked, or was denied.

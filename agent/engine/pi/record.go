@@ -54,6 +54,15 @@ const (
 	fWidgetLines
 	fText
 	fType
+	fChunkID
+	fIndex
+	fCount
+	fByteLength
+	fVersions
+	fAgentInvoked
+	fThinkingLevel
+	fTargetID
+	fURL
 	fields // their number
 )
 
@@ -63,7 +72,8 @@ var fieldNames = []string{
 	"toolName", "args", "parentToolCallId", "partialResult", "result", "isError", "toolResults", "attempt", "maxAttempts",
 	"delayMs", "errorMessage", "finalError", "reason", "aborted", "willRetry", "steering", "followUp", "level", "name",
 	"delta", "extensionPath", "event", "title", "options", "placeholder", "prefill", "timeout", "statusKey",
-	"statusText", "widgetKey", "widgetLines", "text", "type",
+	"statusText", "widgetKey", "widgetLines", "text", "type", "chunkId", "index", "count", "byteLength",
+	"supportedProtocolVersions", "agentInvoked", "thinkingLevel", "targetId", "url",
 }
 
 // record is a line of pi. Its values are parts of the line; those that are missing or have another type

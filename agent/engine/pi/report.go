@@ -5,7 +5,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -34,8 +33,15 @@ func (e *Engine) reportRecord(r *record) {
 	case effect.queue != nil:
 		e.host.Queued(effect.queue.steering, effect.queue.followUp)
 	}
-	if run := e.current(); run != nil {
-		run.follow(r, effect)
+	run := e.current()
+	if run == nil {
+		return
+	}
+	run.follow(r, effect)
+	if effect.message != nil && !e.d.clears {
+		if text, said := userText(effect.message); said {
+			run.dequeue(text)
+		}
 	}
 }
 
@@ -45,14 +51,10 @@ func (e *Engine) ownError(r *record) bool {
 }
 
 // reportMessage publishes the end of a message when it is in the file. pi writes nothing before the first message
-// of a user, so custom messages of a new session wait for that.
+// of a user, so custom messages of a new session wait for that, and omp may write nothing before the first answer.
 func (e *Engine) reportMessage(message json.RawMessage) {
 	role, _ := rawjson.GetString(message, "role")
-	e.mu.Lock()
-	e.written = e.written || role == provider.RoleUser
-	written := e.written
-	e.mu.Unlock()
-	if !written {
+	if !e.isWritten(role) {
 		if len(e.report.held) < maxHeld {
 			e.report.held = append(e.report.held, message)
 		}

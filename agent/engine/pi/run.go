@@ -136,6 +136,11 @@ func (e *Engine) follow(ctx context.Context, r *run) {
 	defer lost.Stop()
 	quiet := time.NewTimer(quietLimit)
 	defer quiet.Stop()
+	local := time.NewTicker(localQuiet / 2)
+	defer local.Stop()
+	if !e.mayBeLocal(r) {
+		local.Stop()
+	}
 	response, started := r.response, r.started
 	for {
 		select {
@@ -150,7 +155,12 @@ func (e *Engine) follow(ctx context.Context, r *run) {
 			}
 		case <-started:
 			lost.Stop()
+			local.Stop()
 			started = nil
+		case <-local.C:
+			if response == nil {
+				e.checkLocal(ctx, r)
+			}
 		case <-lost.C:
 			// The response may take as long as a command of an extension does, or it is lost. pi must answer something.
 			e.task(func() { _, _ = e.call(r.ctx, "get_state", nil, answerLimit) })
@@ -197,6 +207,10 @@ func (e *Engine) settle(ctx context.Context, r *run) {
 	e.queueing.Lock() // a message that is being queued belongs to this run
 	defer e.queueing.Unlock()
 	e.flush()
+	if !e.d.clears {
+		e.keptBack(r)
+		return
+	}
 	if r.left() && e.usable() == nil {
 		steering, followUp := e.clearQueue(context.WithoutCancel(ctx))
 		r.giveBack(steering, followUp)
@@ -220,8 +234,16 @@ func (e *Engine) abort(r *run) {
 	ctx, cancel := context.WithTimeout(context.Background(), abortLimit)
 	defer cancel()
 	r.abort()
-	steering, followUp := e.clearQueue(ctx)
-	r.giveBack(steering, followUp)
+	switch {
+	case e.d.clears:
+		r.giveBack(e.clearQueue(ctx))
+	case r.left():
+		e.dropQueue(r)
+		return
+	}
+	if e.d.serial {
+		e.awaitAnswers(ctx)
+	}
 	// An abort before the run has begun is without effect, so it is repeated.
 	again := time.NewTicker(abortInterval)
 	defer again.Stop()
@@ -314,6 +336,9 @@ func (e *Engine) Queue(ctx context.Context, when loop.When, in engine.Input) err
 	typ := "steer"
 	if when == loop.FollowUp {
 		typ = "follow_up"
+	}
+	if !e.d.clears {
+		return e.queueBlindly(ctx, typ, when, in)
 	}
 	if _, err := e.call(ctx, typ, inputOf(in), answerLimit); err != nil {
 		return err

@@ -471,13 +471,13 @@ func TestTheEffectOfACall(t *testing.T) {
 	for tool, want := range map[string]engine.Effect{
 		"edit": engine.Changes, "write": engine.Changes, "bash": engine.Runs, "mcp__t__poke": engine.Runs, "read": engine.Reads,
 	} {
-		call := e.callOf(question{Tool: tool, Own: &yes, Args: args})
+		call := e.piCall(question{Tool: tool, Own: &yes, Args: args})
 		require.Equal(t, want, call.Effect, tool)
 		require.Equal(t, want != engine.Runs, strings.HasSuffix(call.Path, "/b.go"), tool)
 		require.Equal(t, want == engine.Changes, call.Apply != nil)
 		for _, own := range []*bool{&no, nil} {
-			require.Equal(t, engine.Runs, e.callOf(question{Tool: tool, Own: own, Args: args}).Effect, "the tool of another extension")
+			require.Equal(t, engine.Runs, e.piCall(question{Tool: tool, Own: own, Args: args}).Effect, "the tool of another extension")
 		}
 	}
-	require.Equal(t, engine.Runs, e.callOf(question{Tool: "edit", Own: &yes, Args: json.RawMessage(`{"path":1}`)}).Effect)
+	require.Equal(t, engine.Runs, e.piCall(question{Tool: "edit", Own: &yes, Args: json.RawMessage(`{"path":1}`)}).Effect)
 }

@@ -54,19 +54,30 @@ func (r *run) answered(a answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.answer != nil {
-		if a.failed && !r.begun { // acknowledged, and refused afterwards
-			r.answer = &a
-			r.finishLocked()
-		}
+		r.refusedLater(a)
 		return
 	}
 	r.answer = &a
 	disposition, _ := rawjson.GetString(a.data, "disposition")
-	r.handled = !a.failed && disposition == "handled"
+	invoked := rawjson.Get(a.data, "agentInvoked")
+	r.handled = !a.failed && (disposition == "handled" || string(invoked) == "false")
 	if !a.failed && !r.handled {
 		r.accepted = true
 	}
 	close(r.response)
+}
+
+// refusedLater takes a second response to the prompt: omp and xcsh acknowledge a prompt at once and may refuse it
+// afterwards. The caller holds mu.
+func (r *run) refusedLater(a answer) {
+	if !a.failed || r.over || r.begun && r.engine.d.settles {
+		return
+	}
+	r.answer = &a
+	if !r.begun {
+		r.accepted = false
+		r.finishLocked()
+	}
 }
 
 // follow takes a record and its effect. It is called by the reporter.
@@ -171,6 +182,13 @@ func (r *run) fails(err error) {
 	r.died = err
 }
 
+// keeps reports whether messages that were reported are in the file.
+func (e *Engine) keeps() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.written
+}
+
 // left reports whether messages are still queued.
 func (r *run) left() bool {
 	r.mu.Lock()
@@ -209,7 +227,7 @@ func (r *run) outcome() loop.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := loop.Outcome{StopReason: provider.StopEnd, Message: r.last, Usage: r.usage}
-	if !r.recorded && !r.handled {
+	if !r.handled && !(r.recorded && r.engine.keeps()) {
 		out.Unanswered = append(out.Unanswered, messageOf(r.in))
 	}
 	out.Unanswered = append(out.Unanswered, userMessages(r.givenBack...)...)

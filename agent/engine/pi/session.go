@@ -52,6 +52,10 @@ func (e *Engine) abortAfter(ctx context.Context) (stop func()) {
 	finished := make(chan struct{})
 	unregister := context.AfterFunc(ctx, func() {
 		e.task(func() {
+			if e.d.serial { // the abort would be read afterwards
+				e.fail(e.fault("%s was ended, because it cannot stop what it does.", e.program.Name))
+				return
+			}
 			_, _ = e.call(e.ctx, "abort", nil, answerLimit) // pi is ended if it does not answer at all
 			late := time.NewTimer(abortLimit)
 			defer late.Stop()
@@ -103,6 +107,9 @@ func (e *Engine) Move(ctx context.Context, entryID string, s engine.Summary) (en
 func (e *Engine) Annotate(ctx context.Context, a engine.Annotation) error {
 	if err := e.usable(); err != nil {
 		return err
+	}
+	if !e.d.annotates {
+		return e.deny("%s cannot change titles and labels.", e.program.Name)
 	}
 	if a.EntryID == "" {
 		if strings.TrimSpace(a.Title) == "" {
@@ -207,16 +214,44 @@ func (e *Engine) bridgeCommand(ctx context.Context, name string, args object, li
 	if err != nil {
 		return nil, err
 	}
-	// The answer precedes the response.
+	// The answer precedes the response, unless that only says that the command was taken.
 	if _, err := e.call(ctx, "prompt", object{"message": "/" + commandPrefix + name + " " + string(text)}, limit); err != nil {
 		return nil, err
 	}
-	select {
-	case a := <-answers:
+	var late <-chan time.Time
+	switch {
+	case e.d.settles:
+		closed := make(chan time.Time)
+		close(closed)
+		late = closed
+	case limit > 0:
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	return e.awaitCommand(ctx, name, answers, late)
+}
+
+// awaitCommand waits for the answer to a command of the bridge.
+func (e *Engine) awaitCommand(ctx context.Context, name string, answers <-chan commandAnswer, late <-chan time.Time) (json.RawMessage, error) {
+	result := func(a commandAnswer) (json.RawMessage, error) {
 		if a.err != "" {
 			return nil, refused(e.program.Name, a.err)
 		}
 		return a.value, nil
+	}
+	select {
+	case a := <-answers:
+		return result(a)
+	case <-e.gone:
+		return nil, e.failure()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late:
+	}
+	select { // both may have been there
+	case a := <-answers:
+		return result(a)
 	default:
 		return nil, e.fault("%s did not answer the command %s.", e.program.Name, name)
 	}

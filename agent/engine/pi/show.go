@@ -59,11 +59,17 @@ func (e *Engine) show(r *record) {
 
 // showOf returns what a request shows, nil if that is nothing.
 func showOf(r *record) event.Event {
+	switch r.typ { // those of omp that are no requests
+	case "notice":
+		return noticeOf(r.string(fMessage))
+	case "command_output":
+		return noticeOf(r.string(fText))
+	}
 	switch r.string(fMethod) {
+	case "open_url":
+		return noticeOf("Open this address: " + r.string(fURL))
 	case "notify":
-		if text := r.string(fMessage); text != "" {
-			return event.Notice{Text: visible.Text(plain(cut(text, maxNotice)))}
-		}
+		return noticeOf(r.string(fMessage))
 	case "setStatus":
 		return statusOf("status/"+r.string(fStatusKey), strings.Split(r.string(fStatusText), "\n"))
 	case "setWidget":
@@ -74,6 +80,14 @@ func showOf(r *record) event.Event {
 		return event.Prefill{Text: visible.Text(cut(r.string(fText), maxPrefill))}
 	}
 	return nil
+}
+
+// noticeOf returns a notice, nil if it says nothing.
+func noticeOf(text string) event.Event {
+	if text == "" {
+		return nil
+	}
+	return event.Notice{Text: visible.Text(plain(cut(text, maxNotice)))}
 }
 
 func statusOf(key string, lines []string) event.Event {

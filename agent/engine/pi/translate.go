@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 
@@ -47,10 +48,15 @@ func translate(r *record) (e effect, known bool) {
 		e.queue = &queue{r.strings(fSteering, maxQueued), r.strings(fFollowUp, maxQueued)}
 	case "tool_execution_start", "tool_execution_update", "tool_execution_end":
 		e.event = toolEvent(r)
-	case "auto_retry_start", "auto_retry_end", "compaction_start", "compaction_end":
+	case "auto_retry_start", "auto_retry_end", "compaction_start", "compaction_end", "auto_compaction_start", "auto_compaction_end":
 		e.event = recoveryEvent(r)
 	case "thinking_level_changed":
-		e.event = event.ThinkingLevelChanged{ThinkingLevel: provider.Level(r.string(fLevel))}
+		e.event = event.ThinkingLevelChanged{ThinkingLevel: provider.Level(cmp.Or(r.string(fLevel), r.string(fThinkingLevel)))}
+	case "session_info_update":
+		e.event = event.SessionInfoChanged{Name: r.string(fTitle)}
+	case "advisor_cost_changed", "advisor_yielded", "available_commands_update", "config_update", "config_warnings_changed", "goal_updated", "irc_message",
+		"model_changed", "retry_fallback_applied", "retry_fallback_succeeded", "todo_auto_clear", "todo_reminder", "ttsr_triggered":
+		// Reports of omp and xcsh that nothing is shown for.
 	case "session_info_changed":
 		e.event = event.SessionInfoChanged{Name: r.string(fName)}
 	case "extension_error":
@@ -82,6 +88,9 @@ func update(raw json.RawMessage) event.Event {
 		u.Delta = text("delta")
 	case event.ToolCallStart:
 		u.ToolCallID, u.ToolName = text("id"), text("toolName")
+		if u.ToolCallID == "" { // of omp, which has it in the message so far
+			u.ToolCallID, u.ToolName = partialCall(raw, u.ContentIndex)
+		}
 	case event.TextEnd:
 		u.Block = &provider.Block{Type: provider.TypeText, Text: text("content")}
 	case event.ThinkingEnd:
@@ -93,6 +102,20 @@ func update(raw json.RawMessage) event.Event {
 		return nil
 	}
 	return event.MessageUpdate{Update: u}
+}
+
+// partialCall returns the call at an index of the message so far.
+func partialCall(raw json.RawMessage, index int) (id, name string) {
+	at := 0
+	rawjson.Elements(rawjson.Get(rawjson.Get(raw, "partial"), "content"), func(block []byte) bool {
+		if at == index {
+			id, _ = rawjson.GetString(block, "id")
+			name, _ = rawjson.GetString(block, "name")
+		}
+		at++
+		return at <= index
+	})
+	return id, name
 }
 
 // toolCall returns the block of a tool call. Its arguments are an object, whatever was sent.
@@ -128,7 +151,7 @@ func recoveryEvent(r *record) event.Event {
 		}
 	case "auto_retry_end":
 		return event.RetryEnd{ErrorMessage: r.string(fFinalError), Attempt: integer(r.number(fAttempt)), Success: r.isTrue(fSuccess)}
-	case "compaction_start":
+	case "compaction_start", "auto_compaction_start":
 		return event.CompactionStart{Reason: r.string(fReason)}
 	default:
 		return event.CompactionEnd{

@@ -1,10 +1,11 @@
 // The bridge between pi and xcsh-ls, an extension of pi: the editor answers for pi's file tools where a file is open
-// there, and the user is asked before a tool changes something.
+// there, and the user is asked before a tool changes something. It also runs in omp and xcsh, which have pi's
+// interface of early 2026; there it leaves the file tools alone.
 //
 // All messages travel in dialogs of pi. A question is an "input" dialog with the mark as its title and JSON as its
 // placeholder; the value that comes back is JSON too. A report is a status with the mark as its key. The mark is a secret of
 // the host and this process. Nothing is asked in session_start: pi does not read its input yet and would exit.
-import { constants } from "node:fs";
+import { constants, readFileSync, unlinkSync } from "node:fs";
 import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,13 +20,25 @@ const shared = globalThis as any;
 if (process.env.XCSH_LS_HOST !== undefined) {
 	shared[SLOT] ??= JSON.parse(process.env.XCSH_LS_HOST);
 	delete process.env.XCSH_LS_HOST;
+} else if (shared[SLOT] === undefined) {
+	// omp's commands would see the variable all the same, so its settings are in a file, which is removed at once.
+	const file = `${dirname(SELF)}/xcsh-ls-host.json`;
+	try {
+		const settings = readFileSync(file, "utf8");
+		unlinkSync(file);
+		shared[SLOT] = JSON.parse(settings);
+	} catch {
+		// Without settings this does nothing, and the host notices that.
+	}
 }
-const host: { mark: string; files: boolean; permit: boolean } | undefined = shared[SLOT];
+// builtin: the tools of a program that does not say where a tool is from.
+type Host = { mark: string; files: boolean; permit: boolean; builtin?: string[] };
+const host: Host | undefined = shared[SLOT];
 
 export default async function (pi: any): Promise<void> {
 	if (!host?.mark) return;
 	const mark = host.mark;
-	const kit: any = await import("@earendil-works/pi-coding-agent");
+	const kit: any = host.files ? await import("@earendil-works/pi-coding-agent") : undefined;
 	let ui: any; // of the current session
 	const report = (to: any, message: object): void => to?.setStatus(mark, JSON.stringify(message));
 	// ask returns the host's answer. No answer, an unreadable one and an error are exceptions.
@@ -58,7 +71,13 @@ export default async function (pi: any): Promise<void> {
 
 	// own reports whether a tool is pi's, or pi's with the operations above. Another extension may replace it at any time.
 	const own = (tool: any): boolean => tool?.sourceInfo?.source === "builtin" || tool?.sourceInfo?.path === SELF;
-	const ownNow = (name: string): boolean => own(pi.getAllTools().find((tool: any) => tool.name === name));
+	// xcsh lists only the names of its tools.
+	const allTools = (): any[] =>
+		pi.getAllTools().map((tool: any) => {
+			if (typeof tool !== "string") return tool;
+			return { name: tool, sourceInfo: { source: host.builtin?.includes(tool) ? "builtin" : "unknown" } };
+		});
+	const ownNow = (name: string): boolean => own(allTools().find((tool: any) => tool.name === name));
 
 	// replace registers a tool of pi again with other operations. A tool that the user has switched off is not
 	// listed, and one of another extension stays: both return false.
@@ -94,15 +113,17 @@ export default async function (pi: any): Promise<void> {
 		};
 	}
 
-	// session_start fires more than once for a new session, and after a reload.
-	pi.on("session_start", (event: any, ctx: any) => {
+	// session_start fires more than once for a new session, and after a reload. omp and xcsh have other events for a session that
+	// follows another one.
+	const greet = (event: any, ctx: any): void => {
 		if (ctx.mode !== undefined && ctx.mode !== "rpc") return;
 		ui = ctx.ui;
 		const files = host.files ? replaceTools(ctx.cwd) : {};
-		const tools = pi.getAllTools().map((tool: any) => ({ name: tool.name, own: own(tool) }));
+		const tools = allTools().map((tool: any) => ({ name: tool.name, own: own(tool) }));
 		const place = { cwd: ctx.cwd, file: ctx.sessionManager.getSessionFile() ?? null, leafId: ctx.sessionManager.getLeafId() };
-		report(ui, { op: "hello", version: 1, pi: kit.VERSION, reason: event.reason, permit: host.permit, ...place, files, tools });
-	});
+		report(ui, { op: "hello", version: 1, pi: kit?.VERSION, reason: event.reason, permit: host.permit, ...place, files, tools });
+	};
+	for (const name of ["session_start", "session_switch", "session_branch"]) pi.on(name, greet);
 
 	// The host knows which calls need no word of the user. An error is a refusal, never a permission.
 	pi.on("tool_call", async (event: any, ctx: any) => {
@@ -118,7 +139,7 @@ export default async function (pi: any): Promise<void> {
 	});
 
 	// pi's own events do not say where the leaf is.
-	for (const name of ["agent_start", "turn_end", "agent_settled", "session_tree", "session_compact"]) {
+	for (const name of ["agent_start", "turn_end", "agent_end", "agent_settled", "session_tree", "session_compact"]) {
 		pi.on(name, (_event: any, ctx: any) => report(ui, { op: "leaf", leafId: ctx.sessionManager.getLeafId() }));
 	}
 
