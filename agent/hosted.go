@@ -221,8 +221,8 @@ func (s *Session) hostedTurn(ctx context.Context, r *run, log *session.Log, in I
 // failedFor bounds the time for which the end of a failed run is waited for.
 const failedFor = 10 * time.Second
 
-// awaitFailed waits for the end of a run whose program has failed. The user is told of the failure, and what can be done about it, before
-// the run is recorded.
+// awaitFailed waits for the end of a run whose program has failed. The user sees the failure, and can start the program
+// again, before the run is recorded.
 func (s *Session) awaitFailed() {
 	s.mu.Lock()
 	r, seat := s.run, s.seat

@@ -161,7 +161,7 @@ func TestAProcessThatIsKilledLosesNothing(t *testing.T) {
 	}))
 }
 
-// The user is told that a program failed before the run of it is over, and can start it again at once.
+// The user sees that a program failed before its run is over, and can start it again at once.
 func TestAFailedProgramIsStartedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	w, cwd := piWorld(t, approval.Yolo)

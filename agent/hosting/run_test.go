@@ -169,7 +169,7 @@ func TestSomebodyElseAppends(t *testing.T) {
 			w.seat.Caught()
 			require.Len(t, of[event.Notice](w), 1)
 			require.NoError(t, w.run("two").Err)
-			assert.Equal(t, 1, w.program(0).Rereads(), "what the other wrote is not invisible to the program")
+			assert.Equal(t, 1, w.program(0).Rereads(), "the entries of the other are not invisible to the program")
 			w.requirePath(c.length, "a complete turn is continued, anything else is another branch")
 			assert.Len(t, of[event.Notice](w), 1, "it is said once")
 		})

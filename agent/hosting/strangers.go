@@ -66,7 +66,7 @@ func (s *Seat) update(ctx context.Context, t *tenure) {
 }
 
 // continued returns the leaf of the session if a complete turn, which another program added, leads there from the entry place, at
-// which the engine is. Otherwise it returns place: the other program would not see what is added to its incomplete turn.
+// which the engine is. Otherwise it returns place: the other program would not see an entry behind its incomplete turn.
 func (s *Seat) continued(place string) (leaf string) {
 	leaf = place
 	err := s.cfg.Session.View(func(d *session.Document, at session.Leaf) error {
