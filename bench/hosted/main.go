@@ -1,11 +1,11 @@
-// Command hosted measures what it costs that the user's own agent answers in an editor: pi alone, in its RPC mode, and the same pi as the
+// Command hosted measures the cost of the user's own agent answering in an editor: pi alone, in its RPC mode, and the same pi as the
 // engine of the built server, with a model's service on this machine.
 //
 //	go run ./bench/hosted                          all, with pi and with its double; about ten minutes
 //	go run ./bench/hosted -write bench/README.md   the same, into the generated part of a file
 //	go run ./bench/hosted -engines double -big 1   some of it
 //
-// It prints progress on standard error and tables on standard output. pi is what bench/peers/install.sh installs. A run fails if the
+// It prints progress on standard error and tables on standard output. pi is the one that bench/peers/install.sh installs. A run fails if the
 // client of the server sees another text than that of pi.
 package main
 
@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	begun := time.Now()
-	r, failed := suite.Run(ctx, c) // what was measured before is printed
+	r, failed := suite.Run(ctx, c) // the figures before an error are printed
 	var report strings.Builder
 	fmt.Fprintf(&report, "%s/%s with %d CPUs, %s; %s.\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load(time.Since(begun)))
 	r.Markdown(&report)
