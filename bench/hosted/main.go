@@ -77,14 +77,11 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	for name := range strings.SplitSeq(o.engines, ",") {
-		e, err := engine(ctx, name, work)
+		e, err := engine(ctx, name, work, o.session)
 		if err != nil {
 			return err
 		}
 		c.Engines = append(c.Engines, e)
-	}
-	if c.Session, err = session(o.session); err != nil {
-		return err
 	}
 	begun := time.Now()
 	r, failed := suite.Run(ctx, c) // the figures before an error are printed
@@ -98,8 +95,8 @@ func run(ctx context.Context, o options) (err error) {
 	return failed
 }
 
-// engine finds an agent.
-func engine(ctx context.Context, name, work string) (suite.Engine, error) {
+// engine finds an agent. The double gets no large session, because it takes much longer than pi to read one.
+func engine(ctx context.Context, name, work string, mb int) (suite.Engine, error) {
 	if name == "double" {
 		path, err := build(ctx, work, "./agent/engine/enginetest/double")
 		return suite.Engine{Name: "the double of pi", Argv: []string{path}}, err
@@ -111,7 +108,8 @@ func engine(ctx context.Context, name, work string) (suite.Engine, error) {
 	found, _ := peers.Find(dir)
 	for _, p := range found {
 		if p.Name == name && p.CLI != nil {
-			return suite.Engine{Name: p.Name, Argv: p.CLI}, nil
+			path, err := session(mb)
+			return suite.Engine{Name: p.Name, Argv: p.CLI, Session: path}, err
 		}
 	}
 	return suite.Engine{}, fmt.Errorf("%s is not installed; run bench/peers/install.sh, or measure with -engines double", name)

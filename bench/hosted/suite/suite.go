@@ -18,6 +18,8 @@ import (
 type Engine struct {
 	Name string
 	Argv []string // the beginning of its command line
+
+	Session string // a large session of pi to continue; "" leaves that out
 }
 
 // Config is the configuration of a run.
@@ -29,7 +31,6 @@ type Config struct {
 	Rounds  int           // of every other measurement
 	Big     int           // bytes of the large answer
 	Pieces  int           // pieces of the answer in many pieces
-	Session string        // a large session of pi to continue; "" leaves that out
 	Quiet   time.Duration // how long programs must be idle before and after a prompt; see the client of bench/wire
 	Log     func(format string, args ...any)
 }
@@ -182,10 +183,10 @@ func (r *Runner) start(ctx context.Context, e Engine) error {
 
 // reopened measures the same in a large session.
 func (r *Runner) reopened(ctx context.Context, e Engine) error {
-	if r.Session == "" {
+	if e.Session == "" {
 		return nil
 	}
-	return r.fromStart(ctx, e, oldSession, r.Session)
+	return r.fromStart(ctx, e, oldSession, e.Session)
 }
 
 func (r *Runner) fromStart(ctx context.Context, e Engine, what, session string) error {
