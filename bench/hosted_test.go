@@ -19,8 +19,8 @@ func TestAnEngineIsMeasuredThroughTheServer(t *testing.T) {
 	work, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	r, err := hosted.Run(t.Context(), hosted.Config{
-		Server: runner(t).Programs[0].Path, Engines: []hosted.Engine{{Name: "a double", Argv: []string{enginetest.Build(t, "double")}}}, Work: work,
-		Pairs: 2, Rounds: 1, Big: 50e3, Pieces: 300, Session: s.Path, Log: t.Logf,
+		Server: runner(t).Programs[0].Path, Engines: []hosted.Engine{{Name: "a double", Argv: []string{enginetest.Build(t, "double")}, Session: s.Path}}, Work: work,
+		Pairs: 2, Rounds: 1, Big: 50e3, Pieces: 300, Log: t.Logf,
 	})
 	require.NoError(t, err)
 	var out strings.Builder

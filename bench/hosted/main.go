@@ -1,11 +1,11 @@
-// Command hosted measures what it costs that the user's own agent answers in an editor: pi alone, in its RPC mode, and the same pi as the
+// Command hosted measures the cost of the user's own agent answering in an editor: pi alone, in its RPC mode, and the same pi as the
 // engine of the built server, with a model's service on this machine.
 //
 //	go run ./bench/hosted                          all, with pi and with its double; about ten minutes
 //	go run ./bench/hosted -write bench/README.md   the same, into the generated part of a file
 //	go run ./bench/hosted -engines double -big 1   some of it
 //
-// It prints progress on standard error and tables on standard output. pi is what bench/peers/install.sh installs. A run fails if the
+// It prints progress on standard error and tables on standard output. pi is the one that bench/peers/install.sh installs. A run fails if the
 // client of the server sees another text than that of pi.
 package main
 
@@ -77,17 +77,14 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	for name := range strings.SplitSeq(o.engines, ",") {
-		e, err := engine(ctx, name, work)
+		e, err := engine(ctx, name, work, o.session)
 		if err != nil {
 			return err
 		}
 		c.Engines = append(c.Engines, e)
 	}
-	if c.Session, err = session(o.session); err != nil {
-		return err
-	}
 	begun := time.Now()
-	r, failed := suite.Run(ctx, c) // what was measured before is printed
+	r, failed := suite.Run(ctx, c) // the figures before an error are printed
 	var report strings.Builder
 	fmt.Fprintf(&report, "%s/%s with %d CPUs, %s; %s.\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load(time.Since(begun)))
 	r.Markdown(&report)
@@ -98,8 +95,8 @@ func run(ctx context.Context, o options) (err error) {
 	return failed
 }
 
-// engine finds an agent.
-func engine(ctx context.Context, name, work string) (suite.Engine, error) {
+// engine finds an agent. The double gets no large session, because it takes much longer than pi to read one.
+func engine(ctx context.Context, name, work string, mb int) (suite.Engine, error) {
 	if name == "double" {
 		path, err := build(ctx, work, "./agent/engine/enginetest/double")
 		return suite.Engine{Name: "the double of pi", Argv: []string{path}}, err
@@ -111,7 +108,8 @@ func engine(ctx context.Context, name, work string) (suite.Engine, error) {
 	found, _ := peers.Find(dir)
 	for _, p := range found {
 		if p.Name == name && p.CLI != nil {
-			return suite.Engine{Name: p.Name, Argv: p.CLI}, nil
+			path, err := session(mb)
+			return suite.Engine{Name: p.Name, Argv: p.CLI, Session: path}, err
 		}
 	}
 	return suite.Engine{}, fmt.Errorf("%s is not installed; run bench/peers/install.sh, or measure with -engines double", name)

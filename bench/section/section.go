@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Replace replaces what is between the lines begin and end of a file. The lines stay.
+// Replace replaces the text between the lines begin and end of a file. The lines stay.
 func Replace(path, begin, end, text string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -22,7 +22,7 @@ type agent struct {
 	in    io.WriteCloser
 	quiet time.Duration
 
-	seen   *sight
+	seen   *view
 	ends   chan time.Time // the end of a run
 	failed chan error     // why nothing more is read, once
 	stderr bytes.Buffer   // complete when the agent has ended
@@ -38,7 +38,7 @@ func (r *Runner) openAgent(ctx context.Context, e Engine, root string, reopen bo
 		args = append(args, "--session", sessionOf(root))
 	}
 	a := &agent{
-		cmd: exec.CommandContext(ctx, e.Argv[0], args...), seen: &sight{}, quiet: r.Quiet,
+		cmd: exec.CommandContext(ctx, e.Argv[0], args...), seen: &view{}, quiet: r.Quiet,
 		ends: make(chan time.Time, 1), failed: make(chan error, 1),
 	}
 	a.cmd.Dir, a.cmd.Stderr = workOf(root), &a.stderr

@@ -25,7 +25,7 @@ type contestant interface {
 	close() error
 }
 
-// turn is what a prompt cost.
+// turn is the cost of a prompt.
 type turn struct {
 	begun       time.Time
 	first, wall time.Duration // from the prompt to the first piece of the text, and to the end of the run
@@ -37,15 +37,15 @@ type turn struct {
 	text          [sha256.Size]byte // its digest
 }
 
-// sight is what a client has seen of an answer. It is safe for concurrent use.
-type sight struct {
+// view is the part of an answer that a client has seen. It is safe for concurrent use.
+type view struct {
 	mu     sync.Mutex
 	first  time.Time
 	pieces [][]byte
 }
 
 // see looks at a message. The client does no more with it while it reads, so that it does not slow the program down.
-func (s *sight) see(content []byte, at time.Time) {
+func (s *view) see(content []byte, at time.Time) {
 	const begin = 1 << 10 // of an event, where its type is
 	if !bytes.Contains(content[:min(len(content), begin)], []byte(`"text_delta"`)) {
 		return
@@ -58,8 +58,8 @@ func (s *sight) see(content []byte, at time.Time) {
 	s.pieces = append(s.pieces, content)
 }
 
-// take adds what was seen since the last call to a turn.
-func (s *sight) take(t *turn) error {
+// take adds the text that was seen since the last call to a turn.
+func (s *view) take(t *turn) error {
 	s.mu.Lock()
 	pieces, first := s.pieces, s.first
 	s.pieces = nil
@@ -86,7 +86,7 @@ func (s *sight) take(t *turn) error {
 type server struct {
 	*child.Server
 
-	seen *sight
+	seen *view
 }
 
 // openIn starts a program for the user below root.
@@ -94,7 +94,7 @@ func (r *Runner) openIn(ctx context.Context, e Engine, p program, root string, r
 	if p == alone {
 		return r.openAgent(ctx, e, root, reopen)
 	}
-	s := &server{seen: &sight{}}
+	s := &server{seen: &view{}}
 	options := map[string]any{"engine": "pi", "approval": "yolo"}
 	if p == own || p == none {
 		options["engine"], options["model"] = "own", "fake/m"

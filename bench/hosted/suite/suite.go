@@ -1,4 +1,4 @@
-// Package suite measures what it costs that the user's own agent answers in an editor: the same prompts go to the agent alone, over its
+// Package suite measures the cost of the user's own agent answering in an editor: the same prompts go to the agent alone, over its
 // RPC mode, and to the built server, which runs that agent as its engine. The programs take turns, so that other load on the machine
 // affects all of them, and the texts that their clients see are compared.
 package suite
@@ -18,6 +18,8 @@ import (
 type Engine struct {
 	Name string
 	Argv []string // the beginning of its command line
+
+	Session string // a large session of pi to continue; "" leaves that out
 }
 
 // Config is the configuration of a run.
@@ -29,7 +31,6 @@ type Config struct {
 	Rounds  int           // of every other measurement
 	Big     int           // bytes of the large answer
 	Pieces  int           // pieces of the answer in many pieces
-	Session string        // a large session of pi to continue; "" leaves that out
 	Quiet   time.Duration // how long programs must be idle before and after a prompt; see the client of bench/wire
 	Log     func(format string, args ...any)
 }
@@ -43,7 +44,7 @@ type Runner struct {
 	results []result
 }
 
-// result is what one prompt cost by one program.
+// result is the cost of one prompt by one program, once for each time that it was measured.
 type result struct {
 	what    string
 	engine  string
@@ -62,7 +63,7 @@ const (
 	none   program = "no prompt"       // the server before a prompt
 )
 
-// Run measures everything with every engine. What was measured before an error is kept.
+// Run measures everything with every engine. The figures before an error are kept.
 func Run(ctx context.Context, c Config) (r *Runner, err error) {
 	if c.Log == nil {
 		c.Log = func(string, ...any) {}
@@ -182,17 +183,17 @@ func (r *Runner) start(ctx context.Context, e Engine) error {
 
 // reopened measures the same in a large session.
 func (r *Runner) reopened(ctx context.Context, e Engine) error {
-	if r.Session == "" {
+	if e.Session == "" {
 		return nil
 	}
-	return r.fromStart(ctx, e, oldSession, r.Session)
+	return r.fromStart(ctx, e, oldSession, e.Session)
 }
 
 func (r *Runner) fromStart(ctx context.Context, e Engine, what, session string) error {
 	places := map[program]string{}
 	return r.inTurn([]program{hosted, alone}, func(p program) (err error) {
 		root := places[p]
-		if root == "" { // the first start of each is not measured: it finds the program, and keeps what it found
+		if root == "" { // the first start of each is not measured: it finds the program, and remembers it
 			if root, err = r.newRoot(e, session); err != nil {
 				return err
 			}
@@ -209,7 +210,7 @@ func (r *Runner) fromStart(ctx context.Context, e Engine, what, session string) 
 	})
 }
 
-// startOnce starts a program and returns what its first prompt costs. That of the server begins with the prompt, because a server is
+// startOnce starts a program and returns the cost of its first prompt. That of the server begins with the prompt, because a server is
 // there before somebody writes one, and that of the agent with its process.
 func (r *Runner) startOnce(ctx context.Context, e Engine, p program, root string, reopen bool) (t turn, err error) {
 	begin := time.Now()

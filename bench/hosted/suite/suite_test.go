@@ -26,7 +26,7 @@ func TestTextsThatDifferFailARun(t *testing.T) {
 func TestOnlyTextIsSeen(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	s, got := &sight{}, turn{begun: begun}
+	s, got := &view{}, turn{begun: begun}
 	for i, line := range []string{
 		`{"type":"agent_start"}`,
 		`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"\"delta\":\"a\" "}}`,

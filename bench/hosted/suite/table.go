@@ -80,7 +80,7 @@ func (r *Runner) rateRow(w io.Writer, engine string) {
 // mostMemory is the goal of the server's memory with an agent, above that without one.
 const mostMemory = 10 << 20
 
-// memoryTable shows what the server itself needs.
+// memoryTable shows the needs of the server itself.
 func (r *Runner) memoryTable(w io.Writer, engine string) {
 	head(w, "The server's own memory and CPU time with "+engine, "What", "with "+engine, "with its own loop", "before a prompt", "With "+engine+" against its own loop", "Goal", "")
 	for _, f := range []struct {

@@ -24,7 +24,7 @@ func sessionOf(root string) string {
 	return filepath.Join(homeOf(root), ".pi", "agent", "sessions", "--large--", "2026-01-01T00-00-00-000Z_large.jsonl")
 }
 
-// environment is what the programs get, after the environment of this process: no variable of pi's, which the caller may have.
+// environment returns the variables of the programs, which take precedence over those of this process.
 func environment(root string) []string {
 	return []string{
 		"HOME=" + homeOf(root), "USERPROFILE=" + homeOf(root), "TERM=dumb", "PATH=" + binOf(root) + string(os.PathListSeparator) + os.Getenv("PATH"),

@@ -61,6 +61,3 @@ const (
 
 // peakMemory returns the largest resident size since the last resetPeak in bytes.
 func peakMemory(pid int) int64 { return memory(pid, largestSize) }
-
-// Pid returns the id of the server's process.
-func (s *Server) Pid() int { return s.cmd.Process.Pid }

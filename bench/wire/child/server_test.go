@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -98,6 +99,22 @@ func TestALargeAnswerIsDigestedOnlyIfItIsToBeCompared(t *testing.T) {
 			require.Empty(t, a.Digest)
 		}
 	}
+	require.NoError(t, s.Close())
+}
+
+func TestNotificationsAreWatched(t *testing.T) {
+	t.Setenv(fake, "1")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	seen := make(chan string, 1)
+	s, _, err := child.Start(context.WithoutCancel(t.Context()), child.Config{
+		Program: program, Home: t.TempDir(), Folder: "/f", Watch: func(content []byte, _ time.Time) { seen <- string(content) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Kill)
+	_, err = s.Call("test.big", nil)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"jsonrpc":"2.0","method":"xcsh/event","params":{}}`, <-seen)
 	require.NoError(t, s.Close())
 }
 
