@@ -76,6 +76,7 @@ func TestNothingIsWrittenWhileTheProgramHasTheFile(t *testing.T) {
 	assert.Len(t, w.lines(), 3)
 }
 
+// Proves: EF-18
 func TestACrashInARunEndsTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,6 +125,7 @@ func TestAProgramThatFailsOftenIsNotStartedByItself(t *testing.T) {
 	require.NoError(t, w.run("hello").Err)
 }
 
+// Proves: EF-26
 func TestSomebodyElseAppends(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -148,6 +150,7 @@ func TestSomebodyElseAppends(t *testing.T) {
 	assert.Len(t, of[event.Notice](w), 1, "it is said once, however long both write")
 }
 
+// Proves: EF-24
 func TestARemovedFileIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
