@@ -123,6 +123,7 @@ func TestAnUnknownEngine(t *testing.T) {
 }
 
 // A program without a login is a client's reason to ask for one.
+// Proves: EF-10
 func TestAnEngineWithoutALogin(t *testing.T) {
 	t.Parallel()
 	c := playing(t, func(p *playedengine.Program) {

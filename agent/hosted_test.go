@@ -259,6 +259,7 @@ func TestSteeringAndAbortingAProgram(t *testing.T) {
 	assert.Zero(t, state(t, s).Queued.Steering)
 }
 
+// Proves: EF-28
 func TestQuestionsOfExtensions(t *testing.T) {
 	t.Parallel()
 	w, c := hostedWorld(t)
@@ -310,6 +311,7 @@ func TestQuestionsOfExtensions(t *testing.T) {
 	assert.Len(t, runEvents[event.QuestionGone](w), 2)
 }
 
+// Proves: EF-32
 func TestTheSessionFollowsAProgramThatLeaves(t *testing.T) {
 	t.Parallel()
 	w, c := hostedWorld(t)

@@ -188,7 +188,7 @@ func TestAProcessWithoutExtensions(t *testing.T) {
 }
 
 // Without the bridge nothing would ask, and the mode can change at any time, so that a program never runs without it.
-// Proves: EF-08, EF-09
+// Proves: EF-08
 func TestAProcessWithoutTheBridge(t *testing.T) {
 	t.Parallel()
 	for _, mode := range approval.Modes {

@@ -143,6 +143,7 @@ func TestAProcessAsksBeforeItChangesSomething(t *testing.T) {
 	assert.Contains(t, results[1], "not today")
 }
 
+// Proves: EF-18
 func TestAProcessThatIsKilledLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, cwd := piWorld(t, approval.Yolo)

@@ -28,6 +28,7 @@ const entriesOfTurn = 13
 
 // The program of a terminal writes to the session that the engine has, at the same time. Nothing is lost, both continue on
 // branches of their own, and the user is told once.
+// Proves: EF-26
 func TestTwoWriters(t *testing.T) {
 	eachEngine(t, func(t *testing.T, v *victim, pi string) {
 		v.write(v.path("read.txt"), "text\n")

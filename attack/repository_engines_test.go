@@ -45,6 +45,7 @@ func usable(out, below string) (lines []string) {
 }
 
 // Programs that a folder brings along are never run as an engine, however they get onto the PATH.
+// Proves: EF-37
 func TestRepositoryProgramsAreNoEngines(t *testing.T) {
 	t.Parallel()
 	for name, arrange := range map[string]func(v *victim) (ran string){
@@ -170,6 +171,7 @@ func (v *victim) pitfalls() (extension, programs, sessions string) {
 
 // The user's own pi answers in a hostile folder: nothing of it runs, the session is where pi keeps its sessions, and there
 // is one message.
+// Proves: EF-37
 func TestRepositoryAndTheUsersPi(t *testing.T) {
 	eachEngine(t, func(t *testing.T, v *victim, pi string) {
 		extension, programs, sessions := v.pitfalls()

@@ -469,6 +469,7 @@ func TestWhatWasSaidIsWrittenBeforeItIsLent(t *testing.T) {
 }
 
 // The file of a lent session that is removed, replaced or truncated is reported as such, and nothing is lost.
+// Proves: EF-24, EF-25
 func TestALentFileThatIsNoLongerThere(t *testing.T) {
 	t.Parallel()
 	line := func(id, parent string) string {

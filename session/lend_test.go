@@ -164,6 +164,7 @@ func TestServerThatLends(t *testing.T) {
 }
 
 // While one server has lent a session, another can read it and no more, and learns who has it. The lock falls with its process.
+// Proves: EF-27
 func TestTwoServersAndALentSession(t *testing.T) {
 	t.Parallel()
 	_, path := kit.Disk(t)

@@ -76,6 +76,7 @@ func TestNothingIsWrittenWhileTheProgramHasTheFile(t *testing.T) {
 	assert.Len(t, w.lines(), 3)
 }
 
+// Proves: EF-18
 func TestACrashInARunEndsTheRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,6 +140,7 @@ func (w *world) requirePath(length int, why string) {
 	}))
 }
 
+// Proves: EF-26
 func TestSomebodyElseAppends(t *testing.T) {
 	t.Parallel()
 	question, answer := playedengine.UserMessage("other"), `{"role":"assistant","content":[{"type":"text","text":"x"}],"stopReason":"stop","timestamp":4}`
@@ -190,6 +192,7 @@ func TestSomebodyElseIsToldOfOnce(t *testing.T) {
 	assert.Len(t, of[event.Notice](w), 1, "however long both write")
 }
 
+// Proves: EF-24
 func TestARemovedFileIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

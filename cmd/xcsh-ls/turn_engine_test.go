@@ -25,6 +25,7 @@ func (m *machine) runWith(double, faults string, args ...string) (code int, stdo
 }
 
 // A program answers in a shell, in its own session file, and is asked nothing that no one can answer.
+// Proves: EF-04, EF-10
 func TestRunWithAnEngine(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

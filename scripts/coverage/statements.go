@@ -23,6 +23,7 @@ var sources = []struct{ file, digest string }{
 	{"failures.md", "e43213e71daf848cd72c4bba1ae1a656ff4534d0dd90d1c61f8beaff15ca4237"},
 	{"agent-base.md", "1955d8e24b7c4c275947b81095edfd01bebb2a5c0dd32c092b7819b642f818f5"},
 	{"own.md", ""},
+	{"engines.md", ""},
 }
 
 var (

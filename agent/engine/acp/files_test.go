@@ -167,6 +167,7 @@ func TestLinksOfTheAgent(t *testing.T) {
 }
 
 // Rows 11, 13, 42, and floods.
+// Proves: EF-41, EF-42
 func TestHostileAgents(t *testing.T) {
 	t.Parallel()
 	t.Run("odd messages", func(t *testing.T) {

@@ -129,6 +129,7 @@ func TestPermissionWithoutARun(t *testing.T) {
 }
 
 // Row 29: an abort takes questions back, and later ones are not asked.
+// Proves: EF-29
 func TestPermissionAndAbort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -257,6 +257,7 @@ func TestAnAgentThatDies(t *testing.T) {
 }
 
 // Row 41.
+// Proves: EF-41
 func TestLateChunks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -445,6 +446,7 @@ func TestCompact(t *testing.T) {
 }
 
 // Row 16: an agent that sends nothing is not ended.
+// Proves: EF-16
 func TestAQuietAgent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -62,6 +62,7 @@ func TestWritersDoNotMixTheirLines(t *testing.T) {
 }
 
 // A missing program is recognised, and only that.
+// Proves: EF-02
 func TestAProgramThatDoesNotRunIsAnError(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -148,6 +149,7 @@ func TestALineOfTheLimitIsRead(t *testing.T) {
 	require.Equal(t, "end", line(t, c))
 }
 
+// Proves: EF-14
 func TestALineBeyondTheLimitEndsTheChild(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -180,6 +182,7 @@ func TestALongLineBelowTheDefaultIsRead(t *testing.T) {
 }
 
 // A child that does not read ends, and so do all who wait to write.
+// Proves: EF-15
 func TestAChildThatDoesNotReadIsEnded(t *testing.T) {
 	t.Parallel()
 	cfg := config(t, "deaf")
@@ -244,6 +247,7 @@ func TestStandardErrorIsSafeToShow(t *testing.T) {
 	require.Contains(t, text, "\nown: ")
 }
 
+// Proves: EF-43
 func TestCloseEndsAtTheEndOfTheInput(t *testing.T) {
 	t.Parallel()
 	c := start(t, config(t, "echo"))

@@ -20,6 +20,7 @@ import (
 )
 
 // A child that stays is ended in steps.
+// Proves: EF-17
 func TestAChildThatStaysIsEnded(t *testing.T) {
 	t.Parallel()
 	for does, signal := range map[string]string{
@@ -69,6 +70,7 @@ var hiders = map[string]string{
 }
 
 // Descendants end with a child that is closed, and with one that is killed from outside.
+// Proves: EF-17, EF-19
 func TestDescendantsEndWithTheChild(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *child.Child){
@@ -159,6 +161,7 @@ func isZombie(t *testing.T, pid int) bool {
 }
 
 // The child of a process that is killed reads the end of its input.
+// Proves: EF-21
 func TestAChildEndsWithAKilledHost(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

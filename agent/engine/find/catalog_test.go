@@ -158,6 +158,7 @@ func TestNewerPrograms(t *testing.T) {
 }
 
 // A script gets the Node.js next to it, and one that is too old is named before the program starts.
+// Proves: EF-03
 func TestNode(t *testing.T) {
 	t.Parallel()
 	const nvm = home + "/.nvm/versions/node/v22.20.0/bin"

@@ -103,6 +103,7 @@ func TestTheDoubleAnswers(t *testing.T) {
 }
 
 // Each fault of the child process ends in one sentence, and in time.
+// Proves: EF-04, EF-05, EF-07, EF-08, EF-12
 func TestFaultsOfTheDouble(t *testing.T) {
 	t.Parallel()
 	for faults, says := range map[string]string{
@@ -126,6 +127,7 @@ func TestFaultsOfTheDouble(t *testing.T) {
 	}
 }
 
+// Proves: EF-11, EF-13, EF-18
 func TestFaultsOfTheDoubleInARun(t *testing.T) {
 	t.Parallel()
 	for prompt, says := range map[string]string{
@@ -176,6 +178,7 @@ func TestTheDoubleIsAborted(t *testing.T) {
 	require.NoError(t, e.Run(t.Context(), engine.Input{Text: "[[say:again]]"}).Err)
 }
 
+// Proves: EF-30
 func TestAToolOfTheDoubleThatDoesNotAsk(t *testing.T) {
 	t.Parallel()
 	e, err := open(t, new(quietHost), "unpermitted")

@@ -79,6 +79,7 @@ func TestTheBridgeIsInADirectoryOfTheUser(t *testing.T) {
 }
 
 // Each way in which pi does not start has its sentence.
+// Proves: EF-03, EF-04, EF-05, EF-07, EF-08, EF-11
 func TestFailuresOfTheStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -185,6 +186,7 @@ func TestFailuresOfTheStart(t *testing.T) {
 	}
 }
 
+// Proves: EF-01
 func TestAProgramThatIsGone(t *testing.T) {
 	t.Parallel()
 	e := New(engine.Program{Name: "pi", Path: "/nonexistent/pi"}, Options{})
@@ -194,6 +196,7 @@ func TestAProgramThatIsGone(t *testing.T) {
 	require.NoError(t, e.Close(t.Context()))
 }
 
+// Proves: EF-06
 func TestASlowStartIsShownAndThenEnded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -218,6 +221,7 @@ func TestASlowStartIsShownAndThenEnded(t *testing.T) {
 	})
 }
 
+// Proves: EF-08
 func TestAnEngineWithoutTheBridge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -242,6 +246,7 @@ func TestAnEngineWithoutTheBridge(t *testing.T) {
 	})
 }
 
+// Proves: EF-12
 func TestAResponseInAHalfLineIsFound(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -263,6 +268,7 @@ func TestAResponseInAHalfLineIsFound(t *testing.T) {
 }
 
 // A response that never comes is an error, and pi is ended if it does not answer at all.
+// Proves: EF-12
 func TestALostResponse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -50,6 +50,7 @@ func TestPromptsThatAreNotSent(t *testing.T) {
 }
 
 // A prompt that pi refuses is returned, with a way to log in where that is the reason.
+// Proves: EF-10
 func TestARefusedPromptIsReturned(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -96,6 +97,7 @@ func TestAFailedAnswerIsAFailureOfTheService(t *testing.T) {
 }
 
 // A command of an extension ends the run without an answer; a change of session is reported.
+// Proves: EF-32
 func TestACommandOfAnExtension(t *testing.T) {
 	t.Parallel()
 	f, h := newFake(t), newHost(t)
@@ -269,6 +271,7 @@ func TestAMessageThatComesTooLateIsRefused(t *testing.T) {
 	require.Empty(t, (<-done).Unanswered)
 }
 
+// Proves: EF-17
 func TestAPiThatDoesNotStopIsEnded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -297,6 +300,7 @@ func TestAPiThatDoesNotStopIsEnded(t *testing.T) {
 	})
 }
 
+// Proves: EF-16
 func TestAQuietRunIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -399,6 +403,7 @@ func TestAnswersReachPiWhileTheHostWaits(t *testing.T) {
 }
 
 // Denials and breaches of the gate.
+// Proves: EF-30
 func TestToolsNeedPermission(t *testing.T) {
 	t.Parallel()
 	begin := func(tool string) object {
@@ -480,4 +485,38 @@ func TestTheEffectOfACall(t *testing.T) {
 		}
 	}
 	require.Equal(t, engine.Runs, e.piCall(question{Tool: "edit", Own: &yes, Args: json.RawMessage(`{"path":1}`)}).Effect)
+}
+
+// A program may acknowledge a prompt and refuse it afterwards, with the same id.
+// Proves: EF-40
+func TestAPromptThatIsRefusedAfterwards(t *testing.T) {
+	t.Parallel()
+	f, h := newFake(t), newHost(t)
+	e := f.open(h)
+	f.on(func(c fakeCommand) bool {
+		if c.typ() == "prompt" {
+			f.ok(c, object{})
+			f.no(c, "it is busy")
+		}
+		return c.typ() == "prompt"
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), testLimit)
+	defer cancel()
+	out := e.Run(ctx, engine.Input{Text: "hi"})
+	require.EqualError(t, out.Err, "pi refused: it is busy")
+	require.Len(t, out.Unanswered, 1)
+
+	f.on(func(c fakeCommand) bool {
+		if c.typ() != "prompt" {
+			return false
+		}
+		f.ok(c, object{})
+		f.send(object{"type": "agent_start"})
+		f.no(c, "a refusal of something else")
+		f.message(object{"role": "user", "content": c.message()})
+		f.message(f.assistant("answer", "stop"))
+		f.send(object{"type": "agent_settled"})
+		return true
+	})
+	require.NoError(t, e.Run(ctx, engine.Input{Text: "hi"}).Err, "it had begun")
 }

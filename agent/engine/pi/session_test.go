@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
+// Proves: EF-36, EF-38
 func TestModelsAndThinkingLevelsArePiS(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
@@ -46,6 +47,9 @@ func TestModelsAndThinkingLevelsArePiS(t *testing.T) {
 	require.InDelta(t, 3, models[0].Cost.Input, 0)
 	require.NotContains(t, models[0].SupportedLevels(), provider.High)
 	require.Empty(t, models[0].Headers, "a header may be a key")
+	_, err = e.Models(t.Context())
+	require.NoError(t, err)
+	require.Len(t, f.commands("get_available_models"), 2, "the user may have logged in or out elsewhere")
 
 	_, err = e.SetModel(t.Context(), provider.Ref{Provider: "fake", ID: "none"})
 	require.True(t, fault.Is(err, fault.NotFound))
@@ -156,6 +160,7 @@ func TestMovesAndLabelsGoThroughTheBridge(t *testing.T) {
 	require.True(t, fault.Is(e.Annotate(t.Context(), engine.Annotation{Title: " "}), fault.Denied))
 }
 
+// Proves: EF-33
 func TestRereadLooksForTheFileFirst(t *testing.T) {
 	t.Parallel()
 	f, fs := newFake(t), afero.NewMemMapFs()
@@ -176,9 +181,13 @@ func TestRereadLooksForTheFileFirst(t *testing.T) {
 		}
 		return c.typ() == "switch_session"
 	})
-	require.True(t, fault.Is(e.Reread(t.Context()), fault.Denied))
+	var cancelled *fault.Error
+	require.ErrorAs(t, e.Reread(t.Context()), &cancelled)
+	require.Equal(t, fault.Denied, cancelled.Kind)
+	require.Equal(t, "pi extension", cancelled.Data["cancelledBy"])
 }
 
+// Proves: EF-09
 func TestAReloadWithoutTheBridgeEndsTheEngine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -208,6 +217,7 @@ func TestAReloadWithoutTheBridgeEndsTheEngine(t *testing.T) {
 	})
 }
 
+// Proves: EF-32
 func TestASessionThatAnExtensionHasSwitched(t *testing.T) {
 	t.Parallel()
 	f, h := newFake(t), newHost(t)
@@ -343,6 +353,7 @@ func TestAShellCommandInARun(t *testing.T) {
 	require.True(t, has(h.all(), "message", `"timestamp":1`), "%q", h.all())
 }
 
+// Proves: EF-13
 func TestDialogs(t *testing.T) {
 	t.Parallel()
 	f, h := newFake(t), newHost(t)
@@ -426,6 +437,7 @@ func TestTooManyDialogs(t *testing.T) {
 }
 
 // pi answers a dialog with a timeout itself, and a dialog of a run ends with it.
+// Proves: EF-28
 func TestDialogsAreTakenBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
