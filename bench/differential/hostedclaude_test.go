@@ -37,12 +37,11 @@ func claudeUser(t *testing.T) (u *user, model *echomodel.Service, env []string) 
 	for _, dir := range []string{u.home, u.work, bin} {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
-	script := "#!/bin/sh\nexec '" + node + "' '" + cli + "' \"$@\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude-agent-acp"), []byte(script), 0o700))
+	u.link("claude-agent-acp", node, cli)
 	model = echomodel.New(t)
 	u.models(filepath.Join(u.home, ".xcsh", "agent"), model.URL)
 	return u, model, []string{
-		"PATH=" + bin + ":" + filepath.Dir(node) + ":" + os.Getenv("PATH"), "HOME=" + u.home, "TERM=dumb",
+		"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + u.home, "TERM=dumb",
 		"ANTHROPIC_BASE_URL=" + model.URL, "ANTHROPIC_API_KEY=k", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1,localhost", // no other service

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -149,16 +150,25 @@ func (u *user) sessionID(ed *lsptest.Editor) string {
 	return state.SessionID
 }
 
-// install puts a program on the user's PATH.
+// install puts a program on the user's PATH and writes its settings.
 func (u *user) install(p program) {
 	u.t.Helper()
-	line := p.command(u.t)[:2]
-	for i := range line {
-		path, err := filepath.Abs(line[i])
+	line := p.command(u.t)
+	u.link(p.name, line[0], line[1])
+	startProgram(u.t, p, u.service, u.home, u.work, "").stop()
+}
+
+// link installs a script and its runtime as npm does, so that the version is known even if the program is slow to print it.
+func (u *user) link(name, runtime, script string) {
+	u.t.Helper()
+	runtime, err := exec.LookPath(runtime)
+	require.NoError(u.t, err)
+	for link, target := range map[string]string{name: script, filepath.Base(runtime): runtime} {
+		link = filepath.Join(filepath.Dir(u.home), "bin", link)
+		target, err := filepath.Abs(target)
 		require.NoError(u.t, err)
-		line[i] = path
+		if _, err := os.Lstat(link); err != nil {
+			require.NoError(u.t, os.Symlink(target, link))
+		}
 	}
-	script := "#!/bin/sh\nexec '" + strings.Join(line, "' '") + "' \"$@\"\n"
-	require.NoError(u.t, os.WriteFile(filepath.Join(filepath.Dir(u.home), "bin", p.name), []byte(script), 0o700))
-	startProgram(u.t, p, u.service, u.home, u.work, "").stop() // writes its settings
 }
