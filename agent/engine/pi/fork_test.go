@@ -23,7 +23,7 @@ import (
 
 const forkID = "01a202b1-f0b4-74f1-a829-bdc95815a193"
 
-// forkWorld is a user of a double of omp or xcsh. It is also the session: it keeps the messages, and what is shown.
+// forkWorld is a user of a double of omp or xcsh. It is also the session: it keeps messages and notices.
 type forkWorld struct {
 	quietHost
 	t       *testing.T
