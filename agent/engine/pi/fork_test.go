@@ -208,9 +208,9 @@ func TestForksSendLongLines(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, name string) {
 		w := newForkWorld(t, name)
-		out := w.run(w.open(), "[[big:5000000]]")
+		out := w.run(w.open(), "[[big:1500000]]")
 		require.NoError(t, out.Err)
-		require.Len(t, out.Message.PlainText(), 5_000_000)
+		require.Len(t, out.Message.PlainText(), 1_500_000)
 	})
 }
 
