@@ -234,7 +234,7 @@ func (r *run) outcome() loop.Outcome {
 	if r.died == nil {
 		r.died = r.engine.breach() // the run may end before the program does
 	}
-	if !r.handled && !(r.recorded && r.engine.keeps()) {
+	if !r.handled && (!r.recorded || !r.engine.keeps()) {
 		out.Unanswered = append(out.Unanswered, messageOf(r.in))
 	}
 	out.Unanswered = append(out.Unanswered, userMessages(r.givenBack...)...)
