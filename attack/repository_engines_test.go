@@ -203,3 +203,33 @@ func (v *victim) messages(ed *lsptest.Editor) (texts []string) {
 	}
 	return texts
 }
+
+// xcsh has no option against code of the workspace, so that it is not started where there is some. Without that code, it
+// is: the version is asked for either way.
+func TestRepositoryCodeIsNotRunByAnEngine(t *testing.T) {
+	t.Parallel()
+	for name, code := range map[string]string{"none": "", "an extension": ".xcsh/extensions/a.ts", "a server": ".mcp.json", "a tool": ".claude/tools/a.ts", "a hook": ".omp/hooks/pre/a.ts"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := newVictim(t)
+			bin := filepath.Join(v.home, ".local", "bin")
+			ran := v.bait(bin)
+			v.pathBefore(bin)
+			if code != "" {
+				require.NoError(t, os.MkdirAll(filepath.Dir(v.path(code)), 0o700))
+				v.write(v.path(code), `{"mcpServers":{"x":{"command":"sh"}}}`)
+			}
+			ed := v.edit(lsptest.Fields{"engine": "xcsh", "restricted": false})
+			_, err := ed.Exec("xcsh.prompt", lsptest.Fields{"text": "hello"})
+			require.Error(t, err, "the program is none")
+			started := strings.Contains(v.read(ran), "xcsh --mode rpc")
+			if code == "" {
+				require.True(t, started, "%v", err)
+			} else {
+				require.False(t, started)
+				require.ErrorContains(t, err, "would run code of this workspace")
+			}
+			ed.Shutdown()
+		})
+	}
+}

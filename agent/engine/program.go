@@ -36,7 +36,7 @@ type Protocol string
 // The protocols.
 const (
 	PiRPC  Protocol = "pi-rpc"
-	OmpRPC Protocol = "omp-rpc" // what omp and xcsh have made of pi's
+	OmpRPC Protocol = "omp-rpc" // the variant of omp and xcsh
 	ACP    Protocol = "acp"
 )
 

@@ -1,5 +1,5 @@
-// Package enginetest is a double of an engine's program: it behaves like pi 1.5.2 in RPC mode, without a model, a
-// login or a network, and it fails in every way on request. A player replays recorded conversations of other programs.
+// Package enginetest is a double of an engine's program: it behaves like pi 1.5.2, omp 18.2.3 or xcsh 18.38 in RPC mode, without a
+// model, a login or a network, and it fails in every way on request. A player replays recorded conversations of other programs.
 //
 // # Use
 //
@@ -9,6 +9,8 @@
 //
 //	p := enginetest.Pi(t, "slow-start:300")          // p.Path, p.Args, p.Env
 //	c, err := child.Start(ctx, child.Config{Path: p.Path, Args: append(p.Args, "--mode", "rpc", …), Env: append(os.Environ(), p.Env...)})
+//
+// [Fork] is the same for omp and xcsh.
 //
 // A test of an editor builds it under the name by which it is found, or calls [Build]:
 //
@@ -65,6 +67,12 @@
 //	deaf                 abort is never answered, and does nothing
 //	version:TEXT         of --version and hello
 //
+// Those of omp and xcsh only:
+//
+//	no-ready             the first line is missing
+//	refuse-later:TEXT    each prompt is acknowledged and then refused
+//	late-file            a session without entries is written with its first answer; otherwise from the first entry on
+//
 // Those of a prompt:
 //
 //	garbage:N            N lines that are not JSON
@@ -77,6 +85,7 @@
 //	flood:MIB            this much standard error
 //	not-reading          reads nothing more
 //	no-settled           the run ends without agent_settled
+//	keeps-queue          of omp and xcsh: queued messages wait for the next prompt
 //
 // # Recordings
 //

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// forked is what the double does in the place of omp or xcsh, which were forked from pi. nil for pi.
+// forked holds the differences of omp and xcsh, which were forked from pi; nil for pi.
 type forked struct {
 	name     string
 	ready    json.RawMessage // the first line

@@ -55,7 +55,7 @@ func (c *calls) answered(id string) {
 	c.sent = slices.DeleteFunc(c.sent, func(s sentCommand) bool { return s.id == id })
 }
 
-// parseFailure begins what xcsh says when a command fails, whatever the failure is.
+// parseFailure begins the text with which xcsh reports the failure of any command.
 const parseFailure = "Failed to parse command: "
 
 // nameless returns the command that a refusal without an id belongs to, "" if there is none, and the reason. The refusal names

@@ -16,7 +16,7 @@ const (
 )
 
 // chunks joins the pieces of a long line, which omp sends as one record each: rpc_chunk {chunkId, index, count,
-// byteLength, data}, in order, with nothing between them. Only what has arrived is held. Only the reader uses it.
+// byteLength, data}, in order, with nothing between them. Only the pieces that have arrived are held. Only the reader uses it.
 type chunks struct {
 	agreed bool // omp sends pieces
 

@@ -44,7 +44,7 @@ func TestALineInPieces(t *testing.T) {
 	}
 }
 
-// What does not fit is given up, and the next line is whole again.
+// A piece that does not fit ends its line, and the next line is read again.
 func TestPiecesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	big := encode64(strings.Repeat("x", 100))
@@ -88,7 +88,7 @@ func TestPiecesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A line that is announced as long as it may be takes only the memory of what has arrived.
+// A line that is announced as long as it may be takes only the memory of its pieces.
 func TestAnAnnouncementTakesNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -180,7 +180,7 @@ func outcomeText(t *testing.T, e *Engine) string {
 	return out.Message.PlainText()
 }
 
-// FuzzPieces cuts a line and changes one piece: what comes out is the line, or nothing.
+// FuzzPieces cuts a line and changes one piece: the result is the line, or nothing.
 func FuzzPieces(f *testing.F) {
 	f.Add([]byte(`{"type":"x"}`), uint8(3), uint8(0), []byte(nil))
 	f.Add([]byte(`{"type":"x","text":"long"}`), uint8(1), uint8(5), []byte(`{"type":"rpc_chunk","chunkId":"f","index":5,"count":26,"byteLength":26,"data":"eA=="}`))

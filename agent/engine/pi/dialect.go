@@ -7,8 +7,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 )
 
-// dialect holds the differences between the programs of pi's family. All of them are pi's RPC mode; omp and xcsh have gone
-// their own ways since they were forked from it.
+// dialect holds the differences between the programs of pi's family. All of them speak pi's RPC; omp and xcsh were forked
+// from pi and changed it.
 type dialect struct {
 	name string // the usual name of the program
 
@@ -18,13 +18,13 @@ type dialect struct {
 	asks     bool     // --approve and --no-approve decide whether code of the workspace runs
 	isolates bool     // --no-extensions leaves the extensions of the command line
 	ours     string   // the prefix of the environment variables that the child does not get
-	code     []string // what runs code of the workspace unasked, relative to the folder; see [Engine.foreignCode]
+	code     []string // files and directories with code that it runs unasked, relative to the folder; see [Engine.foreignCode]
 
 	// The commands.
-	clears    bool   // clear_queue takes back what is queued
-	entries   bool   // get_entries returns what was recorded, such as a command of the user
+	clears    bool   // clear_queue removes queued messages and returns them
+	entries   bool   // get_entries returns recorded entries, such as a command of the user
 	levels    bool   // get_available_thinking_levels
-	annotates bool   // it appends titles and labels; others write the whole file anew for a title, and let no extension label an entry
+	annotates bool   // it appends titles and labels; others rewrite the file for a title, and let no extension label an entry
 	commands  string // the command that lists commands, "" if there is none
 
 	// The answers and events.
@@ -50,7 +50,7 @@ var piDialect = dialect{
 	files: true, hides: true, reading: []string{"read", "grep", "find", "ls"}, callOf: (*Engine).piCall,
 }
 
-// What omp does was observed with 18.2.3.
+// ompDialect was observed with omp 18.2.3.
 var ompDialect = dialect{
 	name: "omp", session: "--resume", isolates: true, ours: "XCSH_",
 	code:     workspaceCode(".omp"),
@@ -59,7 +59,7 @@ var ompDialect = dialect{
 	reading: []string{"read", "grep", "glob", "find", "ls", "ast_grep", "todo"}, callOf: (*Engine).ompCall,
 }
 
-// What xcsh does is known from its sources, 18.38 and 19.54. Variables that begin with XCSH_ are its own.
+// xcshDialect is known from the sources of xcsh 18.38 and 19.54. Variables that begin with XCSH_ are its own.
 var xcshDialect = dialect{
 	name: "xcsh", session: "--resume", ours: "XCSH_LS_",
 	code:     append(workspaceCode(".xcsh"), workspaceCode(".omp")...),
@@ -80,8 +80,8 @@ func dialectOf(p engine.Program) dialect {
 	}
 }
 
-// harmless reports whether a call of one of the program's own tools changes nothing. The tools of omp read addresses and
-// more, too: what such a request tells a server is a change.
+// harmless reports whether a call of one of the program's own tools changes nothing. The tools of omp also read addresses: such
+// a request can send a secret to a server.
 func (d *dialect) harmless(tool string, args json.RawMessage) bool {
 	return slices.Contains(d.reading, tool) && (d.settles || !namesAddress(args))
 }

@@ -1,5 +1,6 @@
 // Package pi runs the user's pi as an engine: pi's RPC mode, one JSON object per line, and an extension of this
-// program that is loaded into it.
+// program that is loaded into it. It also runs xcsh, and omp over RPC, which were forked from pi: a [dialect] holds the
+// differences. Where a comment says pi, it holds for all three.
 //
 // Guarantees:
 //
@@ -13,5 +14,6 @@
 //  5. A tool that changes something runs after a permission, or pi is ended.
 //
 // The extension, bridge/xcsh-ls-host.ts, asks the host through dialogs of pi: for permission before a tool runs, and
-// for the content of files that are open in the editor. It also adds commands that RPC lacks.
+// for the content of files that are open in the editor. It also adds commands that RPC lacks. In omp and xcsh it leaves files
+// alone: a tool call that would change a file with unsaved changes is refused instead.
 package pi

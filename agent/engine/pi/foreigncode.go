@@ -25,8 +25,8 @@ func workspaceCode(own string) (list []string) {
 		"mcp.json", ".mcp.json", "opencode.json")
 }
 
-// foreignCode fails if the program would run code of the workspace, which the user has not permitted. Neither omp nor xcsh can
-// be told to leave all of it.
+// foreignCode fails if the program would run code of the workspace, which the user has not permitted. Neither omp nor xcsh has
+// an option against all of it.
 func (e *Engine) foreignCode() error {
 	if e.at.Trusted {
 		return nil

@@ -23,7 +23,7 @@ import (
 
 const forkID = "01a202b1-f0b4-74f1-a829-bdc95815a193"
 
-// forkWorld is a user of a double of omp or xcsh. It is also the session: it keeps the messages, and what is shown.
+// forkWorld is a user of a double of omp or xcsh. It is also the session: it keeps messages and notices.
 type forkWorld struct {
 	quietHost
 	t       *testing.T
@@ -208,9 +208,9 @@ func TestForksSendLongLines(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, name string) {
 		w := newForkWorld(t, name)
-		out := w.run(w.open(), "[[big:5000000]]")
+		out := w.run(w.open(), "[[big:1500000]]")
 		require.NoError(t, out.Err)
-		require.Len(t, out.Message.PlainText(), 5_000_000)
+		require.Len(t, out.Message.PlainText(), 1_500_000)
 	})
 }
 

@@ -85,7 +85,7 @@ func (e *Engine) decide(r *record) {
 	case s.Queued > 0 && e.rest.since.IsZero():
 		e.rest.since = now
 	case s.Queued == 0 || now.Sub(e.rest.since) > keptLimit:
-		e.kept.Store(int32(min(s.Queued, maxQueued))) //nolint:gosec // it is small
+		e.kept.Store(int32(min(s.Queued, maxQueued)))
 		e.rest.ending = false
 		settled := &record{typ: "agent_settled"}
 		e.watchRecord(settled)

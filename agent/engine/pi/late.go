@@ -41,7 +41,12 @@ func (e *Engine) isWritten(role string) bool {
 	written, late := e.written, e.d.late
 	e.mu.Unlock()
 	if !written {
-		written = role == provider.RoleAssistant || role == provider.RoleUser && (!late || e.grows())
+		switch role {
+		case provider.RoleUser:
+			written = !late || e.grows()
+		case provider.RoleAssistant:
+			written = late
+		}
 		e.mu.Lock()
 		e.written = written
 		e.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 )
 
 // ompCall returns the tool call of a question of omp or xcsh. Only a call that names its one file plainly counts as
-// an edit of that file. What cannot be told for sure is treated like a command: an edit in the form of a text that
-// names files, a move, and paths that are addresses or lead into archives.
+// an edit of that file. All other calls are treated like commands: an edit in the form of a text that names files, a
+// move, and paths that are addresses or lead into archives.
 func (e *Engine) ompCall(q question) engine.Call {
 	call := newCall(q)
 	if q.Own == nil || !*q.Own {
@@ -162,7 +162,7 @@ func (e *Engine) touched(q question) (paths []string) {
 	return paths
 }
 
-// withoutPlace returns a path without what follows a colon.
+// withoutPlace returns a path up to its first colon.
 func withoutPlace(path string) string {
 	prefix := drive.FindString(path)
 	rest, _, _ := strings.Cut(path[len(prefix):], ":")

@@ -158,7 +158,7 @@ func (e *Engine) retire() {
 }
 
 // dropQueue aborts a run whose queue cannot be cleared: an abort would begin the next run with the message that waits. The
-// end of the input aborts, records what there is and answers nothing more.
+// end of the input aborts and records the run, and no answer follows.
 func (e *Engine) dropQueue(r *run) {
 	r.giveBack(r.queued())
 	e.retire()

@@ -32,10 +32,21 @@ import (
 // newOmpWorld is a user of the real omp, over RPC.
 func newOmpWorld(t *testing.T) *world {
 	t.Helper()
+	w := newForkedWorld(t, ".omp")
+	arch := map[string]string{"amd64": "x64", "arm64": "aarch64"}[runtime.GOARCH]
+	w.program.Name = "omp"
+	w.program.Path = absolute(t, installed("XCSH_BUN", "@oven", "bun-"+runtime.GOOS+"-"+arch, "bin", "bun"))
+	w.program.Args = []string{absolute(t, installed("XCSH_OMP", "@oh-my-pi", "pi-coding-agent", "dist", "cli.js"))}
+	return w
+}
+
+// newForkedWorld is a user of omp or xcsh, whose directory in the home directory is dir, in a session without entries.
+func newForkedWorld(t *testing.T, dir string) *world {
+	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	w := &world{t: t, service: providertest.New(t), home: filepath.Join(root, "home"), cwd: filepath.Join(root, "work"), dir: filepath.Join(root, "sessions")}
-	agent := filepath.Join(w.home, ".omp", "agent")
+	agent := filepath.Join(w.home, dir, "agent")
 	for _, dir := range []string{agent, w.cwd, w.dir} {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
@@ -47,11 +58,8 @@ func newOmpWorld(t *testing.T) *world {
 		"baseUrl": tolerant(t, w.service.URL(provider.AnthropicMessages)), "apiKey": "k", "api": "anthropic-messages", "models": []any{model("m", true), model("plain", false)},
 	}}})
 	w.file(filepath.Join(agent, "config.yml"), "modelRoles:\n  default: fake/m\nretry:\n  baseDelayMs: 10\n")
-	arch := map[string]string{"amd64": "x64", "arm64": "aarch64"}[runtime.GOARCH]
 	w.program = engine.Program{
-		Name: "omp", Path: absolute(t, installed("XCSH_BUN", "@oven", "bun-"+runtime.GOOS+"-"+arch, "bin", "bun")), Protocol: engine.OmpRPC,
-		Args: []string{absolute(t, installed("XCSH_OMP", "@oh-my-pi", "pi-coding-agent", "dist", "cli.js"))},
-		Env:  []string{"HOME=" + w.home, "TERM=dumb", "PI_NO_TITLE=1", "PI_SKIP_VERSION_CHECK=1"},
+		Protocol: engine.OmpRPC, Env: []string{"HOME=" + w.home, "TERM=dumb", "PI_NO_TITLE=1", "PI_SKIP_VERSION_CHECK=1"},
 	}
 	id := "01a202b1-f0b4-74f1-a829-bdc95815a193"
 	header, err := json.Marshal(object{"type": "session", "version": 3, "id": id, "timestamp": "2026-01-02T03:04:05.678Z", "cwd": w.cwd})

@@ -227,7 +227,7 @@ func (r *run) outcome() loop.Outcome {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := loop.Outcome{StopReason: provider.StopEnd, Message: r.last, Usage: r.usage}
-	if !r.handled && !(r.recorded && r.engine.keeps()) {
+	if !r.handled && (!r.recorded || !r.engine.keeps()) {
 		out.Unanswered = append(out.Unanswered, messageOf(r.in))
 	}
 	out.Unanswered = append(out.Unanswered, userMessages(r.givenBack...)...)
