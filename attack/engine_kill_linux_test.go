@@ -43,7 +43,7 @@ const (
 )
 
 // TestKilledEngine kills the program that answers, with SIGKILL, at random moments of a run with tools. TestKilledHost
-// kills the server instead. Afterwards each session file must be whole, and have every entry that a client was told
+// kills the server instead. Afterwards each session file must be whole, and have every entry that was reported to a client
 // of. No process of the program or its tools may be left, and the session must continue with the next prompt.
 //
 // When the server is killed, the program ends by itself, with its commands. What has left the session of its command then
@@ -337,7 +337,7 @@ func (k *engineKiller) answered(p *lsptest.Pending) bool {
 	return slices.ContainsFunc(k.ed.Messages(), func(m *lsptest.Message) bool { return m.Method == "" && string(m.ID) == id })
 }
 
-// check requires that each session file is whole and has the entries that were told.
+// check requires that each session file is whole and has the entries that were reported.
 func (k *engineKiller) check() {
 	k.t.Helper()
 	files := k.piFiles()

@@ -32,7 +32,7 @@ func (s *Seat) Caught() (changed bool) {
 	return before != s.cfg.Session.LeafID() || t.outdated.Load()
 }
 
-// noteStrangers remembers that another program appended to the file. The user is told once, however long both write.
+// noteStrangers remembers that another program appended to the file. It is said once, however long both write.
 func (s *Seat) noteStrangers(t *tenure) {
 	if !t.file.strangers() {
 		return
