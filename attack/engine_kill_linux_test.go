@@ -43,8 +43,8 @@ const (
 )
 
 // TestKilledEngine kills the program that answers, with SIGKILL, at random moments of a run with tools. TestKilledHost
-// kills the server instead. Afterwards each session file must be whole, and have every entry that was reported to a client
-// of. No process of the program or its tools may be left, and the session must continue with the next prompt.
+// kills the server instead. Afterwards each session file must be whole, and have every entry that was reported to a client. No
+// process of the program or its tools may be left, and the session must continue with the next prompt.
 //
 // When the server is killed, the program ends by itself, with its commands. What has left the session of its command then
 // lives on, as it does when the program runs in a terminal, so only TestKilledEngine starts such processes.
