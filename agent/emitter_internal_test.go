@@ -68,7 +68,7 @@ func TestTheFirstPieceIsNotHeld(t *testing.T) {
 		}}
 		say := func(kind event.UpdateType, delta string) {
 			e.emit(event.MessageUpdate{Update: event.Update{Type: kind, Delta: delta}})
-			time.Sleep(15 * time.Millisecond) // of the bubble
+			<-time.After(15 * time.Millisecond) // of the bubble's clock
 		}
 		for _, piece := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 			say(event.TextDelta, piece)

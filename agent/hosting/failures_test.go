@@ -186,7 +186,9 @@ func (w *world) permitted(path string, f func(h engine.Host)) {
 			ID: "c", Tool: "write", Args: json.RawMessage(`{}`), Effect: engine.Changes, Path: path,
 			Apply: func(tool.File) ([]byte, error) { return []byte("shown"), nil },
 		})
-		assert.NoError(w.t, err)
+		if err != nil {
+			w.t.Error(err)
+		}
 		f(p.Host)
 		return loop.Outcome{StopReason: provider.StopEnd}
 	})
@@ -208,7 +210,9 @@ func TestAWriteThatDiffersFromWhatWasShown(t *testing.T) {
 		}
 		assert.Equal(t, "was", w.files.open[path], "nothing was written")
 		here, err := h.Write(t.Context(), "c", path, "shown")
-		assert.NoError(t, err)
+		if err != nil {
+			t.Error(err)
+		}
 		assert.True(t, here)
 		assert.Equal(t, "shown", w.files.open[path])
 	})

@@ -71,10 +71,10 @@ func serve(w http.ResponseWriter, r *http.Request, s script, done int, echo stri
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(kind string, members ...any) {
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, object(append([]any{"type", kind}, members...)...))
-		w.(http.Flusher).Flush()
+		_ = http.NewResponseController(w).Flush()
 	}
 	if s.hang {
-		w.(http.Flusher).Flush()
+		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 		return
 	}

@@ -109,7 +109,8 @@ func (r *Runner) memoryTable(w io.Writer, engine string) {
 		row(w, append(cells, fmt.Sprintf("%+.1f MiB", float64(sizes[0]-sizes[1])/(1<<20)), "at most +10 MiB", met(sizes[0]-sizes[1] <= mostMemory))...)
 	}
 	for _, f := range []struct{ name, what string }{
-		{"CPU time of a short answer", firstPiece}, {"CPU time of an answer of " + megabytes(int64(r.Big)) + " MB", largeAnswer},
+		{"CPU time of a short answer", firstPiece},
+		{"CPU time of an answer of " + megabytes(int64(r.Big)) + " MB", largeAnswer},
 		{fmt.Sprintf("CPU time of an answer in %d pieces", r.Pieces), manyPieces},
 	} {
 		cells, spent := []string{f.name}, []time.Duration{}
