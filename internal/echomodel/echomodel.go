@@ -119,7 +119,7 @@ func (m *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(name, data string) {
 		_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, data)
-		_ = http.NewResponseController(w).Flush()
+		_ = http.NewResponseController(w).Flush() // the client may have left
 	}
 	send("message_start", fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"usage":{"input_tokens":10,"output_tokens":1}}}`, id))
 	send("content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`)
