@@ -76,7 +76,7 @@ func TestAProcessThatSendsMoreThanCanBeRead(t *testing.T) {
 	require.Equal(t, []string{"user", "user", "assistant/stop"}, roles(t, s.File()))
 }
 
-// A program that is killed in a command ends it. It goes on with the next prompt, and so does our own loop, which gives the open
+// A program that is killed in a command ends it. It continues with the next prompt, and so does our own loop, which gives the open
 // call a result in what it sends.
 // Proves: EF-18, EF-19
 func TestAProcessThatIsKilledInACommand(t *testing.T) {

@@ -27,7 +27,7 @@ var toolsOfTurn = "[[par]]" + strings.Repeat(`[[tool:read {"path":"read.txt"}]]`
 const entriesOfTurn = 13
 
 // The program of a terminal writes to the session that the engine has, at the same time. Nothing is lost, both continue on
-// branches of their own, and the user is told once.
+// branches of their own, and the user is notified once.
 // Proves: EF-26
 func TestTwoWriters(t *testing.T) {
 	eachEngine(t, func(t *testing.T, v *victim, pi string) {
@@ -68,7 +68,7 @@ func TestTwoWriters(t *testing.T) {
 		doc := v.load(path)
 		defer doc.Close()
 		require.GreaterOrEqual(t, doc.Len(), manyEntries)
-		for _, entry := range append(theirs.ids, told(ed, id)...) {
+		for _, entry := range append(theirs.ids, reported(ed, id)...) {
 			_, err := doc.Index(entry)
 			require.NoError(t, err, "an entry is lost")
 		}
@@ -106,8 +106,8 @@ func (v *victim) notices(ed *lsptest.Editor, text string) (n int) {
 	return n
 }
 
-// told returns the entries of a session that the client was told of.
-func told(ed *lsptest.Editor, id string) (entries []string) {
+// reported returns the entries of a session whose ids the client was sent.
+func reported(ed *lsptest.Editor, id string) (entries []string) {
 	for _, m := range ed.Messages() {
 		var p struct {
 			SessionID string

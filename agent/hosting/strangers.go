@@ -29,7 +29,7 @@ func (s *Seat) Caught() (changed bool) {
 	return before != s.cfg.Session.LeafID() || t.outdated.Load()
 }
 
-// noteStrangers remembers that another program appended to the file. The user is told once, however long both write.
+// noteStrangers remembers that another program appended to the file. The user is notified once, however long both write.
 func (s *Seat) noteStrangers(t *tenure) {
 	if !t.file.strangers() {
 		return
