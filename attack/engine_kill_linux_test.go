@@ -43,8 +43,8 @@ const (
 )
 
 // TestKilledEngine kills the program that answers, with SIGKILL, at random moments of a run with tools. TestKilledHost
-// kills the server instead. Afterwards each session file must be whole, and have every entry that was reported to a client. No
-// process of the program or its tools may be left, and the session must continue with the next prompt.
+// kills the server instead. Afterwards each session file must be whole, and have every entry whose id a client was sent.
+// No process of the program or its tools may be left, and the session must continue with the next prompt.
 //
 // When the server is killed, the program ends by itself, with its commands. What has left the session of its command then
 // lives on, as it does when the program runs in a terminal, so only TestKilledEngine starts such processes.
@@ -343,11 +343,11 @@ func (k *engineKiller) check() {
 	files := k.piFiles()
 	k.told = 0
 	for id, entries := range k.entries {
-		require.Contains(k.t, files, id, "an entry was told of a session without a file")
+		require.Contains(k.t, files, id, "an entry was reported of a session without a file")
 		doc := k.load(files[id])
 		for entry := range entries {
 			_, err := doc.Index(entry)
-			require.NoError(k.t, err, "kill %d: entry %s was told and is not in %s", k.kills, entry, files[id])
+			require.NoError(k.t, err, "kill %d: entry %s was reported and is not in %s", k.kills, entry, files[id])
 			k.told++
 		}
 		require.NoError(k.t, doc.Close())

@@ -295,6 +295,7 @@ lane_go() {
   step "go test -race" go_test -race -timeout 20m ./...
   step "small sessions as large ones, with index files" go_test_env XCSH_TEST_INDEX=1 -count=1 ./session ./agent ./commands
   step "500 killed servers" go_test_env XCSH_SOAK=1 -count=1 -timeout 10m -run '^TestKilledServer$' ./attack
+  step "100 killed engines and servers with engines" go_test_env XCSH_ENGINE_KILLS=50 -count=1 -timeout 10m -run '^TestKilled(Engine|Host)$' ./attack
   step "recycled requests are not kept (jsonrpc2poison)" go_test -tags jsonrpc2poison ./lsp/...
   step "the JSON scanner without assembly (purego)" go_test -tags purego ./internal/rawjson ./session
 }
@@ -331,6 +332,7 @@ lane_editors() {
   step "the same answers as pi" go_test_env XCSH_REQUIRE_PEERS=1 -tags peers ./bench/differential
   step "the double of pi does what pi does" go_test -tags peers ./agent/engine/enginetest
   step "pi as an engine" go_test -tags peers ./agent/engine/pi
+  step "pi as the engine of a server" go_test -tags peers -run '^Test(KilledEngine|KilledHost|TwoWriters|RepositoryAndTheUsersPi)$' ./attack
   step "an editor without a plugin (node --test)" client cmd/xcsh-ls/testdata/plain-client
   step "a client of the Agent Client Protocol (node --test)" client cmd/xcsh-ls/testdata/acp-client
   step "the VS Code extension" vscode

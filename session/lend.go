@@ -437,8 +437,14 @@ func (t *Lent) Return() error {
 // other file is left to sync.
 func (l *Log) recover() error {
 	info, err := l.store.Fs.Stat(l.path)
-	if err != nil || disk.SameFile(info, l.doc.info) && info.Size() >= l.doc.tail.size || info.Size() > maxCaught {
+	if err != nil || info.Size() > maxCaught {
 		return nil //nolint:nilerr // sync meets the same failure and returns it
+	}
+	if disk.SameFile(info, l.doc.info) && info.Size() >= l.doc.tail.size {
+		// A new file can have the number of the one that was removed.
+		if _, appended, _, err := l.readBehind(l.doc.tail.size); err != nil || appended {
+			return nil //nolint:nilerr // as above
+		}
 	}
 	lines, err := afero.ReadFile(l.store.Fs, l.path)
 	if err != nil {

@@ -485,6 +485,10 @@ func TestALentFileThatIsNoLongerThere(t *testing.T) {
 		"removed, and the program goes on": {func(path string) error {
 			return errors.Join(os.Remove(path), os.WriteFile(path, []byte(line("c0000002", "c0000001")+line("c0000003", "c0000002")), 0o600))
 		}, fault.Stale, false, []string{"aaaaaaaa", "bbbbbbbb", "c0000001", "c0000002", "c0000003"}},
+		// The system may give the new file the number of the old one.
+		"removed, and the program goes on in a file of the same number, which is longer": {func(path string) error {
+			return os.WriteFile(path, []byte(line("c0000002", "c0000001")+line("c0000003", "c0000002")+strings.Repeat("\n", 2*len(lentContent))), 0o600)
+		}, fault.Stale, false, []string{"aaaaaaaa", "bbbbbbbb", "c0000001", "c0000002", "c0000003"}},
 		"removed, and something else is there": {func(path string) error {
 			return errors.Join(os.Remove(path), os.WriteFile(path, []byte(line("c0000002", "unknown")), 0o600))
 		}, fault.Stale, true, nil},

@@ -395,8 +395,9 @@ func TestAnswersReachPiWhileTheHostWaits(t *testing.T) {
 		f.ui("d", "input", object{"title": "Name?"})
 	}()
 	require.NoError(t, e.Run(t.Context(), engine.Input{Text: "hi"}).Err)
+	// The answer to the dialog may be written when the run has ended.
+	require.Eventually(t, func() bool { return len(f.commands("extension_ui_response")) == 2 }, testLimit, time.Millisecond)
 	answers := f.commands("extension_ui_response")
-	require.Len(t, answers, 2)
 	for _, a := range answers {
 		require.Contains(t, []any{`{"allow":true}`, "typed"}, a["value"])
 	}
