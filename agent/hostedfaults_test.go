@@ -98,7 +98,8 @@ func TestAProcessThatIsKilledInACommand(t *testing.T) {
 	parent := parentOf(t, pid)
 	require.NoError(t, syscall.Kill(parent, syscall.SIGKILL))
 	require.EqualError(t, <-done, "pi ended unexpectedly (signal: killed).")
-	require.True(t, dead(pid), "its command has ended")
+	// It is killed; that it still shows for a moment is up to the system.
+	require.Eventually(t, func() bool { return dead(pid) }, soon, time.Millisecond, "its command lives on")
 	require.Equal(t, []string{"user", "assistant/toolUse"}, roles(t, s.File()))
 	ends := runEvents[event.AgentEnd](w)
 	require.Equal(t, provider.StopError, ends[len(ends)-1].StopReason)

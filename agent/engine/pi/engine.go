@@ -233,6 +233,7 @@ func (e *Engine) begun() {
 		e.over = true
 		e.mu.Unlock()
 		e.tasks.Wait()
+		_ = e.proc.Exit() // while it lives, the session file is its own
 		e.bridge.remove()
 		close(e.done)
 	}()

@@ -307,3 +307,42 @@ func TestCloseIsNoFailure(t *testing.T) {
 	_, err = unused.Open(t.Context(), testPlace(t), newHost(t))
 	require.Error(t, err)
 }
+
+// lingering is a pi whose output ends before it does.
+type lingering struct {
+	*fakePi
+	over chan struct{}
+}
+
+func (l lingering) Exit() exit {
+	<-l.over
+	return l.fakePi.Exit()
+}
+
+// Until pi has ended, it may write to the session file, so that the engine has not ended either.
+func TestTheEngineEndsWithTheProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t)
+		e, over := f.engineOf(Options{}), make(chan struct{})
+		start := e.start
+		e.start = func(ctx context.Context, cmd command) (process, error) {
+			_, err := start(ctx, cmd)
+			return lingering{f, over}, err
+		}
+		_, err := e.Open(t.Context(), engine.Place{Cwd: dir, Dir: dir, ID: fakeID, Permit: true}, newHost(t))
+		require.NoError(t, err)
+		closed := make(chan error, 1)
+		go func() { closed <- e.Close(context.Background()) }()
+		synctest.Wait()
+		select {
+		case <-e.Done():
+			t.Error("the engine has ended before pi")
+		default:
+		}
+		close(over)
+		require.NoError(t, <-closed)
+		<-e.Done()
+	})
+}
