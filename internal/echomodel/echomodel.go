@@ -102,7 +102,8 @@ func (m *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case result:
 			results++
 		case strings.Contains(text, "[["):
-			prompt, results = text, 0
+			// An agent may send a prompt that was cancelled together with the next one.
+			prompt, results = text[strings.LastIndex(text, "[["):], 0
 		}
 	}
 	m.mu.Lock()
