@@ -165,7 +165,7 @@ func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineA
 	}
 	if !a.Fork {
 		declined := fault.New(fault.Cancelled, "The engine was not changed.")
-		if err := env.ask().confirm(ctx, err.Error(), "Fork into a "+a.Engine+" session", err, declined); err != nil {
+		if err := env.ask().confirm(ctx, err.Error(), "Fork into "+withArticle(a.Engine)+" session", err, declined); err != nil {
 			return status, err
 		}
 	}
@@ -176,6 +176,14 @@ func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineA
 		return status, err
 	}
 	return set(ctx, a.Engine)
+}
+
+// withArticle returns the name of an engine as in "an omp".
+func withArticle(name string) string {
+	if name != "" && strings.ContainsRune("aeioAEIO", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
 }
 
 // needsFork reports whether an engine cannot continue the session in its file.

@@ -69,3 +69,8 @@ func TestTheWaysToContinue(t *testing.T) {
 		})
 	}
 }
+
+func TestTheArticleOfAnEngine(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"a pi", "an omp", "an opencode", "a "}, []string{withArticle("pi"), withArticle("omp"), withArticle("opencode"), withArticle("")})
+}
