@@ -181,6 +181,7 @@ func (t *turns) abortedTurn() {
 }
 
 func (t *turns) endAgent(retry bool) {
+	t.leafChanged()
 	t.event("agent_end", "messages", array(t.messages), "willRetry", retry)
 	t.messages = nil
 }
