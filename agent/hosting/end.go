@@ -9,7 +9,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 )
 
-// endWithin bounds the end of an engine that nobody waits for.
+// endWithin bounds the end of an engine in the background.
 const endWithin = 15 * time.Second
 
 // watch waits for the end of the engine.
@@ -18,7 +18,7 @@ func (s *Seat) watch(t *tenure) {
 	s.finish(t)
 }
 
-// finish makes the session file ours again after the engine has ended. It returns when that is done, whoever did it.
+// finish makes the session file ours again after the engine has ended. It returns when that is done, also if another caller did it.
 func (s *Seat) finish(t *tenure) {
 	t.end.Do(func() {
 		s.asked.takeBack(t)

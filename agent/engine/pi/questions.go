@@ -129,20 +129,12 @@ func (e *Engine) piCall(q question) engine.Call {
 	case "read", "grep", "find", "ls":
 		call.Effect, call.Path = engine.Reads, e.readPath(q.Args, nil)
 	case "edit":
-		change, err := decodeEdit(q.Args)
-		if err == nil {
-			call.Path, err = resolvePath(change.path, e.at.Cwd)
-		}
-		if err == nil {
-			call.Effect, call.Apply = engine.Changes, change.apply
+		if change, err := decodeEdit(q.Args); err == nil {
+			e.changes(&call, change.path, change.apply)
 		}
 	case "write":
-		change, err := decodeWrite(q.Args)
-		if err == nil {
-			call.Path, err = resolvePath(change.path, e.at.Cwd)
-		}
-		if err == nil {
-			call.Effect, call.Apply = engine.Changes, change.apply
+		if change, err := decodeWrite(q.Args); err == nil {
+			e.changes(&call, change.path, change.apply)
 		}
 	}
 	return call

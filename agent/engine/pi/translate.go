@@ -169,7 +169,7 @@ func extensionError(r *record) event.Event {
 // brief returns a text of pi's for a place that shows one line: at most limit bytes, without controls.
 func brief(s string, limit int) string { return visible.Line(cut(s, limit)) }
 
-// integer converts a number of JSON. A number that fits no int32 is one that nobody sends.
+// integer converts a number of JSON. A number outside int32 is not a plausible one.
 func integer(f float64) int {
 	if math.IsNaN(f) || f < math.MinInt32 || f > math.MaxInt32 {
 		return 0
