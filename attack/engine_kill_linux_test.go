@@ -80,10 +80,10 @@ func testEngineKills(t *testing.T, round func(k *engineKiller)) {
 				k.check()
 				sum.add(k.killCounts)
 			}
-			t.Logf("%d kills: %d before the first entry, %d while tools ran, %d in an answer, %d between them, %d after the run; %d entries were told and found, %d commands were left",
-				sum.kills, sum.early, sum.inTool, sum.inAnswer, sum.between, sum.late, sum.told, sum.left)
+			t.Logf("%d kills: %d before the first entry, %d while tools ran, %d in an answer, %d between them, %d after the run; %d entries were reported and found, %d commands were left",
+				sum.kills, sum.early, sum.inTool, sum.inAnswer, sum.between, sum.late, sum.reported, sum.left)
 			require.LessOrEqual(t, 5*sum.left, sum.kills, "commands are left more often than by a race")
-			require.Positive(t, sum.told)
+			require.Positive(t, sum.reported)
 			require.Positive(t, sum.inTool+sum.inAnswer+sum.between, "none hit a run")
 		})
 	}
@@ -93,14 +93,14 @@ func testEngineKills(t *testing.T, round func(k *engineKiller)) {
 type killCounts struct {
 	kills                                  int
 	early, inTool, inAnswer, between, late int
-	told                                   int // entries
+	reported                               int // entries
 	left                                   int // rounds after which a command was left
 }
 
 func (c *killCounts) add(more killCounts) {
 	c.kills += more.kills
 	c.early, c.inTool, c.inAnswer = c.early+more.early, c.inTool+more.inTool, c.inAnswer+more.inAnswer
-	c.between, c.late, c.told = c.between+more.between, c.late+more.late, c.told+more.told
+	c.between, c.late, c.reported = c.between+more.between, c.late+more.late, c.reported+more.reported
 	c.left += more.left
 }
 
@@ -341,14 +341,14 @@ func (k *engineKiller) answered(p *lsptest.Pending) bool {
 func (k *engineKiller) check() {
 	k.t.Helper()
 	files := k.piFiles()
-	k.told = 0
+	k.reported = 0
 	for id, entries := range k.entries {
 		require.Contains(k.t, files, id, "an entry was reported of a session without a file")
 		doc := k.load(files[id])
 		for entry := range entries {
 			_, err := doc.Index(entry)
 			require.NoError(k.t, err, "kill %d: entry %s was reported and is not in %s", k.kills, entry, files[id])
-			k.told++
+			k.reported++
 		}
 		require.NoError(k.t, doc.Close())
 	}
