@@ -191,6 +191,12 @@ func TestRepositoryAndTheUsersPi(t *testing.T) {
 		require.FileExists(t, extension)
 		require.NoDirExists(t, sessions, "also a trusted folder does not choose where sessions are")
 		require.NoFileExists(t, programs)
+
+		// A pi whose server was killed writes to its directory of temporary files while it ends, and that is being removed.
+		for _, open := range []*lsptest.Editor{ed, trusting} {
+			open.Shutdown()
+			open.Exit()
+		}
 	})
 }
 
