@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
@@ -62,7 +63,12 @@ func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 // serverOf is memoryServer with another provider behind the model offline/demo.
 func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 	t.Helper()
-	log := zaptest.NewLogger(t)
+	return serverWith(t, fs, demo, zaptest.NewLogger(t), func(*catalog.Catalog) {})
+}
+
+// serverWith is serverOf with another log and a changed catalog of models.
+func serverWith(t testing.TB, fs afero.Fs, demo provider.Provider, log *zap.Logger, change func(*catalog.Catalog)) lsp.Options {
+	t.Helper()
 	return lsp.Options{
 		Version: "test", Commands: commands.Default, Manifest: commands.Default.Manifest(), Log: log,
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
@@ -91,6 +97,7 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 			if c.Keys != nil {
 				models.Kept = c.Keys
 			}
+			change(models)
 			cfg := agent.Config{
 				Storage: agent.Storage{
 					Store:      store,
