@@ -161,7 +161,7 @@ func (l login) engine(ctx context.Context, e commands.EngineItem) error {
 		return err
 	}
 	l.tell("%s.", strings.TrimSuffix(r.Message, "."))
-	program := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...) //nolint:gosec // the user's own program
+	program := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) } // it got the signal of the terminal too
 	if err := program.Run(); err != nil {

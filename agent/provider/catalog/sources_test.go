@@ -67,12 +67,18 @@ func TestTheOrderOfSources(t *testing.T) {
 	sources := c.Sources(t.Context())
 	require.Equal(t, []provider.Source{
 		{ID: "ollama", Name: "Ollama", Kind: provider.LocalSource, Ready: true, Models: 2},
-		{ID: "google", Name: "Google Gemini", Kind: provider.ServiceSource, Ready: true, KeySource: provider.EnvironmentKey, Variable: "GEMINI_API_KEY",
-			KeyPage: "https://aistudio.google.com/apikey", Models: 23, Default: "google/gemini-3.1-pro-preview"},
-		{ID: "groq", Name: "Groq", Kind: provider.ServiceSource, Ready: true, KeySource: provider.ClientKey, Variable: "GROQ_API_KEY",
-			KeyPage: "https://console.groq.com/keys", Models: 7, Default: "groq/openai/gpt-oss-120b"},
-		{ID: "zai", Name: "Z.ai", Kind: provider.ServiceSource, Ready: true, KeySource: provider.AuthFileKey, Variable: "ZAI_API_KEY",
-			KeyPage: "https://z.ai/manage-apikey/apikey-list", Models: 7, Default: "zai/glm-5.3"},
+		{
+			ID: "google", Name: "Google Gemini", Kind: provider.ServiceSource, Ready: true, KeySource: provider.EnvironmentKey, Variable: "GEMINI_API_KEY",
+			KeyPage: "https://aistudio.google.com/apikey", Models: 23, Default: "google/gemini-3.1-pro-preview",
+		},
+		{
+			ID: "groq", Name: "Groq", Kind: provider.ServiceSource, Ready: true, KeySource: provider.ClientKey, Variable: "GROQ_API_KEY",
+			KeyPage: "https://console.groq.com/keys", Models: 7, Default: "groq/openai/gpt-oss-120b",
+		},
+		{
+			ID: "zai", Name: "Z.ai", Kind: provider.ServiceSource, Ready: true, KeySource: provider.AuthFileKey, Variable: "ZAI_API_KEY",
+			KeyPage: "https://z.ai/manage-apikey/apikey-list", Models: 7, Default: "zai/glm-5.3",
+		},
 		{ID: "corp", Name: "corp", Kind: provider.ServiceSource, Ready: true, KeySource: provider.ModelsFileKey, Variable: "CORP_API_KEY", Models: 2, Default: "corp/b"},
 	}, sources[:5])
 	require.Equal(t, []string{"anthropic", "openai", "openrouter", "deepseek", "xai", "amazon-bedrock"}, idsOf(sources[5:11]))

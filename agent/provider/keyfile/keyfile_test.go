@@ -179,7 +179,7 @@ func TestLinksAndModes(t *testing.T) {
 	file, other := filepath.Join(dir, "auth.json"), filepath.Join(dir, "dotfiles.json")
 	s := keyfile.Store{Fs: afero.NewOsFs(), File: file}
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
-	require.NoError(t, os.Chmod(file, 0o644)) //nolint:gosec // the wrong mode is what is tested
+	require.NoError(t, os.Chmod(file, 0o644))
 	require.NoError(t, s.Set(t.Context(), "anthropic", secret))
 	info, err := os.Lstat(file)
 	require.NoError(t, err)
@@ -246,12 +246,12 @@ func TestTheLockOfTheTerminalProgram(t *testing.T) {
 		s := keyfile.Store{Fs: fsys, File: path}
 		require.ErrorContains(t, s.Set(t.Context(), "anthropic", secret), "another program is changing it")
 		require.Equal(t, "{}", read(t, fsys))
-		time.Sleep(15 * time.Second)
+		<-time.After(15 * time.Second)
 		require.Error(t, s.Set(t.Context(), "anthropic", secret), "a login may take so long")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		require.True(t, fault.Is(s.Set(ctx, "anthropic", secret), fault.Cancelled))
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		require.NoError(t, s.Set(t.Context(), "anthropic", secret))
 	})
 }
