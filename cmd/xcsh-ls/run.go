@@ -111,7 +111,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	}
 	if engineName != "" {
 		if _, err := live.SetEngine(ctx, engineName); err != nil {
-			return engineAdvice(err)
+			return engineAdvice(err, live)
 		}
 	}
 	if branch != "" {
@@ -152,7 +152,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return withFlags(rejectedKeyAdvice(modelAdvice(engineAdvice(err)), live), live.File() != "")
+		return withFlags(rejectedKeyAdvice(modelAdvice(engineAdvice(err, live)), live), live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
