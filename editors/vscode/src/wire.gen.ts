@@ -99,6 +99,7 @@ export interface RequestMap {
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
+  'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
 }
 
@@ -1374,6 +1375,16 @@ export interface BeforeCompactParams {
   customInstructions?: string;
   firstKeptEntryId?: string;
   tokensBefore?: number;
+}
+
+export interface SaveParams {
+  uri: string;
+  version: number;
+}
+
+export interface SaveAnswer {
+  saved: boolean;
+  failureReason?: string;
 }
 
 export interface ApproveParams {

@@ -699,6 +699,14 @@
 ---@field firstKeptEntryId? string
 ---@field tokensBefore? integer
 
+---@class xcsh.wire.SaveParams
+---@field uri string
+---@field version integer
+
+---@class xcsh.wire.SaveAnswer
+---@field saved boolean
+---@field failureReason? string
+
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
 ---@field sessionId string
