@@ -226,17 +226,46 @@ local function on_init()
   end
 end
 
----@param code integer
+---The exit status of the last server.
+local exit_code = 0
+
 ---@param id integer
-local function on_exit(code, _, id)
+local function on_exit(_, _, id)
+  local code = exit_code
   vim.schedule(function()
     if id ~= client_id then
       return
     end
     client_id = nil
     pcall(vim.api.nvim_del_augroup_by_name, 'xcsh_attach')
-    fail(('The xcsh-ls server exited with status %d. See :checkhealth xcsh.'):format(code))
+    local problem = ('The xcsh-ls server exited with status %d. See :checkhealth xcsh.'):format(
+      code
+    )
+    local silent = stopping or code == 0 or #waiting > 0 or next(running) ~= nil
+    fail(problem)
+    if not silent then
+      require('xcsh.view').notify(problem, vim.log.levels.WARN)
+    end
   end)
+end
+
+---Returns a function that runs the server. Neovim's own message about an exit status fills more than
+---the command line, and would wait for a key; on_exit reports the status instead.
+---@param cmd string[]|fun(dispatchers: table): table
+local function server(cmd)
+  return function(dispatchers)
+    local tell = dispatchers.on_exit
+    local own = vim.tbl_extend('force', dispatchers, {
+      on_exit = function(code)
+        exit_code = code
+        tell(0, 0)
+      end,
+    })
+    if type(cmd) == 'function' then
+      return cmd(own)
+    end
+    return vim.lsp.rpc.start(cmd, own)
+  end
 end
 
 ---@param root string
@@ -258,7 +287,7 @@ local function start(root)
   capabilities.workspace.workspaceEdit.documentChanges = true
   client_id = start_client({
     name = 'xcsh',
-    cmd = cmd,
+    cmd = server(cmd),
     capabilities = capabilities,
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(

@@ -440,6 +440,9 @@ end
 ---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
   ['xcsh.new'] = function(result)
+    if result.created and title(result) == result.session.sessionId then
+      return M.notify('Started a new session.')
+    end
     switched('Started', result.created, result)
   end,
   ['xcsh.resume'] = function(result)

@@ -44,7 +44,7 @@ editor=
 trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
   for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
-# begin INIT: starts an editor with these settings, in place of the one before. The editor and its
+# begin INIT [COLUMNS LINES]: starts an editor with these settings, in place of the one before. The editor and its
 # screen are two processes, because a Neovim that was only unpacked cannot start its own editor.
 begin() {
   if [ -n "$editor" ]; then
@@ -60,7 +60,7 @@ begin() {
     [ ! -S "$work/nvim.sock" ] || break
     pause
   done
-  "${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
+  "${tmux[@]}" new-session -d -x "${2:-110}" -y "${3:-48}" "'$nvim' --server '$work/nvim.sock' --remote-ui"
 }
 
 # look: the screen without what differs from run to run, or between versions of Neovim.
@@ -213,6 +213,26 @@ keys g/ 'question 77' Enter
 expect hits
 keys 2 Enter
 expect hit
+
+# In a small terminal, the conversation fills its window also after lines were removed.
+printf 'one\ntwo\n' >"$work/project/a.txt"
+begin init 80 24
+keys ':XcshChat' Enter
+expect small-chat
+keys i 'what is in a.txt?' C-s
+expect small-held
+remote 'v:lua.release()' >/dev/null
+expect small-answered
+keys 'change it' C-s
+expect small-asking
+keys Escape C-w k a
+expect small-allowed
+keys ':XcshNew' Enter
+expect small-new
+keys ':XcshResume 15d56a686bbe6802' Enter
+expect small-resumed
+remote 'v:lua.kill()' >/dev/null
+expect small-restarted
 
 # Another program answers. It starts, and its extensions ask, while the user types elsewhere.
 printf 'one\ntwo\n' >"$work/project/a.txt"
