@@ -34,6 +34,13 @@ local palette = {
 -- No palette offers these commands, but here their results have a buffer.
 vim.list_extend(palette, { 'list', 'tree' })
 
+---@param name string
+local function completes(name)
+  return function(lead, line, pos)
+    return require('xcsh.commands').complete_argument(name, lead, line, pos)
+  end
+end
+
 for _, name in ipairs(palette) do
   vim.api.nvim_create_user_command('Xcsh' .. name:gsub('^%l', string.upper), function(opts)
     require('xcsh.commands').named('xcsh.' .. name, opts)
@@ -41,15 +48,18 @@ for _, name in ipairs(palette) do
     nargs = '?',
     bang = true,
     desc = 'xcsh ' .. name,
-    complete = function(lead, line, pos)
-      return require('xcsh.commands').complete_argument('xcsh.' .. name, lead, line, pos)
-    end,
+    complete = completes('xcsh.' .. name),
   })
 end
 
 vim.api.nvim_create_user_command('XcshModel', function(opts)
   require('xcsh.commands').named('xcsh.setModel', opts)
-end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
+end, {
+  nargs = '?',
+  bang = true,
+  desc = 'Choose the model',
+  complete = completes('xcsh.setModel'),
+})
 
 vim.api.nvim_create_user_command('XcshEngines', function()
   require('xcsh.engines').pick()

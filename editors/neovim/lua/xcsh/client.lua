@@ -157,6 +157,38 @@ local handlers = {
   end,
 }
 
+---The options of a buffer that Neovim sets when a language server is attached, and its mapping.
+local attach_options = { 'tagfunc', 'omnifunc', 'formatexpr' }
+
+---Attaches a buffer. Neovim then maps K and sets options for what the server can do, but this server
+---does it for session files only: elsewhere they stay as they are, or free for another server.
+---@param bufnr integer
+---@param id integer
+---@param is_session boolean
+local function attach_quietly(bufnr, id, is_session)
+  if is_session then
+    return vim.lsp.buf_attach_client(bufnr, id)
+  end
+  local function hover_key()
+    for _, map in ipairs(vim.api.nvim_buf_get_keymap(bufnr, 'n')) do
+      if map.lhs == 'K' then
+        return map
+      end
+    end
+  end
+  local mapped, before = hover_key(), {}
+  for _, option in ipairs(attach_options) do
+    before[option] = vim.bo[bufnr][option]
+  end
+  vim.lsp.buf_attach_client(bufnr, id)
+  for _, option in ipairs(attach_options) do
+    vim.bo[bufnr][option] = before[option]
+  end
+  if not mapped and hover_key() then
+    vim.keymap.del('n', 'K', { buffer = bufnr })
+  end
+end
+
 ---Attaches the buffers that the server needs: files in its folders, whose unsaved text takes
 ---precedence over the disk, and session files.
 ---@param bufnr integer
@@ -175,7 +207,7 @@ local function attach(bufnr)
     wanted = wanted or vim.startswith(path, root)
   end
   if wanted then
-    vim.lsp.buf_attach_client(bufnr, client.id)
+    attach_quietly(bufnr, client.id, path:find('%.jsonl$') ~= nil)
     flushed[bufnr] = flushed[bufnr] or vim.api.nvim_buf_get_changedtick(bufnr)
   end
 end
@@ -249,8 +281,8 @@ local function on_exit(_, _, id)
   end)
 end
 
----Returns a function that runs the server. Neovim's own message about an exit status fills more than
----the command line, and would wait for a key; on_exit reports the status instead.
+---Returns a function that runs the server. Neovim's own message about an exit status fills more
+---than the command line, and would wait for a key; on_exit reports the status instead.
 ---@param cmd string[]|fun(dispatchers: table): table
 local function server(cmd)
   return function(dispatchers)

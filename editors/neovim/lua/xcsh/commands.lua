@@ -208,7 +208,7 @@ function M.pick(cwd)
   local palette = vim.tbl_filter(function(spec)
     return spec.palette
   end, require('xcsh.commands_gen'))
-  vim.ui.select(palette, {
+  require('xcsh.pickers.select').choose(palette, {
     prompt = 'xcsh',
     kind = 'xcsh.command',
     format_item = function(spec)
@@ -290,8 +290,7 @@ local function starting_with(candidates, lead)
   end, candidates)
 end
 
----Completes the main argument of a command. Sessions are not offered, because that would start a
----server while the user is typing.
+---Completes the main argument of a command.
 ---@param name string
 ---@param lead string the last word; a completion replaces only that
 ---@param line string
@@ -299,15 +298,12 @@ end
 ---@return string[]
 function M.complete_argument(name, lead, line, pos)
   local spec = specs[name]
-  if not spec or spec.input ~= 'path' then
+  if not spec or spec.arg == '' then
     return {}
   end
   -- The argument can contain spaces, so it may have started before the last word.
-  local argument_so_far = line:sub(1, pos):match('^%S+%s+(.*)$') or ''
-  local kept = #argument_so_far - #lead
-  return vim.tbl_map(function(file)
-    return file:sub(kept + 1)
-  end, vim.fn.getcompletion(argument_so_far, 'file'))
+  local so_far = line:sub(1, pos):match('^.-%u%w*!?%s+(.*)$') or ''
+  return require('xcsh.completion').values(name, spec.arg, so_far, lead)
 end
 
 ---Completion of :Xcsh.
@@ -321,8 +317,14 @@ function M.complete(lead, line, pos)
   if before == 1 then
     return starting_with(names, lead)
   end
-  local spec = specs['xcsh.' .. words[2]:gsub('^xcsh%.', '')]
-  if spec and spec.arg ~= '' and before == 2 then
+  local name = 'xcsh.' .. words[2]:gsub('^xcsh%.', '')
+  local spec = specs[name]
+  local argument, value = lead:match('^(%a%w*)=(.*)$')
+  if spec and argument then
+    return vim.tbl_map(function(found)
+      return argument .. '=' .. found
+    end, require('xcsh.completion').values(name, argument, value, value))
+  elseif spec and spec.arg ~= '' and before == 2 then
     return starting_with({ spec.arg .. '=' }, lead)
   end
   return {}

@@ -2,6 +2,7 @@
 -- them use vim.ui, which users can replace.
 
 local client = require('xcsh.client')
+local wire = require('xcsh.wire')
 
 local M = {}
 
@@ -80,29 +81,16 @@ end
 
 ---@param model xcsh.Model
 function M.model_line(model)
-  local parts = { model.provider .. '/' .. model.id }
-  if type(model.name) == 'string' and model.name ~= '' and model.name ~= model.id then
-    parts[#parts + 1] = model.name
-  end
-  if not model.available then
-    parts[#parts + 1] = 'API key needed'
-  end
-  return table.concat(parts, ' · ')
+  return require('xcsh.pickers.models').line(model)
 end
 
----Asks for a model. The server lists the available models first.
+---Asks for a model: those that are ready to use, and all others on request.
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_model(question, answer)
   local args = { cwd = question.args.cwd }
   fetch(question, answer, 'xcsh.models', args, function(result)
-    vim.ui.select(result.models, {
-      prompt = question.spec.title,
-      kind = 'xcsh.model',
-      format_item = M.model_line,
-    }, function(model)
-      answer(nil, model and (model.provider .. '/' .. model.id))
-    end)
+    require('xcsh.pickers.models').choose(question.spec.title, wire.tbl(result.models), answer)
   end)
 end
 

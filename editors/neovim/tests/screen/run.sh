@@ -216,6 +216,17 @@ expect hit
 
 # In a small terminal, the conversation fills its window also after lines were removed.
 printf 'one\ntwo\n' >"$work/project/a.txt"
+cat >"$work/project/long.lua" <<'END'
+local items = {}
+for i = 1, 1500 do
+  items[i] = ('item %d of the list with a name that is longer than this screen, which has 80 columns'):format(i)
+end
+vim.schedule(function()
+  require('xcsh.pickers.select').choose(items, { prompt = 'Choose' }, function(item)
+    print('Chosen: ' .. item:sub(1, 40))
+  end)
+end)
+END
 begin init 80 24
 keys ':XcshChat' Enter
 expect small-chat
@@ -233,6 +244,16 @@ keys ':XcshResume 15d56a686bbe6802' Enter
 expect small-resumed
 remote 'v:lua.kill()' >/dev/null
 expect small-restarted
+
+# A list that is longer than the screen never waits behind "-- More --".
+keys ':luafile long.lua' Enter
+expect list-first
+keys 19 Enter
+expect list-next
+keys 20 Enter 'list 1234' Enter
+expect list-found
+keys 1 Enter
+expect list-chosen
 
 # Another program answers. It starts, and its extensions ask, while the user types elsewhere.
 printf 'one\ntwo\n' >"$work/project/a.txt"

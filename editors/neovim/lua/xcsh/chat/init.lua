@@ -27,6 +27,7 @@ local M = {}
 ---@field unanswered table<string, boolean> messages whose requests have no answer yet
 ---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
 ---@field loading xcsh.chat.Loading
+---@field layout? { before: xcsh.chat.Layout, after?: xcsh.chat.Layout } sizes of the user's windows
 ---@field returns? string entry of the message to return to after a reload
 
 ---@type table<string, xcsh.chat.Chat>

@@ -112,7 +112,7 @@ local function choose(chat, query, hits, cursor)
   elseif #hits == 1 then
     return open(chat, hits[1], query)
   end
-  vim.ui.select(choices, {
+  require('xcsh.pickers.select').choose(choices, {
     prompt = ('Messages with "%s"'):format(text.one_line(query, 60)),
     kind = 'xcsh.hit',
     format_item = function(hit)
