@@ -35,6 +35,6 @@ func runNew(ctx context.Context, env *Env, a NewArgs) (NewResult, error) {
 	if err != nil {
 		return NewResult{}, err
 	}
-	state, err := live.State()
+	state, err := stateOf(ctx, live)
 	return NewResult{Created: out.Changed, CancelledBy: out.CancelledBy, Session: state}, err
 }

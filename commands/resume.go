@@ -112,7 +112,7 @@ func (job resumeJob) file(ctx context.Context, n namedFile) (ResumeResult, error
 		open = job.live.SwitchToNewAt
 	}
 	out, err := open(ctx, n.path)
-	return job.result(out, "", err)
+	return job.result(ctx, out, "", err)
 }
 
 // open makes the session at path the live one.
@@ -146,7 +146,7 @@ func (job resumeJob) show(s Summary) {
 func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info) (ResumeResult, error) {
 	if info.Cwd == "" || info.Cwd == job.live.Cwd() || job.finder.SameCwd(info.Cwd, job.live.Cwd()) || a.OnOtherProject == "open" {
 		out, err := job.open(ctx, info.Path)
-		return job.result(out, "", err)
+		return job.result(ctx, out, "", err)
 	}
 	if a.OnOtherProject == "" || a.OnOtherProject == "ask" {
 		answer, err := job.ask.question(ctx, "Session found in different project: "+info.Cwd+". Fork into current directory?", "Fork", "Cancel")
@@ -162,7 +162,7 @@ func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info
 			With("path", info.Path).With("cwd", info.Cwd)
 	}
 	out, err := job.live.ForkFrom(ctx, info.Path)
-	return job.result(out, info.Path, err)
+	return job.result(ctx, out, info.Path, err)
 }
 
 func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) {
@@ -177,12 +177,12 @@ func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) 
 	} else {
 		out, err = live.Continue(ctx)
 	}
-	return job.result(out, "", err)
+	return job.result(ctx, out, "", err)
 }
 
 // result returns the result of a change of session, and shows the user a summary of the
 // conversation.
-func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
+func (job resumeJob) result(ctx context.Context, out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
 	if err != nil {
 		return ResumeResult{}, err
 	}
@@ -191,11 +191,11 @@ func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (Re
 		r.ForkedFrom = forkedFrom
 	}
 	if out.Reading != nil {
-		r.Session, err = out.Reading.State()
+		r.Session, err = earlyStateOf(ctx, job.live, out.Reading)
 		r.Summary.pending, r.Pending = true, append(slices.Clone(r.Session.Pending), "summary", "repairs")
 		return r, err
 	}
-	if r.Session, err = job.live.State(); err != nil {
+	if r.Session, err = stateOf(ctx, job.live); err != nil {
 		return ResumeResult{}, err
 	}
 	problems, err := job.live.ContextProblems()

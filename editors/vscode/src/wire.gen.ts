@@ -674,7 +674,7 @@ export interface SessionState {
   unsaved?: string;
   /** The program that answers in the folder. */
   engine: EngineStatus;
-  /** Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot. */
+  /** Whether a prompt could be answered; absent while that is not known. */
   ready?: Readiness | null;
   /** The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest. */
   pending?: string[];

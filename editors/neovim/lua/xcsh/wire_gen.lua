@@ -265,7 +265,7 @@
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
 ---@field unsaved? string The reason why the session cannot be saved.
 ---@field engine xcsh.wire.EngineStatus The program that answers in the folder.
----@field ready? xcsh.wire.Readiness|nil Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot.
+---@field ready? xcsh.wire.Readiness|nil Whether a prompt could be answered; absent while that is not known.
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContextArgs
