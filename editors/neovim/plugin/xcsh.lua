@@ -52,6 +52,14 @@ for _, name in ipairs(palette) do
   })
 end
 
+vim.api.nvim_create_user_command('XcshLogin', function(opts)
+  require('xcsh.ways').login(vim.trim(opts.args))
+end, {
+  nargs = '?',
+  desc = 'Choose what answers: an installed agent, a local model, or a service and its key',
+  complete = completes('xcsh.login'),
+})
+
 vim.api.nvim_create_user_command('XcshModel', function(opts)
   require('xcsh.commands').named('xcsh.setModel', opts)
 end, {

@@ -21,17 +21,17 @@ local ready_at = 0 -- when it was ready, in nanoseconds
 
 ---Listeners of other modules: "notification" gets the parameters of xcsh/event and
 ---xcsh/sessionChanged, "read" those of xcsh/sessionState, "server" whether the server is running,
----and whether to start it again.
----@type table<'notification'|'read'|'server', fun(...)[]>
-local listeners = { notification = {}, read = {}, server = {} }
+---and whether to start it again, "models" nothing: other models may be ready to use.
+---@type table<'notification'|'read'|'server'|'models', fun(...)[]>
+local listeners = { notification = {}, read = {}, server = {}, models = {} }
 
----@param about 'notification'|'read'|'server'
+---@param about 'notification'|'read'|'server'|'models'
 ---@param listener fun(...)
 function M.on(about, listener)
   table.insert(listeners[about], listener)
 end
 
----@param about 'notification'|'read'|'server'
+---@param about 'notification'|'read'|'server'|'models'
 local function tell_listeners(about, ...)
   for _, listener in ipairs(listeners[about]) do
     listener(...)
@@ -140,6 +140,9 @@ local handlers = {
     require('xcsh.view').read(params)
     tell_state(err, params)
   end,
+  ['xcsh/modelsChanged'] = function()
+    tell_listeners('models')
+  end,
   ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
   ['xcsh/event'] = function(err, params)
     if params.event.type == 'approvals_changed' then
@@ -160,8 +163,8 @@ local handlers = {
 ---The options of a buffer that Neovim sets when a language server is attached, and its mapping.
 local attach_options = { 'tagfunc', 'omnifunc', 'formatexpr' }
 
----Attaches a buffer. Neovim then maps K and sets options for what the server can do, but this server
----does it for session files only: elsewhere they stay as they are, or free for another server.
+---Attaches a buffer. Neovim then maps K and sets options for what the server can do, but this
+---server does it for session files only: elsewhere they stay as they are, or free for others.
 ---@param bufnr integer
 ---@param id integer
 ---@param is_session boolean
@@ -358,6 +361,19 @@ local function when_ready(root, callback)
   end
 end
 
+---Runs a function whose messages to the server contain a key, which must not get into the log of
+---Neovim's language client, whatever its level is.
+---@param send fun(): boolean
+---@return boolean
+local function unlogged(send)
+  local log = require('vim.lsp.log')
+  local level = log.get_level()
+  log.set_level(vim.log.levels.OFF)
+  local ok, sent = pcall(send)
+  log.set_level(level)
+  return ok and sent
+end
+
 ---Runs a command of the server. The callback is always called, even if there is no server or it
 ---exits meanwhile.
 ---@param name string
@@ -386,13 +402,21 @@ function M.execute(name, args, callback)
       command = name,
       arguments = { vim.tbl_extend('force', args, { cwd = root }) },
     }
-    local sent = call(client, 'request', 'workspace/executeCommand', params, function(err, result)
-      if running[id] then
-        running[id] = nil
-        engine.learn(root, result)
-        callback(err, result)
-      end
-    end)
+    local function send()
+      return call(client, 'request', 'workspace/executeCommand', params, function(err, result)
+        if running[id] then
+          running[id] = nil
+          engine.learn(root, result)
+          callback(err, result)
+        end
+      end)
+    end
+    local sent
+    if args.key then
+      sent = unlogged(send)
+    else
+      sent = send()
+    end
     if not sent then
       running[id] = nil
       callback({ message = 'The xcsh-ls server has stopped.' })

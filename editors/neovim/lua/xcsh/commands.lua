@@ -68,6 +68,17 @@ function M.run(name, args, bang, done)
         intent:show(args.cwd, spec.title, function()
           M.ask(question, call)
         end)
+      elseif err and require('xcsh.ways').lacks(err) then
+        require('xcsh.ways').offer({
+          cwd = args.cwd,
+          message = err.message,
+          done = function(ready)
+            if ready then
+              return call()
+            end
+            view.prompt(args.text, args.cwd)
+          end,
+        }, intent)
       elseif err then
         view.error(err)
         if name == 'xcsh.prompt' then
@@ -159,6 +170,9 @@ local function run_with_text(name, text, bang)
   if bang and not bangs[name] then
     return view.error({ message = ('%s does not accept "!".'):format(name) })
   end
+  if name == 'xcsh.setKey' then
+    return require('xcsh.ways').set_key(text)
+  end
   local args = bang and vim.deepcopy(bangs[name]) or {}
   if text ~= '' then
     if spec.arg == '' then
@@ -232,7 +246,9 @@ function M.generic(opts)
     return view.error({ message = ('Unknown command: %s'):format(opts.fargs[1]) })
   end
   local rest = vim.trim(opts.args:sub(#opts.args:match('^%s*%S+') + 1))
-  if vim.startswith(rest, '{') then
+  if name == 'xcsh.setKey' and rest:find('key["\':=%s]') then
+    return require('xcsh.secret').refuse_typed()
+  elseif vim.startswith(rest, '{') then
     local ok, args = pcall(vim.json.decode, rest)
     if not ok then
       return view.error({ message = 'The argument is not a valid JSON object.' })
@@ -319,11 +335,11 @@ function M.complete(lead, line, pos)
   end
   local name = 'xcsh.' .. words[2]:gsub('^xcsh%.', '')
   local spec = specs[name]
-  local argument, value = lead:match('^(%a%w*)=(.*)$')
-  if spec and argument then
+  local key, value = lead:match('^(%a%w*)=(.*)$')
+  if spec and key then
     return vim.tbl_map(function(found)
-      return argument .. '=' .. found
-    end, require('xcsh.completion').values(name, argument, value, value))
+      return key .. '=' .. found
+    end, require('xcsh.completion').values(name, key, value, value))
   elseif spec and spec.arg ~= '' and before == 2 then
     return starting_with({ spec.arg .. '=' }, lead)
   end

@@ -82,6 +82,7 @@ local function names_of(command, list, name)
 end
 
 local engines = names_of('xcsh.engines', 'engines', 'name')
+local providers = names_of('xcsh.providers', 'providers', 'id')
 
 ---@return string[] IDs of commands that run in the background
 local function background()
@@ -104,7 +105,10 @@ local sources = {
   target = sessions,
   ['xcsh.setModel model'] = models,
   ['xcsh.setEngine engine'] = engines,
-  ['xcsh.login engine'] = engines,
+  ['xcsh.login engine'] = function()
+    return vim.list_extend(engines(), providers())
+  end,
+  ['xcsh.setKey provider'] = providers,
   ['xcsh.stopBackground id'] = background,
   ['xcsh.export path'] = paths('file'),
   ['xcsh.move to'] = paths('dir'),

@@ -16,6 +16,8 @@ M.cancelled = {
   model = 'No model selected.',
   engine = 'No engine selected.',
   fork = 'Canceled.',
+  provider = 'No service selected.',
+  secret = 'No key entered.',
 }
 
 ---@class xcsh.Question
@@ -128,6 +130,45 @@ local function ask_fork(question, answer)
   end)
 end
 
+---Asks for the provider of a key.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_provider(question, answer)
+  local providers = vim.tbl_filter(function(provider)
+    return wire.str(wire.tbl(provider).id) ~= ''
+  end, wire.tbl(question.choices))
+  require('xcsh.pickers.select').choose(providers, {
+    prompt = question.spec.title,
+    kind = 'xcsh.provider',
+    format_item = function(provider)
+      return require('xcsh.text').one_line(wire.str(provider.name), 60)
+    end,
+  }, function(provider)
+    answer(nil, provider and provider.id)
+  end)
+end
+
+---Asks for a key of the provider in the arguments.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_secret(question, answer)
+  local args = question.args
+  fetch(question, answer, 'xcsh.providers', { cwd = args.cwd }, function(result)
+    local provider = vim.iter(wire.tbl(result.providers)):find(function(found)
+      return wire.tbl(found).id == args.provider
+    end) or {}
+    require('xcsh.secret').ask({
+      cwd = args.cwd,
+      provider = args.provider,
+      name = wire.str(provider.name),
+      key_page = wire.str(provider.keyPage),
+      auth_file = wire.str(result.authFile),
+    }, function(key)
+      answer(nil, key)
+    end)
+  end)
+end
+
 ---@param completion? string
 local function ask_line(completion)
   ---@param question xcsh.Question
@@ -149,6 +190,8 @@ local kinds = {
   model = ask_model,
   engine = ask_engine,
   fork = ask_fork,
+  provider = ask_provider,
+  secret = ask_secret,
 }
 
 ---Asks for one input; the answer's value is nil if the user closed the question.

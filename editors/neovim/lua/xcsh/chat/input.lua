@@ -216,6 +216,8 @@ local function send(chat, text, behavior)
     chat.attached = {}
   end
   chat.unanswered[text] = true
+  local intent = require('xcsh.intent').begin(true)
+  intent:finish()
   client.execute('xcsh.prompt', args, function(err)
     chat.unanswered[text] = nil
     if not err then
@@ -225,10 +227,13 @@ local function send(chat, text, behavior)
     local accepted = arrived(chat, text)
     -- The conversation shows these errors: in place of the answer, or at its end.
     local shown = accepted and (kind == 'provider' or kind == 'limit')
-    if kind ~= 'cancelled' and not shown then
+    local lacks = not accepted and require('xcsh.ways').lacks(err)
+    if kind ~= 'cancelled' and not shown and not lacks then
       require('xcsh.chat').notice(chat, err.message, true)
     end
-    require('xcsh.choices').after_error(chat.cwd, err)
+    if not lacks then
+      require('xcsh.choices').after_error(chat.cwd, err)
+    end
     -- A message that never reached the session must not be lost.
     if accepted then
       return
@@ -239,6 +244,9 @@ local function send(chat, text, behavior)
       M.give_back(chat, { text })
     end
     vim.cmd.redrawstatus({ bang = true })
+    if lacks then
+      require('xcsh.chat.ready').refused(chat, text, err, intent)
+    end
   end)
 end
 

@@ -92,9 +92,11 @@ M.conversation = {
   {
     modes = { 'n' },
     lhs = 'E',
-    does = 'choose how to continue after a failure, or the engine',
+    does = 'choose how to continue after a failure, what answers, or the engine',
     run = function(chat)
-      require('xcsh.choices').after_failure(chat.cwd)
+      if not require('xcsh.chat.ready').offer(chat) then
+        require('xcsh.choices').after_failure(chat.cwd)
+      end
     end,
   },
   { modes = { 'n' }, lhs = '[[', does = 'go to the previous message', run = jump(-1) },

@@ -1,5 +1,6 @@
--- The sizes of the user's windows while a chat is open. A new window takes its room from its neighbor
--- only, which can leave that a few columns; this shares the room among all windows, and gives it back.
+-- The sizes of the user's windows while a chat is open. A new window takes its room from its
+-- neighbor only, which can leave that a few columns; this shares the room among all windows, and
+-- gives it back.
 
 local M = {}
 

@@ -1,12 +1,12 @@
--- vim.ui.select, which users may replace. It has neither previews nor keys. Neovim's own one prints the
--- whole list, and a list that is longer than the screen waits for keys behind "-- More --", so that it
--- is shown in parts that fit, with a search.
+-- vim.ui.select, which users may replace. It has neither previews nor keys. Neovim's own one prints
+-- the whole list, and a list that is longer than the screen waits for keys behind "-- More --", so
+-- that it is shown in parts that fit, with a search.
 
 local text = require('xcsh.text')
 
 local M = {}
 
----Rows of the screen that the list cannot have: the prompt, the question below the list, and a margin.
+---Rows of the screen that the list cannot have: the lines below it, the question, and a margin.
 local reserved = 5
 
 ---Reports whether vim.ui.select is Neovim's own.
