@@ -81,6 +81,14 @@ vim.api.nvim_create_user_command('XcshSearchHere', function(opts)
   require('xcsh.chat.search').command(vim.trim(opts.args))
 end, { nargs = '*', desc = 'Search the conversation of the chat' })
 
+vim.api.nvim_create_user_command('XcshFind', function(opts)
+  require('xcsh.find').messages(vim.trim(opts.args))
+end, { nargs = '+', desc = 'List the messages of the conversation with a text in quickfix' })
+
+vim.api.nvim_create_user_command('XcshSearch', function(opts)
+  require('xcsh.find').sessions(vim.trim(opts.args), opts.bang)
+end, { nargs = '+', bang = true, desc = 'List the sessions with some words in quickfix' })
+
 vim.api.nvim_create_user_command('XcshChat', function(opts)
   require('xcsh.commands').chat(opts)
 end, { nargs = '*', bang = true, range = true, desc = 'Open the xcsh chat, or toggle it with !' })

@@ -260,6 +260,7 @@ function M.open(cwd)
     require('xcsh.chat.keys').set(chat)
   end
   windows.show(chat)
+  require('xcsh.turns').seen(cwd)
   redraw(chat)
   return chat
 end
