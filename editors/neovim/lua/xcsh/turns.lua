@@ -30,7 +30,7 @@ local function waiting(cwd)
   return count > 0 and (' · %d pending, :XcshReview'):format(count) or ''
 end
 
----Returns the marks of turns out of sight: one that ended in this folder since the user last looked,
+---Returns the marks of turns out of sight: one that ended in this folder since the user looked,
 ---and those that run or wait for an approval in other folders.
 ---@param cwd string
 ---@return string

@@ -156,9 +156,10 @@ function M.give_back(chat, texts)
   end
 end
 
----@class xcsh.chat.Attachment a range of lines of a file
----@field uri string
----@field range { start: table, end: table }
+---@class xcsh.chat.Attachment a range of lines of a file, or an image
+---@field uri? string
+---@field range? { start: table, end: table }
+---@field image? xcsh.wire.PromptImage
 ---@field label string
 
 ---Returns lines of the current buffer as an attachment.
@@ -207,14 +208,22 @@ end
 ---@param text string
 ---@param behavior 'steer'|'followUp'
 local function send(chat, text, behavior)
-  local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
-  local attached = chat.attached
-  if #attached > 0 then
-    args.attachments = vim.tbl_map(function(lines)
-      return { uri = lines.uri, range = lines.range }
-    end, attached)
-    chat.attached = {}
+  local written = text
+  local files, images, attached = {}, {}, chat.attached
+  chat.attached = {}
+  for _, lines in ipairs(attached) do
+    if lines.image then
+      images[#images + 1] = lines.image
+    else
+      files[#files + 1] = { uri = lines.uri, range = lines.range }
+    end
   end
+  local referenced
+  text, referenced = require('xcsh.chat.references').resolve(chat, text)
+  vim.list_extend(files, referenced)
+  local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
+  args.attachments = #files > 0 and files or nil
+  args.images = #images > 0 and images or nil
   chat.unanswered[text] = true
   local intent = require('xcsh.intent').begin(true)
   intent:finish()
@@ -241,11 +250,11 @@ local function send(chat, text, behavior)
     chat.attached = vim.list_extend(vim.list_slice(attached), chat.attached)
     -- The end of its turn may have returned it already.
     if not vim.tbl_contains(chat.returned, text) and vim.api.nvim_buf_is_valid(chat.input) then
-      M.give_back(chat, { text })
+      M.give_back(chat, { written })
     end
     vim.cmd.redrawstatus({ bang = true })
     if lacks then
-      require('xcsh.chat.ready').refused(chat, text, err, intent)
+      require('xcsh.chat.ready').refused(chat, written, err, intent)
     end
   end)
 end

@@ -172,7 +172,7 @@ M.prompt = {
   {
     modes = { 'i' },
     lhs = '<Tab>',
-    does = 'complete a command of the engine, such as /name',
+    does = 'complete a command of the engine, such as /name, or a reference, such as @file',
     yields = true,
     run = function(chat)
       require('xcsh.chat.slash').key(chat)
@@ -184,6 +184,14 @@ M.prompt = {
     does = 'search the prompt history',
     run = function()
       require('xcsh.history').choose('')
+    end,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'gp',
+    does = 'attach the image in the clipboard',
+    run = function(chat)
+      require('xcsh.chat.references').paste_image(chat)
     end,
   },
   { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the running turn', run = stop },
