@@ -152,32 +152,11 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return withFlags(engineAdvice(err), live.File() != "")
+		return withFlags(rejectedKeyAdvice(modelAdvice(engineAdvice(err)), live), live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
 	return nil
-}
-
-// answerable returns an error if no model can answer a prompt. Its advice is for a shell.
-func answerable(ctx context.Context, live *agent.Session) error {
-	err := live.Ready(ctx)
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Kind != fault.Provider || f.Data["provider"] != nil { // such as a missing key
-		return err
-	}
-	state, err := live.State()
-	if err != nil {
-		return err
-	}
-	text := "No model is selected."
-	if name := state.Models["default"]; name != "" {
-		text = fmt.Sprintf("Model %s is not available.", name)
-	}
-	if state.Model != nil {
-		text = fmt.Sprintf("Model %s is not available.", state.Model)
-	}
-	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID; 'xcsh-ls models' lists them. The model offline/demo needs no API key; it answers from a script.", text)
 }
 
 // withFlags adds the flags for the ways to continue after a service rejected an entry.

@@ -54,16 +54,20 @@ func (c *Catalog) source(id string, models []provider.Model, found bool, user us
 	if out.Kind == provider.ServiceSource {
 		out.Variable = variablesOf(id)[0]
 	}
-	out.Default = defaultOf(s.flagship, usable, user.Providers[id])
+	var own []provider.Model
+	if out.Kind == provider.ServiceSource {
+		own = user.Providers[id].Models
+	}
+	out.Default = defaultOf(s.flagship, usable, own)
 	return out
 }
 
-// defaultOf returns the model to begin with: the flagship of a service, the first one of the user's own
-// file, or the only one. Otherwise the user has to choose.
-func defaultOf(flagship string, usable []provider.Model, own userProvider) string {
+// defaultOf returns the model to begin with: the flagship of a service, the first of own, the service's models in the
+// user's own file, or the only one. Otherwise the user has to choose.
+func defaultOf(flagship string, usable, own []provider.Model) string {
 	at := slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == flagship })
-	if at < 0 && len(own.Models) > 0 {
-		at = slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == own.Models[0].ID })
+	if at < 0 && len(own) > 0 {
+		at = slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == own[0].ID })
 	}
 	if at < 0 && len(usable) == 1 {
 		at = 0
