@@ -1,5 +1,5 @@
--- References in a prompt: @path, @path:10-20, @buffer and @diagnostics. The text stays as it is; the
--- files are attached to the message.
+-- References in a prompt: @path, @path:10-20, @buffer and @diagnostics. The text stays as it is;
+-- the files are attached to the message.
 
 local wire = require('xcsh.wire')
 
