@@ -214,7 +214,12 @@ case(':XcshSetThinking and :XcshSetApproval list the choices', function()
   harness.answer('auto-edit')
   vim.cmd('XcshSetApproval')
   harness.message('^Approval mode: auto%-edit%.$')
-  eq({ 'read-only', 'ask', 'auto-edit', 'yolo' }, harness.asked[2].lines)
+  eq({
+    'read-only · Read files only',
+    'ask · Ask first: before every edit and command',
+    'auto-edit · Edit files in this folder; ask before commands',
+    'yolo · Full access: never ask',
+  }, harness.asked[2].lines)
   vim.cmd('XcshSetApproval careful')
   harness.message('"careful" is not an approval mode')
 end)
@@ -294,5 +299,6 @@ case(':XcshStats shows the counts', function()
   go_to('xcsh://answer')
   vim.cmd('XcshStats')
   wait_for_buffer('xcsh://stats')
-  like('toolCalls', buffer_text())
+  like('Tokens\n  Input', buffer_text())
+  like('Tool calls\n  ls  +1\n', buffer_text())
 end)

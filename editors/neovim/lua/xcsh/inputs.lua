@@ -113,6 +113,9 @@ local function ask_choice(question, answer)
   vim.ui.select(question.choices, {
     prompt = question.spec.title,
     kind = 'xcsh.choice',
+    format_item = function(choice)
+      return type(choice) == 'string' and require('xcsh.labels').choice(choice) or tostring(choice)
+    end,
   }, function(choice)
     answer(nil, choice)
   end)

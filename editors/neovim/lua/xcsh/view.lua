@@ -565,6 +565,9 @@ shown['xcsh.models'] = function(result)
 end
 shown['xcsh.setModel'] = chosen
 shown['xcsh.setThinking'] = chosen
+shown['xcsh.stats'] = function(result)
+  M.scratch('stats', require('xcsh.labels').stats(result))
+end
 shown['xcsh.setKey'] = function(result)
   M.notify('Key stored in ' .. require('xcsh.text').one_line(wire.str(result.stored), 300))
 end
@@ -597,7 +600,7 @@ shown['xcsh.login'] = function(result, _, cwd)
   end)
 end
 shown['xcsh.setApproval'] = function(result)
-  M.notify(('Approval mode: %s.'):format(result.mode))
+  M.notify(('Approval mode: %s.'):format(require('xcsh.labels').mode(result.mode)))
 end
 shown['xcsh.approve'] = function(result)
   M.notify(('Tool call answered: %s.'):format(result.decision))

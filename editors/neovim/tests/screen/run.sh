@@ -223,7 +223,7 @@ for i = 1, 1500 do
 end
 vim.schedule(function()
   require('xcsh.pickers.select').choose(items, { prompt = 'Choose' }, function(item)
-    print('Chosen: ' .. item:sub(1, 40))
+    require('xcsh.view').notify('Chosen: ' .. item:sub(1, 40))
   end)
 end)
 END
@@ -254,6 +254,21 @@ keys 20 Enter 'list 1234' Enter
 expect list-found
 keys 1 Enter
 expect list-chosen
+
+# The first minute: no model and no key. The prompt waits for a choice, and is then answered.
+begin first 80 24
+keys ':XcshChat' Enter
+expect first-chat
+keys i 'hello there' C-s
+expect first-ways
+keys 7 Enter
+expect first-services
+keys q
+expect first-canceled
+keys C-s
+expect first-again
+keys 8 Enter
+expect first-answered
 
 # Another program answers. It starts, and its extensions ask, while the user types elsewhere.
 printf 'one\ntwo\n' >"$work/project/a.txt"

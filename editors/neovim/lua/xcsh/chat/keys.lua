@@ -92,7 +92,7 @@ M.conversation = {
   {
     modes = { 'n' },
     lhs = 'E',
-    does = 'choose how to continue after a failure, what answers, or the engine',
+    does = 'choose what answers, or how to continue after a failure',
     run = function(chat)
       if not require('xcsh.chat.ready').offer(chat) then
         require('xcsh.choices').after_failure(chat.cwd)
@@ -172,7 +172,7 @@ M.prompt = {
   {
     modes = { 'i' },
     lhs = '<Tab>',
-    does = 'complete a command of the engine, such as /name, or a reference, such as @file',
+    does = 'complete a command, such as /name, or a reference, such as @file',
     yields = true,
     run = function(chat)
       require('xcsh.chat.slash').key(chat)

@@ -191,7 +191,7 @@ function M.about(chat)
   end
   local mode = wire.str(session.approvalMode)
   if mode ~= '' and mode ~= 'ask' then
-    parts[#parts + 1] = mode
+    parts[#parts + 1] = require('xcsh.labels').mode(mode)
   end
   local plan = { plan = 'plan mode', plan_paused = 'plan mode paused' }
   parts[#parts + 1] = plan[wire.str(session.mode)]
@@ -200,7 +200,7 @@ function M.about(chat)
     return table.concat(parts, ' · ')
   end
   if wire.num(s.context.percent) >= 1 then
-    parts[#parts + 1] = ('%d%% full'):format(s.context.percent)
+    parts[#parts + 1] = ('%d%% context used'):format(s.context.percent)
   end
   local cost = wire.num(wire.tbl(session.usage).cost)
   if cost > 0 then
