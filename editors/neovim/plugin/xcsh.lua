@@ -34,6 +34,13 @@ local palette = {
 -- No palette offers these commands, but here their results have a buffer.
 vim.list_extend(palette, { 'list', 'tree' })
 
+---@param name string
+local function completes(name)
+  return function(lead, line, pos)
+    return require('xcsh.commands').complete_argument(name, lead, line, pos)
+  end
+end
+
 for _, name in ipairs(palette) do
   vim.api.nvim_create_user_command('Xcsh' .. name:gsub('^%l', string.upper), function(opts)
     require('xcsh.commands').named('xcsh.' .. name, opts)
@@ -41,15 +48,26 @@ for _, name in ipairs(palette) do
     nargs = '?',
     bang = true,
     desc = 'xcsh ' .. name,
-    complete = function(lead, line, pos)
-      return require('xcsh.commands').complete_argument('xcsh.' .. name, lead, line, pos)
-    end,
+    complete = completes('xcsh.' .. name),
   })
 end
 
+vim.api.nvim_create_user_command('XcshLogin', function(opts)
+  require('xcsh.ways').login(vim.trim(opts.args))
+end, {
+  nargs = '?',
+  desc = 'Choose what answers: an installed agent, a local model, or a service and its key',
+  complete = completes('xcsh.login'),
+})
+
 vim.api.nvim_create_user_command('XcshModel', function(opts)
   require('xcsh.commands').named('xcsh.setModel', opts)
-end, { nargs = '?', bang = true, desc = 'xcsh setModel' })
+end, {
+  nargs = '?',
+  bang = true,
+  desc = 'Choose the model',
+  complete = completes('xcsh.setModel'),
+})
 
 vim.api.nvim_create_user_command('XcshEngines', function()
   require('xcsh.engines').pick()
@@ -62,6 +80,14 @@ end, { nargs = '*', desc = 'Search the prompt history' })
 vim.api.nvim_create_user_command('XcshSearchHere', function(opts)
   require('xcsh.chat.search').command(vim.trim(opts.args))
 end, { nargs = '*', desc = 'Search the conversation of the chat' })
+
+vim.api.nvim_create_user_command('XcshFind', function(opts)
+  require('xcsh.find').messages(vim.trim(opts.args))
+end, { nargs = '+', desc = 'List the messages of the conversation with a text in quickfix' })
+
+vim.api.nvim_create_user_command('XcshSearch', function(opts)
+  require('xcsh.find').sessions(vim.trim(opts.args), opts.bang)
+end, { nargs = '+', bang = true, desc = 'List the sessions with some words in quickfix' })
 
 vim.api.nvim_create_user_command('XcshChat', function(opts)
   require('xcsh.commands').chat(opts)

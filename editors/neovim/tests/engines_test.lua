@@ -169,11 +169,11 @@ case('a login that cannot be started is reported', function()
   local server = start()
   server.answers['xcsh.login'] = { engine = 'pi', command = { '/nowhere/pi' }, message = 'Run pi.' }
   local buffers = #vim.api.nvim_list_bufs()
-  vim.cmd('XcshLogin')
+  vim.cmd('XcshLogin pi')
   harness.message('^Couldn\'t start "/nowhere/pi"%. Run pi%.$')
   eq(buffers, #vim.api.nvim_list_bufs())
   server.answers['xcsh.login'] = { engine = 'x', command = vim.NIL, message = 'Run x login.' }
-  vim.cmd('XcshLogin')
+  vim.cmd('XcshLogin pi')
   harness.message('^Run x login%.$')
 end)
 
@@ -181,7 +181,7 @@ case('a login that comes late opens no window', function()
   local server = start()
   server.holds['xcsh.login'] = true
   server.answers['xcsh.login'] = { engine = 'pi', command = { 'cat' }, message = 'Say /login.' }
-  vim.cmd('XcshLogin')
+  vim.cmd('XcshLogin pi')
   server:wait_for('xcsh.login')
   vim.api.nvim_feedkeys('l', 'xt', false)
   server:release()

@@ -21,17 +21,17 @@ local ready_at = 0 -- when it was ready, in nanoseconds
 
 ---Listeners of other modules: "notification" gets the parameters of xcsh/event and
 ---xcsh/sessionChanged, "read" those of xcsh/sessionState, "server" whether the server is running,
----and whether to start it again.
----@type table<'notification'|'read'|'server', fun(...)[]>
-local listeners = { notification = {}, read = {}, server = {} }
+---and whether to start it again, "models" nothing: other models may be ready to use.
+---@type table<'notification'|'read'|'server'|'models', fun(...)[]>
+local listeners = { notification = {}, read = {}, server = {}, models = {} }
 
----@param about 'notification'|'read'|'server'
+---@param about 'notification'|'read'|'server'|'models'
 ---@param listener fun(...)
 function M.on(about, listener)
   table.insert(listeners[about], listener)
 end
 
----@param about 'notification'|'read'|'server'
+---@param about 'notification'|'read'|'server'|'models'
 local function tell_listeners(about, ...)
   for _, listener in ipairs(listeners[about]) do
     listener(...)
@@ -141,6 +141,9 @@ local handlers = {
     require('xcsh.view').read(params)
     tell_state(err, params)
   end,
+  ['xcsh/modelsChanged'] = function()
+    tell_listeners('models')
+  end,
   ['xcsh/sessionsChanged'] = forward('XcshSessionsChanged'),
   ['xcsh/event'] = function(err, params)
     if params.event.type == 'approvals_changed' then
@@ -158,6 +161,38 @@ local handlers = {
     tell_event(err, params)
   end,
 }
+
+---The options of a buffer that Neovim sets when a language server is attached, and its mapping.
+local attach_options = { 'tagfunc', 'omnifunc', 'formatexpr' }
+
+---Attaches a buffer. Neovim then maps K and sets options for what the server can do, but this
+---server does it for session files only: elsewhere they stay as they are, or free for others.
+---@param bufnr integer
+---@param id integer
+---@param is_session boolean
+local function attach_quietly(bufnr, id, is_session)
+  if is_session then
+    return vim.lsp.buf_attach_client(bufnr, id)
+  end
+  local function hover_key()
+    for _, map in ipairs(vim.api.nvim_buf_get_keymap(bufnr, 'n')) do
+      if map.lhs == 'K' then
+        return map
+      end
+    end
+  end
+  local mapped, before = hover_key(), {}
+  for _, option in ipairs(attach_options) do
+    before[option] = vim.bo[bufnr][option]
+  end
+  vim.lsp.buf_attach_client(bufnr, id)
+  for _, option in ipairs(attach_options) do
+    vim.bo[bufnr][option] = before[option]
+  end
+  if not mapped and hover_key() then
+    vim.keymap.del('n', 'K', { buffer = bufnr })
+  end
+end
 
 ---Attaches the buffers that the server needs: files in its folders, whose unsaved text takes
 ---precedence over the disk, and session files.
@@ -177,7 +212,7 @@ local function attach(bufnr)
     wanted = wanted or vim.startswith(path, root)
   end
   if wanted then
-    vim.lsp.buf_attach_client(bufnr, client.id)
+    attach_quietly(bufnr, client.id, path:find('%.jsonl$') ~= nil)
     flushed[bufnr] = flushed[bufnr] or vim.api.nvim_buf_get_changedtick(bufnr)
   end
 end
@@ -228,17 +263,46 @@ local function on_init()
   end
 end
 
----@param code integer
+---The exit status of the last server.
+local exit_code = 0
+
 ---@param id integer
-local function on_exit(code, _, id)
+local function on_exit(_, _, id)
+  local code = exit_code
   vim.schedule(function()
     if id ~= client_id then
       return
     end
     client_id = nil
     pcall(vim.api.nvim_del_augroup_by_name, 'xcsh_attach')
-    fail(('The xcsh-ls server exited with status %d. See :checkhealth xcsh.'):format(code))
+    local problem = ('The xcsh-ls server exited with status %d. See :checkhealth xcsh.'):format(
+      code
+    )
+    local silent = stopping or code == 0 or #waiting > 0 or next(running) ~= nil
+    fail(problem)
+    if not silent then
+      require('xcsh.view').notify(problem, vim.log.levels.WARN)
+    end
   end)
+end
+
+---Returns a function that runs the server. Neovim's own message about an exit status fills more
+---than the command line, and would wait for a key; on_exit reports the status instead.
+---@param cmd string[]|fun(dispatchers: table): table
+local function server(cmd)
+  return function(dispatchers)
+    local tell = dispatchers.on_exit
+    local own = vim.tbl_extend('force', dispatchers, {
+      on_exit = function(code)
+        exit_code = code
+        tell(0, 0)
+      end,
+    })
+    if type(cmd) == 'function' then
+      return cmd(own)
+    end
+    return vim.lsp.rpc.start(cmd, own)
+  end
 end
 
 ---@param root string
@@ -260,7 +324,7 @@ local function start(root)
   capabilities.workspace.workspaceEdit.documentChanges = true
   client_id = start_client({
     name = 'xcsh',
-    cmd = cmd,
+    cmd = server(cmd),
     capabilities = capabilities,
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(
@@ -299,6 +363,19 @@ local function when_ready(root, callback)
   end
 end
 
+---Runs a function whose messages to the server contain a key, which must not get into the log of
+---Neovim's language client, whatever its level is.
+---@param send fun(): boolean
+---@return boolean
+local function unlogged(send)
+  local log = require('vim.lsp.log')
+  local level = log.get_level()
+  log.set_level(vim.log.levels.OFF)
+  local ok, sent = pcall(send)
+  log.set_level(level)
+  return ok and sent
+end
+
 ---Runs a command of the server. The callback is always called, even if there is no server or it
 ---exits meanwhile.
 ---@param name string
@@ -327,13 +404,21 @@ function M.execute(name, args, callback)
       command = name,
       arguments = { vim.tbl_extend('force', args, { cwd = root }) },
     }
-    local sent = call(client, 'request', 'workspace/executeCommand', params, function(err, result)
-      if running[id] then
-        running[id] = nil
-        engine.learn(root, result)
-        callback(err, result)
-      end
-    end)
+    local function send()
+      return call(client, 'request', 'workspace/executeCommand', params, function(err, result)
+        if running[id] then
+          running[id] = nil
+          engine.learn(root, result)
+          callback(err, result)
+        end
+      end)
+    end
+    local sent
+    if args.key then
+      sent = unlogged(send)
+    else
+      sent = send()
+    end
     if not sent then
       running[id] = nil
       callback({ message = 'The xcsh-ls server has stopped.' })

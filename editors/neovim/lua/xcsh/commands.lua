@@ -68,6 +68,17 @@ function M.run(name, args, bang, done)
         intent:show(args.cwd, spec.title, function()
           M.ask(question, call)
         end)
+      elseif err and require('xcsh.ways').lacks(err) then
+        require('xcsh.ways').offer({
+          cwd = args.cwd,
+          message = err.message,
+          done = function(ready)
+            if ready then
+              return call()
+            end
+            view.prompt(args.text, args.cwd)
+          end,
+        }, intent)
       elseif err then
         view.error(err)
         if name == 'xcsh.prompt' then
@@ -159,6 +170,9 @@ local function run_with_text(name, text, bang)
   if bang and not bangs[name] then
     return view.error({ message = ('%s does not accept "!".'):format(name) })
   end
+  if name == 'xcsh.setKey' then
+    return require('xcsh.ways').set_key(text)
+  end
   local args = bang and vim.deepcopy(bangs[name]) or {}
   if text ~= '' then
     if spec.arg == '' then
@@ -208,7 +222,7 @@ function M.pick(cwd)
   local palette = vim.tbl_filter(function(spec)
     return spec.palette
   end, require('xcsh.commands_gen'))
-  vim.ui.select(palette, {
+  require('xcsh.pickers.select').choose(palette, {
     prompt = 'xcsh',
     kind = 'xcsh.command',
     format_item = function(spec)
@@ -232,7 +246,9 @@ function M.generic(opts)
     return view.error({ message = ('Unknown command: %s'):format(opts.fargs[1]) })
   end
   local rest = vim.trim(opts.args:sub(#opts.args:match('^%s*%S+') + 1))
-  if vim.startswith(rest, '{') then
+  if name == 'xcsh.setKey' and rest:find('key["\':=%s]') then
+    return require('xcsh.secret').refuse_typed()
+  elseif vim.startswith(rest, '{') then
     local ok, args = pcall(vim.json.decode, rest)
     if not ok then
       return view.error({ message = 'The argument is not a valid JSON object.' })
@@ -290,8 +306,7 @@ local function starting_with(candidates, lead)
   end, candidates)
 end
 
----Completes the main argument of a command. Sessions are not offered, because that would start a
----server while the user is typing.
+---Completes the main argument of a command.
 ---@param name string
 ---@param lead string the last word; a completion replaces only that
 ---@param line string
@@ -299,15 +314,12 @@ end
 ---@return string[]
 function M.complete_argument(name, lead, line, pos)
   local spec = specs[name]
-  if not spec or spec.input ~= 'path' then
+  if not spec or spec.arg == '' then
     return {}
   end
   -- The argument can contain spaces, so it may have started before the last word.
-  local argument_so_far = line:sub(1, pos):match('^%S+%s+(.*)$') or ''
-  local kept = #argument_so_far - #lead
-  return vim.tbl_map(function(file)
-    return file:sub(kept + 1)
-  end, vim.fn.getcompletion(argument_so_far, 'file'))
+  local so_far = line:sub(1, pos):match('^.-%u%w*!?%s+(.*)$') or ''
+  return require('xcsh.completion').values(name, spec.arg, so_far, lead)
 end
 
 ---Completion of :Xcsh.
@@ -321,8 +333,14 @@ function M.complete(lead, line, pos)
   if before == 1 then
     return starting_with(names, lead)
   end
-  local spec = specs['xcsh.' .. words[2]:gsub('^xcsh%.', '')]
-  if spec and spec.arg ~= '' and before == 2 then
+  local name = 'xcsh.' .. words[2]:gsub('^xcsh%.', '')
+  local spec = specs[name]
+  local key, value = lead:match('^(%a%w*)=(.*)$')
+  if spec and key then
+    return vim.tbl_map(function(found)
+      return key .. '=' .. found
+    end, require('xcsh.completion').values(name, key, value, value))
+  elseif spec and spec.arg ~= '' and before == 2 then
     return starting_with({ spec.arg .. '=' }, lead)
   end
   return {}

@@ -35,7 +35,7 @@ end
 ---@param prompt string
 ---@param done fun(option: string?)
 local function choose(options, prompt, done)
-  vim.ui.select(options, {
+  require('xcsh.pickers.select').choose(options, {
     prompt = prompt .. ': ',
     kind = 'xcsh.question',
     format_item = function(option)

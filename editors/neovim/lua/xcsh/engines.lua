@@ -32,7 +32,7 @@ end
 ---@param prompt string
 ---@param answer fun(err: xcsh.Error?, name: string?)
 function M.choose(items, prompt, answer)
-  vim.ui.select(wire.tbl(items), {
+  require('xcsh.pickers.select').choose(wire.tbl(items), {
     prompt = prompt,
     kind = 'xcsh.engine',
     format_item = M.line,

@@ -91,27 +91,54 @@ local function check_environment(cmd)
   local model = vim.tbl_get(config.options, 'init_options', 'model')
   if model then
     vim.health.info('Model for new sessions: ' .. model)
-  else
-    vim.health.info('No model is set for new sessions. Use :XcshModel to choose one.')
   end
+end
+
+---Runs a command of the server and waits for its result.
+---@param name string
+---@return xcsh.Error? err, table result
+local function ask(name)
+  local err, result
+  local done = false
+  require('xcsh.client').execute(name, {}, function(...)
+    err, result = ...
+    done = true
+  end)
+  vim.wait(20000, function()
+    return done
+  end, 20)
+  if not done then
+    err = { message = ('The server did not answer %s in time.'):format(name) }
+  end
+  return err, require('xcsh.wire').tbl(result)
+end
+
+---Reports whether a prompt can be answered now, and the next step. Starts the server if it is not
+---running.
+local function check_ready()
+  local wire, text = require('xcsh.wire'), require('xcsh.text')
+  local err, state = ask('xcsh.state')
+  if err then
+    return vim.health.warn(err.message)
+  end
+  local ready, model = wire.tbl(state.ready), wire.tbl(state.model)
+  if ready.ok ~= false then
+    local name = wire.str(model.id)
+    local said = name ~= '' and text.one_line(name, 80) .. ' answers. ' or ''
+    return vim.health.ok(said .. 'Next step: :XcshChat opens the chat.')
+  end
+  vim.health.warn(text.one_line(wire.str(ready.message), 300), {
+    'Next step: run :XcshLogin to use an installed agent or a local model, or to enter an API key.',
+    'To try the chat without a model, run ":XcshModel offline/demo".',
+  })
 end
 
 ---Lists the programs that can answer. Starts the server if it is not running.
 function M.engines()
   local health = vim.health
-  local err, result
-  local done = false
-  require('xcsh.client').execute('xcsh.engines', {}, function(...)
-    err, result = ...
-    done = true
-  end)
   -- The server runs each program to learn its version.
-  vim.wait(20000, function()
-    return done
-  end, 20)
-  if not done then
-    return health.warn('The server did not list the engines in time.')
-  elseif err then
+  local err, result = ask('xcsh.engines')
+  if err then
     return health.warn(err.message)
   end
   local engines = require('xcsh.engines')
@@ -159,6 +186,7 @@ function M.check()
   check_agent_dir()
   if cmd then
     check_environment(cmd)
+    check_ready()
     vim.health.start('xcsh: engines')
     M.engines()
   end

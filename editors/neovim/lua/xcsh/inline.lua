@@ -247,7 +247,8 @@ end
 ---Runs one turn. Changes to the file go to the review, all other approvals to their usual place.
 ---@param what xcsh.Inline
 ---@param wish string
-local function ask(what, wish)
+local ask ---@type fun(what: xcsh.Inline, wish: string)
+function ask(what, wish)
   local tracker = applied.track(what.bufnr)
   local proposed = 0
   local stop = approvals.review(function(entry)
@@ -263,13 +264,26 @@ local function ask(what, wish)
   end)
   local note = mark(what.bufnr, what.first, '… xcsh: ' .. text.one_line(wish, 60), 'XcshNote')
   running = running + 1
+  local intent = require('xcsh.intent').begin(true)
+  intent:finish()
   client.execute('xcsh.prompt', arguments(what, wish), function(err, result)
     running = running - 1
     stop()
     note.clear()
     tracker:stop()
     local made = #tracker.hunks > 0 and vim.api.nvim_buf_is_loaded(what.bufnr)
-    if err then
+    if err and require('xcsh.ways').lacks(err) then
+      require('xcsh.ways').offer({
+        cwd = what.cwd,
+        message = err.message,
+        done = function(ready)
+          if ready then
+            return ask(what, wish)
+          end
+          view.prompt(wish, what.cwd)
+        end,
+      }, intent)
+    elseif err then
       view.error(err)
     elseif proposed == 0 and not made then
       local said = text.one_line(wire.text_of(result.message), 300)

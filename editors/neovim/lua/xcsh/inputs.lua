@@ -2,6 +2,7 @@
 -- them use vim.ui, which users can replace.
 
 local client = require('xcsh.client')
+local wire = require('xcsh.wire')
 
 local M = {}
 
@@ -15,6 +16,8 @@ M.cancelled = {
   model = 'No model selected.',
   engine = 'No engine selected.',
   fork = 'Canceled.',
+  provider = 'No service selected.',
+  secret = 'No key entered.',
 }
 
 ---@class xcsh.Question
@@ -80,29 +83,16 @@ end
 
 ---@param model xcsh.Model
 function M.model_line(model)
-  local parts = { model.provider .. '/' .. model.id }
-  if type(model.name) == 'string' and model.name ~= '' and model.name ~= model.id then
-    parts[#parts + 1] = model.name
-  end
-  if not model.available then
-    parts[#parts + 1] = 'API key needed'
-  end
-  return table.concat(parts, ' · ')
+  return require('xcsh.pickers.models').line(model)
 end
 
----Asks for a model. The server lists the available models first.
+---Asks for a model: those that are ready to use, and all others on request.
 ---@param question xcsh.Question
 ---@param answer xcsh.Answer
 local function ask_model(question, answer)
   local args = { cwd = question.args.cwd }
   fetch(question, answer, 'xcsh.models', args, function(result)
-    vim.ui.select(result.models, {
-      prompt = question.spec.title,
-      kind = 'xcsh.model',
-      format_item = M.model_line,
-    }, function(model)
-      answer(nil, model and (model.provider .. '/' .. model.id))
-    end)
+    require('xcsh.pickers.models').choose(question.spec.title, wire.tbl(result.models), answer)
   end)
 end
 
@@ -123,6 +113,9 @@ local function ask_choice(question, answer)
   vim.ui.select(question.choices, {
     prompt = question.spec.title,
     kind = 'xcsh.choice',
+    format_item = function(choice)
+      return type(choice) == 'string' and require('xcsh.labels').choice(choice) or tostring(choice)
+    end,
   }, function(choice)
     answer(nil, choice)
   end)
@@ -137,6 +130,45 @@ local function ask_fork(question, answer)
     kind = 'xcsh.question',
   }, function(_, index)
     answer(nil, index == 1 or nil)
+  end)
+end
+
+---Asks for the provider of a key.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_provider(question, answer)
+  local providers = vim.tbl_filter(function(provider)
+    return wire.str(wire.tbl(provider).id) ~= ''
+  end, wire.tbl(question.choices))
+  require('xcsh.pickers.select').choose(providers, {
+    prompt = question.spec.title,
+    kind = 'xcsh.provider',
+    format_item = function(provider)
+      return require('xcsh.text').one_line(wire.str(provider.name), 60)
+    end,
+  }, function(provider)
+    answer(nil, provider and provider.id)
+  end)
+end
+
+---Asks for a key of the provider in the arguments.
+---@param question xcsh.Question
+---@param answer xcsh.Answer
+local function ask_secret(question, answer)
+  local args = question.args
+  fetch(question, answer, 'xcsh.providers', { cwd = args.cwd }, function(result)
+    local provider = vim.iter(wire.tbl(result.providers)):find(function(found)
+      return wire.tbl(found).id == args.provider
+    end) or {}
+    require('xcsh.secret').ask({
+      cwd = args.cwd,
+      provider = args.provider,
+      name = wire.str(provider.name),
+      key_page = wire.str(provider.keyPage),
+      auth_file = wire.str(result.authFile),
+    }, function(key)
+      answer(nil, key)
+    end)
   end)
 end
 
@@ -161,6 +193,8 @@ local kinds = {
   model = ask_model,
   engine = ask_engine,
   fork = ask_fork,
+  provider = ask_provider,
+  secret = ask_secret,
 }
 
 ---Asks for one input; the answer's value is nil if the user closed the question.

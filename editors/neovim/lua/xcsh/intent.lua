@@ -54,6 +54,14 @@ function Intent:idle()
     and vim.fn.getcmdwintype() == ''
 end
 
+---Reports whether the user still waits where the intent began, also in insert mode.
+function Intent:still()
+  return self.pressed == pressed
+    and self.window == vim.api.nvim_get_current_win()
+    and vim.api.nvim_get_mode().mode:find('^[ni]') ~= nil
+    and vim.fn.getcmdwintype() == ''
+end
+
 ---Reports whether a window or question of this intent may take the focus now.
 function Intent:waits()
   return not self.long and self:idle()

@@ -8,6 +8,7 @@ local M = {}
 ---@field doing? string
 ---@field asking? boolean an approval is pending
 ---@field model? string the model of the last answer
+---@field ended? 'finished'|'failed'|'stopped' the last turn ended out of sight
 
 ---@type table<string, xcsh.Turn>
 local known = {}
@@ -29,16 +30,60 @@ local function waiting(cwd)
   return count > 0 and (' · %d pending, :XcshReview'):format(count) or ''
 end
 
+---Returns the marks of turns out of sight: one that ended in this folder since the user looked,
+---and those that run or wait for an approval in other folders.
+---@param cwd string
+---@return string
+local function marks(cwd)
+  local running, asking = 0, 0
+  for other, state in pairs(known) do
+    if other ~= cwd and state.asking then
+      asking = asking + 1
+    elseif other ~= cwd and state.turn then
+      running = running + 1
+    end
+  end
+  local mark = (known[cwd] or {}).ended
+  return (mark and (' · %s %s'):format(mark == 'finished' and '✓' or '✗', mark) or '')
+    .. (running > 0 and (' · %d running elsewhere'):format(running) or '')
+    .. (asking > 0 and (' · %d waiting elsewhere'):format(asking) or '')
+end
+
 ---@param cwd string
 ---@return string
 function M.statusline(cwd)
   local state = known[cwd]
   if not state then
-    return ''
+    local said = marks(cwd)
+    return said ~= '' and 'xcsh' .. said or ''
   elseif state.doing then
-    return M.status(cwd)
+    return M.status(cwd) .. marks(cwd)
   end
-  return (state.model and 'xcsh: ' .. state.model or 'xcsh') .. waiting(cwd)
+  return (state.model and 'xcsh: ' .. state.model or 'xcsh') .. marks(cwd) .. waiting(cwd)
+end
+
+---Records that the user sees the conversation of a folder.
+---@param cwd string
+function M.seen(cwd)
+  if known[cwd] and known[cwd].ended then
+    known[cwd].ended = nil
+    vim.cmd.redrawstatus({ bang = true })
+  end
+end
+
+---Marks a turn that ended while the user did not see it.
+---@param state xcsh.Turn
+---@param params xcsh.Event
+local function mark_end(state, params)
+  local chat = package.loaded['xcsh.chat']
+  if chat and chat.visible(params.cwd) then
+    return
+  end
+  local reason = params.event.stopReason
+  local problem = type(params.event.errorMessage) == 'string' and params.event.errorMessage ~= ''
+  state.ended = reason == 'aborted' and 'stopped'
+    or (problem or reason == 'error') and 'failed'
+    or 'finished'
 end
 
 ---@param name 'XcshTurnStart'|'XcshTurnEnd'
@@ -145,8 +190,11 @@ function M.follow(params)
     end
   end
   if kind == 'agent_start' then
+    state.ended = nil
     tell('XcshTurnStart', params)
   elseif kind == 'agent_end' then
+    mark_end(state, params)
+    vim.cmd.redrawstatus({ bang = true })
     tell('XcshTurnEnd', params)
   end
 end

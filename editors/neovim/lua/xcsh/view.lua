@@ -212,7 +212,7 @@ end
 ---Makes a prompt available for editing after going back to before it.
 ---@param text any
 ---@param cwd string
-local function prompt(text, cwd)
+function M.prompt(text, cwd)
   local chat = package.loaded['xcsh.chat']
   if type(text) == 'string' and not (chat and chat.edit(cwd, text)) then
     local bufnr = M.scratch('prompt', vim.split(text, '\n'))
@@ -348,7 +348,7 @@ end
 ---@param texts string[]
 local function unanswered(texts)
   if #texts > 0 then
-    prompt(table.concat(texts, '\n\n'), require('xcsh.config').root())
+    M.prompt(table.concat(texts, '\n\n'), require('xcsh.config').root())
   end
 end
 
@@ -440,6 +440,9 @@ end
 ---@type table<string, fun(result: any, bang: boolean, cwd: string, args: table<string, any>)>
 local shown = {
   ['xcsh.new'] = function(result)
+    if result.created and title(result) == result.session.sessionId then
+      return M.notify('Started a new session.')
+    end
     switched('Started', result.created, result)
   end,
   ['xcsh.resume'] = function(result)
@@ -452,7 +455,7 @@ local shown = {
   end,
   ['xcsh.fork'] = function(result)
     switched('Forked into', result.forked, result)
-    prompt(result.editorText, result.session.cwd)
+    M.prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.export'] = function(result)
     M.notify('Exported to ' .. result.path .. redacted(result))
@@ -480,7 +483,7 @@ local shown = {
   end,
   ['xcsh.branch'] = function(result)
     M.notify(('Continuing "%s" from the selected message.'):format(title(result)))
-    prompt(result.editorText, result.session.cwd)
+    M.prompt(result.editorText, result.session.cwd)
   end,
   ['xcsh.rename'] = function(result)
     M.notify(('Renamed to "%s".'):format(result.title))
@@ -562,6 +565,12 @@ shown['xcsh.models'] = function(result)
 end
 shown['xcsh.setModel'] = chosen
 shown['xcsh.setThinking'] = chosen
+shown['xcsh.stats'] = function(result)
+  M.scratch('stats', require('xcsh.labels').stats(result))
+end
+shown['xcsh.setKey'] = function(result)
+  M.notify('Key stored in ' .. require('xcsh.text').one_line(wire.str(result.stored), 300))
+end
 shown['xcsh.engines'] = function(result)
   M.scratch('engines', vim.tbl_map(require('xcsh.engines').line, wire.tbl(result.engines)))
 end
@@ -591,7 +600,7 @@ shown['xcsh.login'] = function(result, _, cwd)
   end)
 end
 shown['xcsh.setApproval'] = function(result)
-  M.notify(('Approval mode: %s.'):format(result.mode))
+  M.notify(('Approval mode: %s.'):format(require('xcsh.labels').mode(result.mode)))
 end
 shown['xcsh.approve'] = function(result)
   M.notify(('Tool call answered: %s.'):format(result.decision))

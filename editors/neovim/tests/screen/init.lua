@@ -69,6 +69,13 @@ function _G.release()
   return 0
 end
 
+---Kills the server; called from outside.
+function _G.kill()
+  require('xcsh.client').min_life = 0
+  vim.lsp.get_clients({ name = 'xcsh' })[1].rpc.terminate()
+  return 1
+end
+
 vim.g.xcsh_ls_cmd = vim.env.XCSH_TEST_SERVER
 require('xcsh').setup({ init_options = { model = 'local/m' } })
 vim.o.ruler = false

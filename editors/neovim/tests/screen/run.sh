@@ -44,7 +44,7 @@ editor=
 trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
   for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
-# begin INIT: starts an editor with these settings, in place of the one before. The editor and its
+# begin INIT [COLUMNS LINES]: starts an editor with these settings, in place of the one before. The editor and its
 # screen are two processes, because a Neovim that was only unpacked cannot start its own editor.
 begin() {
   if [ -n "$editor" ]; then
@@ -60,7 +60,7 @@ begin() {
     [ ! -S "$work/nvim.sock" ] || break
     pause
   done
-  "${tmux[@]}" new-session -d -x 110 -y 48 "'$nvim' --server '$work/nvim.sock' --remote-ui"
+  "${tmux[@]}" new-session -d -x "${2:-110}" -y "${3:-48}" "'$nvim' --server '$work/nvim.sock' --remote-ui"
 }
 
 # look: the screen without what differs from run to run, or between versions of Neovim.
@@ -213,6 +213,62 @@ keys g/ 'question 77' Enter
 expect hits
 keys 2 Enter
 expect hit
+
+# In a small terminal, the conversation fills its window also after lines were removed.
+printf 'one\ntwo\n' >"$work/project/a.txt"
+cat >"$work/project/long.lua" <<'END'
+local items = {}
+for i = 1, 1500 do
+  items[i] = ('item %d of the list with a name that is longer than this screen, which has 80 columns'):format(i)
+end
+vim.schedule(function()
+  require('xcsh.pickers.select').choose(items, { prompt = 'Choose' }, function(item)
+    require('xcsh.view').notify('Chosen: ' .. item:sub(1, 40))
+  end)
+end)
+END
+begin init 80 24
+keys ':XcshChat' Enter
+expect small-chat
+keys i 'what is in a.txt?' C-s
+expect small-held
+remote 'v:lua.release()' >/dev/null
+expect small-answered
+keys 'change it' C-s
+expect small-asking
+keys Escape C-w k a
+expect small-allowed
+keys ':XcshNew' Enter
+expect small-new
+keys ':XcshResume 15d56a686bbe6802' Enter
+expect small-resumed
+remote 'v:lua.kill()' >/dev/null
+expect small-restarted
+
+# A list that is longer than the screen never waits behind "-- More --".
+keys ':luafile long.lua' Enter
+expect list-first
+keys 19 Enter
+expect list-next
+keys 20 Enter 'list 1234' Enter
+expect list-found
+keys 1 Enter
+expect list-chosen
+
+# The first minute: no model and no key. The prompt waits for a choice, and is then answered.
+begin first 80 24
+keys ':XcshChat' Enter
+expect first-chat
+keys i 'hello there' C-s
+expect first-ways
+keys 7 Enter
+expect first-services
+keys q
+expect first-canceled
+keys C-s
+expect first-again
+keys 8 Enter
+expect first-answered
 
 # Another program answers. It starts, and its extensions ask, while the user types elsewhere.
 printf 'one\ntwo\n' >"$work/project/a.txt"

@@ -37,7 +37,7 @@ end
 ---@param chat xcsh.chat.Chat
 ---@param found xcsh.tree.Branch[]
 local function offer(chat, found)
-  vim.ui.select(found, {
+  require('xcsh.pickers.select').choose(found, {
     prompt = 'Go to branch',
     kind = 'xcsh.branch',
     format_item = function(branch)

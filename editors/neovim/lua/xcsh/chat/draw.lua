@@ -343,6 +343,17 @@ local function doing(s)
   end
 end
 
+---@param to xcsh.chat.Page
+---@param s xcsh.chat.State
+local function unready(to, s)
+  local ready = wire.tbl(wire.tbl(s.session).ready)
+  if ready.ok == false and s.sync.live and not s.running then
+    local message = wire.str(ready.message)
+    message = message ~= '' and message or 'Choose a model to start.'
+    to:add(text.one_line(message, 300) .. ' Press E, or :XcshLogin.', 'XcshApproval')
+  end
+end
+
 ---Renders the status below the conversation. Its last line is empty, so that a cursor there is at
 ---the end.
 ---@param s xcsh.chat.State
@@ -381,6 +392,7 @@ function M.tail(s)
     to:add(now, 'XcshNote')
   end
   statuses(to, s)
+  unready(to, s)
   to:add('')
   return to
 end

@@ -27,6 +27,9 @@ local M = {}
 ---@field unanswered table<string, boolean> messages whose requests have no answer yet
 ---@field waiting fun(problem: string?)[] called once the session is shown, or on failure
 ---@field loading xcsh.chat.Loading
+---@field unsent? string the prompt that waits for a model; it is in the prompt buffer
+---@field choosing? boolean the user chooses a model for it
+---@field layout? { before: xcsh.chat.Layout, after?: xcsh.chat.Layout } sizes of the user's windows
 ---@field returns? string entry of the message to return to after a reload
 
 ---@type table<string, xcsh.chat.Chat>
@@ -257,6 +260,7 @@ function M.open(cwd)
     require('xcsh.chat.keys').set(chat)
   end
   windows.show(chat)
+  require('xcsh.turns').seen(cwd)
   redraw(chat)
   return chat
 end
@@ -313,6 +317,7 @@ client.on('notification', function(params)
         ask_state(chat)
       end
       require('xcsh.chat.input').follow(chat, params.event)
+      require('xcsh.chat.ready').follow(chat, params.event)
       require('xcsh.chat.slash').follow(chat, params.event)
     end
   end
@@ -322,6 +327,12 @@ client.on('read', function(params)
   local chat = M.get(params.cwd)
   if chat then
     reduce(chat, { type = 'read', n = params })
+  end
+end)
+
+client.on('models', function()
+  for _, chat in pairs(chats) do
+    require('xcsh.chat.ready').check(chat)
   end
 end)
 

@@ -156,9 +156,10 @@ function M.give_back(chat, texts)
   end
 end
 
----@class xcsh.chat.Attachment a range of lines of a file
----@field uri string
----@field range { start: table, end: table }
+---@class xcsh.chat.Attachment a range of lines of a file, or an image
+---@field uri? string
+---@field range? { start: table, end: table }
+---@field image? xcsh.wire.PromptImage
 ---@field label string
 
 ---Returns lines of the current buffer as an attachment.
@@ -207,15 +208,25 @@ end
 ---@param text string
 ---@param behavior 'steer'|'followUp'
 local function send(chat, text, behavior)
-  local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
-  local attached = chat.attached
-  if #attached > 0 then
-    args.attachments = vim.tbl_map(function(lines)
-      return { uri = lines.uri, range = lines.range }
-    end, attached)
-    chat.attached = {}
+  local written = text
+  local files, images, attached = {}, {}, chat.attached
+  chat.attached = {}
+  for _, lines in ipairs(attached) do
+    if lines.image then
+      images[#images + 1] = lines.image
+    else
+      files[#files + 1] = { uri = lines.uri, range = lines.range }
+    end
   end
+  local referenced
+  text, referenced = require('xcsh.chat.references').resolve(chat, text)
+  vim.list_extend(files, referenced)
+  local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
+  args.attachments = #files > 0 and files or nil
+  args.images = #images > 0 and images or nil
   chat.unanswered[text] = true
+  local intent = require('xcsh.intent').begin(true)
+  intent:finish()
   client.execute('xcsh.prompt', args, function(err)
     chat.unanswered[text] = nil
     if not err then
@@ -225,10 +236,13 @@ local function send(chat, text, behavior)
     local accepted = arrived(chat, text)
     -- The conversation shows these errors: in place of the answer, or at its end.
     local shown = accepted and (kind == 'provider' or kind == 'limit')
-    if kind ~= 'cancelled' and not shown then
+    local lacks = not accepted and require('xcsh.ways').lacks(err)
+    if kind ~= 'cancelled' and not shown and not lacks then
       require('xcsh.chat').notice(chat, err.message, true)
     end
-    require('xcsh.choices').after_error(chat.cwd, err)
+    if not lacks then
+      require('xcsh.choices').after_error(chat.cwd, err)
+    end
     -- A message that never reached the session must not be lost.
     if accepted then
       return
@@ -236,9 +250,12 @@ local function send(chat, text, behavior)
     chat.attached = vim.list_extend(vim.list_slice(attached), chat.attached)
     -- The end of its turn may have returned it already.
     if not vim.tbl_contains(chat.returned, text) and vim.api.nvim_buf_is_valid(chat.input) then
-      M.give_back(chat, { text })
+      M.give_back(chat, { written })
     end
     vim.cmd.redrawstatus({ bang = true })
+    if lacks then
+      require('xcsh.chat.ready').refused(chat, written, err, intent)
+    end
   end)
 end
 

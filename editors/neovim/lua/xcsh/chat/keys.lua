@@ -92,9 +92,11 @@ M.conversation = {
   {
     modes = { 'n' },
     lhs = 'E',
-    does = 'choose how to continue after a failure, or the engine',
+    does = 'choose what answers, or how to continue after a failure',
     run = function(chat)
-      require('xcsh.choices').after_failure(chat.cwd)
+      if not require('xcsh.chat.ready').offer(chat) then
+        require('xcsh.choices').after_failure(chat.cwd)
+      end
     end,
   },
   { modes = { 'n' }, lhs = '[[', does = 'go to the previous message', run = jump(-1) },
@@ -170,7 +172,7 @@ M.prompt = {
   {
     modes = { 'i' },
     lhs = '<Tab>',
-    does = 'complete a command of the engine, such as /name',
+    does = 'complete a command, such as /name, or a reference, such as @file',
     yields = true,
     run = function(chat)
       require('xcsh.chat.slash').key(chat)
@@ -182,6 +184,14 @@ M.prompt = {
     does = 'search the prompt history',
     run = function()
       require('xcsh.history').choose('')
+    end,
+  },
+  {
+    modes = { 'n' },
+    lhs = 'gp',
+    does = 'attach the image in the clipboard',
+    run = function(chat)
+      require('xcsh.chat.references').paste_image(chat)
     end,
   },
   { modes = { 'n', 'i' }, lhs = '<C-c>', does = 'stop the running turn', run = stop },

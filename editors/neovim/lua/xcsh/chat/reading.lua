@@ -74,6 +74,50 @@ function M.positions(bufnr, sections, where)
   return positions
 end
 
+---Returns the number of empty rows below the last line of a window, which shows the end of its
+---buffer; nil if the last line is not on the screen.
+---@param window integer
+---@return integer?
+local function blank_rows(window)
+  local bufnr = vim.api.nvim_win_get_buf(window)
+  local last = vim.api.nvim_buf_line_count(bufnr)
+  local top = vim.fn.line('w0', window)
+  if last - top > vim.o.lines and vim.fn.line('w$', window) < last then
+    return nil -- without folds, so many lines do not fit
+  end
+  local rows = vim.api.nvim_win_text_height(window, { start_row = top - 1 }).all
+  local bar = vim.wo[window].winbar ~= '' and 1 or 0
+  return math.max(vim.api.nvim_win_get_height(window) - bar - rows, 0)
+end
+
+---Returns the empty rows below the end of the conversation in the windows that show a buffer.
+---@param bufnr integer
+---@return table<integer, integer>
+function M.blank(bufnr)
+  local blank = {}
+  for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
+    blank[window] = blank_rows(window) or 0
+  end
+  return blank
+end
+
+---Moves the text down in windows that got empty rows although there is text above the screen.
+---Neovim does not do that when lines are removed. A window that the user scrolled beyond the end
+---stays as it is.
+---@param blank table<integer, integer> before the change
+function M.fill(blank)
+  for window, before in pairs(blank) do
+    local now = vim.fn.line('w0', window) > 1 and blank_rows(window) or 0
+    if now > before then
+      local cursor = vim.api.nvim_win_get_cursor(window)
+      vim.api.nvim_win_call(window, function()
+        vim.cmd('keepjumps normal! Gzb')
+      end)
+      vim.api.nvim_win_set_cursor(window, cursor)
+    end
+  end
+end
+
 ---Returns the row of a position; nil if its message has changed, because Neovim knows better which
 ---line it was.
 ---@param position xcsh.chat.Position

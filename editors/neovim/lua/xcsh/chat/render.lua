@@ -190,6 +190,7 @@ function M.update(bufnr, s, where)
   local hunks = hunks_of(was, sections)
   local windows = following(bufnr)
   local positions = reading.positions(bufnr, was, where)
+  local blank = reading.blank(bufnr)
   local opened = {}
   for i, hunk in ipairs(hunks) do
     opened[i] = folds.opened(bufnr, vim.list_slice(was, hunk.old[1], hunk.old[2] + 1))
@@ -213,6 +214,7 @@ function M.update(bufnr, s, where)
     positions[window] = nil
   end
   reading.restore(positions, sections)
+  reading.fill(blank)
 end
 
 ---@param bufnr integer

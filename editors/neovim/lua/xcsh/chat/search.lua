@@ -59,7 +59,7 @@ end
 ---@param chat xcsh.chat.Chat
 ---@param hit table
 ---@param query string
-local function open(chat, hit, query)
+function M.open(chat, hit, query)
   local entry_id = wire.str(hit.entryId)
   local function item()
     return item_of(chat.state, entry_id)
@@ -93,12 +93,15 @@ end
 local roles = { user = 'You', assistant = 'Answer', toolResult = 'Tool', bashExecution = 'You ran' }
 
 ---@param hit table
-local function hit_line(hit)
+---@return string
+function M.role(hit)
   local role = wire.str(hit.role)
-  return ('%-8s %s'):format(
-    roles[role] or text.one_line(role, 20),
-    text.one_line(wire.str(hit.excerpt), 200)
-  )
+  return roles[role] or text.one_line(role, 20)
+end
+
+---@param hit table
+local function hit_line(hit)
+  return ('%-8s %s'):format(M.role(hit), text.one_line(wire.str(hit.excerpt), 200))
 end
 
 ---@param chat xcsh.chat.Chat
@@ -110,9 +113,9 @@ local function choose(chat, query, hits, cursor)
   if cursor ~= '' then
     choices[#choices + 1] = { more = true }
   elseif #hits == 1 then
-    return open(chat, hits[1], query)
+    return M.open(chat, hits[1], query)
   end
-  vim.ui.select(choices, {
+  require('xcsh.pickers.select').choose(choices, {
     prompt = ('Messages with "%s"'):format(text.one_line(query, 60)),
     kind = 'xcsh.hit',
     format_item = function(hit)
@@ -122,7 +125,7 @@ local function choose(chat, query, hits, cursor)
     if hit and hit.more then
       M.find(chat, query, cursor)
     elseif hit then
-      open(chat, hit, query)
+      M.open(chat, hit, query)
     end
   end)
 end

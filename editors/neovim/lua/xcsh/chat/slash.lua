@@ -4,6 +4,7 @@
 
 local client = require('xcsh.client')
 local engines = require('xcsh.engine')
+local references = require('xcsh.chat.references')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
 
@@ -121,11 +122,14 @@ end
 ---@param base string
 function M.complete(find_start, base)
   local chat = require('xcsh.chat').of_buffer(vim.api.nvim_get_current_buf())
+  local reference, start = references.typed()
   if find_start == 1 then
-    return chat and typed() and 0 or -3
+    return not chat and -3 or reference and start or typed() and 0 or -3
   end
   if not chat then
     return {}
+  elseif vim.startswith(base, '@') then
+    return references.items(chat, base)
   end
   local list = of(chat.cwd)
   list.wanted = not list.commands
@@ -159,6 +163,10 @@ end
 function M.key(chat)
   if vim.fn.pumvisible() == 1 then
     return vim.api.nvim_feedkeys(vim.keycode('<C-n>'), 'ni', false)
+  end
+  local reference, start = references.typed()
+  if reference then
+    return vim.fn.complete(start + 1, references.items(chat, reference))
   elseif not typed() then
     return vim.api.nvim_feedkeys('\t', 'ni', false)
   end

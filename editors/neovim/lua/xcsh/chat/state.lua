@@ -239,6 +239,7 @@ end
 ---| 'visit' a page to be shown instead of the older messages
 ---| 'notice'
 ---| 'state' what the engine can do
+---| 'ready' whether a prompt can be answered
 
 ---@class xcsh.chat.Action
 ---@field type xcsh.chat.ActionType
@@ -281,6 +282,9 @@ function M.reduce(s, action)
     pages.visit(s, action.page)
   elseif kind == 'state' then
     live.opened(s, action.state)
+  elseif kind == 'ready' and s.session then
+    s.session.ready = wire.tbl(action.state.ready)
+    s.session.model = s.session.model or wire.tbl(action.state.model)
   elseif kind == 'notice' then
     live.notice(s, action.text, action.error)
   end

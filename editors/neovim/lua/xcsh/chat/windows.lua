@@ -2,6 +2,7 @@
 
 local config = require('xcsh.config')
 local engines = require('xcsh.engine')
+local layout = require('xcsh.chat.layout')
 local text = require('xcsh.text')
 local wire = require('xcsh.wire')
 
@@ -93,9 +94,12 @@ local function open_conversation(chat)
     vim.api.nvim_win_set_buf(0, chat.bufnr)
   else
     local where = { right = 'botright vertical', left = 'topleft vertical', bottom = 'botright' }
-    local size = options.position == 'bottom' and options.height or options.width
+    local is_below = options.position == 'bottom'
+    local size = is_below and options.height or options.width
+    chat.layout = { before = layout.read() }
     vim.cmd(('%s %dsplit'):format(where[options.position], size()))
     vim.api.nvim_win_set_buf(0, chat.bufnr)
+    layout.share(chat.layout.before, vim.api.nvim_get_current_win(), is_below and 2 or 1)
   end
   window = vim.api.nvim_get_current_win()
   dress(window)
@@ -130,10 +134,15 @@ function M.show(chat)
     end
   end
   vim.api.nvim_set_current_win(input)
+  if chat.layout and not chat.layout.after then
+    chat.layout.after = layout.read()
+  end
 end
 
 ---@param chat xcsh.chat.Chat
 function M.hide(chat)
+  local sizes, now = chat.layout, layout.read()
+  chat.layout = nil
   for _, bufnr in ipairs({ chat.input, chat.bufnr }) do
     for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
       -- The last window of Neovim cannot be closed.
@@ -143,6 +152,9 @@ function M.hide(chat)
         end)
       end
     end
+  end
+  if sizes and sizes.after then
+    layout.restore(sizes.before, sizes.after, now)
   end
 end
 
@@ -179,7 +191,7 @@ function M.about(chat)
   end
   local mode = wire.str(session.approvalMode)
   if mode ~= '' and mode ~= 'ask' then
-    parts[#parts + 1] = mode
+    parts[#parts + 1] = require('xcsh.labels').mode(mode)
   end
   local plan = { plan = 'plan mode', plan_paused = 'plan mode paused' }
   parts[#parts + 1] = plan[wire.str(session.mode)]
@@ -188,7 +200,7 @@ function M.about(chat)
     return table.concat(parts, ' · ')
   end
   if wire.num(s.context.percent) >= 1 then
-    parts[#parts + 1] = ('%d%% full'):format(s.context.percent)
+    parts[#parts + 1] = ('%d%% context used'):format(s.context.percent)
   end
   local cost = wire.num(wire.tbl(session.usage).cost)
   if cost > 0 then

@@ -34,7 +34,7 @@ end
 ---@param question xcsh.EntryQuestion
 ---@param choices xcsh.EntryChoice[]
 local function select(question, choices)
-  vim.ui.select(choices, {
+  require('xcsh.pickers.select').choose(choices, {
     prompt = question.prompt,
     kind = 'xcsh.entry',
     format_item = function(choice)

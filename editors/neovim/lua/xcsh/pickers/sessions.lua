@@ -67,7 +67,7 @@ end
 
 ---Returns a function that previews the newest messages of a session without changing it.
 ---@param root string
-local function preview(root)
+function M.preview(root)
   local known = {} ---@type table<string, string[]>
   return function(session, show)
     if known[session.path] or not session.path then
@@ -239,7 +239,7 @@ function M.choose(question, answer)
       format = function(item)
         return item.says or format(item)
       end,
-      preview = preview(root),
+      preview = M.preview(root),
       actions = actions,
       on_choice = function(item)
         if item and item.open then
