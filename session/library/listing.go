@@ -149,22 +149,23 @@ func (l *listing) page(ctx context.Context) ([]*found, error) {
 			page = append(page, &l.found[i])
 		}
 	}
-	return page, l.nameFirst(ctx, page)
+	return page, l.show(ctx, page)
 }
 
 // maxNamed is the most sessions of a page whose first message is looked for.
 const maxNamed = 200
 
-// nameFirst finds the entries of the first messages that snippets are from. A list doesn't know them, so that only the
-// sessions of a page are opened.
-func (l *listing) nameFirst(ctx context.Context, page []*found) error {
+// show adds to the sessions of a page why they fit the query. A list doesn't know the entries of the first messages that
+// snippets are from: these sessions are opened.
+func (l *listing) show(ctx context.Context, page []*found) error {
 	if l.query == nil {
 		return nil
 	}
-	return InParallel(ctx, min(len(page), maxNamed), func() func(int) {
+	return InParallel(ctx, len(page), func() func(int) {
 		w := l.newWorker(ctx)
 		return func(i int) {
-			if o := page[i]; o.first {
+			o := page[i]
+			if l.query.show(o); o.first && i < maxNamed {
 				o.info.EntryID = w.d.firstEntry(o.info.Path)
 			}
 		}

@@ -97,7 +97,6 @@ func (w worker) search(i int) {
 	if len(missing) == 0 {
 		r.info.Match = matchWords
 		r.score, _ = l.query.score(unitsOf(told)) // a text with a word has its letters
-		l.query.show(r)
 		return
 	}
 	said, err := l.query.hear(&w.d, *r.info, missing)
@@ -106,15 +105,12 @@ func (w worker) search(i int) {
 	}
 	if said.found() {
 		r.info.Match, r.score = matchText, said.score(r.info.Path)
-		r.info.Fits, r.info.Snippet, r.info.EntryID = exactMatch, said.snippet, said.entryID
+		r.info.Snippet, r.info.EntryID = said.snippet, said.entryID
 		return
 	}
 	r.info.Match = MatchLetters
 	if r.score, r.listed = l.query.score(unitsOf(told)); r.listed {
 		r.listed = l.query.similar(told, missing)
-	}
-	if r.listed {
-		l.query.showSimilar(r, missing)
 	}
 }
 
@@ -131,10 +127,23 @@ func (q *query) similar(text string, missing []int) bool {
 // shown are the texts of a session that a snippet may be from, the best first.
 func shown(i *Info) []string { return []string{i.Title, i.FirstMessage, i.Cwd, i.Path, i.ID} }
 
-// show sets the snippet of a session whose shown texts contain every word: of the text with the most of them.
+// show says how a session fits, and sets its snippet unless that is from the conversation. Only the sessions of a page are
+// shown.
 func (q *query) show(o *found) {
+	o.info.Fits = exactMatch
+	switch o.info.Match {
+	case matchWords:
+		q.showWords(o)
+	case MatchLetters:
+		o.info.Fits = fuzzyMatch
+		q.showSimilar(o)
+	default:
+	}
+}
+
+// showWords sets the snippet of a session whose shown texts contain every word: of the text with the most of them.
+func (q *query) showWords(o *found) {
 	i := o.info
-	i.Fits = exactMatch
 	best, most := "", 0
 	for _, text := range shown(i) {
 		lower := strings.ToLower(text)
@@ -146,14 +155,16 @@ func (q *query) show(o *found) {
 	o.first = best == i.FirstMessage && best != i.Title
 }
 
-// showSimilar is show for a session in which something similar to the missing words was found.
-func (q *query) showSimilar(o *found, missing []int) {
+// showSimilar is showWords for a session that lacks words, but has something similar to them.
+func (q *query) showSimilar(o *found) {
 	i := o.info
-	i.Fits = fuzzyMatch
+	missing := q.missingIn(strings.ToLower(joinFields(shown(i)...)))
 	for _, text := range shown(i) {
-		if i.Snippet = similarSnippet(text, q.words[missing[0]].narrow); i.Snippet != nil {
-			o.first = text == i.FirstMessage && text != i.Title
-			return
+		for _, w := range missing {
+			if i.Snippet = similarSnippet(text, q.words[w].narrow); i.Snippet != nil {
+				o.first = text == i.FirstMessage && text != i.Title
+				return
+			}
 		}
 	}
 }
