@@ -71,9 +71,8 @@ export class Opener {
     const { info, cwd } = session;
     switch (action) {
       case 'continue':
-        return this.#again(session);
       case 'retry':
-        return this.#continue({ ...session, info: { ...info, lockedBy: '' } });
+        return this.#again(session);
       case 'fork':
         await vscode.commands.executeCommand('xcsh.fork', { cwd, source: info.path });
         await this.host.reveal(cwd);
@@ -97,6 +96,11 @@ export class Opener {
     const live = await this.#liveState(session.cwd);
     if (live?.file === session.info.path || session.state === 'live') {
       return this.panel.show(this.#liveIn(session));
+    }
+    // The list can be out of date, and resuming does not need the lock: the next prompt would fail.
+    const info = await this.host.request('xcsh.info', { cwd: session.cwd, source: session.info.path });
+    if (info.lockedBy) {
+      return this.panel.preview({ ...session, info, state: 'locked' });
     }
     if (live?.isStreaming && !(await confirmStop())) {
       return;
