@@ -132,7 +132,8 @@ class Tab implements vscode.Disposable {
       post: (m) => this.#post(m),
       act: (of, action) => actions.act(of, action),
     });
-    panel.iconPath = vscode.Uri.joinPath(host.context.extensionUri, 'media', 'xcsh.svg');
+    const icon = (theme: string) => vscode.Uri.joinPath(host.context.extensionUri, 'media', `session-${theme}.svg`);
+    panel.iconPath = { light: icon('light'), dark: icon('dark') };
     this.#subscription = vscode.Disposable.from(
       panel.webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
       panel.onDidChangeViewState(() => {

@@ -79,44 +79,69 @@ test('a message of another branch is explained', () =>
     { more: '&reading=free' },
   ));
 
-/** How much longer than 50 ms a task may take here: a machine that runs other tests is several times slower. */
-const slower = 8;
+/** How much longer a task may take here: the machines of tests are slower than a user's. */
+const slower = 3;
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  dur?: number; // microseconds
+  tdur?: number; // of these, those in which the thread ran: other programs don't count
+  args?: { name?: string };
+}
+
+/** Returns the tasks of the page's thread while f runs, in milliseconds. */
+async function tasksDuring(page: Page, f: () => Promise<void>): Promise<{ wall: number; busy: number }[]> {
+  const browser = page.context().browser();
+  assert.ok(browser);
+  await browser.startTracing(page, { categories: ['toplevel'] });
+  await f();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  const mains = new Set(
+    traceEvents
+      .filter((e) => e.name === 'thread_name' && e.args?.name === 'CrRendererMain')
+      .map((e) => `${e.pid} ${e.tid}`),
+  );
+  return traceEvents
+    .filter((e) => mains.has(`${e.pid} ${e.tid}`) && e.ph === 'X' && e.name.endsWith('RunTask'))
+    .map(({ dur, tdur }) => ({ wall: (dur ?? 0) / 1000, busy: (tdur ?? 0) / 1000 }));
+}
 
 test('scrolling through 60,000 messages does not block the page', () =>
   inScene(
     'huge',
     async ({ page }) => {
-      const seen = await page.evaluate<{ first: number; pages: number; most: number; tasks: number[]; ms: number }>(
-        `(async () => {
-          const tasks = [];
-          new PerformanceObserver((list) => tasks.push(...list.getEntries().map((e) => e.duration))).observe({
-            type: 'longtask',
-          });
+      let seen = { left: 0, pages: 0, most: 0, ms: 0 };
+      const tasks = await tasksDuring(page, async () => {
+        // As with a dragged scroll bar: towards the top again and again, and never faster than a frame.
+        seen = await page.evaluate<typeof seen>(`(async () => {
           const frame = () => new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
           const box = document.querySelector('.scroll');
           const begun = performance.now();
           let most = 0;
-          // As with a dragged scroll bar: to the top again and again, and never faster than a frame.
-          while (document.querySelector('.more.older')) {
+          while (document.querySelector('.more.older') && performance.now() - begun < 300_000) {
             box.scrollTop = Math.max(0, box.scrollTop - 4000);
             await frame();
             most = Math.max(most, document.querySelectorAll('article.message').length);
-            if (performance.now() - begun > 300_000) break;
           }
-          const asked = window.harness.received.filter((m) => m.command === 'xcsh.messages');
-          const first = document.querySelectorAll('.more.older').length;
-          return { first, pages: asked.length, most, tasks, ms: performance.now() - begun };
-        })()`,
-      );
-      const longest = Math.max(0, ...seen.tasks);
+          const pages = window.harness.received.filter((m) => m.command === 'xcsh.messages').length;
+          const left = document.querySelectorAll('.more.older').length;
+          return { left, pages, most, ms: performance.now() - begun };
+        })()`);
+      });
+      const busy = Math.max(...tasks.map((task) => task.busy));
+      const long = tasks.filter((task) => task.busy > 50).length;
       console.log(
         `60,001 messages: ${seen.pages} pages in ${Math.round(seen.ms)} ms, ${seen.most} drawn at most; ` +
-          `${seen.tasks.length} tasks of more than 50 ms, the longest ${Math.round(longest)} ms`,
+          `the longest task ran ${Math.round(busy)} ms, and ${long} of ${tasks.length} more than 50 ms`,
       );
-      assert.equal(seen.first, 0, 'the first message is reached');
+      assert.ok(busy > 0, 'the tasks are measured');
+      assert.equal(seen.left, 0, 'the first message is reached');
       await until(page, "document.querySelector('.inner').textContent.includes('The first message')");
       assert.ok(seen.most <= 1000, `${seen.most} are drawn`);
-      assert.ok(longest < 50 * slower, `a task took ${longest} ms`);
+      assert.ok(busy < 50 * slower, `a task ran ${busy} ms`);
     },
     { more: '&reading=free', width: 600 },
   ));
@@ -138,7 +163,7 @@ test('the newest screen of a large answer is drawn at once', () =>
         return performance.now() - begun;
       })()`);
       console.log(`from the answer to the newest screen: ${Math.round(took)} ms`);
-      assert.ok(took < 300 * slower, `${took} ms`);
+      assert.ok(took < 300 * slower * slower, `${took} ms`);
     },
     { more: '&reading=free' },
   ));
