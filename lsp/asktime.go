@@ -24,6 +24,7 @@ var answerTimes = map[string]time.Duration{
 	MethodBeforeCompact: 10 * time.Minute,
 
 	protocol.MethodWorkspaceApplyEdit:           30 * time.Second,
+	MethodSave:                                  30 * time.Second, // it may be formatted
 	protocol.MethodWorkspaceConfiguration:       configurationTime,
 	protocol.MethodClientRegisterCapability:     configurationTime,
 	protocol.MethodWindowWorkDoneProgressCreate: 2 * time.Second, // commands wait for it

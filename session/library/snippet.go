@@ -162,7 +162,8 @@ func closest(text, word string) (at int, letters []span, ok bool) {
 		}
 		at += i
 		if letters = lettersFrom(text, at, wanted); letters != nil {
-			return at, letters, true
+			letters = tightened(text, letters, wanted)
+			return letters[0].from, letters, true
 		}
 		at += utf8.RuneLen(wanted[0])
 	}
@@ -184,4 +185,14 @@ func lettersFrom(text string, at int, wanted []rune) []span {
 		}
 	}
 	return nil
+}
+
+// tightened returns the places of the same letters that are nearest to the last one.
+func tightened(text string, letters []span, wanted []rune) []span {
+	at := letters[len(letters)-1].from
+	for n := len(wanted) - 2; n >= 0; n-- {
+		at = strings.LastIndex(text[:at], string(wanted[n]))
+		letters[n] = span{at, at + utf8.RuneLen(wanted[n])}
+	}
+	return letters
 }

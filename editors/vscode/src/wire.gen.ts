@@ -29,7 +29,7 @@ export type StoredMessage = Partial<Omit<Message, 'role' | 'content'>> & {
 export interface CommandMap {
   'xcsh.new': { args: NewArgs; result: NewResult };
   'xcsh.resume': { args: ResumeArgs; result: ResumeResult };
-  'xcsh.continue': { args: FolderArgs; result: ResumeResult };
+  'xcsh.continue': { args: ContinueArgs; result: ResumeResult };
   'xcsh.fork': { args: ForkArgs; result: ForkResult };
   'xcsh.export': { args: ExportArgs; result: ExportResult };
   'xcsh.dump': { args: DumpArgs; result: DumpResult };
@@ -99,6 +99,7 @@ export interface RequestMap {
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
+  'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
 }
 
@@ -361,6 +362,8 @@ export type SessionEvent =
 export interface NewArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
   /** The title of the new session. */
   title?: string;
   /** The session that this one continues: an ID or a path, stored unchanged. */
@@ -377,6 +380,8 @@ export interface NewResult {
 export interface ResumeArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
   /** The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user. */
   target?: string;
   /** Where to search: folder or all. Default: the folder first, then all folders. */
@@ -402,9 +407,11 @@ export interface ResumeResult {
   pending?: string[];
 }
 
-export interface FolderArgs {
+export interface ContinueArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
 }
 
 export interface ForkArgs {
@@ -626,6 +633,11 @@ export interface ExistsResult {
   exists: boolean;
   /** The session's file. */
   path?: string;
+}
+
+export interface FolderArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
 }
 
 export interface SessionState {
@@ -1384,6 +1396,16 @@ export interface BeforeCompactParams {
   customInstructions?: string;
   firstKeptEntryId?: string;
   tokensBefore?: number;
+}
+
+export interface SaveParams {
+  uri: string;
+  version: number;
+}
+
+export interface SaveAnswer {
+  saved: boolean;
+  failureReason?: string;
 }
 
 export interface ApproveParams {

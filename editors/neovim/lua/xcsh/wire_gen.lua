@@ -77,6 +77,7 @@
 
 ---@class xcsh.wire.NewArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 ---@field title? string The title of the new session.
 ---@field parentSession? string The session that this one continues: an ID or a path, stored unchanged.
 
@@ -87,6 +88,7 @@
 
 ---@class xcsh.wire.ResumeArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 ---@field target? string The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user.
 ---@field scope? string Where to search: folder or all. Default: the folder first, then all folders.
 ---@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Default: ask.
@@ -101,8 +103,9 @@
 ---@field repairs xcsh.wire.Problem[]|nil Problems of the file, which were worked around.
 ---@field pending? string[]|nil The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest.
 
----@class xcsh.wire.FolderArgs
+---@class xcsh.wire.ContinueArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 
 ---@class xcsh.wire.ForkArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -237,6 +240,9 @@
 ---@class xcsh.wire.ExistsResult
 ---@field exists boolean
 ---@field path? string The session's file.
+
+---@class xcsh.wire.FolderArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 
 ---@class xcsh.wire.SessionState
 ---@field cwd string Working directory of the session.
@@ -703,6 +709,14 @@
 ---@field customInstructions? string
 ---@field firstKeptEntryId? string
 ---@field tokensBefore? integer
+
+---@class xcsh.wire.SaveParams
+---@field uri string
+---@field version integer
+
+---@class xcsh.wire.SaveAnswer
+---@field saved boolean
+---@field failureReason? string
 
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string

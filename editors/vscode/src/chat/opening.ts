@@ -102,13 +102,10 @@ export class Opener {
     if (info.lockedBy) {
       return this.panel.preview({ ...session, info, state: 'locked' });
     }
-    if (live?.isStreaming && !(await confirmStop())) {
-      return;
-    }
     return this.#continue(session);
   }
 
-  /** Resumes a session, or shows it if another program has it. */
+  /** Resumes a session, or shows it if another program has it. The server asks before it stops a running turn. */
   async #continue(session: ReadSession, spot?: Spot): Promise<void> {
     switch (await this.resume(session.cwd, session.info.path)) {
       case 'resumed':
@@ -169,14 +166,4 @@ async function isWritable(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function confirmStop(): Promise<boolean> {
-  const stop = vscode.l10n.t('Stop and Continue');
-  const answer = await vscode.window.showWarningMessage(
-    vscode.l10n.t('Another session is still working in this folder.'),
-    { modal: true, detail: vscode.l10n.t('Its answer will be stopped. The session keeps what it has so far.') },
-    stop,
-  );
-  return answer === stop;
 }

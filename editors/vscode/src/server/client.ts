@@ -19,6 +19,7 @@ import type { Notifications } from '../late';
 import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
+import { saveDocument } from './saving';
 import { canShow, isTranscript } from './showing';
 import { introduction, type Introduction } from './version';
 
@@ -119,6 +120,7 @@ export class Connection {
       // The server then shows a message box.
       return answer === undefined ? new ResponseError(ErrorCodes.MethodNotFound, 'Nothing shows it.') : answer;
     });
+    this.#client.onRequest('xcsh/save', (params: RequestMap['xcsh/save']['params']) => saveDocument(params));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {
         events.ended();
