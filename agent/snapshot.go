@@ -61,7 +61,9 @@ func (u ContextUsage) MarshalJSON() ([]byte, error) {
 // Snapshot describes the current state of the session with all messages of its context. If these have more than
 // [paging.MaxAnswer] bytes, it returns a TooLarge error. While a turn is running the snapshot is taken between two events, if
 // there is time for it.
-func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) { return s.SnapshotLast(ctx, 0, false) }
+func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
+	return s.SnapshotLast(ctx, 0, false)
+}
 
 // SnapshotLast is [Session.Snapshot] with at most that many of the newest messages. It reads hardly more than these. 0
 // means all. With history, the older messages are those of the whole conversation, not only of the context.

@@ -74,8 +74,7 @@ func (h *history) before(shown []int) ([]int, error) {
 		}
 	}
 	newest := true // the conversation begins with the newest compaction
-	for pos := len(h.path) - 1; pos >= 0; pos-- {
-		i := h.path[pos]
+	for pos, i := range slices.Backward(h.path) {
 		switch typ := t.typ(i); {
 		case pos >= cut:
 		case newest && typ == typeResetBoundary && h.doc.dialect == Omp:

@@ -54,7 +54,7 @@ func (v *View) Newest(l paging.Limits, history bool) ([]paging.Message, *paging.
 
 // Whole reports whether all messages of the context are known, or with history those of the whole conversation.
 func (v *View) Whole(history bool) bool {
-	return v.Knows("messages") && !(history && v.compacted())
+	return v.Knows("messages") && (!history || !v.compacted())
 }
 
 // compacted reports whether the context begins with the summary of a compaction, which a system message may precede.

@@ -232,8 +232,8 @@ type hearing struct {
 	snippet *Snippet // of the text with the most words
 	entryID string   // of its message
 
-	scores  []fuzzy
-	began   bool
+	scores []fuzzy
+	began  bool
 }
 
 func newHearing(q *query, info Info, missing []int) hearing {

@@ -494,7 +494,9 @@ test('the server searches, and the page jumps to the hits, newest first', () =>
       true,
       'it is in view',
     );
-    assert.deepEqual((await messagesAsked(page)).map((c) => Object.keys(c.args)).slice(-1), [['around', 'limit', 'history']]);
+    assert.deepEqual((await messagesAsked(page)).map((c) => Object.keys(c.args)).slice(-1), [
+      ['around', 'limit', 'history'],
+    ]);
     await until(
       page,
       "document.querySelector('[aria-live=polite]').textContent.startsWith('Result 1 of 1+: Question 1234')",
