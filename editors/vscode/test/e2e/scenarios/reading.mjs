@@ -81,6 +81,13 @@ export default async function (editor) {
   appendFileSync(long, JSON.stringify(more) + '\n');
   await tab.locator('.message', { hasText: 'written by another program' }).waitFor({ state: 'attached' });
 
+  // The tab survives a reload of the window, and shows the same messages.
+  await page.reload();
+  await page.locator('.tab.active', { hasText: 'A compacted conversation' }).waitFor();
+  await tab.getByText('You are reading this session.').waitFor();
+  await tab.locator('.message', { hasText: 'answer number 57 of many' }).waitFor();
+  await editor.sessionsView();
+
   await tab.getByRole('button', { name: 'Continue Here' }).click();
   await editor.status('A compacted conversation');
   await chat.locator('.message', { hasText: 'written by another program' }).waitFor();
