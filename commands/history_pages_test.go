@@ -10,6 +10,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // compactedTalk is longTalk with a compaction after the message numbered at, which keeps that message.
@@ -68,4 +69,49 @@ func TestACursorOfAHistoryKeepsItsKind(t *testing.T) {
 	require.Len(t, found.Hits, 2)
 	more := call[result](t, env, "xcsh.messages", args{"source": id1, "query": "message", "cursor": found.Older.Cursor})
 	require.Len(t, more.Hits, 4)
+}
+
+// The first snapshot of a large session, before it is read whole, leads to the messages before a compaction, too.
+func TestTheHistoryOfALargeSessionFollowsItsNewestMessages(t *testing.T) {
+	for _, d := range []session.Dialect{session.Xcsh, session.Pi, session.Omp} {
+		for _, compacted := range []bool{false, true} {
+			t.Run(fmt.Sprint(d, compacted), func(t *testing.T) {
+				g := newGate(late1)
+				env, _ := lateEnv(t, g, lateLines(d, 12, compacted))
+				do(t, env, "xcsh.resume", args{"target": late1})
+				<-g.read
+				early := do(t, env, "xcsh.snapshot", args{"last": 500, "history": true})
+				total, seen := 24, []string{}
+				if compacted {
+					total++ // the summary
+				}
+				close(g.open)
+				add := func(page map[string]any) {
+					list, ok := page["messages"].([]any)
+					require.True(t, ok)
+					var ids []string
+					for _, m := range list {
+						id, ok := field(m, "entryId").(string)
+						require.True(t, ok)
+						ids = append(ids, id)
+					}
+					seen = append(ids, seen...)
+				}
+				add(early)
+				for page := early; field(page, "older", "cursor") != nil; {
+					page = do(t, env, "xcsh.messages", args{"cursor": field(page, "older", "cursor"), "limit": 4, "history": true})
+					add(page)
+				}
+				require.Len(t, seen, total)
+				require.Equal(t, "a0000000", seen[0])
+				require.Equal(t, "b000000b", seen[total-1])
+
+				whole := do(t, env, "xcsh.snapshot", args{"last": 3, "history": true})
+				require.InDelta(t, total-3, field(whole, "older", "count"), 0)
+				context := do(t, env, "xcsh.snapshot", args{"last": 3})
+				require.Equal(t, whole["messages"], context["messages"])
+				require.Equal(t, whole["contextUsage"], context["contextUsage"], "the history is not sent to a model")
+			})
+		}
+	}
 }
