@@ -138,7 +138,7 @@ func (s State) contradicts(now State) bool {
 }
 
 // SnapshotLast is [Session.SnapshotLast] for the session as far as it is known.
-func (r *Reading) SnapshotLast(last int) (Snapshot, error) {
+func (r *Reading) SnapshotLast(last int, history bool) (Snapshot, error) {
 	seq := r.s.m.lastSeq(r.view.Header.ID)
 	state, err := r.State()
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Reading) SnapshotLast(last int) (Snapshot, error) {
 		State: state, Tools: []ToolActivity{}, Approvals: []approval.Prompt{}, Questions: r.s.Questions(), Background: r.s.background.Running(),
 		Queues: Queues{Steering: []string{}, FollowUp: []string{}}, Seq: seq,
 	}
-	snap.Messages, snap.Older = r.Newest(paging.Limits{Items: last, Bytes: paging.MaxBytes})
+	snap.Messages, snap.Older = r.Newest(paging.Limits{Items: last, Bytes: paging.MaxBytes}, history)
 	if snap.Todos = todos(r.view.Context.Messages); snap.Todos == nil && !r.view.Knows("messages") {
 		snap.Pending = append(snap.Pending, "todos")
 	}
@@ -157,10 +157,12 @@ func (r *Reading) SnapshotLast(last int) (Snapshot, error) {
 	return snap, nil
 }
 
-// Newest returns a page of the newest messages, and what comes before it.
-func (r *Reading) Newest(l paging.Limits) ([]paging.Message, *paging.More) { return r.view.Newest(l) }
+// Newest returns a page of the newest messages, and what comes before it; with history also before the context.
+func (r *Reading) Newest(l paging.Limits, history bool) ([]paging.Message, *paging.More) {
+	return r.view.Newest(l, history)
+}
 
-// Whole reports whether all messages of the conversation are known, and their number.
-func (r *Reading) Whole() (messages int, all bool) {
-	return len(r.view.Context.Messages), r.view.Knows("messages")
+// Whole reports whether all messages of the conversation are known, or with history those before it too, and their number.
+func (r *Reading) Whole(history bool) (messages int, all bool) {
+	return len(r.view.Context.Messages), r.view.Whole(history)
 }

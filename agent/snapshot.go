@@ -61,16 +61,18 @@ func (u ContextUsage) MarshalJSON() ([]byte, error) {
 // Snapshot describes the current state of the session with all messages of its context. If these have more than
 // [paging.MaxAnswer] bytes, it returns a TooLarge error. While a turn is running the snapshot is taken between two events, if
 // there is time for it.
-func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) { return s.SnapshotLast(ctx, 0) }
+func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
+	return s.SnapshotLast(ctx, 0, false)
+}
 
 // SnapshotLast is [Session.Snapshot] with at most that many of the newest messages. It reads hardly more than these. 0
-// means all.
-func (s *Session) SnapshotLast(ctx context.Context, last int) (Snapshot, error) {
+// means all. With history, the older messages are those of the whole conversation, not only of the context.
+func (s *Session) SnapshotLast(ctx context.Context, last int, history bool) (Snapshot, error) {
 	for try := 0; ; try++ {
 		log := s.current()
 		events := s.emitter(log.Header().ID)
 		at := events.now()
-		snap, err := s.snapshotOf(ctx, log, last)
+		snap, err := s.snapshotOf(ctx, log, last, history)
 		if s.current() != log && ctx.Err() == nil {
 			continue // another session is live now
 		}
@@ -88,14 +90,14 @@ func (s *Session) SnapshotLast(ctx context.Context, last int) (Snapshot, error) 
 	}
 }
 
-func (s *Session) snapshotOf(ctx context.Context, log *session.Log, last int) (Snapshot, error) {
+func (s *Session) snapshotOf(ctx context.Context, log *session.Log, last int, history bool) (Snapshot, error) {
 	state, err := s.stateIn(log)
 	if err != nil {
 		return Snapshot{}, err
 	}
 	snap := Snapshot{State: state, Approvals: s.gate.Pending(), Questions: s.Questions(), Background: s.background.Running()}
 	if last > 0 {
-		err = s.addNewest(ctx, &snap, log, last)
+		err = s.addNewest(ctx, &snap, log, last, history)
 	} else {
 		err = s.addContext(ctx, &snap, log)
 	}

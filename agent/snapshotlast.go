@@ -12,11 +12,12 @@ import (
 )
 
 // addNewest is addContext for the newest messages.
-func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Log, last int) error {
+func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Log, last int, history bool) error {
 	var tokens int
 	var state session.ContextState
 	err := log.View(func(d *session.Document, leaf session.Leaf) error {
-		c, err := paging.Open(d, leaf, s.m.cfg.Store.BlobsFor(log.Path()))
+		blobs := s.m.cfg.Store.BlobsFor(log.Path())
+		c, err := paging.Open(d, leaf, blobs)
 		if err != nil {
 			return err
 		}
@@ -25,6 +26,13 @@ func (s *Session) addNewest(ctx context.Context, snap *Snapshot, log *session.Lo
 			return err
 		}
 		snap.Messages, snap.Older, state = newest.Messages, c.Older(newest.From), c.State.State()
+		if history {
+			whole, err := paging.OpenHistory(d, leaf, blobs)
+			if err != nil {
+				return err
+			}
+			snap.Older = whole.Older(whole.Len() - c.Len() + newest.From)
+		}
 		if snap.Todos, err = newestTodos(d, c); err != nil {
 			return err
 		}

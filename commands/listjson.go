@@ -114,6 +114,9 @@ func appendInfo(dst []byte, i *library.Info) []byte {
 	m.dst = strconv.AppendBool(append(m.dst, `,"live":`...), i.Live)
 	m.optional(`,"lockedBy":`, i.LockedBy)
 	m.text(`,"origin":`, i.Origin)
+	m.optional(`,"match":`, i.Fits)
+	m.snippet(i.Snippet)
+	m.optional(`,"entryId":`, i.EntryID)
 	return append(m.dst, '}')
 }
 
@@ -126,6 +129,22 @@ func (m *members) optional(key, value string) {
 	if value != "" {
 		m.text(key, value)
 	}
+}
+
+func (m *members) snippet(s *library.Snippet) {
+	if s == nil {
+		return
+	}
+	m.text(`,"snippet":{"text":`, s.Text)
+	m.dst = append(m.dst, `,"ranges":[`...)
+	for i, r := range s.Ranges {
+		if i > 0 {
+			m.dst = append(m.dst, ',')
+		}
+		m.dst = strconv.AppendInt(append(m.dst, '['), int64(r[0]), 10)
+		m.dst = append(strconv.AppendInt(append(m.dst, ','), int64(r[1]), 10), ']')
+	}
+	m.dst = append(m.dst, "]}"...)
 }
 
 func (m *members) number(key string, n int64) {

@@ -35,6 +35,8 @@ func filled(r *rand.Rand, chance int) (i library.Info) {
 			f.SetInt(r.Int64N(1<<52) - 1<<51)
 		case reflect.Bool:
 			f.SetBool(true)
+		case reflect.Pointer:
+			i.Snippet = &library.Snippet{Text: texts[r.IntN(len(texts))], Ranges: [][2]int{{0, 3}, {5, r.IntN(50)}}[:r.IntN(3)]}
 		}
 	}
 	return i

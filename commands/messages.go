@@ -11,7 +11,7 @@ import (
 
 var messages = New(Spec{
 	Name: "xcsh.messages", Title: "Session Messages", Flags: ReadOnly, Arg: "query", Early: true,
-	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows.",
+	Doc: "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows, or with history the whole conversation up to it.",
 }, runMessages)
 
 // MessagesArgs are the arguments of xcsh.messages.
@@ -23,6 +23,7 @@ type MessagesArgs struct {
 	Around   string `json:"around,omitempty" jsonschema:"Return the message of this entry and those around it."`
 	Limit    *int   `json:"limit,omitempty" jsonschema:"The largest number of messages or hits, 1 to 500. Default: 100."`
 	MaxBytes *int   `json:"maxBytes,omitempty" jsonschema:"The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304."`
+	History  bool   `json:"history,omitempty" jsonschema:"Include the messages before the context: those that compactions replaced by summaries, and earlier summaries. A cursor from such a page includes them, too. Default: false."`
 	Query    string `json:"query,omitempty" jsonschema:"Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages."`
 }
 
@@ -100,8 +101,8 @@ func (a MessagesArgs) newest() bool {
 
 // early returns the newest messages of a session that is still being read.
 func (a MessagesArgs) early(reading *agent.Reading) (r MessagesResult) {
-	r.Messages, r.Older = reading.Newest(limits(a.Limit, a.MaxBytes, defaultMessages))
-	if n, all := reading.Whole(); all {
+	r.Messages, r.Older = reading.Newest(limits(a.Limit, a.MaxBytes, defaultMessages), a.History)
+	if n, all := reading.Whole(a.History); all {
 		r.Total = n
 	} else {
 		r.Pending = []string{"total"}
@@ -112,7 +113,11 @@ func (a MessagesArgs) early(reading *agent.Reading) (r MessagesResult) {
 // conversation returns the conversation to read, and the place that the cursor or the newest message marks.
 func (a MessagesArgs) conversation(sub subject) (c *paging.Conversation, at paging.Cursor, err error) {
 	if a.Cursor == "" {
-		c, err = paging.Open(sub.doc, sub.leaf, sub.blobs())
+		open := paging.Open
+		if a.History {
+			open = paging.OpenHistory
+		}
+		c, err = open(sub.doc, sub.leaf, sub.blobs())
 		if err != nil {
 			return nil, at, err
 		}
@@ -123,7 +128,7 @@ func (a MessagesArgs) conversation(sub subject) (c *paging.Conversation, at pagi
 		if a.Query != "" {
 			kind = paging.Search
 		}
-		return paging.OpenBefore(sub.doc, sub.leaf, sub.blobs(), a.Cursor, kind)
+		return paging.OpenBefore(sub.doc, sub.leaf, sub.blobs(), a.Cursor, kind, a.History)
 	}
 	kinds := []paging.Kind{paging.Older, paging.Newer}
 	if a.Query != "" {

@@ -21,7 +21,8 @@ var stats = New(Spec{
 // SnapshotArgs are the arguments of xcsh.snapshot.
 type SnapshotArgs struct {
 	Folder
-	Last *int `json:"last,omitempty" jsonschema:"Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages."`
+	Last    *int `json:"last,omitempty" jsonschema:"Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages."`
+	History bool `json:"history,omitempty" jsonschema:"With last: the older messages include those before the context, which xcsh.messages returns with history. Default: false."`
 }
 
 func (a SnapshotArgs) check() error { return checkRange("last", a.Last, paging.MaxMessages) }
@@ -32,9 +33,9 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (snap agent.Snap
 		return agent.Snapshot{}, err
 	}
 	if r := live.Reading(); r != nil && a.Last != nil {
-		snap, err = r.SnapshotLast(*a.Last)
+		snap, err = r.SnapshotLast(*a.Last, a.History)
 	} else if err = env.readWhole(ctx, live); err == nil {
-		snap, err = live.SnapshotLast(ctx, valueOr(a.Last, 0))
+		snap, err = live.SnapshotLast(ctx, valueOr(a.Last, 0), a.History)
 	}
 	if err != nil {
 		return agent.Snapshot{}, err

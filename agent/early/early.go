@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
@@ -45,9 +46,24 @@ func Open(store *session.Store, path string, most int64) *View {
 // Knows reports whether a value of the context is known; see [session.Tail].
 func (v *View) Knows(name string) bool { return !slices.Contains(v.Pending, name) }
 
-// Newest returns the newest messages of the context that fit, oldest first, and what comes before them.
-func (v *View) Newest(l paging.Limits) ([]paging.Message, *paging.More) {
-	return paging.Newest(v.Header.ID, v.Context.EntryIDs, v.Context.Messages, v.Knows("messages"), l)
+// Newest returns the newest messages of the context that fit, oldest first, and what comes before them: in the context, or
+// with history in the whole conversation.
+func (v *View) Newest(l paging.Limits, history bool) ([]paging.Message, *paging.More) {
+	return paging.Newest(v.Header.ID, v.Context.EntryIDs, v.Context.Messages, v.Whole(history), l)
+}
+
+// Whole reports whether all messages of the context are known, or with history those of the whole conversation.
+func (v *View) Whole(history bool) bool {
+	return v.Knows("messages") && (!history || !v.compacted())
+}
+
+// compacted reports whether the context begins with the summary of a compaction, which a system message may precede.
+func (v *View) compacted() bool {
+	messages := v.Context.Messages
+	return slices.ContainsFunc(messages[:min(2, len(messages))], func(m json.RawMessage) bool {
+		role, _ := rawjson.GetString(m, "role")
+		return role == "compactionSummary"
+	})
 }
 
 // Last returns the newest entry on the path with one of the types, of those that were read. ok is false if there is none.

@@ -46,6 +46,10 @@ type Info struct {
 	LockedBy      string `json:"lockedBy,omitempty"`
 	Origin        string `json:"origin"` // the program whose rules the file follows
 
+	Fits    string   `json:"match,omitempty" jsonschema:"How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query."`
+	Snippet *Snippet `json:"snippet,omitempty" jsonschema:"Why it fits the query; absent without one."`
+	EntryID string   `json:"entryId,omitempty" jsonschema:"The entry of the message that the snippet is from; absent if it is from no message."`
+
 	HasTitle bool      `json:"-"` // there is a title, even if it is empty
 	AllText  string    `json:"-"` // the messages of the user and the model, if requested
 	ModTime  time.Time `json:"-"` // Modified with all its digits
@@ -205,6 +209,7 @@ type survey struct {
 	guess bool                                 // gather marks
 	known func(session.Header) session.Dialect // what the marks say; nil if they were gathered here
 	say   func(text string)                    // called with each text of the conversation; may be nil
+	entry []byte                               // during say: the JSON of the id of the message's entry
 
 	header       session.Header // without Raw
 	found        bool           // there is a header
@@ -216,6 +221,7 @@ type survey struct {
 	shortSummary string // of the newest compaction that has one
 	prompt       string // the first user text, for the name
 	first        string // the first user message that has text, whole
+	firstEntry   string // its entry
 	messages     int
 	entries      int // without the hidden ones
 	lost         int // lines
@@ -293,9 +299,14 @@ func (s *survey) addMessage(env rawjson.Envelope) {
 		if words != text {
 			firstPart = words
 		}
-		s.prompt, s.first = cmp.Or(s.prompt, firstPart), cmp.Or(s.first, words)
+		if s.first == "" && words != "" {
+			s.first = words
+			s.firstEntry, _ = rawjson.String(env.ID)
+		}
+		s.prompt = cmp.Or(s.prompt, firstPart)
 	}
 	if text != "" && s.say != nil {
+		s.entry = env.ID
 		s.say(text)
 	}
 }

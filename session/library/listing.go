@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -48,6 +49,7 @@ type found struct {
 	info   *Info  // nil until it is needed
 	err    error
 	listed bool    // the list shows it
+	first  bool    // the snippet is from the first message, whose entry is not known yet
 	score  float64 // of the query; the lower the better
 }
 
@@ -147,7 +149,39 @@ func (l *listing) page(ctx context.Context) ([]*found, error) {
 			page = append(page, &l.found[i])
 		}
 	}
-	return page, nil
+	return page, l.show(ctx, page)
+}
+
+// maxNamed is the most sessions of a page whose first message is looked for.
+const maxNamed = 200
+
+// show adds to the sessions of a page why they fit the query. A list doesn't know the entries of the first messages that
+// snippets are from: these sessions are opened.
+func (l *listing) show(ctx context.Context, page []*found) error {
+	if l.query == nil {
+		return nil
+	}
+	return InParallel(ctx, len(page), func() func(int) {
+		w := l.newWorker(ctx)
+		return func(i int) {
+			o := page[i]
+			if l.query.show(o); o.first && i < maxNamed {
+				o.info.EntryID = w.d.firstEntry(o.info.Path)
+			}
+		}
+	})
+}
+
+// firstEntry returns the entry of the first message of a session, "" if it is not near the beginning of the file.
+func (d *describer) firstEntry(path string) string {
+	f, err := d.fs.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	s := survey{}
+	_, _ = s.scan(io.LimitReader(f, firstReach), func() bool { return s.first != "" || d.stop() }, s.add)
+	return s.firstEntry
 }
 
 // take returns the descriptions of a page. Nothing else can be asked of l afterwards.

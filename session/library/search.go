@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session/internal/disk"
 )
 
@@ -17,8 +18,8 @@ import (
 //
 // Differs: the originals look for the letters of each word, in order, in the whole
 // conversation. Over a long conversation almost any word fits so. Here letters are only
-// looked for in the fields that a list shows of a session, words also in the conversation,
-// and sessions that hold the words go first. The originals' score orders the sessions of
+// looked for close together in the fields that a list shows of a session, words also in the
+// conversation, and sessions that hold the words go first. The originals' score orders the sessions of
 // each kind; for matches found without the conversation it is the score without the
 // conversation.
 type Match int
@@ -28,7 +29,7 @@ const (
 	unasked      Match = iota // there was no query
 	matchWords                // id, title, working directory, first message and path hold every word
 	matchText                 // they, the user's messages and the model's do
-	MatchLetters              // the letters of each word are in id, title, directory, first message and path
+	MatchLetters              // each word, or its letters close together, is in id, title, directory, first message and path
 )
 
 // query is a parsed search.
@@ -37,6 +38,7 @@ type query struct{ words []queryWord }
 type queryWord struct {
 	lower  string // as searched for in the fields of a list
 	folded string // as searched for in the conversation
+	narrow string // as marked in a snippet
 	units  units
 	raw    rawWord
 }
@@ -46,7 +48,7 @@ func parseQuery(text string) *query {
 	q := &query{}
 	for w := range strings.FieldsSeq(text) {
 		folded := foldCase(w)
-		q.words = append(q.words, queryWord{strings.ToLower(w), folded, lowered(w), rawWordOf(folded)})
+		q.words = append(q.words, queryWord{strings.ToLower(w), folded, narrow(w), lowered(w), rawWordOf(folded)})
 	}
 	if len(q.words) == 0 {
 		return nil
@@ -103,10 +105,76 @@ func (w worker) search(i int) {
 	}
 	if said.found() {
 		r.info.Match, r.score = matchText, said.score(r.info.Path)
+		r.info.Snippet, r.info.EntryID = said.snippet, said.entryID
 		return
 	}
 	r.info.Match = MatchLetters
-	r.score, r.listed = l.query.score(unitsOf(told))
+	if r.score, r.listed = l.query.score(unitsOf(told)); r.listed {
+		r.listed = l.query.similar(told, missing)
+	}
+}
+
+// similar reports whether the letters of each missing word are close together in a lower-cased text.
+func (q *query) similar(text string, missing []int) bool {
+	for _, i := range missing {
+		if _, _, ok := closest(text, q.words[i].lower); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// shown are the texts of a session that a snippet may be from, the best first.
+func shown(i *Info) []string { return []string{i.Title, i.FirstMessage, i.Cwd, i.Path, i.ID} }
+
+// show says how a session fits, and sets its snippet unless that is from the conversation. Only the sessions of a page are
+// shown.
+func (q *query) show(o *found) {
+	o.info.Fits = exactMatch
+	switch o.info.Match {
+	case matchWords:
+		q.showWords(o)
+	case MatchLetters:
+		o.info.Fits = fuzzyMatch
+		q.showSimilar(o)
+	default:
+	}
+}
+
+// showWords sets the snippet of a session whose shown texts contain every word: of the text with the most of them.
+func (q *query) showWords(o *found) {
+	i := o.info
+	best, most := "", 0
+	for _, text := range shown(i) {
+		lower := strings.ToLower(text)
+		if n := len(q.words) - len(q.missingIn(lower)); n > most {
+			best, most = text, n
+		}
+	}
+	i.Snippet = snippetOf(best, q.narrows())
+	o.first = best == i.FirstMessage && best != i.Title
+}
+
+// showSimilar is showWords for a session that lacks words, but has something similar to them.
+func (q *query) showSimilar(o *found) {
+	i := o.info
+	missing := q.missingIn(strings.ToLower(joinFields(shown(i)...)))
+	for _, text := range shown(i) {
+		for _, w := range missing {
+			if i.Snippet = similarSnippet(text, q.words[w].narrow); i.Snippet != nil {
+				o.first = text == i.FirstMessage && text != i.Title
+				return
+			}
+		}
+	}
+}
+
+func (q *query) narrows() []string {
+	words := make([]string, len(q.words))
+	for i := range q.words {
+		words[i] = q.words[i].narrow
+	}
+	return words
 }
 
 // missingIn returns the words that a lower-cased text does not hold.
@@ -148,7 +216,8 @@ func (q *query) hear(d *describer, info Info, missing []int) (hearing, error) {
 		return h, disk.FaultOrNil("read", info.Path, err)
 	}
 	h = newHearing(q, info, missing)
-	s := survey{say: h.hear}
+	s := survey{}
+	s.say = func(text string) { h.hear(text, s.entry) }
 	_, err = s.scan(f, func() bool { return h.done() || d.stop() }, s.add)
 	return h, disk.FaultOrNil("read", info.Path, err)
 }
@@ -156,13 +225,19 @@ func (q *query) hear(d *describer, info Info, missing []int) (hearing, error) {
 // hearing follows a conversation until every word was found. The zero value has found
 // none.
 type hearing struct {
+	query   *query
 	missing []string // folded words that were not found yet
-	scores  []fuzzy
-	began   bool
+
+	most    int      // words in the text of the snippet
+	snippet *Snippet // of the text with the most words
+	entryID string   // of its message
+
+	scores []fuzzy
+	began  bool
 }
 
 func newHearing(q *query, info Info, missing []int) hearing {
-	h := hearing{began: true, scores: make([]fuzzy, len(q.words))}
+	h := hearing{query: q, began: true, scores: make([]fuzzy, len(q.words))}
 	for i := range q.words {
 		h.scores[i] = fuzzy{word: q.words[i].units, last: -1}
 	}
@@ -173,19 +248,36 @@ func newHearing(q *query, info Info, missing []int) hearing {
 	return h
 }
 
-// hear searches the next text.
-func (h *hearing) hear(text string) {
+// hear searches the next text, which is of the entry with that JSON id.
+func (h *hearing) hear(text string, entry []byte) {
 	if !h.fits() {
 		h.walk(" " + text)
 	}
 	left := h.missing[:0]
-	text = foldCase(text)
+	folded, were := foldCase(text), len(h.missing)
 	for _, word := range h.missing {
-		if !strings.Contains(text, word) {
+		if !strings.Contains(folded, word) {
 			left = append(left, word)
 		}
 	}
-	h.missing = left
+	if h.missing = left; len(left) < were {
+		h.note(text, folded, entry)
+	}
+}
+
+// note takes the snippet from a text with a word that was missing, if no earlier one has as many words.
+func (h *hearing) note(text, folded string, entry []byte) {
+	n := 0
+	for i := range h.query.words {
+		if strings.Contains(folded, h.query.words[i].folded) {
+			n++
+		}
+	}
+	if n <= h.most {
+		return
+	}
+	h.most, h.snippet = n, snippetOf(text, h.query.narrows())
+	h.entryID, _ = rawjson.String(entry)
 }
 
 func (h *hearing) walk(text string) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
@@ -168,12 +169,53 @@ func TestSearchKeepsAllAndOnlyMatches(t *testing.T) {
 					want := plainSearch(t, f, query)
 					for _, cache := range []string{"", filepath.Join(agent, "xcsh-ls")} {
 						f.CacheDir = cache
-						require.Equal(t, want, searched(t, f, query), "%q", query)
+						require.Equal(t, want, withoutSnippets(t, searched(t, f, query)), "%q", query)
 					}
 				}
 			}
 		})
 	}
+}
+
+// withoutSnippets returns the sessions as a list has them without a query, after checks of what a query adds.
+func withoutSnippets(t *testing.T, infos []library.Info) []library.Info {
+	t.Helper()
+	for n := range infos {
+		i := &infos[n]
+		require.Equal(t, map[bool]string{true: "fuzzy", false: "exact"}[i.Match == library.MatchLetters], i.Fits)
+		if i.Match == library.MatchText {
+			require.NotEmpty(t, i.EntryID)
+		}
+		if i.Snippet != nil {
+			at, units := 0, len(utf16.Encode([]rune(i.Snippet.Text)))
+			for _, r := range i.Snippet.Ranges {
+				require.True(t, at <= r[0] && r[0] < r[1] && r[1] <= units, "%+v", i.Snippet)
+				at = r[1]
+			}
+		}
+		i.Fits, i.Snippet, i.EntryID = "", nil, ""
+	}
+	return infos
+}
+
+// plainlySimilar reports whether a text has the letters of a word, in order, among twice as many letters.
+func plainlySimilar(word, text string) bool {
+	w, all := []rune(strings.ToLower(word)), []rune(strings.ToLower(text))
+	for from := range all {
+		if n := len(w); n < 3 || n > 32 || all[from] != w[0] {
+			continue
+		}
+		left := w
+		for _, r := range all[from:min(len(all), from+2*len(w))] {
+			if len(left) > 0 && r == left[0] {
+				left = left[1:]
+			}
+		}
+		if len(left) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 var searchAlphabet = []rune(`abcABCkKiI` + "\u212A\u0130" + `Äéß🚀日-_."\/<&'` + "\u2028")
@@ -249,7 +291,7 @@ func plainSearch(t *testing.T, f library.Finder, query string) []library.Info {
 		said := strings.Join(slices.DeleteFunc([]string{i.ID, i.Title, i.Cwd, i.FirstMessage, i.AllText, i.Path}, func(s string) bool { return s == "" }), " ")
 		r := rated{info: i}
 		r.info.Match = library.MatchWords
-		text := told
+		text, similar := told, true
 		for word := range strings.FieldsSeq(query) {
 			switch {
 			case strings.Contains(strings.ToLower(told), strings.ToLower(word)):
@@ -259,6 +301,7 @@ func plainSearch(t *testing.T, f library.Finder, query string) []library.Info {
 				}
 			default:
 				r.info.Match, text = library.MatchLetters, told
+				similar = similar && plainlySimilar(word, told)
 			}
 		}
 		fits := true
@@ -267,7 +310,7 @@ func plainSearch(t *testing.T, f library.Finder, query string) []library.Info {
 			r.score += score
 			fits = fits && ok
 		}
-		if fits || r.info.Match != library.MatchLetters {
+		if fits && similar || r.info.Match != library.MatchLetters {
 			r.info.AllText = ""
 			found = append(found, r)
 		}

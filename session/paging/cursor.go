@@ -24,6 +24,30 @@ const (
 	Context Kind = 'c' // the messages of a context from a place on
 )
 
+// The kinds of a cursor in a history, by those of one in a conversation.
+var historyKinds = map[Kind]Kind{Older: 'O', Newer: 'N', Search: 'Q'}
+
+// plain returns the kind of a cursor, and whether its place is in a history.
+func (k Kind) plain() (kind Kind, history bool) {
+	for kind, of := range historyKinds {
+		if of == k {
+			return kind, true
+		}
+	}
+	return k, false
+}
+
+// withHistory returns kinds and those of the same lists in a history.
+func withHistory(kinds []Kind) []Kind {
+	all := slices.Clone(kinds)
+	for _, k := range kinds {
+		if of, ok := historyKinds[k]; ok {
+			all = append(all, of)
+		}
+	}
+	return all
+}
+
 // Cursor is a place in one list of a session as it was when the first page was made.
 type Cursor struct {
 	Kind    Kind

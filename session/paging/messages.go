@@ -22,36 +22,57 @@ type More struct {
 
 // Conversation is the conversation of a session at the time of the first page.
 type Conversation struct {
-	doc    *session.Document
-	cursor Cursor // of no place
+	doc     *session.Document
+	cursor  Cursor // of no place
+	history bool   // with the messages before it
 	session.Conversation
 }
 
 // Open returns the conversation up to leaf.
 func Open(d *session.Document, leaf session.Leaf, blobs session.BlobSource) (*Conversation, error) {
-	c := &Conversation{doc: d, cursor: Begin(d, Older)}
+	return open(d, leaf, blobs, false)
+}
+
+// OpenHistory is [Open] with the messages before the conversation, as [session.Document.History] returns them. Cursors that
+// the result returns are of the history, too.
+func OpenHistory(d *session.Document, leaf session.Leaf, blobs session.BlobSource) (*Conversation, error) {
+	return open(d, leaf, blobs, true)
+}
+
+func open(d *session.Document, leaf session.Leaf, blobs session.BlobSource, history bool) (*Conversation, error) {
+	c := &Conversation{doc: d, cursor: Begin(d, Older), history: history}
 	if i, err := d.Index(d.LeafID(leaf)); err == nil {
 		c.cursor.Of = i + 1
 	}
-	var err error
-	c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs)
-	return c, err
+	return c, c.read(leaf, blobs)
 }
 
-// Reopen returns the conversation of a cursor, and the cursor.
+// read reads which messages belong to the conversation.
+func (c *Conversation) read(leaf session.Leaf, blobs session.BlobSource) (err error) {
+	of := c.doc.Conversation
+	if c.history {
+		of = c.doc.History
+	}
+	c.Conversation, err = of(leaf, c.cursor.Entries, blobs)
+	return err
+}
+
+// Reopen returns the conversation, or the history, of a cursor, and the cursor with one of kinds.
 func Reopen(d *session.Document, cursor string, blobs session.BlobSource, kinds ...Kind) (*Conversation, Cursor, error) {
-	at, err := Parse(cursor, d, kinds...)
+	at, err := Parse(cursor, d, withHistory(kinds)...)
 	if err != nil {
 		return nil, at, err
 	}
+	var history bool
+	at.Kind, history = at.Kind.plain()
 	leaf := at.Leaf(d)
 	if at.Of > 0 {
 		if i, err := d.Index(d.ID(at.Of - 1)); err != nil || i != at.Of-1 {
 			return nil, at, stale() // a later entry has the leaf's id
 		}
 	}
-	c := &Conversation{doc: d, cursor: at}
-	if c.Conversation, err = d.Conversation(leaf, c.cursor.Entries, blobs); err != nil {
+	c := &Conversation{doc: d, cursor: at, history: history}
+	if err = c.read(leaf, blobs); err != nil {
 		return nil, at, err
 	}
 	if at.Place > len(c.Places) {
@@ -101,7 +122,7 @@ func (c *Conversation) Before(place int, l Limits) (Part, error) {
 func (c *Conversation) before(place int, r *Room) (Part, error) {
 	p := Part{Messages: []Message{}, From: place, To: place}
 	for p.From > 0 && !r.Full() {
-		m, ok, err := c.read(p.From-1, r)
+		m, ok, err := c.message(p.From-1, r)
 		if err != nil {
 			return p, err
 		}
@@ -122,7 +143,7 @@ func (c *Conversation) From(place int, l Limits) (Part, error) {
 	p := Part{Messages: []Message{}, From: place, To: place}
 	r := l.Room()
 	for p.To < len(c.Places) && !r.Full() {
-		m, ok, err := c.read(p.To, r)
+		m, ok, err := c.message(p.To, r)
 		if err != nil {
 			return p, err
 		}
@@ -149,8 +170,8 @@ func (c *Conversation) Around(from, to int, l Limits) (Part, error) {
 	return p, err
 }
 
-// read returns the message at a place; ok is false if it does not fit. A place without a message fits.
-func (c *Conversation) read(place int, r *Room) (m Message, ok bool, err error) {
+// message returns the message at a place; ok is false if it does not fit. A place without a message fits.
+func (c *Conversation) message(place int, r *Room) (m Message, ok bool, err error) {
 	if m.Message, err = c.Message(place); err != nil || m.Message == nil {
 		return m, true, err
 	}
@@ -160,12 +181,20 @@ func (c *Conversation) read(place int, r *Room) (m Message, ok bool, err error) 
 	return m, r.Take(len(m.Message) + len(m.EntryID)), nil
 }
 
+// at returns the cursor of a kind for a place.
+func (c *Conversation) at(kind Kind, place int) string {
+	if c.history {
+		kind = historyKinds[kind]
+	}
+	return c.cursor.At(kind, place).String()
+}
+
 // Older returns what is before a place, nil if there is nothing.
 func (c *Conversation) Older(place int) *More {
 	if place == 0 {
 		return nil
 	}
-	return &More{Cursor: c.cursor.At(Older, place).String(), Count: place}
+	return &More{Cursor: c.at(Older, place), Count: place}
 }
 
 // Next returns the cursor of the messages of a context from a place on, "" if there are none.
@@ -181,7 +210,7 @@ func (c *Conversation) Unsearched(place int) *More {
 	if place == 0 {
 		return nil
 	}
-	return &More{Cursor: c.cursor.At(Search, place).String(), Count: place}
+	return &More{Cursor: c.at(Search, place), Count: place}
 }
 
 // Newer returns what is behind a place, nil if there is nothing.
@@ -189,5 +218,5 @@ func (c *Conversation) Newer(place int) *More {
 	if place == len(c.Places) {
 		return nil
 	}
-	return &More{Cursor: c.cursor.At(Newer, place).String(), Count: len(c.Places) - place}
+	return &More{Cursor: c.at(Newer, place), Count: len(c.Places) - place}
 }

@@ -55,9 +55,9 @@ func before(id, entryID string) string {
 // NamesEntry reports whether a cursor is one of [Newest], which [OpenBefore] takes.
 func NamesEntry(cursor string) bool { return strings.HasPrefix(cursor, beforePrefix) }
 
-// OpenBefore returns the conversation up to leaf, and the place of a cursor of [Newest] for a page of a kind. The errors are those
-// of [Reopen].
-func OpenBefore(d *session.Document, leaf session.Leaf, blobs session.BlobSource, cursor string, kind Kind) (*Conversation, Cursor, error) {
+// OpenBefore returns the conversation up to leaf, or its history, and the place of a cursor of [Newest] for a page of a kind. The
+// errors are those of [Reopen].
+func OpenBefore(d *session.Document, leaf session.Leaf, blobs session.BlobSource, cursor string, kind Kind, history bool) (*Conversation, Cursor, error) {
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(cursor, beforePrefix))
 	if err != nil || len(b) < 8 {
 		return nil, Cursor{}, notACursor("The cursor is damaged; pass it as it was returned.")
@@ -66,7 +66,7 @@ func OpenBefore(d *session.Document, leaf session.Leaf, blobs session.BlobSource
 	if crc32.Checksum(b, checksums) != binary.LittleEndian.Uint32(sum) {
 		return nil, Cursor{}, notACursor("The cursor is damaged; pass it as it was returned.")
 	}
-	c, err := Open(d, leaf, blobs)
+	c, err := open(d, leaf, blobs, history)
 	if err != nil {
 		return nil, Cursor{}, err
 	}

@@ -12,7 +12,7 @@ import { registerTerminalLinks } from './native/terminalLinks';
 import { registerUriHandler } from './native/uri';
 import { registerServerCommands } from './palette/runner';
 import { Server } from './server/server';
-import { registerSessionActions } from './sessions/actions';
+import { registerSessionActions, resumeOr } from './sessions/actions';
 import { SessionsView } from './sessions/view';
 import { settings, Window } from './window';
 
@@ -42,7 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSessionActions(window, view, terminals),
     registerTerminalLinks(window),
     registerUriHandler(window),
-    activateChat(window, context),
+    activateChat(window, context, (cwd, path) => resumeOr(window, cwd, path)),
     ...ownCommands(window, running, states, terminals),
     vscode.workspace.onDidChangeConfiguration((event) => void settingsChanged(running, event)),
   );

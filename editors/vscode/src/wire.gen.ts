@@ -622,6 +622,12 @@ export interface InfoResult {
   live: boolean;
   lockedBy?: string;
   origin: string;
+  /** How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query. */
+  match?: string;
+  /** Why it fits the query; absent without one. */
+  snippet?: Snippet | null;
+  /** The entry of the message that the snippet is from; absent if it is from no message. */
+  entryId?: string;
   /** The user's description of the session. */
   description?: string;
   /** The provider of the last selected or answering model on the active branch. */
@@ -735,6 +741,8 @@ export interface MessagesArgs {
   limit?: number | null;
   /** The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304. */
   maxBytes?: number | null;
+  /** Include the messages before the context: those that compactions replaced by summaries, and earlier summaries. A cursor from such a page includes them, too. Default: false. */
+  history?: boolean;
   /** Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages. */
   query?: string;
 }
@@ -1267,6 +1275,8 @@ export interface SnapshotArgs {
   cwd?: string;
   /** Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages. */
   last?: number | null;
+  /** With last: the older messages include those before the context, which xcsh.messages returns with history. Default: false. */
+  history?: boolean;
 }
 
 export interface Snapshot {
@@ -1579,6 +1589,12 @@ export interface SessionInfo {
   live: boolean;
   lockedBy?: string;
   origin: string;
+  /** How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query. */
+  match?: string;
+  /** Why it fits the query; absent without one. */
+  snippet?: Snippet | null;
+  /** The entry of the message that the snippet is from; absent if it is from no message. */
+  entryId?: string;
 }
 
 export interface RecentInfo {
@@ -1587,6 +1603,13 @@ export interface RecentInfo {
   fullName: string;
   timeAgo: string;
   id: string;
+}
+
+export interface Snippet {
+  /** The text around the matches, on one line. */
+  text: string;
+  /** The matches: the start and the end of each, in UTF-16 units, in order. */
+  ranges: number[][] | null;
 }
 
 export interface Queued {

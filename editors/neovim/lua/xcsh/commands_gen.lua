@@ -140,7 +140,7 @@ return {
   {
     name = "xcsh.messages",
     title = "Session Messages",
-    doc = "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows.",
+    doc = "Return a page of the messages of a session's conversation, or search them. The conversation is the context that xcsh.snapshot shows, or with history the whole conversation up to it.",
     input = "",
     arg = "query",
     palette = false,

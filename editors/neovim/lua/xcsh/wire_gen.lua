@@ -232,6 +232,9 @@
 ---@field live boolean
 ---@field lockedBy? string
 ---@field origin string
+---@field match? string How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query.
+---@field snippet? xcsh.wire.Snippet|nil Why it fits the query; absent without one.
+---@field entryId? string The entry of the message that the snippet is from; absent if it is from no message.
 ---@field description? string The user's description of the session.
 ---@field provider? string The provider of the last selected or answering model on the active branch.
 ---@field model? string The last selected or answering model on the active branch.
@@ -298,6 +301,7 @@
 ---@field around? string Return the message of this entry and those around it.
 ---@field limit? integer|nil The largest number of messages or hits, 1 to 500. Default: 100.
 ---@field maxBytes? integer|nil The largest size of the messages in bytes, 1 to 4194304. A larger message comes alone. Default: 4194304.
+---@field history? boolean Include the messages before the context: those that compactions replaced by summaries, and earlier summaries. A cursor from such a page includes them, too. Default: false.
 ---@field query? string Search for this text, in either case, from the newest message or from cursor or before towards the oldest one. The result has hits instead of messages.
 
 ---@class xcsh.wire.MessagesResult
@@ -616,6 +620,7 @@
 ---@class xcsh.wire.SnapshotArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field last? integer|nil Only the newest messages: at most this many, 1 to 500, and at most 4 MiB. xcsh.messages returns the others. Default: all messages.
+---@field history? boolean With last: the older messages include those before the context, which xcsh.messages returns with history. Default: false.
 
 ---@class xcsh.wire.Snapshot
 ---@field state xcsh.wire.SessionState
@@ -852,6 +857,9 @@
 ---@field live boolean
 ---@field lockedBy? string
 ---@field origin string
+---@field match? string How it fits the query: exact, or fuzzy if it only contains something similar to a word. Absent without a query.
+---@field snippet? xcsh.wire.Snippet|nil Why it fits the query; absent without one.
+---@field entryId? string The entry of the message that the snippet is from; absent if it is from no message.
 
 ---@class xcsh.wire.RecentInfo
 ---@field path string
@@ -859,6 +867,10 @@
 ---@field fullName string
 ---@field timeAgo string
 ---@field id string
+
+---@class xcsh.wire.Snippet
+---@field text string The text around the matches, on one line.
+---@field ranges integer[][]|nil The matches: the start and the end of each, in UTF-16 units, in order.
 
 ---@class xcsh.wire.Queued
 ---@field steering integer

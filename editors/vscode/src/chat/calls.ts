@@ -10,6 +10,8 @@ export interface Stop<Token> {
 
 /** Services for the calls of a page. */
 export interface CallHost<Token> {
+  /** The commands that the page may run; by default, those of the chat. */
+  readonly allowed?: readonly string[];
   /** The directory of the folder that the page shows; undefined if none. */
   cwd(): string | undefined;
   run(command: CommandName, args: JsonObject, token: Token): Promise<unknown>;
@@ -33,7 +35,7 @@ export class Calls<Token> {
   /** Runs a command and posts its answer. It does not reject. */
   async call(id: number, command: string, args: JsonObject): Promise<void> {
     const cwd = this.host.cwd();
-    if (!allowedCommands.includes(command)) {
+    if (!(this.host.allowed ?? allowedCommands).includes(command)) {
       return this.#answer(id, undefined, refused(`The chat may not run ${command}.`));
     }
     if (cwd === undefined) {

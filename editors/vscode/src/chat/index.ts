@@ -11,18 +11,23 @@ import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { announce } from './announce';
 import { Questions } from './questions';
+import { Opener, type Resume, type Subject } from './opening';
 import { ChatPanel } from './panel';
+import { SessionTabs } from './tabs';
 import { visible } from './visible';
 import { scopeOf, warningsOf } from './warnings';
 
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
-export function activateChat(host: Host, context: vscode.ExtensionContext): vscode.Disposable {
+export function activateChat(host: Host, context: vscode.ExtensionContext, resume: Resume): vscode.Disposable {
   const panel: ChatPanel = new ChatPanel(
     host,
     context,
     () => approvals,
     () => questions,
+    (session, action) => opener.act(session, action),
   );
+  const opener: Opener = new Opener(host, panel, () => tabs, resume);
+  const tabs: SessionTabs = new SessionTabs(host, opener);
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
     notify: (params) => notify(panel, params),
@@ -38,6 +43,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext): vsco
   const inline = new InlineChat(host, approvals, panel);
   return vscode.Disposable.from(
     panel,
+    tabs,
     inline,
     registerChanges(),
     host.setApprover((params, token) => approvals.ask(params, token)),
@@ -45,6 +51,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext): vsco
     host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),
     host.onDidChangeStatus(({ kind }) => kind !== 'running' && questions.clear()),
     ...commandsOf(host, panel),
+    ...openingCommands(host, opener, tabs),
   );
 }
 
@@ -60,6 +67,41 @@ function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {
     register('history', (args) => recall(host, panel, args)),
     register('find', () => panel.find()),
   ];
+}
+
+function openingCommands(host: Host, opener: Opener, tabs: SessionTabs): vscode.Disposable[] {
+  const register = (name: string, open: (subject: Subject) => Promise<void>): vscode.Disposable =>
+    vscode.commands.registerCommand(`xcshLs.sessions.${name}`, async (given?: unknown) => {
+      const subject = given as Subject | undefined;
+      if (typeof subject?.info?.path === 'string') {
+        await open(subject).catch((error: unknown) => host.showError(error));
+      }
+    });
+  return [
+    register('open', (subject) => opener.open(subject)),
+    register('openInEditor', (subject) => opener.openInEditor(subject)),
+    vscode.commands.registerCommand('xcshLs.chat.openInEditor', () => openLive(host, opener)),
+    vscode.commands.registerCommand('xcshLs.reading.find', () => tabs.find()),
+  ];
+}
+
+/** Opens the folder's live session in an editor tab. */
+async function openLive(host: Host, opener: Opener): Promise<void> {
+  const cwd = host.liveFolder?.cwd;
+  if (cwd === undefined) {
+    return;
+  }
+  try {
+    const { file } = await host.request('xcsh.state', { cwd });
+    const info = file ? await host.request('xcsh.info', { cwd, source: file }) : undefined;
+    if (!info || info.entries === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('This session has no messages.'));
+      return;
+    }
+    await opener.openInEditor({ info, cwd });
+  } catch (error) {
+    await host.showError(error);
+  }
 }
 
 /** Returns the folder of a call: the named one, else the live one. */

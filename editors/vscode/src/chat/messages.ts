@@ -53,6 +53,23 @@ export type WindowCommand = (typeof windowCommands)[number];
 export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setModel'] as const;
 export type ActionCommand = (typeof actionCommands)[number];
 
+/** Why a session is shown without being resumed. `free` and `live` are shown so only in an editor tab. */
+export const readingStates = ['free', 'live', 'locked', 'working', 'elsewhere', 'fixed', 'restricted'] as const;
+export type ReadingState = (typeof readingStates)[number];
+
+/** What the user can do with such a session. */
+export const readingActions = ['continue', 'fork', 'retry', 'editor', 'folder', 'trust', 'close'] as const;
+export type ReadingAction = (typeof readingActions)[number];
+
+/** A session that the page shows without resuming it. */
+export interface Reading {
+  path: string;
+  name: string;
+  place: 'panel' | 'tab';
+  state: ReadingState;
+  by: string; // for locked: the program that has it open
+}
+
 /** Where a fork ends: before a prompt, which is returned for editing, or after an entry. */
 export const forkPositions = ['before', 'at'] as const;
 export type ForkPosition = (typeof forkPositions)[number];
@@ -102,6 +119,7 @@ export type FromPage =
   | { kind: 'act'; command: ActionCommand; args: JsonObject }
   | { kind: 'fork'; entryId: string; position: ForkPosition }
   | { kind: 'resume'; path: string }
+  | { kind: 'reading'; action: ReadingAction }
   | { kind: 'findFiles'; id: number; query: string }
   | { kind: 'pickFiles' }
   | { kind: 'attachSelection' }
@@ -124,6 +142,7 @@ export interface Init {
   trusted: boolean;
   texts: { [english: string]: string }; // in the language of the window; empty for English
   kept: JsonObject | null; // the state that an earlier page saved
+  reading?: Reading; // absent for the folder's live session
   now: number; // the clock of the server's machine, in milliseconds since 1970
 }
 
@@ -140,7 +159,8 @@ export type ToPage =
   | { kind: 'editor'; file: Attachment | null }
   | { kind: 'compose'; text: string; send: boolean }
   | { kind: 'focus' }
-  | { kind: 'find' };
+  | { kind: 'find' }
+  | { kind: 'reveal'; entryId: string; words: string[] }; // scrolls to a message, and marks words in it
 
 const maxText = 32 << 20; // UTF-16 units; images are included
 const maxPath = 8192;
@@ -162,6 +182,7 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   act: (m) => isOneOf(actionCommands, m['command']) && isObject(m['args']),
   fork: (m) => isText(m['entryId'], 100) && isOneOf(forkPositions, m['position']),
   resume: (m) => isText(m['path'], maxPath),
+  reading: (m) => isOneOf(readingActions, m['action']),
   findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
   pickFiles: () => true,
   attachSelection: () => true,
@@ -196,6 +217,14 @@ function isAttachment(v: unknown): boolean {
 const isFolder = (v: unknown) => isObject(v) && isText(v['cwd'], maxPath) && isText(v['name'], maxPath);
 const isList = (v: unknown, each: (v: unknown) => boolean) => Array.isArray(v) && v.every(each);
 
+const isReading = (v: unknown) =>
+  isObject(v) &&
+  isText(v['path'], maxPath) &&
+  isText(v['name']) &&
+  isOneOf(['panel', 'tab'], v['place']) &&
+  isOneOf(readingStates, v['state']) &&
+  isText(v['by']);
+
 const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   init: (m) =>
     isOneOf(serverStates, m['server']) &&
@@ -206,6 +235,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
     isObject(m['texts']) &&
     Object.values(m['texts']).every((text) => isText(text)) &&
     (m['kept'] === null || isObject(m['kept'])) &&
+    (m['reading'] === undefined || isReading(m['reading'])) &&
     isNumber(m['now']),
   answer: (m) =>
     isNumber(m['id']) &&
@@ -221,6 +251,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
   focus: () => true,
   find: () => true,
+  reveal: (m) => isText(m['entryId'], maxPath) && isList(m['words'], (w) => isText(w, maxPath)),
 };
 
 /** Returns the message if it is a valid message to a page, else undefined. */

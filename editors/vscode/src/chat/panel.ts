@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
 import { commands } from '../commands.gen';
@@ -9,9 +8,7 @@ import type { ApproveParams, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
 import { Calls } from './calls';
 import { EngineTexts } from './engineTexts';
-import { openChange } from './changes';
-import { editorFile, FileFinder, openFile, pickFiles } from './files';
-import { pageHtml } from './html';
+import { editorFile, FileFinder, pickFiles } from './files';
 import type { Questions } from './questions';
 import {
   allowedCommands,
@@ -21,12 +18,16 @@ import {
   type FromPage,
   type Init,
   type JsonObject,
+  type ReadingAction,
   type ServerState,
   type ToPage,
   type WindowCommand,
 } from './messages';
+import type { ReadSession, Spot } from './reader';
+import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
+import { loadPage, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
 
@@ -52,6 +53,9 @@ const windowCommandNames: Record<WindowCommand, string> = {
   restart: 'xcshLs.server.restart',
   log: 'xcshLs.output.show',
 };
+
+/** Changes of a live session that the user did not ask for. */
+const unasked: ReadonlySet<string> = new Set(['start', 'reload', 'shutdown']);
 
 /** Commands that do not concern a folder. */
 const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
@@ -96,6 +100,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   #toAttach: Attachment[] = [];
   #toCompose: { text: string; send: boolean } | undefined;
   #toFind = false;
+  #toShow: Spot | undefined;
+  #preview: ReadingPage | undefined; // shown instead of the folder's live session
   readonly #calls: Calls<vscode.CancellationToken>;
   readonly #engineTexts = new EngineTexts();
   readonly #badges = { approvals: 0, questions: 0 };
@@ -109,13 +115,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     private readonly context: vscode.ExtensionContext,
     private readonly approvals: () => Approvals,
     private readonly questions: () => Questions,
+    private readonly act: (session: ReadSession, action: ReadingAction) => unknown,
   ) {
     this.#folder = host.liveFolder;
     this.#calls = new Calls({
       cwd: () => this.#folder?.cwd,
       run: (command, args, token) => this.#run(command, args, token),
       stop: () => new vscode.CancellationTokenSource(),
-      post: (m) => this.#post(m),
+      post: (m) => this.#postLive(m),
       failure: (error) => {
         const { message, kind, data } = toServerError(error);
         return { message, kind, data: { ...data } };
@@ -132,7 +139,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
         this.#forward('event', params);
       }),
-      host.onNotification('xcsh/sessionChanged', (params) => this.#forward('session', params)),
+      host.onNotification('xcsh/sessionChanged', (params) => {
+        if (params.cwd === this.#folder?.cwd && !unasked.has(params.reason)) {
+          this.leavePreview(); // the user continues another session
+        }
+        this.#forward('session', params);
+      }),
       host.onNotification('xcsh/sessionState', ({ cwd, sessionId }) => this.#forward('read', { cwd, sessionId })),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
       host.onDidChangeFolders(() => this.#foldersChanged()),
@@ -143,12 +155,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const media = vscode.Uri.joinPath(this.context.extensionUri, 'media');
     const { webview } = view;
     this.#view = view;
     this.#showBadge();
     this.#ready = false;
-    webview.options = { enableScripts: true, localResourceRoots: [media] };
     const gone = [
       webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
       view.onDidChangeVisibility(() => {
@@ -165,18 +175,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         this.#pageGone();
       }
     });
-    webview.html = pageHtml({
-      script: webview.asWebviewUri(vscode.Uri.joinPath(media, 'chat.js')).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(media, 'chat.css')).toString(),
-      source: webview.cspSource,
-      nonce: randomBytes(18).toString('base64'),
-      language: vscode.env.language,
-    });
+    loadPage(webview, this.context.extensionUri);
   }
 
-  /** Reports whether the page is visible and shows the folder. */
+  /** Reports whether the page is visible and shows the live session of the folder. */
   shows(cwd: string): boolean {
-    return this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+    return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
   }
 
   /** Shows a question in the page; false if the page cannot show it. */
@@ -218,10 +222,43 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     this.#deliver();
   }
 
+  /** Shows a session without resuming it, instead of the folder's live one. */
+  async preview(session: ReadSession, spot?: Spot): Promise<void> {
+    this.#preview?.dispose();
+    this.#preview = new ReadingPage(this.host, session, {
+      place: 'panel',
+      post: (m) => this.#post(m),
+      act: (of, action) => this.act(of, action),
+    });
+    this.#begin();
+    if (spot) {
+      this.#preview.reveal(spot);
+    }
+    await vscode.commands.executeCommand(`${chatView}.focus`);
+  }
+
+  /** Shows the folder's live session again. */
+  leavePreview(): void {
+    if (this.#preview) {
+      this.#preview.dispose();
+      this.#preview = undefined;
+      this.#begin();
+    }
+  }
+
+  /** Shows the live session of a folder, and a message of it. */
+  async show(cwd: string, spot?: Spot): Promise<void> {
+    this.leavePreview();
+    this.#toShow = spot;
+    await this.focus(cwd);
+    this.#deliver();
+  }
+
   /** Shows the panel for a folder; false if the folder is not in this window. */
   async reveal(cwd: string): Promise<boolean> {
     const known = this.host.folders.some((f) => f.cwd === cwd);
     if (known) {
+      this.leavePreview();
       await this.focus(cwd);
     }
     return known;
@@ -229,6 +266,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   /** Attaches files to the prompt in the composer, as soon as the page is ready. */
   async attach(attachments: Attachment[], cwd?: string): Promise<void> {
+    this.leavePreview();
     this.#toAttach.push(...attachments);
     await this.focus(cwd);
     this.#deliver();
@@ -239,6 +277,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (!this.host.folders.some((f) => f.cwd === cwd)) {
       return false;
     }
+    this.leavePreview();
     this.#toCompose = { text, send };
     await this.focus(cwd);
     this.#deliver();
@@ -249,6 +288,17 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (!this.#ready) {
       return;
     }
+    if (this.#toFind) {
+      this.#post({ kind: 'find' });
+      this.#toFind = false;
+    }
+    if (this.#preview) {
+      return; // the rest is for the live session
+    }
+    if (this.#toShow) {
+      this.#post({ kind: 'reveal', entryId: this.#toShow.entryId, words: [...this.#toShow.words] });
+      this.#toShow = undefined;
+    }
     if (this.#toAttach.length > 0) {
       this.#post({ kind: 'attach', attachments: this.#toAttach.splice(0) });
     }
@@ -256,9 +306,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#post({ kind: 'compose', ...this.#toCompose });
       this.#toCompose = undefined;
     }
-    if (this.#toFind) {
-      this.#post({ kind: 'find' });
-      this.#toFind = false;
+  }
+
+  /** Sends a message about the folder's live session, unless the page shows another one. */
+  #postLive(m: ToPage): void {
+    if (!this.#preview) {
+      this.#post(m);
     }
   }
 
@@ -319,6 +372,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   async #handle(m: FromPage): Promise<void> {
     const cwd = this.#folder?.cwd ?? '';
+    if (this.#preview && (await this.#preview.handle(m))) {
+      return;
+    }
     switch (m.kind) {
       case 'ready':
         this.#ready = true;
@@ -358,20 +414,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'selectFolder':
         return this.#use(m.cwd);
       case 'openFile':
-        return openFile(cwd, m.path, m.line);
-      case 'openLink': {
-        const url = vscode.Uri.parse(m.url, true);
-        if (url.scheme === 'https' || url.scheme === 'http') {
-          await vscode.env.openExternal(url);
-        }
-        return;
-      }
+      case 'openLink':
       case 'openDiff':
-        return openChange(cwd, m.path, m.patch);
       case 'copy':
-        return vscode.env.clipboard.writeText(m.text);
+        return openedOf(m, cwd);
+      case 'reading':
+        return; // the session that was only read is gone
       case 'keep':
-        return this.#keep(m.kept);
+        return this.#preview ? undefined : this.#keep(m.kept); // a draft is not lost by reading
       case 'focused':
         return this.#focused(m.on);
       case 'title':
@@ -403,6 +453,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   /** Sends the initial state to a new page, or to one that shows another folder. */
   #begin(): void {
+    if (this.#preview) {
+      this.#preview.begin(null);
+      return this.#deliver();
+    }
     const { state, message } = serverState(this.host.status);
     const starts = state === 'stopped' && this.host.status.kind === 'stopped';
     const init: Init = {
@@ -453,7 +507,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   #forward(kind: 'event' | 'session' | 'read', params: { cwd: string; sessionId: string }): void {
     if (params.cwd === this.#folder?.cwd) {
-      this.#post({ kind, params });
+      this.#postLive({ kind, params });
     }
   }
 
@@ -462,13 +516,13 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#restorer.restarted();
       this.#engineTexts.clear();
     }
-    this.#post({ kind: 'server', ...serverState(status) });
+    this.#postLive({ kind: 'server', ...serverState(status) });
   }
 
   #foldersChanged(): void {
     const known = this.host.folders.find((f) => f.cwd === this.#folder?.cwd);
     this.#folder = known ?? this.host.liveFolder;
-    if (!known || this.host.folders.length > 1) {
+    if (!this.#preview && (!known || this.host.folders.length > 1)) {
       this.#begin();
     }
   }
@@ -487,11 +541,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (editor && editor.document.uri.scheme !== 'file') {
       return; // an output or a diff is not a file that the user is working on
     }
-    this.#post({ kind: 'editor', file: editorFile(editor, this.#folder) ?? null });
+    this.#postLive({ kind: 'editor', file: editorFile(editor, this.#folder) ?? null });
   }
 
   dispose(): void {
     clearTimeout(this.#keeping);
+    this.#preview?.dispose();
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 }

@@ -65,6 +65,11 @@ export function sessionDetail(info: SessionInfo): string | undefined {
     : first;
 }
 
+/** Returns the text that a search found, unless it equals the name. */
+export function foundText({ name, snippet }: SessionInfo): string | undefined {
+  return snippet && snippet.text !== name ? snippet.text : undefined;
+}
+
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 import { commands } from '../commands.gen';
-import { toServerError } from '../server/errors';
+import { toServerError, type ServerError } from '../server/errors';
 import type { CommandMap, CommandName } from '../wire.gen';
 import type { Window } from '../window';
 import { askers, askNeeded, askWhich, type Args } from './arguments';
@@ -40,12 +40,13 @@ export function registerServerCommands(window: Window): vscode.Disposable {
 
 /**
  * Runs a command for the user: asks for missing arguments, shows the result, and shows an error
- * once. Returns the result, or undefined if there is none.
+ * once, unless the caller expected it. Returns the result, or undefined if there is none.
  */
 export async function runCommand<C extends CommandName>(
   window: Window,
   command: C,
   given?: unknown,
+  expected: (error: ServerError) => boolean = () => false,
 ): Promise<CommandMap[C]['result'] | undefined> {
   const args = argumentsOf(given);
   try {
@@ -63,7 +64,9 @@ export async function runCommand<C extends CommandName>(
     }
     return result;
   } catch (error) {
-    await window.showError(error, { command, args });
+    if (!expected(toServerError(error))) {
+      await window.showError(error, { command, args });
+    }
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { shortPath } from '../folders';
 import type { SessionInfo } from '../wire.gen';
 import type { Window } from '../window';
 import { isElsewhere } from './elsewhere';
-import { partition, sessionDescription, sessionDetail, sessionIcon } from './items';
+import { foundText, partition, sessionDescription, sessionDetail, sessionIcon } from './items';
 import { pageSize, pickSearched } from './searchedPick';
 import { words } from './words';
 
@@ -31,7 +31,7 @@ type ActionButton = vscode.QuickInputButton & { readonly action: Action };
 
 /** Commands of the buttons; they act on the session while the list stays open. */
 const actionCommands: Record<Action, string> = {
-  preview: 'xcshLs.sessions.transcript',
+  preview: 'xcshLs.sessions.openInEditor',
   fork: 'xcshLs.sessions.fork',
   export: 'xcshLs.sessions.export',
   delete: 'xcshLs.sessions.delete',
@@ -92,7 +92,7 @@ function actionButtons(): readonly ActionButton[] {
     iconPath: new vscode.ThemeIcon(icon),
     tooltip,
   });
-  const look = [button('preview', 'open-preview', t('Open Transcript')), button('export', 'export', t('Export…'))];
+  const look = [button('preview', 'open-preview', t('Open in Editor')), button('export', 'export', t('Export…'))];
   const change = [button('fork', 'repo-forked', t('Fork')), button('delete', 'trash', t('Delete'))];
   return vscode.workspace.isTrusted ? [...look, ...change] : look;
 }
@@ -130,13 +130,14 @@ function itemsOf(infos: readonly SessionInfo[], shown: Shown): SessionItem[] {
 }
 
 function itemOf(info: SessionInfo, shown: Shown): SessionItem {
-  const details = [sessionDetail(info)];
+  const details = [foundText(info) ?? sessionDetail(info)];
   if (isElsewhere(info, shown.cwd)) {
     details.push(shortPath(info.cwd, os.homedir()));
   }
   return {
     label: `$(${sessionIcon(info)}) ${info.name}`,
-    description: sessionDescription(info, words),
+    description:
+      info.match === 'fuzzy' ? `${t('similar')} · ${sessionDescription(info, words)}` : sessionDescription(info, words),
     detail: details.filter((text) => text !== undefined).join(' — ') || undefined,
     // The match can be in a message of the session, which the list does not show.
     alwaysShow: shown.searched,

@@ -20,7 +20,7 @@ import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
 import { saveDocument } from './saving';
-import { canShow } from './showing';
+import { canShow, isTranscript } from './showing';
 import { introduction, type Introduction } from './version';
 
 /** Callbacks of a connection. */
@@ -98,10 +98,13 @@ export class Connection {
         },
         // A document that the server opens must not take the focus while the user is typing.
         window: {
-          showDocument: (params, token, next) =>
-            canShow(params, vscode.env.remoteName, vscode.env.uiKind === vscode.UIKind.Web)
-              ? next({ ...params, takeFocus: false }, token)
-              : { success: false },
+          showDocument: (params, token, next) => {
+            if (!canShow(params, vscode.env.remoteName, vscode.env.uiKind === vscode.UIKind.Web)) {
+              return { success: false };
+            }
+            const open = () => next({ ...params, takeFocus: false }, token);
+            return isTranscript(params) ? showPreview(params.uri, open) : open();
+          },
         },
       },
     };
@@ -152,6 +155,16 @@ export class Connection {
     } catch {
       // It was not running, or did not exit in time and is killed by the library.
     }
+  }
+}
+
+/** Shows a Markdown document as it is rendered, or as text without VS Code's own preview. */
+async function showPreview<R>(uri: string, otherwise: () => R): Promise<{ success: boolean } | Awaited<R>> {
+  try {
+    await vscode.commands.executeCommand('markdown.showPreview', vscode.Uri.parse(uri));
+    return { success: true };
+  } catch {
+    return await otherwise();
   }
 }
 

@@ -11,3 +11,8 @@ interface Shown {
 export function canShow({ uri, external }: Shown, remoteName: string | undefined, inBrowser: boolean): boolean {
   return external !== true || !/^file:/i.test(uri) || (remoteName === undefined && !inBrowser);
 }
+
+/** Reports whether a document is the transcript of a session, which the server makes. */
+export function isTranscript({ uri }: Shown): boolean {
+  return /^xcsh:.*\.md$/i.test(uri);
+}

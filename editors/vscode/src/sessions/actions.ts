@@ -52,6 +52,17 @@ export function registerSessionActions(window: Window, view: SessionsView, termi
   );
 }
 
+/** Resumes a session of a folder. An error is shown, except that another program has the session. */
+export async function resumeOr(window: Window, cwd: string, path: string): Promise<'resumed' | 'locked' | 'failed'> {
+  const target = { cwd, target: path };
+  let locked = false;
+  const result = await runCommand(window, 'xcsh.resume', target, (error) => {
+    locked = error.kind === 'busy' && (error.data['pid'] !== undefined || error.data['path'] !== undefined);
+    return locked;
+  });
+  return locked ? 'locked' : result?.switched ? 'resumed' : 'failed';
+}
+
 /** Resumes a session in its folder, or asks what to do with it here. */
 async function resume(window: Window, subject: Subject): Promise<void> {
   const cwd = subject.cwd ?? (await window.chooseFolder())?.cwd;

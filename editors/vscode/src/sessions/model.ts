@@ -1,5 +1,6 @@
 import { sameDirectory } from '../folders';
-import type { SessionInfo } from '../wire.gen';
+import type { Spot } from '../chat/reader';
+import type { SessionInfo, Snippet } from '../wire.gen';
 
 /** A folder and its loaded sessions. */
 export interface FolderSessions {
@@ -18,12 +19,16 @@ export interface FolderNode {
   readonly children: readonly Node[];
 }
 
-export interface DayNode {
-  readonly kind: 'day';
+/** The sessions of a day, a week or a month. */
+export interface TimeNode {
+  readonly kind: 'time';
   readonly id: string;
-  /** Midnight of the day, in the local time zone. */
+  readonly span: 'day' | 'week' | 'month';
+  /** The day of the newest session, at midnight in the local time zone. */
   readonly day: Date;
-  readonly children: readonly Node[];
+  /** The number of days, weeks or months between it and now. */
+  readonly ago: number;
+  readonly children: readonly SessionNode[];
 }
 
 export interface SessionNode {
@@ -32,6 +37,26 @@ export interface SessionNode {
   readonly info: SessionInfo;
   /** The window's folder that it belongs to; undefined if none. */
   readonly cwd: string | undefined;
+  readonly children: readonly (SessionNode | MatchNode)[];
+  /** The message that a search found. */
+  readonly spot?: Spot;
+}
+
+/** The text that a search found in a session. */
+export interface MatchNode {
+  readonly kind: 'match';
+  readonly id: string;
+  readonly info: SessionInfo;
+  readonly cwd: string | undefined;
+  readonly snippet: Snippet;
+  readonly children: readonly [];
+  readonly spot?: Spot;
+}
+
+/** The sessions that only contain something similar to what was searched for. */
+export interface SimilarNode {
+  readonly kind: 'similar';
+  readonly id: string;
   readonly children: readonly SessionNode[];
 }
 
@@ -41,13 +66,17 @@ export interface MoreNode {
   readonly cwd: string;
 }
 
-export type Node = FolderNode | DayNode | SessionNode | MoreNode;
+export type Node = FolderNode | TimeNode | SessionNode | MatchNode | SimilarNode | MoreNode;
 
 /** Returns the tree of several folders; the tree of a single one begins with its days. */
-export function folderTree(folders: readonly FolderSessions[], windowFolders: readonly string[]): Node[] {
+export function folderTree(
+  folders: readonly FolderSessions[],
+  windowFolders: readonly string[],
+  now = new Date(),
+): Node[] {
   const [only] = folders;
   if (folders.length === 1 && only) {
-    return folderContent(only, windowFolders);
+    return folderContent(only, windowFolders, now);
   }
   return folders
     .filter((folder) => folder.sessions.length > 0)
@@ -56,22 +85,64 @@ export function folderTree(folders: readonly FolderSessions[], windowFolders: re
       id: `folder:${folder.cwd}`,
       cwd: folder.cwd,
       name: folder.name,
-      children: folderContent(folder, windowFolders),
+      children: folderContent(folder, windowFolders, now),
     }));
 }
 
-function folderContent(folder: FolderSessions, windowFolders: readonly string[]): Node[] {
-  const content: Node[] = days(folder.cwd, lineage(folder.sessions, windowFolders));
+function folderContent(folder: FolderSessions, windowFolders: readonly string[], now: Date): Node[] {
+  const content: Node[] = times(folder.cwd, lineage(folder.sessions, windowFolders), now);
   if (folder.nextCursor !== undefined) {
     content.push({ kind: 'more', id: `more:${folder.cwd}`, cwd: folder.cwd });
   }
   return content;
 }
 
-/** Returns search results in the server's order, best first, without groups. */
+/**
+ * Returns search results in the server's order, best first. Those that only contain something similar are in a group of
+ * their own at the end.
+ */
 export function searchTree(sessions: readonly SessionInfo[], windowFolders: readonly string[]): Node[] {
-  return sessions.map((info) => sessionNode(info, [], windowFolders));
+  const nodes = (fuzzy: boolean) =>
+    sessions
+      .filter(({ match }) => (match === 'fuzzy') === fuzzy)
+      .map((info) => foundNode(sessionNode(info, [], windowFolders)));
+  const similar = nodes(true);
+  return [
+    ...nodes(false),
+    ...(similar.length > 0 ? [{ kind: 'similar' as const, id: 'similar', children: similar }] : []),
+  ];
 }
+
+/** Returns a search result, with the text that was found unless the name shows it. */
+function foundNode(node: SessionNode): SessionNode {
+  const { info, cwd } = node;
+  const { snippet, entryId } = info;
+  if (!snippet) {
+    return node;
+  }
+  const spot = entryId ? { spot: { entryId, words: wordsOf(info) } } : {};
+  if (nameRanges(info).length === (snippet.ranges ?? []).length) {
+    return { ...node, ...spot };
+  }
+  const match: MatchNode = { kind: 'match', id: `match:${info.path}`, info, cwd, snippet, children: [], ...spot };
+  return { ...node, ...spot, children: [match] };
+}
+
+/** The words that a search found in a text. Letters of something similar are none. */
+function wordsOf({ match, snippet }: SessionInfo): string[] {
+  const words = (snippet?.ranges ?? []).map(([from, to]) => snippet!.text.slice(from, to).toLowerCase());
+  return match === 'fuzzy' ? [] : [...new Set(words)];
+}
+
+/** Returns the ranges of a search that are in the name of a session. */
+export function nameRanges({ name, snippet }: SessionInfo): [number, number][] {
+  const shown = name.replace(/(\.\.\.|…)$/, '');
+  return snippet?.text.startsWith(shown) ? rangesOf(snippet).filter(([, to]) => to <= shown.length) : [];
+}
+
+/** Returns the ranges of a snippet. */
+export const rangesOf = (snippet: Snippet): [number, number][] =>
+  (snippet.ranges ?? []).map((range): [number, number] => [range[0] ?? 0, range[1] ?? 0]);
 
 /** Groups sessions by folder: the window's folders first, then by the newest session. */
 export function byFolder(
@@ -124,22 +195,46 @@ function sessionNode(info: SessionInfo, children: SessionNode[], windowFolders: 
   return { kind: 'session', id: `session:${info.path}`, info, cwd, children };
 }
 
-/** Groups sessions by the day on which they or a fork of them were last written. */
-function days(cwd: string, nodes: readonly SessionNode[]): DayNode[] {
-  const groups = new Map<number, SessionNode[]>();
-  for (const node of nodes) {
-    const day = midnight(lastWritten(node)).getTime();
-    groups.set(day, [...(groups.get(day) ?? []), node]);
+/** Days that have a group of their own, and days that are grouped by week. Older ones are grouped by month. */
+const singleDays = 7;
+const weekDays = 28;
+
+/** Groups sessions by the time at which they or a fork of them were last written. */
+function times(cwd: string, nodes: readonly SessionNode[], now: Date): TimeNode[] {
+  const groups = new Map<string, TimeNode & { readonly children: SessionNode[] }>();
+  const written = nodes.map((node) => ({ node, day: midnight(lastWritten(node)) }));
+  for (const { node, day } of written.sort((a, b) => b.day.getTime() - a.day.getTime())) {
+    const group = spanOf(day, now);
+    const id = `${group.span}:${cwd}:${group.key}`;
+    const known = groups.get(id);
+    if (known) {
+      known.children.push(node);
+    } else {
+      groups.set(id, { kind: 'time', id, span: group.span, day, ago: group.ago, children: [node] });
+    }
   }
-  return [...groups]
-    .sort(([a], [b]) => b - a)
-    .map(([day, children]) => ({ kind: 'day', id: `day:${cwd}:${day}`, day: new Date(day), children }));
+  return [...groups.values()];
+}
+
+/** Returns the group of a day. */
+function spanOf(day: Date, now: Date): { span: TimeNode['span']; ago: number; key: number } {
+  const days = daysBetween(day, now);
+  if (days < singleDays) {
+    return { span: 'day', ago: days, key: day.getTime() };
+  }
+  if (days < weekDays) {
+    const ago = Math.floor(days / 7);
+    return { span: 'week', ago, key: ago };
+  }
+  const month = day.getFullYear() * 12 + day.getMonth();
+  return { span: 'month', ago: now.getFullYear() * 12 + now.getMonth() - month, key: month };
 }
 
 function lastWritten(node: SessionNode): Date {
   const own = new Date(node.info.modified);
-  const times = [Number.isNaN(own.getTime()) ? new Date(0) : own, ...node.children.map(lastWritten)];
-  return times.reduce((a, b) => (a > b ? a : b));
+  const forks = node.children.filter((child) => child.kind === 'session');
+  const all = [Number.isNaN(own.getTime()) ? new Date(0) : own, ...forks.map(lastWritten)];
+  return all.reduce((a, b) => (a > b ? a : b));
 }
 
 export function midnight(at: Date): Date {

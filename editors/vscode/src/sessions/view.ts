@@ -9,7 +9,7 @@ import { ownSettings } from '../settings';
 import type { SessionInfo } from '../wire.gen';
 import { settings, type Window } from '../window';
 import { loadTree, pageSize } from './loader';
-import { contextValue, daysBetween, type Node, type SessionNode } from './model';
+import { contextValue, nameRanges, rangesOf, type Node, type SessionNode, type TimeNode } from './model';
 
 const t = vscode.l10n.t;
 
@@ -98,8 +98,9 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   /** Shows the query above the list, in place of an earlier error. */
-  #showQuery(): void {
-    this.#view.message = this.#query === '' ? undefined : t('Sessions matching “{0}”', this.#query);
+  #showQuery(found = true): void {
+    const message = found ? t('Sessions matching “{0}”', this.#query) : t('No sessions match “{0}”.', this.#query);
+    this.#view.message = this.#query === '' ? undefined : message;
   }
 
   more(cwd: string): Promise<void> {
@@ -127,7 +128,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     try {
       const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
       const nodes = await loadTree(this.window, wanted, loading.token);
-      this.#showQuery();
+      this.#showQuery(nodes.length > 0);
       void setContext('empty', nodes.length === 0);
       return nodes;
     } catch (error) {
@@ -158,19 +159,35 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
         item.contextValue = 'folder';
         return item;
       }
-      case 'day': {
-        const ago = daysBetween(node.day, new Date());
+      case 'time': {
+        const recent = node.span === 'day' || (node.span === 'week' && node.ago === 1);
         const item = new vscode.TreeItem(
-          dayLabel(node.day, ago),
-          ago <= 7 || node.children.length <= 3 ? Expanded : Collapsed,
+          timeLabel(node),
+          recent || node.children.length <= alwaysOpen ? Expanded : Collapsed,
         );
         item.id = node.id;
-        item.contextValue = 'day';
+        item.contextValue = 'time';
+        return item;
+      }
+      case 'similar': {
+        const item = new vscode.TreeItem(t('Similar'), Expanded);
+        item.id = node.id;
+        item.tooltip = t('These sessions only contain something similar to a word.');
+        item.contextValue = 'similar';
+        return item;
+      }
+      case 'match': {
+        const item = new vscode.TreeItem({ label: node.snippet.text, highlights: rangesOf(node.snippet) }, None);
+        item.id = node.id;
+        item.tooltip = node.snippet.text;
+        item.contextValue = 'match';
+        item.command = openCommand(node);
         return item;
       }
       case 'session': {
         const { info } = node;
-        const item = new vscode.TreeItem(info.name, node.children.length > 0 ? Expanded : None);
+        const label = { label: info.name, highlights: nameRanges(info) };
+        const item = new vscode.TreeItem(label, node.children.length > 0 ? Expanded : None);
         // When a line gets its first fork, it needs a new id, or VS Code would show it collapsed.
         item.id = node.children.length > 0 ? `${node.id}+` : node.id;
         item.description = sessionDescription(info, words);
@@ -183,7 +200,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
               : undefined,
         );
         item.contextValue = contextValue(node);
-        item.command = { command: 'xcshLs.sessions.transcript', title: t('Open Transcript'), arguments: [node] };
+        item.command = openCommand(node);
         item.accessibilityInformation = { label: `${info.name}, ${sessionDescription(info, words)}` };
         return item;
       }
@@ -216,16 +233,25 @@ function setContext(key: string, value: unknown): Thenable<unknown> {
   return vscode.commands.executeCommand('setContext', `xcshLs.${key}`, value);
 }
 
-function dayLabel(day: Date, ago: number): string {
-  if (ago <= 0) {
-    return t('Today');
+/** Groups of at most this many sessions are open, however old they are. */
+const alwaysOpen = 3;
+
+const openCommand = (node: Node): vscode.Command => ({
+  command: 'xcshLs.sessions.open',
+  title: t('Open Session'),
+  arguments: [node],
+});
+
+function timeLabel({ span, day, ago }: TimeNode): string {
+  const named = (options: Intl.DateTimeFormatOptions) => day.toLocaleDateString(vscode.env.language, options);
+  switch (span) {
+    case 'day':
+      return ago <= 0 ? t('Today') : ago === 1 ? t('Yesterday') : named({ weekday: 'long' });
+    case 'week':
+      return ago === 1 ? t('Last week') : t('{0} weeks ago', ago);
+    case 'month':
+      return named(ago < 10 ? { month: 'long' } : { month: 'long', year: 'numeric' });
   }
-  if (ago === 1) {
-    return t('Yesterday');
-  }
-  const options: Intl.DateTimeFormatOptions =
-    ago < 7 ? { weekday: 'long' } : { day: 'numeric', month: 'long', year: ago < 300 ? undefined : 'numeric' };
-  return day.toLocaleDateString(vscode.env.language, options);
 }
 
 function tooltip(node: SessionNode): vscode.MarkdownString {

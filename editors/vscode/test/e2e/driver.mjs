@@ -318,6 +318,26 @@ export class Editor extends Place {
     await row.locator(`.action-label[aria-label^="${title}"]`).first().click();
   }
 
+  /** Chooses a command from the menu of a line of the view. */
+  async menu(text, title) {
+    const { page } = this;
+    const menu = page.locator('.monaco-menu');
+    await until(`the menu of ${text}`, async () => {
+      try {
+        await this.treeRow(text).click({ button: 'right' });
+        await menu.waitFor({ timeout: 1500 });
+        // A menu ignores clicks directly after it was opened, so that the one that opened it chooses nothing.
+        await menu.locator('.action-item', { hasText: title }).first().hover({ timeout: 1500 });
+        await page.keyboard.press('Enter');
+        await menu.waitFor({ state: 'detached', timeout: 1500 });
+        return true;
+      } catch {
+        await page.keyboard.press('Escape');
+        return false;
+      }
+    });
+  }
+
   /** The content of the chat panel, which must be opened before any report. */
   get chat() {
     return this.page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');

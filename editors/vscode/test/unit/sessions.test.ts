@@ -16,6 +16,7 @@ import {
   daysBetween,
   folderTree,
   lineage,
+  nameRanges,
   searchTree,
   type Node,
 } from '../../src/sessions/model';
@@ -60,21 +61,51 @@ function drawn(nodes: readonly Node[], indent = ''): string[] {
         ? node.info.id
         : node.kind === 'folder'
           ? node.name
-          : node.kind === 'day'
-            ? node.day.toDateString()
-            : 'more';
+          : node.kind === 'time'
+            ? node.span === 'day'
+              ? node.day.toDateString()
+              : `${node.span} ${node.ago}`
+            : node.kind === 'match'
+              ? node.snippet.text
+              : node.kind;
     return [indent + name, ...(node.kind === 'more' ? [] : drawn(node.children, indent + '  '))];
   });
 }
 
-test('a single folder is grouped by day, newest first', () => {
+const now = new Date('2026-11-21T18:00:00');
+
+test('a single folder is grouped by day, then by week, then by month, newest first', () => {
+  const at = (id: string, day: string) => info(id, { modified: `${day}T12:00:00` });
   const sessions = [
-    info('new', { modified: '2026-11-21T12:00:00' }),
-    info('old', { modified: '2026-11-03T12:00:00' }),
-    info('too', { modified: '2026-11-21T09:00:00' }),
+    at('new', '2026-11-21'),
+    at('six', '2026-11-15'),
+    at('too', '2026-11-21'),
+    at('seven', '2026-11-14'),
+    at('thirteen', '2026-11-08'),
+    at('fourteen', '2026-11-07'),
+    at('month', '2026-10-24'),
+    at('october', '2026-10-01'),
+    at('last year', '2025-11-21'),
   ];
-  const tree = folderTree([{ cwd: '/work', name: 'work', sessions, nextCursor: 'c' }], ['/work']);
-  assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  new', '  too', 'Tue Nov 03 2026', '  old', 'more']);
+  const tree = folderTree([{ cwd: '/work', name: 'work', sessions, nextCursor: 'c' }], ['/work'], now);
+  assert.deepEqual(drawn(tree), [
+    'Sat Nov 21 2026',
+    '  new',
+    '  too',
+    'Sun Nov 15 2026',
+    '  six',
+    'week 1',
+    '  seven',
+    '  thirteen',
+    'week 2',
+    '  fourteen',
+    'month 1',
+    '  month',
+    '  october',
+    'month 12',
+    '  last year',
+    'more',
+  ]);
 });
 
 test('several folders are listed separately, without empty ones', () => {
@@ -84,6 +115,7 @@ test('several folders are listed separately, without empty ones', () => {
       { cwd: '/b', name: 'b', sessions: [] },
     ],
     ['/a', '/b'],
+    now,
   );
   assert.deepEqual(drawn(tree), ['a', '  Sat Nov 21 2026', '    x']);
 });
@@ -93,15 +125,8 @@ test('forks are listed below their parent, by ID or path, under its day', () => 
   const byId = info('by-id', { parentSession: 'root', modified: '2026-11-21T12:00:00' });
   const byPath = info('by-path', { parentSession: '/s/by-id.jsonl', modified: '2026-11-02T12:00:00' });
   const orphan = info('orphan', { parentSession: 'gone', modified: '2026-11-01T12:00:00' });
-  const tree = folderTree([{ cwd: '/work', name: 'work', sessions: [byId, byPath, root, orphan] }], []);
-  assert.deepEqual(drawn(tree), [
-    'Sat Nov 21 2026',
-    '  root',
-    '    by-id',
-    '      by-path',
-    'Sun Nov 01 2026',
-    '  orphan',
-  ]);
+  const tree = folderTree([{ cwd: '/work', name: 'work', sessions: [byId, byPath, root, orphan] }], [], now);
+  assert.deepEqual(drawn(tree), ['Sat Nov 21 2026', '  root', '    by-id', '      by-path', 'week 2', '  orphan']);
 });
 
 test('sessions with circular parents are shown once', () => {
@@ -131,8 +156,50 @@ test('sessions of all folders: those of the window first, even if empty', () => 
   );
 });
 
-test("search results keep the server's order", () => {
+test("search results keep the server's order, and similar ones are at the end", () => {
   assert.deepEqual(drawn(searchTree([info('b'), info('a', { parentSession: 'b' })], [])), ['b', 'a']);
+  assert.deepEqual(drawn(searchTree([info('x', { match: 'fuzzy' }), info('y', { match: 'exact' })], [])), [
+    'y',
+    'similar',
+    '  x',
+  ]);
+});
+
+test('a search result shows the text that was found and names its message', () => {
+  const found = (name: string, text: string, ranges: number[][], more: Partial<SessionInfo> = {}) =>
+    info('a', { name, match: 'exact', snippet: { text, ranges }, entryId: 'e7', ...more });
+  const [said] = searchTree(
+    [
+      found('Bug hunt', '…the Parser and the parser', [
+        [5, 11],
+        [20, 26],
+      ]),
+    ],
+    [],
+  );
+  assert.ok(said?.kind === 'session' && said.children[0]?.kind === 'match');
+  assert.deepEqual(said.spot, { entryId: 'e7', words: ['parser'] });
+  assert.deepEqual(said.children[0].spot, said.spot);
+  // The name shows it.
+  const named = found('Fix the parser', 'Fix the parser', [[8, 14]]);
+  assert.deepEqual(drawn(searchTree([named], [])), ['a']);
+  assert.deepEqual(nameRanges(named), [[8, 14]]);
+  // A part of it is behind the end of the name.
+  const cut = found('Fix the par...', 'Fix the parser', [[8, 14]]);
+  assert.deepEqual(drawn(searchTree([cut], [])), ['a', '  Fix the parser']);
+  assert.deepEqual(nameRanges(cut), []);
+  const similar = found(
+    'x',
+    'the prser',
+    [
+      [4, 5],
+      [5, 9],
+    ],
+    { match: 'fuzzy' },
+  );
+  const [group] = searchTree([similar], []);
+  assert.ok(group?.kind === 'similar');
+  assert.deepEqual(group.children[0]?.spot, { entryId: 'e7', words: [] });
 });
 
 test('menu conditions depend on the folder and the owner of a session', () => {

@@ -8,7 +8,7 @@ import type * as vscode from 'vscode';
 
 import { secretsText } from '../../src/palette/outcomes';
 import { Server } from '../../src/server/server';
-import { canShow } from '../../src/server/showing';
+import { canShow, isTranscript } from '../../src/server/showing';
 import { ownSettings, serverSettings } from '../../src/settings';
 import { wireVersion } from '../../src/wire.gen';
 // @ts-expect-error a script without types
@@ -73,6 +73,13 @@ test('the editor opens an exported page without giving it the focus, and answers
     assert.equal(shown.length, 1);
   } finally {
     rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+test('only the transcripts that the server makes are shown as rendered Markdown', () => {
+  assert.equal(isTranscript({ uri: 'xcsh:/home/you/s.jsonl.md' }), true);
+  for (const uri of ['file:///w/README.md', 'xcsh:/home/you/s.jsonl', 'https://example.com/xcsh:/a.md']) {
+    assert.equal(isTranscript({ uri }), false, uri);
   }
 });
 

@@ -4,7 +4,7 @@
 
 import english from '../../l10n/bundle.l10n.json';
 import type { FromPage, JsonObject, ToPage } from '../../src/chat/messages';
-import { fromPage } from '../../src/chat/messages';
+import { fromPage, readingStates } from '../../src/chat/messages';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
 import { PlayedSession } from './session';
@@ -25,6 +25,9 @@ const commands = [
   'xcsh.branch',
   'xcsh.models',
 ];
+
+const reading = readingStates.find((state) => state === options.get('reading'));
+const place = options.get('place') === 'tab' ? 'tab' : 'panel';
 
 let then: void | (() => void);
 
@@ -61,6 +64,9 @@ class Harness {
       trusted: options.get('trusted') !== 'no',
       texts,
       kept: null,
+      ...(reading
+        ? { reading: { path: '/s/a.jsonl', name: 'Fix the parser', place, state: reading, by: 'pid 7' } }
+        : {}),
       now: Date.now(),
     });
     this.post({

@@ -450,15 +450,20 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
     conversation(s);
   },
   /** 12,345 messages. */
-  long: (s) => {
-    let n = 0;
-    s.record(user('The first message'));
-    for (const w of words(3086)) {
-      const id = `l${n}`;
-      s.record(user(`Question ${n++}: ${w}`));
-      s.record(answer([text(w), call(id, 'bash', { command: `echo ${n}` })], { stopReason: 'toolUse' }));
-      s.record(result(id, 'bash', `output ${n}`));
-      s.record(answer([text(w + '\n\n- one\n- two\n\n```ts\nconst n = ' + n + ';\n```')]));
-    }
-  },
+  long: (s) => lengthy(s, 3086),
+  /** 60,001 messages. */
+  huge: (s) => lengthy(s, 15_000),
 };
+
+/** Records the first message, and turns of four messages each. */
+function lengthy(s: PlayedSession, turns: number): void {
+  let n = 0;
+  s.record(user('The first message'));
+  for (const w of words(turns)) {
+    const id = `l${n}`;
+    s.record(user(`Question ${n++}: ${w}`));
+    s.record(answer([text(w), call(id, 'bash', { command: `echo ${n}` })], { stopReason: 'toolUse' }));
+    s.record(result(id, 'bash', `output ${n}`));
+    s.record(answer([text(w + '\n\n- one\n- two\n\n```ts\nconst n = ' + n + ';\n```')]));
+  }
+}

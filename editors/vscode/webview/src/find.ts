@@ -82,7 +82,7 @@ export class Finder {
     const run = this.abandon();
     this.set({ query, hits: [], at: 0, more: '', error: '', found: '', busy: query.trim() !== '' });
     if (query.trim() === '') return;
-    await this.read(run, { query, limit: maxHits });
+    await this.read(run, { query, limit: maxHits, history: true });
     if (run === this.run && !this.state.error) await this.showHit(run, 0);
   }
 
@@ -93,7 +93,7 @@ export class Finder {
     const run = this.run;
     if (at + by >= hits.length && more) {
       this.set({ busy: true });
-      await this.read(run, { query, limit: maxHits, cursor: more });
+      await this.read(run, { query, limit: maxHits, history: true, cursor: more });
       if (run !== this.run || this.state.error) return;
     }
     const all = this.state.hits.length;
@@ -101,7 +101,10 @@ export class Finder {
   }
 
   /** Reads hits until there are some: a call searches a limited number of bytes. */
-  private async read(run: number, first: { query: string; limit: number; cursor?: string }): Promise<void> {
+  private async read(
+    run: number,
+    first: { query: string; limit: number; history: true; cursor?: string },
+  ): Promise<void> {
     try {
       for (let args = first; ;) {
         this.pending = this.store.upcoming;

@@ -1,7 +1,7 @@
 // The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
 import { actionCommands } from '../../src/chat/messages';
-import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
+import type { Attachment, Decision, FromPage, Init, JsonObject, ReadingAction, ToPage } from '../../src/chat/messages';
 import { refusalOf } from './engine';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
@@ -49,6 +49,7 @@ export interface Ui {
   recalled: readonly string[]; // earlier prompts of other sessions
   recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
   reveal: Reveal | null;
+  marked: Marked | null;
   focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
   skew: number; // added to the page's clock, it is that of the server, in milliseconds
@@ -58,6 +59,12 @@ export interface Ui {
 export interface Reveal {
   entryId: string;
   top?: number;
+}
+
+/** A message with words of a search, which are marked until the user searches for something else. */
+export interface Marked {
+  entryId: string;
+  words: readonly string[];
 }
 
 /** The page's environment. */
@@ -82,6 +89,7 @@ export class Page {
   private treeOf = ''; // session and leaf of the last loaded tree
   private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
+  private wanted: Marked | null = null; // a message to show once the session is known
   private returned = false; // the reading position of an earlier page was restored
   private taken = ''; // the key of the last texts that were put into the composer
   private asking: string | null = null; // the prompt whose command runs
@@ -100,6 +108,7 @@ export class Page {
       recalled: [],
       recent: [],
       reveal: null,
+      marked: null,
       focus: 0,
       spoken: '',
       skew: 0,
@@ -156,22 +165,26 @@ export class Page {
 
   private began(init: Init): void {
     setTexts(init.texts); // before anything is rendered
-    // Both stores may be stale: the newer one wins.
-    const restored = keptOf(init.kept);
-    const kept = restored.at > this.ui.kept.at ? restored : this.ui.kept;
-    const own = kept.cwd === (init.cwd ?? '') || kept.cwd === '';
+    // Both stores may be stale: the newer one wins. Either may be of another place, such as a session that was only read.
+    const place = placeOf(init);
+    const kept = [keptOf(init.kept), this.ui.kept]
+      .filter(({ cwd }) => cwd === place || cwd === '')
+      .reduce((a, b) => (b.at > a.at ? b : a), nothingKept);
+    const sameFolder = this.ui.init === null || this.ui.init.cwd === init.cwd;
     this.treeOf = '';
     this.taken = '';
     this.titled = null;
     this.returned = false;
+    this.wanted = null;
     this.finder.close();
     this.set({
       init,
+      marked: null,
       branches: new Map(),
       recent: [],
       skew: init.now - Date.now(),
-      kept: own ? { ...kept, cwd: init.cwd ?? '' } : { ...nothingKept, cwd: init.cwd ?? '' },
-      pictures: own ? this.ui.pictures : [],
+      kept: { ...kept, cwd: place },
+      pictures: sameFolder ? this.ui.pictures : [],
     });
     this.save();
     if (init.commands.includes('xcsh.history')) void this.readHistory();
@@ -187,6 +200,9 @@ export class Page {
         return this.backToComposer();
       case 'find':
         return this.finder.open();
+      case 'reveal':
+        this.wanted = { entryId: m.entryId, words: m.words };
+        return this.followed();
       case 'compose':
         this.keep({ text: m.text });
         if (m.send) void this.say();
@@ -234,9 +250,11 @@ export class Page {
     this.takeTexts();
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
-    this.returnTo(this.ui.kept);
+    if (this.wanted) void this.showWanted(this.wanted);
+    else this.returnTo(this.ui.kept);
     const title = view.session.title ?? (pendingOf(view.session).includes('title') ? '…' : '');
     if (title !== this.titled) this.store.send({ kind: 'title', text: (this.titled = title) });
+    if (this.ui.init?.reading) return; // no branches to switch to, and no prompt to give back
     if (view.running || pendingOf(view.session).length > 0) return; // the tree has to be read first
     const messages = (view.older?.count ?? 0) + messageCount(view.items); // loading earlier ones does not change it
     const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
@@ -296,13 +314,13 @@ export class Page {
     const loaded = this.store.state.view.items.findLast(isPrompt);
     if (loaded) return loaded;
     const edge = this.store.state.view.older;
-    let args: JsonObject | undefined = edge ? { before: edge.entryId } : undefined;
+    let args: JsonObject | undefined = edge ? { before: edge.entryId, history: true } : undefined;
     for (let i = 0; args && i < maxPromptPages; i++) {
       const page: JsonObject = obj(await this.store.call('xcsh.messages', args).catch(() => undefined));
       const found = messagesOf(page.messages)?.findLast(isPrompt);
       if (found) return found;
       const older = pageEndOf(page.older);
-      args = older ? { cursor: older.cursor } : undefined;
+      args = older ? { cursor: older.cursor, history: true } : undefined;
     }
     return undefined;
   }
@@ -312,6 +330,25 @@ export class Page {
     if (this.returned) return;
     this.returned = true;
     if (scroll !== null && place) void this.reveal(place).catch(() => undefined);
+  }
+
+  /** Shows a message that a search outside of the page found. It can be on another branch. */
+  private async showWanted(wanted: Marked): Promise<void> {
+    this.wanted = null;
+    this.returned = true;
+    try {
+      await this.showHit(wanted);
+      this.set({ marked: wanted });
+    } catch (e) {
+      if (!(e instanceof Failure)) return;
+      const other = e.kind === 'notFound';
+      this.notice('info', other ? t('The message that was found is on another branch.') : e.message);
+    }
+  }
+
+  /** Continues, forks or leaves a session that is shown without being resumed. */
+  read(action: ReadingAction): void {
+    this.store.send({ kind: 'reading', action });
   }
 
   /** Draws a message, and scrolls to it. It rejects with a Failure. */
@@ -326,7 +363,7 @@ export class Page {
     }
   }
 
-  private async showHit({ entryId }: Hit): Promise<void> {
+  private async showHit({ entryId }: Pick<Hit, 'entryId'>): Promise<void> {
     await this.reveal({ entryId });
     // The output of a call is folded.
     const item = itemWith(shownItems(this.store.state.view), entryId);
@@ -602,6 +639,9 @@ function waysAfter({ kind, data }: Failure): Action[] {
   if (kind !== 'argumentNeeded' || data.field !== 'fork' || engine === '') return actionsOf(data.actions);
   return [{ title: t('Fork Session'), command: 'xcsh.setEngine', args: { engine, fork: true } }];
 }
+
+/** Identifies what a page shows: a folder's live session, or a session that is only read. */
+const placeOf = (init: Init): string => (init.reading ? `session:${init.reading.path}` : (init.cwd ?? ''));
 
 /** Keys end with a number that grows. */
 const isNewer = (key: string, than: string) => than === '' || Number(key.slice(1)) > Number(than.slice(1));

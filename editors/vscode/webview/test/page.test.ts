@@ -225,7 +225,7 @@ test('loading earlier messages does not read the tree again, and is announced if
   const { page, calls, reply } = await windowed([answered('e9')]);
   assert.equal(calls('xcsh.tree').length, 1);
   const loading = page.load('older', true);
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c1', limit: 100 });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c1', limit: 100, history: true });
   await reply('xcsh.messages', {
     result: { messages: [said('e7', 'a'), answered('e8')], older: { cursor: 'c2', count: 38 } },
   });
@@ -253,9 +253,9 @@ test('a rejected prompt comes back although earlier prompts were loaded meanwhil
 test('retry finds the prompt that is before the loaded messages', async () => {
   const { page, calls, reply } = await windowed([answered('e9')]);
   void page.retry();
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { before: 'e9' });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { before: 'e9', history: true });
   await reply('xcsh.messages', { result: { messages: [answered('e8')], older: { cursor: 'c2', count: 9 } } });
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c2' });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { cursor: 'c2', history: true });
   await reply('xcsh.messages', { result: { messages: [said('e7', 'do it')] } });
   assert.deepEqual(calls('xcsh.branch').at(-1)?.args, { entryId: 'e7' });
   await reply('xcsh.branch', { result: {} });
@@ -277,7 +277,7 @@ test('a prompt that arrived before the loaded messages is not given back, anothe
 test('a page returns to the message that was in view, unless it is gone', async () => {
   const own = { at: 5, scroll: 900, place: { entryId: 'e3', top: -12 } };
   const { page, calls, reply } = await windowed([answered('e9')], own);
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100 });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100, history: true });
   await reply('xcsh.messages', {
     result: { messages: [answered('e3')], older: { cursor: 'o', count: 2 }, newer: { cursor: 'n', count: 37 } },
   });
@@ -301,10 +301,10 @@ test('a search reads pages of hits, goes around, and ends when it is closed', as
   const { finder } = page;
   finder.open();
   void finder.search('about');
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100 });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, history: true });
   // A call searches a limited number of bytes.
   await reply('xcsh.messages', { result: { messages: [], hits: [], older: { cursor: 's1', count: 30 } } });
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, cursor: 's1' });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, history: true, cursor: 's1' });
   await reply('xcsh.messages', {
     result: { messages: [], hits: [hit('e9'), hit('e8')], older: { cursor: 's2', count: 20 } },
   });
@@ -313,7 +313,7 @@ test('a search reads pages of hits, goes around, and ends when it is closed', as
   await finder.step(1);
   assert.equal(finder.getState().found, 'e8');
   void finder.step(1);
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, cursor: 's2' });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { query: 'about', limit: 100, history: true, cursor: 's2' });
   await reply('xcsh.messages', { result: { messages: [], hits: [] } });
   await new Promise(setImmediate);
   assert.deepEqual([finder.getState().found, finder.getState().hits.length], ['e9', 2], 'it begins again');
@@ -347,7 +347,7 @@ test('a search without hits, with an error, or in a rewritten session says so', 
   // A hit whose message is gone meanwhile.
   void finder.search('y');
   await reply('xcsh.messages', { result: { messages: [], hits: [hit('gone')] } });
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'gone', limit: 100 });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'gone', limit: 100, history: true });
   await reply('xcsh.messages', { error: { message: 'No such entry.', kind: 'notFound' } });
   assert.equal(finder.getState().error, 'No such entry.');
   for (const odd of [null, 5, { hits: [null, 5, {}, { entryId: 7 }] }]) {
@@ -450,10 +450,10 @@ test('a reload requests the newest messages, and returns to the message in view'
   page.keepScroll(400, { entryId: 'e3', top: 12 });
   const reload = { cwd: '/w', sessionId: 's', seq: 2, reason: 'reload' };
   page.store.receive({ kind: 'session', params: reload });
-  assert.deepEqual(calls('xcsh.snapshot').at(-1)?.args, { last: 100 });
+  assert.deepEqual(calls('xcsh.snapshot').at(-1)?.args, { last: 100, history: true });
   const older = { cursor: 'c2', count: 41 };
   await reply('xcsh.snapshot', { result: { ...snapshot(false, 2), messages: [said('e9', 'b')], older } });
-  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100 });
+  assert.deepEqual(calls('xcsh.messages').at(-1)?.args, { around: 'e3', limit: 100, history: true });
   const around = {
     messages: [said('e3', 'here')],
     older: { cursor: 'o', count: 3 },

@@ -124,7 +124,7 @@ function say(s: PlayedSession, n: number): void {
 
 test('the page asks for the newest messages, and shows how many are before them', async () => {
   const w = await opened(12_345);
-  assert.deepEqual(w.asked.find((m) => m.command === 'xcsh.snapshot')?.args, { last: 100 });
+  assert.deepEqual(w.asked.find((m) => m.command === 'xcsh.snapshot')?.args, { last: 100, history: true });
   assert.equal(messageCount(w.view.items), 100);
   assert.equal(w.view.older?.count, 12_245);
   await w.load('older');

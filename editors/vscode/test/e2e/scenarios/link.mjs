@@ -12,7 +12,6 @@ export const options = {
 };
 
 export default async function (editor) {
-  const { page } = editor;
   const before = editor.read(session);
   const follow = async (path) => {
     await editor.palette('Developer: Open URL');
@@ -32,11 +31,7 @@ export default async function (editor) {
 
   await follow(`open?path=${encodeURIComponent(session)}`);
   await editor.dialog('Open the transcript of this session?', 'Open Transcript');
-  await page
-    .locator('.editor-instance')
-    .filter({ hasText: /Session:.*0000bbbb/ })
-    .first()
-    .waitFor();
+  await editor.report.getByText(/Session:.*0000bbbb/).waitFor();
 
   await follow('format?disk=c');
   await editor.notification('This link does not identify a session').waitFor();

@@ -18,8 +18,13 @@ export default async function (editor) {
   assert.equal(await row.locator('.action-label[aria-label^="Delete"]').count(), 0);
   assert.equal(await row.locator('.action-label[aria-label^="Resume"]').count(), 0);
   await editor.treeRow('Look at me').click();
-  await page.locator('.editor-instance').filter({ hasText: 'I can be read.' }).first().waitFor();
-  await editor.shot('transcript');
+  await editor.said('I can be read.').waitFor();
+  await editor.chat.getByText('you can read sessions, not run the agent').waitFor();
+  await editor.chat.getByRole('button', { name: 'Manage Trust' }).waitFor();
+  assert.equal(await editor.chat.getByRole('button', { name: 'Continue Here' }).count(), 0);
+  assert.equal(await editor.chat.getByRole('button', { name: 'Fork Here' }).count(), 0);
+  await editor.shot('preview');
+  await editor.chat.getByRole('button', { name: 'Back to the current session' }).click();
 
   // The panel does not offer to resume a session.
   await editor.chat.getByRole('heading', { name: 'Restricted Mode' }).waitFor();

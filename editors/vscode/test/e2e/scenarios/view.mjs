@@ -58,12 +58,10 @@ export default async function (editor) {
   });
   await editor.shot('tooltip');
 
-  await editor.treeRow('Fix the flaky test').click();
-  await editor.page
-    .locator('.editor-instance, .editor-container')
-    .filter({ hasText: 'week begins on Sunday' })
-    .first()
-    .waitFor();
+  // The transcript is shown as it is rendered.
+  await editor.menu('Fix the flaky test', 'Open Transcript');
+  await editor.report.getByText('week begins on Sunday').waitFor();
+  await editor.report.getByRole('heading').first().waitFor();
   await editor.shot('transcript');
 
   await editor.inline('Another way', 'Rename');

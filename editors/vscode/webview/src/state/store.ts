@@ -155,7 +155,7 @@ export class Store {
   private ask(): void {
     const id = this.next; // number of the call below, which also identifies the snapshot
     this.state = reduce(this.state, { type: 'asked', ask: id });
-    this.call('xcsh.snapshot', { last: pageMessages }).then(
+    this.call('xcsh.snapshot', { last: pageMessages, history: true }).then(
       (snapshot) =>
         this.dispatch(
           isSnapshot(snapshot)
@@ -193,7 +193,7 @@ export class Store {
     const ask = this.upcoming; // number of the call below
     this.dispatch({ type: 'pageAsked', ask, edge });
     try {
-      const page = pageOf(await this.call('xcsh.messages', { ...from, limit: pageMessages }));
+      const page = pageOf(await this.call('xcsh.messages', { ...from, limit: pageMessages, history: true }));
       this.dispatch({ type: 'page', ask, page });
     } catch (e) {
       const failure = e instanceof Failure ? e : new Failure({ message: String(e), kind: 'internal' });

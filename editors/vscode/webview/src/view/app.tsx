@@ -14,6 +14,7 @@ import { Crash } from './crash';
 import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
+import { ReadingBar } from './reading';
 import { Status } from './status';
 import { PageContext, useChat, usePage, useUi } from './use';
 
@@ -55,7 +56,18 @@ function follow(page: Page, e: MouseEvent): void {
 /** The content of the page. Nothing is rendered before the texts of the window's language have arrived. */
 function Parts(): JSX.Element | null {
   const begun = useUi((u) => u.init !== null);
+  const reading = useUi((u) => u.init?.reading);
   if (!begun) return null;
+  if (reading)
+    return (
+      <>
+        <Conversation />
+        <div class="dock">
+          <ReadingBar reading={reading} />
+        </div>
+        <Spoken />
+      </>
+    );
   return (
     <>
       <Head />

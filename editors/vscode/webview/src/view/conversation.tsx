@@ -124,6 +124,7 @@ function useReveal(groups: readonly (readonly Item[])[], show: (key: string, top
   const reveal = useUi((u) => u.reveal);
   const found = useFinder((f) => f.found);
   const query = useFinder((f) => f.query);
+  const marked = useUi((u) => u.marked);
   const done = useRef<typeof reveal>(null);
   useLayoutEffect(() => {
     const item = reveal && itemWith(groups.flat(), reveal.entryId);
@@ -132,16 +133,17 @@ function useReveal(groups: readonly (readonly Item[])[], show: (key: string, top
     show(item.key, reveal.top);
   }, [reveal, groups, show]);
   useLayoutEffect(() => {
-    const item = found ? itemWith(groups.flat(), found) : undefined;
-    markFound(item?.key, query);
-    return () => markFound(undefined, '');
-  }, [found, query, groups, page]);
+    const [entry, words] = found || query ? [found, [query]] : [marked?.entryId, marked?.words ?? []];
+    markFound(entry ? itemWith(groups.flat(), entry)?.key : undefined, words);
+    return () => markFound(undefined, []);
+  }, [found, query, marked, groups, page]);
 }
 
 export function Conversation(): JSX.Element {
   const page = usePage();
   const items = useChat((s) => shownItems(s.view));
   const away = useChat((s) => s.view.away !== null);
+  const reading = useUi((u) => u.init?.reading !== undefined);
   const session = useChat((s) => s.view.session?.sessionId ?? '');
   const cwd = useChat((s) => s.view.session?.cwd ?? '');
   const groups = useGroups(items);
@@ -185,13 +187,13 @@ export function Conversation(): JSX.Element {
             <Group key={g[0]!.key} items={g} cwd={cwd} away={away || i < groups.length - 1} />
           ))}
           <More to="newer" following={false} />
-          {items.length === 0 && <Welcome />}
+          {items.length === 0 && (reading ? <NoMessages /> : <Welcome />)}
           {waiting && !away && (
             <p class="working">
               <span class="shimmer">{t('Working')}</span>
             </p>
           )}
-          {!away && <Unanswered />}
+          {!away && !reading && <Unanswered />}
           {!away && <BashOutput />}
         </div>
       </div>
@@ -211,6 +213,14 @@ export function Conversation(): JSX.Element {
       )}
     </div>
   );
+}
+
+/** The content of a session without messages that is only read, once it is known. */
+function NoMessages(): JSX.Element | null {
+  const live = useChat((s) => s.sync.live);
+  const failed = useChat((s) => s.sync.failed);
+  if (failed) return <p class="nothing problem">{failed}</p>;
+  return live ? <p class="nothing">{t('This session has no messages.')}</p> : null;
 }
 
 const hasRunningCall = (item: Item | undefined) =>

@@ -82,6 +82,7 @@ const maxRanges = 200;
 /** Returns the places of a text below an element, in any case. */
 function placesOf(el: Element, query: string): Range[] {
   const out: Range[] = [];
+  if (query === '') return out;
   const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
   const wanted = query.toLowerCase();
   for (let n = walker.nextNode(); n && out.length < maxRanges; n = walker.nextNode()) {
@@ -97,12 +98,12 @@ function placesOf(el: Element, query: string): Range[] {
   return out;
 }
 
-/** Marks the message with a hit and the text in it; nothing without a key. */
-export function markFound(key: string | undefined, query: string): void {
+/** Marks the message with a hit and the texts in it; nothing without a key. */
+export function markFound(key: string | undefined, words: readonly string[]): void {
   for (const el of document.querySelectorAll('[data-found]')) el.removeAttribute('data-found');
   CSS.highlights.delete('found');
   const el = key === undefined ? null : document.querySelector(`article.message[data-key="${CSS.escape(key)}"]`);
-  if (!el || query === '') return;
+  if (!el || words.every((word) => word === '')) return;
   el.setAttribute('data-found', '');
-  CSS.highlights.set('found', new Highlight(...placesOf(el, query)));
+  CSS.highlights.set('found', new Highlight(...words.flatMap((word) => placesOf(el, word))));
 }

@@ -50,6 +50,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
   const page = usePage();
   const said = userMessageOf(item.message.content);
   const busy = useChat((s) => s.view.running || !s.sync.live);
+  const reading = useUi((u) => u.init?.reading !== undefined);
   const refusal = useRefusal('branch');
   const editing = useUi((u) => u.kept.editing !== '' && u.kept.editing === item.entryId);
   return (
@@ -81,7 +82,7 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
         {item.entryId && <Branches entryId={item.entryId} />}
         <span class="on-demand">
           <CopyButton text={() => said.text} label={t('Copy prompt')} />
-          {item.entryId && (
+          {item.entryId && !reading && (
             <IconButton
               icon="edit"
               label={t('Edit and resend')}
@@ -109,7 +110,8 @@ function ForkButton({
 }): JSX.Element | null {
   const page = usePage();
   const busy = useChat((s) => s.view.running || !s.sync.live);
-  if (!item.entryId) return null;
+  const trusted = useUi((u) => u.init?.reading === undefined || u.init.trusted);
+  if (!item.entryId || !trusted) return null;
   return (
     <IconButton
       icon="repo-forked"
@@ -185,6 +187,7 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
   const page = usePage();
   const { message } = item;
   const last = useChat((s) => s.view.items.at(-1)?.key === item.key && !s.view.running && s.sync.live);
+  const reading = useUi((u) => u.init?.reading !== undefined);
   const error = str(message.errorMessage);
   if (message.stopReason === 'aborted')
     return (
@@ -205,7 +208,7 @@ function Failed({ item }: { item: Item }): JSX.Element | null {
     <div class="failure" role="group" aria-label={t('The request failed')}>
       <Icon name="error" />
       <p>{error || t('The request failed.')}</p>
-      {last && (
+      {last && !reading && (
         <button type="button" class="button secondary" onClick={() => void page.retry()}>
           <Icon name="refresh" />
           {t('Try again')}

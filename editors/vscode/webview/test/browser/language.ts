@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 
 import type { Page } from 'playwright-core';
 
+import { readingStates } from '../../../src/chat/messages';
 import { inScene, stop, until } from './tab';
 import type { Tab } from './tab';
 
@@ -159,6 +160,18 @@ test('Restricted mode is shown in the display language', () =>
     },
     '&trusted=no',
   ));
+
+test('a session that is only read is shown in the display language', async () => {
+  for (const state of readingStates)
+    await inLanguage(
+      'conversation',
+      async ({ page }) => {
+        await page.waitForSelector('.reading .ways button');
+        assert.deepEqual(await unmarked(page), [], state);
+      },
+      `&reading=${state}`,
+    );
+});
 
 test('nothing is rendered before the translations arrive', () =>
   inLanguage('conversation', async ({ page }) => {

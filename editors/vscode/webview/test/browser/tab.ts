@@ -58,7 +58,7 @@ export async function inScene(
   await page.addInitScript("window.hit = () => console.error('hit')");
   try {
     await page.goto(`${index}#scene=${scene}&theme=${theme}${more}`);
-    await page.waitForSelector('#composer');
+    await page.waitForSelector('#composer, .reading');
     await page.waitForSelector('.message, .welcome h2');
     const address = page.url();
     await f({ page, noise });

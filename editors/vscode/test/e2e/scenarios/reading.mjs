@@ -1,0 +1,96 @@
+// Any session can be read in an editor tab, from its first message to its last and across its compactions, without being
+// resumed; it can be searched there, and continued.
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { until } from '../driver.mjs';
+
+let long;
+
+/** Compacts a session after the turn numbered at, which is kept: the model gets only what comes after. */
+function compact(file, at) {
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const kept = JSON.parse(lines.find((line) => line.includes(`prompt number ${at} of many`)));
+  const next = lines.findIndex((line) => line.includes(`prompt number ${at + 1} of many`));
+  const last = JSON.parse(lines[next - 1]);
+  const entry = {
+    type: 'compaction',
+    id: `cc0000${at}`,
+    parentId: last.id,
+    timestamp: last.timestamp,
+    summary: `A summary of ${at} turns.`,
+    firstKeptEntryId: kept.id,
+    tokensBefore: 1000,
+  };
+  const after = JSON.parse(lines[next]);
+  lines.splice(next, 1, JSON.stringify(entry), JSON.stringify({ ...after, parentId: entry.id }));
+  writeFileSync(file, lines.join('\n') + '\n');
+}
+
+export const options = {
+  settings: () => ({ 'xcshLs.model': 'offline/demo' }),
+  sessions(editor) {
+    const turns = Array.from({ length: 300 }, (_, i) => [`prompt number ${i} of many`, `answer number ${i} of many`]);
+    long = editor.session('xcsh', 'A compacted conversation', turns, { age: 3 });
+    compact(long, 120);
+    compact(long, 280);
+    editor.session('xcsh', 'Fix the flaky test', [['why Mondays?', 'Because of Sundays.']], { age: 1 });
+  },
+};
+
+export default async function (editor) {
+  const { page, chat } = editor;
+  const before = editor.read(long);
+  await editor.sessionsView();
+  await editor.treeRow('Fix the flaky test').click();
+  await editor.said('Because of Sundays.').waitFor();
+
+  await editor.menu('A compacted conversation', 'Open in Editor');
+  await page.locator('.tab.active', { hasText: 'A compacted conversation' }).waitFor();
+  const tab = editor.report;
+  await tab.locator('.message', { hasText: 'answer number 299 of many' }).waitFor();
+  await tab.getByText('You are reading this session.').waitFor();
+  await editor.shot('tab');
+
+  // The whole history, with both summaries, by scrolling.
+  const older = tab.locator('.more.older button');
+  assert.equal(await older.innerText(), '502 earlier messages');
+  await until('the first message', async () => {
+    await tab.locator('.scroll').evaluate((el) => (el.scrollTop = 0));
+    return (await older.count()) === 0;
+  });
+  await tab.locator('.message', { hasText: 'prompt number 0 of many' }).first().waitFor();
+  assert.equal(await tab.locator('.summary').count(), 2);
+
+  // The search has VS Code's key, and covers all of it.
+  await tab.locator('.message', { hasText: 'prompt number 0 of many' }).first().click();
+  await page.keyboard.press('Control+f');
+  await tab.locator('.find input').fill('number 57 of');
+  await page.keyboard.press('Enter');
+  await tab.locator('article[data-found]', { hasText: 'answer number 57 of many' }).waitFor();
+  assert.equal(await tab.locator('.find .position').innerText(), '1 of 2');
+  await editor.shot('found');
+  await page.keyboard.press('Escape');
+
+  // Nothing was resumed, and nothing written. What another program writes appears.
+  await editor.status('Fix the flaky test');
+  assert.equal(editor.read(long), before);
+  const last = JSON.parse(before.trim().split('\n').at(-1));
+  const more = { ...last, id: 'dd000001', parentId: last.id };
+  more.message = { role: 'user', content: 'written by another program', timestamp: 1 };
+  appendFileSync(long, JSON.stringify(more) + '\n');
+  await tab.locator('.message', { hasText: 'written by another program' }).waitFor({ state: 'attached' });
+
+  // The tab survives a reload of the window, and shows the same messages.
+  await page.reload();
+  await page.locator('.tab.active', { hasText: 'A compacted conversation' }).waitFor();
+  await tab.getByText('You are reading this session.').waitFor();
+  await tab.locator('.message', { hasText: 'answer number 57 of many' }).waitFor();
+  await editor.sessionsView();
+
+  await tab.getByRole('button', { name: 'Continue Here' }).click();
+  await editor.status('A compacted conversation');
+  await chat.locator('.message', { hasText: 'written by another program' }).waitFor();
+  await tab.getByText('This session is open in the chat.').waitFor();
+  await editor.shot('continued');
+}
