@@ -57,7 +57,7 @@ export type ActionCommand = (typeof actionCommands)[number];
 export const readingStates = ['free', 'live', 'locked', 'working', 'elsewhere', 'fixed', 'restricted'] as const;
 export type ReadingState = (typeof readingStates)[number];
 
-/** What the user can do with such a session. */
+/** The user's ways to continue with such a session. */
 export const readingActions = ['continue', 'fork', 'retry', 'editor', 'folder', 'trust', 'close'] as const;
 export type ReadingAction = (typeof readingActions)[number];
 

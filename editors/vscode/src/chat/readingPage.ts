@@ -99,7 +99,7 @@ export class ReadingPage implements vscode.Disposable {
     this.at.post({ kind: 'reveal', entryId: spot.entryId, words: [...spot.words] });
   }
 
-  /** Handles a message of the page; false if it needs what only the place has. */
+  /** Handles a message of the page; false if it needs the place. */
   async handle(m: FromPage): Promise<boolean> {
     const { info, cwd } = this.session;
     switch (m.kind) {
