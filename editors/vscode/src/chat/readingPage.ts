@@ -69,7 +69,8 @@ export class ReadingPage implements vscode.Disposable {
   #become(state: 'free' | 'live'): void {
     if (!this.#over && state !== this.session.state) {
       this.#reader = new Reader({ ...this.session, state }, this.#run);
-      this.begin(null);
+      const reading = this.#reader.reading(this.at.place);
+      this.at.post({ kind: 'reading', reading, trusted: vscode.workspace.isTrusted });
     }
   }
 

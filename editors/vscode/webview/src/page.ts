@@ -200,6 +200,11 @@ export class Page {
         return this.backToComposer();
       case 'find':
         return this.finder.open();
+      case 'reading': {
+        const { init } = this.ui;
+        if (init?.reading) this.set({ init: { ...init, reading: m.reading, trusted: m.trusted } });
+        return;
+      }
       case 'reveal':
         this.wanted = { entryId: m.entryId, words: m.words };
         return this.followed();
