@@ -57,7 +57,7 @@ export type ActionCommand = (typeof actionCommands)[number];
 export const readingStates = ['free', 'live', 'locked', 'working', 'elsewhere', 'fixed', 'restricted'] as const;
 export type ReadingState = (typeof readingStates)[number];
 
-/** What the user can do with such a session. */
+/** The user's ways to continue with such a session. */
 export const readingActions = ['continue', 'fork', 'retry', 'editor', 'folder', 'trust', 'close'] as const;
 export type ReadingAction = (typeof readingActions)[number];
 
@@ -160,6 +160,7 @@ export type ToPage =
   | { kind: 'compose'; text: string; send: boolean }
   | { kind: 'focus' }
   | { kind: 'find' }
+  | { kind: 'reading'; reading: Reading; trusted: boolean } // the ways to continue changed
   | { kind: 'reveal'; entryId: string; words: string[] }; // scrolls to a message, and marks words in it
 
 const maxText = 32 << 20; // UTF-16 units; images are included
@@ -251,6 +252,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
   focus: () => true,
   find: () => true,
+  reading: (m) => isReading(m['reading']) && typeof m['trusted'] === 'boolean',
   reveal: (m) => isText(m['entryId'], maxPath) && isList(m['words'], (w) => isText(w, maxPath)),
 };
 

@@ -55,7 +55,7 @@ export class Opener {
     this.tabs().open(await this.#sessionOf(subject), subject.spot);
   }
 
-  /** Returns what is known about the session in a file. */
+  /** Describes the session in a file. */
   async describe(file: string): Promise<ReadSession> {
     const cwd = this.#cwdFor(undefined);
     try {
@@ -66,7 +66,7 @@ export class Opener {
     }
   }
 
-  /** Does what the user chose for a session that is only read. */
+  /** Runs the user's choice for a session that is only read. */
   async act(session: ReadSession, action: ReadingAction): Promise<void> {
     const { info, cwd } = session;
     switch (action) {

@@ -31,7 +31,7 @@ export class Reader<Token> {
     private readonly run: Run<Token>,
   ) {}
 
-  /** Returns what the page shows about the session, apart from its messages. */
+  /** Describes the session for the page, apart from its messages. */
   reading(place: Reading['place']): Reading {
     const { info, state } = this.session;
     return { path: info.path, name: info.name, place, state, by: info.lockedBy ?? '' };

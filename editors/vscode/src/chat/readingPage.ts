@@ -69,7 +69,8 @@ export class ReadingPage implements vscode.Disposable {
   #become(state: 'free' | 'live'): void {
     if (!this.#over && state !== this.session.state) {
       this.#reader = new Reader({ ...this.session, state }, this.#run);
-      this.begin(null);
+      const reading = this.#reader.reading(this.at.place);
+      this.at.post({ kind: 'reading', reading, trusted: vscode.workspace.isTrusted });
     }
   }
 
@@ -99,7 +100,7 @@ export class ReadingPage implements vscode.Disposable {
     this.at.post({ kind: 'reveal', entryId: spot.entryId, words: [...spot.words] });
   }
 
-  /** Handles a message of the page; false if it needs what only the place has. */
+  /** Handles a message of the page; false if it needs the place. */
   async handle(m: FromPage): Promise<boolean> {
     const { info, cwd } = this.session;
     switch (m.kind) {

@@ -14,10 +14,10 @@ export const sessionTab = 'xcshLs.session';
 const openedKey = 'xcshLs.session.opened';
 const maxOpened = 100;
 
-/** What tabs need of the rest of the chat. */
+/** The parts of the chat that tabs need. */
 export interface TabActions {
   act(session: ReadSession, action: ReadingAction): unknown;
-  /** Returns what is known about the session in a file, for a tab that the window restores. */
+  /** Describes the session in a file, for a tab that the window restores. */
   describe(path: string): Promise<ReadSession>;
 }
 

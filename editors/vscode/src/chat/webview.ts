@@ -22,7 +22,7 @@ export function loadPage(webview: vscode.Webview, extensionUri: vscode.Uri): voi
 /** The actions of a page that need only a directory. */
 export type Opening = Extract<FromPage, { kind: 'openFile' | 'openLink' | 'openDiff' | 'copy' }>;
 
-/** Opens what the user clicked in a message, or copies it. */
+/** Opens the link, file or change that the user clicked in a message, or copies a text. */
 export async function openedOf(m: Opening, cwd: string): Promise<void> {
   switch (m.kind) {
     case 'openFile':

@@ -53,7 +53,7 @@ export interface MatchNode {
   readonly spot?: Spot;
 }
 
-/** The sessions that only contain something similar to what was searched for. */
+/** The sessions that contain only something similar to the search. */
 export interface SimilarNode {
   readonly kind: 'similar';
   readonly id: string;

@@ -75,6 +75,8 @@ test('the messages about such a session are checked', () => {
   assert.ok(toPage(init));
   assert.equal(toPage({ ...init, reading: { ...reading, state: 'mine' } }), undefined);
   assert.equal(toPage({ ...init, reading: null }), undefined);
+  assert.ok(toPage({ kind: 'reading', reading, trusted: true }));
+  assert.equal(toPage({ kind: 'reading', reading: {}, trusted: true }), undefined);
   assert.ok(toPage({ kind: 'reveal', entryId: 'e1', words: ['a'] }));
   assert.equal(toPage({ kind: 'reveal', entryId: 'e1', words: [1] }), undefined);
   assert.ok(fromPage({ kind: 'reading', action: 'continue' }));

@@ -200,6 +200,11 @@ export class Page {
         return this.backToComposer();
       case 'find':
         return this.finder.open();
+      case 'reading': {
+        const { init } = this.ui;
+        if (init?.reading) this.set({ init: { ...init, reading: m.reading, trusted: m.trusted } });
+        return;
+      }
       case 'reveal':
         this.wanted = { entryId: m.entryId, words: m.words };
         return this.followed();
@@ -640,7 +645,7 @@ function waysAfter({ kind, data }: Failure): Action[] {
   return [{ title: t('Fork Session'), command: 'xcsh.setEngine', args: { engine, fork: true } }];
 }
 
-/** Identifies what a page shows: a folder's live session, or a session that is only read. */
+/** Identifies the content of a page: a folder's live session, or a session that is only read. */
 const placeOf = (init: Init): string => (init.reading ? `session:${init.reading.path}` : (init.cwd ?? ''));
 
 /** Keys end with a number that grows. */

@@ -69,6 +69,23 @@ test('a message that a search found is shown, with its words marked', () =>
     { more: '&reading=free' },
   ));
 
+test('the ways to continue can change while the user reads', () =>
+  inScene(
+    'long',
+    async ({ page }) => {
+      await page.evaluate("document.querySelector('.scroll').scrollTop = 2000");
+      const before = await page.evaluate<number>("document.querySelector('.scroll').scrollTop");
+      await page.evaluate(`window.harness.post({
+        kind: 'reading',
+        reading: { path: '/s/a.jsonl', name: 'x', place: 'tab', state: 'live', by: '' },
+        trusted: true,
+      })`);
+      await page.waitForSelector(".reading button:text-is('Show in Chat')");
+      assert.equal(await page.evaluate("document.querySelector('.scroll').scrollTop"), before);
+    },
+    { more: '&reading=free&place=tab' },
+  ));
+
 test('a message of another branch is explained', () =>
   inScene(
     'conversation',
