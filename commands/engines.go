@@ -160,6 +160,9 @@ func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineA
 		set = live.SetPlainEngine
 	}
 	status, err := set(ctx, a.Engine)
+	if err == nil {
+		env.Sessions.ModelsChanged() // another engine has other models
+	}
 	if !needsFork(err) {
 		return status, err
 	}
@@ -235,7 +238,7 @@ func runLogin(ctx context.Context, env *Env, a LoginArgs) (LoginResult, error) {
 		name = live.Engine().Name
 	}
 	if name == engine.Own {
-		return LoginResult{}, fault.New(fault.Denied, "xcsh-ls needs no login. Set the API key of a model's service, or choose another engine with xcsh.setEngine.").
+		return LoginResult{}, fault.New(fault.Denied, "xcsh-ls needs no login. Enter the API key of a service with xcsh.setKey, or choose another engine with xcsh.setEngine.").
 			With("field", "engine")
 	}
 	programs := env.programs(ctx)

@@ -160,8 +160,15 @@ func (l login) engine(ctx context.Context, e commands.EngineItem) error {
 	if err != nil {
 		return err
 	}
-	l.tell("%s.", strings.TrimSuffix(r.Message, "."))
+	l.tell("Starting %s.", strings.Join(r.Command, " "))
+	if strings.HasSuffix(r.Message, "/login") {
+		l.tell("Enter /login in it, and leave it when you are logged in.")
+	}
 	program := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
+	program.Dir, err = os.UserHomeDir() // not in the project, whose extensions it might run
+	if err != nil {
+		return fault.New(fault.IO, "The home directory is unknown: %w.", err)
+	}
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
 	program.Cancel = func() error { return program.Process.Signal(os.Interrupt) } // it got the signal of the terminal too
 	if err := program.Run(); err != nil {

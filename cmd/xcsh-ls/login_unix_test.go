@@ -3,12 +3,14 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine/enginetest"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 )
 
@@ -64,4 +66,21 @@ func TestLoginIsLeftWithoutAChange(t *testing.T) {
 			require.NoFileExists(t, filepath.Join(m.agentDir(), "auth.json"))
 		})
 	}
+}
+
+// The login of an agent runs in the terminal.
+func TestLoginToAnAgent(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.OpenAICompletions)
+	double := enginetest.Build(t, "pi")
+	withDouble := func(r *onTerminal) {
+		r.Env = append(r.Env, "PATH="+filepath.Dir(double)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	r := m.terminal(usual, withDouble, "login")
+	r.await("Number (1-")
+	require.Regexp(t, `(?m)^1 +pi [0-9.]+ +an agent on this machine, with its own login`, r.said.String())
+	r.press("1\r")
+	_, said := r.end()
+	require.Contains(t, said, "Starting "+double+".\r\nEnter /login in it, and leave it when you are logged in.\r\n")
+	require.Contains(t, said, "the double supports only --mode rpc", "it has run")
 }

@@ -31,14 +31,14 @@ func (p *textPrinter) engineEvent(e event.Event) {
 }
 
 // engineAdvice adds the advice for a shell to the failure of an engine.
-func engineAdvice(err error) error {
+func engineAdvice(err error, live *agent.Session) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
 	switch {
 	case f.Kind == fault.Provider && f.Data["class"] == commands.ClassLogin:
-		return advised(f, "Log in with the program itself in a terminal, then try again.", false)
+		return advised(f, fmt.Sprintf("Run 'xcsh-ls login %s' in a terminal, then try again.", live.Engine().Name), false)
 	case f.Kind == fault.ArgumentNeeded && f.Data["field"] == hosting.FieldFork:
 		return advised(f, "Start a new session, or pass --engine own.", false)
 	}
