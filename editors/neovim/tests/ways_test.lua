@@ -185,6 +185,19 @@ test('without a key nothing is stored: a canceled question, an empty line, and C
   eq('', auth())
 end)
 
+test('xcsh.setKey as an action of the server asks for the service and the key', function()
+  keyless({})
+  local asked = types_key(key)
+  harness.answer('DeepSeek')
+  harness.answer('Enter the key')
+  require('xcsh.commands').run('xcsh.setKey', {})
+  harness.message('^Key stored in ')
+  eq({ 'API key for DeepSeek: ' }, asked.prompts)
+  like(vim.pesc(key), auth())
+  harness.execute('xcsh.setKey', { provider = 'deepseek', remove = true })
+  eq(nil, auth():find(key, 1, true))
+end)
+
 test(
   'a login of another program is not overwritten, and the error does not contain the key',
   function()
