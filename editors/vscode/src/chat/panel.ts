@@ -14,6 +14,7 @@ import { editorFile, FileFinder, openFile, pickFiles } from './files';
 import { pageHtml } from './html';
 import type { Questions } from './questions';
 import {
+  actionArgs,
   allowedCommands,
   fromPage,
   type Attachment,
@@ -46,6 +47,7 @@ const windowCommandNames: Record<WindowCommand, string> = {
   mode: 'xcsh.setMode',
   engine: 'xcsh.setEngine',
   login: 'xcsh.login',
+  addKey: 'xcsh.setKey',
   compact: 'xcshLs.chat.compact',
   history: 'xcshLs.chat.history',
   notifications: 'notifications.showList',
@@ -134,6 +136,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       }),
       host.onNotification('xcsh/sessionChanged', (params) => this.#forward('session', params)),
       host.onNotification('xcsh/sessionState', ({ cwd, sessionId }) => this.#forward('read', { cwd, sessionId })),
+      host.onNotification('xcsh/modelsChanged', () => this.#post({ kind: 'models' })),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
       host.onDidChangeFolders(() => this.#foldersChanged()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
@@ -333,7 +336,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'window':
         return this.#window(m.command, cwd);
       case 'act':
-        await vscode.commands.executeCommand(m.command, { ...m.args, cwd });
+        await vscode.commands.executeCommand(m.command, { ...actionArgs(m.command, m.args), cwd });
         return;
       case 'fork':
         await vscode.commands.executeCommand('xcsh.fork', { cwd, entryId: m.entryId, position: m.position });

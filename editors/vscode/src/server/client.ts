@@ -30,13 +30,23 @@ export interface ConnectionEvents {
     params: RequestMap['xcsh/approve']['params'],
     token: vscode.CancellationToken,
   ): Thenable<RequestMap['xcsh/approve']['result'] | undefined>;
+  /** The providers whose keys the extension has. */
+  keyProviders(): string[];
+  /** Returns the API key of a provider, null if there is none. The answer is not logged. */
+  key(provider: string): Promise<string | null>;
   /** Called before the server changes documents. Returns a function to call after the edit. */
   editing(edit: WorkspaceEdit): () => void;
   /** The server exited unexpectedly. */
   ended(): void;
 }
 
-const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionState', 'xcsh/sessionsChanged'] as const;
+const notifications = [
+  'xcsh/event',
+  'xcsh/sessionChanged',
+  'xcsh/sessionState',
+  'xcsh/sessionsChanged',
+  'xcsh/modelsChanged',
+] as const;
 
 /**
  * Without this override, the library would register the server's commands in VS Code only while the
@@ -47,6 +57,11 @@ class Client extends LanguageClient {
   /** Does not show a message: the extension shows each error once. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
+  }
+
+  /** Traces the methods of messages only: their data contains keys, and an unknown setting turns the trace on. */
+  override trace(message: string): void {
+    super.trace(message);
   }
 
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
@@ -73,7 +88,7 @@ export class Connection {
     const options: LanguageClientOptions = {
       documentSelector,
       outputChannel: output,
-      initializationOptions: current(),
+      initializationOptions: { ...current(), keyProviders: events.keyProviders() },
       // The caller that requested the start shows the error.
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -116,6 +131,9 @@ export class Connection {
       // The server then shows a message box.
       return answer === undefined ? new ResponseError(ErrorCodes.MethodNotFound, 'Nothing shows it.') : answer;
     });
+    this.#client.onRequest('xcsh/key', async ({ provider }: RequestMap['xcsh/key']['params']) => ({
+      key: await events.key(provider),
+    }));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {
         events.ended();
@@ -140,6 +158,11 @@ export class Connection {
   /** Notifies the server that its settings, or the trust in the workspace, changed. */
   async settingsChanged(): Promise<void> {
     await this.#client.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  }
+
+  /** Notifies the server that the keys, or the providers that have one, changed. */
+  async keysChanged(providers: string[]): Promise<void> {
+    await this.#client.sendNotification('xcsh/keysChanged', { providers });
   }
 
   /** Stops the process; if it does not respond, it is killed. */

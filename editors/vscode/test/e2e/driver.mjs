@@ -63,6 +63,7 @@ export class Editor extends Place {
       writeFileSync(join(place, 'settings.json'), JSON.stringify(settings));
     }
     this.options.sessions?.(this);
+    await this.options.begin?.(this);
     cpSync(this.stage.extensions, this.extensions, { recursive: true });
     this.port = await freePort();
     const trusting = settings['security.workspace.trust.enabled'] ? [] : ['--disable-workspace-trust'];
@@ -73,6 +74,7 @@ export class Editor extends Place {
         ...codeServer(this.user, this.extensions, join(this.root, 'config.yaml')),
         ...['--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry', '--disable-update-check'],
         ...['--disable-getting-started-override', ...trusting],
+        ...(this.options.log ? ['--log', this.options.log] : []),
       ],
       { env: this.env() },
     );
@@ -112,6 +114,8 @@ export class Editor extends Place {
       XDG_CONFIG_HOME: join(home, '.config'),
       XDG_DATA_HOME: join(home, '.local/share'),
       XDG_CACHE_HOME: join(home, '.cache'),
+      // A model server of this machine, or of another scenario, must not be found by accident.
+      ...(this.options.detect ? {} : { XCSH_LS_NO_DETECT: '1' }),
       PI_OFFLINE: '1', // the real pi would look for a newer version
       PATH: this.options.path?.(this) ?? process.env.PATH,
     };
@@ -123,8 +127,8 @@ export class Editor extends Place {
     return join(this.extensions, name);
   }
 
-  /** Returns the logs of the extension and the server. */
-  logs() {
+  /** Returns the logs of the extension and the server: their last lines, or all. */
+  logs(all = false) {
     const found = [];
     const walk = (dir) => {
       for (const entry of readdirSync(dir, { withFileTypes: true })) {
@@ -139,7 +143,11 @@ export class Editor extends Place {
     for (const dir of [this.user, this.home]) {
       walk(dir);
     }
-    return found.join('\n').split('\n').slice(-40).join('\n');
+    return found
+      .join('\n')
+      .split('\n')
+      .slice(all ? 0 : -40)
+      .join('\n');
   }
 
   async stop() {

@@ -1,16 +1,19 @@
 // The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
-import { actionCommands } from '../../src/chat/messages';
-import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage } from '../../src/chat/messages';
-import { refusalOf } from './engine';
+import { actionCommands, windowCommands } from '../../src/chat/messages';
+import type { Attachment, Decision, FromPage, Init, JsonObject, ToPage, WindowCommand } from '../../src/chat/messages';
+import { reasonOf, waysOf } from '../../src/chat/ways';
+import type { Way } from '../../src/chat/ways';
+import { canAnswer, refusalOf } from './engine';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
 import { noBranches, readBranches } from './state/branches';
 import type { Alternatives, Branches } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
-import type { Kept, Place } from './state/draft';
+import type { Kept, Outgoing, Place } from './state/draft';
 import { actionsOf } from './state/engine';
 import type { Action, Question } from './state/engine';
+import type { Cause, Notice } from './state/model';
 import { commandsOf } from './state/slash';
 import type { SlashCommand } from './state/slash';
 import { userMessageOf } from './state/userMessage';
@@ -47,6 +50,9 @@ export interface Ui {
   editorFile: Attachment | null;
   branches: ReadonlyMap<string, Alternatives>;
   recalled: readonly string[]; // earlier prompts of other sessions
+  ways: readonly Way[]; // to an answer, while no model is ready
+  waysHidden: string; // the session in which the user closed them; "" if none
+  waitingPictures: readonly Picture[]; // of the waiting prompt
   recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
   reveal: Reveal | null;
   focus: number; // incremented to move the focus to the composer
@@ -69,6 +75,9 @@ export interface Surroundings {
 
 /** Pages of messages in which the newest prompt is searched. */
 const maxPromptPages = 20;
+
+/** A prompt that waited longer is not sent by itself: the user does not expect it any more. In milliseconds. */
+const maxWait = 10 * 60_000;
 
 const maxPictures = 10;
 const maxPictureBytes = 8 << 20;
@@ -98,6 +107,9 @@ export class Page {
       editorFile: null,
       branches: new Map(),
       recalled: [],
+      ways: [],
+      waysHidden: '',
+      waitingPictures: [],
       recent: [],
       reveal: null,
       focus: 0,
@@ -168,6 +180,9 @@ export class Page {
     this.set({
       init,
       branches: new Map(),
+      ways: [],
+      waysHidden: '',
+      waitingPictures: own ? this.ui.waitingPictures : [],
       recent: [],
       skew: init.now - Date.now(),
       kept: own ? { ...kept, cwd: init.cwd ?? '' } : { ...nothingKept, cwd: init.cwd ?? '' },
@@ -183,6 +198,8 @@ export class Page {
         return this.attach(m.attachments);
       case 'editor':
         return this.set({ editorFile: m.file });
+      case 'models':
+        return void this.readWays();
       case 'focus':
         return this.backToComposer();
       case 'find':
@@ -228,10 +245,21 @@ export class Page {
     }
   }
 
+  /** Reads the ways to an answer. What is found late does not close what is shown. */
+  async readWays(): Promise<void> {
+    const { init } = this.ui;
+    if (!init?.commands.includes('xcsh.providers')) return;
+    const call = (command: string) => this.store.call(command).catch(() => undefined);
+    const [providers, engines] = await Promise.all([call('xcsh.providers'), call('xcsh.engines')]);
+    if (init !== this.ui.init || providers === undefined) return;
+    this.set({ ways: waysOf(providers, engines, this.store.state.view.ready.provider) });
+  }
+
   /** Follows the session: loads the tree when the conversation is idle at another entry. */
   private followed(): void {
     this.sendDeferred();
     this.takeTexts();
+    this.sendWaiting();
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
     this.returnTo(this.ui.kept);
@@ -366,27 +394,108 @@ export class Page {
       return this.shell(text);
     const noImages = pictures.length > 0 ? refusalOf(view.engine, 'images') : '';
     if (noImages) return this.refuse(noImages);
-    const outgoing = { text, attachments: kept.attachments };
+    this.keep({ text: '', attachments: [], editing: '' });
+    this.set({ pictures: [] });
+    await this.deliver({ text, attachments: kept.attachments }, pictures, kept.editing, how);
+  }
+
+  /** Sends a prompt. If it is refused, it waits for a model or returns to the composer. */
+  private async deliver(
+    outgoing: Outgoing,
+    pictures: readonly Picture[],
+    editing: string,
+    how: 'steer' | 'followUp',
+  ): Promise<void> {
+    const { view } = this.store.state;
+    const { text, attachments } = outgoing;
     const args: JsonObject = { text };
     if (pictures.length) args.images = pictures.map(({ data, mimeType }) => ({ data, mimeType }));
-    if (kept.attachments.length)
-      args.attachments = kept.attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
+    if (attachments.length) args.attachments = attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
     if (view.running) args.streamingBehavior = refusalOf(view.engine, 'steer') ? 'followUp' : how;
-    this.keep({ text: '', attachments: [], editing: '', sent: outgoing, scroll: null });
-    this.set({ pictures: [], sending: !view.running });
+    this.keep({ sent: outgoing, scroll: null });
+    this.set({ sending: !view.running });
     if (!view.running) this.asking = text;
-    const began = this.store.state.view.lastPrompt;
+    const began = view.lastPrompt;
     try {
-      if (kept.editing !== '') await this.store.call('xcsh.branch', { entryId: kept.editing });
+      if (editing !== '') await this.store.call('xcsh.branch', { entryId: editing });
       await this.store.call('xcsh.prompt', args);
       this.keep({ sent: null });
     } catch (e) {
-      this.refused(e, outgoing, pictures, kept.editing, this.store.state.view.lastPrompt !== began);
+      const accepted = this.store.state.view.lastPrompt !== began;
+      if (e instanceof Failure && reasonOf(e) && !accepted) this.waits(e, outgoing, pictures, editing);
+      else this.refused(e, outgoing, pictures, editing, accepted);
     } finally {
       if (!view.running) this.asking = null;
       this.set({ sending: false });
       this.sendDeferred();
     }
+  }
+
+  /** Keeps a prompt that no model can answer, and opens the ways to one. A prompt that waits already comes before it. */
+  private waits(e: Failure, outgoing: Outgoing, pictures: readonly Picture[], editing: string): void {
+    const { sessionId } = this.store.state.sync;
+    const { waiting } = this.ui.kept;
+    const before = waiting?.sessionId === sessionId ? waiting : null;
+    const known = new Set(before?.attachments.map(attachmentKey));
+    this.keep({
+      sent: null,
+      waiting: {
+        text: [before?.text ?? '', outgoing.text].filter((text) => text.trim() !== '').join('\n\n'),
+        attachments: [
+          ...(before?.attachments ?? []),
+          ...outgoing.attachments.filter((a) => !known.has(attachmentKey(a))),
+        ],
+        editing: before?.editing || editing,
+        sessionId,
+        since: Date.now(),
+      },
+    });
+    this.set({ waysHidden: '', waitingPictures: [...(before ? this.ui.waitingPictures : []), ...pictures] });
+    const { reason, provider } = e.data;
+    this.store.dispatch({ type: 'ready', sessionId, ready: { ok: false, reason, provider, message: e.message } });
+    this.speak(t('{0} Your message is sent as soon as a model is ready.', e.message));
+    void this.readWays();
+  }
+
+  /** Sends the waiting prompt once a model can answer. In another session it would surprise, so it returns to the composer. */
+  private sendWaiting(): void {
+    const { waiting } = this.ui.kept;
+    const { view, sync } = this.store.state;
+    if (!waiting || !sync.live || !view.session || pendingOf(view.session).length > 0) return;
+    if (waiting.sessionId !== sync.sessionId || Date.now() - waiting.since > maxWait) return this.editWaiting();
+    if (view.running || this.ui.sending || !canAnswer(view)) return;
+    const pictures = this.ui.waitingPictures;
+    this.keep({ waiting: null });
+    this.set({ waitingPictures: [] });
+    void this.deliver(waiting, pictures, waiting.editing, 'steer');
+  }
+
+  /** Returns the waiting prompt to the composer, before the text there. */
+  editWaiting(): void {
+    const { waiting, text, attachments, editing } = this.ui.kept;
+    if (!waiting) return;
+    this.keep({
+      waiting: null,
+      text: [waiting.text, text].filter((part) => part.trim() !== '').join('\n\n'),
+      attachments: [...waiting.attachments, ...attachments],
+      editing: waiting.sessionId === this.store.state.sync.sessionId ? waiting.editing : editing,
+    });
+    this.set({
+      pictures: [...this.ui.waitingPictures, ...this.ui.pictures],
+      waitingPictures: [],
+      focus: this.ui.focus + 1,
+    });
+  }
+
+  /** Discards the waiting prompt. */
+  cancelWaiting(): void {
+    this.keep({ waiting: null });
+    this.set({ waitingPictures: [], focus: this.ui.focus + 1 });
+  }
+
+  /** Closes the ways to an answer, until a prompt is refused again. */
+  hideWays(): void {
+    this.set({ waysHidden: this.store.state.sync.sessionId, focus: this.ui.focus + 1 });
   }
 
   /** Sends the deferred prompt once the session and its running state are known. */
@@ -400,7 +509,7 @@ export class Page {
 
   private refused(
     e: unknown,
-    outgoing: { text: string; attachments: Attachment[] },
+    outgoing: Outgoing,
     pictures: readonly Picture[],
     editing: string,
     accepted: boolean,
@@ -515,6 +624,8 @@ export class Page {
   act({ command, args }: Action): void {
     const known = actionCommands.find((name) => name === command);
     if (known) this.store.send({ kind: 'act', command: known, args });
+    const ofWindow = windowCommands.find((name) => `window.${name}` === command);
+    if (ofWindow) this.store.send({ kind: 'window', command: ofWindow });
   }
 
   /** Lists the commands of the engine. The engine is started if necessary. It rejects with a Failure. */
@@ -572,8 +683,8 @@ export class Page {
     this.set({ spoken: text });
   }
 
-  notice(tone: 'info' | 'warning' | 'error', text: string, actions: readonly Action[] = []): void {
-    this.store.dispatch({ type: 'notice', tone, text, actions });
+  notice(tone: Notice['tone'], text: string, actions: readonly Action[] = [], cause: Cause = 'turn'): void {
+    this.store.dispatch({ type: 'notice', tone, text, actions, cause });
   }
 
   /** Runs a command and shows a notice if it fails. */
@@ -589,10 +700,13 @@ export class Page {
   private failed(e: unknown): void {
     if (e instanceof Failure && e.kind === 'cancelled') return;
     if (e instanceof Error && e.message === this.store.state.view.crash?.message) return; // it is shown
-    const actions = e instanceof Failure ? waysAfter(e) : [];
+    const text = e instanceof Error ? e.message : String(e);
+    if (!(e instanceof Failure)) return this.notice('error', text, [showLog()]);
+    const actions = waysAfter(e);
     const ofEngine = actions.some(({ command }) => command === 'xcsh.login' || command === 'xcsh.setEngine');
+    const usual = usualWays(e);
     // The extension offers the others in a notification.
-    this.notice('error', e instanceof Error ? e.message : String(e), ofEngine ? actions : []);
+    this.notice('error', text, ofEngine ? actions : usual.actions, ofEngine ? 'engine' : usual.cause);
   }
 }
 
@@ -601,6 +715,34 @@ function waysAfter({ kind, data }: Failure): Action[] {
   const engine = str(data.engine);
   if (kind !== 'argumentNeeded' || data.field !== 'fork' || engine === '') return actionsOf(data.actions);
   return [{ title: t('Fork Session'), command: 'xcsh.setEngine', args: { engine, fork: true } }];
+}
+
+const showLog = (): Action => ({ title: t('Show log'), command: 'window.log', args: {} });
+
+/** Returns the buttons of a failure for which the server sends none, and what ends it. */
+function usualWays({ kind, data }: Failure): { actions: Action[]; cause: Cause } {
+  const window = (title: string, command: WindowCommand): Action => ({ title, command: `window.${command}`, args: {} });
+  switch (kind) {
+    case 'provider': {
+      const { provider } = data;
+      const key: Action = { title: t('Add API key'), command: 'xcsh.setKey', args: { provider } };
+      return {
+        actions: [window(t('Choose model'), 'model'), ...(data.reason === 'noKey' ? [key] : [])],
+        cause: 'model',
+      };
+    }
+    case 'noServer':
+      return { actions: [window(t('Restart'), 'restart'), showLog()], cause: 'server' };
+    case 'busy':
+      if (data.pid !== undefined)
+        return { actions: [window(t('Fork Here'), 'fork'), window(t('Try Again'), 'resume')], cause: 'turn' };
+      return { actions: [], cause: 'turn' };
+    case 'internal':
+    case 'unknown':
+      return { actions: [showLog()], cause: 'turn' };
+    default:
+      return { actions: [], cause: 'turn' };
+  }
 }
 
 /** Keys end with a number that grows. */

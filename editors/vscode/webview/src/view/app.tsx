@@ -15,6 +15,7 @@ import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
 import { Status } from './status';
+import { Ways } from './ways';
 import { PageContext, useChat, usePage, useUi } from './use';
 
 /** Announces an answer to screen readers when it is complete, not piece by piece. */
@@ -64,6 +65,7 @@ function Parts(): JSX.Element | null {
         <Approvals />
         <Questions />
         <Crash />
+        <Ways />
         <Status />
         <Composer />
         <EngineTexts />

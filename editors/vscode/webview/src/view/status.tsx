@@ -135,7 +135,9 @@ const toneIcons: Record<Notice['tone'], string> = { info: 'info', warning: 'warn
 
 function Notices(): JSX.Element {
   const page = usePage();
-  const notices = useChat((s) => s.view.notices);
+  const all = useChat((s) => s.view.notices);
+  const unsaved = useChat((s) => Boolean(s.view.session?.unsaved));
+  const notices = unsaved ? all.filter((n) => n.cause !== 'saving') : all; // Connection shows it
   const engine = useChat((s) => s.view.engine.name);
   const act = (key: string, action: Action) => {
     page.act(action);

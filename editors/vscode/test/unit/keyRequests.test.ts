@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import type * as vscode from 'vscode';
+
+import { Server } from '../../src/server/server';
+import { wireVersion } from '../../src/wire.gen';
+// @ts-expect-error a script without types
+import recorder from './recorder.cjs';
+
+interface Recorder {
+  values: Record<string, unknown>;
+  server: {
+    sent: { method: string; params: unknown }[];
+    handlers: Record<string, (params: unknown) => Promise<unknown>>;
+    options: { initializationOptions: { keyProviders: string[] } };
+  };
+}
+
+test('the server gets a key when it asks, and none in an untrusted workspace; no log has it', async () => {
+  const { values, server } = recorder as Recorder;
+  const dir = mkdtempSync(join(tmpdir(), 'xcsh-extension-'));
+  const program = join(dir, 'bin', process.platform === 'win32' ? 'xcsh-ls.exe' : 'xcsh-ls');
+  mkdirSync(join(dir, 'bin'));
+  writeFileSync(program, '');
+  chmodSync(program, 0o755);
+  values['new LanguageClient.initializeResult'] = {
+    serverInfo: { name: 'xcsh-ls', version: '1.2.3' },
+    capabilities: { experimental: { xcsh: { wireVersion } } },
+  };
+  const logged: unknown[] = [];
+  const log = (...args: unknown[]) => void logged.push(...args);
+  const output = { info: log, warn: log, error: log } as unknown as vscode.LogOutputChannel;
+  const running = new Server(dir, output, { get: () => undefined });
+  const saved = new Map([['anthropic', 'sk-secret']]);
+  const keys = {
+    providers: ['anthropic'],
+    get: (provider: string) => Promise.resolve(saved.get(provider)),
+    check: () => Promise.resolve(),
+  };
+  running.keys = keys;
+  const asked = (provider: unknown) => server.handlers['xcsh/key']!({ provider });
+  try {
+    values['workspace.isTrusted'] = false;
+    await running.keysChanged();
+    assert.deepEqual(server.sent, [], 'the server is not running yet');
+    await running.ready();
+    assert.deepEqual(server.options.initializationOptions.keyProviders, []);
+    assert.deepEqual(await asked('anthropic'), { key: null });
+
+    values['workspace.isTrusted'] = true;
+    await running.keysChanged();
+    assert.deepEqual(server.sent, [{ method: 'xcsh/keysChanged', params: { providers: ['anthropic'] } }]);
+    assert.deepEqual(await asked('anthropic'), { key: 'sk-secret' });
+    for (const other of ['openai', '', '__proto__', undefined, 5, {}])
+      assert.deepEqual(await asked(other), { key: null });
+
+    saved.clear();
+    keys.providers.length = 0;
+    await running.keysChanged();
+    assert.deepEqual(server.sent.at(-1)?.params, { providers: [] });
+    assert.deepEqual(await asked('anthropic'), { key: null }, 'it is read each time');
+    assert.ok(!JSON.stringify([logged, server.sent]).includes('sk-secret'));
+  } finally {
+    values['workspace.isTrusted'] = true;
+    rmSync(dir, { recursive: true });
+  }
+});
