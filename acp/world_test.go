@@ -68,6 +68,10 @@ func (m *models) Service(provider.Model) (provider.Provider, error) { return &m.
 
 func (m *models) Key(context.Context, provider.Model) (string, error) { return "secret", m.key }
 
+func (m *models) CheckKey(provider.Model) error { return m.key }
+
+func (*models) Sources(context.Context) []provider.Source { return nil }
+
 // world is a machine with the folder /w.
 type world struct {
 	fs     afero.Fs

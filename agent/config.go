@@ -49,6 +49,7 @@ type Storage struct {
 // Requests configures the requests to models. Without Models every prompt fails.
 type Requests struct {
 	Models   Models
+	Keys     Keys // stores API keys; nil stores none
 	Defaults Defaults
 
 	Preferences Preferences // nil: there are none

@@ -50,6 +50,10 @@ type SessionState struct {
 	Repairs   []session.Problem
 }
 
+// ModelsChanged reports that other models may be ready to use: a key, a model or a place of models changed.
+type ModelsChanged struct{}
+
+func (ModelsChanged) isEvent()   {}
 func (SessionState) isEvent()    {}
 func (SessionChanged) isEvent()  {}
 func (SessionsChanged) isEvent() {}

@@ -97,6 +97,10 @@ func (s *service) Service(provider.Model) (provider.Provider, error) { return s.
 
 func (s *service) Key(context.Context, provider.Model) (string, error) { return "the-secret-key", nil }
 
+func (*service) CheckKey(provider.Model) error { return nil }
+
+func (*service) Sources(context.Context) []provider.Source { return nil }
+
 func withService(s *service) option {
 	return func(c *agent.Config) {
 		c.Models, c.Defaults.Model, c.Retry.Base = s, "fake/m", time.Nanosecond

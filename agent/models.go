@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -22,6 +23,10 @@ type Models interface {
 	// Key returns the API key for a model, "" for one that needs none. A missing key
 	// is a Provider error that names the places for one.
 	Key(ctx context.Context, m provider.Model) (string, error)
+	// CheckKey returns the error of Key for a missing key. It asks nobody.
+	CheckKey(m provider.Model) error
+	// Sources returns the places that models come from, those that are ready first.
+	Sources(ctx context.Context) []provider.Source
 }
 
 // Choice is the model of a session, and its thinking level.
@@ -57,19 +62,27 @@ func (s *Session) choice(ctx context.Context, log *session.Log, c session.Contex
 			}
 			return model, model.Clamp(level), lost, nil
 		}
-		return provider.Model{}, "", lost, fault.New(fault.Provider, "There is no model %s. Choose one with xcsh.setModel; run xcsh.models to list them.", fallback)
+		return provider.Model{}, "", lost, errUnknownModel("There is no model "+fallback.String()+".", fallback)
+	}
+	if sole, why, ok := s.m.soleModel(ctx); ok {
+		if model, found := models.Find(ctx, sole); found {
+			return model, model.Clamp(level), strings.TrimSpace(lost + " " + why), nil
+		}
 	}
 	if lost != "" {
-		return provider.Model{}, "", lost, fault.New(fault.Provider, "%s Choose another with xcsh.setModel; run xcsh.models to list them.", lost)
+		return provider.Model{}, "", lost, errUnknownModel(lost, stored)
 	}
 	return provider.Model{}, "", "", errNoModel()
 }
 
-// errNoModel is the error of a session without a model. It mentions the offline model, which is not
-// a fallback: it answers from a script.
+// errNoModel is the error of a session without a model.
 func errNoModel() error {
-	return fault.New(fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; "+
-		"offline/demo needs no key, but is a script, not a model.")
+	return fault.New(fault.Provider, "Choose a model to start.").With("reason", provider.NeedsModel)
+}
+
+// errUnknownModel is the error of a session whose model does not exist, with a sentence about that.
+func errUnknownModel(sentence string, ref provider.Ref) error {
+	return fault.New(fault.Provider, "%s Choose another model.", sentence).With("reason", provider.NeedsOtherModel).With("model", ref.String())
 }
 
 // Ready reports why a prompt would be refused: no model is chosen, or there is no key for it.
@@ -87,8 +100,7 @@ func (s *Session) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.m.cfg.Models.Key(ctx, p.model)
-	return err
+	return s.m.cfg.Models.CheckKey(p.model)
 }
 
 // SetModel makes the live session ask another model from the next request on, or the next one for a role,
@@ -101,6 +113,9 @@ func (s *Session) SetModel(ctx context.Context, ref provider.Ref, role string) (
 	choice, log, err := s.setModel(ctx, ref, role)
 	if err == nil && s.m.cfg.Defaults.Model == "" {
 		s.remember(log, func(p Preferences, program session.Dialect) error { return p.RememberModel(ctx, program, role, ref) })
+	}
+	if err == nil {
+		s.m.ModelsChanged()
 	}
 	return choice, err
 }

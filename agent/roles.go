@@ -96,7 +96,7 @@ func (s *Session) forRole(ctx context.Context, log *session.Log, c session.Conte
 	if !found {
 		return picked{}, "There is no model " + ref.String() + ", which is that of the role " + role + ".", false
 	}
-	if _, err := s.m.cfg.Models.Key(ctx, model); err != nil {
+	if err := s.m.cfg.Models.CheckKey(model); err != nil {
 		return picked{}, "There is no key for " + ref.String() + ", the model of the role " + role + ".", false
 	}
 	return picked{model, model.Clamp(cmp.Or(level, s.wanted(log, c)))}, "", true
@@ -130,8 +130,7 @@ func (s *Session) summarising(ctx context.Context, log *session.Log, c session.C
 	if err != nil {
 		return p, lost, err
 	}
-	_, missing := s.m.cfg.Models.Key(ctx, p.model)
-	if missing == nil {
+	if s.m.cfg.Models.CheckKey(p.model) == nil {
 		return p, lost, nil
 	}
 	for _, role := range compactionRoles {

@@ -158,7 +158,7 @@ func (s *Session) prepareFor(ctx context.Context, log *session.Log, pick picker)
 	if err != nil {
 		return err
 	}
-	if _, err := s.m.cfg.Models.Key(ctx, p.model); err != nil {
+	if err := s.m.cfg.Models.CheckKey(p.model); err != nil {
 		return err
 	}
 	return s.claim(ctx, log, c, lost)

@@ -52,6 +52,10 @@ func (m *models) Service(provider.Model) (provider.Provider, error) { return &m.
 
 func (m *models) Key(context.Context, provider.Model) (string, error) { return "secret", m.key }
 
+func (m *models) CheckKey(provider.Model) error { return m.key }
+
+func (*models) Sources(context.Context) []provider.Source { return nil }
+
 // withModel makes m the default model of sessions.
 func withModel(m *models) option {
 	return func(c *agent.Config) { c.Models, c.Defaults.Model = m, "p/m" }

@@ -39,6 +39,10 @@ func (o oneModel) Find(_ context.Context, ref provider.Ref) (provider.Model, boo
 func (o oneModel) Service(provider.Model) (provider.Provider, error)   { return o.Provider, nil }
 func (o oneModel) Key(context.Context, provider.Model) (string, error) { return "", nil }
 
+func (oneModel) CheckKey(provider.Model) error { return nil }
+
+func (oneModel) Sources(context.Context) []provider.Source { return nil }
+
 // answering is a model that answers with the text in pieces of one character: by a script, or
 // over HTTP.
 func answering(tb testing.TB, text string, wire bool) oneModel {

@@ -45,6 +45,9 @@ const (
 	InputEntry   Input = "entry"   // one node of xcsh.tree
 	InputModel   Input = "model"   // one of xcsh.models
 	InputEngine  Input = "engine"  // one of xcsh.engines that can be used
+
+	InputProvider Input = "provider" // one of xcsh.providers
+	InputSecret   Input = "secret"   // a text that is not shown and not stored by the client
 )
 
 // Spec describes a command to users and programs. Args and Result are filled by [New].

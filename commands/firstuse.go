@@ -7,6 +7,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -82,6 +83,7 @@ func withActions(err error, current engine.Status, offer *EngineOffer) error {
 	if !ok || f.Kind != fault.Provider || f.Data["actions"] != nil {
 		return err
 	}
+	reason := provider.NeedOf(err)
 	var actions []event.Action
 	class, _ := f.Data["class"].(string)
 	switch {
@@ -91,14 +93,32 @@ func withActions(err error, current engine.Status, offer *EngineOffer) error {
 		actions = append(actions,
 			event.Action{Title: "Start Again", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": current.Name}},
 			event.Action{Title: "Use xcsh-ls", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": engine.Own}})
-	case class == "" && offer != nil:
-		actions = append(actions, event.Action{
-			Title: "Use " + offer.Engine, Command: "xcsh.setEngine", Arguments: map[string]any{"engine": offer.Engine, "remember": true},
-		})
+	case class == "" && (offer != nil || reason != ""):
+		if offer != nil {
+			actions = append(actions, event.Action{
+				Title: "Use " + offer.Engine, Command: "xcsh.setEngine", Arguments: map[string]any{"engine": offer.Engine, "remember": true},
+			})
+		}
+		actions = append(actions, waysIn(reason, f)...)
 	default:
 		return err
 	}
 	return f.With("actions", actions)
+}
+
+// waysIn returns the ways to get a model that can answer.
+func waysIn(reason provider.Need, f *fault.Error) []event.Action {
+	chooses := event.Action{Title: "Choose Model", Command: "xcsh.setModel", Arguments: map[string]any{}}
+	switch reason {
+	case provider.NeedsKey:
+		chooses.Title = "Choose Another Model"
+		return []event.Action{{Title: "Enter Key…", Command: "xcsh.setKey", Arguments: map[string]any{"provider": f.Data["provider"]}}, chooses}
+	case provider.NeedsModel:
+		return []event.Action{chooses, {Title: "Add API Key", Command: "xcsh.setKey", Arguments: map[string]any{}}}
+	case provider.NeedsOtherModel:
+		return []event.Action{chooses}
+	}
+	return nil
 }
 
 // The functions that an engine may lack, and the sentences about it.

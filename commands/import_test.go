@@ -314,6 +314,10 @@ func (m strictModels) Service(provider.Model) (provider.Provider, error) {
 
 func (m strictModels) Key(context.Context, provider.Model) (string, error) { return "key", nil }
 
+func (strictModels) CheckKey(provider.Model) error { return nil }
+
+func (strictModels) Sources(context.Context) []provider.Source { return nil }
+
 // An export of an imported session equals the original, except for data that has no place in one of the formats.
 // Proves: AB-067, AB-070
 func TestExportToAgentBase(t *testing.T) {

@@ -92,7 +92,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	}
 	if a.empty() && len(a.Attachments) == 0 && attachedOf(ctx) == "" {
 		if a.Text, err = env.ask().prompt(ctx, live, a.StreamingBehavior); err != nil {
-			return PromptResult{}, err
+			return PromptResult{}, withActions(err, live.Engine(), offer)
 		}
 	}
 	in, err := a.input()

@@ -26,18 +26,21 @@ type SnapshotArgs struct {
 
 func (a SnapshotArgs) check() error { return checkRange("last", a.Last, paging.MaxMessages) }
 
-func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (agent.Snapshot, error) {
+func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (snap agent.Snapshot, err error) {
 	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return agent.Snapshot{}, err
 	}
 	if r := live.Reading(); r != nil && a.Last != nil {
-		return r.SnapshotLast(*a.Last)
+		snap, err = r.SnapshotLast(*a.Last)
+	} else if err = env.readWhole(ctx, live); err == nil {
+		snap, err = live.SnapshotLast(ctx, valueOr(a.Last, 0))
 	}
-	if err := env.readWhole(ctx, live); err != nil {
+	if err != nil {
 		return agent.Snapshot{}, err
 	}
-	return live.SnapshotLast(ctx, valueOr(a.Last, 0))
+	snap.State, err = env.withReadiness(ctx, live, snap.State, nil)
+	return snap, err
 }
 
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {

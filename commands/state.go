@@ -17,7 +17,9 @@ func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {
 		return agent.State{}, err
 	}
 	if r := live.Reading(); r != nil {
-		return r.State()
+		state, err := r.State()
+		return env.withReadiness(ctx, live, state, err)
 	}
-	return live.State()
+	state, err := live.State()
+	return env.withReadiness(ctx, live, state, err)
 }

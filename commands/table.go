@@ -39,6 +39,8 @@ var Default = NewTable(
 	abort,
 	compact,
 	models,
+	providers,
+	setKey,
 	setModel,
 	setThinking,
 	engines,

@@ -23,6 +23,8 @@ var answerTimes = map[string]time.Duration{
 	MethodBeforeTree:    10 * time.Minute,
 	MethodBeforeCompact: 10 * time.Minute,
 
+	MethodKey: 30 * time.Second, // the client may have to unlock its store first
+
 	protocol.MethodWorkspaceApplyEdit:           30 * time.Second,
 	protocol.MethodWorkspaceConfiguration:       configurationTime,
 	protocol.MethodClientRegisterCapability:     configurationTime,

@@ -45,6 +45,8 @@ func (s *server) forward(e agent.Event) {
 			Cwd: e.Cwd, SessionID: e.SessionID, State: e.State, Summary: summary, Repairs: e.Repairs, Pending: []string{},
 		}, "")
 		s.transcripts.mayHaveChanged()
+	case agent.ModelsChanged:
+		s.notify(MethodModelsChanged, ModelsChangedParams{}, MethodModelsChanged)
 	case agent.SessionsChanged:
 		s.notify(MethodSessionsChanged, SessionsChangedParams{Cwd: e.Cwd}, MethodSessionsChanged+"\x00"+e.Cwd)
 		s.transcripts.mayHaveChanged()

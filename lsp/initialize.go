@@ -39,6 +39,10 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 		s.log.Warn(p)
 	}
 	settings.Folders = s.folders.list()
+	if providers, ok := readKeyProviders(s.config.options); ok {
+		s.keys = &clientKeys{s: s}
+		s.keys.set(providers)
+	}
 	result, err := s.capabilities(enc)
 	if err != nil {
 		return nil, err
@@ -69,6 +73,9 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
+		}
+		if s.keys != nil {
+			c.Keys = s.keys
 		}
 		if settings.UI.Hooks {
 			c.Hook = &clientHooks{s: s}

@@ -42,6 +42,8 @@ func (s *server) methods() map[string]route {
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     {notify: ignore},
 		protocol.MethodWindowWorkDoneProgressCancel:       {notify: s.progressCancel, always: true},
 
+		MethodKeysChanged: notify(s.keysChanged),
+
 		protocol.MethodWorkspaceExecuteCommand: {call: s.executeCommand},
 
 		protocol.MethodTextDocumentCodeAction:       {call: s.codeActions},

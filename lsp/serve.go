@@ -58,6 +58,12 @@ type Client struct {
 	Folders func() []string           // returns the workspace folders as they are now
 	Pace    func(ctx context.Context) // waits until the editor has read most of the messages
 
+	// Keys are the keys that the client keeps; nil: it keeps none.
+	Keys interface {
+		Has(provider string) bool
+		Key(ctx context.Context, provider string) (string, error)
+	}
+
 	// RunsExtensions reports whether an engine may run code of the workspace now.
 	RunsExtensions func() bool
 

@@ -53,7 +53,8 @@ type server struct {
 
 	// Set by initialize, before any other message is handled.
 	client  clientInfo
-	notices []string // messages to show once the client accepts them
+	keys    *clientKeys // nil if the client keeps no keys
+	notices []string    // messages to show once the client accepts them
 }
 
 func newServer(ctx context.Context, o Options) *server {

@@ -19,7 +19,11 @@ const (
 	MethodSessionChanged  = "xcsh/sessionChanged"
 	MethodSessionState    = "xcsh/sessionState"
 	MethodSessionsChanged = "xcsh/sessionsChanged"
+	MethodModelsChanged   = "xcsh/modelsChanged"
 )
+
+// MethodKeysChanged is the notification of a client that keeps keys.
+const MethodKeysChanged = "xcsh/keysChanged"
 
 // The requests of the server that are not part of LSP. Only a client that opted in
 // with ui.hooks gets them.
@@ -30,6 +34,9 @@ const (
 	MethodBeforeCompact = "xcsh/beforeCompact"
 	MethodApprove       = "xcsh/approve"
 )
+
+// MethodKey is the request to a client that keeps keys, which opted in with keyProviders.
+const MethodKey = "xcsh/key"
 
 // EventParams are the parameters of xcsh/event: an event of a turn, or a change of the session's model
 // or settings.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/afero"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/peerfile"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/tier"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -67,11 +68,11 @@ func (s *Store) Of(program session.Dialect) Preferences {
 	}
 	var p Preferences
 	if err == nil {
-		p, err = f.parse(withoutMark(content))
+		p, err = f.parse(peerfile.WithoutMark(content))
 	}
 	if err != nil {
 		if s.Report != nil {
-			s.Report(f.path, "The default model of new sessions in "+f.path+" is not used: "+reason(err)+".")
+			s.Report(f.path, "The default model of new sessions in "+f.path+" is not used: "+peerfile.Reason(err)+".")
 		}
 		return Preferences{}
 	}
@@ -177,16 +178,4 @@ func level(word string) provider.Level {
 		}
 	}
 	return ""
-}
-
-const byteOrderMark = "\uFEFF"
-
-func withoutMark(content []byte) []byte {
-	return []byte(strings.TrimPrefix(string(content), byteOrderMark))
-}
-
-// reason is an error on one line, without its Go prefixes.
-func reason(err error) string {
-	line, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
-	return strings.TrimSuffix(line, ".")
 }

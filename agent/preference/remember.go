@@ -1,26 +1,18 @@
 package preference
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/afero"
-
+	"github.com/xcsh-ls/xcsh-ls/agent/peerfile"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/internal/durable"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
-
-// errChanged is the error for a file that another program changed meanwhile. It never leaves the package.
-var errChanged = errors.New("another program changed the file")
 
 // RememberModel makes a model the one of a role in the sessions that program will begin; "" is the
 // default role. pi has only that one. The error is a sentence that names the file, which is then
@@ -37,7 +29,7 @@ func (s *Store) RememberModel(ctx context.Context, program session.Dialect, role
 		if role != "default" {
 			return nil, errors.New("pi has no model roles")
 		}
-		return setMembers(content, member{"defaultProvider", ref.Provider}, member{"defaultModel", ref.ID})
+		return peerfile.SetMembers(content, member("defaultProvider", ref.Provider), member("defaultModel", ref.ID))
 	})
 }
 
@@ -53,7 +45,7 @@ func suffix(model string) string {
 func (s *Store) RememberThinking(ctx context.Context, program session.Dialect, level provider.Level) error {
 	return s.change(ctx, program, func(f file, content []byte) ([]byte, error) {
 		if f.json {
-			return setMembers(content, member{"defaultThinkingLevel", string(level)})
+			return peerfile.SetMembers(content, member("defaultThinkingLevel", string(level)))
 		}
 		return setTop(content, "defaultThinkingLevel", string(level))
 	})
@@ -68,81 +60,38 @@ func (s *Store) change(ctx context.Context, program session.Dialect, edit func(f
 	if !ok {
 		return nil // no such program here, or a directory that may not be used
 	}
-	const attempts = 3
-	err := errChanged
-	for n := 0; n < attempts && errors.Is(err, errChanged); n++ {
-		err = s.changeOnce(ctx, f, edit)
-	}
-	if err != nil {
-		return fault.New(fault.IO, "The default of new sessions in %s was not changed: %s.", f.path, reason(err))
+	if err := s.peer(f).Change(ctx, func(content []byte) ([]byte, error) { return edit(f, content) }); err != nil {
+		return fault.New(fault.IO, "The default of new sessions in %s was not changed: %s.", f.path, peerfile.Reason(err))
 	}
 	return nil
 }
 
-func (s *Store) changeOnce(ctx context.Context, f file, edit func(f file, content []byte) ([]byte, error)) error {
-	release, err := s.lock(ctx, f)
-	if err != nil {
-		return err
+// peer returns a settings file as one that its program changes too.
+func (s *Store) peer(f file) peerfile.File {
+	peer := peerfile.File{Fs: s.Fs, Path: f.path, Max: maxFile, Lock: peerfile.OwnedDir}
+	switch {
+	case f.json:
+		peer.Lock = peerfile.Dir
+	case f.unlocked:
+		peer.Lock = peerfile.NoLock
 	}
-	defer release()
-	content, mode, err := s.read(f)
-	if err != nil {
-		return err
+	if !f.json {
+		peer.Missing = func() error { return s.missing(f) }
 	}
-	mark := ""
-	if bytes.HasPrefix(content, []byte(byteOrderMark)) {
-		mark = byteOrderMark
-	}
-	edited, err := edit(f, withoutMark(content))
-	if err != nil {
-		return err
-	}
-	edited = append([]byte(mark), edited...)
-	if bytes.Equal(edited, content) {
-		return nil
-	}
-	return durable.Replace(s.Fs, f.path, edited, mode, func() error {
-		now, _, err := s.read(f)
-		if err == nil && !bytes.Equal(now, content) {
-			err = errChanged
-		}
-		return err
-	})
+	return peer
 }
 
-// read returns the content of a settings file and its mode. A missing file is empty, unless the program
-// would then not take over the settings of its older versions.
-func (s *Store) read(f file) (content []byte, mode fs.FileMode, err error) {
-	info, err := lstat(s.Fs, f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		old := filepath.Join(filepath.Dir(f.path), "settings.json")
-		if !f.json && exists(s.Fs, old) {
-			return nil, 0, fmt.Errorf("start the terminal program once, so that it takes over %s", old)
-		}
-		return nil, 0o600, nil
+// missing returns an error for a missing file if the program would then not take over the settings of its older
+// versions.
+func (s *Store) missing(f file) error {
+	old := filepath.Join(filepath.Dir(f.path), "settings.json")
+	if exists(s.Fs, old) {
+		return fmt.Errorf("start the terminal program once, so that it takes over %s", old)
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if info.Mode()&fs.ModeSymlink != 0 {
-		return nil, 0, errors.New("it is a link")
-	}
-	content, err = intake.ReadAll(s.Fs, f.path, maxFile)
-	return content, info.Mode().Perm(), err
+	return nil
 }
 
-func lstat(fsys afero.Fs, path string) (os.FileInfo, error) {
-	if l, ok := fsys.(afero.Lstater); ok {
-		info, _, err := l.LstatIfPossible(path)
-		return info, err
-	}
-	return fsys.Stat(path)
-}
-
-// newline returns the line ending of a file.
-func newline(content []byte) string {
-	if first, _, found := strings.Cut(string(content), "\n"); found && strings.HasSuffix(first, "\r") {
-		return "\r\n"
-	}
-	return "\n"
+// member is a member of pi's settings.
+func member(name, value string) peerfile.Member {
+	return peerfile.Member{Name: name, Value: rawjson.Quote(value)}
 }

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/peerfile"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -93,7 +94,7 @@ func readYAML(content []byte) (*yamlText, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	d := &yamlText{text: string(content), line: newline(content)}
+	d := &yamlText{text: string(content), line: peerfile.Newline(content)}
 	if errors.Is(err, io.EOF) { // empty, or comments only
 		return d, nil
 	}

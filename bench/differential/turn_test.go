@@ -45,6 +45,10 @@ func (s service) Find(_ context.Context, ref provider.Ref) (provider.Model, bool
 func (s service) Service(provider.Model) (provider.Provider, error)   { return s.Provider, nil }
 func (s service) Key(context.Context, provider.Model) (string, error) { return "", nil }
 
+func (service) CheckKey(provider.Model) error { return nil }
+
+func (service) Sources(context.Context) []provider.Source { return nil }
+
 func newService(t *testing.T, api provider.API) service {
 	t.Helper()
 	s := service{Server: providertest.New(t), api: api}

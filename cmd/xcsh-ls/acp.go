@@ -64,7 +64,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	shared := p.config(s, false, nil, log)
 	shared.History = p.promptHistory(s, true, nil, log)
 	shared.InMemory = f.noSession
-	p.withModels(&shared, s, disk, nil, log)
+	p.withModels(&shared, s, disk, lsp.Client{}, log)
 	shared.Engines = p.engines(withoutChoice(s), lsp.Client{Folders: folders.all}, report(nil, log.Named("engine")), log.Named("engine"))
 	return acp.Backend{
 		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,

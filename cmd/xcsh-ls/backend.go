@@ -32,7 +32,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	if c.Workspace != nil {
 		files = c.Workspace(files)
 	}
-	p.withModels(&cfg, s, files, c.Warn, log)
+	p.withModels(&cfg, s, files, c, log)
 	cfg.Engines = p.engines(s, c, report(c.Warn, log.Named("engine")), log.Named("engine"))
 	return lsp.Backend{
 		Sessions: agent.NewManager(cfg), Store: p.store, Finder: p.finder, Fs: p.fs, Files: files,

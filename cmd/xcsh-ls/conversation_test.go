@@ -20,6 +20,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -97,6 +98,7 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 						Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
 						Services: map[provider.API]provider.Provider{provider.Scripted: demo},
 					},
+					Keys:     keyfile.Store{Fs: fs, File: own + "/auth.json"},
 					Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
 				},
 				Toolbox: agent.Toolbox{Tools: tool.All(options), Shell: &shell, Workspace: c.Workspace(tool.Local{Fs: fs})},

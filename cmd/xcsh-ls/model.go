@@ -19,6 +19,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/gemini"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
@@ -31,20 +32,24 @@ import (
 )
 
 // withModels adds to the configuration of the sessions all that a model needs: models and keys, tools, permission,
-// and the system prompt. files are the files that the tools see. warn shows the user a sentence; it may be nil.
-func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspace, warn func(string), log *zap.Logger) {
+// and the system prompt. files are the files that the tools see. c keeps keys and shows the user sentences, if it does.
+func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspace, c lsp.Client, log *zap.Logger) {
 	var dirs []string
 	for _, r := range p.finder.Roots {
 		dirs = append(dirs, r.AgentDir)
 	}
-	tell := report(warn, log)
+	tell := report(c.Warn, log)
 	mayUse, secrets := usable(p.gate, tell), private(p.finder.Roots)
 	cfg.AgentDirs, cfg.ShareDirs = p.gate.Check, p.shareDirs()
 	models := &catalog.Catalog{
 		Fs: p.fs, AgentDirs: dirs, Usable: mayUse, Owned: p.gate.Owns, Report: func(text string) { tell(text, text) },
 		Getenv: os.Getenv, Services: services(s.CacheRetention), Local: detector(),
 	}
+	if c.Keys != nil {
+		models.Kept = c.Keys
+	}
 	cfg.Models = models
+	cfg.Keys = keyfile.Store{Fs: p.fs, File: filepath.Join(dirs[0], catalog.AuthFile), Usable: func() error { return p.gate.Check(dirs[0]) }}
 	box := p.newBox(s.Sandbox, secrets.Commands, log)
 	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader()}
 	shell := tool.NewShell(options)

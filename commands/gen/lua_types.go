@@ -36,6 +36,9 @@ func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
 			w.name(m.result)
 		}
 	}
+	for _, m := range clientMethods {
+		w.name(m.params)
+	}
 	w.name(reflect.TypeFor[provider.Message]())
 	w.name(reflect.TypeFor[commands.ListPart]())
 	if err := w.luaEvent(&b); err != nil {

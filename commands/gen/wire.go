@@ -36,11 +36,18 @@ var serverMethods = []method{
 	{lsp.MethodSessionChanged, reflect.TypeFor[lsp.SessionChangedParams](), nil},
 	{lsp.MethodSessionState, reflect.TypeFor[lsp.SessionStateParams](), nil},
 	{lsp.MethodSessionsChanged, reflect.TypeFor[lsp.SessionsChangedParams](), nil},
+	{lsp.MethodModelsChanged, reflect.TypeFor[lsp.ModelsChangedParams](), nil},
 	{lsp.MethodBeforeSwitch, reflect.TypeFor[lsp.BeforeSwitchParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeFork, reflect.TypeFor[lsp.BeforeForkParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeTree, reflect.TypeFor[lsp.BeforeTreeParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
+}
+
+// clientMethods are the notifications beyond LSP that a client may send and that have no command.
+var clientMethods = []method{
+	{lsp.MethodKeysChanged, reflect.TypeFor[lsp.KeysChangedParams](), nil},
 }
 
 // wireNames maps the types whose Go name is unclear outside its package to their names on the wire.
@@ -56,6 +63,7 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[provider.Ref]():      "ModelRef",
 	reflect.TypeFor[provider.Cost]():     "ModelCost",
 	reflect.TypeFor[provider.Usage]():    "TurnUsage",
+	reflect.TypeFor[provider.Source]():   "ProviderItem",
 	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
 	reflect.TypeFor[engine.Status]():     "EngineStatus",
 	reflect.TypeFor[engine.Can]():        "EngineCan",
@@ -89,8 +97,14 @@ var wireEnums = []struct {
 		fault.NotPersistent, fault.Busy, fault.Stale, fault.Denied, fault.IO, fault.NoSpace, fault.ReadOnly, fault.FileExists,
 		fault.NameInUse, fault.OutsideRoot, fault.Provider, fault.Limit, fault.Cancelled, fault.TooLarge, fault.Internal,
 	})},
+	{"ProviderKind", reflect.TypeFor[provider.SourceKind](), texts([]provider.SourceKind{provider.LocalSource, provider.ServiceSource, provider.DemoSource})},
+	{"KeySource", reflect.TypeFor[provider.KeySource](), texts([]provider.KeySource{
+		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.EnvironmentKey,
+	})},
+	{"NotReadyReason", reflect.TypeFor[provider.Need](), texts([]provider.Need{provider.NeedsModel, provider.NeedsKey, provider.NeedsOtherModel})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
 		commands.InputNone, commands.InputSession, commands.InputPath, commands.InputText, commands.InputEntry, commands.InputModel, commands.InputEngine,
+		commands.InputProvider, commands.InputSecret,
 	})},
 }
 
@@ -152,11 +166,15 @@ func (w *wire) methods(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 		}
 	}
-	b.WriteString("}\n\n/** The server's requests, which only a client with ui.hooks gets. */\nexport interface RequestMap {\n")
+	b.WriteString("}\n\n/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */\nexport interface RequestMap {\n")
 	for _, m := range serverMethods {
 		if m.result != nil {
 			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.name(m.result))
 		}
+	}
+	b.WriteString("}\n\n/** The notifications of a client beside those that are commands, and their parameters. */\nexport interface ClientNotificationMap {\n")
+	for _, m := range clientMethods {
+		fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 	}
 	b.WriteString("}\n")
 }

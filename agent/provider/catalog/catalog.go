@@ -35,10 +35,21 @@ type Catalog struct {
 	// encryption; nil drops it.
 	Report func(text string)
 
+	// Kept are the keys that the client keeps; nil: it keeps none.
+	Kept KeptKeys
+
 	// Local finds servers on this machine; nil means not to look for any.
 	Local *Detector
 
 	reported sync.Map // the addresses that Report was called for
+}
+
+// KeptKeys are keys that the client keeps and returns when they are needed. They are safe for concurrent use.
+type KeptKeys interface {
+	// Has reports whether the client keeps a key for a provider. It does not ask.
+	Has(provider string) bool
+	// Key asks the client for a key. It returns "" if the client has none any more.
+	Key(ctx context.Context, provider string) (string, error)
 }
 
 // All returns every model, those that can be used now first, then by provider and id.
@@ -49,7 +60,7 @@ func (c *Catalog) All(ctx context.Context) []provider.Info {
 	for _, m := range c.merged(user, c.Local.models(ctx)) {
 		has, known := keys[m.Provider]
 		if !known {
-			_, err := c.key(m, user)
+			_, err := c.keyPlace(m, user)
 			has = err == nil
 			keys[m.Provider] = has
 		}
@@ -119,10 +130,16 @@ func (c *Catalog) Service(m provider.Model) (provider.Provider, error) {
 	return nil, fault.New(fault.Provider, "The API %q of model %s is not supported.", m.API, m.Ref())
 }
 
-// Key returns the API key for a model: that of auth.json, else that of models.json, else
-// that of the environment. It is looked up for each request, because keys change.
-func (c *Catalog) Key(_ context.Context, m provider.Model) (string, error) {
-	key, err := c.key(m, c.userFile())
+// CheckKey returns the error of Key for a missing key, without asking the client for one.
+func (c *Catalog) CheckKey(m provider.Model) error {
+	_, err := c.keyPlace(m, c.userFile())
+	return err
+}
+
+// Key returns the API key for a model: that of the client, else that of auth.json, of models.json, or of
+// the environment. It is looked up for each request, because keys change.
+func (c *Catalog) Key(ctx context.Context, m provider.Model) (string, error) {
+	key, err := c.key(ctx, m, c.userFile())
 	if err == nil && key != "" {
 		c.reportPlain(m)
 	}

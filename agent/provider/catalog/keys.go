@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"path/filepath"
@@ -38,38 +39,67 @@ func variablesOf(name string) []string {
 	return []string{strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_API_KEY"}
 }
 
-// key returns the key for a model. One of this machine needs none.
-func (c *Catalog) key(m provider.Model, user userFile) (string, error) {
-	if m.API == provider.Scripted {
-		return "", nil
+// key returns the key for a model. One of this machine needs none. A key that the client keeps is asked for.
+func (c *Catalog) key(ctx context.Context, m provider.Model, user userFile) (string, error) {
+	if err := c.addressed(m); err != nil || m.API == provider.Scripted {
+		return "", err
 	}
-	hosted, _ := c.Services[m.API].(provider.Hosted)
-	if hosted != nil {
-		if _, err := hosted.Address(m); err != nil {
-			return "", fault.New(fault.Provider, "%w", err).With("provider", m.Provider)
+	if c.kept(m.Provider) {
+		if key, err := c.Kept.Key(ctx, m.Provider); key != "" || err != nil {
+			return key, err
 		}
 	}
+	key, _, err := c.keyHere(m, user)
+	return key, err
+}
+
+// keyPlace returns the place of the key for a model, and the error of key, but does not ask the client.
+func (c *Catalog) keyPlace(m provider.Model, user userFile) (provider.KeySource, error) {
+	if err := c.addressed(m); err != nil || m.API == provider.Scripted {
+		return provider.NoKey, err
+	}
+	if c.kept(m.Provider) {
+		return provider.ClientKey, nil
+	}
+	_, place, err := c.keyHere(m, user)
+	return place, err
+}
+
+// kept reports whether the client keeps a key for a provider.
+func (c *Catalog) kept(name string) bool { return c.Kept != nil && c.Kept.Has(name) }
+
+// addressed returns an error for a model at an address of the customer's own that is not known.
+func (c *Catalog) addressed(m provider.Model) error {
+	if hosted, _ := c.Services[m.API].(provider.Hosted); hosted != nil {
+		if _, err := hosted.Address(m); err != nil {
+			return fault.New(fault.Provider, "%w", err).With("reason", provider.NeedsKey).
+				With("provider", m.Provider).With("providerName", nameOf(m.Provider))
+		}
+	}
+	return nil
+}
+
+// keyHere returns the key of this machine's files or environment, and its place.
+func (c *Catalog) keyHere(m provider.Model, user userFile) (string, provider.KeySource, error) {
 	for _, dir := range c.dirs() {
-		if key, err := c.expand(c.stored(filepath.Join(dir, "auth.json"), m.Provider), m, c.owned(dir)); key != "" || err != nil {
-			return key, err
+		if key, err := c.expand(c.stored(filepath.Join(dir, AuthFile), m.Provider), m, c.owned(dir)); key != "" || err != nil {
+			return key, provider.AuthFileKey, err
 		}
 	}
 	p := user.Providers[m.Provider]
 	if key, err := c.expand(p.APIKey, m, p.owned); key != "" || err != nil {
-		return key, err
+		return key, provider.ModelsFileKey, err
 	}
-	names := variablesOf(m.Provider)
-	for _, name := range names {
+	for _, name := range variablesOf(m.Provider) {
 		if key := c.Getenv(name); key != "" {
-			return key, nil
+			return key, provider.EnvironmentKey, nil
 		}
 	}
+	hosted, _ := c.Services[m.API].(provider.Hosted)
 	if onThisMachine(m.BaseURL) || hosted != nil && hosted.Ambient(m) {
-		return "", nil
+		return "", provider.NoKey, nil
 	}
-	return "", fault.New(fault.Provider, "No API key for %s. Set %s, or add it to %s.",
-		m.Provider, strings.Join(names, " or "), filepath.Join(c.AgentDirs[0], "auth.json")).
-		With("provider", m.Provider)
+	return "", provider.NoKey, missingKey(m.Provider)
 }
 
 // address returns the base URL of the model: for one at an address of the customer's own, that of the
@@ -92,6 +122,9 @@ func (c *Catalog) dirs() []string {
 }
 
 func (c *Catalog) owned(dir string) bool { return c.Owned == nil || c.Owned(dir) }
+
+// AuthFile is the name of the file with keys in an agent directory.
+const AuthFile = "auth.json"
 
 // maxFile bounds the files of an agent directory, in bytes.
 const maxFile = 16 << 20
@@ -196,7 +229,7 @@ func (c *Catalog) KeyVariables() []string {
 		}
 	}
 	for _, dir := range c.dirs() {
-		for _, key := range c.storedKeys(filepath.Join(dir, "auth.json")) {
+		for _, key := range c.storedKeys(filepath.Join(dir, AuthFile)) {
 			note(key.Key)
 		}
 	}

@@ -66,7 +66,6 @@ function ownCommands(window: Window, running: Server, states: LiveStates, termin
     register('server.stop', () => running.stop()),
     register('server.install', () => showInstallHelp(window, running)),
     register('output.show', () => window.output.show()),
-    register('keys.add', () => vscode.commands.executeCommand('xcsh.setKey')),
     register('keys.remove', () => forgetKey(window)),
     register('walkthrough.open', () =>
       vscode.commands.executeCommand('workbench.action.openWalkthrough', `${window.context.extension.id}#xcshLs.start`),

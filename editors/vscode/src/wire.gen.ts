@@ -13,7 +13,13 @@ export type BranchChoice = 'follow' | 'stay' | 'fork';
 
 export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'ambiguous' | 'otherProject' | 'damaged' | 'newerVersion' | 'notPersistent' | 'busy' | 'stale' | 'denied' | 'io' | 'noSpace' | 'readOnly' | 'fileExists' | 'nameInUse' | 'outsideRoot' | 'provider' | 'limit' | 'cancelled' | 'tooLarge' | 'internal';
 
-export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model' | 'engine';
+export type ProviderKind = 'local' | 'service' | 'demo';
+
+export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'environment';
+
+export type NotReadyReason = 'noModel' | 'noKey' | 'unknownModel';
+
+export type InputKind = '' | 'session' | 'path' | 'text' | 'entry' | 'model' | 'engine' | 'provider' | 'secret';
 
 /**
  * A message as a session file has it, whichever program and version wrote it: of what
@@ -64,6 +70,8 @@ export interface CommandMap {
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
   'xcsh.compact': { args: CompactArgs; result: Compaction };
   'xcsh.models': { args: FolderArgs; result: ModelsResult };
+  'xcsh.providers': { args: FolderArgs; result: ProvidersResult };
+  'xcsh.setKey': { args: SetKeyArgs; result: SetKeyResult };
   'xcsh.setModel': { args: SetModelArgs; result: ChoiceResult };
   'xcsh.setThinking': { args: SetThinkingArgs; result: ChoiceResult };
   'xcsh.engines': { args: FolderArgs; result: EnginesResult };
@@ -91,15 +99,22 @@ export interface NotificationMap {
   'xcsh/sessionChanged': SessionChangedParams;
   'xcsh/sessionState': SessionStateParams;
   'xcsh/sessionsChanged': SessionsChangedParams;
+  'xcsh/modelsChanged': ModelsChangedParams;
 }
 
-/** The server's requests, which only a client with ui.hooks gets. */
+/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */
 export interface RequestMap {
   'xcsh/beforeSwitch': { params: BeforeSwitchParams; result: BeforeResult | null };
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
+  'xcsh/key': { params: KeyParams; result: KeyResult | null };
+}
+
+/** The notifications of a client beside those that are commands, and their parameters. */
+export interface ClientNotificationMap {
+  'xcsh/keysChanged': KeysChangedParams;
 }
 
 export interface AgentStartEvent {
@@ -659,6 +674,8 @@ export interface SessionState {
   unsaved?: string;
   /** The program that answers in the folder. */
   engine: EngineStatus;
+  /** Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot. */
+  ready?: Readiness | null;
   /** The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest. */
   pending?: string[];
 }
@@ -1039,6 +1056,33 @@ export interface ModelsResult {
   models: ModelItem[] | null;
 }
 
+export interface ProvidersResult {
+  providers: ProviderItem[] | null;
+  /** The file in which xcsh.setKey stores keys; empty if it cannot. */
+  authFile: string;
+}
+
+export interface SetKeyArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** An id of xcsh.providers. */
+  provider: string;
+  /** The key. Default: fail with argumentNeeded, so that the client asks for it. */
+  key?: string;
+  /** Remove the stored key instead. */
+  remove?: boolean;
+}
+
+export interface SetKeyResult {
+  provider: string;
+  /** The path of the changed file. */
+  stored: string;
+  /** The number of models of the provider. */
+  models: number;
+  /** The model to begin with, as provider/id; empty if none is ready or the user has to choose. */
+  default: string;
+}
+
 export interface SetModelArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1344,6 +1388,9 @@ export interface SessionsChangedParams {
   cwd: string;
 }
 
+export interface ModelsChangedParams {
+}
+
 export interface BeforeSwitchParams {
   cwd: string;
   reason: string;
@@ -1397,6 +1444,18 @@ export interface ApproveParams {
 export interface ApproveAnswer {
   decision: ApprovalDecision;
   reason?: string;
+}
+
+export interface KeyParams {
+  provider: string;
+}
+
+export interface KeyResult {
+  key: string | null;
+}
+
+export interface KeysChangedParams {
+  providers: string[] | null;
 }
 
 export interface Action {
@@ -1520,6 +1579,16 @@ export interface SessionUsage {
   cacheWrite: number;
   totalTokens: number;
   cost: number;
+}
+
+export interface Readiness {
+  ok: boolean;
+  /** Why not: noModel, noKey or unknownModel. */
+  reason?: NotReadyReason;
+  /** With noKey: the id of the provider. */
+  provider?: string;
+  /** A sentence about the reason. */
+  message?: string;
 }
 
 export interface SessionContext {
@@ -1658,6 +1727,26 @@ export interface ModelItem {
   cost: ModelCost | null;
   /** True if it is ready to use: an API key is set or none is needed. */
   available: boolean;
+}
+
+export interface ProviderItem {
+  /** The provider of its models. */
+  id: string;
+  /** The name for users. */
+  name: string;
+  kind: ProviderKind;
+  /** True if its models can be used now. */
+  ready: boolean;
+  /** Where its key comes from; empty if it has none or needs none. */
+  keySource: KeySource;
+  /** The environment variable for its key; empty if it needs no key. */
+  variable: string;
+  /** The web page on which users create a key; empty if unknown. */
+  keyPage: string;
+  /** The number of its models. */
+  models: number;
+  /** The model to begin with, as provider/id; empty if the user has to choose. */
+  default: string;
 }
 
 export interface EngineItem {

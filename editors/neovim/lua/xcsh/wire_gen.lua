@@ -11,7 +11,13 @@
 
 ---@alias xcsh.wire.ErrorKind 'invalidArgument'|'argumentNeeded'|'notFound'|'ambiguous'|'otherProject'|'damaged'|'newerVersion'|'notPersistent'|'busy'|'stale'|'denied'|'io'|'noSpace'|'readOnly'|'fileExists'|'nameInUse'|'outsideRoot'|'provider'|'limit'|'cancelled'|'tooLarge'|'internal'
 
----@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'|'engine'
+---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
+
+---@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'environment'
+
+---@alias xcsh.wire.NotReadyReason 'noModel'|'noKey'|'unknownModel'
+
+---@alias xcsh.wire.InputKind ''|'session'|'path'|'text'|'entry'|'model'|'engine'|'provider'|'secret'
 
 ---A message as a session file has it: everything but the role may be missing.
 ---@class xcsh.wire.StoredMessage: xcsh.wire.Message
@@ -259,6 +265,7 @@
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
 ---@field unsaved? string The reason why the session cannot be saved.
 ---@field engine xcsh.wire.EngineStatus The program that answers in the folder.
+---@field ready? xcsh.wire.Readiness|nil Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot.
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContextArgs
@@ -483,6 +490,22 @@
 ---@class xcsh.wire.ModelsResult
 ---@field models xcsh.wire.ModelItem[]|nil
 
+---@class xcsh.wire.ProvidersResult
+---@field providers xcsh.wire.ProviderItem[]|nil
+---@field authFile string The file in which xcsh.setKey stores keys; empty if it cannot.
+
+---@class xcsh.wire.SetKeyArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field provider string An id of xcsh.providers.
+---@field key? string The key. Default: fail with argumentNeeded, so that the client asks for it.
+---@field remove? boolean Remove the stored key instead.
+
+---@class xcsh.wire.SetKeyResult
+---@field provider string
+---@field stored string The path of the changed file.
+---@field models integer The number of models of the provider.
+---@field default string The model to begin with, as provider/id; empty if none is ready or the user has to choose.
+
 ---@class xcsh.wire.SetModelArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field model string provider/id
@@ -672,6 +695,8 @@
 ---@class xcsh.wire.SessionsChangedParams
 ---@field cwd string
 
+---@class xcsh.wire.ModelsChangedParams
+
 ---@class xcsh.wire.BeforeSwitchParams
 ---@field cwd string
 ---@field reason string
@@ -719,6 +744,15 @@
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
 ---@field reason? string
+
+---@class xcsh.wire.KeyParams
+---@field provider string
+
+---@class xcsh.wire.KeyResult
+---@field key string|nil
+
+---@class xcsh.wire.KeysChangedParams
+---@field providers string[]|nil
 
 ---@class xcsh.wire.Message
 ---@field role string
@@ -824,6 +858,12 @@
 ---@field totalTokens number
 ---@field cost number
 
+---@class xcsh.wire.Readiness
+---@field ok boolean
+---@field reason? xcsh.wire.NotReadyReason Why not: noModel, noKey or unknownModel.
+---@field provider? string With noKey: the id of the provider.
+---@field message? string A sentence about the reason.
+
 ---@class xcsh.wire.SessionContext
 ---@field messages xcsh.wire.StoredMessage[]
 ---@field thinkingLevel string
@@ -923,6 +963,17 @@
 ---@field thinkingLevels xcsh.wire.ThinkingLevel[]|nil
 ---@field cost xcsh.wire.ModelCost|nil In US dollars per million tokens; null if unknown.
 ---@field available boolean True if it is ready to use: an API key is set or none is needed.
+
+---@class xcsh.wire.ProviderItem
+---@field id string The provider of its models.
+---@field name string The name for users.
+---@field kind xcsh.wire.ProviderKind
+---@field ready boolean True if its models can be used now.
+---@field keySource xcsh.wire.KeySource Where its key comes from; empty if it has none or needs none.
+---@field variable string The environment variable for its key; empty if it needs no key.
+---@field keyPage string The web page on which users create a key; empty if unknown.
+---@field models integer The number of its models.
+---@field default string The model to begin with, as provider/id; empty if the user has to choose.
 
 ---@class xcsh.wire.EngineItem
 ---@field name string own, pi, omp, xcsh or the name in the user's settings.

@@ -66,7 +66,7 @@ export async function removeKey(window: Window, cwd: string): Promise<void> {
 /** Gives the session the default model of a provider, unless it has a usable model. */
 export async function useProvider(window: Window, cwd: string, provider: string): Promise<void> {
   const state = await window.request('xcsh.state', { cwd });
-  if (state.model !== null && state.ready.ok) {
+  if (state.model !== null && state.ready?.ok !== false) {
     return;
   }
   const known = await window.request('xcsh.providers', { cwd });

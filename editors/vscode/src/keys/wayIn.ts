@@ -79,7 +79,7 @@ async function take(window: Window, cwd: string, way: Way | 'moreKeys' | 'models
     case 'local':
     case 'ready':
       await useProvider(window, cwd, way.provider);
-      return (await window.request('xcsh.state', { cwd })).ready.ok;
+      return (await window.request('xcsh.state', { cwd })).ready?.ok !== false;
   }
 }
 

@@ -1,0 +1,10 @@
+package catalog
+
+// ServiceIDs returns the models to begin with of all services.
+func ServiceIDs() []string {
+	var all []string
+	for _, s := range services {
+		all = append(all, s.id+"/"+s.flagship)
+	}
+	return all
+}
