@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { visible } from '../chat/visible';
 import { reasonOf, waysOf, type Way } from '../chat/ways';
 import { pickModel } from '../palette/choices';
 import type { ServerError } from '../server/errors';
@@ -43,17 +44,22 @@ async function wayItems(window: Window, cwd: string, wanted: string): Promise<Wa
 
 function item(way: Way): WayItem {
   switch (way.kind) {
-    case 'engine':
-      return { label: `$(server-environment) ${t('Use {0}', name(`${way.engine} ${way.version}`.trim()))}`, way };
+    case 'engine': {
+      const label = visible([way.engine, way.version].join(' ').trim());
+      return { label: `$(server-environment) ${name(label)}`, description: t('Your installed agent'), way };
+    }
     case 'local':
     case 'ready': {
-      const label = way.model ? t('Use {0}', name(way.model.slice(way.provider.length + 1))) : t('Choose a model…');
-      return { label: `$(${way.kind === 'local' ? 'vm' : 'cloud'}) ${label}`, description: name(way.name), way };
+      const local = way.kind === 'local';
+      const model = visible(way.model.slice(way.provider.length + 1));
+      const one = local ? t('{0}, on this machine', way.name) : t('{0}, with your key', way.name);
+      const many = local ? t('{0} models on this machine', way.models) : t('{0} models, with your key', way.models);
+      return { label: `$(${local ? 'vm' : 'cloud'}) ${name(model || way.name)}`, description: model ? one : many, way };
     }
     case 'key':
-      return { label: `$(key) ${t('Enter API key…')}`, description: name(way.name), way };
+      return { label: `$(key) ${name(way.name)}`, description: t('Enter API key…'), way };
     case 'demo':
-      return { label: `$(play) ${t('Offline demo')}`, description: t('a script, not a model'), way };
+      return { label: `$(play) ${t('Offline demo')}`, description: t('A script, not a model'), way };
   }
 }
 

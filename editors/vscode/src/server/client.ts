@@ -49,17 +49,17 @@ const notifications = [
 ] as const;
 
 /**
- * Without this override, the library would register the server's commands in VS Code only while the
+ * Without the override of registerFeature, the library would register the server's commands in VS Code only while the
  * server is running. The extension registers its commands permanently, so that the palette can
  * start the server and show why it cannot start.
  */
-class Client extends LanguageClient {
+export class Client extends LanguageClient {
   /** Does not show a message: the extension shows each error once. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
 
-  /** Traces the methods of messages only: their data contains keys, and an unknown setting turns the trace on. */
+  /** Traces the methods of messages only: their data contains keys, and settings of a workspace turn the trace on. */
   override trace(message: string): void {
     super.trace(message);
   }
@@ -69,6 +69,11 @@ class Client extends LanguageClient {
       super.registerFeature(feature);
     }
   }
+}
+
+/** Makes a client trace nothing instead of whole messages, in the format json. The library's function is private. */
+export function withoutObjects<C extends object>(client: C): C {
+  return Object.assign(client, { traceObject: () => undefined });
 }
 
 /** One server process and the connection to it. It is started once and stopped once. */
@@ -121,7 +126,7 @@ export class Connection {
     };
     // The home directory: the program must not load libraries from a workspace.
     const run = { command: program, args: ['--stdio', '--log-level', logLevel], options: { cwd: os.homedir() } };
-    this.#client = new Client('xcshLs', 'xcsh-ls', run, options);
+    this.#client = withoutObjects(new Client('xcshLs', 'xcsh-ls', run, options));
     documents.attach(this.#client);
     for (const method of notifications) {
       this.#client.onNotification(method, (params) => events.notification(method, params));

@@ -74,7 +74,6 @@ export class Editor extends Place {
         ...codeServer(this.user, this.extensions, join(this.root, 'config.yaml')),
         ...['--auth', 'none', '--bind-addr', `127.0.0.1:${this.port}`, '--disable-telemetry', '--disable-update-check'],
         ...['--disable-getting-started-override', ...trusting],
-        ...(this.options.log ? ['--log', this.options.log] : []),
       ],
       { env: this.env() },
     );
@@ -127,8 +126,8 @@ export class Editor extends Place {
     return join(this.extensions, name);
   }
 
-  /** Returns the logs of the extension and the server: their last lines, or all. */
-  logs(all = false) {
+  /** Returns the logs of the extension and the server. */
+  logs() {
     const found = [];
     const walk = (dir) => {
       for (const entry of readdirSync(dir, { withFileTypes: true })) {
@@ -143,11 +142,7 @@ export class Editor extends Place {
     for (const dir of [this.user, this.home]) {
       walk(dir);
     }
-    return found
-      .join('\n')
-      .split('\n')
-      .slice(all ? 0 : -40)
-      .join('\n');
+    return found.join('\n').split('\n').slice(-40).join('\n');
   }
 
   async stop() {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import type * as vscode from 'vscode';
 
+import { Client, withoutObjects } from '../../src/server/client';
 import { Server } from '../../src/server/server';
 import { wireVersion } from '../../src/wire.gen';
 // @ts-expect-error a script without types
@@ -68,4 +69,19 @@ test('the server gets a key when it asks, and none in an untrusted workspace; no
     values['workspace.isTrusted'] = true;
     rmSync(dir, { recursive: true });
   }
+});
+
+test('the trace of the client library has no data of messages', () => {
+  const traced: (string | object)[][] = [];
+  const library = Object.getPrototypeOf(Client.prototype) as { trace?: (...args: unknown[]) => void };
+  library.trace = (...args) => traced.push(args as string[]);
+  const trace = Client.prototype.trace as (...args: unknown[]) => void;
+  trace.call({}, "Received request 'xcsh/key - (3)'.", 'Result: {"key":"sk-secret"}');
+  assert.deepEqual(traced, [["Received request 'xcsh/key - (3)'."]]);
+  // In the format json, whole messages are traced; the library's function for them is private.
+  const client = withoutObjects({ traceObject: (message: object) => void traced.push([message]) });
+  client.traceObject({ params: { key: 'sk-secret' } });
+  assert.equal(traced.length, 1);
+  const source = readFileSync('node_modules/vscode-languageclient/lib/common/client.js', 'utf8');
+  assert.match(source, /this\.traceObject\(messageOrDataObject\)/, 'the library still has it');
 });

@@ -3,7 +3,15 @@
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, foreignOf, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
-import { engineChanged, engineText, prefilled, questionAsked, withUnanswered, withoutQuestion } from './engine';
+import {
+  actionsOf,
+  engineChanged,
+  engineText,
+  prefilled,
+  questionAsked,
+  withUnanswered,
+  withoutQuestion,
+} from './engine';
 import type { Action } from './engine';
 import {
   isAnswer,
@@ -71,7 +79,7 @@ const apply: Record<string, Apply> = {
   question_gone: (v, e) => withoutQuestion(v, str(e.id)),
   engine_status: engineText,
   prefill: prefilled,
-  notice: (v, e) => noticed(v, 'info', str(e.text)),
+  notice: (v, e) => noticed(v, 'info', str(e.text), actionsOf(e.actions)),
   error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
 };
 

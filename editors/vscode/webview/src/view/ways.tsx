@@ -19,27 +19,28 @@ function looks(way: Way): { icon: string; label: string; about: string; action: 
     case 'engine':
       return {
         icon: 'server-environment',
-        label: t('Use {0}', visible(way.engine)),
-        about: t('Your installed agent, version {0}', visible(way.version) || '?'),
+        label: [way.engine, way.version].map(visible).join(' ').trim(),
+        about: t('Your installed agent'),
         action: action('xcsh.setEngine', { engine: way.engine }),
       };
     case 'local':
     case 'ready': {
       const local = way.kind === 'local';
-      const model = way.model.slice(way.provider.length + 1);
-      const count = way.models === 1 ? t('1 model') : t('{0} models', way.models);
+      const model = visible(way.model.slice(way.provider.length + 1));
+      const one = local ? t('{0}, on this machine', way.name) : t('{0}, with your key', way.name);
+      const many = local ? t('{0} models on this machine', way.models) : t('{0} models, with your key', way.models);
       return {
         icon: local ? 'vm' : 'cloud',
-        label: model ? t('Use {0}', visible(model)) : t('Choose a model of {0}…', way.name),
-        about: local ? t('{0} on this machine · {1}', way.name, count) : t('{0} · your key · {1}', way.name, count),
+        label: model || way.name,
+        about: model ? one : many,
         action: action('xcsh.setModel', way.model ? { model: way.model } : { among: way.provider }),
       };
     }
     case 'key':
       return {
         icon: 'key',
-        label: t('Enter API key…'),
-        about: way.name,
+        label: way.name,
+        about: t('Enter API key…'),
         action: action('xcsh.setKey', { provider: way.provider }),
       };
     case 'demo':
@@ -58,11 +59,13 @@ function Row({ icon, label, about, action }: ReturnType<typeof looks>): JSX.Elem
     <li>
       <button type="button" class="way" onClick={() => page.act(action)}>
         <Icon name={icon} />
-        <span class="way-label" dir="auto">
-          {label}
-        </span>
-        <span class="way-about" dir="auto">
-          {about}
+        <span class="way-words">
+          <span class="way-label" dir="auto">
+            {label}
+          </span>{' '}
+          <span class="way-about" dir="auto">
+            {about}
+          </span>
         </span>
       </button>
     </li>

@@ -88,16 +88,18 @@ export function Welcome(): JSX.Element | null {
         </p>
       )}
       <Recent />
-      <dl class="hints">
-        {hints().map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      {!ways && (
+        <dl class="hints">
+          {hints().map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'resume' })}>
         {t('Resume an earlier session')}
       </button>

@@ -46,7 +46,7 @@ const saidByOthers = [
   '.waiting blockquote',
 ]
   // Names of providers, engines and models.
-  .concat(['.way-about']);
+  .concat(['.way-label']);
 
 /** The attributes that contain such text: a path, the program itself. */
 const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'].concat([

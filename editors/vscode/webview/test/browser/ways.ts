@@ -42,11 +42,14 @@ test('the ways are shown before the first prompt, best first and the demo last',
   inScene('ways', async ({ page }) => {
     await page.waitForSelector('.way >> text=Offline demo');
     assert.deepEqual(await rows(page), [
-      'Use pi',
-      'Use qwen3-coder:30b',
-      'Choose a model of LM Studio…',
-      'Use auto',
-      ...Array<string>(4).fill('Enter API key…'),
+      'pi 1.5.2',
+      'qwen3-coder:30b',
+      'LM Studio',
+      'auto',
+      'Anthropic',
+      'OpenAI',
+      'Google Gemini',
+      'xAI',
       'Other services…',
       'Choose another model…',
       'Offline demo',
@@ -60,7 +63,7 @@ test('the ways are shown before the first prompt, best first and the demo last',
         ['xcsh.setModel', { model: 'ollama/qwen3-coder:30b' }],
         ['xcsh.setModel', { among: 'lmstudio' }],
         ['xcsh.setModel', { model: 'openrouter/auto' }],
-        ...Array.from({ length: 4 }, () => ['xcsh.setKey', { provider: 'anthropic' }]),
+        ...['anthropic', 'openai', 'google', 'xai'].map((provider) => ['xcsh.setKey', { provider }]),
         ['xcsh.setModel', { model: 'offline/demo' }],
       ],
     );
@@ -77,7 +80,7 @@ test('the provider whose key is missing comes first, and a ready model shows no 
     await page.waitForSelector('.ways h2 >> text=Google Gemini needs an API key.');
     await until(page, "document.querySelectorAll('.way').length > 8");
     const first = page.locator('.way', { hasText: 'Enter API key…' }).first();
-    assert.equal(await first.locator('.way-about').textContent(), 'Google Gemini');
+    assert.equal(await first.locator('.way-label').textContent(), 'Google Gemini');
   });
   await inScene('conversation', async ({ page }) => assert.equal(await page.locator('.ways').count(), 0));
 });
