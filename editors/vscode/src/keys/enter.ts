@@ -105,7 +105,9 @@ async function pickProvider({ providers }: ProvidersResult): Promise<ProviderIte
 function askKey({ name, variable, keyPage }: ProviderItem): Promise<string | undefined> {
   const box = vscode.window.createInputBox();
   box.title = t('API Key for {0}', plain(name));
-  box.prompt = variable ? t('The key is not shown. In a shell, it is {0}.', variable) : t('The key is not shown.');
+  box.prompt = variable
+    ? t('The key stays hidden. Terminal programs read it from {0}.', variable)
+    : t('The key stays hidden.');
   box.placeholder = t('Paste the key');
   box.password = true;
   box.ignoreFocusOut = true;
