@@ -60,7 +60,7 @@ function label(remedy: Remedy): string {
     case 'openInPlace':
       return vscode.l10n.t('Open in Place');
     case 'checkFile':
-      return vscode.l10n.t('Check Session');
+      return vscode.l10n.t('Check for Damage');
     case 'install':
       return vscode.l10n.t('Show Instructions');
     case 'settings':

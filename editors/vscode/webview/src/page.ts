@@ -93,6 +93,8 @@ export class Page {
   private pictureCount = 0;
   private returned = false; // the reading position of an earlier page was restored
   private taken = ''; // the key of the last texts that were put into the composer
+  answering = false; // the user answered a request, and the focus moves on
+  private readonly mentions = new Map<string, string>(); // attachments that the text mentions, and how
   private asking: string | null = null; // the prompt whose command runs
   private putBack = ''; // the composer's text after unanswered messages were put there
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
@@ -394,6 +396,7 @@ export class Page {
       return this.shell(text);
     const noImages = pictures.length > 0 ? refusalOf(view.engine, 'images') : '';
     if (noImages) return this.refuse(noImages);
+    this.mentions.clear();
     this.keep({ text: '', attachments: [], editing: '' });
     this.set({ pictures: [] });
     await this.deliver({ text, attachments: kept.attachments }, pictures, kept.editing, how);
@@ -624,6 +627,7 @@ export class Page {
   act({ command, args }: Action): void {
     const known = actionCommands.find((name) => name === command);
     if (known) this.store.send({ kind: 'act', command: known, args });
+    if (command === 'page.say') void this.say();
     const ofWindow = windowCommands.find((name) => `window.${name}` === command);
     if (ofWindow) this.store.send({ kind: 'window', command: ofWindow });
   }
@@ -645,6 +649,24 @@ export class Page {
   attach(added: readonly Attachment[]): void {
     const known = new Set(this.ui.kept.attachments.map(attachmentKey));
     this.keep({ attachments: [...this.ui.kept.attachments, ...added.filter((a) => !known.has(attachmentKey(a)))] });
+  }
+
+  /** Attaches a file that the text mentions. It is removed with the mention. */
+  mention(a: Attachment): void {
+    this.attach([a]);
+    this.mentions.set(attachmentKey(a), '@' + a.name);
+  }
+
+  /** Changes the text as the user types it. */
+  type(text: string): void {
+    const gone = (a: Attachment) => {
+      const mention = this.mentions.get(attachmentKey(a));
+      return mention !== undefined && !text.includes(mention);
+    };
+    const { attachments } = this.ui.kept;
+    const left = attachments.filter((a) => !gone(a));
+    for (const a of attachments) if (gone(a)) this.mentions.delete(attachmentKey(a));
+    this.keep(left.length === attachments.length ? { text } : { text, attachments: left });
   }
 
   detach(a: Attachment): void {
@@ -706,7 +728,7 @@ export class Page {
     const ofEngine = actions.some(({ command }) => command === 'xcsh.login' || command === 'xcsh.setEngine');
     const usual = usualWays(e);
     // The extension offers the others in a notification.
-    this.notice('error', text, ofEngine ? actions : usual.actions, ofEngine ? 'engine' : usual.cause);
+    this.notice('error', usual.text ?? text, ofEngine ? actions : usual.actions, ofEngine ? 'engine' : usual.cause);
   }
 }
 
@@ -720,7 +742,7 @@ function waysAfter({ kind, data }: Failure): Action[] {
 const showLog = (): Action => ({ title: t('Show log'), command: 'window.log', args: {} });
 
 /** Returns the buttons of a failure for which the server sends none, and what ends it. */
-function usualWays({ kind, data }: Failure): { actions: Action[]; cause: Cause } {
+function usualWays({ kind, data }: Failure): { text?: string; actions: Action[]; cause: Cause } {
   const window = (title: string, command: WindowCommand): Action => ({ title, command: `window.${command}`, args: {} });
   switch (kind) {
     case 'provider': {
@@ -735,7 +757,11 @@ function usualWays({ kind, data }: Failure): { actions: Action[]; cause: Cause }
       return { actions: [window(t('Restart'), 'restart'), showLog()], cause: 'server' };
     case 'busy':
       if (data.pid !== undefined)
-        return { actions: [window(t('Fork Here'), 'fork'), window(t('Try Again'), 'resume')], cause: 'turn' };
+        return {
+          text: t('This session is running in another window.'),
+          actions: [window(t('Fork Here'), 'fork'), { title: t('Try Again'), command: 'page.say', args: {} }],
+          cause: 'turn',
+        };
       return { actions: [], cause: 'turn' };
     case 'internal':
     case 'unknown':

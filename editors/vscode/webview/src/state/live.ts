@@ -108,6 +108,7 @@ export function retryOf(v: unknown): Retry {
     maxAttempts: num(o.maxAttempts),
     delayMs: num(o.delayMs),
     message: str(o.errorMessage),
+    limited: o.reason === 'rate_limit',
   };
 }
 

@@ -45,6 +45,7 @@ export interface Retry {
   maxAttempts: number;
   delayMs: number; // before the request is sent again; 0 if it was
   message: string;
+  limited: boolean; // the service limits the rate of requests
 }
 
 /** A task of the model's plan. */

@@ -11,7 +11,8 @@ export function offered(actions: readonly Action[]): readonly Action[] {
   return actions.filter(
     ({ command }) =>
       actionCommands.some((known) => known === command) ||
-      windowCommands.some((known) => `window.${known}` === command),
+      windowCommands.some((known) => `window.${known}` === command) ||
+      command === 'page.say',
   );
 }
 
