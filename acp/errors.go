@@ -66,7 +66,7 @@ func keyMissing(err error) bool {
 	if !ok || f.Kind != fault.Provider {
 		return false
 	}
-	_, noKey := f.Data["provider"] // set only by the catalogue, if it has no key for the provider
+	_, noKey := f.Data["provider"] // set only if the key for the provider is missing or was rejected
 	return noKey || f.Data["class"] == string(provider.Auth) || f.Data["class"] == commands.ClassLogin
 }
 

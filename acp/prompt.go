@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -13,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
-	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -116,15 +116,19 @@ func (c *conversation) run(ctx context.Context, accepted func(), blocks []conten
 
 // ready returns an error if a prompt cannot be answered, before anything of it is shown.
 func (c *conversation) ready(ctx context.Context) error {
-	state, err := c.live.State()
-	if err != nil {
+	err := c.live.Ready(ctx)
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
 		return err
 	}
-	if state.Model == nil && state.Engine.Name == engine.Own {
-		return fault.New(fault.Provider, "No model is chosen. Choose one in the options of the session, or start xcsh-ls acp with --model; "+
-			"offline/demo needs no key, but is a script, not a model.")
+	told := *f
+	switch provider.NeedOf(err) {
+	case provider.NeedsModel:
+		told.Message += " Select one in the options of the session, start xcsh-ls acp with --model, or run 'xcsh-ls login' in a terminal."
+	case provider.NeedsKey:
+		told.Message += fmt.Sprintf(" Run 'xcsh-ls login %v' in a terminal, or choose another model in the options of the session.", f.Data["provider"])
 	}
-	return c.live.Ready(ctx)
+	return &told
 }
 
 // refused reports whether err means that the service refused to answer the prompt.

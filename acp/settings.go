@@ -46,6 +46,7 @@ func (c *conversation) settingsLocked(ctx context.Context) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
+	state = c.live.WithReadiness(ctx, state)
 	set := settings{mode: string(c.live.ApprovalMode())}
 	set.options = []configOption{modeOption(set.mode)}
 	if c.models == nil || state.Model != nil && indexOf(c.models, *state.Model) < 0 {

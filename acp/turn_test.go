@@ -236,7 +236,7 @@ func TestAPromptWithoutAModelOrKey(t *testing.T) {
 	w.model = ""
 	c := w.connect(t, object{})
 	id := c.open()
-	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32603, "No model is chosen.")
+	c.refused("session/prompt", object{"sessionId": id, "prompt": []any{text("a")}}, -32603, "Choose a model to start. Select one in the options of the session")
 
 	w = newWorld(t)
 	w.models.key = fault.New(fault.Provider, "No API key for p. Set P_API_KEY.").With("provider", "p")

@@ -179,7 +179,7 @@ func TestEnginesTakeTurnsOnOneFile(t *testing.T) {
 	assert.Equal(t, engine.Own, status.Name)
 	<-c.started()[0].Done()
 	_, err = s.Prompt(t.Context(), agent.Input{Text: "no model"})
-	require.ErrorContains(t, err, "No model is chosen")
+	require.ErrorContains(t, err, "Choose a model to start.")
 	_, err = s.Label(t.Context(), *state(t, s).LeafID, "ours")
 	require.NoError(t, err, "the file is ours")
 	_, err = s.SetEngine(t.Context(), "pi")

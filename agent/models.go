@@ -64,6 +64,12 @@ func (s *Session) choice(ctx context.Context, log *session.Log, c session.Contex
 		}
 		return provider.Model{}, "", lost, errUnknownModel("There is no model "+fallback.String()+".", fallback)
 	}
+	if model, at, why, ok := s.peerDefault(ctx, log); ok {
+		if at != "" && !c.HasThinkingLevel && s.defaults(log).Thinking == "" {
+			level = at
+		}
+		return model, model.Clamp(level), strings.TrimSpace(lost + " " + why), nil
+	}
 	if sole, why, ok := s.m.soleModel(ctx); ok {
 		if model, found := models.Find(ctx, sole); found {
 			return model, model.Clamp(level), strings.TrimSpace(lost + " " + why), nil

@@ -196,7 +196,7 @@ func (t *transition) reportRead(r *Reading, shown State, known bool, late Late) 
 	if err != nil {
 		return err
 	}
-	e := SessionState{Cwd: t.s.cwd, SessionID: state.SessionID, State: state, Repairs: []session.Problem{}}
+	e := SessionState{Cwd: t.s.cwd, SessionID: state.SessionID, State: t.s.withReadiness(context.Background(), t.new, state), Repairs: []session.Problem{}}
 	same := false
 	err = t.new.View(func(d *session.Document, leaf session.Leaf) (err error) {
 		if same, err = r.view.Shows(d, leaf, t.s.m.cfg.Store.BlobsFor(t.new.Path())); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // Readiness reports whether a prompt could be answered, and the reason if not.
@@ -21,14 +22,26 @@ type Readiness struct {
 // WithReadiness adds to a state whether a prompt could be answered, and the model that would answer it if none
 // is chosen. It starts no engine, and asks for no key.
 func (s *Session) WithReadiness(ctx context.Context, state State) State {
-	if slices.Contains(state.Pending, "model") {
-		return state // known when the session is read
+	return s.withReadiness(ctx, s.current(), state)
+}
+
+// withReadiness is WithReadiness for the state of the conversation log. The state of one that is still being read
+// is all that is known of it.
+func (s *Session) withReadiness(ctx context.Context, log *session.Log, state State) State {
+	if len(state.Pending) > 0 && (state.Model == nil || slices.Contains(state.Pending, "model")) {
+		return state
 	}
 	if state.Engine.Name != engine.Own && state.Engine.Name != "" {
 		state.Ready = &Readiness{OK: true} // whether it is logged in is known when it is asked
 		return state
 	}
-	model, err := s.answeringIn(ctx, state)
+	var model provider.Model
+	var err error
+	if len(state.Pending) > 0 {
+		model, err = s.named(ctx, *state.Model)
+	} else {
+		model, err = s.answeringIn(ctx, log)
+	}
 	if err == nil {
 		err = s.m.cfg.Models.CheckKey(model)
 		if ref := model.Ref(); state.Model == nil {
@@ -39,17 +52,20 @@ func (s *Session) WithReadiness(ctx context.Context, state State) State {
 	return state
 }
 
-// answeringIn returns the model that would answer a prompt. That of a session that is still being read is the one
-// of its state.
-func (s *Session) answeringIn(ctx context.Context, state State) (provider.Model, error) {
-	if len(state.Pending) > 0 && state.Model != nil {
-		model, found := s.find(ctx, *state.Model)
-		if !found {
-			return model, errUnknownModel("There is no model "+state.Model.String()+".", *state.Model)
-		}
-		return model, nil
+// named returns the model called ref.
+func (s *Session) named(ctx context.Context, ref provider.Ref) (provider.Model, error) {
+	if s.m.cfg.Models == nil {
+		return provider.Model{}, errNoModel()
 	}
-	log := s.current()
+	model, found := s.find(ctx, ref)
+	if !found {
+		return model, errUnknownModel("There is no model "+ref.String()+".", ref)
+	}
+	return model, nil
+}
+
+// answeringIn returns the model that would answer a prompt.
+func (s *Session) answeringIn(ctx context.Context, log *session.Log) (provider.Model, error) {
 	c, err := log.ContextState()
 	if err != nil {
 		return provider.Model{}, err

@@ -52,6 +52,28 @@ func (s *Session) defaults(log *session.Log) Defaults {
 	return d
 }
 
+// peerDefault returns the default model of another terminal program, if its model can be used here, and a notice about that
+// for the user. level is the thinking level that was chosen with it, "" for none.
+func (s *Session) peerDefault(ctx context.Context, log *session.Log) (m provider.Model, level provider.Level, notice string, ok bool) {
+	if s.m.cfg.Preferences == nil {
+		return provider.Model{}, "", "", false
+	}
+	for _, program := range []session.Dialect{session.Pi, session.Omp, session.Xcsh} {
+		if program == dialectOf(log) {
+			continue
+		}
+		user := s.m.cfg.Preferences.Of(program)
+		ref, level, named := selected(user.Roles, defaultRole)
+		if !named {
+			continue
+		}
+		if m, found := s.find(ctx, ref); found && s.m.cfg.Models.CheckKey(m) == nil {
+			return m, cmp.Or(level, user.Thinking), "Using " + ref.String() + ", the default model of " + program.String() + ".", true
+		}
+	}
+	return provider.Model{}, "", "", false
+}
+
 // selected returns the model of a role and the thinking level that was chosen with it, "" for none. ok is
 // false if there is none.
 func selected(roles map[string]string, role string) (ref provider.Ref, level provider.Level, ok bool) {

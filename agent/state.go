@@ -35,7 +35,7 @@ type State struct {
 	Origin        string            `json:"origin" jsonschema:"The program whose rules the file follows: xcsh, pi or omp."`
 	Unsaved       string            `json:"unsaved,omitempty" jsonschema:"The reason why the session cannot be saved."`
 	Engine        engine.Status     `json:"engine" jsonschema:"The program that answers in the folder."`
-	Ready         *Readiness        `json:"ready,omitempty" jsonschema:"Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot."`
+	Ready         *Readiness        `json:"ready,omitempty" jsonschema:"Whether a prompt could be answered; absent while that is not known."`
 	Pending       []string          `json:"pending,omitempty" jsonschema:"The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest."`
 }
 

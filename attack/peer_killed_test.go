@@ -45,7 +45,7 @@ func TestKilledAfterAnAcknowledgement(t *testing.T) {
 			v.exec(ed, "xcsh.steer", lsptest.Fields{"text": " " + two})
 		}},
 		{name: "stopped", want: []string{one}, then: func(v *victim, ed *lsptest.Editor) { v.exec(ed, "xcsh.abort", nil) }},
-		{name: "left for a new session", want: []string{one}, then: func(v *victim, ed *lsptest.Editor) { v.exec(ed, "xcsh.new", nil) }},
+		{name: "left for a new session", want: []string{one}, then: func(v *victim, ed *lsptest.Editor) { v.exec(ed, "xcsh.new", lsptest.Fields{"onRunning": "stop"}) }},
 		{name: "kept out of the history", want: []string{one}, prompt: lsptest.Fields{"text": " " + one}},
 		{name: "with an image", want: []string{one, "iVBORw0KGgo="}, prompt: lsptest.Fields{"text": one, "images": image}},
 		{name: "the history is off", want: []string{one}, options: lsptest.Fields{"history": lsptest.Fields{"enabled": false}}},

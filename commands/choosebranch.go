@@ -55,7 +55,7 @@ func runChooseBranch(ctx context.Context, env *Env, a ChooseBranchArgs) (r Choos
 		return r, err
 	}
 	r = ChooseBranchResult{Choice: a.Choice, Changed: out.Changed, CancelledBy: out.CancelledBy}
-	r.Session, err = live.State()
+	r.Session, err = stateOf(ctx, live)
 	return r, err
 }
 

@@ -160,6 +160,9 @@ func (env *Env) setEngine(ctx context.Context, live *agent.Session, a SetEngineA
 		set = live.SetPlainEngine
 	}
 	status, err := set(ctx, a.Engine)
+	if err == nil {
+		env.Sessions.ModelsChanged() // another engine has other models
+	}
 	if !needsFork(err) {
 		return status, err
 	}

@@ -241,11 +241,13 @@ func TestThePromptOfTheFirstUse(t *testing.T) {
 		f := requireKind(t, fault.Provider, err)
 		require.Equal(t, []event.Action{
 			{Title: "Use pi", Command: "xcsh.setEngine", Arguments: map[string]any{"engine": "pi", "remember": true}},
+			{Title: "Choose Model", Command: "xcsh.setModel", Arguments: map[string]any{}},
+			{Title: "Add API Key", Command: "xcsh.setKey", Arguments: map[string]any{}},
 		}, f.Data["actions"])
 		require.False(t, c.Offered())
 	}
 	_, err := run(t.Context(), env, "xcsh.prompt", args{"text": "hello"})
-	require.NotContains(t, requireKind(t, fault.Provider, err).Data, "actions")
+	require.Len(t, requireKind(t, fault.Provider, err).Data["actions"], 2, "without an engine")
 	require.Equal(t, engine.Own, c.remembered)
 	_, err = run(t.Context(), env, "xcsh.prompt", args{"text": "hello"})
 	requireKind(t, fault.Provider, err)

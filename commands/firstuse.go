@@ -106,6 +106,20 @@ func withActions(err error, current engine.Status, offer *EngineOffer) error {
 	return f.With("actions", actions)
 }
 
+// withRejectedKey adds to the error of a service that rejected the API key of live's model the ways to continue.
+func withRejectedKey(err error, live *agent.Session) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Data["class"] != string(provider.Auth) || f.Data["actions"] != nil || live.Engine().Name != engine.Own {
+		return err
+	}
+	state, stateErr := live.State()
+	if stateErr != nil || state.Model == nil {
+		return err
+	}
+	f = f.With("provider", state.Model.Provider)
+	return f.With("actions", waysIn(provider.NeedsKey, f))
+}
+
 // waysIn returns the ways to get a model that can answer.
 func waysIn(reason provider.Need, f *fault.Error) []event.Action {
 	chooses := event.Action{Title: "Choose Model", Command: "xcsh.setModel", Arguments: map[string]any{}}

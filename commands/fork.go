@@ -55,7 +55,7 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 		return ForkResult{}, err
 	}
 	r.Forked, r.CancelledBy = out.Changed, out.CancelledBy
-	r.Session, err = live.State()
+	r.Session, err = stateOf(ctx, live)
 	return r, err
 }
 

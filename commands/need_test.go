@@ -322,8 +322,8 @@ func TestTheUserIsNotAskedInVain(t *testing.T) {
 		kind fault.Kind
 		text string
 	}{
-		"xcsh.prompt": {fault.Provider, "No model is chosen. Choose one with xcsh.setModel, the setting xcshLs.model or --model; " +
-			"offline/demo needs no key, but is a script, not a model."},
+		"xcsh.prompt":   {fault.Provider, "Choose a model to start."},
+		"xcsh.setKey":   {fault.NotFound, "There is no provider that needs an API key."},
 		"xcsh.steer":    {fault.Stale, "No turn is running in /w. Send a prompt instead."},
 		"xcsh.followUp": {fault.Stale, "No turn is running in /w. Send a prompt instead."},
 		"xcsh.approve":  {fault.NotFound, "There is no pending approval in /w."},

@@ -119,7 +119,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 		}
 	}
 	if err != nil {
-		return PromptResult{}, withActions(err, live.Engine(), offer)
+		return PromptResult{}, withActions(withRejectedKey(err, live), live.Engine(), offer)
 	}
 	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
 }

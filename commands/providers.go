@@ -38,10 +38,20 @@ func (env *Env) source(ctx context.Context, id string) (provider.Source, bool) {
 	return all[i], true
 }
 
-// withReadiness adds to a state whether a prompt could be answered.
-func (env *Env) withReadiness(ctx context.Context, live *agent.Session, state agent.State, err error) (agent.State, error) {
+// stateOf returns the state of a live session, and whether a prompt could be answered.
+func stateOf(ctx context.Context, live *agent.Session) (agent.State, error) {
+	state, err := live.State()
 	if err != nil {
 		return state, err
 	}
-	return live.WithReadiness(ctx, state), ctx.Err()
+	return live.WithReadiness(ctx, state), nil
+}
+
+// earlyStateOf is stateOf for a session that is still being read.
+func earlyStateOf(ctx context.Context, live *agent.Session, r *agent.Reading) (agent.State, error) {
+	state, err := r.State()
+	if err != nil {
+		return state, err
+	}
+	return live.WithReadiness(ctx, state), nil
 }

@@ -13,7 +13,7 @@ import (
 
 var resume = New(Spec{
 	Name: "xcsh.resume", Title: "Resume Session…", Flags: Palette | NeedsPersistent | NeedsTrust, Input: InputSession, Arg: "target", Early: true,
-	Doc:     "Make an existing session the folder's live session. A running turn is stopped. Without a target, ask the user.",
+	Doc:     "Make an existing session the folder's live session. A running turn is stopped if the user agrees. Without a target, ask the user.",
 	refusal: refusal{inMemory: resumeInMemory, inMemoryNamed: resumeInMemory, always: true},
 }, runResume)
 
@@ -27,6 +27,7 @@ var continueSession = New(Spec{
 // ResumeArgs are the arguments of xcsh.resume.
 type ResumeArgs struct {
 	Folder
+	Leaving
 	Target         string `json:"target,omitempty" jsonschema:"The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user."`
 	Scope          string `json:"scope,omitempty" jsonschema:"Where to search: folder or all. Default: the folder first, then all folders."`
 	OnOtherProject string `json:"onOtherProject,omitempty" jsonschema:"What to do with a session of another project: ask, fork, open or fail. Default: ask."`
@@ -49,7 +50,7 @@ func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	r, job := env.resolver(), newResumeJob(env, live)
+	r, job := env.resolver(), newResumeJob(env, live, a.Leaving)
 	if a.Target == "" {
 		info, err := r.pickToResume(ctx, live.Cwd(), a.Scope)
 		if err != nil {
@@ -69,6 +70,9 @@ func runResume(ctx context.Context, env *Env, a ResumeArgs) (ResumeResult, error
 }
 
 func (a ResumeArgs) check() error {
+	if err := a.checkLeaving(); err != nil {
+		return err
+	}
 	switch a.Scope {
 	case "", "folder", "all":
 	default:
@@ -98,21 +102,30 @@ type resumeJob struct {
 	ask    prompter
 	tell   func(string) // nil shows nothing
 	early  bool         // a large session is shown before it is read whole
+
+	// leave returns nil if the live session may be left.
+	leave func(context.Context) error
 }
 
-func newResumeJob(env *Env, live *agent.Session) resumeJob {
-	return resumeJob{live: live, finder: env.Finder, ask: env.ask(), tell: env.Tell, early: env.Late}
+func newResumeJob(env *Env, live *agent.Session, l Leaving) resumeJob {
+	return resumeJob{
+		live: live, finder: env.Finder, ask: env.ask(), tell: env.Tell, early: env.Late,
+		leave: func(ctx context.Context) error { return l.mayLeave(ctx, env, live, "switching to another session") },
+	}
 }
 
 // file opens a session named by its path, in whatever folder it is. An empty or missing file
 // becomes a new session at exactly that path.
 func (job resumeJob) file(ctx context.Context, n namedFile) (ResumeResult, error) {
+	if err := job.leave(ctx); err != nil {
+		return ResumeResult{}, err
+	}
 	open := job.open
 	if n.isNew() {
 		open = job.live.SwitchToNewAt
 	}
 	out, err := open(ctx, n.path)
-	return job.result(out, "", err)
+	return job.result(ctx, out, "", err)
 }
 
 // open makes the session at path the live one.
@@ -145,8 +158,11 @@ func (job resumeJob) show(s Summary) {
 // the arguments or the user say so.
 func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info) (ResumeResult, error) {
 	if info.Cwd == "" || info.Cwd == job.live.Cwd() || job.finder.SameCwd(info.Cwd, job.live.Cwd()) || a.OnOtherProject == "open" {
+		if err := job.leave(ctx); err != nil {
+			return ResumeResult{}, err
+		}
 		out, err := job.open(ctx, info.Path)
-		return job.result(out, "", err)
+		return job.result(ctx, out, "", err)
 	}
 	if a.OnOtherProject == "" || a.OnOtherProject == "ask" {
 		answer, err := job.ask.question(ctx, "Session found in different project: "+info.Cwd+". Fork into current directory?", "Fork", "Cancel")
@@ -162,27 +178,38 @@ func (job resumeJob) listed(ctx context.Context, a ResumeArgs, info library.Info
 			With("path", info.Path).With("cwd", info.Cwd)
 	}
 	out, err := job.live.ForkFrom(ctx, info.Path)
-	return job.result(out, info.Path, err)
+	return job.result(ctx, out, info.Path, err)
 }
 
-func runContinue(ctx context.Context, env *Env, a Folder) (ResumeResult, error) {
-	live, err := env.live(ctx, a)
+// ContinueArgs are the arguments of xcsh.continue.
+type ContinueArgs struct {
+	Folder
+	Leaving
+}
+
+func (a ContinueArgs) check() error { return a.checkLeaving() }
+
+func runContinue(ctx context.Context, env *Env, a ContinueArgs) (ResumeResult, error) {
+	live, err := env.live(ctx, a.Folder)
 	if err != nil {
 		return ResumeResult{}, err
 	}
-	job := newResumeJob(env, live)
+	job := newResumeJob(env, live, a.Leaving)
+	if err := job.leave(ctx); err != nil {
+		return ResumeResult{}, err
+	}
 	var out agent.Outcome
 	if job.early {
 		out, err = live.ContinueEarly(ctx, job.late())
 	} else {
 		out, err = live.Continue(ctx)
 	}
-	return job.result(out, "", err)
+	return job.result(ctx, out, "", err)
 }
 
 // result returns the result of a change of session, and shows the user a summary of the
 // conversation.
-func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
+func (job resumeJob) result(ctx context.Context, out agent.Outcome, forkedFrom string, err error) (ResumeResult, error) {
 	if err != nil {
 		return ResumeResult{}, err
 	}
@@ -191,11 +218,11 @@ func (job resumeJob) result(out agent.Outcome, forkedFrom string, err error) (Re
 		r.ForkedFrom = forkedFrom
 	}
 	if out.Reading != nil {
-		r.Session, err = out.Reading.State()
+		r.Session, err = earlyStateOf(ctx, job.live, out.Reading)
 		r.Summary.pending, r.Pending = true, append(slices.Clone(r.Session.Pending), "summary", "repairs")
 		return r, err
 	}
-	if r.Session, err = job.live.State(); err != nil {
+	if r.Session, err = stateOf(ctx, job.live); err != nil {
 		return ResumeResult{}, err
 	}
 	problems, err := job.live.ContextProblems()

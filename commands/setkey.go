@@ -37,7 +37,10 @@ func (a SetKeyArgs) check() error {
 }
 
 func runSetKey(ctx context.Context, env *Env, a SetKeyArgs) (SetKeyResult, error) {
-	var err error
+	err := ctx.Err()
+	if err != nil {
+		return SetKeyResult{}, err
+	}
 	if a.Provider == "" {
 		if a.Provider, err = env.ask().provider(ctx, env.Sessions.Sources(ctx)); err != nil {
 			return SetKeyResult{}, err

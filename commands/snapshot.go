@@ -39,8 +39,8 @@ func runSnapshot(ctx context.Context, env *Env, a SnapshotArgs) (snap agent.Snap
 	if err != nil {
 		return agent.Snapshot{}, err
 	}
-	snap.State, err = env.withReadiness(ctx, live, snap.State, nil)
-	return snap, err
+	snap.State = live.WithReadiness(ctx, snap.State)
+	return snap, nil
 }
 
 func runStats(ctx context.Context, env *Env, a Subject) (agent.Stats, error) {

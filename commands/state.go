@@ -17,9 +17,7 @@ func runState(ctx context.Context, env *Env, a Folder) (agent.State, error) {
 		return agent.State{}, err
 	}
 	if r := live.Reading(); r != nil {
-		state, err := r.State()
-		return env.withReadiness(ctx, live, state, err)
+		return earlyStateOf(ctx, live, r)
 	}
-	state, err := live.State()
-	return env.withReadiness(ctx, live, state, err)
+	return stateOf(ctx, live)
 }

@@ -158,7 +158,7 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 	if err != nil {
 		return BranchResult{}, err
 	}
-	state, err := live.State()
+	state, err := stateOf(ctx, live)
 	return BranchResult{Session: state, EditorText: optional(text)}, err
 }
 

@@ -26,6 +26,7 @@ var answerTimes = map[string]time.Duration{
 	MethodKey: 30 * time.Second, // the client may have to unlock its store first
 
 	protocol.MethodWorkspaceApplyEdit:           30 * time.Second,
+	MethodSave:                                  30 * time.Second, // it may be formatted
 	protocol.MethodWorkspaceConfiguration:       configurationTime,
 	protocol.MethodClientRegisterCapability:     configurationTime,
 	protocol.MethodWindowWorkDoneProgressCreate: 2 * time.Second, // commands wait for it

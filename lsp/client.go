@@ -145,7 +145,11 @@ func (s *server) askWithin(ctx context.Context, limit time.Duration, method stri
 		err = errUnanswered
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Debug("the client did not answer", zap.String("method", method), zap.Bool("unsupported", isUnknownMethod(err)), zap.Error(err))
+		why := zap.Error(err)
+		if method == MethodKey {
+			why = zap.Skip() // a client might repeat the key in it
+		}
+		s.log.Debug("the client did not answer", zap.String("method", method), zap.Bool("unsupported", isUnknownMethod(err)), why)
 	}
 	return err
 }

@@ -66,6 +66,13 @@ func (c *configuration) hooks() bool {
 	return c.settings.UI.Hooks
 }
 
+// saving reports whether the client saves documents on request, and what happens to the agent's edits before a command.
+func (c *configuration) saving() (supported bool, policy string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.settings.UI.Save, c.settings.SaveEdits
+}
+
 // envForCommand returns the Env for a command of the client. In a restricted workspace, it first
 // waits until the changes of the configuration that arrived before the command are applied: with
 // one of them, the client may report that the user trusts the workspace.
@@ -204,7 +211,7 @@ func (s *server) apply(ctx context.Context, next Settings) (problems []string) {
 }
 
 func takesEffectAtOnce(option string) bool {
-	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions"}, option)
+	return slices.Contains([]string{"ui.pick", "export.open", "lateValues", "showResumeSummary", "restricted", "engineExtensions", "saveEdits", "ui.save"}, option)
 }
 
 // changedOptions returns the names of the options that differ.
@@ -236,6 +243,8 @@ func changedOptions(a, b Settings) (names []string) {
 		{"export.open", a.Export.Open, b.Export.Open},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},
+		{"ui.save", a.UI.Save, b.UI.Save},
+		{"saveEdits", a.SaveEdits, b.SaveEdits},
 		{"restricted", a.Restricted, b.Restricted},
 	} {
 		if !reflect.DeepEqual(o.a, o.b) {

@@ -27,6 +27,7 @@ type Documents struct {
 	enc     textdoc.Encoding
 	byPath  map[string]Document
 	pending map[string]*expected // by path; see expect
+	edits   map[string]agentEdit // by path; of the open documents that the agent has changed
 }
 
 // expected is the text of a document after an edit that the client has not reported yet.
@@ -37,7 +38,7 @@ type expected struct {
 }
 
 func newDocuments(log *zap.Logger) *Documents {
-	return &Documents{log: log, inputs: newInputs(), enc: textdoc.UTF16, byPath: make(map[string]Document), pending: make(map[string]*expected)}
+	return &Documents{log: log, inputs: newInputs(), enc: textdoc.UTF16, byPath: make(map[string]Document), pending: make(map[string]*expected), edits: make(map[string]agentEdit)}
 }
 
 // setEncoding sets the client's encoding.
@@ -208,6 +209,7 @@ func (d *Documents) didClose(p *didCloseParams) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.byPath, path)
+	delete(d.edits, path)
 	d.reportedLocked(path)
 	return nil
 }

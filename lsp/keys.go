@@ -1,15 +1,15 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
-	"go.uber.org/zap"
-
-	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
 // KeysChangedParams are the parameters of xcsh/keysChanged, which the client sends: it keeps keys for other
@@ -59,20 +59,22 @@ func (k *clientKeys) Has(provider string) bool {
 // Key asks the client for the key of a provider. It returns "" if the client has none. The key appears neither in
 // the log nor in an error.
 func (k *clientKeys) Key(ctx context.Context, name string) (string, error) {
-	var result *KeyResult
-	err := k.s.ask(ctx, MethodKey, KeyParams{Provider: name}, &result)
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil:
-		k.s.log.Warn("the client did not return a key", zap.String("provider", name))
-		return "", fault.New(fault.Provider, "The editor did not return its API key for %s. Try again, or enter the key again.", name).
-			With("reason", provider.NeedsKey).With("provider", name)
-	case result == nil || result.Key == nil || *result.Key == "":
+	var raw json.RawMessage // an error about its type would contain a part of it
+	if err := k.s.ask(ctx, MethodKey, KeyParams{Provider: name}, &raw); err != nil {
+		return "", cmp.Or(ctx.Err(), err)
+	}
+	key := rawjson.Get(raw, "key")
+	if kind := rawjson.Kind(raw); kind == 'n' || kind == '{' && (key == nil || rawjson.Kind(key) == 'n') {
 		return "", nil
 	}
-	return *result.Key, nil
+	text, ok := rawjson.String(key)
+	if !ok {
+		return "", errNoKeyText
+	}
+	return text, nil
 }
+
+var errNoKeyText = errors.New("the editor returned no text")
 
 // keysChanged handles xcsh/keysChanged.
 func (s *server) keysChanged(p *KeysChangedParams) error {

@@ -34,6 +34,7 @@ type server struct {
 	config      configuration
 	branches    branchQuestions
 	questions   engineQuestions
+	saving      chan struct{} // holds a value while edits are saved
 
 	// work is the parent of every request's context; endWork cancels it.
 	work    context.Context //nolint:containedctx // it is the life of the server, which is this struct
@@ -69,6 +70,7 @@ func newServer(ctx context.Context, o Options) *server {
 		ready:      make(chan struct{}),
 		stopped:    make(chan struct{}),
 		lastHosted: make(chan struct{}),
+		saving:     make(chan struct{}, 1),
 	}
 	close(s.lastHosted)
 	s.memory = memory.New(memory.Config{Clock: o.Clock, Free: o.FreeMemory, Busy: func() bool { return s.conn.Unread() > muchUnread }})

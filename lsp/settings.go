@@ -33,6 +33,9 @@ type Settings struct {
 	RetryLimit    time.Duration // the longest wait before one; 0 means the default
 	UI            UISettings
 
+	// SaveEdits is what happens to the agent's unsaved edits before a command runs: auto, ask or off; "" means auto.
+	SaveEdits string
+
 	// CacheRetention is how long services keep the beginning of a conversation in their cache, "short"
 	// or "long"; "auto" and "" mean what PI_CACHE_RETENTION says, else short.
 	CacheRetention string
@@ -88,6 +91,7 @@ type Startup struct {
 type UISettings struct {
 	Pick  bool // it asks for missing arguments
 	Hooks bool // it answers xcsh/approve, xcsh/beforeSwitch and the other xcsh/before requests
+	Save  bool // it answers xcsh/save
 }
 
 // CacheSettings are the settings of the cache directory.
@@ -176,6 +180,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"thinkingLevel": set(&r, &s.ThinkingLevel, "a string"),
 		"approval":      r.oneOf(&s.Approval, "ask", "auto-edit", "yolo", "read-only"),
 		"sandbox":       r.oneOf(&s.Sandbox, "on", "off"),
+		"saveEdits":     r.oneOf(&s.SaveEdits, saveAuto, saveAsk, saveOff),
 		"retries":       r.wholeNumber(0, MaxRetries, func(n int) { s.Retries = &n }),
 		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
 			s.RetryLimit = time.Duration(n) * time.Second
@@ -207,6 +212,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"pick":  set(&r, &s.UI.Pick, "true or false"),
 				"hooks": set(&r, &s.UI.Hooks, "true or false"),
+				"save":  set(&r, &s.UI.Save, "true or false"),
 			})
 		},
 		"showResumeSummary": set(&r, &s.ShowSummary, "true or false"),

@@ -38,6 +38,21 @@ const (
 // MethodKey is the request to a client that keeps keys, which opted in with keyProviders.
 const MethodKey = "xcsh/key"
 
+// MethodSave is the request of the server to save a document. Only a client that opted in with ui.save gets it.
+const MethodSave = "xcsh/save"
+
+// SaveParams are the parameters of xcsh/save.
+type SaveParams struct {
+	URI     string `json:"uri"`
+	Version int64  `json:"version"` // a document with another version is not saved
+}
+
+// SaveResult is the answer to xcsh/save.
+type SaveResult struct {
+	Saved         bool   `json:"saved"`
+	FailureReason string `json:"failureReason,omitempty"`
+}
+
 // EventParams are the parameters of xcsh/event: an event of a turn, or a change of the session's model
 // or settings.
 type EventParams struct {

@@ -26,6 +26,7 @@ type workspace struct {
 
 var (
 	_ tool.Workspace = workspace{}
+	_ tool.Saver     = workspace{}
 	_ engine.Desk    = workspace{}
 )
 
@@ -87,7 +88,12 @@ func (w workspace) WriteFile(ctx context.Context, label, path string, was tool.F
 	case !w.s.client.applyEdit:
 		return tool.Saved{}, fault.New(fault.Denied, "%s is open in the editor, which cannot be asked to change it; close it first.", path).With("path", path)
 	}
-	return tool.Saved{Buffer: true}, w.applyEdit(ctx, label, doc, string(content))
+	disk, _ := w.onDisk(ctx, doc.Path) // a document whose file cannot be read is not saved
+	if err := w.applyEdit(ctx, label, doc, string(content)); err != nil {
+		return tool.Saved{Buffer: true}, err
+	}
+	w.s.documents.edited(doc.Path, was, string(content), disk)
+	return tool.Saved{Buffer: true}, nil
 }
 
 func staleFile(path string) error {

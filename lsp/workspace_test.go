@@ -89,6 +89,12 @@ type editor struct {
 // startEditing starts a server for a client with the given workspace capabilities.
 func startEditing(t *testing.T, workspace lsptest.Fields) editor {
 	t.Helper()
+	return startEditingWith(t, workspace, nil, nil)
+}
+
+// startEditingWith is startEditing for a client with the given window capabilities and initializationOptions.
+func startEditingWith(t *testing.T, workspace, window, options lsptest.Fields) editor {
+	t.Helper()
 	unixPaths(t)
 	f := newFixture(t)
 	disk := afero.NewMemMapFs()
@@ -99,8 +105,8 @@ func startEditing(t *testing.T, workspace lsptest.Fields) editor {
 		return open(ctx, s, c)
 	}
 	ed := lsptest.Start(t, f.options)
-	ed.Initialize(lsptest.Fields{"capabilities": lsptest.Fields{
-		"workspace": workspace, "general": lsptest.Fields{"positionEncodings": []string{"utf-16"}},
+	ed.Initialize(lsptest.Fields{"initializationOptions": options, "capabilities": lsptest.Fields{
+		"workspace": workspace, "window": window, "general": lsptest.Fields{"positionEncodings": []string{"utf-16"}},
 	}})
 	return editor{ed, receive(t, files), disk}
 }

@@ -218,6 +218,35 @@ func TestAWriteThatDiffersFromWhatWasShown(t *testing.T) {
 	})
 }
 
+// The edits in the editor are saved before a command of the program, once it is permitted, and before nothing else.
+func TestEditsAreSavedBeforeACommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plays(func(ctx context.Context, p *playedengine.Program, _ engine.Input) loop.Outcome {
+		for _, c := range []engine.Call{
+			{ID: "1", Tool: "read", Args: json.RawMessage(`{}`), Effect: engine.Reads, Path: "/work/a.txt"},
+			{ID: "2", Tool: "edit", Args: json.RawMessage(`{}`), Effect: engine.Changes, Path: "/work/a.txt"},
+		} {
+			if err := p.Host.Permit(ctx, c); err != nil {
+				t.Error(err)
+			}
+		}
+		assert.Zero(t, w.files.saves)
+		command := engine.Call{ID: "3", Tool: "bash", Args: json.RawMessage(`{"command":"go test"}`), Effect: engine.Changes}
+		if err := p.Host.Permit(ctx, command); err != nil {
+			t.Error(err)
+		}
+		assert.Equal(t, 1, w.files.saves)
+		if err := w.gate.SetMode(approval.ReadOnly); err != nil {
+			t.Error(err)
+		}
+		assert.True(t, fault.Is(p.Host.Permit(ctx, command), fault.Denied))
+		assert.Equal(t, 1, w.files.saves)
+		return loop.Outcome{StopReason: provider.StopEnd}
+	})
+	require.NoError(t, w.run("go").Err)
+}
+
 // A file that changes while the user decides is not written.
 // Proves: EF-31
 func TestAFileThatChangesWhileTheUserIsAsked(t *testing.T) {

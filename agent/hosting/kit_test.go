@@ -165,8 +165,16 @@ func (w *world) lines() []string {
 // files are the editor's.
 type files struct {
 	tool.Local
-	mu   sync.Mutex
-	open map[string]string // guarded by mu; the texts of open documents
+	mu    sync.Mutex
+	open  map[string]string // guarded by mu; the texts of open documents
+	saves int               // guarded by mu; how often edits were to be saved
+}
+
+func (f *files) SaveEdits(context.Context, string, bool) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.saves++
+	return nil, nil
 }
 
 func (f *files) ReadFile(ctx context.Context, path string) (tool.File, error) {

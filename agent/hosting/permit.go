@@ -68,8 +68,10 @@ func (h *host) Permit(ctx context.Context, c engine.Call) error {
 		if c.Path != "" {
 			r.Preview.Paths = []string{filepath.Clean(c.Path)} // of a file that is read
 		}
-		_, err := h.seat.cfg.Gate.Ask(ctx, r)
-		return err
+		if _, err := h.seat.cfg.Gate.Ask(ctx, r); err != nil || c.Path != "" {
+			return err
+		}
+		return h.saveEdits(ctx, c.Effect != engine.Reads)
 	}
 	path := filepath.Clean(c.Path)
 	before, known := h.preview(ctx, c, path)
@@ -87,6 +89,16 @@ func (h *host) Permit(ctx context.Context, c engine.Call) error {
 	}
 	h.changes.add(c.ID, change{path: path, sum: sha256.Sum256(now.content)})
 	return nil
+}
+
+// saveEdits saves what the engine has changed in the editor, before a call of the engine reads the disk.
+func (h *host) saveEdits(ctx context.Context, ask bool) error {
+	s, ok := h.seat.cfg.Files.(tool.Saver)
+	if !ok {
+		return nil
+	}
+	_, err := s.SaveEdits(ctx, h.seat.cfg.Cwd, ask)
+	return err
 }
 
 // previewed is a change before it is made.

@@ -60,8 +60,14 @@ func newBashOf(shell Shell) Tool {
 			return Preview{Title: "Run " + a.Command}, nil
 		},
 		run: func(ctx context.Context, env Env, a bashArgs) (Result, error) {
+			unsaved, err := saveEdits(ctx, env, true)
+			if err != nil {
+				return Result{}, err
+			}
+			note := unsavedNote(env.Cwd, unsaved)
 			if a.Background {
-				return runBackground(ctx, shell, a.Command, env)
+				r, err := runBackground(ctx, shell, a.Command, env)
+				return r.withNote(note), err
 			}
 			var update func(Output)
 			if env.Update != nil {
@@ -74,7 +80,7 @@ func newBashOf(shell Shell) Tool {
 			}
 			r := out.result("(no output)")
 			r.IsError = out.ExitCode == nil || *out.ExitCode != 0
-			return r, nil
+			return r.withNote(note), nil
 		},
 	})
 	t.Limit = func(json.RawMessage) time.Duration { return 0 } // each command has a timeout

@@ -76,6 +76,10 @@ func newGrep(o Options) Tool {
 			if err != nil {
 				return Result{}, err
 			}
+			unsaved, err := saveEdits(ctx, env, false)
+			if err != nil {
+				return Result{}, err
+			}
 			g := grep{args: a, limit: cmp.Or(a.Limit, grepLimit), context: min(a.Context, MaxLines), engine: newSearcher(o, p)}
 			if err := g.list(ctx, o, o.path(env, a.Path)); err != nil {
 				return Result{}, err
@@ -83,7 +87,7 @@ func newGrep(o Options) Tool {
 			if err := g.run(ctx); err != nil {
 				return Result{}, err
 			}
-			return g.result(), nil
+			return g.result().withNote(unsavedNote(env.Cwd, unsaved)), nil
 		},
 	})
 }

@@ -40,11 +40,18 @@ const maxErrors = 4 << 10
 // goroutine but never after RunProgram returned. A program that fails is no error; an error means that
 // it was not run.
 func (s Shell) RunProgram(ctx context.Context, env Env, p Program, take func([]byte)) (end ProgramEnd, err error) {
+	unsaved, err := saveEdits(ctx, env, true)
+	if err != nil {
+		return end, err
+	}
 	changed, err := guarded(ctx, env.Cwd, env.Permission.Level, env.Permission, env.Background, func() (err error) {
 		end, err = s.runProgram(ctx, env.Cwd, env.Permission.Level, p, take)
 		return err
 	})
 	end.Notes = append(end.Notes, changed.notes()...)
+	if note := unsavedNote(env.Cwd, unsaved); note != "" {
+		end.Notes = append(end.Notes, note)
+	}
 	return end, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/afero"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
@@ -52,7 +53,8 @@ func now() time.Time { return time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC) }
 
 // memoryServer is the server of main over an in-memory file system, on a machine where only ~/.xcsh
 // exists, with a fixed clock and sequential ids: the sessions it creates are 0000000000000001, …02,
-// their entries 00000001, 00000002, …. The offline demo is the only model that answers.
+// their entries 00000001, 00000002, …. The offline demo is the only model that answers without a key; those of
+// Anthropic answer with the right one.
 func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 	t.Helper()
 	return serverOf(t, fs, blocks{offline.Provider{Now: now}})
@@ -61,7 +63,12 @@ func memoryServer(t testing.TB, fs afero.Fs) lsp.Options {
 // serverOf is memoryServer with another provider behind the model offline/demo.
 func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 	t.Helper()
-	log := zaptest.NewLogger(t)
+	return serverWith(t, fs, demo, zaptest.NewLogger(t), func(*catalog.Catalog) {})
+}
+
+// serverWith is serverOf with another log and a changed catalog of models.
+func serverWith(t testing.TB, fs afero.Fs, demo provider.Provider, log *zap.Logger, change func(*catalog.Catalog)) lsp.Options {
+	t.Helper()
 	return lsp.Options{
 		Version: "test", Commands: commands.Default, Manifest: commands.Default.Manifest(), Log: log,
 		Open: func(_ context.Context, s lsp.Settings, c lsp.Client) (lsp.Backend, error) {
@@ -83,6 +90,14 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 			}
 			options := tool.Options{Fs: fs, Home: "/home/u", TempDir: "/tmp", Ripgrep: "/nowhere/rg"}
 			shell := tool.NewShell(options)
+			models := &catalog.Catalog{
+				Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
+				Services: map[provider.API]provider.Provider{provider.Scripted: demo, provider.AnthropicMessages: blocks{keyed{offline.Provider{Now: now}}}},
+			}
+			if c.Keys != nil {
+				models.Kept = c.Keys
+			}
+			change(models)
 			cfg := agent.Config{
 				Storage: agent.Storage{
 					Store:      store,
@@ -94,10 +109,7 @@ func serverOf(t testing.TB, fs afero.Fs, demo provider.Provider) lsp.Options {
 				Engines: playedEngines(t, fs, s),
 				Hooks:   hooks, Log: log,
 				Requests: agent.Requests{
-					Models: &catalog.Catalog{
-						Fs: fs, AgentDirs: []string{own}, Getenv: func(string) string { return "" },
-						Services: map[provider.API]provider.Provider{provider.Scripted: demo},
-					},
+					Models:   models,
 					Keys:     keyfile.Store{Fs: fs, File: own + "/auth.json"},
 					Defaults: agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)},
 				},

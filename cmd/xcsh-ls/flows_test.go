@@ -125,8 +125,15 @@ func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
 	require.Equal(t, before, paths(t, fs))
 	require.Equal(t, sessionFile, file(t, ed, "/w"))
 
-	do(t, ed, "xcsh.resume", lsptest.Fields{"target": otherFile})
-	_, err := turn.Wait()
+	requireLeavingAsks(t, ed)
+	require.Equal(t, sessionFile, file(t, ed, "/w"), "the turn goes on")
+	require.Contains(t, string(do(t, ed, "xcsh.snapshot", nil)), `"isStreaming":true`)
+
+	leaving := ed.BeginExec("xcsh.resume", lsptest.Fields{"target": otherFile, "onRunning": "ask"})
+	ed.AnswerQuestion("A turn is running in this session. Stop it and switch?", "Stop and Switch")
+	_, err := leaving.Wait()
+	require.Nil(t, err)
+	_, err = turn.Wait()
 	require.Nil(t, err, "a stopped turn ends without an error")
 	require.Equal(t, otherFile, file(t, ed, "/w"))
 	require.Contains(t, read(t, fs), "a long story")
@@ -134,6 +141,48 @@ func TestForkWaitsAndResumeStopsTheTurn(t *testing.T) {
 	require.Contains(t, shown, `"content":"other"`)
 	require.NotContains(t, shown, "a long story")
 	require.Contains(t, shown, `"isStreaming":false`)
+}
+
+// requireLeavingAsks requires that each command that leaves the session of a running turn asks first, and fails
+// without a question if the call says so.
+func requireLeavingAsks(t *testing.T, ed *lsptest.Editor) {
+	t.Helper()
+	for command, args := range map[string]lsptest.Fields{
+		"xcsh.new": {}, "xcsh.continue": {}, "xcsh.resume": {"target": otherFile},
+	} {
+		leaving := ed.BeginExec(command, args)
+		ed.AnswerQuestion("A turn is running in this session. Stop it and switch?", "Keep Running")
+		_, err := leaving.Wait()
+		require.NotNil(t, err, command)
+		require.Equal(t, "cancelled", err.Kind(), command)
+		require.Equal(t, "The session was not changed. The running turn continues.", err.Message)
+		args["onRunning"] = "fail"
+		_, err = ed.Exec(command, args)
+		require.NotNil(t, err, command)
+		require.Equal(t, "busy", err.Kind(), command)
+		args["onRunning"] = "wait"
+		_, err = ed.Exec(command, args)
+		require.NotNil(t, err, command)
+		require.Equal(t, "invalidArgument", err.Kind(), command)
+	}
+}
+
+// A turn is stopped without a question if the call says so. A client that cannot ask its user gets the busy error.
+func TestOnRunningStop(t *testing.T) {
+	t.Parallel()
+	fs := afero.NewMemMapFs()
+	putAll(t, fs)
+	model := newGated()
+	ed := ask(t, serverOf(t, fs, model), nil, nil)
+	turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "a long story"})
+	<-model.asked
+	do(t, ed, "xcsh.new", lsptest.Fields{"onRunning": "stop"})
+	_, err := turn.Wait()
+	require.Nil(t, err)
+	require.Contains(t, string(do(t, ed, "xcsh.snapshot", nil)), `"isStreaming":false`)
+	for _, m := range ed.Messages() {
+		require.NotEqual(t, "window/showMessageRequest", m.Method)
+	}
 }
 
 // paths returns the paths of all files.

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
@@ -34,6 +36,9 @@ func modelsCommand(f *flags) *cobra.Command {
 			if !all {
 				r.Models = available(r.Models)
 			}
+			if !asJSON && !usesModel(r.Models) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "No model is ready to use. "+noModelAdvice)
+			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), r)
 			}
@@ -43,6 +48,11 @@ func modelsCommand(f *flags) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "also list models without a key")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
+}
+
+// usesModel reports whether any of the models beside the offline demo can be used.
+func usesModel(models []commands.ModelItem) bool {
+	return slices.ContainsFunc(models, func(m commands.ModelItem) bool { return m.Available && m.Provider != offline.Model.Provider })
 }
 
 func available(models []commands.ModelItem) []commands.ModelItem {

@@ -35,7 +35,7 @@ var retried = []event.Event{
 func TestARetryOnATerminalIsOneLine(t *testing.T) {
 	t.Parallel()
 	var out, errs, terminal bytes.Buffer
-	p := &textPrinter{out: &out, err: &errs, note: retryNote{lines: &errs, terminal: &terminal, width: 60}}
+	p := &textPrinter{text: answerText{out: &out, live: true}, err: &errs, note: retryNote{lines: &errs, terminal: &terminal, width: 60}}
 	for _, e := range retried {
 		p.event(e)
 	}
@@ -79,7 +79,7 @@ func TestARetryThatEndsIsErased(t *testing.T) {
 func TestRetriesElsewhereAreLines(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	p := &textPrinter{out: &out, err: &errs, note: retryNote{lines: &errs}}
+	p := &textPrinter{text: answerText{out: &out, live: true}, err: &errs, note: retryNote{lines: &errs}}
 	for _, e := range retried {
 		p.event(e)
 	}

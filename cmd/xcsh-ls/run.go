@@ -111,7 +111,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	}
 	if engineName != "" {
 		if _, err := live.SetEngine(ctx, engineName); err != nil {
-			return engineAdvice(err)
+			return engineAdvice(err, live)
 		}
 	}
 	if branch != "" {
@@ -126,7 +126,7 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
 	out := output{to, leave}
-	var p printer = &textPrinter{out: out, err: cmd.ErrOrStderr(), note: newRetryNote(cmd.ErrOrStderr())}
+	var p printer = &textPrinter{text: answerText{out: out, live: stdoutIsTerminal()}, err: cmd.ErrOrStderr(), note: newRetryNote(cmd.ErrOrStderr())}
 	if asJSON {
 		p = &jsonPrinter{out: out}
 	}
@@ -152,32 +152,11 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	case errors.As(context.Cause(ctx), &unread):
 		return fault.New(fault.IO, "The turn was stopped because its output couldn't be written: %w.", unread.Err)
 	case err != nil:
-		return withFlags(engineAdvice(err), live.File() != "")
+		return withFlags(rejectedKeyAdvice(modelAdvice(engineAdvice(err, live)), live), live.File() != "")
 	case turn.StopReason != provider.StopEnd:
 		return failure{fault.New(fault.Provider, "The answer is incomplete: %s.", turn.StopReason), exitIncomplete}
 	}
 	return nil
-}
-
-// answerable returns an error if no model can answer a prompt. Its advice is for a shell.
-func answerable(ctx context.Context, live *agent.Session) error {
-	err := live.Ready(ctx)
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Kind != fault.Provider || f.Data["provider"] != nil { // such as a missing key
-		return err
-	}
-	state, err := live.State()
-	if err != nil {
-		return err
-	}
-	text := "No model is selected."
-	if name := state.Models["default"]; name != "" {
-		text = fmt.Sprintf("Model %s is not available.", name)
-	}
-	if state.Model != nil {
-		text = fmt.Sprintf("Model %s is not available.", state.Model)
-	}
-	return fault.New(fault.Provider, "%s Pass --model PROVIDER/ID; 'xcsh-ls models' lists them. The model offline/demo needs no API key; it answers from a script.", text)
 }
 
 // withFlags adds the flags for the ways to continue after a service rejected an entry.
@@ -265,11 +244,11 @@ func (p *jsonPrinter) end() {}
 
 // textPrinter prints the text of the answers, and one line per tool call.
 type textPrinter struct {
-	out, err io.Writer
+	err      io.Writer
 	mu       sync.Mutex
-	note     retryNote // guarded by mu
-	open     bool      // the last line has no newline yet; guarded by mu
-	notSaved string    // why the last attempt to save the session failed; guarded by mu
+	text     answerText // guarded by mu
+	note     retryNote  // guarded by mu
+	notSaved string     // why the last attempt to save the session failed; guarded by mu
 }
 
 func (*textPrinter) header(*agent.Session) error { return nil }
@@ -278,14 +257,8 @@ func (p *textPrinter) event(e event.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.note.event(e)
+	p.text.event(e)
 	switch e := e.(type) {
-	case event.MessageUpdate:
-		if e.Update.Type == event.TextDelta {
-			fmt.Fprint(p.out, e.Update.Delta)
-			p.open = !strings.HasSuffix(e.Update.Delta, "\n")
-		}
-	case event.MessageEnd:
-		p.endLine()
 	case event.ToolStart:
 		fmt.Fprintln(p.err, "→", visible.Line(e.ToolName), brief(e.Args))
 	case event.ToolEnd:
@@ -312,15 +285,7 @@ func (p *textPrinter) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.note.clear()
-	p.endLine()
-}
-
-// endLine requires mu.
-func (p *textPrinter) endLine() {
-	if p.open {
-		fmt.Fprintln(p.out)
-		p.open = false
-	}
+	p.text.end()
 }
 
 // brief returns a tool's arguments in one short line.

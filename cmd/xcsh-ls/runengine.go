@@ -31,22 +31,26 @@ func (p *textPrinter) engineEvent(e event.Event) {
 }
 
 // engineAdvice adds the advice for a shell to the failure of an engine.
-func engineAdvice(err error) error {
+func engineAdvice(err error, live *agent.Session) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err
 	}
 	switch {
 	case f.Kind == fault.Provider && f.Data["class"] == commands.ClassLogin:
-		return advised(f, "Log in with the program itself in a terminal, then try again.")
+		return advised(f, fmt.Sprintf("Run 'xcsh-ls login %s' in a terminal, then try again.", live.Engine().Name), false)
 	case f.Kind == fault.ArgumentNeeded && f.Data["field"] == hosting.FieldFork:
-		return advised(f, "Start a new session, or pass --engine own.")
+		return advised(f, "Start a new session, or pass --engine own.", false)
 	}
 	return err
 }
 
-func advised(f *fault.Error, advice string) error {
+// advised returns an error with advice behind its message, or in place of it.
+func advised(f *fault.Error, advice string, alone bool) error {
 	c := *f
-	c.Message += " " + advice
+	if !alone {
+		advice = c.Message + " " + advice
+	}
+	c.Message = advice
 	return &c
 }

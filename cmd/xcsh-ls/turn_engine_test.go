@@ -53,7 +53,7 @@ func TestRunWithAnEngine(t *testing.T) {
 
 	code, _, stderr = m.runWith(double, "no-login", "run", "--engine", "pi", "hello")
 	require.Equal(t, 1, code)
-	require.Contains(t, stderr, "Log in with the program itself in a terminal, then try again.")
+	require.Contains(t, stderr, "Run 'xcsh-ls login pi' in a terminal, then try again.")
 	code, _, stderr = m.runWith(double, "exit:3;stderr:Error: Model not found", "run", "--engine", "pi", "hello")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "Model not found")

@@ -66,7 +66,7 @@ func turnWithSwitches(t *testing.T, api provider.API, targets ...string) (bodies
 	require.Contains(t, string(before), `"isStreaming":true`)
 	require.Contains(t, string(before), `"followUp":1`)
 	for _, target := range targets {
-		_, failure := ed.Exec("xcsh.resume", lsptest.Fields{"target": target})
+		_, failure := ed.Exec("xcsh.resume", lsptest.Fields{"target": target, "onRunning": "stop"})
 		require.NotNil(t, failure, target)
 		require.JSONEq(t, string(before), string(state()), target)
 	}

@@ -38,6 +38,8 @@ var excluded = map[string]string{
 	"xcsh.history":        "reads the prompt history only",
 	"xcsh.forget":         "changes the prompt history only",
 	"xcsh.models":         "reads no session",
+	"xcsh.providers":      "reads no session",
+	"xcsh.setKey":         "reads no session",
 	"xcsh.engines":        "reads no session",
 	"xcsh.commands":       "reads no session",
 	"xcsh.login":          "reads no session",

@@ -41,6 +41,7 @@ var serverMethods = []method{
 	{lsp.MethodBeforeFork, reflect.TypeFor[lsp.BeforeForkParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeTree, reflect.TypeFor[lsp.BeforeTreeParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
+	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
 }
@@ -80,6 +81,7 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[commands.Position](): "AttachmentPosition",
 	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
 	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
+	reflect.TypeFor[lsp.SaveResult]():    "SaveAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.

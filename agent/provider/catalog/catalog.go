@@ -81,10 +81,22 @@ func b2i(b bool) int {
 
 // merged lays the layers over each other. A model is its provider and id.
 func (c *Catalog) merged(user userFile, local []provider.Model) []provider.Model {
+	return c.mergedOf("", user, local)
+}
+
+// mergedOf is merged for the models of one provider, "" for all.
+func (c *Catalog) mergedOf(name string, user userFile, local []provider.Model) []provider.Model {
+	known := Embedded().Models
+	if name != "" {
+		known = ofProvider(name, known)
+	}
 	at := map[provider.Ref]int{}
 	var all []provider.Model
-	for _, layer := range [][]provider.Model{{offline.Model}, user.override(Embedded().Models), user.models(), local} {
+	for _, layer := range [][]provider.Model{{offline.Model}, user.override(known), user.models(), local} {
 		for _, m := range layer {
+			if name != "" && m.Provider != name {
+				continue
+			}
 			m.BaseURL = c.address(m)
 			if i, again := at[m.Ref()]; again {
 				all[i] = m
@@ -97,6 +109,16 @@ func (c *Catalog) merged(user userFile, local []provider.Model) []provider.Model
 	return all
 }
 
+func ofProvider(name string, models []provider.Model) []provider.Model {
+	var list []provider.Model
+	for _, m := range models {
+		if m.Provider == name {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // Find returns the model called ref. A model that no layer knows is found all the same if its
 // provider is known: services get new models more often than programs get new catalogues.
 func (c *Catalog) Find(ctx context.Context, ref provider.Ref) (provider.Model, bool) {
@@ -105,7 +127,7 @@ func (c *Catalog) Find(ctx context.Context, ref provider.Ref) (provider.Model, b
 	}
 	user := c.userFile()
 	var sibling *provider.Model
-	for _, m := range c.merged(user, c.Local.of(ctx, ref.Provider)) {
+	for _, m := range c.mergedOf(ref.Provider, user, c.Local.of(ctx, ref.Provider)) {
 		if m.Ref() == ref {
 			return m, true
 		}

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -121,7 +122,7 @@ func TestModelsAtTheCustomersAddress(t *testing.T) {
 	_, err := c.Key(t.Context(), find(t, c, gpt))
 	require.ErrorContains(t, err, "AZURE_OPENAI_BASE_URL")
 	_, err = c.Key(t.Context(), find(t, c, flash))
-	require.ErrorContains(t, err, "GOOGLE_CLOUD_API_KEY")
+	requireMissing(t, err, "google-vertex", "Google Vertex AI", "GOOGLE_CLOUD_API_KEY")
 
 	c = open(t, nil, map[string]string{
 		"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_RESOURCE_NAME": "contoso",
@@ -209,11 +210,19 @@ func TestKeys(t *testing.T) {
 				require.NoError(t, err)
 				return
 			}
-			require.True(t, fault.Is(err, fault.Provider))
-			assert.Contains(t, err.Error(), "ANTHROPIC_API_KEY")
-			assert.Contains(t, err.Error(), "/own/auth.json")
+			require.EqualError(t, err, "Anthropic needs an API key.")
+			requireMissing(t, err, "anthropic", "Anthropic", "ANTHROPIC_API_KEY")
+			require.Equal(t, err, cat.CheckKey(find(t, cat, "anthropic/claude-opus-4-5")))
 		})
 	}
+}
+
+func requireMissing(t *testing.T, err error, id, name, variable string) {
+	t.Helper()
+	f, ok := errors.AsType[*fault.Error](err)
+	require.True(t, ok)
+	require.Equal(t, fault.Provider, f.Kind)
+	require.Equal(t, map[string]any{"reason": provider.NeedsKey, "provider": id, "providerName": name, "variable": variable}, f.Data)
 }
 
 // Commands are kept from the variables that the files name.
@@ -332,7 +341,7 @@ func TestADirectoryThatMayNotBeUsed(t *testing.T) {
 	_, ok := c.Find(t.Context(), ref)
 	assert.False(t, ok)
 	_, err := c.Key(t.Context(), m)
-	require.ErrorContains(t, err, "No API key for acme")
+	require.ErrorContains(t, err, "acme needs an API key.")
 	assert.Empty(t, c.KeyVariables())
 }
 

@@ -1,7 +1,7 @@
 package catalog
 
-// ServiceIDs returns the models to begin with of all services.
-func ServiceIDs() []string {
+// Flagships returns the models to begin with of all services.
+func Flagships() []string {
 	var all []string
 	for _, s := range services {
 		all = append(all, s.id+"/"+s.flagship)

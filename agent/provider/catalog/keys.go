@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
@@ -45,7 +46,7 @@ func (c *Catalog) key(ctx context.Context, m provider.Model, user userFile) (str
 		return "", err
 	}
 	if c.kept(m.Provider) {
-		if key, err := c.Kept.Key(ctx, m.Provider); key != "" || err != nil {
+		if key, err := c.keptKey(ctx, m.Provider); key != "" || err != nil {
 			return key, err
 		}
 	}
@@ -63,6 +64,24 @@ func (c *Catalog) keyPlace(m provider.Model, user userFile) (provider.KeySource,
 	}
 	_, place, err := c.keyHere(m, user)
 	return place, err
+}
+
+// keptKey asks the client for a key. No error contains it.
+func (c *Catalog) keptKey(ctx context.Context, name string) (string, error) {
+	key, err := c.Kept.Key(ctx, name)
+	why := "did not return"
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil && key == "":
+		return "", nil
+	case err == nil && keyfile.CheckKey(key) == nil:
+		return key, nil
+	case err == nil:
+		why = "returned an invalid text as"
+	}
+	return "", fault.New(fault.Provider, "The editor %s the API key of %s. Try again, or enter the key again.", why, nameOf(name)).
+		With("reason", provider.NeedsKey).With("provider", name).With("providerName", nameOf(name))
 }
 
 // kept reports whether the client keeps a key for a provider.

@@ -17,13 +17,13 @@ func (c *Catalog) Sources(ctx context.Context) []provider.Source {
 	for _, m := range c.merged(user, local) {
 		byID[m.Provider] = append(byID[m.Provider], m)
 	}
-	found := map[string]bool{}
+	running := map[string]bool{}
 	for _, m := range local {
-		found[m.Provider] = true
+		running[m.Provider] = true
 	}
 	sources := make([]provider.Source, 0, len(byID))
 	for id, models := range byID {
-		sources = append(sources, c.source(id, models, found[id], user))
+		sources = append(sources, c.source(id, models, running[id], user))
 	}
 	slices.SortFunc(sources, func(a, b provider.Source) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
@@ -31,39 +31,54 @@ func (c *Catalog) Sources(ctx context.Context) []provider.Source {
 	return sources
 }
 
-// source describes a provider with these models. found reports whether a server on this machine has them.
-func (c *Catalog) source(id string, models []provider.Model, found bool, user userFile) provider.Source {
+// found is the place of a key, or the error for a missing one.
+type found struct {
+	place provider.KeySource
+	err   error
+}
+
+// source describes a provider with these models. running reports whether a server on this machine has them.
+func (c *Catalog) source(id string, models []provider.Model, running bool, user userFile) provider.Source {
 	s, _ := serviceOf(id)
 	out := provider.Source{ID: id, Name: nameOf(id), Kind: provider.ServiceSource, KeyPage: s.keyPage, Models: len(models)}
 	switch {
 	case id == offline.Model.Provider:
 		out.Kind = provider.DemoSource
-	case found || onThisMachine(models[0].BaseURL):
+	case running || onThisMachine(models[0].BaseURL):
 		out.Kind = provider.LocalSource
 	}
 	var usable []provider.Model
+	places := map[provider.API]found{} // reading the files for each model would take long
 	for _, m := range models {
-		place, err := c.keyPlace(m, user)
-		if err != nil || c.Services[m.API] == nil {
+		key, known := places[m.API]
+		if !known {
+			key.place, key.err = c.keyPlace(m, user)
+			places[m.API] = key
+		}
+		if key.err != nil || c.Services[m.API] == nil {
 			continue
 		}
-		out.KeySource = place
+		out.KeySource = key.place
 		usable = append(usable, m)
 	}
 	out.Ready = len(usable) > 0
 	if out.Kind == provider.ServiceSource {
 		out.Variable = variablesOf(id)[0]
 	}
-	out.Default = defaultOf(s.flagship, usable, user.Providers[id])
+	var own []provider.Model
+	if out.Kind == provider.ServiceSource {
+		own = user.Providers[id].Models
+	}
+	out.Default = defaultOf(s.flagship, usable, own)
 	return out
 }
 
-// defaultOf returns the model to begin with: the flagship of a service, the first one of the user's own
-// file, or the only one. Otherwise the user has to choose.
-func defaultOf(flagship string, usable []provider.Model, own userProvider) string {
+// defaultOf returns the model to begin with: the flagship of a service, the first of own, the service's models in the
+// user's own file, or the only one. Otherwise the user has to choose.
+func defaultOf(flagship string, usable, own []provider.Model) string {
 	at := slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == flagship })
-	if at < 0 && len(own.Models) > 0 {
-		at = slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == own.Models[0].ID })
+	if at < 0 && len(own) > 0 {
+		at = slices.IndexFunc(usable, func(m provider.Model) bool { return m.ID == own[0].ID })
 	}
 	if at < 0 && len(usable) == 1 {
 		at = 0

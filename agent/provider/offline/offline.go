@@ -172,7 +172,7 @@ func conclusion(result provider.Message) string {
 		first, _, _ := strings.Cut(text, "\n")
 		how = "failed: " + strings.TrimSuffix(first, ".")
 	}
-	return fmt.Sprintf("The tool %s %s. This script cannot do more. Choose a model with xcsh.setModel to get an answer. "+
+	return fmt.Sprintf("The tool %s %s. This script cannot do more. Choose a real model to get an answer. "+
 		"To try an edit, enter: edit FILE: OLD => NEW", result.ToolName, how)
 }
 

@@ -92,7 +92,7 @@ case('prompts of other sessions are recalled and searched', function()
     return #user_messages(chat) == 1
   end)
   -- A chat that starts later, in its own session, gets the prompt from the server.
-  harness.execute('xcsh.new')
+  harness.execute('xcsh.new', { onRunning = 'stop' })
   vim.cmd('bwipeout! ' .. chat.bufnr .. ' ' .. chat.input)
   chat = open()
   wait('an empty session', function()

@@ -16,7 +16,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.new',
     title: 'New Session',
-    doc: 'Close the folder\'s session and start a new one. A running turn is stopped. The file is created with the model\'s first answer, or by the engine.',
+    doc: 'Close the folder\'s session and start a new one. A running turn is stopped if the user agrees. The file is created with the model\'s first answer, or by the engine.',
     input: '',
     arg: 'title',
     palette: true,
@@ -25,7 +25,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.resume',
     title: 'Resume Session…',
-    doc: 'Make an existing session the folder\'s live session. A running turn is stopped. Without a target, ask the user.',
+    doc: 'Make an existing session the folder\'s live session. A running turn is stopped if the user agrees. Without a target, ask the user.',
     input: 'session',
     arg: 'target',
     palette: true,

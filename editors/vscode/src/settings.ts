@@ -65,6 +65,7 @@ const serverTexts = [
   'thinkingLevel',
   'approval',
   'sandbox',
+  'saveEdits',
   'cacheRetention',
 ] as const;
 
@@ -78,6 +79,7 @@ export interface ServerSettings {
   thinkingLevel?: ThinkingLevel;
   approval?: ApprovalMode;
   sandbox?: 'on' | 'off';
+  saveEdits?: 'auto' | 'ask' | 'off';
   retries?: number;
   retryLimit?: number;
   cacheRetention?: 'auto' | 'short' | 'long';
@@ -95,8 +97,8 @@ export interface ServerSettings {
   machineScope: true;
   /** The extension shows a large session before it is read whole. */
   lateValues: true;
-  /** The extension asks for missing arguments, and shows permission requests. */
-  ui: { pick: true; hooks: true };
+  /** The extension asks for missing arguments, shows permission requests, and saves documents. */
+  ui: { pick: true; hooks: true; save: true };
 }
 
 export function serverSettings(settings: SettingsReader, trusted: boolean): ServerSettings {
@@ -139,7 +141,13 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (settings.get('export.open') === false) {
     found['export'] = { open: false };
   }
-  return { ...found, restricted: !trusted, machineScope: true, lateValues: true, ui: { pick: true, hooks: true } };
+  return {
+    ...found,
+    restricted: !trusted,
+    machineScope: true,
+    lateValues: true,
+    ui: { pick: true, hooks: true, save: true },
+  };
 }
 
 /** The settings that affect only the extension. */

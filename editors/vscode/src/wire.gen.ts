@@ -35,7 +35,7 @@ export type StoredMessage = Partial<Omit<Message, 'role' | 'content'>> & {
 export interface CommandMap {
   'xcsh.new': { args: NewArgs; result: NewResult };
   'xcsh.resume': { args: ResumeArgs; result: ResumeResult };
-  'xcsh.continue': { args: FolderArgs; result: ResumeResult };
+  'xcsh.continue': { args: ContinueArgs; result: ResumeResult };
   'xcsh.fork': { args: ForkArgs; result: ForkResult };
   'xcsh.export': { args: ExportArgs; result: ExportResult };
   'xcsh.dump': { args: DumpArgs; result: DumpResult };
@@ -108,6 +108,7 @@ export interface RequestMap {
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
+  'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
@@ -376,6 +377,8 @@ export type SessionEvent =
 export interface NewArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
   /** The title of the new session. */
   title?: string;
   /** The session that this one continues: an ID or a path, stored unchanged. */
@@ -392,6 +395,8 @@ export interface NewResult {
 export interface ResumeArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
   /** The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user. */
   target?: string;
   /** Where to search: folder or all. Default: the folder first, then all folders. */
@@ -417,9 +422,11 @@ export interface ResumeResult {
   pending?: string[];
 }
 
-export interface FolderArgs {
+export interface ContinueArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
+  /** What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail. */
+  onRunning?: string;
 }
 
 export interface ForkArgs {
@@ -637,6 +644,11 @@ export interface ExistsResult {
   path?: string;
 }
 
+export interface FolderArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+}
+
 export interface SessionState {
   /** Working directory of the session. */
   cwd: string;
@@ -674,7 +686,7 @@ export interface SessionState {
   unsaved?: string;
   /** The program that answers in the folder. */
   engine: EngineStatus;
-  /** Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot. */
+  /** Whether a prompt could be answered; absent while that is not known. */
   ready?: Readiness | null;
   /** The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest. */
   pending?: string[];
@@ -1421,6 +1433,16 @@ export interface BeforeCompactParams {
   customInstructions?: string;
   firstKeptEntryId?: string;
   tokensBefore?: number;
+}
+
+export interface SaveParams {
+  uri: string;
+  version: number;
+}
+
+export interface SaveAnswer {
+  saved: boolean;
+  failureReason?: string;
 }
 
 export interface ApproveParams {

@@ -129,13 +129,13 @@ flow("a prompt without a model, and one without a key", async (world) => {
   const client = await world.client({ flags: [] });
   const { sessionId, configOptions } = await client.open(world.folder);
   assert.equal(configOptions.find((o) => o.id === "model").currentValue, "none");
-  await refused(client.prompt(sessionId, "hello"), -32603, /^No model is chosen\./);
+  await refused(client.prompt(sessionId, "hello"), -32603, /^Choose a model to start\./);
   await client.request("session/set_config_option", { sessionId, configId: "model", value: "offline/demo" });
   assert.deepEqual(await client.prompt(sessionId, "hello"), { stopReason: "end_turn" });
   await client.leave();
   const other = await world.client({ flags: ["--model", "anthropic/claude-sonnet-4-5"] });
   const session = await other.open(world.folder);
-  await refused(other.prompt(session.sessionId, "hello"), -32000, /No API key for anthropic/);
+  await refused(other.prompt(session.sessionId, "hello"), -32000, /^Anthropic needs an API key\. Run 'xcsh-ls login anthropic'/);
   await other.leave();
 });
 

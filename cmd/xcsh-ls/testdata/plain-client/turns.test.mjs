@@ -247,7 +247,7 @@ flow("whoever resumes another session while a turn runs stops it, and nothing of
 
 flow("a prompt without a model says what to do, and with an unknown one too", async (world) => {
   const editor = await world.editor();
-  await refused(editor.run("xcsh.prompt", { text: "hello" }), "provider", /No model is chosen/);
+  await refused(editor.run("xcsh.prompt", { text: "hello" }), "provider", /^Choose a model to start\.$/);
   await refused(editor.run("xcsh.setModel", { model: "nowhere/none" }), "notFound");
   assert.equal((await editor.run("xcsh.setModel", { model: "offline/demo" })).model.id, "demo");
   assert.equal((await editor.run("xcsh.prompt", { text: "hello" })).stopReason, "stop");

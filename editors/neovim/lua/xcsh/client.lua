@@ -117,6 +117,7 @@ end
 
 local handlers = {
   ['workspace/applyEdit'] = requests.apply_edit,
+  ['xcsh/save'] = requests.save,
   ['window/showMessageRequest'] = requests.question,
   ['window/showMessage'] = requests.message,
   ['window/showDocument'] = requests.document,
@@ -148,6 +149,7 @@ local handlers = {
       require('xcsh.foreign').follow(params.cwd, params.event)
     end
     engine.follow(params)
+    require('xcsh.buffers').follow(params)
     questions.follow(params)
     require('xcsh.choices').follow(params)
     tell_listeners('notification', params)
@@ -263,7 +265,7 @@ local function start(root)
     workspace_folders = { folder_of(root) },
     init_options = vim.tbl_deep_extend(
       'keep',
-      { ui = { pick = true, hooks = true }, lateValues = true },
+      { ui = { pick = true, hooks = true, save = true }, lateValues = true },
       config.options.init_options or {},
       { terminalId = config.terminal_id() }
     ),

@@ -64,6 +64,11 @@ function M.apply_edit(_, params, ctx)
   return { applied = ok, failureReason = not ok and tostring(problem) or nil }
 end
 
+---xcsh/save: saves a document that the agent has edited, before a command reads the file.
+function M.save(_, params)
+  return require('xcsh.buffers').save(wire.str(params.uri), wire.num(params.version))
+end
+
 ---window/showMessageRequest: a question with a few answers.
 function M.question(_, params)
   local actions = wire.tbl(params.actions)

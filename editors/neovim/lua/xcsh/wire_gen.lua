@@ -83,6 +83,7 @@
 
 ---@class xcsh.wire.NewArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 ---@field title? string The title of the new session.
 ---@field parentSession? string The session that this one continues: an ID or a path, stored unchanged.
 
@@ -93,6 +94,7 @@
 
 ---@class xcsh.wire.ResumeArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 ---@field target? string The session: an ID, an ID prefix, a file name, a title, a slug, a path or a file: URI. Default: ask the user.
 ---@field scope? string Where to search: folder or all. Default: the folder first, then all folders.
 ---@field onOtherProject? string What to do with a session of another project: ask, fork, open or fail. Default: ask.
@@ -107,8 +109,9 @@
 ---@field repairs xcsh.wire.Problem[]|nil Problems of the file, which were worked around.
 ---@field pending? string[]|nil The fields of the result and of session that are null, absent or empty because the session is still being read. Only clients with the initialization option lateValues get such a result; xcsh/sessionState has the rest.
 
----@class xcsh.wire.FolderArgs
+---@class xcsh.wire.ContinueArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field onRunning? string What to do if a turn is running: ask, stop or fail. Default: ask. A client that cannot ask gets the busy error of fail.
 
 ---@class xcsh.wire.ForkArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -241,6 +244,9 @@
 ---@field exists boolean
 ---@field path? string The session's file.
 
+---@class xcsh.wire.FolderArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+
 ---@class xcsh.wire.SessionState
 ---@field cwd string Working directory of the session.
 ---@field sessionId string
@@ -265,7 +271,7 @@
 ---@field origin string The program whose rules the file follows: xcsh, pi or omp.
 ---@field unsaved? string The reason why the session cannot be saved.
 ---@field engine xcsh.wire.EngineStatus The program that answers in the folder.
----@field ready? xcsh.wire.Readiness|nil Whether a prompt could be answered; only in the results of xcsh.state and xcsh.snapshot.
+---@field ready? xcsh.wire.Readiness|nil Whether a prompt could be answered; absent while that is not known.
 ---@field pending? string[]|nil The fields that are null or absent because the session is still being read. Only clients with the initialization option lateValues get such a state; xcsh/sessionState has the rest.
 
 ---@class xcsh.wire.ContextArgs
@@ -723,6 +729,14 @@
 ---@field customInstructions? string
 ---@field firstKeptEntryId? string
 ---@field tokensBefore? integer
+
+---@class xcsh.wire.SaveParams
+---@field uri string
+---@field version integer
+
+---@class xcsh.wire.SaveAnswer
+---@field saved boolean
+---@field failureReason? string
 
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string

@@ -40,14 +40,14 @@ export function reasonOf(error: { readonly kind: string; readonly data?: unknown
 
 /**
  * Returns the ways, best first: engines, local models, services that can be used, services that need a key, and
- * the demo. wanted is the provider whose key is missing, "" if none; it is the first of those that need a key.
+ * the demo. wanted is the provider whose key is missing, "" if none; entering its key is the first way.
  */
 export function waysOf(providers: unknown, engines: unknown, wanted = ''): Way[] {
   const known = list(object(providers)['providers']).map(object);
   const of = (kind: string) => known.filter((p) => p['kind'] === kind && id(p) !== '');
   const services = of('service');
   const keyless = services.filter((p) => p['ready'] !== true);
-  const first = keyless.filter((p) => id(p) === wanted);
+  const first = keyless.filter((p) => id(p) === wanted).slice(0, 1);
   const others = keyless.filter((p) => id(p) !== wanted);
   const modelOf = (p: Fields) => ({
     provider: id(p),
@@ -55,7 +55,9 @@ export function waysOf(providers: unknown, engines: unknown, wanted = ''): Way[]
     models: count(p['models']),
     model: text(p['default'], 500),
   });
+  const withKey = (p: Fields): Way => ({ kind: 'key', provider: id(p), name: nameOf(p) });
   return [
+    ...first.map(withKey),
     ...list(object(engines)['engines'])
       .map(object)
       .filter((e) => e['usable'] === true && e['name'] !== 'own' && text(e['name'], maxName) !== '')
@@ -69,7 +71,7 @@ export function waysOf(providers: unknown, engines: unknown, wanted = ''): Way[]
       .filter((p) => p['ready'] === true)
       .slice(0, maxRows)
       .map((p): Way => ({ kind: 'ready', ...modelOf(p) })),
-    ...[...first, ...others].slice(0, maxServices).map((p): Way => ({ kind: 'key', provider: id(p), name: nameOf(p) })),
+    ...others.slice(0, maxServices - first.length).map(withKey),
     ...of('demo')
       .slice(0, 1)
       .map((p): Way => ({ kind: 'demo', model: text(p['default'], 500) || 'offline/demo' })),

@@ -19,6 +19,7 @@ import type { Notifications } from '../late';
 import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
 import { logRecord } from './log';
+import { saveDocument } from './saving';
 import { canShow } from './showing';
 import { introduction, type Introduction } from './version';
 
@@ -139,6 +140,7 @@ export class Connection {
     this.#client.onRequest('xcsh/key', async ({ provider }: RequestMap['xcsh/key']['params']) => ({
       key: await events.key(provider),
     }));
+    this.#client.onRequest('xcsh/save', (params: RequestMap['xcsh/save']['params']) => saveDocument(params));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {
         events.ended();

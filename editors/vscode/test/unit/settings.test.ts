@@ -28,7 +28,7 @@ test('unset settings use the server defaults', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true },
+    ui: { pick: true, hooks: true, save: true },
   });
 });
 
@@ -67,7 +67,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true },
+    ui: { pick: true, hooks: true, save: true },
   });
 });
 
@@ -131,7 +131,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true },
+    ui: { pick: true, hooks: true, save: true },
   });
   const own = ownSettings(settings);
   assert.deepEqual([own.serverPath, own.logLevel, own.terminalProgram, own.redactExports], ['', 'info', 'xcsh', true]);
