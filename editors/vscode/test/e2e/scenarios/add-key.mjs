@@ -60,6 +60,18 @@ export default async function (editor) {
     await editor.say('Once more');
     await card.locator('.waiting', { hasText: 'Once more' }).waitFor();
     await until('no further request', () => service.requests.length === 2);
+
+    // A prompt from the palette offers the same ways in a list.
+    await card.locator('.waiting').getByRole('button', { name: 'Cancel' }).click();
+    await editor.palette('xcsh.prompt');
+    await editor.answer('from the palette');
+    await editor.waitForRow('OpenRouter');
+    assert.match(await editor.rows().last().textContent(), /Offline demo.*A script, not a model/);
+    await editor.shot('list');
+    await editor.pick('Offline demo');
+    await editor.said('from the palette').waitFor();
+    await editor.turnEnds();
+    await card.waitFor({ state: 'detached' });
   } finally {
     service?.close();
   }
