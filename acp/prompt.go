@@ -3,6 +3,7 @@ package acp
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/url"
@@ -160,10 +161,12 @@ func (c *conversation) input(ctx context.Context, blocks []contentBlock) (args c
 			args.Images = append(args.Images, commands.Image{Data: b.Data, MimeType: b.MimeType})
 		case "resource_link":
 			place := placeOf(b.URI)
-			c.attachLinked(ctx, &files, place)
+			if err := c.attachLinked(ctx, &files, place); err != nil {
+				return args, "", err
+			}
 			text.WriteString(place.name(c.cwd))
 		case "resource":
-			if err := c.attachEmbedded(&args, &files, &text, b.Resource); err != nil {
+			if err := c.attachEmbedded(ctx, &args, &files, &text, b.Resource); err != nil {
 				return args, "", err
 			}
 		default:
@@ -179,7 +182,7 @@ func (c *conversation) input(ctx context.Context, blocks []contentBlock) (args c
 }
 
 // attachEmbedded adds the embedded resources of the prompt.
-func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *strings.Builder, r *resource) error {
+func (c *conversation) attachEmbedded(ctx context.Context, args *commands.PromptArgs, files, text *strings.Builder, r *resource) error {
 	if r == nil {
 		return fault.New(fault.InvalidArgument, "An embedded resource has no resource.").With("field", "prompt")
 	}
@@ -189,9 +192,36 @@ func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *st
 		files.WriteString(convert.File(place.path, place.lines(), *r.Text) + "\n\n")
 	case strings.HasPrefix(r.MimeType, "image/"):
 		args.Images = append(args.Images, commands.Image{Data: r.Blob, MimeType: r.MimeType})
+	default:
+		content, err := base64.StdEncoding.DecodeString(r.Blob)
+		if err != nil {
+			return fault.New(fault.InvalidArgument, "The embedded resource %s is not base64.", place.name(c.cwd)).With("field", "prompt")
+		}
+		if _, err := c.attachPDF(ctx, files, place, content); err != nil {
+			return err
+		}
 	}
 	text.WriteString(place.name(c.cwd))
 	return nil
+}
+
+// attachPDF attaches the text of a PDF file, or the reason why it cannot be read. It reports whether content is one. The error is
+// that of ctx.
+func (c *conversation) attachPDF(ctx context.Context, files *strings.Builder, p place, content []byte) (isPDF bool, err error) {
+	if c.s.opts.Backend.PDF == nil {
+		return false, nil
+	}
+	text, isPDF, err := c.s.opts.Backend.PDF(ctx, c.cwd, p.name(c.cwd), content)
+	if ctx.Err() != nil {
+		return isPDF, ctx.Err()
+	}
+	if err != nil {
+		text = "[" + err.Error() + "]"
+	}
+	if isPDF {
+		files.WriteString(convert.File(p.path, "", text) + "\n\n")
+	}
+	return isPDF, nil
 }
 
 // maxLinked bounds the size of linked files that are attached to a prompt, in bytes. A model can read
@@ -199,19 +229,26 @@ func (c *conversation) attachEmbedded(args *commands.PromptArgs, files, text *st
 const maxLinked = 256 << 10
 
 // attachLinked attaches the text of a linked file, as the client has it. If it cannot be attached, the
-// prompt has only its name, which is still useful to the model.
-func (c *conversation) attachLinked(ctx context.Context, files *strings.Builder, p place) {
+// prompt has only its name, which is still useful to the model. The error is that of ctx.
+func (c *conversation) attachLinked(ctx context.Context, files *strings.Builder, p place) error {
 	if !p.local {
-		return
+		return nil
 	}
 	file, err := c.env.Workspace.ReadFile(ctx, p.path)
-	if err != nil || !utf8.Valid(file.Content) || bytes.IndexByte(file.Content, 0) >= 0 {
-		return
+	if err != nil {
+		return ctx.Err()
+	}
+	if isPDF, err := c.attachPDF(ctx, files, p, file.Content); isPDF || err != nil {
+		return err
+	}
+	if !utf8.Valid(file.Content) || bytes.IndexByte(file.Content, 0) >= 0 {
+		return nil
 	}
 	text, attribute := p.cut(string(file.Content))
 	if len(text) <= maxLinked {
 		files.WriteString(convert.File(p.path, attribute, text) + "\n\n")
 	}
+	return nil
 }
 
 // place is the target of a resource's URI: a file, or lines of it.

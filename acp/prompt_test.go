@@ -1,6 +1,8 @@
 package acp_test
 
 import (
+	"context"
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 )
 
@@ -63,20 +66,62 @@ func TestContentOfPrompts(t *testing.T) {
 	}
 }
 
+// The text of a PDF file is attached, whether the client embeds the file or links it, or the reason why it has none.
+func TestPDFsInPrompts(t *testing.T) {
+	t.Parallel()
+	const pdf, damaged = "%PDF-1.7 one", "%PDF-1.7 damaged"
+	reads := func(_ context.Context, cwd, name string, content []byte) (string, bool, error) {
+		switch {
+		case string(content) == damaged:
+			return "", true, fault.New(fault.InvalidArgument, "The PDF file %s cannot be read: it is damaged.", name)
+		case string(content) == pdf && cwd == "/w":
+			return "[Page 1]\none\n", true, nil
+		}
+		return "", false, nil
+	}
+	embedded := func(content, mime string) object {
+		blob := base64.StdEncoding.EncodeToString([]byte(content))
+		return object{"type": "resource", "resource": object{"uri": "file:///w/x.pdf", "blob": blob, "mimeType": mime}}
+	}
+	link := object{"type": "resource_link", "uri": "file:///w/on-disk.pdf", "name": "n"}
+	for name, tc := range map[string]struct {
+		block object
+		text  string
+	}{
+		"embedded":       {embedded(pdf, "application/pdf"), "<file path=\"/w/x.pdf\">\n[Page 1]\none\n</file>\n\nx.pdf"},
+		"without a type": {embedded(pdf, ""), "<file path=\"/w/x.pdf\">\n[Page 1]\none\n</file>\n\nx.pdf"},
+		"damaged":        {embedded(damaged, "application/pdf"), "<file path=\"/w/x.pdf\">\n[The PDF file x.pdf cannot be read: it is damaged.]\n</file>\n\nx.pdf"},
+		"called so":      {embedded("PK", "application/pdf"), "x.pdf"},
+		"linked":         {link, "<file path=\"/w/on-disk.pdf\">\n[Page 1]\none\n</file>\n\non-disk.pdf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.pdf = reads
+			w.file(t, "/w/on-disk.pdf", pdf)
+			w.models.Script("m", providertest.Reply{Text: "Yes."})
+			c := w.connect(t, object{})
+			require.Equal(t, "end_turn", stopOf(t, c.answered(c.say(c.open(), tc.block))))
+			require.Equal(t, tc.text, w.models.Requests()[0].Messages[0].PlainText())
+		})
+	}
+}
+
 func TestPromptsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	c := w.connect(t, object{})
 	id := c.open()
 	for name, blocks := range map[string][]any{
-		"nothing":              {},
-		"nothing to read":      {text(" \n")},
-		"sound":                {object{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}},
-		"an unknown kind":      {object{"type": "smell"}},
-		"no kind":              {object{}},
-		"an empty resource":    {object{"type": "resource"}},
-		"no image":             {object{"type": "image", "data": "!", "mimeType": "image/png"}},
-		"another kind of file": {object{"type": "image", "data": "AAAA", "mimeType": "image/tiff"}},
+		"nothing":               {},
+		"nothing to read":       {text(" \n")},
+		"sound":                 {object{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}},
+		"an unknown kind":       {object{"type": "smell"}},
+		"no kind":               {object{}},
+		"an empty resource":     {object{"type": "resource"}},
+		"a blob in no encoding": {object{"type": "resource", "resource": object{"uri": "file:///w/x.pdf", "blob": "%PDF", "mimeType": "application/pdf"}}},
+		"no image":              {object{"type": "image", "data": "!", "mimeType": "image/png"}},
+		"another kind of file":  {object{"type": "image", "data": "AAAA", "mimeType": "image/tiff"}},
 	} {
 		m := c.answered(c.say(id, blocks...))
 		require.NotNil(t, m.Error, name)

@@ -74,6 +74,8 @@ func (*models) Sources(context.Context) []provider.Source { return nil }
 
 // world is a machine with the folder /w.
 type world struct {
+	pdf func(ctx context.Context, cwd, name string, content []byte) (string, bool, error)
+
 	fs     afero.Fs
 	models *models
 	model  string
@@ -122,7 +124,7 @@ func (w *world) backend() acp.Backend {
 	})
 	options := tool.Options{Fs: w.fs}
 	return acp.Backend{
-		Store: w.store, Finder: finder, Fs: w.fs, Disk: tool.Local{Fs: w.fs},
+		Store: w.store, Finder: finder, Fs: w.fs, Disk: tool.Local{Fs: w.fs}, PDF: w.pdf,
 		Sessions: func(c acp.Client) *agent.Manager {
 			return agent.NewManager(agent.Config{
 				Storage:     agent.Storage{Store: w.store, Finder: finder, LargeFile: w.large},

@@ -77,6 +77,19 @@ func notebookResult(a readArgs, content []byte) (r Result, ok bool, err error) {
 
 const pdfMark = "%PDF-"
 
+// PDFText returns the text of a PDF file, as read shows it; name is that of the file in messages. It needs the fields PDF and
+// Sandbox. ok is false for another file.
+func (o Options) PDFText(ctx context.Context, cwd, name string, content []byte) (text string, ok bool, err error) {
+	if !isPDF(content) {
+		return "", false, nil
+	}
+	r, err := o.pdfResult(ctx, Env{Cwd: cwd}, readArgs{Path: name}, content)
+	if err != nil {
+		return "", true, err
+	}
+	return r.Content[0].Text, true, nil
+}
+
 // isPDF reports whether a file is a PDF. The mark can come after a few other bytes.
 func isPDF(content []byte) bool {
 	return strings.Contains(string(content[:min(len(content), 1024)]), pdfMark)

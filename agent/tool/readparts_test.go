@@ -54,6 +54,14 @@ func TestReadPDF(t *testing.T) {
 	require.Contains(t, w.refused("read", `{"path":"a.pdf","offset":4}`), "Offset 4 is beyond the end of a.pdf, which has 3 pages.")
 	require.Equal(t, "The PDF file b.pdf cannot be read: it is damaged, or not a PDF file.", w.refused("read", `{"path":"b.pdf"}`))
 
+	text, ok, err := tool.Options{PDF: []string{os.Args[0], pdfArg}}.PDFText(t.Context(), w.env.Cwd, "x", content)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, w.ok("read", `{"path":"a.pdf"}`), text)
+	_, ok, err = tool.Options{PDF: []string{os.Args[0], pdfArg}}.PDFText(t.Context(), w.env.Cwd, "x", []byte("text"))
+	require.NoError(t, err)
+	require.False(t, ok)
+
 	w = diskWorld(t, tool.Options{}, files)
 	require.Contains(t, w.refused("read", `{"path":"a.pdf"}`), "Use bash: pdftotext a.pdf -")
 }
