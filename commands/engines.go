@@ -238,7 +238,7 @@ func runLogin(ctx context.Context, env *Env, a LoginArgs) (LoginResult, error) {
 		name = live.Engine().Name
 	}
 	if name == engine.Own {
-		return LoginResult{}, fault.New(fault.Denied, "xcsh-ls needs no login. Set the API key of a model's service, or choose another engine with xcsh.setEngine.").
+		return LoginResult{}, fault.New(fault.Denied, "xcsh-ls needs no login. Enter the API key of a service with xcsh.setKey, or choose another engine with xcsh.setEngine.").
 			With("field", "engine")
 	}
 	programs := env.programs(ctx)

@@ -66,7 +66,11 @@ func (env *Env) storeKey(ctx context.Context, id, key string) error {
 	case s.Kind == provider.DemoSource:
 		return fault.New(fault.InvalidArgument, "The offline demo needs no API key.").With("field", "provider")
 	case key == "": // never asked for in a text document, which may be stored
-		return need{question: "Enter the API key of " + s.Name, input: InputSecret, field: "key"}.fault().
+		question := "Enter the API key of " + s.Name
+		if !env.Pick {
+			question += ": pass it as \"key\", or run 'xcsh-ls login " + s.ID + "' in a terminal."
+		}
+		return need{question: question, input: InputSecret, field: "key"}.fault().
 			With("provider", s.ID).With("providerName", s.Name).With("keyPage", s.KeyPage)
 	}
 	return env.Sessions.SetKey(ctx, id, key)

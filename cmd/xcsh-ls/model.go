@@ -132,10 +132,13 @@ func services(retention string) map[provider.API]provider.Provider {
 	}
 }
 
+// keepDetected is how long the models of this machine are kept: an editor asks for its state more than once when it starts.
+const keepDetected = 2 * time.Second
+
 // detector finds model servers on this machine unless the user turned that off.
 func detector() *catalog.Detector {
 	if os.Getenv("XCSH_LS_NO_DETECT") != "" {
 		return nil
 	}
-	return &catalog.Detector{}
+	return &catalog.Detector{Keep: keepDetected}
 }

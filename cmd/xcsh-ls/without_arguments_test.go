@@ -99,6 +99,8 @@ var refusals = map[string]struct{ kind, why string }{
 
 	"xcsh.chooseBranch": {"notFound", "no other program has continued"},
 
+	"xcsh.setKey": {"argumentNeeded", "a document would store the key"},
+
 	"xcsh.compact":  {"invalidArgument", "the session is too short"},
 	"xcsh.share":    {"notFound", "neither gh nor a share script"},
 	"xcsh.import":   {"notFound", "agent-base has no sessions here"},
@@ -124,6 +126,7 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.move":        {"argumentNeeded", "argumentNeeded"},
 	"xcsh.prompt":      {"argumentNeeded", "argumentNeeded"},
 	"xcsh.setModel":    {"argumentNeeded", "cancelled"},
+	"xcsh.setKey":      {"argumentNeeded", "cancelled"},
 	"xcsh.setThinking": {"argumentNeeded", "cancelled"},
 	"xcsh.setApproval": {"argumentNeeded", "cancelled"},
 	"xcsh.setMode":     {"argumentNeeded", "cancelled"},

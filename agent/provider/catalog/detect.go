@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,11 @@ type Detector struct {
 	Client  *http.Client  // nil: one without proxies and redirects
 	Servers []Server      // nil: [Servers]
 	Timeout time.Duration // of all together; 0: 700 ms
+	Keep    time.Duration // how long the list of all models is kept; 0: not at all
+
+	mu   sync.Mutex
+	kept []provider.Model // guarded by mu
+	at   time.Time        // guarded by mu; when kept was found
 }
 
 // Server is a place at which a server may be.
@@ -42,9 +48,21 @@ var Servers = []Server{
 	{"vllm", "http://127.0.0.1:8000", false},
 }
 
-// models queries all places at once.
+// models queries all places at once, unless it did so just now.
 func (d *Detector) models(ctx context.Context) []provider.Model {
-	return d.ask(ctx, func(Server) bool { return true })
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.at.IsZero() && time.Since(d.at) < d.Keep {
+		return slices.Clone(d.kept)
+	}
+	found := d.ask(ctx, func(Server) bool { return true })
+	if ctx.Err() == nil {
+		d.kept, d.at = found, time.Now()
+	}
+	return slices.Clone(found)
 }
 
 // of queries the places of one provider.
