@@ -9,7 +9,7 @@ import (
 )
 
 var setKey = New(Spec{
-	Name: "xcsh.setKey", Title: "Enter API Key…", Flags: Palette | NeedsTrust, Input: InputProvider, Arg: "provider",
+	Name: "xcsh.setKey", Title: "Add API Key…", Flags: Palette | NeedsTrust, Input: InputProvider, Arg: "provider",
 	Doc: "Store the API key of a provider in auth.json, where the terminal programs read it, or remove it. Logins in that file are kept.",
 }, runSetKey)
 

@@ -178,7 +178,7 @@ func TestNothingToCompact(t *testing.T) {
 			_, err := compaction.Prepare(conversation(user("x")), session.Entry{Type: session.TypeCompaction}, nil, compaction.Settings{})
 			return err
 		},
-		"Nothing to compact (session too small)": func() error {
+		"The conversation is still short. There is nothing to compact.": func() error {
 			_, err := compaction.Prepare(conversation(user("x"), answer("y")), session.Entry{}, nil, compaction.Settings{})
 			return err
 		},

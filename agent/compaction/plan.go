@@ -39,7 +39,7 @@ type Plan struct {
 // Messages shown to the user when there is nothing to compact.
 var (
 	errCompacted = "Already compacted"
-	errTooSmall  = "Nothing to compact (session too small)"
+	errTooSmall  = "The conversation is still short. There is nothing to compact."
 )
 
 // Prepare plans to compact the conversation of a context. last is the newest entry of the branch,

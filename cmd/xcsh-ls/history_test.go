@@ -74,7 +74,7 @@ func TestUnansweredPromptIsOfferedAfterACrash(t *testing.T) {
 	m.Script("m", providertest.Reply{Text: "One."}, providertest.Reply{Text: "a long answer", Hold: make(chan struct{})})
 	code, _, stderr := m.run("run", "--model", "fake/m", "answered")
 	require.Zero(t, code, stderr)
-	r := m.begin("a long", "run", "--model", "fake/m", "never answered")
+	r := m.begin("text_delta", "run", "--json", "--model", "fake/m", "never answered")
 	require.NoError(t, r.Process.Kill())
 	_, _, _ = r.end()
 	require.Contains(t, m.read(m.sessionFile()), "answered", "only the first prompt has a session")

@@ -144,7 +144,7 @@ func indented(v any, prefix string) ([]byte, error) {
 func typeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// %s\n\n", notice)
-	b.WriteString("export type Input = '' | 'session' | 'path' | 'text' | 'entry' | 'model' | 'engine';\n\n")
+	b.WriteString("export type Input = '' | 'session' | 'path' | 'text' | 'entry' | 'model' | 'engine' | 'provider';\n\n")
 	b.WriteString("export interface Command {\n  readonly name: string;\n  readonly title: string;\n  readonly doc: string;\n" +
 		"  readonly input: Input;\n  readonly arg: string;\n  readonly palette: boolean;\n  readonly needsTrust: boolean;\n}\n\n")
 	b.WriteString("export const commands: readonly Command[] = [\n")

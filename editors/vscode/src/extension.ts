@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 
 import { activateChat } from './chat';
 import { showInstallHelp } from './native/install';
+import { removeKey } from './keys/enter';
 import { LiveStates } from './native/live';
 import { showMenu } from './native/menu';
 import { registerOffers } from './native/offers';
@@ -23,7 +24,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel('xcsh', { log: true });
   const running = (server = new Server(context.extensionPath, output, settings));
   // The first listener: the requests of the others must reach the server after the notification.
-  const trusted = vscode.workspace.onDidGrantWorkspaceTrust(() => void running.settingsChanged());
+  const trusted = vscode.workspace.onDidGrantWorkspaceTrust(
+    () => void running.settingsChanged().then(() => running.keysChanged()),
+  );
   const window = new Window(context, output, running);
   const states = new LiveStates(window);
   const terminals = new Terminals(window);
@@ -63,10 +66,23 @@ function ownCommands(window: Window, running: Server, states: LiveStates, termin
     register('server.stop', () => running.stop()),
     register('server.install', () => showInstallHelp(window, running)),
     register('output.show', () => window.output.show()),
+    register('keys.remove', () => forgetKey(window)),
     register('walkthrough.open', () =>
       vscode.commands.executeCommand('workbench.action.openWalkthrough', `${window.context.extension.id}#xcshLs.start`),
     ),
   ];
+}
+
+/** Lets the user remove an API key. */
+async function forgetKey(window: Window): Promise<void> {
+  try {
+    const folder = await window.chooseFolder();
+    if (folder) {
+      await removeKey(window, folder.cwd);
+    }
+  } catch (error) {
+    await window.showError(error);
+  }
 }
 
 /** A different program requires a restart; any other change is sent to the server. */

@@ -8,6 +8,7 @@ import type { Server } from './server/server';
 import type { ServerStatus } from './server/status';
 import { editTexts } from './server/edits';
 import { userSettings } from './settings';
+import { KeyStore } from './keys/store';
 import { LateStates, type Notifications } from './late';
 import type { CommandMap, CommandName } from './wire.gen';
 import { allowedInRestrictedMode } from './trust';
@@ -24,6 +25,9 @@ export class Window implements Host, vscode.Disposable {
   readonly #editWatchers = new Set<EditWatcher>();
   #conversation: Conversation | undefined;
   #lastCwd: string | undefined;
+
+  /** The API keys that the user saved in the editor. */
+  readonly keys: KeyStore;
 
   /** The sessions that are shown before they are read whole. */
   readonly late: LateStates;
@@ -44,6 +48,7 @@ export class Window implements Host, vscode.Disposable {
       }
       return undefined;
     };
+    this.keys = server.keys = new KeyStore(context.secrets, context.globalState);
     server.editing = (edit) => {
       const over = [...this.#editWatchers].map((watcher) => watcher(editTexts(edit)));
       return () => over.forEach((f) => f());
@@ -51,6 +56,8 @@ export class Window implements Host, vscode.Disposable {
     this.late = new LateStates(this);
     this.#subscriptions = [
       this.#foldersChanged,
+      this.keys,
+      this.keys.onDidChange(() => void server.keysChanged()),
       this.late,
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.#foldersChanged.fire()),
       vscode.window.onDidChangeActiveTextEditor(() => this.#follow()),

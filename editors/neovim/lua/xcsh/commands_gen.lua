@@ -346,7 +346,7 @@ return {
   },
   {
     name = "xcsh.setKey",
-    title = "Enter API Key…",
+    title = "Add API Key…",
     doc = "Store the API key of a provider in auth.json, where the terminal programs read it, or remove it. Logins in that file are kept.",
     input = "provider",
     arg = "provider",

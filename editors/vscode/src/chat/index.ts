@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 import type { Host } from '../host';
-import type { ApproveParams } from '../wire.gen';
+import type { ApproveParams, SessionEvent } from '../wire.gen';
 import { Approvals } from './approvals';
 import { openChange, registerChanges } from './changes';
 import { attachmentOf } from './files';
@@ -49,10 +49,18 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     host.setApprover((params, token) => approvals.ask(params, token)),
     host.setConversation(panel),
     host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),
+    host.onNotification('xcsh/event', ({ event }) => firstAnswer(event)),
     host.onDidChangeStatus(({ kind }) => kind !== 'running' && questions.clear()),
     ...commandsOf(host, panel),
     ...openingCommands(host, opener, tabs),
   );
+}
+
+/** Completes the step of the walkthrough that is about the first prompt. */
+function firstAnswer(event: SessionEvent): void {
+  if (event.type === 'agent_end' && event.stopReason === 'stop') {
+    void vscode.commands.executeCommand('setContext', 'xcshLs.answered', true);
+  }
 }
 
 function commandsOf(host: Host, panel: ChatPanel): vscode.Disposable[] {

@@ -11,11 +11,13 @@ export const allowedCommands: readonly string[] = [
   'xcsh.chooseBranch',
   'xcsh.commands',
   'xcsh.compact',
+  'xcsh.engines',
   'xcsh.followUp',
   'xcsh.history',
   'xcsh.messages',
   'xcsh.models',
   'xcsh.prompt',
+  'xcsh.providers',
   'xcsh.recent',
   'xcsh.rename',
   'xcsh.setApproval',
@@ -41,6 +43,7 @@ export const windowCommands = [
   'mode',
   'engine',
   'login',
+  'addKey',
   'compact',
   'history',
   'notifications',
@@ -50,7 +53,7 @@ export const windowCommands = [
 export type WindowCommand = (typeof windowCommands)[number];
 
 /** Commands of buttons that the server sends with a failure. The extension runs them, and asks for what is missing. */
-export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setModel'] as const;
+export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setKey', 'xcsh.setModel'] as const;
 export type ActionCommand = (typeof actionCommands)[number];
 
 /** Why a session is shown without being resumed. `free` and `live` are shown so only in an editor tab. */
@@ -68,6 +71,12 @@ export interface Reading {
   place: 'panel' | 'tab';
   state: ReadingState;
   by: string; // for locked: the program that has it open
+}
+
+/** Returns the arguments of such a command that a page may choose. The window asks for a key, and the page never has one. */
+export function actionArgs(command: ActionCommand, args: JsonObject): JsonObject {
+  if (command !== 'xcsh.setKey') return args;
+  return typeof args['provider'] === 'string' ? { provider: args['provider'] } : {};
 }
 
 /** Where a fork ends: before a prompt, which is returned for editing, or after an entry. */
@@ -152,6 +161,7 @@ export type ToPage =
   | { kind: 'answer'; id: number; result?: unknown; error?: CallError }
   | { kind: 'event'; params: unknown }
   | { kind: 'session'; params: unknown }
+  | { kind: 'models' } // a key, a local server, or the choice of a model changed
   | { kind: 'read'; params: unknown } // the session was shown early, and is read whole now
   | { kind: 'server'; state: ServerState; message?: string }
   | { kind: 'approve'; request: unknown }
@@ -244,6 +254,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
       (isObject(m['error']) && isText(m['error']['message']) && isText(m['error']['kind'], 100))),
   event: (m) => isObject(m['params']),
   session: (m) => isObject(m['params']),
+  models: () => true,
   read: (m) => isObject(m['params']) && isText(m['params']['sessionId'], maxPath),
   server: (m) => isOneOf(serverStates, m['state']) && (m['message'] === undefined || isText(m['message'])),
   approve: (m) => isObject(m['request']) && isText(m['request']['id'], maxPath),

@@ -11,6 +11,7 @@ import { EngineTexts } from './engineTexts';
 import { editorFile, FileFinder, pickFiles } from './files';
 import type { Questions } from './questions';
 import {
+  actionArgs,
   allowedCommands,
   fromPage,
   type Attachment,
@@ -47,6 +48,7 @@ const windowCommandNames: Record<WindowCommand, string> = {
   mode: 'xcsh.setMode',
   engine: 'xcsh.setEngine',
   login: 'xcsh.login',
+  addKey: 'xcsh.setKey',
   compact: 'xcshLs.chat.compact',
   history: 'xcshLs.chat.history',
   notifications: 'notifications.showList',
@@ -146,6 +148,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
         this.#forward('session', params);
       }),
       host.onNotification('xcsh/sessionState', ({ cwd, sessionId }) => this.#forward('read', { cwd, sessionId })),
+      host.onNotification('xcsh/modelsChanged', () => this.#post({ kind: 'models' })),
       host.onDidChangeStatus((status) => this.#statusChanged(status)),
       host.onDidChangeFolders(() => this.#foldersChanged()),
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.#begin()),
@@ -389,7 +392,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'window':
         return this.#window(m.command, cwd);
       case 'act':
-        await vscode.commands.executeCommand(m.command, { ...m.args, cwd });
+        await vscode.commands.executeCommand(m.command, { ...actionArgs(m.command, m.args), cwd });
         return;
       case 'fork':
         await vscode.commands.executeCommand('xcsh.fork', { cwd, entryId: m.entryId, position: m.position });

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 
+import { pendingOf } from '../late';
 import type { Host } from '../host';
 import type { SessionEvent, SessionState } from '../wire.gen';
 
@@ -17,6 +18,7 @@ const telling: ReadonlySet<SessionEvent['type']> = new Set<SessionEvent['type']>
 /** The live session of each folder, kept up to date while the server runs. Never starts it. */
 export class LiveStates implements vscode.Disposable {
   readonly #states = new Map<string, SessionState>();
+  readonly #names = new Map<string, string>(); // of sessions without a title, by id
   readonly #changed = new vscode.EventEmitter<string>();
   readonly #subscriptions: vscode.Disposable[];
 
@@ -60,12 +62,36 @@ export class LiveStates implements vscode.Disposable {
       return;
     }
     try {
-      this.#states.set(cwd, await this.host.request('xcsh.state', { cwd }));
+      const state = await this.host.request('xcsh.state', { cwd });
+      this.#states.set(cwd, { ...state, ...(await this.#named(state)) });
     } catch (error) {
       this.host.output.info(`state of ${cwd}: ${String(error)}`);
       this.#states.delete(cwd);
     }
     this.#changed.fire(cwd);
+  }
+
+  /** Returns the name of a session without a title: the beginning of its first prompt, as in the lists. */
+  async #named(state: SessionState): Promise<{ title?: string }> {
+    const { cwd, sessionId, title, messageCount } = state;
+    if (title || state.file === null || !(messageCount > 0) || pendingOf(state).length > 0) {
+      return {};
+    }
+    const known = this.#names.get(sessionId);
+    if (known !== undefined) {
+      return { title: known };
+    }
+    try {
+      const { matches } = await this.host.request('xcsh.resolve', { cwd, target: sessionId });
+      const name = matches?.find((m) => m.id === sessionId)?.name;
+      if (!name || sessionId.startsWith(name)) {
+        return {};
+      }
+      this.#names.set(sessionId, name);
+      return { title: name };
+    } catch {
+      return {}; // its file is written with the first answer
+    }
   }
 
   dispose(): void {

@@ -18,6 +18,7 @@ import { pickEngine } from './enginePick';
 import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
+import { addKey } from '../keys/enter';
 import { ownSettings } from '../settings';
 import { settings } from '../window';
 
@@ -25,9 +26,9 @@ const t = vscode.l10n.t;
 
 /**
  * The arguments of a command while they are being completed. name is the name of the session, if
- * known, or of the engine that the user selected; it is not sent.
+ * known, or of the engine that the user selected; among is the provider whose models are offered. They are not sent.
  */
-export type Args = Record<string, unknown> & { cwd: string; name?: unknown };
+export type Args = Record<string, unknown> & { cwd: string; name?: unknown; among?: unknown };
 
 /** Asks for the missing arguments of a command. Returns false if the user cancels. */
 type Asker = (window: Window, args: Args) => Promise<boolean>;
@@ -146,7 +147,15 @@ export const askers: Partial<Record<CommandName, Asker>> = {
   'xcsh.move': async (window, args) =>
     args['to'] !== undefined || put(args, 'to', await pickDirectory(window, args.cwd)),
   'xcsh.setModel': async (window, args) =>
-    args['model'] !== undefined || put(args, 'model', await pickModel(window, args.cwd)),
+    args['model'] !== undefined || put(args, 'model', await pickModel(window, args.cwd, providerOf(args))),
+  // The key is asked for, saved, and used here; it is no argument, which could be shown or logged.
+  'xcsh.setKey': async (window, args) => {
+    if (args['key'] !== undefined || args['remove'] === true) {
+      return true;
+    }
+    await addKey(window, args.cwd, typeof args['provider'] === 'string' ? args['provider'] : undefined);
+    return false;
+  },
   'xcsh.setThinking': async (window, args) =>
     args['level'] !== undefined || put(args, 'level', await pickThinking(window, args.cwd)),
   'xcsh.setEngine': async (window, args) => {
@@ -277,6 +286,8 @@ async function nameOf(window: Window, args: Args): Promise<string> {
   const state = await window.request('xcsh.state', { cwd: args.cwd });
   return state.title ?? '';
 }
+
+const providerOf = ({ among }: Args): string | undefined => (typeof among === 'string' ? among : undefined);
 
 /** Sets an argument to the answer; returns false if there is none. */
 function put(args: Args, field: string, answer: unknown): boolean {

@@ -21,9 +21,9 @@ export async function askText(
 // These lists open immediately and are filled when the server answers: a list that opened later
 // would take keys that the user types meanwhile.
 
-/** Lets the user select a model. Returns it as provider/id. */
-export async function pickModel(window: Window, cwd: string): Promise<string | undefined> {
-  const picked = await vscode.window.showQuickPick(modelItems(window, cwd), {
+/** Lets the user select a model, of one provider if it is given. Returns it as provider/id. */
+export async function pickModel(window: Window, cwd: string, provider?: string): Promise<string | undefined> {
+  const picked = await vscode.window.showQuickPick(modelItems(window, cwd, provider), {
     placeHolder: t('Select a model'),
     matchOnDescription: true,
   });
@@ -32,12 +32,14 @@ export async function pickModel(window: Window, cwd: string): Promise<string | u
 
 type RefItem = vscode.QuickPickItem & { ref: string };
 
-async function modelItems(window: Window, cwd: string): Promise<RefItem[]> {
+async function modelItems(window: Window, cwd: string, provider?: string): Promise<RefItem[]> {
   const [{ models }, state] = await Promise.all([
     window.request('xcsh.models', { cwd }),
     window.request('xcsh.state', { cwd }),
   ]);
-  const { available, unavailable } = modelGroups(models ?? []);
+  const { available, unavailable } = modelGroups(
+    (models ?? []).filter((model) => provider === undefined || model.provider === provider),
+  );
   const current = state.model && `${state.model.provider}/${state.model.id}`;
   const item = (model: ModelItem): RefItem => {
     const ref = `${model.provider}/${model.id}`;

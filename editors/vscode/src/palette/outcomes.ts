@@ -179,7 +179,7 @@ async function repaired(cwd: string, name: string, repairs: number, otherwise?: 
     }
     return;
   }
-  const check = t('Check Session');
+  const check = t('Check for Damage');
   const message =
     repairs === 1
       ? t('Resumed {0}; 1 problem in its file was worked around.', name)

@@ -4,7 +4,7 @@ import type { Window } from '../window';
 import { toServerError, type ServerError } from '../server/errors';
 import type { CommandName } from '../wire.gen';
 import { offerAfter } from '../native/offers';
-import { handlingOf, isOfEngine, type Handling, type Remedy } from './remedies';
+import { handlingOf, isHeldElsewhere, isOfEngine, type Handling, type Remedy } from './remedies';
 
 /** The command that caused an error, so that it can be retried in another way. */
 export interface About {
@@ -26,13 +26,16 @@ export async function showProblem(window: Window, problem: unknown, about?: Abou
   }
   const remedies = handling.remedies.filter((remedy) => about !== undefined || !needsCommand.has(remedy));
   const items = remedies.map((remedy) => ({ title: label(remedy), remedy }));
-  const chosen = await show(handling, error.message, items);
+  const chosen = await show(handling, isHeldElsewhere(error) ? heldElsewhere() : error.message, items);
   if (chosen) {
     await apply(window, chosen.remedy, error, about);
   }
 }
 
-const needsCommand: ReadonlySet<Remedy> = new Set(['forkHere', 'openInPlace', 'waitForTurn', 'overwrite']);
+/** The log has the process that holds the session. */
+const heldElsewhere = (): string => vscode.l10n.t('This session is running in another window.');
+
+const needsCommand: ReadonlySet<Remedy> = new Set(['forkHere', 'tryAgain', 'openInPlace', 'waitForTurn', 'overwrite']);
 
 type Item = vscode.MessageItem & { readonly remedy: Remedy };
 
@@ -57,7 +60,7 @@ function label(remedy: Remedy): string {
     case 'openInPlace':
       return vscode.l10n.t('Open in Place');
     case 'checkFile':
-      return vscode.l10n.t('Check Session');
+      return vscode.l10n.t('Check for Damage');
     case 'install':
       return vscode.l10n.t('Show Instructions');
     case 'settings':
@@ -70,6 +73,10 @@ function label(remedy: Remedy): string {
       return vscode.l10n.t('Manage Trust');
     case 'chooseModel':
       return vscode.l10n.t('Choose Model');
+    case 'addKey':
+      return vscode.l10n.t('Add API Key');
+    case 'tryAgain':
+      return vscode.l10n.t('Try Again');
     case 'stopTurn':
       return vscode.l10n.t('Stop');
     case 'waitForTurn':
@@ -93,7 +100,7 @@ async function apply(window: Window, remedy: Remedy, error: ServerError, about?:
   const cwd = about?.args['cwd'];
   switch (remedy) {
     case 'forkHere':
-      await (about?.command === 'xcsh.resume'
+      await (about?.command === 'xcsh.resume' && error.kind !== 'busy'
         ? again({ onOtherProject: 'fork' })
         : execute('xcsh.fork', { cwd, source }));
       return;
@@ -127,6 +134,12 @@ async function apply(window: Window, remedy: Remedy, error: ServerError, about?:
       return;
     case 'chooseModel':
       await execute('xcsh.setModel', { cwd });
+      return;
+    case 'addKey':
+      await execute('xcsh.setKey', { cwd, provider: error.text('provider') });
+      return;
+    case 'tryAgain':
+      await again({});
       return;
     case 'stopTurn':
       await execute('xcsh.abort', { cwd });

@@ -1,4 +1,5 @@
 import type { ServerError } from '../server/errors';
+import { reasonOf } from '../chat/ways';
 import type { CommandName } from '../wire.gen';
 
 /** A remedy for an error, offered as a button. */
@@ -13,6 +14,8 @@ export type Remedy =
   | 'restart'
   | 'trust'
   | 'chooseModel'
+  | 'addKey'
+  | 'tryAgain'
   | 'stopTurn'
   | 'waitForTurn'
   | 'overwrite'
@@ -36,6 +39,11 @@ export function isOfEngine(error: ServerError): boolean {
   );
 }
 
+/** Reports whether another program, or another window, has the session open. */
+export function isHeldElsewhere(error: ServerError): boolean {
+  return error.kind === 'busy' && error.data['pid'] !== undefined;
+}
+
 /** The remedies for an error of a command, or undefined if nothing is shown, such as if the user canceled. */
 export function handlingOf(error: ServerError, command?: CommandName): Handling | undefined {
   switch (error.kind) {
@@ -50,13 +58,16 @@ export function handlingOf(error: ServerError, command?: CommandName): Handling 
     case 'busy':
       // Only a prompt of this extension can be queued behind the current turn; if another program
       // holds the session, the error has its process id.
-      if (error.data['pid'] !== undefined) {
-        return warning([]);
+      if (isHeldElsewhere(error)) {
+        return warning(['forkHere', 'tryAgain']);
       }
       return warning(command === 'xcsh.prompt' ? ['waitForTurn', 'stopTurn'] : ['stopTurn']);
     case 'notPersistent':
       return warning(['settings']);
     case 'provider':
+      if (reasonOf(error) !== undefined) {
+        return { remedies: ['chooseModel', 'addKey'], modal: false, severity: 'warning' };
+      }
       // A notification of its own offers the ways to continue.
       return Array.isArray(error.data['actions'])
         ? undefined

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 
 import { commands } from '../commands.gen';
+import { offerWays } from '../keys/wayIn';
 import { toServerError, type ServerError } from '../server/errors';
 import type { CommandMap, CommandName } from '../wire.gen';
 import type { Window } from '../window';
@@ -64,10 +65,24 @@ export async function runCommand<C extends CommandName>(
     }
     return result;
   } catch (error) {
+    if (command === 'xcsh.prompt' && (await offeredWay(window, args, error))) {
+      return runCommand(window, command, args);
+    }
     if (!expected(toServerError(error))) {
       await window.showError(error, { command, args });
     }
     return undefined;
+  }
+}
+
+/** Offers the ways to get an answer, if a prompt was refused for want of a model. Returns whether to send it again. */
+async function offeredWay(window: Window, args: Record<string, unknown>, error: unknown): Promise<boolean> {
+  const { cwd } = args;
+  try {
+    return typeof cwd === 'string' && (await offerWays(window, cwd, toServerError(error)));
+  } catch (failure) {
+    await window.showError(failure);
+    return false;
   }
 }
 
@@ -89,7 +104,7 @@ async function untilAnswered<C extends CommandName>(
 ): Promise<CommandMap[C]['result'] | undefined> {
   for (let question = 0; ; question++) {
     try {
-      const { name: _name, ...wire } = args;
+      const { name: _name, among: _among, ...wire } = args;
       return await withProgress(command, (token) => window.request(command, wire as CommandMap[C]['args'], token));
     } catch (problem) {
       const error = toServerError(problem);

@@ -31,23 +31,38 @@ export interface ConnectionEvents {
     params: RequestMap['xcsh/approve']['params'],
     token: vscode.CancellationToken,
   ): Thenable<RequestMap['xcsh/approve']['result'] | undefined>;
+  /** The providers whose keys the extension has. */
+  keyProviders(): string[];
+  /** Returns the API key of a provider, null if there is none. The answer is not logged. */
+  key(provider: string): Promise<string | null>;
   /** Called before the server changes documents. Returns a function to call after the edit. */
   editing(edit: WorkspaceEdit): () => void;
   /** The server exited unexpectedly. */
   ended(): void;
 }
 
-const notifications = ['xcsh/event', 'xcsh/sessionChanged', 'xcsh/sessionState', 'xcsh/sessionsChanged'] as const;
+const notifications = [
+  'xcsh/event',
+  'xcsh/sessionChanged',
+  'xcsh/sessionState',
+  'xcsh/sessionsChanged',
+  'xcsh/modelsChanged',
+] as const;
 
 /**
- * Without this override, the library would register the server's commands in VS Code only while the
+ * Without the override of registerFeature, the library would register the server's commands in VS Code only while the
  * server is running. The extension registers its commands permanently, so that the palette can
  * start the server and show why it cannot start.
  */
-class Client extends LanguageClient {
+export class Client extends LanguageClient {
   /** Does not show a message: the extension shows each error once. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
+  }
+
+  /** Traces the methods of messages only: their data contains keys, and settings of a workspace turn the trace on. */
+  override trace(message: string): void {
+    super.trace(message);
   }
 
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
@@ -55,6 +70,11 @@ class Client extends LanguageClient {
       super.registerFeature(feature);
     }
   }
+}
+
+/** Makes a client trace nothing instead of whole messages, in the format json. The library's function is private. */
+export function withoutObjects<C extends object>(client: C): C {
+  return Object.assign(client, { traceObject: () => undefined });
 }
 
 /** One server process and the connection to it. It is started once and stopped once. */
@@ -74,7 +94,7 @@ export class Connection {
     const options: LanguageClientOptions = {
       documentSelector,
       outputChannel: output,
-      initializationOptions: current(),
+      initializationOptions: { ...current(), keyProviders: events.keyProviders() },
       // The caller that requested the start shows the error.
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -110,7 +130,7 @@ export class Connection {
     };
     // The home directory: the program must not load libraries from a workspace.
     const run = { command: program, args: ['--stdio', '--log-level', logLevel], options: { cwd: os.homedir() } };
-    this.#client = new Client('xcshLs', 'xcsh-ls', run, options);
+    this.#client = withoutObjects(new Client('xcshLs', 'xcsh-ls', run, options));
     documents.attach(this.#client);
     for (const method of notifications) {
       this.#client.onNotification(method, (params) => events.notification(method, params));
@@ -120,6 +140,9 @@ export class Connection {
       // The server then shows a message box.
       return answer === undefined ? new ResponseError(ErrorCodes.MethodNotFound, 'Nothing shows it.') : answer;
     });
+    this.#client.onRequest('xcsh/key', async ({ provider }: RequestMap['xcsh/key']['params']) => ({
+      key: await events.key(provider),
+    }));
     this.#client.onRequest('xcsh/save', (params: RequestMap['xcsh/save']['params']) => saveDocument(params));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {
@@ -145,6 +168,11 @@ export class Connection {
   /** Notifies the server that its settings, or the trust in the workspace, changed. */
   async settingsChanged(): Promise<void> {
     await this.#client.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  }
+
+  /** Notifies the server that the keys, or the providers that have one, changed. */
+  async keysChanged(providers: string[]): Promise<void> {
+    await this.#client.sendNotification('xcsh/keysChanged', { providers });
   }
 
   /** Stops the process; if it does not respond, it is killed. */

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { WorkspaceEdit } from 'vscode-languageclient/node';
 
 import { ownSettings, type SettingsReader } from '../settings';
+import type { KeyStore } from '../keys/store';
 import type { Notifications } from '../late';
 import type { CommandMap, CommandName, RequestMap } from '../wire.gen';
 import { Backoff } from './backoff';
@@ -37,6 +38,13 @@ export class Server implements vscode.Disposable {
 
   /** Called before each edit by the server; the returned function is called after it. */
   editing: (edit: WorkspaceEdit) => () => void = () => () => undefined;
+
+  /** The API keys that the user saved in the editor. A workspace without trust gets none. */
+  keys: Pick<KeyStore, 'providers' | 'get' | 'check'> = {
+    providers: [],
+    get: () => Promise.resolve(undefined),
+    check: () => Promise.resolve(),
+  };
 
   /** Answers permission requests. */
   approve: Approve = () => Promise.resolve(undefined);
@@ -125,8 +133,23 @@ export class Server implements vscode.Disposable {
     }
   }
 
+  /** Handles a change of the keys, or of the trust in the workspace. Requests sent later use the new keys. */
+  async keysChanged(): Promise<void> {
+    if (this.#starting) {
+      await this.#starting.catch(() => undefined); // it may have read the list already
+    }
+    if (this.#connection?.running) {
+      await this.#connection.keysChanged(this.#keyProviders());
+    }
+  }
+
+  #keyProviders(): string[] {
+    return vscode.workspace.isTrusted ? this.keys.providers : [];
+  }
+
   async #start(): Promise<Connection> {
     const program = await this.#program();
+    await this.keys.check();
     this.#setStatus({ kind: 'starting' });
     this.output.info(`Starting ${program}`);
     const connection = new Connection(
@@ -138,6 +161,8 @@ export class Server implements vscode.Disposable {
       {
         notification: (method, params) => this.#notified.fire({ method, params }),
         approve: (params, token) => this.approve(params, token),
+        keyProviders: () => this.#keyProviders(),
+        key: async (provider) => (vscode.workspace.isTrusted ? ((await this.keys.get(provider)) ?? null) : null),
         editing: (edit) => this.editing(edit),
         ended: () => this.#ended(connection),
       },

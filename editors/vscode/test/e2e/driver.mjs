@@ -63,6 +63,7 @@ export class Editor extends Place {
       writeFileSync(join(place, 'settings.json'), JSON.stringify(settings));
     }
     this.options.sessions?.(this);
+    await this.options.begin?.(this);
     cpSync(this.stage.extensions, this.extensions, { recursive: true });
     this.port = await freePort();
     const trusting = settings['security.workspace.trust.enabled'] ? [] : ['--disable-workspace-trust'];
@@ -112,6 +113,8 @@ export class Editor extends Place {
       XDG_CONFIG_HOME: join(home, '.config'),
       XDG_DATA_HOME: join(home, '.local/share'),
       XDG_CACHE_HOME: join(home, '.cache'),
+      // A model server of this machine, or of another scenario, must not be found by accident.
+      ...(this.options.detect ? {} : { XCSH_LS_NO_DETECT: '1' }),
       PI_OFFLINE: '1', // the real pi would look for a newer version
       PATH: this.options.path?.(this) ?? process.env.PATH,
     };

@@ -3,12 +3,41 @@ import { createServer } from 'node:http';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** The usual places of model servers on a machine, which the server looks at. */
+const places = [
+  { name: 'Ollama', port: 11434 },
+  { name: 'LM Studio', port: 1234 },
+  { name: 'vLLM', port: 8000 },
+];
+
+/** Answers as model servers list their models: Ollama's way, and that of the others. */
+function listed(url, models) {
+  if (url === '/api/tags' || url === '/api/ps') {
+    return { models: models.map((name) => ({ name, context_length: 32_000 })) };
+  }
+  return url === '/v1/models' ? { data: models.map((id) => ({ id })) } : undefined;
+}
+
+/** Starts a service at the first usual place of this machine that is free. name: of the program that is usually there. */
+export async function serveLocal(models, answers) {
+  for (const { name, port } of places) {
+    try {
+      return { ...(await serve(answers, { port, models })), name };
+    } catch (error) {
+      if (error.code !== 'EADDRINUSE') {
+        throw error;
+      }
+    }
+  }
+  throw new Error('All usual places of model servers are in use.');
+}
+
 /**
  * Starts a service. answers: {text?, calls?: [{id, name, args}], held?: Promise} in the order of the
  * requests; with held, the end of the text is sent when the promise is settled. keys: the API keys of
  * the requests. provider(key, id): the service as a provider in a models.json.
  */
-export async function serve(answers) {
+export async function serve(answers, { port = 0, models = [] } = {}) {
   const requests = [];
   const keys = [];
   const server = createServer(async (request, response) => {
@@ -17,7 +46,8 @@ export async function serve(answers) {
       body += part;
     }
     if (!request.url.includes('chat/completions')) {
-      response.writeHead(404).end();
+      const list = models.length > 0 && listed(request.url, models);
+      response.writeHead(list ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(list || {}));
       return;
     }
     requests.push(JSON.parse(body));
@@ -45,7 +75,7 @@ export async function serve(answers) {
     say({}, answer.calls ? 'tool_calls' : 'stop');
     response.end('data: [DONE]\n\n');
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const baseUrl = `http://127.0.0.1:${server.address().port}/v1`;
   const provider = (apiKey, id = 'm') => ({
     baseUrl,
@@ -53,7 +83,7 @@ export async function serve(answers) {
     apiKey,
     models: [{ id, name: id, contextWindow: 32_000, maxTokens: 4000, input: ['text'] }],
   });
-  return { requests, keys, answers, provider, close: () => server.closeAllConnections() ?? server.close() };
+  return { requests, keys, answers, provider, close: () => server.close() && server.closeAllConnections() };
 }
 
 /** Starts a service and writes the model local/ID into the editor's home directory. */

@@ -47,6 +47,7 @@ activate({
   extension: { id: 'xcsh-ls.xcsh-ls' },
   globalState: { get: () => undefined },
   workspaceState: { get: () => undefined },
+  secrets: { onDidChange: () => ({ dispose: () => undefined }) },
 } as never);
 
 test('every declared command is registered', () => {
@@ -161,10 +162,17 @@ test('every text of the code can be translated', () => {
 test('referenced files exist', () => {
   const media = contributes.walkthroughs.flatMap((w) => w.steps.map((step) => step.media.markdown));
   const icons = contributes.viewsContainers.activitybar.map((container) => container.icon);
-  assert.equal(media.length, 4);
+  assert.equal(media.length, 5);
   assert.deepEqual(
     [...media, ...icons, manifest.icon].filter((file) => !existsSync(file)),
     [],
+  );
+});
+
+test('the walkthrough goes from the model to the terminal', () => {
+  assert.deepEqual(
+    contributes.walkthroughs.map((w) => w.steps.map((step) => step.id)),
+    [['model', 'prompt', 'resume', 'permissions', 'terminal']],
   );
 });
 

@@ -24,10 +24,13 @@ test('a session of another project offers three choices', () => {
   });
 });
 
-test('a prompt during a turn can be queued; a session of another process cannot be taken over', () => {
+test('a prompt during a turn can be queued; a session of another window can be forked', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.prompt')?.remedies, ['waitForTurn', 'stopTurn']);
   assert.deepEqual(handlingOf(new ServerError('', 'busy'), 'xcsh.fork')?.remedies, ['stopTurn']);
-  assert.deepEqual(handlingOf(new ServerError('', 'busy', { pid: 7 }), 'xcsh.resume')?.remedies, []);
+  assert.deepEqual(handlingOf(new ServerError('', 'busy', { pid: 7 }), 'xcsh.resume')?.remedies, [
+    'forkHere',
+    'tryAgain',
+  ]);
 });
 
 test('a duplicate title can be taken over or numbered', () => {
@@ -37,6 +40,11 @@ test('a duplicate title can be taken over or numbered', () => {
 test('an unexpected error points to the log', () => {
   assert.deepEqual(handlingOf(new ServerError('', 'provider'))?.remedies, ['chooseModel', 'log']);
   assert.equal(handlingOf(new ServerError('', 'provider', { actions: [] })), undefined, 'shown with its choices');
+  const actions = [{ title: 'Choose Model', command: 'xcsh.setModel' }];
+  for (const reason of ['noModel', 'noKey', 'unknownModel']) {
+    const { remedies } = handlingOf(new ServerError('', 'provider', { reason, actions })) ?? {};
+    assert.deepEqual(remedies, ['chooseModel', 'addKey'], reason);
+  }
   assert.deepEqual(handlingOf(new ServerError('', 'internal'))?.remedies, ['log']);
 });
 

@@ -5,8 +5,11 @@ const path = require('node:path');
 
 const registered = { commands: [], views: [], settings: [] };
 
-/** The options of the language client, and the methods of the notifications that are sent to the server. */
-const server = { options: undefined, notifications: [] };
+/**
+ * The options of the language client, the notifications that are sent to the server and their methods, and the handlers
+ * of its requests.
+ */
+const server = { options: undefined, notifications: [], sent: [], handlers: {} };
 
 const written = {
   'commands.registerCommand': (id) => void registered.commands.push(id),
@@ -21,7 +24,11 @@ const written = {
   }),
   'l10n.t': (text) => text,
   'new LanguageClient': (_id, _name, _run, options) => void (server.options = options),
-  'new LanguageClient.sendNotification': (method) => void server.notifications.push(method),
+  'new LanguageClient.sendNotification': (method, params) => {
+    server.notifications.push(method);
+    server.sent.push({ method, params });
+  },
+  'new LanguageClient.onRequest': (method, handler) => void (server.handlers[method] = handler),
 };
 
 /** What is looked into rather than called. */

@@ -34,6 +34,7 @@ test('restricted mode allows exactly the commands that read sessions or write on
       'xcsh.list',
       'xcsh.messages',
       'xcsh.models',
+      'xcsh.providers',
       'xcsh.recent',
       'xcsh.resolve',
       'xcsh.snapshot',

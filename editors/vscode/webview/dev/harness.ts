@@ -24,6 +24,7 @@ const commands = [
   'xcsh.abort',
   'xcsh.branch',
   'xcsh.models',
+  'xcsh.providers',
 ];
 
 const reading = readingStates.find((state) => state === options.get('reading'));
@@ -130,6 +131,10 @@ class Harness {
       }
       case 'xcsh.commands':
         return void setTimeout(() => done({ commands: this.session.commands }), Number(options.get('delay') ?? 0));
+      case 'xcsh.providers':
+        return done({ providers: this.session.providers, authFile: '/home/you/.xcsh/agent/auth.json' });
+      case 'xcsh.engines':
+        return done({ engines: this.session.engines, current: 'own' });
       case 'xcsh.state':
         return done(this.session.state());
       case 'xcsh.answer':

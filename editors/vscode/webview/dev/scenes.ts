@@ -114,6 +114,32 @@ const longCode = Array.from(
     `func step${i}(in chan int, out chan<- int) { // stage ${i}\n\tfor v := range in {\n\t\tout <- v * ${i}\n\t}\n}\n`,
 ).join('\n');
 
+const service = (id: string, name: string, more: object = {}) => ({ id, name, kind: 'service', ready: false, ...more });
+
+/** No model is ready; an engine, a local model and services are known. */
+function modelless(s: PlayedSession): void {
+  s.model = null;
+  s.title = '';
+  s.ready = { ok: false, reason: 'noModel', message: 'Choose a model to start.' };
+  s.engines = [
+    { name: 'own', usable: true },
+    { name: 'pi', version: '1.5.2', usable: true },
+    { name: 'omp', usable: false, problem: 'It is too old.' },
+  ];
+  s.providers = [
+    { id: 'ollama', name: 'Ollama', kind: 'local', ready: true, models: 1, default: 'ollama/qwen3-coder:30b' },
+    { id: 'lmstudio', name: 'LM Studio', kind: 'local', ready: true, models: 4, default: '' },
+    { id: 'vllm', name: 'vLLM', kind: 'local', ready: false, models: 0, default: '' },
+    service('openrouter', 'OpenRouter', { ready: true, models: 312, default: 'openrouter/auto' }),
+    service('anthropic', 'Anthropic'),
+    service('openai', 'OpenAI'),
+    service('google', 'Google Gemini'),
+    service('xai', 'xAI'),
+    service('zai', 'Z.AI'),
+    { id: 'offline', name: 'Offline demo', kind: 'demo', ready: true, models: 1, default: 'offline/demo' },
+  ];
+}
+
 const able = { steer: true, branch: true, compact: true, images: true, files: true, permission: true, models: true };
 
 const unable = {
@@ -448,6 +474,31 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
   },
   branches: (s) => {
     conversation(s);
+  },
+  ways: modelless,
+  /** The model of an existing conversation has no key. */
+  waysKey: (s) => {
+    modelless(s);
+    conversation(s);
+    s.model = { provider: 'google', id: 'gemini-3-pro' };
+    s.ready = { ok: false, reason: 'noKey', provider: 'google', message: 'Google Gemini needs an API key.' };
+  },
+  waysHostile: (s) => {
+    modelless(s);
+    const bad = hostile[1]!;
+    s.ready = { ok: false, reason: bad, provider: bad, message: bad };
+    s.engines = hostile.map((h) => ({ name: h, version: h, usable: true }));
+    s.providers = hostile.flatMap((h, i) =>
+      ['local', 'service', 'demo', h].map((kind) => ({
+        id: h,
+        name: h + '\u202e',
+        kind,
+        ready: i % 2 === 0,
+        models: 3,
+        default: `${h}/${h}`,
+        keyPage: h,
+      })),
+    );
   },
   /** 12,345 messages. */
   long: (s) => lengthy(s, 3086),

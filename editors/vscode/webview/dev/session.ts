@@ -27,7 +27,10 @@ export class PlayedSession {
   private retry: Json | null = null;
   private streaming = false;
   private compacting = false;
-  model = { provider: 'anthropic', id: 'claude-sonnet-5' };
+  ready: Json = { ok: true };
+  providers: Json[] = [];
+  engines: Json[] = [];
+  model: Json | null = { provider: 'anthropic', id: 'claude-sonnet-5' };
   thinkingLevel = 'medium';
   approvalMode = 'ask';
   engine: Json = { name: 'own', state: 'ready', can: {} };
@@ -166,6 +169,7 @@ export class PlayedSession {
       isStreaming: this.streaming,
       isCompacting: this.compacting,
       model: this.model,
+      ready: this.ready,
       models: {},
       thinkingLevel: this.thinkingLevel,
       mode: 'none',

@@ -4,6 +4,7 @@ import { visible } from '../../src/chat/visible';
 import { t } from './l10n';
 import { own } from './state/engine';
 import type { Ability, Engine } from './state/engine';
+import type { View } from './state/model';
 
 const maxName = 40; // characters
 const maxVersion = 20; // characters
@@ -11,6 +12,11 @@ const maxVersion = 20; // characters
 /** Returns the name of the program that answers. */
 export function engineName({ name }: Engine): string {
   return name === own ? 'xcsh' : visible(name).slice(0, maxName);
+}
+
+/** Reports whether a prompt can be answered, as far as it is known. Another engine has a model of its own. */
+export function canAnswer({ engine, ready }: Pick<View, 'engine' | 'ready'>): boolean {
+  return engine.name !== own || ready.ok;
 }
 
 /** Returns the name and version of the program that answers. */

@@ -1,16 +1,28 @@
 // The user's actions on the page. Keeps the page's own state, and converts actions to calls.
 
-import { actionCommands } from '../../src/chat/messages';
-import type { Attachment, Decision, FromPage, Init, JsonObject, ReadingAction, ToPage } from '../../src/chat/messages';
-import { refusalOf } from './engine';
+import { actionCommands, windowCommands } from '../../src/chat/messages';
+import type {
+  Attachment,
+  Decision,
+  FromPage,
+  Init,
+  JsonObject,
+  ReadingAction,
+  ToPage,
+  WindowCommand,
+} from '../../src/chat/messages';
+import { reasonOf, waysOf } from '../../src/chat/ways';
+import type { Way } from '../../src/chat/ways';
+import { canAnswer, refusalOf } from './engine';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
 import { noBranches, readBranches } from './state/branches';
 import type { Alternatives, Branches } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
-import type { Kept, Place } from './state/draft';
+import type { Kept, Outgoing, Place } from './state/draft';
 import { actionsOf } from './state/engine';
 import type { Action, Question } from './state/engine';
+import type { Cause, Notice } from './state/model';
 import { commandsOf } from './state/slash';
 import type { SlashCommand } from './state/slash';
 import { userMessageOf } from './state/userMessage';
@@ -47,6 +59,9 @@ export interface Ui {
   editorFile: Attachment | null;
   branches: ReadonlyMap<string, Alternatives>;
   recalled: readonly string[]; // earlier prompts of other sessions
+  ways: readonly Way[]; // to an answer, while no model is ready
+  waysHidden: string; // the session in which the user closed them; "" if none
+  waitingPictures: readonly Picture[]; // of the waiting prompt
   recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
   reveal: Reveal | null;
   marked: Marked | null;
@@ -77,6 +92,9 @@ export interface Surroundings {
 /** Pages of messages in which the newest prompt is searched. */
 const maxPromptPages = 20;
 
+/** A prompt that waited longer is not sent by itself: the user does not expect it any more. In milliseconds. */
+const maxWait = 10 * 60_000;
+
 const maxPictures = 10;
 const maxPictureBytes = 8 << 20;
 
@@ -92,6 +110,8 @@ export class Page {
   private wanted: Marked | null = null; // a message to show once the session is known
   private returned = false; // the reading position of an earlier page was restored
   private taken = ''; // the key of the last texts that were put into the composer
+  answering = false; // the user answered a request, and the focus moves on
+  private readonly mentions = new Map<string, string>(); // attachments that the text mentions, and how
   private asking: string | null = null; // the prompt whose command runs
   private putBack = ''; // the composer's text after unanswered messages were put there
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
@@ -106,6 +126,9 @@ export class Page {
       editorFile: null,
       branches: new Map(),
       recalled: [],
+      ways: [],
+      waysHidden: '',
+      waitingPictures: [],
       recent: [],
       reveal: null,
       marked: null,
@@ -181,6 +204,9 @@ export class Page {
       init,
       marked: null,
       branches: new Map(),
+      ways: [],
+      waysHidden: '',
+      waitingPictures: sameFolder ? this.ui.waitingPictures : [],
       recent: [],
       skew: init.now - Date.now(),
       kept: { ...kept, cwd: place },
@@ -196,6 +222,8 @@ export class Page {
         return this.attach(m.attachments);
       case 'editor':
         return this.set({ editorFile: m.file });
+      case 'models':
+        return void this.readWays();
       case 'focus':
         return this.backToComposer();
       case 'find':
@@ -249,10 +277,21 @@ export class Page {
     }
   }
 
+  /** Reads the ways to an answer. What is found late does not close what is shown. */
+  async readWays(): Promise<void> {
+    const { init } = this.ui;
+    if (!init?.commands.includes('xcsh.providers')) return;
+    const call = (command: string) => this.store.call(command).catch(() => undefined);
+    const [providers, engines] = await Promise.all([call('xcsh.providers'), call('xcsh.engines')]);
+    if (init !== this.ui.init || providers === undefined) return;
+    this.set({ ways: waysOf(providers, engines, this.store.state.view.ready.provider) });
+  }
+
   /** Follows the session: loads the tree when the conversation is idle at another entry. */
   private followed(): void {
     this.sendDeferred();
     this.takeTexts();
+    this.sendWaiting();
     const { view, sync } = this.store.state;
     if (!sync.live || !view.session) return;
     if (this.wanted) void this.showWanted(this.wanted);
@@ -408,27 +447,109 @@ export class Page {
       return this.shell(text);
     const noImages = pictures.length > 0 ? refusalOf(view.engine, 'images') : '';
     if (noImages) return this.refuse(noImages);
-    const outgoing = { text, attachments: kept.attachments };
+    this.mentions.clear();
+    this.keep({ text: '', attachments: [], editing: '' });
+    this.set({ pictures: [] });
+    await this.deliver({ text, attachments: kept.attachments }, pictures, kept.editing, how);
+  }
+
+  /** Sends a prompt. If it is refused, it waits for a model or returns to the composer. */
+  private async deliver(
+    outgoing: Outgoing,
+    pictures: readonly Picture[],
+    editing: string,
+    how: 'steer' | 'followUp',
+  ): Promise<void> {
+    const { view } = this.store.state;
+    const { text, attachments } = outgoing;
     const args: JsonObject = { text };
     if (pictures.length) args.images = pictures.map(({ data, mimeType }) => ({ data, mimeType }));
-    if (kept.attachments.length)
-      args.attachments = kept.attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
+    if (attachments.length) args.attachments = attachments.map(({ uri, range }) => (range ? { uri, range } : { uri }));
     if (view.running) args.streamingBehavior = refusalOf(view.engine, 'steer') ? 'followUp' : how;
-    this.keep({ text: '', attachments: [], editing: '', sent: outgoing, scroll: null });
-    this.set({ pictures: [], sending: !view.running });
+    this.keep({ sent: outgoing, scroll: null });
+    this.set({ sending: !view.running });
     if (!view.running) this.asking = text;
-    const began = this.store.state.view.lastPrompt;
+    const began = view.lastPrompt;
     try {
-      if (kept.editing !== '') await this.store.call('xcsh.branch', { entryId: kept.editing });
+      if (editing !== '') await this.store.call('xcsh.branch', { entryId: editing });
       await this.store.call('xcsh.prompt', args);
       this.keep({ sent: null });
     } catch (e) {
-      this.refused(e, outgoing, pictures, kept.editing, this.store.state.view.lastPrompt !== began);
+      const accepted = this.store.state.view.lastPrompt !== began;
+      if (e instanceof Failure && reasonOf(e) && !accepted) this.waits(e, outgoing, pictures, editing);
+      else this.refused(e, outgoing, pictures, editing, accepted);
     } finally {
       if (!view.running) this.asking = null;
       this.set({ sending: false });
       this.sendDeferred();
     }
+  }
+
+  /** Keeps a prompt that no model can answer, and opens the ways to one. A prompt that waits already comes before it. */
+  private waits(e: Failure, outgoing: Outgoing, pictures: readonly Picture[], editing: string): void {
+    const { sessionId } = this.store.state.sync;
+    const { waiting } = this.ui.kept;
+    const before = waiting?.sessionId === sessionId ? waiting : null;
+    const known = new Set(before?.attachments.map(attachmentKey));
+    this.keep({
+      sent: null,
+      waiting: {
+        text: [before?.text ?? '', outgoing.text].filter((text) => text.trim() !== '').join('\n\n'),
+        attachments: [
+          ...(before?.attachments ?? []),
+          ...outgoing.attachments.filter((a) => !known.has(attachmentKey(a))),
+        ],
+        editing: before?.editing || editing,
+        sessionId,
+        since: Date.now(),
+      },
+    });
+    this.set({ waysHidden: '', waitingPictures: [...(before ? this.ui.waitingPictures : []), ...pictures] });
+    const { reason, provider } = e.data;
+    this.store.dispatch({ type: 'ready', sessionId, ready: { ok: false, reason, provider, message: e.message } });
+    this.speak(t('{0} Your message is sent as soon as a model is ready.', e.message));
+    void this.readWays();
+  }
+
+  /** Sends the waiting prompt once a model can answer. In another session it would surprise, so it returns to the composer. */
+  private sendWaiting(): void {
+    const { waiting } = this.ui.kept;
+    const { view, sync } = this.store.state;
+    if (!waiting || !sync.live || !view.session || pendingOf(view.session).length > 0) return;
+    if (waiting.sessionId !== sync.sessionId || Date.now() - waiting.since > maxWait) return this.editWaiting();
+    if (view.running || this.ui.sending || !canAnswer(view)) return;
+    const pictures = this.ui.waitingPictures;
+    this.keep({ waiting: null });
+    this.set({ waitingPictures: [] });
+    void this.deliver(waiting, pictures, waiting.editing, 'steer');
+  }
+
+  /** Returns the waiting prompt to the composer, before the text there. */
+  editWaiting(): void {
+    const { waiting, text, attachments, editing } = this.ui.kept;
+    if (!waiting) return;
+    this.keep({
+      waiting: null,
+      text: [waiting.text, text].filter((part) => part.trim() !== '').join('\n\n'),
+      attachments: [...waiting.attachments, ...attachments],
+      editing: waiting.sessionId === this.store.state.sync.sessionId ? waiting.editing : editing,
+    });
+    this.set({
+      pictures: [...this.ui.waitingPictures, ...this.ui.pictures],
+      waitingPictures: [],
+      focus: this.ui.focus + 1,
+    });
+  }
+
+  /** Discards the waiting prompt. */
+  cancelWaiting(): void {
+    this.keep({ waiting: null });
+    this.set({ waitingPictures: [], focus: this.ui.focus + 1 });
+  }
+
+  /** Closes the ways to an answer, until a prompt is refused again. */
+  hideWays(): void {
+    this.set({ waysHidden: this.store.state.sync.sessionId, focus: this.ui.focus + 1 });
   }
 
   /** Sends the deferred prompt once the session and its running state are known. */
@@ -442,7 +563,7 @@ export class Page {
 
   private refused(
     e: unknown,
-    outgoing: { text: string; attachments: Attachment[] },
+    outgoing: Outgoing,
     pictures: readonly Picture[],
     editing: string,
     accepted: boolean,
@@ -557,6 +678,9 @@ export class Page {
   act({ command, args }: Action): void {
     const known = actionCommands.find((name) => name === command);
     if (known) this.store.send({ kind: 'act', command: known, args });
+    if (command === 'page.say') void this.say();
+    const ofWindow = windowCommands.find((name) => `window.${name}` === command);
+    if (ofWindow) this.store.send({ kind: 'window', command: ofWindow });
   }
 
   /** Lists the commands of the engine. The engine is started if necessary. It rejects with a Failure. */
@@ -576,6 +700,24 @@ export class Page {
   attach(added: readonly Attachment[]): void {
     const known = new Set(this.ui.kept.attachments.map(attachmentKey));
     this.keep({ attachments: [...this.ui.kept.attachments, ...added.filter((a) => !known.has(attachmentKey(a)))] });
+  }
+
+  /** Attaches a file that the text mentions. It is removed with the mention. */
+  mention(a: Attachment): void {
+    this.attach([a]);
+    this.mentions.set(attachmentKey(a), '@' + a.name);
+  }
+
+  /** Changes the text as the user types it. */
+  type(text: string): void {
+    const gone = (a: Attachment) => {
+      const mention = this.mentions.get(attachmentKey(a));
+      return mention !== undefined && !text.includes(mention);
+    };
+    const { attachments } = this.ui.kept;
+    const left = attachments.filter((a) => !gone(a));
+    for (const a of attachments) if (gone(a)) this.mentions.delete(attachmentKey(a));
+    this.keep(left.length === attachments.length ? { text } : { text, attachments: left });
   }
 
   detach(a: Attachment): void {
@@ -614,8 +756,8 @@ export class Page {
     this.set({ spoken: text });
   }
 
-  notice(tone: 'info' | 'warning' | 'error', text: string, actions: readonly Action[] = []): void {
-    this.store.dispatch({ type: 'notice', tone, text, actions });
+  notice(tone: Notice['tone'], text: string, actions: readonly Action[] = [], cause: Cause = 'turn'): void {
+    this.store.dispatch({ type: 'notice', tone, text, actions, cause });
   }
 
   /** Runs a command and shows a notice if it fails. */
@@ -631,10 +773,13 @@ export class Page {
   private failed(e: unknown): void {
     if (e instanceof Failure && e.kind === 'cancelled') return;
     if (e instanceof Error && e.message === this.store.state.view.crash?.message) return; // it is shown
-    const actions = e instanceof Failure ? waysAfter(e) : [];
+    const text = e instanceof Error ? e.message : String(e);
+    if (!(e instanceof Failure)) return this.notice('error', text, [showLog()]);
+    const actions = waysAfter(e);
     const ofEngine = actions.some(({ command }) => command === 'xcsh.login' || command === 'xcsh.setEngine');
+    const usual = usualWays(e);
     // The extension offers the others in a notification.
-    this.notice('error', e instanceof Error ? e.message : String(e), ofEngine ? actions : []);
+    this.notice('error', usual.text ?? text, ofEngine ? actions : usual.actions, ofEngine ? 'engine' : usual.cause);
   }
 }
 
@@ -647,6 +792,38 @@ function waysAfter({ kind, data }: Failure): Action[] {
 
 /** Identifies the content of a page: a folder's live session, or a session that is only read. */
 const placeOf = (init: Init): string => (init.reading ? `session:${init.reading.path}` : (init.cwd ?? ''));
+
+const showLog = (): Action => ({ title: t('Show log'), command: 'window.log', args: {} });
+
+/** Returns the buttons of a failure for which the server sends none, and what ends it. */
+function usualWays({ kind, data }: Failure): { text?: string; actions: Action[]; cause: Cause } {
+  const window = (title: string, command: WindowCommand): Action => ({ title, command: `window.${command}`, args: {} });
+  switch (kind) {
+    case 'provider': {
+      const { provider } = data;
+      const key: Action = { title: t('Add API key'), command: 'xcsh.setKey', args: { provider } };
+      return {
+        actions: [window(t('Choose model'), 'model'), ...(data.reason === 'noKey' ? [key] : [])],
+        cause: 'model',
+      };
+    }
+    case 'noServer':
+      return { actions: [window(t('Restart'), 'restart'), showLog()], cause: 'server' };
+    case 'busy':
+      if (data.pid !== undefined)
+        return {
+          text: t('This session is running in another window.'),
+          actions: [window(t('Fork Here'), 'fork'), { title: t('Try Again'), command: 'page.say', args: {} }],
+          cause: 'turn',
+        };
+      return { actions: [], cause: 'turn' };
+    case 'internal':
+    case 'unknown':
+      return { actions: [showLog()], cause: 'turn' };
+    default:
+      return { actions: [], cause: 'turn' };
+  }
+}
 
 /** Keys end with a number that grows. */
 const isNewer = (key: string, than: string) => than === '' || Number(key.slice(1)) > Number(than.slice(1));

@@ -22,7 +22,15 @@ test('the list of allowed commands has only existing ones, and none that deletes
     allowedCommands.filter((c) => !names.includes(c) && c !== 'xcsh.history'),
     [],
   );
-  for (const c of ['xcsh.delete', 'xcsh.move', 'xcsh.export', 'xcsh.share', 'xcsh.resume', 'xcsh.approve'])
+  for (const c of [
+    'xcsh.setKey',
+    'xcsh.delete',
+    'xcsh.move',
+    'xcsh.export',
+    'xcsh.share',
+    'xcsh.resume',
+    'xcsh.approve',
+  ])
     assert.equal(allowedCommands.includes(c), false, c);
 });
 

@@ -9,6 +9,7 @@ import { fileLabel, relativeTo, userMessageOf } from '../src/state/userMessage';
 import { approvalOfRequest } from '../src/state/wire';
 import { costText, describe, ruleText, tokenText } from '../src/view/describe';
 import { outputText } from '../src/view/output';
+import { instruction } from '../../src/chat/instruction';
 import { visible } from '../../src/chat/visible';
 
 test('a unified diff becomes numbered rows', () => {
@@ -154,4 +155,17 @@ test('optional members of server messages can be missing', () => {
   assert.deepEqual([found.protected, found.unsandboxed, found.blocked], [['.envrc'], true, ['x']]);
   const bare = approvalOfRequest({ id: 'a', tool: 'bash', unsandboxed: 'yes' });
   assert.deepEqual([bare.protected, bare.unsandboxed, bare.blocked], [[], false, []]);
+});
+
+test('a request from an editor is shown without the instruction for the model', () => {
+  const file = '<file path="/w/src/store.go" lines="1-1">\npackage store\n</file>\n\n';
+  const requested = 'Rename it.\n\nAnd its file.';
+  for (const last of [1, 9]) {
+    const sent = file + instruction('src/store.go', 1, last, requested);
+    assert.equal(userMessageOf(sent).text, requested);
+  }
+  // Words of the user that only begin so.
+  assert.equal(userMessageOf(file + 'Change line 1 of it').text, 'Change line 1 of it');
+  const bare = instruction('a', 1, 1, 'b');
+  assert.equal(userMessageOf(bare).text, bare, 'without the file that it is about');
 });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { initialState } from '../src/state/model';
-import type { ChatState, Item } from '../src/state/model';
+import type { ChatState, Item, Notice } from '../src/state/model';
 import { reduce, wantsSnapshot } from '../src/state/reduce';
 import type { Action } from '../src/state/reduce';
 import { blocks, numbered, obj, plainText, str } from '../src/state/wire';
@@ -38,6 +38,7 @@ const read = (name: string): Fixture => JSON.parse(readFileSync(path.join(dir, n
 /** Replays steps as a client does: it requests a snapshot whenever the reducer wants one. */
 class Player {
   state: ChatState = initialState;
+  noticed: readonly Notice[] = []; // in this session
   private requests = 0;
 
   constructor() {
@@ -62,13 +63,18 @@ class Player {
   }
 
   private do(a: Action): void {
+    const session = this.state.view.session?.sessionId;
     this.state = reduce(this.state, a);
     if (wantsSnapshot(this.state)) this.state = reduce(this.state, { type: 'asked', ask: ++this.requests });
+    const { view } = this.state;
+    // In this panel a notice disappears with its cause; in Neovim it is a line of the conversation.
+    const known = session === view.session?.sessionId ? this.noticed : [];
+    this.noticed = [...known, ...view.notices.filter((n) => !known.some(({ key }) => key === n.key))];
   }
 }
 
 /** The part of a state that both reducers share, in one shape. Lua has no null, so absent values are omitted. */
-function normal({ view, sync }: ChatState): unknown {
+function normal({ state: { view, sync }, noticed }: Player): unknown {
   const { session, retry } = view;
   return JSON.parse(
     JSON.stringify({
@@ -92,7 +98,7 @@ function normal({ view, sync }: ChatState): unknown {
       },
       bash: view.bash,
       foreign: view.foreign,
-      notices: view.notices.map((n) => ({ error: n.tone === 'error', text: n.text })),
+      notices: noticed.map((n) => ({ error: n.tone === 'error', text: n.text })),
       session: session && {
         leafId: session.leafId,
         model: session.model && `${session.model.provider}/${session.model.id}`,
@@ -138,8 +144,8 @@ for (const name of files) {
       player.step(step);
       if (!('expect' in step)) return;
       checked++;
-      if (process.env['UPDATE_REDUCER']) step.expect = normal(player.state);
-      else assert.deepEqual(normal(player.state), step.expect, `step ${i + 1}`);
+      if (process.env['UPDATE_REDUCER']) step.expect = normal(player);
+      else assert.deepEqual(normal(player), step.expect, `step ${i + 1}`);
     });
     assert.ok(checked > 0, 'a fixture without an expected state');
     if (process.env['UPDATE_REDUCER']) writeFileSync(path.join(dir, name), JSON.stringify(fixture, null, 1) + '\n');

@@ -382,6 +382,7 @@ test('a page that joins late shows the approval mode, completed calls, and the r
     maxAttempts: 3,
     delayMs: 4000,
     message: 'busy again',
+    limited: false,
   });
   assert.equal(after('auto_retry_end').view.retry, null);
   assert.equal(after('agent_end').view.retry, null);

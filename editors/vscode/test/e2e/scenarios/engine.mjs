@@ -84,6 +84,8 @@ export default async function (editor) {
   await chat.locator('.queue li', { hasText: 'To the left.' }).waitFor();
   await editor.shot('steering');
   await chat.locator('.approval').getByRole('button', { name: 'Allow', exact: true }).click();
+  // The command would not see the user's unsaved text.
+  await editor.notified("Save a.txt before the agent's command runs?", "Don't Save");
   await answered('To the left.').waitFor();
   await editor.turnEnds();
 

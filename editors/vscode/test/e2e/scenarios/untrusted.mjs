@@ -29,6 +29,11 @@ export default async function (editor) {
   // The panel does not offer to resume a session.
   await editor.chat.getByRole('heading', { name: 'Restricted Mode' }).waitFor();
   assert.equal(await editor.chat.getByText('Resume an earlier session').count(), 0);
+  assert.equal(
+    await editor.chat.locator('.ways').count(),
+    0,
+    'no model is ready, and nothing runs that would change it',
+  );
 
   // The palette does not offer commands that make changes.
   await page.keyboard.press('F1');
@@ -36,5 +41,7 @@ export default async function (editor) {
   await editor.waitForRow('xcsh: Check Session for Damage');
   assert.equal(await editor.row('xcsh: Resume Session').count(), 0);
   assert.equal(await editor.row('xcsh: Ask').count(), 0);
+  assert.equal(await editor.row('xcsh: Add API Key').count(), 0);
+  assert.equal(await editor.row('xcsh: Remove API Key').count(), 0);
   await editor.shot('palette');
 }

@@ -9,6 +9,13 @@ export interface Outgoing {
   attachments: Attachment[];
 }
 
+/** A prompt that waits until a model can answer in its session. */
+export interface Waiting extends Outgoing {
+  editing: string; // the message that it replaces; "" is none
+  sessionId: string;
+  since: number; // milliseconds since 1970
+}
+
 /** A message, and its distance from the top of the view in pixels. */
 export interface Place {
   entryId: string;
@@ -22,6 +29,7 @@ export interface Kept {
   attachments: Attachment[];
   editing: string; // the message that is being edited; "" is none
   sent: Outgoing | null;
+  waiting: Waiting | null;
   folds: Record<string, boolean>;
   scroll: number | null; // distance from the end of the drawn messages in pixels; null follows the end
   place: Place | null; // the first message in view; null if it is in no entry
@@ -34,6 +42,7 @@ export const nothingKept: Kept = {
   attachments: [],
   editing: '',
   sent: null,
+  waiting: null,
   folds: {},
   scroll: null,
   place: null,
@@ -54,10 +63,17 @@ export function keptOf(v: unknown): Kept {
     attachments: attachmentsOf(o.attachments),
     editing: str(o.editing),
     sent: typeof sent.text === 'string' ? { text: sent.text, attachments: attachmentsOf(sent.attachments) } : null,
+    waiting: waitingOf(o.waiting),
     folds: Object.fromEntries(folds.slice(-maxFolds)),
     scroll: typeof o.scroll === 'number' ? num(o.scroll) : null,
     place: typeof place.entryId === 'string' ? { entryId: place.entryId, top: num(place.top) } : null,
   };
+}
+
+function waitingOf(v: unknown): Waiting | null {
+  const { text, attachments, editing, sessionId, since } = obj(v);
+  if (typeof text !== 'string' || typeof sessionId !== 'string') return null;
+  return { text, attachments: attachmentsOf(attachments), editing: str(editing), sessionId, since: num(since) };
 }
 
 function attachmentsOf(v: unknown): Attachment[] {

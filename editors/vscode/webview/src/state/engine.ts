@@ -146,7 +146,9 @@ export function engineChanged(v: View, e: Obj): View {
   const now = engineOf({ name: e.engine, version: e.version, state: e.state, message: e.message });
   // The event does not have what the engine can do: the page reads it afterwards.
   const engine = { ...now, can: same && started ? v.engine.can : null };
-  const next = { ...v, engine, crash: null, ...(same && started ? {} : { engineTexts: [] }) };
+  // A notice about the engine is over when it starts, or when another one is chosen.
+  const notices = started || !same ? v.notices.filter((n) => n.cause !== 'engine') : v.notices;
+  const next = { ...v, engine, notices, crash: null, ...(same && started ? {} : { engineTexts: [] }) };
   if (state !== 'failed') return next;
   const counter = v.counter + 1;
   const crash: Crash = {
@@ -156,7 +158,7 @@ export function engineChanged(v: View, e: Obj): View {
     details: str(e.details).slice(-maxDetails),
     actions: actionsOf(e.actions),
   };
-  return { ...next, counter, crash, notices: v.notices.filter((n) => n.text !== engine.message) };
+  return { ...next, counter, crash, notices: notices.filter((n) => n.text !== engine.message) };
 }
 
 /**

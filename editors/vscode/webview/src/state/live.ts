@@ -3,7 +3,15 @@
 import type { ApprovalMode, ContentBlock, SessionUsage, StoredMessage } from './wire';
 import { approvalOf, blocks, foreignOf, list, num, obj, str, texts } from './wire';
 import type { Obj } from './wire';
-import { engineChanged, engineText, prefilled, questionAsked, withUnanswered, withoutQuestion } from './engine';
+import {
+  actionsOf,
+  engineChanged,
+  engineText,
+  prefilled,
+  questionAsked,
+  withUnanswered,
+  withoutQuestion,
+} from './engine';
 import type { Action } from './engine';
 import {
   isAnswer,
@@ -18,12 +26,12 @@ import {
   withoutRetried,
   withoutRunning,
 } from './items';
-import type { BackgroundCommand, Call, Notice, Retry, View } from './model';
+import type { BackgroundCommand, Call, Cause, Notice, Retry, View } from './model';
 
 type Apply = (v: View, e: Obj) => View;
 
 const apply: Record<string, Apply> = {
-  agent_start: (v) => ({ ...v, running: true, retry: null }),
+  agent_start: (v) => ({ ...turnBegan(v), running: true, retry: null }),
   agent_end: agentEnd,
   turn_start: (v) => ({ ...v, running: true, retry: v.retry && { ...v.retry, delayMs: 0 } }),
   message_start: messageStart,
@@ -52,17 +60,18 @@ const apply: Record<string, Apply> = {
     v.session ? { ...v, session: { ...v.session, title: str(e.name) || undefined } } : v,
   auto_retry_start: (v, e) => ({ ...v, retry: retryOf(e), items: withRetried(v.items) }),
   auto_retry_end: (v, e) => ({ ...v, retry: null, items: e.success === true ? v.items : withoutRetried(v.items) }),
-  auto_compaction_start: (v) => ({ ...v, compacting: true }),
+  auto_compaction_start: (v) => ({ ...settled(v, 'compaction'), compacting: true }),
   auto_compaction_end: (v, e) => {
     const next = { ...v, compacting: false };
-    return str(e.errorMessage) && e.aborted !== true ? noticed(next, 'error', str(e.errorMessage)) : next;
+    if (!str(e.errorMessage) || e.aborted === true) return next;
+    return noticed(next, 'error', str(e.errorMessage), [compactAgain], 'compaction');
   },
   bash_execution_update: (v, e) => ({ ...v, bash: str(e.text) }),
   bash_execution_end: (v, e) => (str(e.entryId) ? { ...messageEnd(v, e), bash: null } : { ...v, bash: null }),
   persistence_error: (v, e) => {
     const text = str(e.errorMessage);
     const next = v.session ? { ...v, session: { ...v.session, unsaved: text } } : v;
-    return noticed(next, 'error', text);
+    return noticed(next, 'error', text, [], 'saving');
   },
   foreign_branch: (v, e) => ({ ...v, foreign: foreignOf(e) }),
   engine_changed: engineChanged,
@@ -70,7 +79,7 @@ const apply: Record<string, Apply> = {
   question_gone: (v, e) => withoutQuestion(v, str(e.id)),
   engine_status: engineText,
   prefill: prefilled,
-  notice: (v, e) => noticed(v, 'info', str(e.text)),
+  notice: (v, e) => noticed(v, 'info', str(e.text), actionsOf(e.actions)),
   error: (v, e) => noticed(v, 'error', str(e.errorMessage)),
 };
 
@@ -99,16 +108,50 @@ export function retryOf(v: unknown): Retry {
     maxAttempts: num(o.maxAttempts),
     delayMs: num(o.delayMs),
     message: str(o.errorMessage),
+    limited: o.reason === 'rate_limit',
   };
 }
 
 const maxNotices = 20;
 
-export function noticed(v: View, tone: Notice['tone'], text: string, actions: readonly Action[] = []): View {
+/** The button of a failed compaction. Its title is in the language of the window; see titleOf. */
+const compactAgain: Action = { title: 'window.compact', command: 'window.compact', args: {} };
+
+/** Returns the view with a notice. It replaces an equal one. */
+export function noticed(
+  v: View,
+  tone: Notice['tone'],
+  text: string,
+  actions: readonly Action[] = [],
+  cause: Cause = 'turn',
+): View {
   if (!text) return v;
   const counter = v.counter + 1;
-  const notice: Notice = { key: 'n' + counter, tone, text, ...(actions.length > 0 ? { actions } : {}) };
-  return { ...v, counter, notices: [...v.notices.slice(1 - maxNotices), notice] };
+  const buttons = actions.length > 0 ? { actions } : {};
+  const notice: Notice = { key: 'n' + counter, tone, text, cause, turns: v.turns, ...buttons };
+  const others = v.notices.filter((n) => n.text !== text);
+  return { ...v, counter, notices: [...others.slice(1 - maxNotices), notice] };
+}
+
+/** Returns the view without the notices whose causes are gone. */
+export function settled(v: View, ...causes: Cause[]): View {
+  const notices = v.notices.filter((n) => !causes.includes(n.cause));
+  return notices.length === v.notices.length ? v : { ...v, notices };
+}
+
+/** A turn begins: failures of earlier ones are over. Information stays until the turn after the one that it is about. */
+function turnBegan(v: View): View {
+  const turns = v.turns + 1;
+  const lasting = (n: Notice) => n.tone === 'info' && n.turns >= v.turns;
+  const notices = v.notices.filter((n) => (n.cause !== 'turn' && n.cause !== 'model') || lasting(n));
+  return { ...v, turns, notices: notices.length === v.notices.length ? v.notices : notices };
+}
+
+/** An answer arrived: what made an earlier one fail is over. */
+function answered(v: View, message: StoredMessage): View {
+  if (str(message.errorMessage) || message.stopReason === 'error') return v;
+  const notices = v.notices.filter((n) => n.tone === 'info' || (n.cause !== 'turn' && n.cause !== 'model'));
+  return notices.length === v.notices.length ? v : { ...v, notices };
 }
 
 function agentEnd(v: View, e: Obj): View {
@@ -178,7 +221,7 @@ function messageEnd(v: View, e: Obj): View {
   const next = { ...v, counter, items, lastPrompt, todos: plan ?? v.todos };
   // A snapshot can contain an entry before its event arrives, and later entries.
   if (known) return next;
-  return isAnswer(message) ? counted(next, message, entryId) : withLeaf(next, entryId);
+  return isAnswer(message) ? counted(answered(next, message), message, entryId) : withLeaf(next, entryId);
 }
 
 function withLeaf(v: View, entryId: string): View {
@@ -215,5 +258,6 @@ function modelChanged(v: View, e: Obj): View {
   const role = str(e.role);
   if (!v.session || (role !== '' && role !== 'default')) return v;
   const model = obj(e.model);
-  return { ...v, session: { ...v.session, model: { provider: str(model.provider), id: str(model.id) } } };
+  const chosen = settled(v, 'model');
+  return { ...chosen, session: { ...v.session, model: { provider: str(model.provider), id: str(model.id) } } };
 }

@@ -4,7 +4,8 @@
 import type { ServerState } from '../../../src/chat/messages';
 import { ownEngine } from './engine';
 import type { Action, Crash, Engine, EngineText, Question, Returned } from './engine';
-import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, SessionState, StoredMessage } from './wire';
+import { isReady } from './wire';
+import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, Ready, SessionState, StoredMessage } from './wire';
 
 /** The status of a tool call. `stopped` means that it will not get a result. */
 export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped';
@@ -26,11 +27,16 @@ export interface Item {
   calls: Readonly<Record<string, Call>>;
 }
 
+/** The causes of notices. A notice disappears with its cause: a notice about a turn when the next one begins or answers. */
+export type Cause = 'turn' | 'model' | 'engine' | 'compaction' | 'saving' | 'server';
+
 /** A notice is not part of any snapshot: it is lost with the page. */
 export interface Notice {
   key: string;
   tone: 'info' | 'warning' | 'error';
   text: string;
+  cause: Cause;
+  turns: number; // turns that had begun when it appeared
   actions?: readonly Action[]; // ways to continue
 }
 
@@ -39,6 +45,7 @@ export interface Retry {
   maxAttempts: number;
   delayMs: number; // before the request is sent again; 0 if it was
   message: string;
+  limited: boolean; // the service limits the rate of requests
 }
 
 /** A task of the model's plan. */
@@ -100,6 +107,8 @@ export interface View extends Part {
   foreign: ForeignBranch | null; // another program continued there
   bash: string | null; // output of the user's running shell command
   notices: readonly Notice[];
+  turns: number; // turns that began on the page
+  ready: Ready;
   engine: Engine;
   crash: Crash | null; // the engine failed
   questions: readonly Question[]; // of extensions of the engine, oldest first
@@ -147,6 +156,8 @@ export const emptyView: View = {
   foreign: null,
   bash: null,
   notices: [],
+  turns: 0,
+  ready: isReady,
   engine: ownEngine,
   crash: null,
   questions: [],

@@ -5,7 +5,7 @@
 import type { ServerState } from '../../../src/chat/messages';
 import { crashOf, engineOf, engineTextsOf, questionsOf, withAbilities, withoutQuestion } from './engine';
 import type { Action as EngineAction } from './engine';
-import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf } from './live';
+import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf, settled } from './live';
 import {
   itemsOf,
   messageOf,
@@ -17,10 +17,10 @@ import {
   withoutRetried,
   withoutRunning,
 } from './items';
-import { approvalOf, foreignOf, num, obj, pageEndOf, str, texts } from './wire';
-import type { ContextUsage, Numbered, Snapshot } from './wire';
+import { approvalOf, foreignOf, num, obj, pageEndOf, readyOf, str, texts } from './wire';
+import type { ContextUsage, Numbered, Ready, SessionState, Snapshot } from './wire';
 import { emptyView, initialState } from './model';
-import type { CallStatus, ChatState, Edge, Notice, Sync, View } from './model';
+import type { CallStatus, Cause, ChatState, Edge, Notice, Sync, View } from './model';
 import { atEnd, jumpedTo, olderEdge, retained, withPage } from './window';
 import type { MessagePage } from './window';
 
@@ -36,6 +36,7 @@ export type Action =
   | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'engine'; sessionId: string; state: unknown } // the session's state after a change of its engine
+  | { type: 'ready'; sessionId: string; ready: unknown } // whether a model can answer now
   | { type: 'questionGone'; id: string } // it was answered here, or its time is over
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
@@ -43,7 +44,7 @@ export type Action =
   | { type: 'pageFailed'; ask: number; message: string } // "" if the user need not know
   | { type: 'stale'; ask: number } // the session was rewritten
   | { type: 'toEnd' } // the user wants to see the newest messages
-  | { type: 'notice'; tone: Notice['tone']; text: string; actions: readonly EngineAction[] }
+  | { type: 'notice'; tone: Notice['tone']; text: string; actions: readonly EngineAction[]; cause: Cause }
   | { type: 'dismiss'; key: string };
 
 /** Reports whether a snapshot must be requested now. */
@@ -81,6 +82,7 @@ export function reduce(s: ChatState, a: Action): ChatState {
 type Viewed =
   | 'context'
   | 'engine'
+  | 'ready'
   | 'questionGone'
   | 'approvalAsked'
   | 'notice'
@@ -104,6 +106,11 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
       return a.sessionId === sync.sessionId ? { ...view, context: a.usage } : view;
     case 'engine':
       return a.sessionId === sync.sessionId ? withAbilities(view, a.state) : view;
+    case 'ready': {
+      if (a.sessionId !== sync.sessionId) return view;
+      const ready = readyOf(a.ready);
+      return { ...(ready.ok ? settled(view, 'model') : view), ready };
+    }
     case 'questionGone':
       return withoutQuestion(view, a.id);
     case 'approvalAsked': {
@@ -114,7 +121,7 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
       return { ...view, approvals, items: withApprovals(view.items, view.approvals, approvals) };
     }
     case 'notice':
-      return noticed(view, a.tone, a.text, a.actions);
+      return noticed(view, a.tone, a.text, a.actions, a.cause);
     case 'dismiss':
       return { ...view, notices: view.notices.filter((n) => n.key !== a.key) };
   }
@@ -144,7 +151,7 @@ function arrived(view: View, edge: Edge | null, page: MessagePage): View {
 function serverChanged(s: ChatState, server: ServerState, serverMessage: string): ChatState {
   if (server === s.sync.server) return { ...s, sync: { ...s.sync, serverMessage } };
   const sync: Sync = { ...initialState.sync, server, serverMessage, sessionId: s.sync.sessionId };
-  if (server !== 'stopped') return { view: { ...s.view, loading: null }, sync };
+  if (server !== 'stopped') return { view: { ...settled(s.view, 'server'), loading: null }, sync };
   const { view } = s;
   return {
     view: {
@@ -237,6 +244,7 @@ function viewOf(snapshot: Snapshot, was: View): View {
   const approvals = (snapshot.approvals ?? []).map(approvalOf);
   const counter = was.counter + 1;
   const engine = engineOf(state.engine);
+  const ready = readyOf(obj(state).ready);
   const sameEngine = same && was.engine.name === engine.name;
   let items: readonly Item[] = kept(itemsOf(snapshot.messages ?? []), same ? was.items : []);
   const older = olderEdge(items, pageEndOf(snapshot.older));
@@ -266,7 +274,9 @@ function viewOf(snapshot: Snapshot, was: View): View {
     background: backgroundOf(snapshot.background),
     todos: todosOf(snapshot.todos),
     context: { ...snapshot.contextUsage, tokens: num(obj(snapshot.contextUsage).tokens) },
-    notices: same ? was.notices : [],
+    notices: same ? was.notices.filter(lasting(ready, state)) : [],
+    turns: same ? was.turns : 0,
+    ready,
     engine,
     crash: crashOf(engine, same ? was.crash : null, 'x' + counter),
     questions: questionsOf(snapshot.questions),
@@ -278,6 +288,12 @@ function viewOf(snapshot: Snapshot, was: View): View {
     retry: snapshot.retry ? retryOf(snapshot.retry) : null,
   };
 }
+
+/** Reports which notices still have a cause. */
+const lasting =
+  (ready: Ready, { unsaved }: SessionState) =>
+  ({ cause }: Notice): boolean =>
+    !((cause === 'model' && ready.ok) || (cause === 'saving' && !unsaved));
 
 type Item = View['items'][number];
 

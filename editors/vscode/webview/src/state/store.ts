@@ -116,6 +116,9 @@ export class Store {
         if (n?.of === 'session' && n.reason === 'reload') this.listener?.reloading();
         return n ? this.notified(n) : undefined;
       }
+      case 'models':
+        this.listener?.message(m);
+        return void this.refreshReady();
       case 'read':
         return this.dispatch({ type: 'read', sessionId: str(obj(m.params).sessionId) });
       case 'server':
@@ -131,7 +134,19 @@ export class Store {
     this.dispatch({ type: 'notification', n });
     if (n.of === 'event' && (n.event.type === 'agent_end' || n.event.type === 'model_changed'))
       void this.refreshContext(n.sessionId);
+    if (n.of === 'event' && n.event.type === 'model_changed') void this.refreshReady();
     if (n.of === 'event' && n.event.type === 'engine_changed') void this.refreshEngine(n.sessionId);
+  }
+
+  /** Reads whether a model can answer. On failure the last state is kept. */
+  async refreshReady(): Promise<void> {
+    const { sessionId, live } = this.state.sync;
+    if (!live) return; // the snapshot has it
+    try {
+      this.dispatch({ type: 'ready', sessionId, ready: obj(await this.call('xcsh.state')).ready });
+    } catch {
+      // a prompt shows why it is refused
+    }
   }
 
   /** Reads what the engine can do and its model, which events do not contain. On failure everything is offered. */

@@ -96,6 +96,23 @@ export function foreignOf(v: unknown): ForeignBranch | null {
   };
 }
 
+/** Whether a model can answer, and if not, why. */
+export interface Ready {
+  ok: boolean;
+  reason: string;
+  provider: string; // whose key is missing; "" if none
+  message: string; // a sentence
+}
+
+export const isReady: Ready = { ok: true, reason: '', provider: '', message: '' };
+
+/** Reads whether a model can answer. It can if the value says nothing, as with older servers. */
+export function readyOf(v: unknown): Ready {
+  const o = obj(v);
+  if (o.ok !== false) return isReady;
+  return { ok: false, reason: str(o.reason), provider: str(o.provider), message: str(o.message) };
+}
+
 /** Returns the names of the values that are unknown because the session is still being read. */
 export const pendingOf = (v: unknown): string[] => texts(obj(v).pending);
 

@@ -16,6 +16,7 @@ import { Head } from './head';
 import { Questions } from './questions';
 import { ReadingBar } from './reading';
 import { Status } from './status';
+import { Ways } from './ways';
 import { PageContext, useChat, usePage, useUi } from './use';
 
 /** Announces an answer to screen readers when it is complete, not piece by piece. */
@@ -76,6 +77,7 @@ function Parts(): JSX.Element | null {
         <Approvals />
         <Questions />
         <Crash />
+        <Ways />
         <Status />
         <Composer />
         <EngineTexts />

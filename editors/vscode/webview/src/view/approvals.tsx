@@ -1,7 +1,7 @@
 // Tool calls that need the user's approval, with the changes that they would make.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Decision } from '../../../src/chat/messages';
 import { rowsOfPatch } from '../diff/rows';
 import { t } from '../l10n';
@@ -47,6 +47,75 @@ function warnings(prompt: ApprovalPrompt, cwd: string): string[] {
   return all;
 }
 
+interface Choice {
+  decision: Decision;
+  label: string;
+  title: string;
+}
+
+/** The answers to a request, in the order of their digits. rules is what the lasting ones apply to, "" if nothing. */
+function choicesOf(rules: string): Choice[] {
+  const lasting: Choice[] = [
+    {
+      decision: 'session',
+      label: t('Allow for this session'),
+      title: t('Allow for this session: {0}', rules),
+    },
+    { decision: 'workspace', label: t('Always allow'), title: t('Always allow in this folder: {0}', rules) },
+  ];
+  return [
+    { decision: 'once', label: t('Allow'), title: t('Allow') },
+    ...(rules ? lasting : []),
+    { decision: 'deny', label: t('Deny'), title: t('Deny') },
+  ];
+}
+
+/** A digit sooner after the request was shown is meant for something else. In milliseconds. */
+const unread = 400;
+
+/** Reports whether a key in an element is part of a text. */
+const isText = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement ||
+  target instanceof HTMLTextAreaElement ||
+  target instanceof HTMLSelectElement ||
+  (target instanceof HTMLElement && target.isContentEditable);
+
+/**
+ * Answers with a digit, unless the user is typing a text. After an answer, the focus moves to the next request, or back
+ * to the composer. Returns the reference of the card.
+ */
+function useDigits(id: string, choices: readonly Choice[]): { current: HTMLElement | null } {
+  const page = usePage();
+  const card = useRef<HTMLElement>(null);
+  const latest = useRef(choices);
+  latest.current = choices;
+  useLayoutEffect(() => {
+    const shown = performance.now();
+    const element = card.current;
+    if (page.answering) element?.focus({ preventScroll: true });
+    page.answering = false;
+    const onKey = (e: KeyboardEvent) => {
+      if (e.repeat || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || e.isComposing) return;
+      const choice = /^[1-4]$/.test(e.key) ? latest.current[Number(e.key) - 1] : undefined;
+      if (!choice || isText(e.target) || performance.now() - shown < unread) return;
+      e.preventDefault();
+      page.answering = true;
+      page.decide(id, choice.decision);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => {
+      document.removeEventListener('keydown', onKey);
+      // The focused button is removed with the card.
+      page.answering ||= element?.contains(document.activeElement) ?? false;
+      if (page.answering && page.store.state.view.approvals.length === 0) {
+        page.answering = false;
+        page.backToComposer();
+      }
+    };
+  }, [page, id]);
+  return card;
+}
+
 function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX.Element {
   const page = usePage();
   const args = obj(prompt.args);
@@ -58,8 +127,16 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
   const decide = (decision: Decision) => (e: MouseEvent) => {
     if (e.detail <= 1) page.decide(prompt.id, decision);
   };
+  const choices = choicesOf(rules);
+  const card = useDigits(prompt.id, choices);
   return (
-    <section class="approval" role="group" aria-label={t('Approval needed: {0} {1}', d.verb, d.what)}>
+    <section
+      class="approval"
+      role="group"
+      ref={card}
+      tabIndex={-1}
+      aria-label={t('Approval needed: {0} {1}', d.verb, d.what)}
+    >
       <header>
         <Icon name="shield" />
         <span class="verb">{d.verb}</span>
@@ -87,32 +164,18 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
         </p>
       ))}
       <footer>
-        <button type="button" class="button" onClick={decide('once')}>
-          {t('Allow')}
-        </button>
-        {rules && (
+        {choices.map(({ decision, label, title }, i) => (
           <button
+            key={decision}
             type="button"
-            class="button secondary"
-            title={t('Allow for this session: {0}', rules)}
-            onClick={decide('session')}
+            class={`button${i > 0 ? ' secondary' : ''}${decision === 'deny' ? ' deny' : ''}`}
+            title={t('{0} ({1})', title, i + 1)}
+            aria-keyshortcuts={String(i + 1)}
+            onClick={decide(decision)}
           >
-            {t('Allow for this session')}
+            {label}
           </button>
-        )}
-        {rules && (
-          <button
-            type="button"
-            class="button secondary"
-            title={t('Always allow in this folder: {0}', rules)}
-            onClick={decide('workspace')}
-          >
-            {t('Always allow')}
-          </button>
-        )}
-        <button type="button" class="button secondary deny" onClick={decide('deny')}>
-          {t('Deny')}
-        </button>
+        ))}
         {rules && <span class="rules">{t('“Allow for this session” and “Always allow” apply to: {0}', rules)}</span>}
       </footer>
     </section>

@@ -185,7 +185,7 @@ export function Composer(): JSX.Element {
   const files = useFiles(mention?.query, (a) => {
     if (!mention) return;
     write(complete(text, cursor, mention, a.name));
-    page.attach([a]);
+    page.mention(a);
   });
   const commands = useCommands(text, cursor, write);
   const suggestions = commands.open ? commands : files;
@@ -206,7 +206,7 @@ export function Composer(): JSX.Element {
   const onInput = (e: TargetedEvent<HTMLTextAreaElement>) => {
     recalling.reset();
     setCursor(e.currentTarget.selectionStart);
-    page.keep({ text: e.currentTarget.value });
+    page.type(e.currentTarget.value);
   };
 
   const onPaste = (e: TargetedClipboardEvent<HTMLElement>) => {

@@ -101,8 +101,13 @@ function Background(): JSX.Element | null {
   );
 }
 
+/** Returns a message with its final period. */
+const sentence = (text: string): string => (text === '' || /[.!?…]$/.test(text) ? text : `${text}.`);
+
 function RetryNote({ retry }: { retry: Retry }): JSX.Element {
   const page = usePage();
+  const provider = useChat((s) => s.view.session?.model?.provider ?? '');
+  const why = retry.limited && provider ? t('Rate limited by {0}.', visible(provider)) : sentence(retry.message);
   const [left, setLeft] = useState(Math.ceil(retry.delayMs / 1000));
   useEffect(() => {
     if (retry.delayMs === 0) {
@@ -118,11 +123,11 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
   return (
     <div class="note warning" role="status">
       <Icon name="sync" spin />
-      <p>
+      <p title={retry.limited ? visible(retry.message) : undefined}>
+        {why && <span>{why} </span>}
         {left > 0
           ? t('Retrying in {0} s ({1} of {2})', left, retry.attempt, retry.maxAttempts)
           : t('Retrying ({0} of {1})', retry.attempt, retry.maxAttempts)}
-        {retry.message && <span class="quiet">: {retry.message}</span>}
       </p>
       <button type="button" class="link" onClick={() => void page.stop()}>
         {t('Stop')}
@@ -135,7 +140,9 @@ const toneIcons: Record<Notice['tone'], string> = { info: 'info', warning: 'warn
 
 function Notices(): JSX.Element {
   const page = usePage();
-  const notices = useChat((s) => s.view.notices);
+  const all = useChat((s) => s.view.notices);
+  const unsaved = useChat((s) => Boolean(s.view.session?.unsaved));
+  const notices = unsaved ? all.filter((n) => n.cause !== 'saving') : all; // Connection shows it
   const engine = useChat((s) => s.view.engine.name);
   const act = (key: string, action: Action) => {
     page.act(action);

@@ -6,6 +6,7 @@ import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
 import { own } from '../state/engine';
 import { Icon } from './controls';
+import { useWays } from './ways';
 import { useChat, usePage, useUi } from './use';
 
 const mac = typeof navigator !== 'undefined' && /Mac/.test(navigator.platform);
@@ -55,6 +56,7 @@ export function Welcome(): JSX.Element | null {
   const ready = useChat((s) => s.sync.live);
   // Another engine chooses a model when it starts.
   const modelless = useChat((s) => s.view.engine.name === own && !s.view.session?.model);
+  const ways = useWays();
   const trusted = useUi((u) => u.init?.trusted ?? true);
   const noFolder = useUi((u) => u.init !== null && u.init.cwd === null);
   if (noFolder)
@@ -78,7 +80,7 @@ export function Welcome(): JSX.Element | null {
     <div class="welcome">
       <Icon name="comment-discussion" />
       <h2>{t('What do you want to do?')}</h2>
-      {modelless && (
+      {modelless && !ways && (
         <p>
           <button type="button" class="button" onClick={() => page.store.send({ kind: 'window', command: 'model' })}>
             {t('Choose a Model')}
@@ -86,16 +88,18 @@ export function Welcome(): JSX.Element | null {
         </p>
       )}
       <Recent />
-      <dl class="hints">
-        {hints().map(([key, what]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      {!ways && (
+        <dl class="hints">
+          {hints().map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
       <button type="button" class="link" onClick={() => page.store.send({ kind: 'window', command: 'resume' })}>
         {t('Resume an earlier session')}
       </button>

@@ -43,7 +43,11 @@ const saidByOthers = [
   '.crash .sentence',
   '.crash pre',
   '.engine-texts li',
-];
+  '.ways h2',
+  '.waiting blockquote',
+]
+  // Names of providers, engines and models.
+  .concat(['.way-label']);
 
 /** The attributes that contain such text: a path, the program itself. */
 const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'].concat([
@@ -105,6 +109,8 @@ const shown = {
   questionInput: '.question input',
   questionEditor: '.question textarea',
   crash: '.crash',
+  ways: '.way',
+  waysKey: '.way',
 };
 
 test('every text of the page is in the display language', async () => {

@@ -110,6 +110,87 @@ test('an approval is announced and shows its change', () =>
     assert.deepEqual(await sent(page, 'decide'), [{ kind: 'decide', prompt: 'a1', decision: 'session' }]);
   }));
 
+test('digits answer an approval outside of text fields, and the focus goes back to the composer', () =>
+  inScene('approval', async ({ page }) => {
+    await page.waitForSelector('.approval .diff .added');
+    const decided = () => sent<{ decision: string }>(page, 'decide');
+    await page.focus(composer);
+    await page.keyboard.press('1');
+    await holds(page, '1');
+    assert.deepEqual(await decided(), [], 'it is typed');
+    await page.keyboard.press('Backspace');
+    await page.focus('.approval button.deny');
+    // A digit right after the request appeared is ignored.
+    await until(page, 'performance.now() > 1500');
+    for (const ignored of ['5', '0', 'Control+1', 'Alt+2', 'Shift+3']) await page.keyboard.press(ignored);
+    assert.deepEqual(await decided(), []);
+    await page.keyboard.press('4');
+    await page.waitForSelector('.approval', { state: 'detached' });
+    assert.deepEqual(
+      (await decided()).map((m) => m.decision),
+      ['deny'],
+    );
+    await until(page, "document.activeElement.id === 'composer'");
+  }));
+
+test('after a click on an answer, the focus is on the next request and then in the composer', () =>
+  inScene('command', async ({ page }) => {
+    await page.waitForSelector('.approval .warning');
+    await page.evaluate(`
+      window.harness.receive = ((receive) => (m) => {
+        if (m.kind !== 'decide') return receive.call(window.harness, m);
+        window.harness.received.push(m);
+        const left = window.harness.session.approvals.filter((a) => a.id !== m.prompt);
+        window.harness.session.emit({ type: 'approvals_changed', approvals: left });
+      })(window.harness.receive)`);
+    await page.click('.approval button.deny');
+    await page.waitForSelector('.approvals > .quiet', { state: 'detached' });
+    await until(page, "document.activeElement.matches('.approval')");
+    await page.click('.approval button.deny');
+    await page.waitForSelector('.approval', { state: 'detached' });
+    await until(page, "document.activeElement.id === 'composer'");
+  }));
+
+test('a mention that is removed from the text removes its attachment', () =>
+  inScene('conversation', async ({ page }) => {
+    await page.focus(composer);
+    await page.keyboard.type('see @scan');
+    await page.waitForSelector('.suggestions li.chosen');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('.composer .chip:not(.offered) >> text=src/scan.ts');
+    await page.keyboard.type('please');
+    assert.equal(await page.locator('.composer .chip:not(.offered)').count(), 1);
+    await page.fill(composer, 'see please');
+    await page.waitForSelector('.composer .chip:not(.offered)', { state: 'detached' });
+    // One that was attached without a mention stays.
+    await page.click('.composer .chip.offered');
+    await page.fill(composer, 'see this');
+    assert.equal(await page.locator('.composer .chip:not(.offered)').count(), 1);
+  }));
+
+test('a retry says why and when, and a session of another window offers two ways', async () => {
+  await inScene('retry', async ({ page }) => {
+    const text = (await page.textContent('.note.warning p')) ?? '';
+    assert.match(text, /^Anthropic is overloaded \(529\)\. Retrying in \d s \(2 of 3\)$/);
+    await page.evaluate(`window.harness.session.emit({
+      type: 'auto_retry_start', attempt: 1, maxAttempts: 3, delayMs: 3000, reason: 'rate_limit', errorMessage: 'x' })`);
+    await page.waitForSelector('.note.warning >> text=Rate limited by anthropic. Retrying in 3 s (1 of 3)');
+  });
+  await inScene('conversation', async ({ page }) => {
+    await page.evaluate(`window.harness.failing['xcsh.prompt'] = {
+      message: 'Session x is open in xcsh-ls with pid 7.', kind: 'busy', data: { pid: 7 } }`);
+    await page.focus(composer);
+    await page.keyboard.type('Hello');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.note.error >> text=This session is running in another window.');
+    await page.waitForSelector('.note.error >> text=Fork Here');
+    await page.evaluate("delete window.harness.failing['xcsh.prompt']");
+    await page.click('.note.error >> text=Try Again');
+    await until(page, "[...document.querySelectorAll('.answer')].at(-1)?.textContent.includes('You said')");
+    assert.equal(await page.locator('.note').count(), 0);
+  });
+});
+
 test('a narrow panel shows the whole scope of an approval', () =>
   inScene(
     'approval',
