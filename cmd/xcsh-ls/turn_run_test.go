@@ -159,7 +159,8 @@ func TestRunIsInterrupted(t *testing.T) {
 
 		messages := m.messages(m.sessionFile())
 		require.Equal(t, "user assistant:aborted", roles(messages))
-		require.Equal(t, stdout, messages[1].PlainText()+"\n", "the printed text is saved")
+		require.NotEmpty(t, messages[1].PlainText())
+		require.Contains(t, stdout, messages[1].PlainText(), "the saved text is printed")
 
 		code, stdout, stderr = m.run("run", "--continue", "hello?")
 		require.Zero(t, code, stderr)
