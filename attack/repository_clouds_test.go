@@ -27,7 +27,7 @@ func TestAnAddressFromAFileGetsNoCredentialsOfTheMachine(t *testing.T) {
 	for _, model := range clouds {
 		o := v.run("run", "--model", model, "go")
 		assert.Equal(t, 1, o.code)
-		assert.Contains(t, o.stderr, "API key for")
+		assert.Contains(t, o.stderr, "needs an API key")
 	}
 	require.Empty(t, s.stolen())
 

@@ -11,10 +11,11 @@ import (
 
 // unmeasured are the commands that read, and whose costs don't grow with a session or a list of them, or are measured elsewhere.
 var unmeasured = map[string]string{
-	"xcsh.artifact": "it reads one file, beside the session",
-	"xcsh.exists":   "it looks for one file",
-	"xcsh.history":  "its database is measured by the benchmarks of this package",
-	"xcsh.models":   "the catalog is part of the program",
+	"xcsh.artifact":  "it reads one file, beside the session",
+	"xcsh.exists":    "it looks for one file",
+	"xcsh.history":   "its database is measured by the benchmarks of this package",
+	"xcsh.models":    "the catalog is part of the program",
+	"xcsh.providers": "the catalog is part of the program",
 }
 
 // A new command that reads needs a row, or a reason why its cost cannot grow with a session.

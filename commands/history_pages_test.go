@@ -106,6 +106,7 @@ func TestTheHistoryOfALargeSessionFollowsItsNewestMessages(t *testing.T) {
 				require.Equal(t, "a0000000", seen[0])
 				require.Equal(t, "b000000b", seen[total-1])
 
+				do(t, env, "xcsh.stats", nil) // waits until the session is read whole
 				whole := do(t, env, "xcsh.snapshot", args{"last": 3, "history": true})
 				require.InDelta(t, total-3, field(whole, "older", "count"), 0)
 				context := do(t, env, "xcsh.snapshot", args{"last": 3})

@@ -5,7 +5,7 @@ local harness = require('harness')
 local runner = require('runner')
 local case, eq, like, wait = runner.case, runner.eq, runner.like, runner.wait
 
-local key = 'sk-secret-0123456789abcdef'
+local key = 'sk-made-up-key-of-a-user'
 
 local service ---@type Service
 

@@ -69,7 +69,7 @@ end
 local function search_messages(chat, query, done)
   local found = { chat = chat, query = query, hits = {}, all = true }
   local function next_page(cursor)
-    local args = { cwd = chat.cwd, query = query, cursor = cursor, limit = page }
+    local args = { cwd = chat.cwd, query = query, cursor = cursor, limit = page, history = true }
     client.execute('xcsh.messages', args, function(err, result)
       if err then
         return done(err, found)

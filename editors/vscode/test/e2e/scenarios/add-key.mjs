@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { until } from '../driver.mjs';
 import { serve } from '../service.mjs';
 
-const key = 'sk-e2e-4f9d1c7a2b6e8035';
+const key = 'sk-made-up-key-of-a-user';
 let service;
 
 export const options = {
