@@ -236,7 +236,7 @@ flow("whoever resumes another session while a turn runs stops it, and nothing of
   const prompt = editor.run("xcsh.prompt", { text: "edit a.txt: one => two" });
   const question = await editor.wasAsked("window/showMessageRequest");
   const { file } = await editor.run("xcsh.state");
-  assert.equal((await editor.run("xcsh.resume", { target: "0190" })).switched, true);
+  assert.equal((await editor.run("xcsh.resume", { target: "0190", onRunning: "stop" })).switched, true);
   await editor.takenBack(question);
   assert.equal((await prompt).stopReason, "aborted");
   assert.equal(entriesOf(file).find((l) => l.message?.role === "user").message.content[0].text, "edit a.txt: one => two");
