@@ -331,6 +331,7 @@ export class Editor extends Place {
         await menu.waitFor({ timeout: 1500 });
         // A menu ignores clicks directly after it was opened, so that the one that opened it chooses nothing.
         await menu.locator('.action-item', { hasText: title }).first().hover({ timeout: 1500 });
+        await menu.locator('.action-item.focused', { hasText: title }).waitFor({ timeout: 1500 });
         await page.keyboard.press('Enter');
         await menu.waitFor({ state: 'detached', timeout: 1500 });
         return true;

@@ -45,8 +45,15 @@ export default async function (editor) {
   await editor.treeRow('Fix the flaky test').click();
   await editor.said('Because of Sundays.').waitFor();
 
-  await editor.menu('A compacted conversation', 'Open in Editor');
-  await page.locator('.tab.active', { hasText: 'A compacted conversation' }).waitFor();
+  // A list that is redrawn closes its menu without a choice.
+  const opened = page.locator('.tab.active', { hasText: 'A compacted conversation' });
+  await until('the tab', async () => {
+    await editor.menu('A compacted conversation', 'Open in Editor');
+    return opened.waitFor({ timeout: 5000 }).then(
+      () => true,
+      () => false,
+    );
+  });
   const tab = editor.report;
   await tab.locator('.message', { hasText: 'answer number 299 of many' }).waitFor();
   await tab.getByText('You are reading this session.').waitFor();

@@ -7,10 +7,11 @@ export default async function (editor) {
   await editor.palette('View: Toggle Primary Side Bar Visibility'); // a narrow page does not show the steps' texts
   await page.getByText('Get Started with xcsh Sessions').first().waitFor();
   for (const [step, heading] of [
-    ['Install the server', 'The xcsh-ls server'],
+    ['Choose a model', 'Something that answers'],
+    ['Send your first prompt', 'Ask, and watch'],
     ['Resume a session', 'Pick up where you left off'],
-    ['Try a different approach', 'Every conversation is a tree'],
-    ['Export or continue in a terminal', 'Export it, or go back to the terminal'],
+    ['Decide what needs your approval', 'Nothing happens behind your back'],
+    ['Continue in a terminal', 'One session, two places'],
   ]) {
     await page.locator('.getting-started-step', { hasText: step }).click();
     await page
