@@ -14,6 +14,12 @@ export const sessionTab = 'xcshLs.session';
 const openedKey = 'xcshLs.session.opened';
 const maxOpened = 100;
 
+/** A session that a tab showed, and the first title of the tab. */
+interface Opened {
+  readonly file: string;
+  readonly title: string;
+}
+
 /** The parts of the chat that tabs need. */
 export interface TabActions {
   act(session: ReadSession, action: ReadingAction): unknown;
@@ -45,19 +51,19 @@ export class SessionTabs implements vscode.Disposable, vscode.WebviewPanelSerial
       }
       return;
     }
-    this.#remember(file);
-    const panel = vscode.window.createWebviewPanel(
-      sessionTab,
-      titleOf(session.info.name, file),
-      vscode.ViewColumn.Active,
-    );
+    const title = titleOf(session.info.name, file);
+    this.#remember({ file, title });
+    const panel = vscode.window.createWebviewPanel(sessionTab, title, vscode.ViewColumn.Active);
     this.#show(panel, session, spot);
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const kept = isObject(state) && typeof state['cwd'] === 'string' ? state['cwd'] : '';
-    const file = kept.replace(/^session:/, '');
-    if (!this.#opened().includes(file) || this.#tabs.has(file)) {
+    const left = this.#opened().filter((tab) => !this.#tabs.has(tab.file));
+    // In a browser, the state of a page can be lost in a reload. The title is that of the tab.
+    const { file } =
+      left.find((tab) => `session:${tab.file}` === kept) ?? left.findLast(({ title }) => title === panel.title) ?? {};
+    if (file === undefined) {
       panel.dispose();
       return;
     }
@@ -91,12 +97,12 @@ export class SessionTabs implements vscode.Disposable, vscode.WebviewPanelSerial
     void vscode.commands.executeCommand('setContext', 'xcshLs.tabFocus', on);
   }
 
-  #opened(): readonly string[] {
-    return this.host.context.workspaceState.get<string[]>(openedKey) ?? [];
+  #opened(): readonly Opened[] {
+    return this.host.context.workspaceState.get<Opened[]>(openedKey) ?? [];
   }
 
-  #remember(file: string): void {
-    const opened = [...this.#opened().filter((other) => other !== file), file].slice(-maxOpened);
+  #remember(tab: Opened): void {
+    const opened = [...this.#opened().filter(({ file }) => file !== tab.file), tab].slice(-maxOpened);
     void this.host.context.workspaceState.update(openedKey, opened);
   }
 

@@ -93,17 +93,4 @@ export default async function (editor) {
   await chat.locator('.message', { hasText: 'written by another program' }).waitFor();
   await tab.getByText('This session is open in the chat.').waitFor();
   await editor.shot('continued');
-
-  // The tab survives a reload of the window, and shows the same messages.
-  await page.reload();
-  await page.locator('.tab.active', { hasText: 'A compacted conversation' }).waitFor();
-  await until('the tab', async () => {
-    for (const frame of page.frames()) {
-      const shown = frame.locator('.page:has(.reading) .message', { hasText: 'answer number 57 of many' });
-      if (await shown.count().catch(() => 0)) {
-        return true;
-      }
-    }
-    return false;
-  });
 }
