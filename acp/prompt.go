@@ -122,14 +122,14 @@ func (c *conversation) ready(ctx context.Context) error {
 	if !ok {
 		return err
 	}
-	told := *f
+	advised := *f
 	switch provider.NeedOf(err) {
 	case provider.NeedsModel:
-		told.Message += " Select one in the options of the session, start xcsh-ls acp with --model, or run 'xcsh-ls login' in a terminal."
+		advised.Message += " Select one in the options of the session, start xcsh-ls acp with --model, or run 'xcsh-ls login' in a terminal."
 	case provider.NeedsKey:
-		told.Message += fmt.Sprintf(" Run 'xcsh-ls login %v' in a terminal, or choose another model in the options of the session.", f.Data["provider"])
+		advised.Message += fmt.Sprintf(" Run 'xcsh-ls login %v' in a terminal, or choose another model in the options of the session.", f.Data["provider"])
 	}
-	return &told
+	return &advised
 }
 
 // refused reports whether err means that the service refused to answer the prompt.

@@ -31,11 +31,8 @@ func (s *Session) Bash(ctx context.Context, command string, exclude bool) (json.
 		return nil, err
 	}
 	defer s.endCommand(c)
-	if saver, ok := s.m.cfg.Workspace.(tool.Saver); ok {
-		// The user knows the unsaved files.
-		if _, err := saver.SaveEdits(ctx, s.cwd, true); err != nil {
-			return nil, err
-		}
+	if _, err := tool.SaveEdits(ctx, s.m.cfg.Workspace, s.cwd, true); err != nil { // the user knows the unsaved files
+		return nil, err
 	}
 	out, err := s.m.cfg.Shell.Run(ctx, tool.Command{Line: command, Cwd: s.cwd, Keep: s.keeper(log), Own: true}, func(partial tool.Output) {
 		s.emit(log, event.BashUpdate{Text: partial.Output})

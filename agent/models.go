@@ -23,7 +23,7 @@ type Models interface {
 	// Key returns the API key for a model, "" for one that needs none. A missing key
 	// is a Provider error that names the places for one.
 	Key(ctx context.Context, m provider.Model) (string, error)
-	// CheckKey returns the error of Key for a missing key. It asks nobody.
+	// CheckKey returns the error of Key for a missing key, without asking the client for one.
 	CheckKey(m provider.Model) error
 	// Sources returns the places that models come from, those that are ready first.
 	Sources(ctx context.Context) []provider.Source

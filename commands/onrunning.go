@@ -39,14 +39,5 @@ func (l Leaving) mayLeave(ctx context.Context, env *Env, live *agent.Session, do
 		return busy
 	}
 	kept := fault.New(fault.Cancelled, "The session was not changed. The running turn continues.")
-	answer, err := env.ask().question(ctx, "A turn is running in this session. Stop it and switch?", "Stop and Switch", "Keep Running")
-	switch {
-	case err != nil:
-		return err
-	case answer == Unasked:
-		return busy
-	case answer != 0:
-		return kept
-	}
-	return nil
+	return env.ask().decide(ctx, "A turn is running in this session. Stop it and switch?", "Stop and Switch", "Keep Running", busy, kept)
 }

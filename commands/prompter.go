@@ -68,7 +68,12 @@ func (p prompter) question(ctx context.Context, text string, answers ...string) 
 // confirm asks the user to confirm with a button. It returns needed if the user cannot be asked,
 // and declined if they do anything else.
 func (p prompter) confirm(ctx context.Context, text, button string, needed, declined error) error {
-	answer, err := p.question(ctx, text, button, "Cancel")
+	return p.decide(ctx, text, button, "Cancel", needed, declined)
+}
+
+// decide is confirm with another text on the button that declines.
+func (p prompter) decide(ctx context.Context, text, yes, no string, needed, declined error) error {
+	answer, err := p.question(ctx, text, yes, no)
 	switch {
 	case err != nil:
 		return err

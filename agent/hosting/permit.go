@@ -71,7 +71,9 @@ func (h *host) Permit(ctx context.Context, c engine.Call) error {
 		if _, err := h.seat.cfg.Gate.Ask(ctx, r); err != nil || c.Path != "" {
 			return err
 		}
-		return h.saveEdits(ctx, c.Effect != engine.Reads)
+		// The call may read the disk, and what the engine has changed may be in the editor only.
+		_, err := tool.SaveEdits(ctx, h.seat.cfg.Files, h.seat.cfg.Cwd, c.Effect != engine.Reads)
+		return err
 	}
 	path := filepath.Clean(c.Path)
 	before, known := h.preview(ctx, c, path)
@@ -89,16 +91,6 @@ func (h *host) Permit(ctx context.Context, c engine.Call) error {
 	}
 	h.changes.add(c.ID, change{path: path, sum: sha256.Sum256(now.content)})
 	return nil
-}
-
-// saveEdits saves what the engine has changed in the editor, before a call of the engine reads the disk.
-func (h *host) saveEdits(ctx context.Context, ask bool) error {
-	s, ok := h.seat.cfg.Files.(tool.Saver)
-	if !ok {
-		return nil
-	}
-	_, err := s.SaveEdits(ctx, h.seat.cfg.Cwd, ask)
-	return err
 }
 
 // previewed is a change before it is made.

@@ -60,7 +60,7 @@ func newBashOf(shell Shell) Tool {
 			return Preview{Title: "Run " + a.Command}, nil
 		},
 		run: func(ctx context.Context, env Env, a bashArgs) (Result, error) {
-			unsaved, err := saveEdits(ctx, env, true)
+			unsaved, err := SaveEdits(ctx, env.Files, env.Cwd, true)
 			if err != nil {
 				return Result{}, err
 			}

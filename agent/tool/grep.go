@@ -76,7 +76,7 @@ func newGrep(o Options) Tool {
 			if err != nil {
 				return Result{}, err
 			}
-			unsaved, err := saveEdits(ctx, env, false)
+			unsaved, err := SaveEdits(ctx, env.Files, env.Cwd, false)
 			if err != nil {
 				return Result{}, err
 			}

@@ -40,7 +40,7 @@ const maxErrors = 4 << 10
 // goroutine but never after RunProgram returned. A program that fails is no error; an error means that
 // it was not run.
 func (s Shell) RunProgram(ctx context.Context, env Env, p Program, take func([]byte)) (end ProgramEnd, err error) {
-	unsaved, err := saveEdits(ctx, env, true)
+	unsaved, err := SaveEdits(ctx, env.Files, env.Cwd, true)
 	if err != nil {
 		return end, err
 	}

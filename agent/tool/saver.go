@@ -17,13 +17,12 @@ type Saver interface {
 	SaveEdits(ctx context.Context, dir string, ask bool) (unsaved []string, err error)
 }
 
-// saveEdits saves the agent's edits before something reads the files on disk. unsaved is empty for a workspace without buffers.
-func saveEdits(ctx context.Context, env Env, ask bool) (unsaved []string, err error) {
-	s, ok := env.Files.(Saver)
-	if !ok {
-		return nil, nil
+// SaveEdits saves the agent's edits in files before something reads the disk, see [Saver]. A workspace without buffers has none.
+func SaveEdits(ctx context.Context, files Workspace, dir string, ask bool) (unsaved []string, err error) {
+	if s, ok := files.(Saver); ok {
+		return s.SaveEdits(ctx, dir, ask)
 	}
-	return s.SaveEdits(ctx, env.Cwd, ask)
+	return nil, nil
 }
 
 // maxNamed bounds the files that a note names.
