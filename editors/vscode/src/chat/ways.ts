@@ -78,6 +78,35 @@ export function waysOf(providers: unknown, engines: unknown, wanted = ''): Way[]
   ];
 }
 
+/** How a way is shown: the name of a codicon, its name, and a few words about it. */
+export interface WayLooks {
+  readonly icon: string;
+  readonly label: string;
+  readonly about: string;
+}
+
+/** Returns how a way is shown. t translates. */
+export function looksOf(way: Way, t: (text: string, ...args: (string | number)[]) => string): WayLooks {
+  switch (way.kind) {
+    case 'engine': {
+      const label = visible([way.engine, way.version].join(' ').trim());
+      return { icon: 'server-environment', label, about: t('Your installed agent') };
+    }
+    case 'local':
+    case 'ready': {
+      const local = way.kind === 'local';
+      const model = visible(way.model.slice(way.provider.length + 1));
+      const one = local ? t('{0}, on this machine', way.name) : t('{0}, with your key', way.name);
+      const many = local ? t('{0} models on this machine', way.models) : t('{0} models, with your key', way.models);
+      return { icon: local ? 'vm' : 'cloud', label: model || way.name, about: model ? one : many };
+    }
+    case 'key':
+      return { icon: 'key', label: way.name, about: t('Enter API key…') };
+    case 'demo':
+      return { icon: 'play', label: t('Offline demo'), about: t('A script, not a model') };
+  }
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const object = (v: unknown): Fields => (typeof v === 'object' && v !== null && !Array.isArray(v) ? (v as Fields) : {});

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 
-import { visible } from '../chat/visible';
-import { reasonOf, waysOf, type Way } from '../chat/ways';
+import { looksOf, reasonOf, waysOf, type Way } from '../chat/ways';
 import { pickModel } from '../palette/choices';
 import type { ServerError } from '../server/errors';
 import type { Window } from '../window';
@@ -43,24 +42,8 @@ async function wayItems(window: Window, cwd: string, wanted: string): Promise<Wa
 }
 
 function item(way: Way): WayItem {
-  switch (way.kind) {
-    case 'engine': {
-      const label = visible([way.engine, way.version].join(' ').trim());
-      return { label: `$(server-environment) ${name(label)}`, description: t('Your installed agent'), way };
-    }
-    case 'local':
-    case 'ready': {
-      const local = way.kind === 'local';
-      const model = visible(way.model.slice(way.provider.length + 1));
-      const one = local ? t('{0}, on this machine', way.name) : t('{0}, with your key', way.name);
-      const many = local ? t('{0} models on this machine', way.models) : t('{0} models, with your key', way.models);
-      return { label: `$(${local ? 'vm' : 'cloud'}) ${name(model || way.name)}`, description: model ? one : many, way };
-    }
-    case 'key':
-      return { label: `$(key) ${name(way.name)}`, description: t('Enter API key…'), way };
-    case 'demo':
-      return { label: `$(play) ${t('Offline demo')}`, description: t('A script, not a model'), way };
-  }
+  const { icon, label, about } = looksOf(way, t);
+  return { label: `$(${icon}) ${name(label)}`, description: about, way };
 }
 
 /** VS Code replaces $(name) by an icon in labels. */

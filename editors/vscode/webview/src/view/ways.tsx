@@ -3,7 +3,8 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { visible } from '../../../src/chat/visible';
-import type { Way } from '../../../src/chat/ways';
+import { looksOf } from '../../../src/chat/ways';
+import type { Way, WayLooks } from '../../../src/chat/ways';
 import { canAnswer } from '../engine';
 import { t } from '../l10n';
 import type { Action } from '../state/engine';
@@ -12,48 +13,23 @@ import { useChat, usePage, useUi } from './use';
 
 const maxWaiting = 400; // characters of the waiting prompt
 
-/** The icon, the words and the action of a way. */
-function looks(way: Way): { icon: string; label: string; about: string; action: Action } {
+/** The action of a way. */
+function actionOf(way: Way): Action {
   const action = (command: string, args: Action['args']): Action => ({ title: '', command, args });
   switch (way.kind) {
     case 'engine':
-      return {
-        icon: 'server-environment',
-        label: [way.engine, way.version].map(visible).join(' ').trim(),
-        about: t('Your installed agent'),
-        action: action('xcsh.setEngine', { engine: way.engine }),
-      };
+      return action('xcsh.setEngine', { engine: way.engine });
     case 'local':
-    case 'ready': {
-      const local = way.kind === 'local';
-      const model = visible(way.model.slice(way.provider.length + 1));
-      const one = local ? t('{0}, on this machine', way.name) : t('{0}, with your key', way.name);
-      const many = local ? t('{0} models on this machine', way.models) : t('{0} models, with your key', way.models);
-      return {
-        icon: local ? 'vm' : 'cloud',
-        label: model || way.name,
-        about: model ? one : many,
-        action: action('xcsh.setModel', way.model ? { model: way.model } : { among: way.provider }),
-      };
-    }
+    case 'ready':
+      return action('xcsh.setModel', way.model ? { model: way.model } : { among: way.provider });
     case 'key':
-      return {
-        icon: 'key',
-        label: way.name,
-        about: t('Enter API key…'),
-        action: action('xcsh.setKey', { provider: way.provider }),
-      };
+      return action('xcsh.setKey', { provider: way.provider });
     case 'demo':
-      return {
-        icon: 'play',
-        label: t('Offline demo'),
-        about: t('A script, not a model'),
-        action: action('xcsh.setModel', { model: way.model }),
-      };
+      return action('xcsh.setModel', { model: way.model });
   }
 }
 
-function Row({ icon, label, about, action }: ReturnType<typeof looks>): JSX.Element {
+function Row({ icon, label, about, action }: WayLooks & { action: Action }): JSX.Element {
   const page = usePage();
   return (
     <li>
@@ -130,12 +106,12 @@ export function Ways(): JSX.Element | null {
         {ways
           .filter((way) => way.kind !== 'demo')
           .map((way, i) => (
-            <Row key={i} {...looks(way)} />
+            <Row key={i} {...looksOf(way, t)} action={actionOf(way)} />
           ))}
         {window('key', t('Other services…'), 'window.addKey')}
         {window('list-unordered', t('Choose another model…'), 'window.model')}
         {demo.map((way, i) => (
-          <Row key={`demo ${i}`} {...looks(way)} />
+          <Row key={`demo ${i}`} {...looksOf(way, t)} action={actionOf(way)} />
         ))}
       </ul>
     </section>
