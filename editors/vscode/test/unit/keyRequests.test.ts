@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
 
 import type * as vscode from 'vscode';
 
 import { Client, withoutObjects } from '../../src/server/client';
 import { Server } from '../../src/server/server';
-import { wireVersion } from '../../src/wire.gen';
+import { installedExtension } from './installed';
 // @ts-expect-error a script without types
 import recorder from './recorder.cjs';
 
@@ -23,15 +21,7 @@ interface Recorder {
 
 test('the server gets a key when it asks, and none in an untrusted workspace; no log has it', async () => {
   const { values, server } = recorder as Recorder;
-  const dir = mkdtempSync(join(tmpdir(), 'xcsh-extension-'));
-  const program = join(dir, 'bin', process.platform === 'win32' ? 'xcsh-ls.exe' : 'xcsh-ls');
-  mkdirSync(join(dir, 'bin'));
-  writeFileSync(program, '');
-  chmodSync(program, 0o755);
-  values['new LanguageClient.initializeResult'] = {
-    serverInfo: { name: 'xcsh-ls', version: '1.2.3' },
-    capabilities: { experimental: { xcsh: { wireVersion } } },
-  };
+  const dir = installedExtension(values);
   const logged: unknown[] = [];
   const log = (...args: unknown[]) => void logged.push(...args);
   const output = { info: log, warn: log, error: log } as unknown as vscode.LogOutputChannel;

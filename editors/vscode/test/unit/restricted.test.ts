@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 
 import type * as vscode from 'vscode';
 
 import { Server } from '../../src/server/server';
-import { wireVersion } from '../../src/wire.gen';
+import { installedExtension } from './installed';
 // @ts-expect-error a script without types
 import recorder from './recorder.cjs';
 
@@ -24,15 +22,7 @@ interface Recorder {
 
 test('the server is restricted until the user trusts the workspace', async () => {
   const { values, server } = recorder as Recorder;
-  const dir = mkdtempSync(join(tmpdir(), 'xcsh-extension-'));
-  const program = join(dir, 'bin', process.platform === 'win32' ? 'xcsh-ls.exe' : 'xcsh-ls');
-  mkdirSync(join(dir, 'bin'));
-  writeFileSync(program, '');
-  chmodSync(program, 0o755);
-  values['new LanguageClient.initializeResult'] = {
-    serverInfo: { name: 'xcsh-ls', version: '1.2.3' },
-    capabilities: { experimental: { xcsh: { wireVersion } } },
-  };
+  const dir = installedExtension(values);
   values['workspace.isTrusted'] = false;
   try {
     const output = { info: () => undefined, error: () => undefined } as unknown as vscode.LogOutputChannel;
