@@ -81,7 +81,7 @@ func (e *Engine) chunk(piece *record) (whole record, ok bool) {
 	line, err := e.chunks.add(piece)
 	switch {
 	case errors.Is(err, errChunkTooLong):
-		e.fail(e.fault("%s sent more than can be read at once.", e.program.Name))
+		e.failRun(e.fault("%s sent more than can be read at once.", e.program.Name))
 		return record{}, false
 	case err != nil:
 		e.garbled(err.Error())
@@ -107,7 +107,7 @@ func (e *Engine) interrupted() {
 func (e *Engine) garbled(why string) {
 	e.log.Warn("a line in pieces is given up", zap.String("engine", e.program.Name), zap.String("why", why))
 	if e.garbledLines++; e.garbledLines == maxGarbage {
-		e.fail(e.fault("%s sends something else than it should: %d lines in pieces could not be read.", e.program.Name, e.garbledLines))
+		e.failRun(e.fault("%s sends something else than it should: %d lines in pieces could not be read.", e.program.Name, e.garbledLines))
 	}
 }
 

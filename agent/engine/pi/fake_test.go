@@ -180,12 +180,18 @@ func (f *fakePi) send(v any) {
 	f.raw(string(raw))
 }
 
-func (f *fakePi) raw(line string) {
+func (f *fakePi) raw(line string) { f.all([]string{line}) }
+
+// all sends lines of which none is lost if it is ended meanwhile.
+func (f *fakePi) all(lines []string) {
 	f.sending.Lock()
 	defer f.sending.Unlock()
 	select {
 	case <-f.ended:
+		return
 	default:
+	}
+	for _, line := range lines {
 		f.lines <- []byte(line)
 	}
 }

@@ -87,7 +87,7 @@ func (e *Engine) greetedBy(h *hello) {
 	e.greeted = make(chan struct{})
 	e.mu.Unlock()
 	if e.at.Permit && !h.gated() {
-		e.fail(e.fault("%s cannot ask for permission any more.", e.program.Name).With("reason", "bridge"))
+		e.failRun(e.fault("%s cannot ask for permission any more.", e.program.Name).With("reason", "bridge"))
 		return
 	}
 	switch {

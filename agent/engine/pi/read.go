@@ -41,7 +41,7 @@ func (e *Engine) reading() {
 func (e *Engine) garbage(line []byte, count int) {
 	e.log.Warn("a line is not a record", zap.String("engine", e.program.Name), zap.String("line", brief(string(line[:min(len(line), 2*maxTitle)]), maxTitle)))
 	if count == maxGarbage {
-		e.fail(e.fault("%s sends something else than it should: %d lines in a row could not be read.", e.program.Name, count))
+		e.failRun(e.fault("%s sends something else than it should: %d lines in a row could not be read.", e.program.Name, count))
 	}
 }
 
@@ -180,10 +180,16 @@ func (e *Engine) checkPermission(call string) {
 		return
 	}
 	breach := e.fault("%s ran %s without permission. An extension may have run it.", e.program.Name, brief(tool, maxTitle)).With("reason", engine.ReasonBreach)
+	e.failRun(breach)
+}
+
+// failRun ends the engine for a reason that is the outcome of the current run, too: what pi has sent already may still
+// end that run well before pi ends. It is called by the reader.
+func (e *Engine) failRun(reason error) {
 	if r := e.current(); r != nil {
-		r.fails(breach) // it may still end well before pi does
+		r.fails(reason)
 	}
-	e.fail(breach)
+	e.fail(reason)
 }
 
 // bridgeMessage reads a message of the bridge. Without an operation it is none.

@@ -352,6 +352,29 @@ func TestAPiThatEndsInARun(t *testing.T) {
 	require.True(t, has(h.all(), "gone Name?"), "its questions are taken back")
 }
 
+// What pi has sent before it is ended does not make a success of a run that it has garbled.
+func TestARunThatEndsAfterGarbage(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	e := f.open(newHost(t))
+	f.on(func(c fakeCommand) bool {
+		if c.typ() != "prompt" {
+			return false
+		}
+		var lines []string
+		for range maxGarbage {
+			lines = append(lines, "Warning: no JSON")
+		}
+		f.ok(c, object{"disposition": "started"})
+		f.all(append(lines, `{"type":"agent_start"}`, `{"type":"agent_settled"}`))
+		return true
+	})
+	out := e.Run(t.Context(), engine.Input{Text: "hi"})
+	require.ErrorContains(t, out.Err, "100 lines in a row could not be read")
+	require.Equal(t, "error", out.StopReason)
+	<-e.Done()
+}
+
 // Neither a message that waits for the file nor a user who thinks keeps answers from pi.
 func TestAnswersReachPiWhileTheHostWaits(t *testing.T) {
 	t.Parallel()
