@@ -123,8 +123,13 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 		if err := ctx.Err(); err != nil {
 			return "", false, err
 		}
-		return ui.inputByQuestion(ctx, in, r)
+		return ui.inputByQuestion(ctx, in, watch, r)
 	}
+	return ui.awaitInput(ctx, in, watch)
+}
+
+// awaitInput waits until the file is saved.
+func (ui clientUI) awaitInput(ctx context.Context, in *input, watch inputWatch) (text string, ok bool, err error) {
 	progress := ui.Progress(ctx, "Waiting for "+filepath.ToSlash(in.path)+" to be saved")
 	defer progress.End("")
 	saved, err := in.wait(ctx, watch, ui.s.opts.Clock, ui.s.log)
@@ -134,19 +139,29 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 	return text, err == nil, err
 }
 
-// inputByQuestion asks the user to confirm that the file is written.
-func (ui clientUI) inputByQuestion(ctx context.Context, in *input, r commands.InputRequest) (text string, ok bool, err error) {
-	i, err := ui.Ask(ctx, commands.Question{
-		Text:    fmt.Sprintf("%s Write it into %s, save, then choose Continue.", inputLabel(r.Title), filepath.ToSlash(in.path)),
-		Choices: []string{"Continue", "Cancel"},
-	})
-	if err != nil || i < 0 {
+// inputByQuestion names the file in a question. Some editors show nothing else while a question is open, so the user may write
+// the file after the answer.
+func (ui clientUI) inputByQuestion(ctx context.Context, in *input, watch inputWatch, r commands.InputRequest) (text string, ok bool, err error) {
+	where := fmt.Sprintf("%s Write it into %s and save it", inputLabel(r.Title), filepath.ToSlash(in.path))
+	i, err := ui.Ask(ctx, commands.Question{Text: where + ", before or after you choose Continue.", Choices: []string{"Continue", "Cancel"}})
+	switch {
+	case err != nil || i < 0:
 		return "", false, err
+	case i > 0:
+		return "", true, nil
+	case in.untouched():
+		ui.Notify(ctx, commands.LevelInfo, where+". To cancel, save it without a text.")
+		return ui.awaitInput(ctx, in, watch)
 	}
-	if i == 0 {
-		text, err = in.answer(true)
-	}
+	text, err = in.answer(true)
 	return text, err == nil, err
+}
+
+// untouched reports whether the user has neither changed nor saved the file.
+func (in *input) untouched() bool {
+	saved, _ := in.status()
+	content, err := afero.ReadFile(in.fs, in.path)
+	return err == nil && !saved && bytes.Equal(content, in.content)
 }
 
 // newInput creates a file in the directory of input files, or else in a new temporary directory.
