@@ -164,11 +164,16 @@ func (in *input) untouched() bool {
 	return err == nil && !saved && bytes.Equal(content, in.content)
 }
 
-// newInput creates a file in the directory of input files, or else in a new temporary directory.
+// newInput creates the file of an input.
 func (s *server) newInput(r commands.InputRequest) (*input, error) {
-	list, content := s.documents.inputs, inputContent(r)
+	return s.newInputFile(r.Title, ".md", inputContent(r))
+}
+
+// newInputFile creates a file in the directory of input files, or else in a new temporary directory.
+func (s *server) newInputFile(title, extension string, content []byte) (*input, error) {
+	list := s.documents.inputs
 	if dir := list.directory(); dir != "" {
-		in, err := list.create(dir, inputName(r.Title), content)
+		in, err := list.create(dir, inputName(title), extension, content)
 		if err == nil {
 			return in, nil
 		}
@@ -178,7 +183,7 @@ func (s *server) newInput(r commands.InputRequest) (*input, error) {
 	if err != nil {
 		return nil, inputFault("create", os.TempDir(), err)
 	}
-	in, err := list.create(dir, inputName(r.Title), content)
+	in, err := list.create(dir, inputName(title), extension, content)
 	if err != nil {
 		return nil, inputFault("create", dir, errors.Join(err, afero.NewOsFs().Remove(dir)))
 	}
@@ -193,10 +198,10 @@ func (in *inputs) directory() string {
 }
 
 // create creates a file in dir that only the user can read.
-func (in *inputs) create(dir, name string, content []byte) (*input, error) {
+func (in *inputs) create(dir, name, extension string, content []byte) (*input, error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
-	name = fmt.Sprintf("%s-%d-%s.md", name, os.Getpid(), hex.EncodeToString(random[:]))
+	name = fmt.Sprintf("%s-%d-%s%s", name, os.Getpid(), hex.EncodeToString(random[:]), extension)
 	f := &input{fs: afero.NewOsFs(), path: filepath.Join(dir, name), content: content, changed: make(chan struct{}, 1)}
 	if err := f.fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -310,7 +315,7 @@ func inputName(title string) string {
 
 // inputFile matches the names of input files, and of the files that editors create beside them. The
 // number is the process id.
-var inputFile = regexp.MustCompile(`^[.#]*[a-z0-9-]+-([0-9]+)-[0-9a-f]{16}\.md.*$`)
+var inputFile = regexp.MustCompile(`^[.#]*[a-z0-9-]+-([0-9]+)-[0-9a-f]{16}\.(?:md|diff).*$`)
 
 // clearInputs removes the files of crashed servers.
 func (s *server) clearInputs() {
