@@ -31,6 +31,7 @@ var Default = NewTable(
 	move,
 	purge,
 	doctor,
+	setupOf,
 	prompt,
 	steer,
 	followUp,
