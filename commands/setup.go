@@ -9,7 +9,7 @@ import (
 )
 
 var setupOf = New(Spec{
-	Name: "xcsh.setup", Title: "Show Set-up", Flags: ReadOnly, Early: true,
+	Name: "xcsh.setup", Title: "Show Set-up", Flags: ReadOnly,
 	Doc: "List the set-up of a folder: MCP servers, skills, templates, instructions, rules and settings, each with its file, and what is left out " +
 		"and why. Nothing is started, and values of variables and headers are never returned.",
 }, runSetup)

@@ -35,7 +35,7 @@ func TestSetup(t *testing.T) {
 	_, err = run(t.Context(), env, "xcsh.setup", args{"program": "emacs"})
 	requireKind(t, fault.InvalidArgument, err)
 
-	// Without the editor's trust the folder has no say.
+	// Without the editor's trust the folder is ignored.
 	env.Restricted = func() bool { return true }
 	require.Equal(t, "restricted", do(t, env, "xcsh.setup", args{"program": "pi"})["trust"].(map[string]any)["state"])
 }

@@ -87,20 +87,20 @@ func printSetup(w io.Writer, r *setup.Resolved) error {
 	if r.Trust.Question != "" {
 		fmt.Fprintf(&out, "\n%s\nTo use it, run: xcsh-ls setup --program %s --trust all\n", visible.Line(r.Trust.Question), r.Program)
 	}
-	section("MCP servers", rowsOf(r.Servers, func(s setup.Server) [2]string { return [2]string{s.Name + ": " + s.Starts, s.Path} }))
-	section("Skills", rowsOf(r.Skills, func(s setup.Skill) [2]string { return [2]string{s.Name + ": " + s.Description, s.Path} }))
-	section("Templates", rowsOf(r.Templates, func(t setup.Template) [2]string { return [2]string{"/" + t.Name + ": " + t.Description, t.Path} }))
+	section("MCP servers", linesOf(r.Servers, func(s setup.Server) [2]string { return [2]string{s.Name + ": " + s.Starts, s.Path} }))
+	section("Skills", linesOf(r.Skills, func(s setup.Skill) [2]string { return [2]string{s.Name + ": " + s.Description, s.Path} }))
+	section("Templates", linesOf(r.Templates, func(t setup.Template) [2]string { return [2]string{"/" + t.Name + ": " + t.Description, t.Path} }))
 	section("System prompt", promptRows(r))
-	section("Instructions", rowsOf(r.Context, func(f setup.File) [2]string { return [2]string{f.Path, ""} }))
-	section("Rules", rowsOf(r.Rules, func(x setup.Rule) [2]string {
+	section("Instructions", linesOf(r.Context, func(f setup.File) [2]string { return [2]string{f.Path, ""} }))
+	section("Rules", linesOf(r.Rules, func(x setup.Rule) [2]string {
 		return [2]string{x.Name + " (" + string(x.Use) + "): " + x.Description, x.Path}
 	}))
-	section("Settings", rowsOf(r.Settings, func(s setup.Setting) [2]string { return [2]string{s.Name + ": " + s.Value, s.Path} }))
-	section("Extensions (run in the program only)", rowsOf(r.Extensions, func(e setup.Extension) [2]string { return [2]string{e.Name, e.Path} }))
-	section("Left out", rowsOf(r.LeftOut, func(o setup.LeftOut) [2]string {
+	section("Settings", linesOf(r.Settings, func(s setup.Setting) [2]string { return [2]string{s.Name + ": " + s.Value, s.Path} }))
+	section("Extensions (run in the program only)", linesOf(r.Extensions, func(e setup.Extension) [2]string { return [2]string{e.Name, e.Path} }))
+	section("Left out", linesOf(r.LeftOut, func(o setup.LeftOut) [2]string {
 		return [2]string{string(o.Kind) + " " + o.Name + ": " + o.Why, o.Path}
 	}))
-	section("Problems", rowsOf(r.Problems, func(p setup.Problem) [2]string { return [2]string{p.Text, ""} }))
+	section("Problems", linesOf(r.Problems, func(p setup.Problem) [2]string { return [2]string{p.Text, ""} }))
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -115,7 +115,7 @@ func promptRows(r *setup.Resolved) (rows [][2]string) {
 	return rows
 }
 
-func rowsOf[T any](list []T, row func(T) [2]string) (rows [][2]string) {
+func linesOf[T any](list []T, row func(T) [2]string) (rows [][2]string) {
 	for _, v := range list {
 		rows = append(rows, row(v))
 	}
