@@ -15,6 +15,8 @@ import { Opener, type Resume, type Subject } from './opening';
 import { ChatPanel } from './panel';
 import { SessionTabs } from './tabs';
 import { visible } from './visible';
+import { ownSettings } from '../settings';
+import { settings } from '../window';
 import { scopeOf, warningsOf } from './warnings';
 
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
@@ -30,12 +32,12 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
   const tabs: SessionTabs = new SessionTabs(host, opener);
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
-    notify: (params) => notify(panel, params),
+    notify: async (params) => (announces() ? notify(panel, params) : undefined),
     waiting: (count) => panel.badge('approvals', count),
   });
   const questions: Questions = new Questions({
     shows: (cwd) => panel.shows(cwd),
-    notify: (cwd, question) => announce(panel, cwd, question),
+    notify: async (cwd, question) => (announces() ? announce(panel, cwd, question) : undefined),
     answer: (cwd, id, answer) =>
       void host.request('xcsh.answer', { cwd, id, ...answer }).catch((error: unknown) => host.showError(error)),
     waiting: (count) => panel.badge('questions', count),
@@ -55,6 +57,9 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     ...openingCommands(host, opener, tabs),
   );
 }
+
+/** Whether requests of a hidden conversation are shown in notifications. The badge and the list show them in any case. */
+const announces = (): boolean => ownSettings(settings).notifications !== 'off';
 
 /** Completes the step of the walkthrough that is about the first prompt. */
 function firstAnswer(event: SessionEvent): void {
