@@ -48,7 +48,11 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSessionActions(window, view, terminals),
     registerTerminalLinks(window),
     registerUriHandler(window),
-    activateChat(window, context, (cwd, path) => resumeOr(window, cwd, path)),
+    activateChat(window, context, {
+      resume: (cwd, path) => resumeOr(window, cwd, path),
+      terminals,
+      opened: (id) => attention.read(id),
+    }),
     ...ownCommands(window, running, states, terminals),
     vscode.workspace.onDidChangeConfiguration((event) => void settingsChanged(running, event)),
   );

@@ -11,7 +11,7 @@ import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { announce } from './announce';
 import { Questions } from './questions';
-import { Opener, type Resume, type Subject } from './opening';
+import { Opener, type Resume, type SessionTerminals, type Subject } from './opening';
 import { ChatPanel } from './panel';
 import { SessionTabs } from './tabs';
 import { visible } from './visible';
@@ -19,8 +19,20 @@ import { ownSettings } from '../settings';
 import { settings } from '../window';
 import { scopeOf, warningsOf } from './warnings';
 
+/** The parts of the extension that sessions are opened with. */
+export interface ChatParts {
+  readonly resume: Resume;
+  readonly terminals: SessionTerminals & {
+    readonly onDidHand: vscode.Event<Subject>;
+    readonly onDidEnd: vscode.Event<string>;
+  };
+  /** Called when the user opens a session. */
+  readonly opened: (sessionId: string) => void;
+}
+
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
-export function activateChat(host: Host, context: vscode.ExtensionContext, resume: Resume): vscode.Disposable {
+export function activateChat(host: Host, context: vscode.ExtensionContext, parts: ChatParts): vscode.Disposable {
+  const { resume, terminals, opened } = parts;
   const panel: ChatPanel = new ChatPanel(
     host,
     context,
@@ -28,7 +40,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     () => questions,
     (session, action) => opener.act(session, action),
   );
-  const opener: Opener = new Opener(host, panel, () => tabs, resume);
+  const opener: Opener = new Opener(host, panel, () => tabs, resume, terminals, opened);
   const tabs: SessionTabs = new SessionTabs(host, opener);
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
@@ -48,6 +60,8 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     tabs,
     inline,
     registerChanges(),
+    terminals.onDidHand((subject) => void opener.follow(subject).catch((error: unknown) => host.showError(error))),
+    terminals.onDidEnd((file) => opener.released(file)),
     host.setApprover((params, token) => approvals.ask(params, token)),
     host.setConversation(panel),
     host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),

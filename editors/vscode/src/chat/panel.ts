@@ -233,7 +233,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   /** Shows a session without resuming it, instead of the folder's live one. */
-  async preview(session: ReadSession, spot?: Spot): Promise<void> {
+  async preview(session: ReadSession, spot?: Spot, focus = true): Promise<void> {
     this.#preview?.dispose();
     this.#preview = new ReadingPage(this.host, session, {
       place: 'panel',
@@ -244,7 +244,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (spot) {
       this.#preview.reveal(spot);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    if (focus) {
+      await vscode.commands.executeCommand(`${chatView}.focus`);
+    }
+  }
+
+  /** Handles that a program that has a session ended. */
+  released(file: string): void {
+    this.#preview?.released(file);
   }
 
   /** Shows the folder's live session again. */

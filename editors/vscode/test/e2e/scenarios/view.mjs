@@ -158,11 +158,13 @@ async function attention(editor) {
   ]);
   await editor.openChat();
   await editor.say('write the day into a.txt');
+  await editor.chat.getByRole('button', { name: 'local, on this machine' }).click(); // the session's model has no key here
   await row('running').waitFor();
   await editor.shot('running');
   const header = page.locator('.pane-header[aria-label^="Chat"]');
   await header.click(); // closes the panel; the list stays
-  await page.locator('iframe.webview.ready').waitFor({ state: 'detached' });
+  // The transcript is the other page.
+  await until('the panel to close', async () => (await page.locator('iframe.webview.ready').count()) === 1);
   gates[0].open();
   await row('waiting for approval').waitFor();
   await editor.shot('waiting');
