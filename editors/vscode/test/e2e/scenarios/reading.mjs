@@ -95,7 +95,7 @@ export default async function (editor) {
   await editor.shot('continued');
 
   // Closed, so that the conversation has the only page.
-  await page.locator('.tab', { hasText: 'A compacted conversation' }).locator('.codicon-close').click();
+  await page.locator('.tab', { hasText: 'A compacted conversation' }).click({ button: 'middle' });
   await until('the tab to close', async () => (await page.locator('iframe.webview.ready').count()) === 1);
   await move(editor);
 }
