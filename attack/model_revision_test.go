@@ -2,7 +2,9 @@ package attack
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,9 +47,7 @@ func TestTheUsersTextIsWrittenOnlyOverTheTextThatWasSeen(t *testing.T) {
 	revise := func(content string, more lsptest.Fields) func(id, base string) {
 		return func(id, base string) {
 			args := lsptest.Fields{"id": id, "decision": "once", "content": content, "base": base}
-			for name, value := range more {
-				args[name] = value
-			}
+			maps.Copy(args, more)
 			_, failure = ed.BeginExec("xcsh.approve", args).Wait()
 		}
 	}
@@ -65,7 +65,7 @@ func TestTheUsersTextIsWrittenOnlyOverTheTextThatWasSeen(t *testing.T) {
 	assert.Contains(t, last(), "changed while the user was reviewing")
 
 	v.write(v.path("a"), "one\ntwo\n")
-	v.write(v.outside+"/file", "one\ntwo\n") // the same text
+	v.write(filepath.Join(v.outside, "file"), "one\ntwo\n")        // the same text
 	for _, more := range []lsptest.Fields{nil, {"content": nil}} { // with the user's text, and as proposed
 		v.write(v.path("a"), "one\ntwo\n")
 		v.reviewed(ed, func(id, base string) {

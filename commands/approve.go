@@ -27,7 +27,7 @@ type ApproveArgs struct {
 	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
 	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
 	Reason   string            `json:"reason,omitempty" jsonschema:"Why the call is denied, for the model. Only with the decision deny."`
-	Content  *string           `json:"content,omitempty" jsonschema:"The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The model is told that the user changed its proposal."`
+	Content  *string           `json:"content,omitempty" jsonschema:"The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal."`
 	Base     string            `json:"base,omitempty" jsonschema:"The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written."`
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
@@ -27,7 +28,7 @@ func TestARevisionApprovesOnce(t *testing.T) {
 		grants := make(chan approval.Grant, 1)
 		go func() {
 			grant, err := g.Ask(t.Context(), proposal("a"))
-			require.NoError(t, err)
+			assert.NoError(t, err)
 			grants <- grant
 		}()
 		synctest.Wait()

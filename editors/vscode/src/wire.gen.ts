@@ -1203,7 +1203,7 @@ export interface ApproveArgs {
   decision: ApprovalDecision;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
-  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The model is told that the user changed its proposal. */
+  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
   content?: string | null;
   /** The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written. */
   base?: string;
