@@ -109,6 +109,7 @@ export interface RequestMap {
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
+  'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
@@ -987,6 +988,8 @@ export interface PromptArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
@@ -1002,6 +1005,10 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
+  command?: string;
+  /** The answer of the slash command as Markdown, for the user. */
+  answer?: string;
 }
 
 export interface MessageArgs {
@@ -1010,6 +1017,8 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
 }
 
 export interface QueuedResult {
@@ -1459,6 +1468,22 @@ export interface SaveAnswer {
   failureReason?: string;
 }
 
+export interface ContextParams {
+  cwd: string;
+  kind: string;
+  query?: string;
+}
+
+export interface ContextPiece {
+  text?: string;
+  /** A file: URI in the folder. Ignored if there is a text. */
+  uri?: string;
+  /** Of uri. Default: the whole file. */
+  range?: AttachmentRange | null;
+  /** What the text is, in a few words. Default: the kind. */
+  label?: string;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1839,7 +1864,9 @@ export interface EngineCommand {
   /** Without the slash. */
   name: string;
   description?: string;
-  /** extension, prompt or skill; absent if unknown. */
+  /** Describes the arguments; absent if unknown, or if there are none. */
+  argumentHint?: string;
+  /** xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown. */
   source?: string;
 }
 
@@ -1964,6 +1991,11 @@ export interface HookCompaction {
   details?: unknown;
 }
 
+export interface AttachmentRange {
+  start: AttachmentPosition;
+  end: AttachmentPosition;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2012,11 +2044,6 @@ export interface SummaryFacts {
   counts: Record<string, number>;
   /** The beginning of the first prompt, on one line. */
   firstTopic?: string;
-}
-
-export interface AttachmentRange {
-  start: AttachmentPosition;
-  end: AttachmentPosition;
 }
 
 export interface UsageCost {

@@ -446,6 +446,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
+---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 
@@ -454,11 +455,14 @@
 ---@field usage xcsh.wire.TurnUsage The sum over all answers of the turn.
 ---@field message? xcsh.wire.StoredMessage The last answer, as stored in the session.
 ---@field queued? boolean The message was queued for the running turn; the other fields are empty.
+---@field command? string The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded.
+---@field answer? string The answer of the slash command as Markdown, for the user.
 
 ---@class xcsh.wire.MessageArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
+---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
@@ -744,6 +748,17 @@
 ---@class xcsh.wire.SaveAnswer
 ---@field saved boolean
 ---@field failureReason? string
+
+---@class xcsh.wire.ContextParams
+---@field cwd string
+---@field kind string
+---@field query? string
+
+---@class xcsh.wire.ContextPiece
+---@field text? string
+---@field uri? string A file: URI in the folder. Ignored if there is a text.
+---@field range? xcsh.wire.AttachmentRange|nil Of uri. Default: the whole file.
+---@field label? string What the text is, in a few words. Default: the kind.
 
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
@@ -1031,7 +1046,8 @@
 ---@class xcsh.wire.EngineCommand
 ---@field name string Without the slash.
 ---@field description? string
----@field source? string extension, prompt or skill; absent if unknown.
+---@field argumentHint? string Describes the arguments; absent if unknown, or if there are none.
+---@field source? string xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown.
 
 ---@class xcsh.wire.OutputMeta
 ---@field truncation xcsh.wire.TruncationMeta
@@ -1124,6 +1140,10 @@
 ---@field tokensBefore? integer
 ---@field details? any
 
+---@class xcsh.wire.AttachmentRange
+---@field start xcsh.wire.AttachmentPosition
+---@field end xcsh.wire.AttachmentPosition
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -1163,10 +1183,6 @@
 ---@field model? string The last selected or answering model on the active branch.
 ---@field counts table<string, integer> Messages by role, on the active branch.
 ---@field firstTopic? string The beginning of the first prompt, on one line.
-
----@class xcsh.wire.AttachmentRange
----@field start xcsh.wire.AttachmentPosition
----@field end xcsh.wire.AttachmentPosition
 
 ---@class xcsh.wire.UsageCost
 ---@field input number
