@@ -1212,6 +1212,10 @@ export interface ApproveArgs {
   decision: ApprovalDecision;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
+  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
+  content?: string | null;
+  /** The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written. */
+  base?: string;
 }
 
 export interface ApproveResult {
@@ -1489,6 +1493,7 @@ export interface ApproveParams {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
   outside?: string[];
   protected?: string[];
   unsandboxed?: boolean;
@@ -2076,6 +2081,7 @@ export interface ToolPreview {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
 }
 
 export interface AttachmentPosition {

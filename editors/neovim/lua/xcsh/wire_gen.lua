@@ -578,6 +578,8 @@
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
+---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
+---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
 
 ---@class xcsh.wire.ApproveResult
 ---@field decision xcsh.wire.ApprovalDecision
@@ -767,6 +769,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field unsandboxed? boolean
@@ -1210,6 +1213,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
