@@ -59,6 +59,8 @@ export interface CommandMap {
   'xcsh.save': { args: SaveArgs; result: SaveResult };
   'xcsh.delete': { args: DeleteArgs; result: DeleteResult };
   'xcsh.undelete': { args: UndeleteArgs; result: UndeleteResult };
+  'xcsh.trash': { args: TrashArgs; result: TrashResult };
+  'xcsh.deleteTrashed': { args: DeleteTrashedArgs; result: DeleteTrashedResult };
   'xcsh.move': { args: MoveArgs; result: MoveResult };
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
@@ -930,12 +932,40 @@ export interface DeleteResult {
 export interface UndeleteArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The value of trashed that xcsh.delete returned. */
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
   trashed: string;
 }
 
 export interface UndeleteResult {
   path: string;
+}
+
+export interface TrashArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** folder or all. Default: folder. */
+  scope?: string;
+  /** The maximum number. Default: 100. */
+  limit?: number;
+}
+
+export interface TrashResult {
+  sessions: TrashedSession[] | null;
+  /** There are more than limit. */
+  more?: boolean;
+}
+
+export interface DeleteTrashedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
+  trashed: string;
+  /** Must be true to delete the session for good. Default: ask the user. */
+  confirm?: boolean | null;
+}
+
+export interface DeleteTrashedResult {
+  deleted: boolean;
 }
 
 export interface MoveArgs {
@@ -1722,6 +1752,21 @@ export interface Named {
   id: string;
   path: string;
   title: string;
+}
+
+export interface TrashedSession {
+  /** The argument for xcsh.undelete and xcsh.deleteTrashed. */
+  trashed: string;
+  /** The file to which it would be restored. */
+  path: string;
+  /** The file in the trash, for reading. */
+  file: string;
+  id?: string;
+  /** Its folder; empty if its header cannot be read. */
+  cwd: string;
+  name: string;
+  /** ISO 8601. */
+  trashedAt: string;
 }
 
 export interface PurgeItem {

@@ -412,10 +412,27 @@
 
 ---@class xcsh.wire.UndeleteArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
----@field trashed string The value of trashed that xcsh.delete returned.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
 
 ---@class xcsh.wire.UndeleteResult
 ---@field path string
+
+---@class xcsh.wire.TrashArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field scope? string folder or all. Default: folder.
+---@field limit? integer The maximum number. Default: 100.
+
+---@class xcsh.wire.TrashResult
+---@field sessions xcsh.wire.TrashedSession[]|nil
+---@field more? boolean There are more than limit.
+
+---@class xcsh.wire.DeleteTrashedArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
+---@field confirm? boolean|nil Must be true to delete the session for good. Default: ask the user.
+
+---@class xcsh.wire.DeleteTrashedResult
+---@field deleted boolean
 
 ---@class xcsh.wire.MoveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -951,6 +968,15 @@
 ---@field id string
 ---@field path string
 ---@field title string
+
+---@class xcsh.wire.TrashedSession
+---@field trashed string The argument for xcsh.undelete and xcsh.deleteTrashed.
+---@field path string The file to which it would be restored.
+---@field file string The file in the trash, for reading.
+---@field id? string
+---@field cwd string Its folder; empty if its header cannot be read.
+---@field name string
+---@field trashedAt string ISO 8601.
 
 ---@class xcsh.wire.PurgeItem
 ---@field id string
