@@ -5,21 +5,26 @@ import { useEffect, useRef } from 'preact/hooks';
 import { visible } from '../../../src/chat/visible';
 import { engineName } from '../engine';
 import { t } from '../l10n';
-import type { View } from '../state/model';
+import type { Item, View } from '../state/model';
 import { plainText, str } from '../state/wire';
 import { useChat, usePage, useUi } from './use';
 
 const maxAnswer = 600; // characters
 
+/** Reports whether the user stopped a turn in its last message, or in the calls of it. */
+const wasStopped = (last: Item | undefined): boolean =>
+  last?.message.stopReason === 'aborted' || Object.values(last?.calls ?? {}).some((c) => c.status === 'stopped');
+
 /** Returns the announcement of the end of a turn, "" if a notice with role alert already says it. */
 function endOf(view: View, program: string): string {
-  const message = view.items.at(-1)?.message;
+  const last = view.items.at(-1);
+  const message = last?.message;
   if (view.crash) return '';
+  if (wasStopped(last)) return t('{0} was stopped', program);
   if (message?.role !== 'assistant') {
     const failed = view.notices.some((n) => n.tone === 'error' && n.turns === view.turns);
     return failed ? '' : t('{0} finished', program);
   }
-  if (message.stopReason === 'aborted') return t('Stopped');
   if (message.stopReason === 'error') return visible(str(message.errorMessage)) || t('The request failed.');
   const text = plainText(message.content).slice(0, maxAnswer);
   return text ? `${program}: ${text}` : t('{0} finished', program);

@@ -62,7 +62,7 @@ test('a stop and an error are announced once', async () => {
   await inScene('streaming', async ({ page }) => {
     await listen(page);
     await emit(page, ...ends('Half an', 'aborted', 'Request was aborted'));
-    assert.deepEqual(await heard(page, 1), ['Stopped']);
+    assert.deepEqual(await heard(page, 1), ['xcsh was stopped']);
     await emit(page, { type: 'agent_start' }, ...ends('', 'error', 'It is overloaded.'));
     await page.waitForSelector('.failure >> text=It is overloaded.');
     await until(page, "window.announced.at(-1) === 'It is overloaded.'");
