@@ -61,7 +61,7 @@ func answerFirst(t *testing.T, r lsptest.Request) {
 		return
 	}
 	if _, rest, ok := strings.Cut(q.Message, "Write it into "); ok {
-		path, _, ok := strings.Cut(rest, ", save, then choose Continue.")
+		path, _, ok := strings.Cut(rest, " and save it, before or after you choose Continue.")
 		require.True(t, ok, q.Message)
 		writeAnswer(t, filepath.FromSlash(path))
 	}

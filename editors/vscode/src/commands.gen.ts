@@ -421,7 +421,7 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.commands',
     title: 'List Slash Commands',
-    doc: 'List the commands of the folder\'s engine that a prompt can begin with, as in "/name arguments". The engine is started if it is not running.',
+    doc: 'List the commands that a prompt can begin with, as in "/name arguments": those of the folder\'s engine, which is started if it is not running, and those of xcsh-ls.',
     input: '',
     arg: '',
     palette: false,

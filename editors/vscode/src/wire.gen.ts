@@ -111,6 +111,7 @@ export interface RequestMap {
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
+  'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
@@ -1017,10 +1018,14 @@ export interface PromptArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
+  /** How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it. */
+  instruction?: string;
 }
 
 export interface PromptResult {
@@ -1032,6 +1037,10 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
+  command?: string;
+  /** The answer of the slash command as Markdown, for the user. */
+  answer?: string;
 }
 
 export interface MessageArgs {
@@ -1040,6 +1049,8 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
 }
 
 export interface QueuedResult {
@@ -1233,6 +1244,10 @@ export interface ApproveArgs {
   decision: ApprovalDecision;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
+  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
+  content?: string | null;
+  /** The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written. */
+  base?: string;
 }
 
 export interface ApproveResult {
@@ -1485,6 +1500,22 @@ export interface SaveAnswer {
   failureReason?: string;
 }
 
+export interface ContextParams {
+  cwd: string;
+  kind: string;
+  query?: string;
+}
+
+export interface ContextPiece {
+  text?: string;
+  /** A file: URI in the folder. Ignored if there is a text. */
+  uri?: string;
+  /** Of uri. Default: the whole file. */
+  range?: AttachmentRange | null;
+  /** What the text is, in a few words. Default: the kind. */
+  label?: string;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1494,6 +1525,7 @@ export interface ApproveParams {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
   outside?: string[];
   protected?: string[];
   unsandboxed?: boolean;
@@ -1879,7 +1911,9 @@ export interface EngineCommand {
   /** Without the slash. */
   name: string;
   description?: string;
-  /** extension, prompt or skill; absent if unknown. */
+  /** Describes the arguments; absent if unknown, or if there are none. */
+  argumentHint?: string;
+  /** xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown. */
   source?: string;
 }
 
@@ -2004,6 +2038,11 @@ export interface HookCompaction {
   details?: unknown;
 }
 
+export interface AttachmentRange {
+  start: AttachmentPosition;
+  end: AttachmentPosition;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2054,11 +2093,6 @@ export interface SummaryFacts {
   firstTopic?: string;
 }
 
-export interface AttachmentRange {
-  start: AttachmentPosition;
-  end: AttachmentPosition;
-}
-
 export interface UsageCost {
   input: number;
   output: number;
@@ -2094,6 +2128,7 @@ export interface ToolPreview {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
 }
 
 export interface AttachmentPosition {
