@@ -165,7 +165,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    this.showIn(viewSurface(view));
+    // When a window is reloaded, the view can appear for a moment before it is hidden because the conversation has a tab.
+    if (this.#at?.place !== 'tab') {
+      this.showIn(viewSurface(view));
+    }
   }
 
   /** Shows the conversation at another place. The page that was the last one is not heard any more. */
@@ -206,7 +209,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
-  readonly presents = (): boolean => this.approvals().reviewing;
+  readonly presents = (cwd: string): boolean => this.approvals().reviews(cwd);
 
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 
 /** Where the page of the live conversation is shown: in its view, or in an editor tab. */
 export interface Surface {
+  readonly place: 'view' | 'tab';
   readonly webview: vscode.Webview;
   readonly visible: boolean;
   onDidChangeVisibility(listener: () => void): vscode.Disposable;
@@ -16,6 +17,7 @@ export interface Surface {
 /** The view of the conversation. */
 export function viewSurface(view: vscode.WebviewView): Surface {
   return {
+    place: 'view',
     webview: view.webview,
     get visible() {
       return view.visible;
@@ -35,6 +37,7 @@ export function viewSurface(view: vscode.WebviewView): Surface {
 /** An editor tab with the conversation. A tab has no badge; notifications and the list of sessions show requests. */
 export function tabSurface(panel: vscode.WebviewPanel, name: string): Surface {
   return {
+    place: 'tab',
     webview: panel.webview,
     get visible() {
       return panel.visible;
