@@ -34,6 +34,7 @@ var Default = NewTable(
 	prompt,
 	steer,
 	followUp,
+	editQueued,
 	promptHistory,
 	forget,
 	abort,
