@@ -22,7 +22,7 @@ export interface Desk {
 
 interface Waiting {
   readonly params: ApproveParams;
-  readonly settle: (decision: Decision) => void;
+  readonly settle: (decision: Decision, reason?: string) => void;
 }
 
 /**
@@ -40,14 +40,14 @@ export class Approvals {
   ask(params: ApproveParams, token: Token): Promise<ApproveAnswer> {
     return new Promise((resolve) => {
       const key = keyOf(params.cwd, params.id);
-      const settle = (decision: Decision): void => {
+      const settle = (decision: Decision, reason = ''): void => {
         if (this.#waiting.get(key)?.settle !== settle) {
           return;
         }
         this.#waiting.delete(key);
         cancelled.dispose();
         this.desk.waiting(this.#waiting.size);
-        resolve({ decision });
+        resolve(reason ? { decision, reason } : { decision });
       };
       // It was answered elsewhere, so this answer does not matter.
       const cancelled = token.onCancellationRequested(() => settle('deny'));
@@ -61,7 +61,10 @@ export class Approvals {
     for (const reviewer of [...this.#reviewers].reverse()) {
       const review = reviewer(params, token);
       if (review) {
-        void review.then(settle, () => settle('deny'));
+        void review.then(
+          (decision) => settle(decision),
+          () => settle('deny'),
+        );
         return;
       }
     }
@@ -70,10 +73,10 @@ export class Approvals {
     }
   }
 
-  /** Answers a request; false if no request with this id is pending. */
-  decide(cwd: string, id: string, decision: Decision): boolean {
+  /** Answers a request; false if no request with this id is pending. A reason goes to the model with a denial. */
+  decide(cwd: string, id: string, decision: Decision, reason = ''): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
-    waiting?.settle(decision);
+    waiting?.settle(decision, reason);
     return waiting !== undefined;
   }
 

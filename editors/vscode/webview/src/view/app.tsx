@@ -11,6 +11,8 @@ import { Approvals } from './approvals';
 import { Composer } from './composer';
 import { Conversation } from './conversation';
 import { Crash } from './crash';
+import { useDrop } from './drop';
+import { useFocusKeeper } from './focus';
 import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
@@ -87,12 +89,33 @@ function Parts(): JSX.Element | null {
   );
 }
 
+/** The page with what works everywhere on it: links, drops, and a focus that is not lost. */
+function Whole(): JSX.Element {
+  const page = usePage();
+  const accepts = useUi((u) => u.init !== null && u.init.reading === undefined && u.init.trusted);
+  const { dragging, handlers } = useDrop(page, accepts);
+  useFocusKeeper();
+  return (
+    <main
+      class={dragging ? 'page dragging' : 'page'}
+      onClick={(e) => follow(page, e)}
+      onAuxClick={(e) => follow(page, e)}
+      {...handlers}
+    >
+      <Parts />
+      {dragging && (
+        <div class="drop-target">
+          <p>{t('Drop to attach')}</p>
+        </div>
+      )}
+    </main>
+  );
+}
+
 export function App({ page }: { page: Page }): JSX.Element {
   return (
     <PageContext.Provider value={page}>
-      <main class="page" onClick={(e) => follow(page, e)} onAuxClick={(e) => follow(page, e)}>
-        <Parts />
-      </main>
+      <Whole />
     </PageContext.Provider>
   );
 }
