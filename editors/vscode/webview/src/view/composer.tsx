@@ -92,10 +92,16 @@ export function Composer(): JSX.Element {
   // immediately.
   useLayoutEffect(() => area.current?.focus(), [focus, area]);
 
+  // In the same frame, too: what the user types next belongs there.
+  const caret = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    if (caret.current !== null) area.current?.setSelectionRange(caret.current, caret.current);
+    caret.current = null;
+  });
   const write = (next: { text: string; cursor: number }) => {
+    caret.current = next.cursor;
     page.keep({ text: next.text });
     setCursor(next.cursor);
-    requestAnimationFrame(() => area.current?.setSelectionRange(next.cursor, next.cursor));
   };
   const references = useReferences(text, cursor, write);
   const commands = useCommands(text, cursor, write);

@@ -30,6 +30,10 @@ function stillQueued({ queue, index, text }: Queued, rows: readonly Queued[]): Q
   return same.at(-1); // messages only move to the front
 }
 
+/** Returns a key that stays with the message when earlier ones are sent or removed. */
+const keyOf = ({ queue, text }: Queued, before: readonly Queued[]) =>
+  `${queue} ${before.filter((row) => row.queue === queue && row.text === text).length} ${text}`;
+
 /** The field in which a message is changed. Enter saves, Escape cancels. */
 function Field({
   editing,
@@ -83,9 +87,7 @@ function Row({ row, edit, refusal }: { row: Queued; edit: () => void; refusal: s
   const label = visible(text) || t('Message without text');
   return (
     <>
-      <span class="gist" title={label}>
-        {label}
-      </span>
+      <span class="gist">{label}</span>
       {files.map((file, i) => (
         <span key={i} class="queued-file" title={file.path}>
           <Icon name="file" />
@@ -137,8 +139,8 @@ export function Queue(): JSX.Element | null {
   };
   return (
     <ul class="queue" aria-label={t('Queued messages')}>
-      {rows.map((row) => (
-        <li key={`${row.queue} ${row.index}`}>
+      {rows.map((row, i) => (
+        <li key={keyOf(row, rows.slice(0, i))}>
           <Icon name={row.queue === 'steer' ? 'debug-step-into' : 'debug-step-over'} />
           <span class="verb">{row.queue === 'steer' ? t('Sending next') : t('Queued')}</span>
           {editing && now && now.queue === row.queue && now.index === row.index ? (
