@@ -19,10 +19,10 @@ type QueuedMessage struct {
 	Text  string // as the queue shows it
 }
 
-// EditQueued replaces the user's words of a queued message, which keeps its attachments, images and place, or removes the
-// message if there are no words. It returns the number of queued messages. Returns a Stale error if the message is
-// not queued any more.
-func (s *Session) EditQueued(q QueuedMessage, words string) (waiting int, err error) {
+// EditQueued replaces the user's words of a queued message by those of in, or removes the message if there are none. The
+// message keeps its place, its attachments and images; those of in are added. It returns the number of queued messages.
+// Returns a Stale error if the message is not queued any more.
+func (s *Session) EditQueued(q QueuedMessage, in Input) (waiting int, err error) {
 	when, err := whenOf(q.Queue)
 	if err != nil {
 		return 0, err
@@ -33,12 +33,12 @@ func (s *Session) EditQueued(q QueuedMessage, words string) (waiting int, err er
 	log := s.current()
 	var next *provider.Message
 	var accepted *acceptedPrompt
-	if strings.TrimSpace(words) != "" {
+	if strings.TrimSpace(in.Text) != "" {
 		was, found := s.queue.Find(when, q.Index, q.Text)
 		if !found {
 			return 0, errSent()
 		}
-		in := reworded(was, words)
+		in = reworded(was, in)
 		message := in.message(was.Timestamp)
 		next, accepted = &message, s.accept(log, in, message) // before the run can record it
 	}
@@ -72,8 +72,8 @@ func whenOf(name string) (loop.When, error) {
 	}
 }
 
-// reworded is a queued message with other words after its attached files.
-func reworded(m provider.Message, words string) Input {
+// reworded is a queued message with the words of in after its attached files and those of in.
+func reworded(m provider.Message, in Input) Input {
 	text := m.PlainText()
 	prefix, found := strings.CutSuffix(text, attached.Words(text))
 	if !found { // it has files only
@@ -81,7 +81,7 @@ func reworded(m provider.Message, words string) Input {
 	}
 	images := slices.Clone(m.Content)
 	images = slices.DeleteFunc(images, func(b provider.Block) bool { return b.Type != provider.TypeImage })
-	return Input{Text: words, Attached: prefix, Images: images}
+	return Input{Text: in.Text, Attached: prefix + in.Attached, Images: append(images, in.Images...)}
 }
 
 // withdrawMessage forgets the prompt of a message that will not be sent.

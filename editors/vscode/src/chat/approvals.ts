@@ -85,6 +85,11 @@ export class Approvals {
     return [...this.#waiting.values()].map((w) => w.params).filter((p) => p.cwd === cwd);
   }
 
+  /** Whether a reviewer is active: a turn was started for a change, which is shown elsewhere. */
+  get reviewing(): boolean {
+    return this.#reviewers.length > 0;
+  }
+
   /** Registers a reviewer, newest first. The returned function removes it. */
   review(reviewer: Reviewer): () => void {
     this.#reviewers.push(reviewer);

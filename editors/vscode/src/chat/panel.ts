@@ -113,7 +113,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
   readonly #finder = new ReferenceFinder();
+  readonly #shown = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
+
+  readonly onDidShow = this.#shown.event;
 
   constructor(
     private readonly host: Host,
@@ -139,6 +142,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       (text) => host.output.info(text),
     );
     this.#subscriptions = [
+      this.#shown,
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => {
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
@@ -189,6 +193,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
   }
 
+  /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
+  readonly presents = (): boolean => this.approvals().reviewing;
+
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
     if (!this.shows(params.cwd)) {
@@ -229,7 +236,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   /** Shows a session without resuming it, instead of the folder's live one. */
-  async preview(session: ReadSession, spot?: Spot): Promise<void> {
+  async preview(session: ReadSession, spot?: Spot, focus = true): Promise<void> {
     this.#preview?.dispose();
     this.#preview = new ReadingPage(this.host, session, {
       place: 'panel',
@@ -240,7 +247,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (spot) {
       this.#preview.reveal(spot);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    if (focus) {
+      await vscode.commands.executeCommand(`${chatView}.focus`);
+    }
+  }
+
+  /** Handles that a program that has a session ended. */
+  released(file: string): void {
+    this.#preview?.released(file);
   }
 
   /** Shows the folder's live session again. */
@@ -500,6 +514,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     this.#showEditor();
     this.#deliver();
+    this.#shown.fire();
     for (const params of this.approvals().of(init.cwd ?? '')) {
       this.#post({ kind: 'approve', request: params });
     }

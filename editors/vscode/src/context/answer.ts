@@ -14,12 +14,7 @@ export interface Part {
   end: Position;
 }
 
-/** The parameters of the request xcsh/context. */
-export interface ContextParams {
-  cwd: string;
-  kind: string;
-  query?: string;
-}
+export type { ContextParams } from '../wire.gen';
 
 /** The answer to it: a text, or a file or a part of one, whose unsaved text counts. null means that there is nothing. */
 export type ContextAnswer = { text: string; label: string } | { uri: string; range?: Part; label: string } | null;

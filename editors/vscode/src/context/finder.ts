@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 
 import { resolvePath } from '../chat/files';
 import { best } from '../chat/rank';
+import { contains } from '../folders';
 import type { LocalFolder } from '../host';
 import { findSymbols } from './places';
 import { isSecret } from './secret';
@@ -54,7 +55,9 @@ export class ReferenceFinder {
     const exists = await Promise.all(
       names.map(async (name) => {
         const file = resolvePath(folder.cwd, name);
-        if (file === undefined) return false;
+        const isOwn =
+          file !== undefined && (contains(folder.cwd, file) || path.isAbsolute(name) || name.startsWith('~/'));
+        if (!isOwn) return false;
         const stat = await Promise.resolve(vscode.workspace.fs.stat(vscode.Uri.file(file))).catch(() => undefined);
         return stat !== undefined;
       }),

@@ -109,6 +109,10 @@ test('references are found in a text, with their lines and without punctuation',
   assert.deepEqual(found('#selection #selection-range #problems me@example.org @ @"" @@x'), [
     ['#selection', 'context', 'selection'],
   ]);
+  assert.deepEqual(
+    found('@a.ts#L10-L20\n```\n@b.ts\n```\n@c.ts\n~~~\n@d.ts').map(([, , name]) => name),
+    ['a.ts', 'c.ts'],
+  );
   assert.equal(withReferences('see', ['@a/', '@b/']), 'see @a/ @b/ ');
   assert.equal(withReferences('', ['@a/']), '@a/ ');
   assert.equal(withReferences('x', []), 'x');
@@ -140,6 +144,11 @@ test('files that the words of a message refer to are not attached a second time'
       attachments: [{ uri: '/w/b.ts', name: 'b.ts' }],
     },
   );
+  const typed = '<file path="Problems" type="problems">\nx\n</file>\n\n<file path="src" type="folder">\nx\n</file>\n\n';
+  assert.deepEqual(draftOf(`${file('/w/b.ts')}${typed}${file('/w/open.ts')}fix @problems in @buffer and @src/`), {
+    text: 'fix @problems in @buffer and @src/',
+    attachments: [{ uri: '/w/b.ts', name: 'b.ts' }],
+  });
   const a = { uri: 'file:///a', name: 'a' };
   const part = { ...a, range: { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } } };
   assert.deepEqual(attached([a], [a, part, part]), [a, part]);

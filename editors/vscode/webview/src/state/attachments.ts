@@ -22,25 +22,29 @@ export function attached(list: readonly Attachment[], added: readonly Attachment
   return [...all.values()];
 }
 
+/** What the server asks the editor for, and sends as a part of a file. */
+const places = /^(buffer|selection|symbol:.*)$/;
+
 /**
- * Returns the words of a message and the files that were attached to it, for editing. Files that the words refer to
- * are attached by the server again.
+ * Returns the words of a message and the files that were attached to it, for editing. What the words refer to is
+ * attached by the server again. It comes after the other files, in the order of the words.
  */
 export function draftOf(content: unknown): { text: string; attachments: Attachment[] } {
   const { text, files } = userMessageOf(content);
-  const mentioned = referencesIn(text).map(({ name }) => name.replace(/^\.\//, ''));
+  const names = referencesIn(text).map(({ name }) => name);
+  const mentioned = names.map((name) => name.replace(/^(\.\/|~\/)/, ''));
   const isMentioned = (path: string) => {
     const plain = path.replaceAll('\\', '/');
     return mentioned.some((name) => plain === name || plain.endsWith(`/${name}`));
   };
-  const attachments = files
-    .filter((f) => !isMentioned(f.path))
-    .map((f): Attachment => ({
-      uri: f.path,
-      name: f.path.split(/[\\/]/).at(-1) ?? f.path,
-      ...(f.from && f.to
-        ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
-        : {}),
-    }));
+  const own = files.filter((f) => (!f.type || f.type.startsWith('image/')) && !isMentioned(f.path));
+  const asked = names.filter((name) => places.test(name)).length;
+  const attachments = own.slice(0, Math.max(0, own.length - asked)).map((f): Attachment => ({
+    uri: f.path,
+    name: f.path.split(/[\\/]/).at(-1) ?? f.path,
+    ...(f.from && f.to
+      ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
+      : {}),
+  }));
   return { text, attachments };
 }

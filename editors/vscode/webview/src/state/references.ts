@@ -49,17 +49,21 @@ export function opened(folder: string): string {
 
 const contexts = ['problems', 'diagnostics', 'buffer', 'selection', 'terminal'];
 const pattern = /(^|[\s(])(@"[^"\n]+"|@[^\s@"]+|#selection(?![\w-]))/g;
-const lines = /:\d+(?:-\d+)?$/;
+const lines = /(?::\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)$/;
+
+// The server does not look into fenced code.
+const fences = /^ *(`{3,}|~{3,})[^]*?(?:^ *\1[^\n]*$|$(?![^]))/gm;
 
 /** Returns the references in a text, in order. Only some of the paths exist. */
 export function referencesIn(text: string): Reference[] {
   const out: Reference[] = [];
-  for (const m of text.matchAll(pattern)) {
+  const outside = text.replace(fences, (code) => code.replace(/[^\n]/g, ' '));
+  for (const m of outside.matchAll(pattern)) {
     const from = m.index + m[1]!.length;
     const quoted = m[2]!.startsWith('@"');
     const token = quoted ? m[2]! : m[2]!.replace(/[.,;:!?)\]}'>]+$/, '');
     let to = from + token.length;
-    const after = quoted ? /^:\d+(?:-\d+)?/.exec(text.slice(to)) : null;
+    const after = quoted ? /^(?::\d+(?:-\d+)?|#L\d+(?:-L?\d+)?)/.exec(text.slice(to)) : null;
     if (after) to += after[0].length;
     const name = quoted ? token.slice(2, -1) : token.slice(1).replace(lines, '');
     if (name === '') continue;

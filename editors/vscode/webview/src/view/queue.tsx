@@ -6,7 +6,7 @@ import { visible } from '../../../src/chat/visible';
 import { engineName } from '../engine';
 import { t } from '../l10n';
 import { own } from '../state/engine';
-import { fileLabel, userMessageOf } from '../state/userMessage';
+import { fileIcon, fileLabel, userMessageOf } from '../state/userMessage';
 import { Icon, IconButton } from './controls';
 import { useChat, usePage } from './use';
 
@@ -90,7 +90,7 @@ function Row({ row, edit, refusal }: { row: Queued; edit: () => void; refusal: s
       <span class="gist">{label}</span>
       {files.map((file, i) => (
         <span key={i} class="queued-file" title={file.path}>
-          <Icon name="file" />
+          <Icon name={fileIcon(file)} />
           {fileLabel(file)}
         </span>
       ))}
