@@ -192,5 +192,5 @@ test('nothing is rendered before the translations arrive', () =>
     await page.waitForSelector('.message');
     const drawn = await page.evaluate<string[]>('window.drawn');
     assert.ok(drawn.length > 0);
-    assert.deepEqual([...new Set(drawn)], ['⟦Ask anything, @ to add a file⟧']);
+    assert.deepEqual([...new Set(drawn)], ['⟦Ask anything, @ to add context, / for commands⟧']);
   }));
