@@ -117,9 +117,9 @@ export class Approvals {
     return [...this.#waiting.values()].filter((w) => w.onDesk && w.params.cwd === cwd).map((w) => w.params);
   }
 
-  /** Whether a reviewer is active: a turn was started for a change, which is shown elsewhere. */
-  get reviewing(): boolean {
-    return this.#reviewers.length > 0;
+  /** Reports whether the turn of a folder is that of a reviewer, which shows its result. */
+  reviews(cwd: string): boolean {
+    return this.#reviewerOf(cwd) !== undefined;
   }
 
   /** Returns a pending request. */

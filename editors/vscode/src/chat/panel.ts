@@ -32,6 +32,7 @@ import type { ReadSession, Spot } from './reader';
 import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
+import { viewSurface, type Surface } from './surface';
 import { loadPage, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
@@ -98,7 +99,7 @@ function badgeText(approvals: number, questions: number): string {
  * time.
  */
 export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
-  #view: vscode.WebviewView | undefined;
+  #at: Surface | undefined;
   #ready = false;
   #folder: LocalFolder | undefined;
   #kept: JsonObject | undefined;
@@ -167,36 +168,51 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { webview } = view;
-    this.#view = view;
+    // When a window is reloaded, the view can appear for a moment before it is hidden because the conversation has a tab.
+    if (this.#at?.place !== 'tab') {
+      this.showIn(viewSurface(view));
+    }
+  }
+
+  /** Shows the conversation at another place. The page that was the last one is not heard any more. */
+  showIn(surface: Surface): void {
+    const { webview } = surface;
+    if (this.#at) {
+      this.#pageGone();
+    }
+    this.#at = surface;
     this.#showBadge();
     this.#ready = false;
     const gone = [
-      webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
-      view.onDidChangeVisibility(() => {
+      webview.onDidReceiveMessage((m: unknown) => this.#at === surface && void this.#receive(m)),
+      surface.onDidChangeVisibility(() => {
         // A hidden page is unloaded; it reports when it is ready again.
-        if (!view.visible) {
+        if (!surface.visible && this.#at === surface) {
           this.#pageGone();
         }
       }),
     ];
-    view.onDidDispose(() => {
+    surface.onDidDispose(() => {
       vscode.Disposable.from(...gone).dispose();
-      if (this.#view === view) {
-        this.#view = undefined;
+      if (this.#at === surface) {
+        this.#at = undefined;
         this.#pageGone();
       }
     });
     loadPage(webview, this.context.extensionUri);
   }
 
+  #focusPage(): Thenable<unknown> {
+    return this.#at?.focus() ?? vscode.commands.executeCommand(`${chatView}.focus`);
+  }
+
   /** Reports whether the page is visible and shows the live session of the folder. */
   shows(cwd: string): boolean {
-    return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+    return this.#preview === undefined && this.#ready && this.#at?.visible === true && this.#folder?.cwd === cwd;
   }
 
   /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
-  readonly presents = (): boolean => this.approvals().reviewing;
+  readonly presents = (cwd: string): boolean => this.approvals().reviews(cwd);
 
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
@@ -214,11 +230,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   #showBadge(): void {
-    if (this.#view) {
-      const { approvals, questions } = this.#badges;
-      const value = approvals + questions;
-      this.#view.badge = value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined;
-    }
+    const { approvals, questions } = this.#badges;
+    const value = approvals + questions;
+    this.#at?.badge(value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined);
   }
 
   /** Shows the panel and gives it the focus, for a folder if one is given. */
@@ -226,14 +240,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (cwd !== undefined) {
       this.#use(cwd);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#post({ kind: 'focus' });
   }
 
   /** Opens the search in the conversation, as soon as the page is ready. */
   async find(): Promise<void> {
     this.#toFind = true;
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#deliver();
   }
 
@@ -250,7 +264,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#preview.reveal(spot);
     }
     if (focus) {
-      await vscode.commands.executeCommand(`${chatView}.focus`);
+      await this.#focusPage();
     }
   }
 
@@ -339,7 +353,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   #post(m: ToPage): void {
     if (this.#ready) {
-      void this.#view?.webview.postMessage(m);
+      void this.#at?.webview.postMessage(m);
     }
   }
 
@@ -467,9 +481,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'focused':
         return this.#focused(m.on);
       case 'title':
-        if (this.#view) {
-          this.#view.description = m.text;
-        }
+        this.#at?.title(m.text);
         return;
     }
   }

@@ -281,7 +281,9 @@ test('a reviewer takes the requests of its folder while it claims them; a review
   assert.equal(log.includes('waiting 1'), false, 'the badge is about the panel');
   void approvals.ask({ ...request('other'), cwd: '/v' }, token());
   assert.ok(log.includes('show other'));
+  assert.deepEqual([approvals.reviews('/w'), approvals.reviews('/v')], [true, false]);
   claims = false;
+  assert.equal(approvals.reviews('/w'), false);
   void approvals.ask(request('later'), token());
   assert.ok(log.includes('show later'));
   claims = true;
