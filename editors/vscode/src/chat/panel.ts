@@ -6,6 +6,7 @@ import { toServerError } from '../server/errors';
 import type { ServerStatus } from '../server/status';
 import type { ApproveParams, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
+import { ownApprovals, withoutElsewhere } from './elsewhere';
 import { Calls } from './calls';
 import { EngineTexts } from './engineTexts';
 import { editorFile, FileFinder, pickFiles } from './files';
@@ -123,6 +124,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     private readonly context: vscode.ExtensionContext,
     private readonly approvals: () => Approvals,
     private readonly questions: () => Questions,
+    private readonly openDiff: (params: ApproveParams) => Promise<void>,
     private readonly act: (session: ReadSession, action: ReadingAction) => unknown,
   ) {
     this.#folder = host.liveFolder;
@@ -146,7 +148,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => {
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
-        this.#forward('event', params);
+        this.#forward('event', withoutElsewhere(this.approvals(), params));
       }),
       host.onNotification('xcsh/sessionChanged', (params) => {
         if (params.cwd === this.#folder?.cwd && !unasked.has(params.reason)) {
@@ -433,9 +435,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       }
       case 'selectFolder':
         return this.#use(m.cwd);
+      case 'openDiff': {
+        const pending = m.prompt === undefined ? undefined : this.approvals().find(cwd, m.prompt);
+        return pending ? this.openDiff(pending) : openedOf(m, cwd);
+      }
       case 'openFile':
       case 'openLink':
-      case 'openDiff':
       case 'copy':
         return openedOf(m, cwd);
       case 'reading':
@@ -468,7 +473,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const snapshot = await this.host.request('xcsh.snapshot', { cwd, ...newest }, token);
     await this.#restorer.remember(cwd, snapshot.state.file);
     this.questions().set(cwd, snapshot.questions ?? []);
-    return { ...snapshot, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
+    const pending = ownApprovals(this.approvals(), cwd, snapshot.approvals ?? []);
+    return { ...snapshot, approvals: pending, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
   }
 
   /** Sends the initial state to a new page, or to one that shows another folder. */
