@@ -64,6 +64,9 @@ const windowCommandNames: Record<WindowCommand, string> = {
 /** Changes of a live session that the user did not ask for. */
 const unasked: ReadonlySet<string> = new Set(['start', 'reload', 'shutdown']);
 
+/** Commands whose list takes the focus from the panel, which gets it back. */
+const listing: ReadonlySet<WindowCommand> = new Set(['model', 'thinking', 'approval', 'mode', 'history']);
+
 /** Commands that do not concern a folder. */
 const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
 
@@ -548,6 +551,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = ofWindow.has(command) ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
+    if (listing.has(command)) {
+      await this.focus();
+    }
   }
 
   /** Saves the page's state once it stops changing. */
