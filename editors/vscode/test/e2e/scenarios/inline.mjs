@@ -174,10 +174,7 @@ async function partly(inline) {
   await inline.undo();
   // The recorded prompt has the user's words.
   await editor.said('Then only one.').waitFor();
-  assert.equal(
-    (await editor.chat.locator('.message.user .text, .message.user .bubble').first().innerText()).trim(),
-    'say it in German',
-  );
+  assert.equal((await editor.chat.locator('.request .said').first().innerText()).trim(), 'say it in German');
 }
 
 /** All hunks are kept, and then a change is rejected. */
