@@ -23,11 +23,12 @@ export default async function (editor) {
   await editor.openFile('parser.go');
   await page.locator('.view-line', { hasText: 'continue' }).click();
   await editor.palette('xcshLs.inlineChat');
-  await editor.answer('skip the space');
-  await editor.notified('xcsh wants to change parser.go.', 'Review');
-  await page.locator('.monaco-diff-editor').getByText('p.at++').first().waitFor();
+  await page.locator('.review-widget .monaco-editor.focused').waitFor();
+  await page.keyboard.type('skip the space');
+  await page.keyboard.press('Enter');
+  await page.locator('.review-widget .review-comment', { hasText: 'p.at++' }).waitFor();
+  await page.locator('.codelens-decoration a', { hasText: 'Keep' }).first().waitFor();
   await page.mouse.move(600, 650); // away from the buttons, which have tooltips
-  await editor.notification('Apply this change').waitFor();
   await editor.shot('inline');
   model.close();
 }
