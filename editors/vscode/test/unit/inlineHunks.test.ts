@@ -4,6 +4,7 @@ import { createTwoFilesPatch } from 'diff';
 
 import { hunksOf, withHunks } from '../../src/chat/inline/hunks';
 import { Proposal } from '../../src/chat/inline/proposal';
+import { relaxed } from '../../src/chat/inline/relaxed';
 import { block } from '../../src/chat/inline/texts';
 
 const before = 'one\ntwo\nthree\nfour\nfive\n';
@@ -101,6 +102,32 @@ test('the hunks follow text that is typed elsewhere, which the server would refu
   assert.ok(outcome?.kind === 'apply', 'the editor makes it');
   assert.equal(withHunks(typed, outcome.hunks), `zero\n${after}`);
   assert.match(outcome.reason, /do not repeat it/);
+});
+
+test('lines beside the change can be edited before and after the server asks', () => {
+  const typed = before.replace('five', 'five!');
+  for (const p of [proposal(), new Proposal(patchOf(before, after), typed)]) {
+    p.update(typed);
+    assert.ok(p.fits);
+    p.decideAll('keep');
+    const outcome = p.outcome(typed);
+    assert.ok(outcome?.kind === 'apply', 'the server would not make it');
+    assert.equal(withHunks(typed, outcome.hunks), after.replace('five', 'five!'));
+  }
+});
+
+test('a change is only made beside a line that it knows', () => {
+  const patch = patchOf('a\nx\nb\nx\nc\n', 'a\nx\nb\ny\nc\n'); // the second x
+  assert.equal(relaxed('a\nx\nb\nx\nc\n', patch), 'a\nx\nb\ny\nc\n');
+  assert.equal(relaxed('a\nx\nB\nx\nc\n', patch), 'a\nx\nB\ny\nc\n');
+  assert.equal(relaxed('new\na\nx\nb\nx\nC\n', patch), 'new\na\nx\nb\ny\nC\n');
+  assert.equal(relaxed('a\nx\nB\nx\nC\n', patch), undefined, 'both neighbors were edited');
+  assert.equal(relaxed('a\nb\nc\n', patch), undefined, 'the line is gone');
+  assert.equal(relaxed('a\r\nb\r\n', patchOf('a\nb\n', 'a\nnew\nb\n')), 'a\r\nnew\r\nb\r\n');
+  assert.equal(relaxed('mine', patchOf('', 'new\n')), undefined);
+  for (const none of ['', 'x', '@@ -1,9 +1,9 @@\n-x\n']) {
+    assert.equal(relaxed('x\n', none), undefined);
+  }
 });
 
 test('a change that no longer fits can only be rejected', () => {

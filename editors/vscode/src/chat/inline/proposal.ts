@@ -1,5 +1,6 @@
 import { patched } from '../patch';
 import { hunksOf, type Hunk } from './hunks';
+import { relaxed } from './relaxed';
 
 /** The user's decision about a hunk. */
 export type Verdict = 'keep' | 'undo';
@@ -19,7 +20,8 @@ const maxReason = 4000;
  * Nothing is applied until all are decided, because the server makes or denies the change as a whole.
  */
 export class Proposal {
-  readonly #asked: string;
+  /** The text to which the server can apply the change; undefined if it was edited before the server asked. */
+  readonly #asked: string | undefined;
   #hunks: readonly Hunk[] = [];
   #verdicts = new Map<number, Verdict>();
   #fits = true;
@@ -28,7 +30,7 @@ export class Proposal {
     private readonly patch: string,
     text: string,
   ) {
-    this.#asked = text;
+    this.#asked = patched(text, patch) === undefined ? undefined : text;
     this.update(text);
   }
 
@@ -48,7 +50,7 @@ export class Proposal {
 
   /** Follows a change of the file. */
   update(text: string): void {
-    const then = patched(text, this.patch);
+    const then = patched(text, this.patch) ?? relaxed(text, this.patch);
     this.#fits = then !== undefined;
     if (then === undefined) {
       return; // the last hunks stay visible

@@ -29,7 +29,7 @@ export interface Services {
 
 /**
  * One request in the text: its thread, its turn, and the decisions about its changes. While the turn is
- * running, its approvals are asked about in the thread; if the file is out of sight, the desk takes over.
+ * running, the thread asks for its approvals; if the file is hidden, the desk takes over.
  */
 export class InlineSession implements Reviewer, vscode.Disposable {
   readonly request = new InlineRequest();

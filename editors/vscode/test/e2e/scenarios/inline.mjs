@@ -41,7 +41,7 @@ export default async function (editor) {
   await partly(inline);
   await whole(inline);
   await otherFile(inline);
-  await outOfSight(inline);
+  await hidden(inline);
   await twoAtOnce(inline);
   await lightBulb(inline);
   await afterwards(inline);
@@ -218,7 +218,7 @@ async function otherFile(inline) {
 }
 
 /** The file is out of sight: the panel takes over, and the diff that it opens answers and closes itself. */
-async function outOfSight(inline) {
+async function hidden(inline) {
   const { editor, model, page } = inline;
   const diff = page.locator('.monaco-diff-editor');
   model.answers.push(edit('c6', 'a.txt', both[0]), { text: 'Fine.' });
