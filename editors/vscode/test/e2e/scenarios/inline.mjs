@@ -90,7 +90,7 @@ class Inline {
   /** Waits until the thread is gone. */
   async resolved() {
     await this.thread.waitFor({ state: 'detached' });
-    assert.equal(await this.lenses.count(), 0);
+    await until('no buttons in the text', async () => (await this.lenses.count()) === 0);
   }
 
   async text(is) {
@@ -323,6 +323,6 @@ async function crash(inline) {
   await inline.note('+zwei').waitFor();
   for (const pid of editor.serverPids()) process.kill(pid, 'SIGKILL');
   await inline.note('The xcsh-ls server stopped unexpectedly.').waitFor();
-  assert.equal(await inline.lenses.count(), 0);
+  await until('no buttons in the text', async () => (await inline.lenses.count()) === 0);
   await editor.shot('crashed');
 }
