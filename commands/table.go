@@ -28,6 +28,8 @@ var Default = NewTable(
 	save,
 	deleteSession,
 	undelete,
+	trash,
+	deleteTrashed,
 	move,
 	purge,
 	doctor,

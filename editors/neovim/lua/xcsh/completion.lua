@@ -125,6 +125,15 @@ local function candidates(command, argument, so_far)
   return M.words[key] or M.words[argument] or source and source(so_far) or {}
 end
 
+---@param words string[]
+---@param lead string
+---@return string[]
+function M.starting_with(words, lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
+end
+
 ---Returns the values of an argument that begin with a text. Case is ignored.
 ---@param command string
 ---@param argument string

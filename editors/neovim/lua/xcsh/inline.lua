@@ -107,36 +107,45 @@ end
 ---@param tracker xcsh.Tracker
 local function propose(what, entry, tracker)
   local diff = wire.str(entry.params.diff)
-  local row = tonumber(diff:match('\n@@ %-(%d+)') or diff:match('^@@ %-(%d+)')) or what.first
-  local note =
-    mark(what.bufnr, row, '… change proposed by xcsh · :XcshReview', 'XcshApproval', '▸')
   local window ---@type xcsh.DecisionWindow?
+  local function open()
+    if window and window:focus() then
+      return
+    end
+    local lines = approvals.question(entry.params)
+    lines[#lines + 1] = ''
+    vim.list_extend(lines, text.whole((diff:gsub('\n$', ''))))
+    window = decide.open({
+      title = what.name,
+      lines = lines,
+      keys = keys(function()
+        entry.settle('once')
+      end, function()
+        entry.settle('deny')
+      end),
+    })
+  end
+  local review, where = approvals.reviewer(entry, open)
+  -- The marks of a review show where the change is.
+  local note ---@type xcsh.Mark?
+  if not where or not where() then
+    local row = tonumber(diff:match('\n@@ %-(%d+)') or diff:match('^@@ %-(%d+)')) or what.first
+    note =
+      mark(what.bufnr, row, '… change proposed by xcsh · :XcshReview', 'XcshApproval', '▸')
+  end
   local forget = waiting.add({
     kind = 'change',
     cwd = what.cwd,
     says = approvals.summary(entry.params),
-    where = note.where,
+    where = note and note.where or where,
     answers = true,
-    open = function()
-      if window and window:focus() then
-        return
-      end
-      local lines = approvals.question(entry.params)
-      lines[#lines + 1] = ''
-      vim.list_extend(lines, text.whole((diff:gsub('\n$', ''))))
-      window = decide.open({
-        title = what.name,
-        lines = lines,
-        keys = keys(function()
-          entry.settle('once')
-        end, function()
-          entry.settle('deny')
-        end),
-      })
-    end,
+    open = open,
+    review = review,
   })
   table.insert(entry.gone, function(decision)
-    note.clear()
+    if note then
+      note.clear()
+    end
     forget()
     if window then
       window:expire()

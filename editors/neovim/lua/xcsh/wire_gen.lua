@@ -412,10 +412,27 @@
 
 ---@class xcsh.wire.UndeleteArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
----@field trashed string The value of trashed that xcsh.delete returned.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
 
 ---@class xcsh.wire.UndeleteResult
 ---@field path string
+
+---@class xcsh.wire.TrashArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field scope? string folder or all. Default: folder.
+---@field limit? integer The maximum number. Default: 100.
+
+---@class xcsh.wire.TrashResult
+---@field sessions xcsh.wire.TrashedSession[]|nil
+---@field more? boolean There are more than limit.
+
+---@class xcsh.wire.DeleteTrashedArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
+---@field confirm? boolean|nil Must be true to delete the session for good. Default: ask the user.
+
+---@class xcsh.wire.DeleteTrashedResult
+---@field deleted boolean
 
 ---@class xcsh.wire.MoveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -446,6 +463,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
+---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 ---@field instruction? string How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it.
@@ -455,11 +473,14 @@
 ---@field usage xcsh.wire.TurnUsage The sum over all answers of the turn.
 ---@field message? xcsh.wire.StoredMessage The last answer, as stored in the session.
 ---@field queued? boolean The message was queued for the running turn; the other fields are empty.
+---@field command? string The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded.
+---@field answer? string The answer of the slash command as Markdown, for the user.
 
 ---@class xcsh.wire.MessageArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
+---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
@@ -575,6 +596,8 @@
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
+---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
+---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
 
 ---@class xcsh.wire.ApproveResult
 ---@field decision xcsh.wire.ApprovalDecision
@@ -744,6 +767,17 @@
 ---@field saved boolean
 ---@field failureReason? string
 
+---@class xcsh.wire.ContextParams
+---@field cwd string
+---@field kind string
+---@field query? string
+
+---@class xcsh.wire.ContextPiece
+---@field text? string
+---@field uri? string A file: URI in the folder. Ignored if there is a text.
+---@field range? xcsh.wire.AttachmentRange|nil Of uri. Default: the whole file.
+---@field label? string What the text is, in a few words. Default: the kind.
+
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
 ---@field sessionId string
@@ -753,6 +787,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field unsandboxed? boolean
@@ -935,6 +970,15 @@
 ---@field path string
 ---@field title string
 
+---@class xcsh.wire.TrashedSession
+---@field trashed string The argument for xcsh.undelete and xcsh.deleteTrashed.
+---@field path string The file to which it would be restored.
+---@field file string The file in the trash, for reading.
+---@field id? string
+---@field cwd string Its folder; empty if its header cannot be read.
+---@field name string
+---@field trashedAt string ISO 8601.
+
 ---@class xcsh.wire.PurgeItem
 ---@field id string
 ---@field path string
@@ -1029,7 +1073,8 @@
 ---@class xcsh.wire.EngineCommand
 ---@field name string Without the slash.
 ---@field description? string
----@field source? string extension, prompt or skill; absent if unknown.
+---@field argumentHint? string Describes the arguments; absent if unknown, or if there are none.
+---@field source? string xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown.
 
 ---@class xcsh.wire.OutputMeta
 ---@field truncation xcsh.wire.TruncationMeta
@@ -1122,6 +1167,10 @@
 ---@field tokensBefore? integer
 ---@field details? any
 
+---@class xcsh.wire.AttachmentRange
+---@field start xcsh.wire.AttachmentPosition
+---@field end xcsh.wire.AttachmentPosition
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -1162,10 +1211,6 @@
 ---@field counts table<string, integer> Messages by role, on the active branch.
 ---@field firstTopic? string The beginning of the first prompt, on one line.
 
----@class xcsh.wire.AttachmentRange
----@field start xcsh.wire.AttachmentPosition
----@field end xcsh.wire.AttachmentPosition
-
 ---@class xcsh.wire.UsageCost
 ---@field input number
 ---@field output number
@@ -1195,6 +1240,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer

@@ -117,6 +117,11 @@ export class Approvals {
     return [...this.#waiting.values()].filter((w) => w.onDesk && w.params.cwd === cwd).map((w) => w.params);
   }
 
+  /** Whether a reviewer is active: a turn was started for a change, which is shown elsewhere. */
+  get reviewing(): boolean {
+    return this.#reviewers.length > 0;
+  }
+
   /** Returns a pending request. */
   find(cwd: string, id: string): ApproveParams | undefined {
     return this.#waiting.get(keyOf(cwd, id))?.params;

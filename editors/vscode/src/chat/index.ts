@@ -12,14 +12,28 @@ import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { announce } from './announce';
 import { Questions } from './questions';
-import { Opener, type Resume, type Subject } from './opening';
+import { Opener, type Resume, type SessionTerminals, type Subject } from './opening';
 import { ChatPanel } from './panel';
 import { SessionTabs } from './tabs';
 import { visible } from './visible';
+import { ownSettings } from '../settings';
+import { settings } from '../window';
 import { scopeOf, warningsOf } from './warnings';
 
+/** The parts of the extension that sessions are opened with. */
+export interface ChatParts {
+  readonly resume: Resume;
+  readonly terminals: SessionTerminals & {
+    readonly onDidHand: vscode.Event<Subject>;
+    readonly onDidEnd: vscode.Event<string>;
+  };
+  /** Called when the user opens a session. */
+  readonly opened: (sessionId: string) => void;
+}
+
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
-export function activateChat(host: Host, context: vscode.ExtensionContext, resume: Resume): vscode.Disposable {
+export function activateChat(host: Host, context: vscode.ExtensionContext, parts: ChatParts): vscode.Disposable {
+  const { resume, terminals, opened } = parts;
   const panel: ChatPanel = new ChatPanel(
     host,
     context,
@@ -28,16 +42,16 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     (params) => diffs.open(params),
     (session, action) => opener.act(session, action),
   );
-  const opener: Opener = new Opener(host, panel, () => tabs, resume);
+  const opener: Opener = new Opener(host, panel, () => tabs, resume, terminals, opened);
   const tabs: SessionTabs = new SessionTabs(host, opener);
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
-    notify: (params) => notify(panel, diffs, params),
+    notify: async (params) => (announces() ? notify(panel, diffs, params) : undefined),
     waiting: (count) => panel.badge('approvals', count),
   });
   const questions: Questions = new Questions({
     shows: (cwd) => panel.shows(cwd),
-    notify: (cwd, question) => announce(panel, cwd, question),
+    notify: async (cwd, question) => (announces() ? announce(panel, cwd, question) : undefined),
     answer: (cwd, id, answer) =>
       void host.request('xcsh.answer', { cwd, id, ...answer }).catch((error: unknown) => host.showError(error)),
     waiting: (count) => panel.badge('questions', count),
@@ -50,6 +64,8 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     inline,
     diffs,
     registerChanges(),
+    terminals.onDidHand((subject) => void opener.follow(subject).catch((error: unknown) => host.showError(error))),
+    terminals.onDidEnd((file) => opener.released(file)),
     host.setApprover((params, token) => approvals.ask(params, token)),
     host.setConversation(panel),
     host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),
@@ -59,6 +75,9 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     ...openingCommands(host, opener, tabs),
   );
 }
+
+/** Whether requests of a hidden conversation are shown in notifications. The badge and the list show them in any case. */
+const announces = (): boolean => ownSettings(settings).notifications !== 'off';
 
 /** Completes the step of the walkthrough that is about the first prompt. */
 function firstAnswer(event: SessionEvent): void {

@@ -57,11 +57,30 @@ export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setKey', 'x
 export type ActionCommand = (typeof actionCommands)[number];
 
 /** Why a session is shown without being resumed. `free` and `live` are shown so only in an editor tab. */
-export const readingStates = ['free', 'live', 'locked', 'working', 'elsewhere', 'fixed', 'restricted'] as const;
+export const readingStates = [
+  'free',
+  'live',
+  'locked',
+  'terminal',
+  'working',
+  'elsewhere',
+  'fixed',
+  'restricted',
+] as const;
 export type ReadingState = (typeof readingStates)[number];
 
 /** The user's ways to continue with such a session. */
-export const readingActions = ['continue', 'fork', 'retry', 'editor', 'folder', 'trust', 'close'] as const;
+export const readingActions = [
+  'continue',
+  'fork',
+  'retry',
+  'terminal',
+  'takeOver',
+  'editor',
+  'folder',
+  'trust',
+  'close',
+] as const;
 export type ReadingAction = (typeof readingActions)[number];
 
 /** A session that the page shows without resuming it. */

@@ -111,7 +111,10 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
   readonly #finder = new FileFinder();
+  readonly #shown = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
+
+  readonly onDidShow = this.#shown.event;
 
   constructor(
     private readonly host: Host,
@@ -138,6 +141,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       (text) => host.output.info(text),
     );
     this.#subscriptions = [
+      this.#shown,
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => {
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
@@ -188,6 +192,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
   }
 
+  /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
+  readonly presents = (): boolean => this.approvals().reviewing;
+
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
     if (!this.shows(params.cwd)) {
@@ -228,7 +235,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   /** Shows a session without resuming it, instead of the folder's live one. */
-  async preview(session: ReadSession, spot?: Spot): Promise<void> {
+  async preview(session: ReadSession, spot?: Spot, focus = true): Promise<void> {
     this.#preview?.dispose();
     this.#preview = new ReadingPage(this.host, session, {
       place: 'panel',
@@ -239,7 +246,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (spot) {
       this.#preview.reveal(spot);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    if (focus) {
+      await vscode.commands.executeCommand(`${chatView}.focus`);
+    }
+  }
+
+  /** Handles that a program that has a session ended. */
+  released(file: string): void {
+    this.#preview?.released(file);
   }
 
   /** Shows the folder's live session again. */
@@ -485,6 +499,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     this.#showEditor();
     this.#deliver();
+    this.#shown.fire();
     for (const params of this.approvals().of(init.cwd ?? '')) {
       this.#post({ kind: 'approve', request: params });
     }

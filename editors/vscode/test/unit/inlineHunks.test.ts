@@ -63,13 +63,14 @@ test('a change whose hunks are all kept is allowed, and one without is denied', 
   assert.deepEqual(undone.outcome(before), { kind: 'deny' });
 });
 
-test('a change that is partly kept is applied by the editor, and the model learns which part', () => {
+test('a change that is partly kept is made so, and the model learns which part', () => {
   const p = proposal();
   p.decide(1, 'keep');
   p.decideAll('undo');
   const outcome = p.outcome(before);
-  assert.ok(outcome?.kind === 'apply');
-  assert.equal(withHunks(before, outcome.hunks), 'one\ntwo\nthree\nvier\nneu\nfive\n');
+  assert.ok(outcome?.kind === 'revise');
+  assert.equal(outcome.text, 'one\ntwo\nthree\nvier\nneu\nfive\n');
+  assert.equal(withHunks(before, outcome.hunks), outcome.text);
   assert.match(outcome.reason, /kept 1 of the 2 parts/);
   assert.match(outcome.reason, /line 4:\n-four\n\+vier/);
   assert.doesNotMatch(outcome.reason, /zwei/);
@@ -82,7 +83,7 @@ test('a decision is final, and later ones do not count', () => {
   p.decide(0, 'keep');
   p.decide(7, 'keep');
   const outcome = p.outcome(before);
-  assert.ok(outcome?.kind === 'apply');
+  assert.ok(outcome?.kind === 'revise');
   assert.deepEqual(
     outcome.hunks.map((h) => h.line),
     [3],
@@ -99,7 +100,7 @@ test('the hunks follow text that is typed elsewhere, which the server would refu
   );
   p.decideAll('keep');
   const outcome = p.outcome(typed);
-  assert.ok(outcome?.kind === 'apply', 'the editor makes it');
+  assert.ok(outcome?.kind === 'revise', 'the server would refuse the proposed text');
   assert.equal(withHunks(typed, outcome.hunks), `zero\n${after}`);
   assert.match(outcome.reason, /do not repeat it/);
 });
@@ -111,7 +112,7 @@ test('lines beside the change can be edited before and after the server asks', (
     assert.ok(p.fits);
     p.decideAll('keep');
     const outcome = p.outcome(typed);
-    assert.ok(outcome?.kind === 'apply', 'the server would not make it');
+    assert.ok(outcome?.kind === 'revise', 'the server would not make it');
     assert.equal(withHunks(typed, outcome.hunks), after.replace('five', 'five!'));
   }
 });
@@ -157,7 +158,7 @@ test('the reason for the model is bounded', () => {
   p.decide(0, 'keep');
   p.decideAll('undo');
   const outcome = p.outcome('a\nb\nc\n');
-  assert.ok(outcome?.kind === 'apply' && outcome.reason.length <= 4000);
+  assert.ok(outcome?.kind === 'revise' && outcome.reason.length <= 4000);
 });
 
 test('code cannot close the block that it is shown in', () => {

@@ -45,6 +45,7 @@ class Harness {
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
+  readonly setTheme = setTheme;
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));

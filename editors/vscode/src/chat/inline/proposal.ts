@@ -1,5 +1,5 @@
 import { patched } from '../patch';
-import { hunksOf, type Hunk } from './hunks';
+import { hunksOf, withHunks, type Hunk } from './hunks';
 import { relaxed } from './relaxed';
 
 /** The user's decision about a hunk. */
@@ -9,10 +9,13 @@ export type Verdict = 'keep' | 'undo';
 export type Outcome =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny' }
-  /** The editor applies these hunks itself, and the call is denied with the reason. */
-  | { readonly kind: 'apply'; readonly hunks: readonly Hunk[]; readonly reason: string };
+  /**
+   * The file gets another text than the proposed one. If the answer can't contain it, the editor applies the hunks
+   * itself, and the call is denied with the reason.
+   */
+  | { readonly kind: 'revise'; readonly text: string; readonly hunks: readonly Hunk[]; readonly reason: string };
 
-/** The longest reason that the model gets, in characters. */
+/** The longest reason, in characters. */
 const maxReason = 4000;
 
 /**
@@ -93,7 +96,7 @@ export class Proposal {
     if (kept.length === this.#hunks.length && text === this.#asked) {
       return { kind: 'allow' }; // the server makes it
     }
-    return { kind: 'apply', hunks: kept, reason: this.#reason(kept) };
+    return { kind: 'revise', text: withHunks(text, kept), hunks: kept, reason: this.#reason(kept) };
   }
 
   #reason(kept: readonly Hunk[]): string {
