@@ -127,7 +127,7 @@ export class Approvals {
     return this.#waiting.get(keyOf(cwd, id))?.params;
   }
 
-  /** Reports whether a request is asked about elsewhere, so that the panel must not ask too. */
+  /** Reports whether a request is with a reviewer, so that the panel must not ask too. */
   isElsewhere(cwd: string, id: string): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
     return waiting ? !waiting.onDesk : this.#reviewerOf(cwd) !== undefined;
