@@ -40,3 +40,23 @@ func TestALongInstructionIsRefused(t *testing.T) {
 	require.True(t, fault.Is(err, fault.InvalidArgument), "%v", err)
 	require.Empty(t, messages(t, env), "a refused prompt is not recorded")
 }
+
+// A prompt that is edited again has the user's words, and its attachments.
+func TestTheTextForEditingHasNoInstruction(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"xcsh.branch", "xcsh.fork"} {
+		fs := afero.NewMemMapFs()
+		require.NoError(t, afero.WriteFile(fs, "/w/a", []byte("one\n"), 0o600))
+		env := newEnv(fs, withDemo(fs))
+		env.Workspace = tool.Local{Fs: fs}
+		_, err := run(t.Context(), env, "xcsh.prompt", args{"text": "in German", "instruction": "Edit line 1.", "attachments": []any{args{"uri": "a"}}})
+		require.NoError(t, err)
+		shown := do(t, env, "xcsh.messages", nil)["messages"].([]any)
+		at := args{"entryId": shown[0].(map[string]any)["entryId"]}
+		if command == "xcsh.fork" {
+			at["position"] = "before"
+		}
+		result := do(t, env, command, at)
+		require.Equal(t, "<file path=\"/w/a\">\none\n</file>\n\nin German", result["editorText"], command)
+	}
+}

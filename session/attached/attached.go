@@ -35,7 +35,7 @@ const (
 // words begin after the last one that ends a line, because words with such a line are rarer
 // than files with one.
 func Words(prompt string) string {
-	prompt = withoutInstruction(prompt)
+	prompt = WithoutInstruction(prompt)
 	path, ok := firstPath(prompt)
 	if !ok {
 		return prompt
@@ -50,8 +50,8 @@ func Words(prompt string) string {
 	return path
 }
 
-// withoutInstruction returns a prompt without its leading instruction. An instruction alone is kept.
-func withoutInstruction(prompt string) string {
+// WithoutInstruction returns a prompt without its leading instruction. An instruction alone is kept.
+func WithoutInstruction(prompt string) string {
 	if !strings.HasPrefix(prompt, instructionOpening) {
 		return prompt
 	}

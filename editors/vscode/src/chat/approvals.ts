@@ -105,7 +105,7 @@ export class Approvals {
     this.desk.waiting([...this.#waiting.values()].filter((w) => w.onDesk).length);
   }
 
-  /** Answers a request; false if no request with this id is pending. */
+  /** Answers a request; false if no request with this id is pending. A reason goes to the model with a denial. */
   decide(cwd: string, id: string, decision: Decision, reason?: string): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
     waiting?.settle({ decision, ...(reason === undefined ? {} : { reason }) });
@@ -127,7 +127,7 @@ export class Approvals {
     return this.#waiting.get(keyOf(cwd, id))?.params;
   }
 
-  /** Reports whether a request is asked about elsewhere, so that the panel must not ask too. */
+  /** Reports whether a request is with a reviewer, so that the panel must not ask too. */
   isElsewhere(cwd: string, id: string): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
     return waiting ? !waiting.onDesk : this.#reviewerOf(cwd) !== undefined;

@@ -1,7 +1,7 @@
 import type { ApprovalPrompt, EventParams } from '../wire.gen';
 import type { Approvals } from './approvals';
 
-/** Returns the pending approvals that the panel asks about. The others are asked about in the text. */
+/** Returns the pending approvals that the panel asks for. The thread of a request in the text asks for the others. */
 export function ownApprovals<P extends Pick<ApprovalPrompt, 'id'>>(
   approvals: Pick<Approvals, 'isElsewhere'>,
   cwd: string,
@@ -10,7 +10,7 @@ export function ownApprovals<P extends Pick<ApprovalPrompt, 'id'>>(
   return pending.filter(({ id }) => !approvals.isElsewhere(cwd, id));
 }
 
-/** Returns an event as the panel gets it: without approvals that are asked about in the text. */
+/** Returns an event as the panel gets it: without approvals that a thread in the text asks for. */
 export function withoutElsewhere(approvals: Pick<Approvals, 'isElsewhere'>, params: EventParams): EventParams {
   const { cwd, event } = params;
   if (event.type !== 'approvals_changed') {

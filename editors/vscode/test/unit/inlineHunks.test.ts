@@ -4,6 +4,7 @@ import { createTwoFilesPatch } from 'diff';
 
 import { hunksOf, withHunks } from '../../src/chat/inline/hunks';
 import { Proposal } from '../../src/chat/inline/proposal';
+import { relaxed } from '../../src/chat/inline/relaxed';
 import { block } from '../../src/chat/inline/texts';
 
 const before = 'one\ntwo\nthree\nfour\nfive\n';
@@ -62,13 +63,14 @@ test('a change whose hunks are all kept is allowed, and one without is denied', 
   assert.deepEqual(undone.outcome(before), { kind: 'deny' });
 });
 
-test('a change that is partly kept is applied by the editor, and the model learns which part', () => {
+test('a change that is partly kept is made so, and the model learns which part', () => {
   const p = proposal();
   p.decide(1, 'keep');
   p.decideAll('undo');
   const outcome = p.outcome(before);
-  assert.ok(outcome?.kind === 'apply');
-  assert.equal(withHunks(before, outcome.hunks), 'one\ntwo\nthree\nvier\nneu\nfive\n');
+  assert.ok(outcome?.kind === 'revise');
+  assert.equal(outcome.text, 'one\ntwo\nthree\nvier\nneu\nfive\n');
+  assert.equal(withHunks(before, outcome.hunks), outcome.text);
   assert.match(outcome.reason, /kept 1 of the 2 parts/);
   assert.match(outcome.reason, /line 4:\n-four\n\+vier/);
   assert.doesNotMatch(outcome.reason, /zwei/);
@@ -81,7 +83,7 @@ test('a decision is final, and later ones do not count', () => {
   p.decide(0, 'keep');
   p.decide(7, 'keep');
   const outcome = p.outcome(before);
-  assert.ok(outcome?.kind === 'apply');
+  assert.ok(outcome?.kind === 'revise');
   assert.deepEqual(
     outcome.hunks.map((h) => h.line),
     [3],
@@ -98,9 +100,35 @@ test('the hunks follow text that is typed elsewhere, which the server would refu
   );
   p.decideAll('keep');
   const outcome = p.outcome(typed);
-  assert.ok(outcome?.kind === 'apply', 'the editor makes it');
+  assert.ok(outcome?.kind === 'revise', 'the server would refuse the proposed text');
   assert.equal(withHunks(typed, outcome.hunks), `zero\n${after}`);
   assert.match(outcome.reason, /do not repeat it/);
+});
+
+test('lines beside the change can be edited before and after the server asks', () => {
+  const typed = before.replace('five', 'five!');
+  for (const p of [proposal(), new Proposal(patchOf(before, after), typed)]) {
+    p.update(typed);
+    assert.ok(p.fits);
+    p.decideAll('keep');
+    const outcome = p.outcome(typed);
+    assert.ok(outcome?.kind === 'revise', 'the server would not make it');
+    assert.equal(withHunks(typed, outcome.hunks), after.replace('five', 'five!'));
+  }
+});
+
+test('a change is only made beside a line that it knows', () => {
+  const patch = patchOf('a\nx\nb\nx\nc\n', 'a\nx\nb\ny\nc\n'); // the second x
+  assert.equal(relaxed('a\nx\nb\nx\nc\n', patch), 'a\nx\nb\ny\nc\n');
+  assert.equal(relaxed('a\nx\nB\nx\nc\n', patch), 'a\nx\nB\ny\nc\n');
+  assert.equal(relaxed('new\na\nx\nb\nx\nC\n', patch), 'new\na\nx\nb\ny\nC\n');
+  assert.equal(relaxed('a\nx\nB\nx\nC\n', patch), undefined, 'both neighbors were edited');
+  assert.equal(relaxed('a\nb\nc\n', patch), undefined, 'the line is gone');
+  assert.equal(relaxed('a\r\nb\r\n', patchOf('a\nb\n', 'a\nnew\nb\n')), 'a\r\nnew\r\nb\r\n');
+  assert.equal(relaxed('mine', patchOf('', 'new\n')), undefined);
+  for (const none of ['', 'x', '@@ -1,9 +1,9 @@\n-x\n']) {
+    assert.equal(relaxed('x\n', none), undefined);
+  }
 });
 
 test('a change that no longer fits can only be rejected', () => {
@@ -130,7 +158,7 @@ test('the reason for the model is bounded', () => {
   p.decide(0, 'keep');
   p.decideAll('undo');
   const outcome = p.outcome('a\nb\nc\n');
-  assert.ok(outcome?.kind === 'apply' && outcome.reason.length <= 4000);
+  assert.ok(outcome?.kind === 'revise' && outcome.reason.length <= 4000);
 });
 
 test('code cannot close the block that it is shown in', () => {

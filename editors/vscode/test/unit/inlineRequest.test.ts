@@ -10,7 +10,13 @@ import type { SessionEvent } from '../../src/wire.gen';
 
 const text = 'one\ntwo\n';
 const patch = '--- a\n+++ a\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n';
-const change = (id: string): ChangeAsk => ({ kind: 'change', id, proposal: new Proposal(patch, text), warnings: [] });
+const change = (id: string): ChangeAsk => ({
+  kind: 'change',
+  id,
+  proposal: new Proposal(patch, text),
+  isRevisable: true,
+  warnings: [],
+});
 
 function running(): InlineRequest {
   const request = new InlineRequest();

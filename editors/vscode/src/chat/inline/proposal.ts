@@ -1,5 +1,6 @@
 import { patched } from '../patch';
-import { hunksOf, type Hunk } from './hunks';
+import { hunksOf, withHunks, type Hunk } from './hunks';
+import { relaxed } from './relaxed';
 
 /** The user's decision about a hunk. */
 export type Verdict = 'keep' | 'undo';
@@ -8,10 +9,13 @@ export type Verdict = 'keep' | 'undo';
 export type Outcome =
   | { readonly kind: 'allow' }
   | { readonly kind: 'deny' }
-  /** The editor applies these hunks itself, and the call is denied with the reason. */
-  | { readonly kind: 'apply'; readonly hunks: readonly Hunk[]; readonly reason: string };
+  /**
+   * The file gets another text than the proposed one. If the answer can't contain it, the editor applies the hunks
+   * itself, and the call is denied with the reason.
+   */
+  | { readonly kind: 'revise'; readonly text: string; readonly hunks: readonly Hunk[]; readonly reason: string };
 
-/** The longest reason that the model gets, in characters. */
+/** The longest reason, in characters. */
 const maxReason = 4000;
 
 /**
@@ -19,7 +23,8 @@ const maxReason = 4000;
  * Nothing is applied until all are decided, because the server makes or denies the change as a whole.
  */
 export class Proposal {
-  readonly #asked: string;
+  /** The text to which the server can apply the change; undefined if it was edited before the server asked. */
+  readonly #asked: string | undefined;
   #hunks: readonly Hunk[] = [];
   #verdicts = new Map<number, Verdict>();
   #fits = true;
@@ -28,7 +33,7 @@ export class Proposal {
     private readonly patch: string,
     text: string,
   ) {
-    this.#asked = text;
+    this.#asked = patched(text, patch) === undefined ? undefined : text;
     this.update(text);
   }
 
@@ -48,7 +53,7 @@ export class Proposal {
 
   /** Follows a change of the file. */
   update(text: string): void {
-    const then = patched(text, this.patch);
+    const then = patched(text, this.patch) ?? relaxed(text, this.patch);
     this.#fits = then !== undefined;
     if (then === undefined) {
       return; // the last hunks stay visible
@@ -91,7 +96,7 @@ export class Proposal {
     if (kept.length === this.#hunks.length && text === this.#asked) {
       return { kind: 'allow' }; // the server makes it
     }
-    return { kind: 'apply', hunks: kept, reason: this.#reason(kept) };
+    return { kind: 'revise', text: withHunks(text, kept), hunks: kept, reason: this.#reason(kept) };
   }
 
   #reason(kept: readonly Hunk[]): string {

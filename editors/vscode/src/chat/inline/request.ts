@@ -9,6 +9,8 @@ export interface ChangeAsk {
   readonly kind: 'change';
   readonly id: string;
   readonly proposal: Proposal;
+  /** The answer can contain another text of the file. */
+  readonly isRevisable: boolean;
   readonly warnings: readonly string[];
 }
 

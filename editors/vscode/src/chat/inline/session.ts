@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
@@ -29,7 +30,7 @@ export interface Services {
 
 /**
  * One request in the text: its thread, its turn, and the decisions about its changes. While the turn is
- * running, its approvals are asked about in the thread; if the file is out of sight, the desk takes over.
+ * running, the thread asks for its approvals; if the file is hidden, the desk takes over.
  */
 export class InlineSession implements Reviewer, vscode.Disposable {
   readonly request = new InlineRequest();
@@ -127,6 +128,7 @@ export class InlineSession implements Reviewer, vscode.Disposable {
     const args = {
       cwd: this.cwd,
       text: this.request.wish,
+      literal: true,
       instruction: instruction(name, range.start.line + 1, range.end.line + 1),
       attachments: [{ uri: this.uri.toString(), range: attached }],
     };
@@ -190,7 +192,7 @@ export class InlineSession implements Reviewer, vscode.Disposable {
     if (changing.has(tool) && paths?.length === 1 && paths[0] === this.uri.fsPath && text !== undefined) {
       const proposal = new Proposal(diff, text);
       if (proposal.hunks.length > 0) {
-        return { kind: 'change', id, proposal, warnings };
+        return { kind: 'change', id, proposal, isRevisable: Boolean(params.base) && !params.hosted, warnings };
       }
     }
     return { kind: 'call', id, title: params.title ?? tool, diff, warnings };
@@ -283,13 +285,28 @@ export class InlineSession implements Reviewer, vscode.Disposable {
     }
   }
 
-  async #answer({ id, proposal }: ChangeAsk): Promise<void> {
+  async #answer({ id, proposal, isRevisable }: ChangeAsk): Promise<void> {
     const { approvals } = this.services;
-    const outcome = proposal.outcome(this.text ?? '');
-    if (outcome?.kind !== 'apply') {
+    const text = this.text ?? '';
+    const outcome = proposal.outcome(text);
+    if (outcome?.kind !== 'revise') {
       approvals.decide(this.cwd, id, outcome?.kind === 'allow' ? 'once' : 'deny');
+    } else if (isRevisable) {
+      await this.#revise(id, text, outcome.text);
     } else if (await this.#replace(outcome.hunks)) {
       approvals.decide(this.cwd, id, 'deny', outcome.reason);
+    }
+  }
+
+  /** Allows a call with another text of the file than the proposed one. The server refuses it if the file changed. */
+  async #revise(id: string, text: string, content: string): Promise<void> {
+    const base = createHash('sha256').update(text).digest('hex');
+    this.#edits?.skip(); // the user approved it
+    try {
+      await this.services.host.request('xcsh.approve', { cwd: this.cwd, id, decision: 'once', content, base });
+    } catch (error) {
+      this.#edits?.callEnded();
+      await this.services.host.showError(error);
     }
   }
 

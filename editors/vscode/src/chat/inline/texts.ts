@@ -28,7 +28,7 @@ export interface Note {
 export interface View {
   readonly label: string;
   /** Selects the buttons. */
-  readonly context: 'composing' | 'running' | 'review' | 'asking' | 'ended' | 'failed';
+  readonly context: 'running' | 'review' | 'asking' | 'ended' | 'failed';
   readonly canReply: boolean;
   readonly notes: readonly Note[];
 }
@@ -139,12 +139,10 @@ function endNote(request: InlineRequest): Note {
   return { author: 'xcsh', body: plain(text.length > maxAnswer ? text.slice(0, maxAnswer) + '…' : text) };
 }
 
-/** Returns what the thread of a request shows; `lines` is the heading while it is written. */
+/** Returns what the thread of a request shows; `lines` is the heading after the turn. */
 export function viewOf(request: InlineRequest, lines: string): View {
   const said: Note = { author: vscode.l10n.t('You'), body: plain(request.wish) };
   switch (request.phase) {
-    case 'composing':
-      return { label: lines, context: 'composing', canReply: true, notes: [] };
     case 'queued': {
       const label = vscode.l10n.t('Waiting for the running turn to end…');
       return { label, context: 'running', canReply: false, notes: [said] };
@@ -160,6 +158,7 @@ export function viewOf(request: InlineRequest, lines: string): View {
       const failed = request.end.failure === undefined && !request.end.stopped ? [] : [endNote(request)];
       return { label, context: 'review', canReply: false, notes: [said, ...request.made.map(madeNote), ...failed] };
     }
+    case 'composing': // the editor shows the input
     case 'ended':
     case 'done': {
       const context = request.end.error === undefined ? 'ended' : 'failed';

@@ -52,7 +52,7 @@ export class Thread<Owner> implements vscode.Disposable {
     return this.#thread.collapsibleState === vscode.CommentThreadCollapsibleState.Expanded;
   }
 
-  /** Shows the state of the request. Comments are replaced only if they differ, because they are drawn anew. */
+  /** Shows the state of the request. Comments are replaced only if they differ, because the editor draws them again. */
   show(view: View): void {
     this.#thread.label = view.label;
     this.#thread.contextValue = view.context;
