@@ -1026,6 +1026,8 @@ export interface PromptArgs {
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
+  /** How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it. */
+  instruction?: string;
 }
 
 export interface PromptResult {

@@ -466,6 +466,7 @@
 ---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
+---@field instruction? string How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it.
 
 ---@class xcsh.wire.PromptResult
 ---@field stopReason? string Why the last answer ended: stop, length, aborted and others.

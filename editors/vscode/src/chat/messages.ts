@@ -165,7 +165,7 @@ export type FromPage =
   | { kind: 'selectFolder'; cwd: string }
   | { kind: 'openFile'; path: string; line?: number }
   | { kind: 'openLink'; url: string }
-  | { kind: 'openDiff'; path: string; patch: string }
+  | { kind: 'openDiff'; path: string; patch: string; prompt?: string } // prompt: the approval that the change waits for
   | { kind: 'copy'; text: string }
   | { kind: 'title'; text: string }
   | { kind: 'focused'; on: boolean }
@@ -247,7 +247,8 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   selectFolder: (m) => isText(m['cwd'], maxPath),
   openFile: (m) => isText(m['path'], maxPath) && (m['line'] === undefined || isNumber(m['line'])),
   openLink: (m) => isText(m['url'], maxPath),
-  openDiff: (m) => isText(m['path'], maxPath) && isText(m['patch']),
+  openDiff: (m) =>
+    isText(m['path'], maxPath) && isText(m['patch']) && (m['prompt'] === undefined || isText(m['prompt'], maxPath)),
   copy: (m) => isText(m['text']),
   title: (m) => isText(m['text'], 1000),
   focused: (m) => typeof m['on'] === 'boolean',

@@ -6,6 +6,7 @@ import { toServerError } from '../server/errors';
 import type { ServerStatus } from '../server/status';
 import type { ApproveParams, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
+import { ownApprovals, withoutElsewhere } from './elsewhere';
 import { Calls } from './calls';
 import { EngineTexts } from './engineTexts';
 import { contextKinds } from '../context/answer';
@@ -31,6 +32,7 @@ import type { ReadSession, Spot } from './reader';
 import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
+import { viewSurface, type Surface } from './surface';
 import { loadPage, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
@@ -61,6 +63,9 @@ const windowCommandNames: Record<WindowCommand, string> = {
 
 /** Changes of a live session that the user did not ask for. */
 const unasked: ReadonlySet<string> = new Set(['start', 'reload', 'shutdown']);
+
+/** Commands whose list takes the focus from the panel, which gets it back. */
+const listing: ReadonlySet<WindowCommand> = new Set(['model', 'thinking', 'approval', 'mode', 'history']);
 
 /** Commands that do not concern a folder. */
 const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
@@ -97,7 +102,7 @@ function badgeText(approvals: number, questions: number): string {
  * time.
  */
 export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
-  #view: vscode.WebviewView | undefined;
+  #at: Surface | undefined;
   #ready = false;
   #folder: LocalFolder | undefined;
   #kept: JsonObject | undefined;
@@ -123,6 +128,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     private readonly context: vscode.ExtensionContext,
     private readonly approvals: () => Approvals,
     private readonly questions: () => Questions,
+    private readonly openDiff: (params: ApproveParams) => Promise<void>,
     private readonly act: (session: ReadSession, action: ReadingAction) => unknown,
   ) {
     this.#folder = host.liveFolder;
@@ -146,7 +152,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => {
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
-        this.#forward('event', params);
+        this.#forward('event', withoutElsewhere(this.approvals(), params));
       }),
       host.onNotification('xcsh/sessionChanged', (params) => {
         if (params.cwd === this.#folder?.cwd && !unasked.has(params.reason)) {
@@ -165,36 +171,51 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { webview } = view;
-    this.#view = view;
+    // When a window is reloaded, the view can appear for a moment before it is hidden because the conversation has a tab.
+    if (this.#at?.place !== 'tab') {
+      this.showIn(viewSurface(view));
+    }
+  }
+
+  /** Shows the conversation at another place. The page that was the last one is not heard any more. */
+  showIn(surface: Surface): void {
+    const { webview } = surface;
+    if (this.#at) {
+      this.#pageGone();
+    }
+    this.#at = surface;
     this.#showBadge();
     this.#ready = false;
     const gone = [
-      webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
-      view.onDidChangeVisibility(() => {
+      webview.onDidReceiveMessage((m: unknown) => this.#at === surface && void this.#receive(m)),
+      surface.onDidChangeVisibility(() => {
         // A hidden page is unloaded; it reports when it is ready again.
-        if (!view.visible) {
+        if (!surface.visible && this.#at === surface) {
           this.#pageGone();
         }
       }),
     ];
-    view.onDidDispose(() => {
+    surface.onDidDispose(() => {
       vscode.Disposable.from(...gone).dispose();
-      if (this.#view === view) {
-        this.#view = undefined;
+      if (this.#at === surface) {
+        this.#at = undefined;
         this.#pageGone();
       }
     });
     loadPage(webview, this.context.extensionUri);
   }
 
+  #focusPage(): Thenable<unknown> {
+    return this.#at?.focus() ?? vscode.commands.executeCommand(`${chatView}.focus`);
+  }
+
   /** Reports whether the page is visible and shows the live session of the folder. */
   shows(cwd: string): boolean {
-    return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+    return this.#preview === undefined && this.#ready && this.#at?.visible === true && this.#folder?.cwd === cwd;
   }
 
   /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
-  readonly presents = (): boolean => this.approvals().reviewing;
+  readonly presents = (cwd: string): boolean => this.approvals().reviews(cwd);
 
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
@@ -212,11 +233,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   #showBadge(): void {
-    if (this.#view) {
-      const { approvals, questions } = this.#badges;
-      const value = approvals + questions;
-      this.#view.badge = value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined;
-    }
+    const { approvals, questions } = this.#badges;
+    const value = approvals + questions;
+    this.#at?.badge(value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined);
   }
 
   /** Shows the panel and gives it the focus, for a folder if one is given. */
@@ -224,14 +243,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (cwd !== undefined) {
       this.#use(cwd);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#post({ kind: 'focus' });
   }
 
   /** Opens the search in the conversation, as soon as the page is ready. */
   async find(): Promise<void> {
     this.#toFind = true;
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#deliver();
   }
 
@@ -248,7 +267,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#preview.reveal(spot);
     }
     if (focus) {
-      await vscode.commands.executeCommand(`${chatView}.focus`);
+      await this.#focusPage();
     }
   }
 
@@ -337,7 +356,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   #post(m: ToPage): void {
     if (this.#ready) {
-      void this.#view?.webview.postMessage(m);
+      void this.#at?.webview.postMessage(m);
     }
   }
 
@@ -450,9 +469,12 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       }
       case 'selectFolder':
         return this.#use(m.cwd);
+      case 'openDiff': {
+        const pending = m.prompt === undefined ? undefined : this.approvals().find(cwd, m.prompt);
+        return pending ? this.openDiff(pending) : openedOf(m, cwd);
+      }
       case 'openFile':
       case 'openLink':
-      case 'openDiff':
       case 'copy':
         return openedOf(m, cwd);
       case 'reading':
@@ -462,9 +484,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'focused':
         return this.#focused(m.on);
       case 'title':
-        if (this.#view) {
-          this.#view.description = m.text;
-        }
+        this.#at?.title(m.text);
         return;
     }
   }
@@ -485,7 +505,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const snapshot = await this.host.request('xcsh.snapshot', { cwd, ...newest }, token);
     await this.#restorer.remember(cwd, snapshot.state.file);
     this.questions().set(cwd, snapshot.questions ?? []);
-    return { ...snapshot, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
+    const pending = ownApprovals(this.approvals(), cwd, snapshot.approvals ?? []);
+    return { ...snapshot, approvals: pending, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
   }
 
   /** Sends the initial state to a new page, or to one that shows another folder. */
@@ -530,6 +551,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = ofWindow.has(command) ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
+    if (listing.has(command)) {
+      await this.focus();
+    }
   }
 
   /** Saves the page's state once it stops changing. */

@@ -1,10 +1,11 @@
 // Replaces the extension: plays a scene and answers the page. The address selects the scene:
 // index.html#scene=streaming&theme=dark; with &texts=marked, every text of the page is in
-// ⟦brackets⟧.
+// ⟦brackets⟧, with &texts=pseudo also accented and longer.
 
 import english from '../../l10n/bundle.l10n.json';
 import type { FoundReference, FromPage, JsonObject, ToPage } from '../../src/chat/messages';
 import { fromPage, readingStates } from '../../src/chat/messages';
+import { inPseudo } from './pseudo';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
 import { PlayedSession } from './session';
@@ -13,7 +14,11 @@ import { setTheme } from './themes';
 
 const options = new URLSearchParams(location.hash.slice(1));
 const marked = Object.fromEntries(Object.keys(english).map((text) => [text, `⟦${text}⟧`]));
-const texts: { [english: string]: string } = options.get('texts') === 'marked' ? marked : {};
+const languages: { [name: string]: () => { [english: string]: string } } = {
+  marked: () => marked,
+  pseudo: () => inPseudo(english, 'keys'),
+};
+const texts = languages[options.get('texts') ?? '']?.() ?? {};
 const cwd = '/home/you/calc';
 const commands = [
   'xcsh.snapshot',
@@ -66,6 +71,7 @@ class Harness {
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
+  readonly setTheme = setTheme;
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));

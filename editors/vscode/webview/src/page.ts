@@ -798,7 +798,8 @@ export class Page {
   }
 
   speak(text: string): void {
-    this.set({ spoken: text });
+    // The same text twice would be no change, and not announced.
+    this.set({ spoken: text !== '' && text === this.ui.spoken ? text + '\u00a0' : text });
   }
 
   notice(tone: Notice['tone'], text: string, actions: readonly Action[] = [], cause: Cause = 'turn'): void {

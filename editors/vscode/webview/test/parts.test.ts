@@ -14,7 +14,6 @@ import { fileLabel, relativeTo, userMessageOf } from '../src/state/userMessage';
 import { approvalOfRequest } from '../src/state/wire';
 import { costText, describe, ruleText, tokenText } from '../src/view/describe';
 import { outputText } from '../src/view/output';
-import { instruction } from '../../src/chat/instruction';
 import { visible } from '../../src/chat/visible';
 
 test('a unified diff becomes numbered rows', () => {
@@ -249,12 +248,29 @@ test('optional members of server messages can be missing', () => {
 test('a request from an editor is shown without the instruction for the model', () => {
   const file = '<file path="/w/src/store.go" lines="1-1">\npackage store\n</file>\n\n';
   const requested = 'Rename it.\n\nAnd its file.';
-  for (const last of [1, 9]) {
-    const sent = file + instruction('src/store.go', 1, last, requested);
-    assert.equal(userMessageOf(sent).text, requested);
+  const prefix = '<instruction>\nEdit line 1.\n\nOnly it.\n</instruction>\n\n';
+  assert.deepEqual(userMessageOf(prefix + file + requested), {
+    files: [{ path: '/w/src/store.go', from: 1, to: 1 }],
+    text: requested,
+  });
+  assert.equal(userMessageOf(prefix + 'Do it.').text, 'Do it.');
+  assert.equal(userMessageOf(prefix + 'Do it.\n</instruction>\n\nNow.').text, 'Do it.\n</instruction>\n\nNow.');
+  for (const other of [prefix, '<instruction>\nopen', `Read this:\n${prefix}x`]) {
+    assert.equal(userMessageOf(other).text, other, 'no instruction of a request');
+  }
+});
+
+test('a request that an earlier version recorded with its instruction is shown without it', () => {
+  const file = '<file path="/w/src/store.go" lines="1-1">\npackage store\n</file>\n\n';
+  const instruction = (lines: string) =>
+    `Change ${lines} of src/store.go, which are attached, with the edit tool, in as few calls as possible. The user reviews each\n` +
+    'edit before it is made. Do not propose a rejected edit again in another form. Leave all other lines unchanged, and\n' +
+    'afterwards describe the change in one sentence. The request:\n\n';
+  for (const lines of ['line 1', 'lines 1 to 9']) {
+    assert.equal(userMessageOf(file + instruction(lines) + 'Rename it.').text, 'Rename it.');
   }
   // Words of the user that only begin so.
   assert.equal(userMessageOf(file + 'Change line 1 of it').text, 'Change line 1 of it');
-  const bare = instruction('a', 1, 1, 'b');
+  const bare = instruction('line 1') + 'b';
   assert.equal(userMessageOf(bare).text, bare, 'without the file that it is about');
 });

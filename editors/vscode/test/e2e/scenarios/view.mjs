@@ -168,7 +168,7 @@ async function attention(editor) {
   gates[0].open();
   await row('waiting for approval').waitFor();
   await editor.shot('waiting');
-  await editor.notified('Allow xcsh to write a.txt?', 'Allow');
+  await editor.notified(/Allow xcsh to \w+ a\.txt/, 'Allow');
   await row('running').waitFor();
   gates[1].open();
   await row('finished, unread').waitFor();

@@ -18,17 +18,21 @@ export interface UserMessage {
 const opening = /^<file path="([^"\n]*)"(?: type="([^"\n]*)")?(?: lines="(\d+)-(\d+)")?>\n/;
 const closing = '\n</file>\n\n';
 
-/** The instruction before a request that the user made in an editor; see chat/instruction.ts. It is not the user's. */
-const instruction = /^Change lines? [^\n]{0,1000}\n[^\n]{0,1000}\nafterwards [^\n]{0,200} The request:\n\n/;
+/** The instruction of a client, which the server prepended. It is not the user's. */
+const instruction = /^<instruction>\n[^]*?\n<\/instruction>\n\n/;
 
-/** Separates the attachments from the text of a prompt, which is the user's own words. */
+/** The instruction in a request that an earlier version sent from an editor, as a part of its text. */
+const earlierInstruction = /^Change lines? [^\n]{0,1000}\n[^\n]{0,1000}\nafterwards [^\n]{0,200} The request:\n\n/;
+
+/** Separates the instruction and the attachments from the text of a prompt, which is the user's own words. */
 export function userMessageOf(content: unknown): UserMessage {
-  let text = plainText(content);
+  const whole = plainText(content);
+  let text = whole.replace(instruction, '') || whole;
   const files: AttachedFile[] = [];
   for (;;) {
     const m = opening.exec(text);
     const end = m ? text.indexOf(closing, m[0].length - 1) : -1;
-    if (!m || end < 0) return { files, text: files.length > 0 ? text.replace(instruction, '') : text };
+    if (!m || end < 0) return { files, text: files.length > 0 ? text.replace(earlierInstruction, '') : text };
     files.push({
       path: m[1]!,
       ...(m[2] ? { type: m[2] } : {}),

@@ -157,7 +157,9 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
           <IconButton
             icon="diff"
             label={t('Show the change in an editor')}
-            onClick={() => page.store.send({ kind: 'openDiff', path, patch: prompt.preview.diff ?? '' })}
+            onClick={() =>
+              page.store.send({ kind: 'openDiff', path, patch: prompt.preview.diff ?? '', prompt: prompt.id })
+            }
           />
         )}
       </header>

@@ -101,8 +101,11 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     const timer = setInterval(tick, 1000);
     return () => clearInterval(timer);
   }, [retry]);
+  const announced = t('{0} Retrying ({1} of {2})', why, retry.attempt, retry.maxAttempts).trim();
+  // Once: the seconds that are left would be announced each second.
+  useEffect(() => page.speak(announced), [page, announced]);
   return (
-    <div class="note warning" role="status">
+    <div class="note warning">
       <Icon name="sync" spin />
       <p title={retry.limited ? visible(retry.message) : undefined}>
         {why && <span>{why} </span>}
