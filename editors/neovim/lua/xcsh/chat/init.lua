@@ -213,6 +213,15 @@ function M.notice(chat, text, is_error)
   reduce(chat, { type = 'notice', text = text, error = is_error })
 end
 
+---Shows the answer of a slash command, if the result of a prompt is one.
+---@param chat xcsh.chat.Chat
+---@param result any
+function M.note(chat, result)
+  if wire.str(wire.tbl(result).command) ~= '' then
+    reduce(chat, { type = 'note', result = result })
+  end
+end
+
 ---@param cwd string
 ---@return xcsh.chat.Chat
 local function create(cwd)
