@@ -363,6 +363,10 @@ vim.api.nvim_create_autocmd('WinClosed', {
   group = vim.api.nvim_create_augroup('xcsh_chat', {}),
   callback = function(event)
     local chat = M.of_buffer(event.buf)
+    local window = tonumber(event.match)
+    if chat and window and vim.api.nvim_win_is_valid(window) then
+      windows.closed(chat, window)
+    end
     if chat and chat.bufnr == event.buf then
       vim.schedule(function()
         if not M.visible(chat.cwd) then
