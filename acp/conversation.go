@@ -30,6 +30,7 @@ type conversation struct {
 
 	unsubscribe func()
 	usable      atomic.Bool // updates may be sent to the client
+	lasting     atomic.Bool // “always” is permanent; see optionApprovals
 
 	sending sync.Mutex       // held while settings are read and sent, so that an older state is not sent after a newer one
 	options string           // guarded by sending: the options last sent

@@ -114,7 +114,9 @@ func (s *server) approveByMessage(ctx context.Context, r agent.Approval) (approv
 	for i, c := range choices {
 		titles[i] = answerTitles[c]
 	}
-	i, err := clientUI{s}.Ask(ctx, commands.Question{Text: text, Choices: titles})
+	diff, remove := s.showProposal(ctx, r)
+	defer remove()
+	i, err := clientUI{s}.Ask(ctx, commands.Question{Text: text + diff, Choices: titles})
 	if err != nil || i < 0 {
 		return approval.Deny, err
 	}

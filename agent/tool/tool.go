@@ -122,6 +122,11 @@ type Workspace interface {
 	WriteFile(ctx context.Context, label, path string, was File, content []byte) (Saved, error)
 }
 
+type creatingKey struct{}
+
+// Creating reports whether a file is read only because it will be written as a whole, so that a missing one is the usual case.
+func Creating(ctx context.Context) bool { return ctx.Value(creatingKey{}) != nil }
+
 // File is the state of a file when it was read.
 type File struct {
 	Content []byte

@@ -85,7 +85,7 @@ func readOrNew(ctx context.Context, o Options, env Env, path string) (File, erro
 	if err := cmp.Or(readable(o.Fs, path), o.mayShow(path)); err != nil {
 		return File{}, err
 	}
-	f, err := env.Files.ReadFile(ctx, path)
+	f, err := env.Files.ReadFile(context.WithValue(ctx, creatingKey{}, true), path)
 	if errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) {
 		return File{}, nil
 	}

@@ -26,8 +26,8 @@ end, {
 local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
-  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor',
-  'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel', 'setThinking',
+  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'undelete', 'move', 'purge',
+  'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel', 'setThinking',
   'setEngine', 'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats', 'import',
   -- generated: end
 }

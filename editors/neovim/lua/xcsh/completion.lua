@@ -61,6 +61,13 @@ local function sessions()
   return found
 end
 
+---@return string[] the places of deleted sessions in the trash, the latest first
+local function trashed()
+  return vim.tbl_map(function(session)
+    return wire.str(wire.tbl(session).trashed)
+  end, wire.tbl((ask('xcsh.trash', { scope = 'all', limit = most_sessions }) or {}).sessions))
+end
+
 ---@return string[] the models that are ready to use, then the others
 local function models()
   local ready, others = {}, {}
@@ -139,6 +146,7 @@ end
 local sources = {
   source = sessions,
   target = sessions,
+  trashed = trashed,
   ['xcsh.setModel model'] = models,
   ['xcsh.setEngine engine'] = engines,
   ['xcsh.login engine'] = function()

@@ -17,14 +17,12 @@ local namespace = vim.api.nvim_create_namespace('xcsh_inline')
 ---The tools whose calls are reviewed as changes.
 local changing = { edit = true, write = true }
 
----The instruction to the model, which wraps the user's request.
+---The instruction to the model, which accompanies the user's request.
 local instruction = table.concat({
-  'Change %s of %s, which are attached, with the edit tool, in as few calls as possible. The',
-  'user reviews each edit before it is made. Do not propose a rejected edit again in another',
-  'form. Leave all other lines unchanged, and afterwards describe the change in one sentence.',
-  'The request:',
-  '',
-  '%s',
+  'The request is about %s of %s, which are attached. Change them with the edit tool, in as few',
+  'calls as possible. The user reviews each edit before it is made. Do not propose a rejected edit',
+  'again in another form. Leave all other lines unchanged, and afterwards describe the change in',
+  'one sentence.',
 }, '\n')
 
 ---The number of running turns that were started here.
@@ -240,7 +238,8 @@ local function arguments(what, wish)
   local last = vim.api.nvim_buf_get_lines(what.bufnr, what.last - 1, what.last, false)[1] or ''
   return {
     cwd = what.cwd,
-    text = instruction:format(lines, what.name, wish),
+    text = wish,
+    instruction = instruction:format(lines, what.name),
     attachments = {
       {
         uri = vim.uri_from_fname(what.path),
