@@ -163,10 +163,11 @@ end
 ---@param chat xcsh.chat.Chat
 ---@param closing integer
 function M.closed(chat, closing)
-  local sizes, now = chat.layout, layout.read()
+  local sizes = chat.layout
   if not sizes then
     return
   end
+  local now = layout.read()
   local left = vim.tbl_filter(function(window)
     return window ~= closing and vim.api.nvim_win_is_valid(window)
   end, vim.list_extend(vim.fn.win_findbuf(chat.input), vim.fn.win_findbuf(chat.bufnr)))
@@ -180,7 +181,9 @@ function M.closed(chat, closing)
   chat.layout = nil
   vim.schedule(function()
     for _, window in ipairs(left) do
-      if vim.api.nvim_win_is_valid(window) then
+      local is_prompt = vim.api.nvim_win_is_valid(window)
+        and vim.api.nvim_win_get_buf(window) == chat.input
+      if is_prompt then
         pcall(vim.api.nvim_win_close, window, true)
       end
     end
