@@ -36,6 +36,7 @@ var Default = NewTable(
 	prompt,
 	steer,
 	followUp,
+	editQueued,
 	promptHistory,
 	forget,
 	abort,

@@ -74,8 +74,8 @@ func runTrash(ctx context.Context, env *Env, a TrashArgs) (TrashResult, error) {
 	r := TrashResult{Sessions: []TrashedSession{}}
 	dirs := env.Finder.Dirs(cwd)
 	for _, t := range items {
-		if err := ctx.Err(); err != nil {
-			return TrashResult{}, fault.New(fault.Cancelled, "The list was canceled.")
+		if ctx.Err() != nil {
+			break
 		}
 		h := trashedHeadline(env.Finder, t)
 		belongs := h.Cwd == "" && slices.Contains(dirs, filepath.Dir(t.Path)) || h.Cwd != "" && filepath.Clean(h.Cwd) == cwd
@@ -90,7 +90,7 @@ func runTrash(ctx context.Context, env *Env, a TrashArgs) (TrashResult, error) {
 			Trashed: t.Dir, Path: t.Path, File: t.File, ID: h.ID, Cwd: h.Cwd, Name: h.Name, TrashedAt: t.TrashedAt,
 		})
 	}
-	return r, nil
+	return r, ctx.Err()
 }
 
 // DeleteTrashedArgs are the arguments of xcsh.deleteTrashed.

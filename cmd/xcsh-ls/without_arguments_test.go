@@ -95,7 +95,10 @@ func writeAnswer(t *testing.T, path string) {
 var refusals = map[string]struct{ kind, why string }{
 	"xcsh.steer":    {"stale", "no running turn"},
 	"xcsh.followUp": {"stale", "no running turn"},
-	"xcsh.approve":  {"notFound", "no pending approval"},
+
+	"xcsh.editQueued": {"stale", "no queued message"},
+
+	"xcsh.approve": {"notFound", "no pending approval"},
 
 	"xcsh.chooseBranch": {"notFound", "no other program has continued"},
 
@@ -134,6 +137,7 @@ var asked = map[string]struct{ unknown, closed string }{
 	"xcsh.bash":          {"argumentNeeded", "argumentNeeded"},
 	"xcsh.steer":         {"stale", "stale"},
 	"xcsh.followUp":      {"stale", "stale"},
+	"xcsh.editQueued":    {"stale", "stale"},
 	"xcsh.approve":       {"notFound", "notFound"},
 	"xcsh.compact":       {"invalidArgument", "invalidArgument"},
 	"xcsh.share":         {"notFound", "notFound"},

@@ -32,7 +32,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const states = new LiveStates(window);
   const terminals = new Terminals(window);
   const attention = new Attention(window, states);
-  const view = new SessionsView(window, attention);
+  const view = new SessionsView(window, attention, terminals);
   context.subscriptions.push(
     output,
     trusted,

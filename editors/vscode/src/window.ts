@@ -2,6 +2,7 @@ import * as os from 'node:os';
 import * as vscode from 'vscode';
 
 import { innermost, shortPath } from './folders';
+import { EditorContext } from './context';
 import type { Approver, Conversation, EditWatcher, Host, LocalFolder } from './host';
 import { ServerError } from './server/errors';
 import type { Server } from './server/server';
@@ -62,9 +63,12 @@ export class Window implements Host, vscode.Disposable {
       const over = [...this.#editWatchers].map((watcher) => watcher(editTexts(edit)));
       return () => over.forEach((f) => f());
     };
+    const around = new EditorContext(() => this.folders);
+    server.context = (params) => around.answer(params);
     this.late = new LateStates(this);
     this.#subscriptions = [
       this.#foldersChanged,
+      around,
       this.#shown,
       this.#ran,
       this.keys,

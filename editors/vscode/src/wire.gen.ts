@@ -67,6 +67,7 @@ export interface CommandMap {
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
+  'xcsh.editQueued': { args: EditQueuedArgs; result: QueuedResult };
   'xcsh.history': { args: HistoryArgs; result: HistoryResult };
   'xcsh.forget': { args: ForgetArgs; result: ForgetResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
@@ -676,6 +677,7 @@ export interface SessionState {
   model: ModelRef | null;
   /** Model per role, as provider/id. */
   models: Record<string, string>;
+  /** The level that is sent to the model, which supports it. While no model can answer, the recorded one. */
   thinkingLevel: string;
   /** The service tier per family of models: openai, anthropic or google. A family without one has that of the account. */
   serviceTiers?: Record<string, string>;
@@ -1055,6 +1057,19 @@ export interface MessageArgs {
 
 export interface QueuedResult {
   queued: number;
+}
+
+export interface EditQueuedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** steer or followUp. */
+  queue: string;
+  /** The place of the message in that queue, from 0. */
+  index: number;
+  /** The text of the message, as the queue lists it. If it was sent meanwhile, the command fails with stale. */
+  text: string;
+  /** The new words. Attached files and images are kept, and what the new words name with @ is added. Default: remove the message. */
+  words?: string;
 }
 
 export interface HistoryArgs {

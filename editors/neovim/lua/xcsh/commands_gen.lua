@@ -309,6 +309,15 @@ return {
     readonly = false,
   },
   {
+    name = "xcsh.editQueued",
+    title = "Edit Queued Message",
+    doc = "Change the words of a queued message, or remove the message. xcsh.snapshot and the event queue_changed list the queued messages.",
+    input = "",
+    arg = "",
+    palette = false,
+    readonly = false,
+  },
+  {
     name = "xcsh.history",
     title = "Prompt History",
     doc = "Return earlier prompts, from here and from the terminal programs, newest first. Prompts without an answer come before all others.",

@@ -262,7 +262,7 @@
 ---@field isCompacting boolean
 ---@field model xcsh.wire.ModelRef|nil The model in use; null if none is chosen.
 ---@field models table<string, string> Model per role, as provider/id.
----@field thinkingLevel string
+---@field thinkingLevel string The level that is sent to the model, which supports it. While no model can answer, the recorded one.
 ---@field serviceTiers? table<string, string> The service tier per family of models: openai, anthropic or google. A family without one has that of the account.
 ---@field approvalMode xcsh.wire.ApprovalMode The approval mode of this folder: read-only, ask, auto-edit or yolo.
 ---@field mode string
@@ -484,6 +484,13 @@
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
+
+---@class xcsh.wire.EditQueuedArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field queue string steer or followUp.
+---@field index integer The place of the message in that queue, from 0.
+---@field text string The text of the message, as the queue lists it. If it was sent meanwhile, the command fails with stale.
+---@field words? string The new words. Attached files and images are kept, and what the new words name with @ is added. Default: remove the message.
 
 ---@class xcsh.wire.HistoryArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.

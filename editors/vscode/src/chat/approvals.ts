@@ -105,7 +105,7 @@ export class Approvals {
     this.desk.waiting([...this.#waiting.values()].filter((w) => w.onDesk).length);
   }
 
-  /** Answers a request; false if no request with this id is pending. */
+  /** Answers a request; false if no request with this id is pending. A reason goes to the model with a denial. */
   decide(cwd: string, id: string, decision: Decision, reason?: string): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
     waiting?.settle({ decision, ...(reason === undefined ? {} : { reason }) });
@@ -117,9 +117,9 @@ export class Approvals {
     return [...this.#waiting.values()].filter((w) => w.onDesk && w.params.cwd === cwd).map((w) => w.params);
   }
 
-  /** Whether a reviewer is active: a turn was started for a change, which is shown elsewhere. */
-  get reviewing(): boolean {
-    return this.#reviewers.length > 0;
+  /** Reports whether the turn of a folder is that of a reviewer, which shows its result. */
+  reviews(cwd: string): boolean {
+    return this.#reviewerOf(cwd) !== undefined;
   }
 
   /** Returns a pending request. */

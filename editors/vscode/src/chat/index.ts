@@ -13,7 +13,8 @@ import type { Decision } from './messages';
 import { announce } from './announce';
 import { Questions } from './questions';
 import { Opener, type Resume, type SessionTerminals, type Subject } from './opening';
-import { ChatPanel } from './panel';
+import { ChatPanel, chatView } from './panel';
+import { Placement } from './placement';
 import { SessionTabs } from './tabs';
 import { visible } from './visible';
 import { ownSettings } from '../settings';
@@ -61,6 +62,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, parts
   return vscode.Disposable.from(
     panel,
     tabs,
+    new Placement(context.extensionUri, chatView, panel),
     inline,
     diffs,
     registerChanges(),

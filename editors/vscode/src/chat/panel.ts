@@ -9,7 +9,10 @@ import type { Approvals } from './approvals';
 import { ownApprovals, withoutElsewhere } from './elsewhere';
 import { Calls } from './calls';
 import { EngineTexts } from './engineTexts';
-import { editorFile, FileFinder, pickFiles } from './files';
+import { contextKinds } from '../context/answer';
+import { ReferenceFinder } from '../context/finder';
+import { droppedOf, keepDropped } from './dropped';
+import { attachmentOf, editorFile, pickFiles } from './files';
 import type { Questions } from './questions';
 import {
   actionArgs,
@@ -29,6 +32,7 @@ import type { ReadSession, Spot } from './reader';
 import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
+import { viewSurface, type Surface } from './surface';
 import { loadPage, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
@@ -59,6 +63,9 @@ const windowCommandNames: Record<WindowCommand, string> = {
 
 /** Changes of a live session that the user did not ask for. */
 const unasked: ReadonlySet<string> = new Set(['start', 'reload', 'shutdown']);
+
+/** Commands whose list takes the focus from the panel, which gets it back. */
+const listing: ReadonlySet<WindowCommand> = new Set(['model', 'thinking', 'approval', 'mode', 'history']);
 
 /** Commands that do not concern a folder. */
 const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
@@ -95,7 +102,7 @@ function badgeText(approvals: number, questions: number): string {
  * time.
  */
 export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
-  #view: vscode.WebviewView | undefined;
+  #at: Surface | undefined;
   #ready = false;
   #folder: LocalFolder | undefined;
   #kept: JsonObject | undefined;
@@ -110,7 +117,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   readonly #badges = { approvals: 0, questions: 0 };
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
-  readonly #finder = new FileFinder();
+  readonly #finder = new ReferenceFinder();
   readonly #shown = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
 
@@ -164,36 +171,51 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { webview } = view;
-    this.#view = view;
+    // When a window is reloaded, the view can appear for a moment before it is hidden because the conversation has a tab.
+    if (this.#at?.place !== 'tab') {
+      this.showIn(viewSurface(view));
+    }
+  }
+
+  /** Shows the conversation at another place. The page that was the last one is not heard any more. */
+  showIn(surface: Surface): void {
+    const { webview } = surface;
+    if (this.#at) {
+      this.#pageGone();
+    }
+    this.#at = surface;
     this.#showBadge();
     this.#ready = false;
     const gone = [
-      webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
-      view.onDidChangeVisibility(() => {
+      webview.onDidReceiveMessage((m: unknown) => this.#at === surface && void this.#receive(m)),
+      surface.onDidChangeVisibility(() => {
         // A hidden page is unloaded; it reports when it is ready again.
-        if (!view.visible) {
+        if (!surface.visible && this.#at === surface) {
           this.#pageGone();
         }
       }),
     ];
-    view.onDidDispose(() => {
+    surface.onDidDispose(() => {
       vscode.Disposable.from(...gone).dispose();
-      if (this.#view === view) {
-        this.#view = undefined;
+      if (this.#at === surface) {
+        this.#at = undefined;
         this.#pageGone();
       }
     });
     loadPage(webview, this.context.extensionUri);
   }
 
+  #focusPage(): Thenable<unknown> {
+    return this.#at?.focus() ?? vscode.commands.executeCommand(`${chatView}.focus`);
+  }
+
   /** Reports whether the page is visible and shows the live session of the folder. */
   shows(cwd: string): boolean {
-    return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+    return this.#preview === undefined && this.#ready && this.#at?.visible === true && this.#folder?.cwd === cwd;
   }
 
   /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
-  readonly presents = (): boolean => this.approvals().reviewing;
+  readonly presents = (cwd: string): boolean => this.approvals().reviews(cwd);
 
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
@@ -211,11 +233,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   #showBadge(): void {
-    if (this.#view) {
-      const { approvals, questions } = this.#badges;
-      const value = approvals + questions;
-      this.#view.badge = value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined;
-    }
+    const { approvals, questions } = this.#badges;
+    const value = approvals + questions;
+    this.#at?.badge(value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined);
   }
 
   /** Shows the panel and gives it the focus, for a folder if one is given. */
@@ -223,14 +243,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (cwd !== undefined) {
       this.#use(cwd);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#post({ kind: 'focus' });
   }
 
   /** Opens the search in the conversation, as soon as the page is ready. */
   async find(): Promise<void> {
     this.#toFind = true;
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#deliver();
   }
 
@@ -247,7 +267,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       this.#preview.reveal(spot);
     }
     if (focus) {
-      await vscode.commands.executeCommand(`${chatView}.focus`);
+      await this.#focusPage();
     }
   }
 
@@ -336,7 +356,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   #post(m: ToPage): void {
     if (this.#ready) {
-      void this.#view?.webview.postMessage(m);
+      void this.#at?.webview.postMessage(m);
     }
   }
 
@@ -367,26 +387,41 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
-  /** Answers a request. The reason for which the user rejects a plan goes to the model. */
-  async #decide(cwd: string, id: string, decision: Decision): Promise<void> {
+  /** Answers a request. The reason of a denial goes to the model; a rejected plan asks for one. */
+  async #decide(cwd: string, id: string, decision: Decision, given: string | undefined): Promise<void> {
     const { approvals, host } = this;
     const isPlan = approvals()
       .of(cwd)
       .some((p) => p.id === id && p.tool === 'exit_plan_mode');
-    if (isPlan && decision === 'deny') {
-      const reason = await vscode.window.showInputBox({
+    let reason = given?.trim() ?? '';
+    if (isPlan && decision === 'deny' && given === undefined) {
+      const answer = await vscode.window.showInputBox({
         prompt: vscode.l10n.t('What should change in the plan? The model gets your answer.'),
         ignoreFocusOut: true,
       });
-      if (reason === undefined) return;
-      if (reason.trim()) {
-        await host.request('xcsh.approve', { cwd, id, decision, reason });
-        return;
-      }
+      if (answer === undefined) return;
+      reason = answer.trim();
     }
-    if (!approvals().decide(cwd, id, decision)) {
-      await host.request('xcsh.approve', { cwd, id, decision });
+    if (!approvals().decide(cwd, id, decision, reason)) {
+      await host.request('xcsh.approve', { cwd, id, decision, ...(reason ? { reason } : {}) });
     }
+  }
+
+  /** Answers a request of the page with what a function finds in the folder. */
+  async #find<T>(id: number, find: (folder: LocalFolder) => Promise<T[]>): Promise<void> {
+    this.#post({ kind: 'answer', id, result: this.#folder ? await find(this.#folder) : [] });
+  }
+
+  /** Attaches files that were dropped, and refers to folders. */
+  async #dropped(uris: readonly string[]): Promise<void> {
+    const { attachments, references } = await droppedOf(uris, this.#folder);
+    this.#post({ kind: 'attach', attachments });
+    this.#post({ kind: 'refer', references });
+  }
+
+  async #droppedFile(name: string, data: string): Promise<void> {
+    const uri = await keepDropped(this.context.globalStorageUri.fsPath, name, data);
+    this.#post({ kind: 'attach', attachments: [attachmentOf(uri, this.#folder)] });
   }
 
   async #handle(m: FromPage): Promise<void> {
@@ -404,7 +439,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'cancel':
         return this.#calls.cancel(m.id);
       case 'decide':
-        return this.#decide(cwd, m.prompt, m.decision);
+        return this.#decide(cwd, m.prompt, m.decision, m.reason);
       case 'window':
         return this.#window(m.command, cwd);
       case 'act':
@@ -418,12 +453,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
           await vscode.commands.executeCommand('xcsh.resume', { cwd, target: m.path });
         }
         return;
-      case 'findFiles':
-        return this.#post({
-          kind: 'answer',
-          id: m.id,
-          result: this.#folder ? await this.#finder.find(this.#folder, m.query) : [],
-        });
+      case 'findReferences':
+        return this.#find(m.id, (folder) => this.#finder.find(folder, m.query));
+      case 'knownPaths':
+        return this.#find(m.id, (folder) => this.#finder.known(folder, m.names));
+      case 'dropped':
+        return this.#dropped(m.uris);
+      case 'droppedFile':
+        return this.#droppedFile(m.name, m.data);
       case 'pickFiles':
         return this.#post({ kind: 'attach', attachments: await pickFiles(this.#folder) });
       case 'attachSelection': {
@@ -447,9 +484,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'focused':
         return this.#focused(m.on);
       case 'title':
-        if (this.#view) {
-          this.#view.description = m.text;
-        }
+        this.#at?.title(m.text);
         return;
     }
   }
@@ -488,6 +523,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       folders: this.host.folders.map(({ cwd, name }) => ({ cwd, name })),
       cwd: this.#folder?.cwd ?? null,
       commands: commands.map((c) => c.name).filter((name) => allowedCommands.includes(name)),
+      contexts: [...contextKinds],
       trusted: vscode.workspace.isTrusted,
       texts: vscode.l10n.bundle ?? {},
       kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
@@ -515,6 +551,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = ofWindow.has(command) ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
+    if (listing.has(command)) {
+      await this.focus();
+    }
   }
 
   /** Saves the page's state once it stops changing. */

@@ -4,28 +4,33 @@ import type { Standing } from '../native/standing';
 
 const t = vscode.l10n.t;
 
-const icons: Record<Standing, string> = {
+/** What is shown of a session: what it does here, or that a terminal of the window has it. */
+export type Shown = Standing | 'terminal';
+
+const icons: Record<Shown, string> = {
   running: 'loading~spin',
   approval: 'bell-dot',
   question: 'question',
   unread: 'circle-filled',
+  terminal: 'terminal',
 };
 
-const colors: Record<Standing, string> = {
+const colors: Record<Shown, string | undefined> = {
   running: 'charts.green',
   approval: 'list.warningForeground',
   question: 'list.warningForeground',
   unread: 'charts.blue',
+  terminal: undefined,
 };
 
 /** Returns the codicon of a session that does something or waits for the user. */
-export const standingIcon = (standing: Standing): string => icons[standing];
+export const standingIcon = (standing: Shown): string => icons[standing];
 
 /** Returns the color of that icon, by its name in themes. */
-export const standingColor = (standing: Standing): string => colors[standing];
+export const standingColor = (standing: Shown): string | undefined => colors[standing];
 
 /** Returns the words for it, which screen readers read. */
-export function standingWord(standing: Standing): string {
+export function standingWord(standing: Shown): string {
   switch (standing) {
     case 'running':
       return t('running');
@@ -35,6 +40,8 @@ export function standingWord(standing: Standing): string {
       return t('waiting for an answer');
     case 'unread':
       return t('finished, unread');
+    case 'terminal':
+      return t('in a terminal');
   }
 }
 

@@ -7,12 +7,12 @@ import { words } from '../palette/words';
 import { toServerError } from '../server/errors';
 import { ownSettings } from '../settings';
 import type { Attention } from '../native/attention';
-import type { Standing } from '../native/standing';
 import type { SessionInfo } from '../wire.gen';
 import { settings, type Window } from '../window';
 import { loadTree, pageSize } from './loader';
+import type { Terminals } from '../native/terminal';
 import { contextValue, nameRanges, rangesOf, sessionsOf, type Node, type SessionNode, type TimeNode } from './model';
-import { standingBadge, standingColor, standingIcon, standingWord } from './standings';
+import { standingBadge, standingColor, standingIcon, standingWord, type Shown } from './standings';
 import { TrashList } from './trash';
 import { trashedItem, trashItem } from './trashItems';
 
@@ -39,6 +39,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   constructor(
     private readonly window: Window,
     private readonly attention: Attention,
+    private readonly terminals: Terminals,
   ) {
     this.#view = vscode.window.createTreeView('xcshLs.sessions', { treeDataProvider: this, showCollapseAll: true });
     this.#subscriptions = [
@@ -52,7 +53,9 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
         this.refresh();
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
-      attention.onDidChange((ids) => this.#showStandings(ids)),
+      attention.onDidChange((ids) => this.#showStandings(({ id }) => ids.includes(id))),
+      terminals.onDidHand(({ info }) => this.#showStandings(({ path }) => path === info.path)),
+      terminals.onDidEnd((file) => this.#showStandings(({ path }) => path === file)),
     ];
     this.#showBadge();
     void setContext('server', window.status.kind);
@@ -61,10 +64,10 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   /** Draws the lines of some sessions again. */
-  #showStandings(ids: readonly string[]): void {
+  #showStandings(changed: (info: SessionInfo) => boolean): void {
     this.#showBadge();
     for (const node of sessionsOf(this.#nodes ?? [])) {
-      if (ids.includes(node.info.id)) {
+      if (changed(node.info)) {
         this.#changed.fire(node);
       }
     }
@@ -226,7 +229,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case 'session': {
         const { info } = node;
         const label = { label: info.name, highlights: nameRanges(info) };
-        const standing = this.attention.of(info.id);
+        const standing = this.attention.of(info.id) ?? (this.terminals.has(info.path) ? 'terminal' : undefined);
         const description = [...(standing ? [standingWord(standing)] : []), sessionDescription(info, words)].join(
           ' · ',
         );
@@ -275,7 +278,7 @@ function setContext(key: string, value: unknown): Thenable<unknown> {
 
 const hasMore = (node: Node): boolean => node.kind === 'more' || node.children.some(hasMore);
 
-function iconOf(info: SessionInfo, standing: Standing | undefined): vscode.ThemeIcon {
+function iconOf(info: SessionInfo, standing: Shown | undefined): vscode.ThemeIcon {
   const color = standing
     ? standingColor(standing)
     : info.live

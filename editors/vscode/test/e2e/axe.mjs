@@ -1,4 +1,5 @@
 // axe-core inside the frame of the panel.
+/* global document, window */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 

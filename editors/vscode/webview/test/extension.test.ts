@@ -66,6 +66,12 @@ test('malformed messages are ignored', () => {
     { kind: 'resume', path: 5 },
     { kind: 'resume', path: 'x'.repeat(10_000) },
     { kind: 'decide', prompt: 'a', decision: 'maybe' },
+    { kind: 'decide', prompt: 'a', decision: 'once', reason: 'because' },
+    { kind: 'decide', prompt: 'a', decision: 'deny', reason: 'x'.repeat(5000) },
+    { kind: 'knownPaths', id: 1, names: Array(51).fill('a') },
+    { kind: 'knownPaths', id: 1, names: 'a' },
+    { kind: 'dropped', uris: [1] },
+    { kind: 'droppedFile', name: 'a', data: 'x'.repeat(17 << 20) },
     { kind: 'window', command: 'workbench.action.quit' },
     { kind: 'act', command: 'xcsh.delete', args: {} },
     { kind: 'act', command: 'workbench.action.quit', args: {} },
@@ -87,6 +93,7 @@ test('malformed messages are ignored', () => {
     { kind: 'answer', id: '1' },
     { kind: 'server', state: 'odd' },
     { kind: 'attach', attachments: [{}] },
+    { kind: 'refer', references: [{}] },
     { kind: 'event', params: 1 },
     { kind: 'hasOwnProperty' },
   ];
@@ -223,6 +230,13 @@ test('a request is shown in the panel if it is visible, or else in a notificatio
   assert.deepEqual(await second, { decision: 'deny' });
 });
 
+test('the reason of a denial goes to the server', async () => {
+  const { approvals } = desk(true);
+  const asked = approvals.ask(request('a'), token());
+  approvals.decide('/w', 'a', 'deny', 'Use the other file.');
+  assert.deepEqual(await asked, { decision: 'deny', reason: 'Use the other file.' });
+});
+
 test('closing a notification leaves the request pending in the panel', async () => {
   const { approvals, answer } = desk(false);
   const asked = approvals.ask(request('a'), token());
@@ -267,7 +281,9 @@ test('a reviewer takes the requests of its folder while it claims them; a review
   assert.equal(log.includes('waiting 1'), false, 'the badge is about the panel');
   void approvals.ask({ ...request('other'), cwd: '/v' }, token());
   assert.ok(log.includes('show other'));
+  assert.deepEqual([approvals.reviews('/w'), approvals.reviews('/v')], [true, false]);
   claims = false;
+  assert.equal(approvals.reviews('/w'), false);
   void approvals.ask(request('later'), token());
   assert.ok(log.includes('show later'));
   claims = true;

@@ -1,5 +1,6 @@
 // A conversation with the keyboard alone: the mouse is never used, and the focused element is marked at each step. axe
 // finds nothing in the panel on the way.
+/* global addEventListener, document, getComputedStyle, navigator, window */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

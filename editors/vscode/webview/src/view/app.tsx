@@ -1,12 +1,15 @@
 // The whole page, and the only code that follows links.
 
 import type { JSX } from 'preact';
+import { t } from '../l10n';
 import type { Page } from '../page';
 import { targetOf } from '../markdown/links';
 import { Approvals } from './approvals';
 import { Composer } from './composer';
 import { Conversation } from './conversation';
 import { Crash } from './crash';
+import { useDrop } from './drop';
+import { useFocusKeeper } from './focus';
 import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
@@ -14,7 +17,7 @@ import { ReadingBar } from './reading';
 import { Spoken } from './spoken';
 import { Status } from './status';
 import { Ways } from './ways';
-import { PageContext, useUi } from './use';
+import { PageContext, usePage, useUi } from './use';
 
 /** Follows a link via the extension; the page itself never navigates. */
 function follow(page: Page, e: MouseEvent): void {
@@ -60,12 +63,33 @@ function Parts(): JSX.Element | null {
   );
 }
 
+/** The page with what works everywhere on it: links, drops, and a focus that is not lost. */
+function Whole(): JSX.Element {
+  const page = usePage();
+  const accepts = useUi((u) => u.init !== null && u.init.reading === undefined && u.init.trusted);
+  const { dragging, handlers } = useDrop(page, accepts);
+  useFocusKeeper();
+  return (
+    <main
+      class={dragging ? 'page dragging' : 'page'}
+      onClick={(e) => follow(page, e)}
+      onAuxClick={(e) => follow(page, e)}
+      {...handlers}
+    >
+      <Parts />
+      {dragging && (
+        <div class="drop-target">
+          <p>{t('Drop to attach')}</p>
+        </div>
+      )}
+    </main>
+  );
+}
+
 export function App({ page }: { page: Page }): JSX.Element {
   return (
     <PageContext.Provider value={page}>
-      <main class="page" onClick={(e) => follow(page, e)} onAuxClick={(e) => follow(page, e)}>
-        <Parts />
-      </main>
+      <Whole />
     </PageContext.Provider>
   );
 }

@@ -10,6 +10,7 @@ import type { BranchChoice } from '../state/wire';
 import { offered, titleOf } from './actions';
 import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
+import { Queue } from './queue';
 import { useChat, useFold, usePage, useUi } from './use';
 
 /** The icon and words of a task status. */
@@ -60,26 +61,6 @@ function Todos(): JSX.Element | null {
         <Phase key={i} phase={p} />
       ))}
     </Fold>
-  );
-}
-
-function Queue(): JSX.Element | null {
-  const { steering, followUp } = useChat((s) => s.view.queues);
-  if (steering.length + followUp.length === 0) return null;
-  const rows: [string, string, string][] = [
-    ...steering.map((text): [string, string, string] => ['debug-step-into', t('Sending next'), text]),
-    ...followUp.map((text): [string, string, string] => ['debug-step-over', t('Queued'), text]),
-  ];
-  return (
-    <ul class="queue" aria-label={t('Queued messages')}>
-      {rows.map(([icon, when, text], i) => (
-        <li key={i}>
-          <Icon name={icon} />
-          <span class="verb">{when}</span>
-          <span class="gist">{text}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -257,7 +238,7 @@ function Unsent(): JSX.Element | null {
   const page = usePage();
   const sending = useUi((u) => u.sending);
   const text = useUi((u) => u.kept.sent?.text ?? '');
-  const begun = useChat((s) => s.view.running || s.view.engine.state === 'starting');
+  const begun = useChat((s) => s.view.running || s.view.compacting || s.view.engine.state === 'starting');
   const waits = sending && !begun;
   const [late, setLate] = useState(false);
   useEffect(() => {
