@@ -36,11 +36,7 @@ export default async function (editor) {
   await editor.treeRow('Another way').waitFor();
   await editor.treeRow('Half written').waitFor();
   const depth = async (text) => Number(await editor.treeRow(text).getAttribute('aria-level'));
-  assert.equal(
-    await depth('Another way'),
-    (await depth('Fix the flaky test')) + 1,
-    'a fork is below its origin',
-  );
+  assert.equal(await depth('Another way'), (await depth('Fix the flaky test')) + 1, 'a fork is below its origin');
   await editor.treeRow('1 damaged line').waitFor();
   await editor.shot('tree');
 
