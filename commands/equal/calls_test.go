@@ -313,7 +313,10 @@ func (x *script) lives() {
 	look()
 	var r struct{ Trashed string }
 	_ = json.Unmarshal([]byte(x.call("xcsh.delete", args{"source": x.file, "confirm": true})), &r) // an error has none
+	x.call("xcsh.trash", args{"scope": "all"})
 	x.call("xcsh.undelete", args{"trashed": r.Trashed})
+	_ = json.Unmarshal([]byte(x.call("xcsh.delete", args{"source": x.file, "confirm": true})), &r)
+	x.call("xcsh.deleteTrashed", args{"trashed": r.Trashed, "confirm": true})
 	x.lists()
 	x.closeEnv()
 }

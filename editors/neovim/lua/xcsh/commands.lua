@@ -314,6 +314,34 @@ function M.complete_argument(name, lead, line, pos)
   return require('xcsh.completion').values(name, spec.arg, so_far, lead)
 end
 
+---The arguments of commands of which more than the main one is completed.
+---@type table<string, string[]>
+local keys = {
+  ['xcsh.approve'] = { 'id', 'decision', 'reason' },
+  ['xcsh.answer'] = { 'id', 'value' },
+  ['xcsh.fork'] = { 'source', 'entryId' },
+}
+
+---Returns the names of the arguments that are not given yet.
+---@param spec xcsh.Command
+---@param given string[] complete words
+---@param lead string
+---@return string[]
+function M.keys(spec, given, lead)
+  local main = { spec.arg ~= '' and spec.arg or nil }
+  local left = vim.tbl_filter(function(key)
+    return not vim.iter(given):any(function(word)
+      return vim.startswith(word, key .. '=')
+    end)
+  end, keys[spec.name] or (#given == 0 and main or {}))
+  return require('xcsh.completion').starting_with(
+    vim.tbl_map(function(key)
+      return key .. '='
+    end, left),
+    lead
+  )
+end
+
 ---Completion of :Xcsh.
 ---@param lead string
 ---@param line string
@@ -332,8 +360,8 @@ function M.complete(lead, line, pos)
     return vim.tbl_map(function(found)
       return key .. '=' .. found
     end, require('xcsh.completion').values(name, key, value, value))
-  elseif spec and spec.arg ~= '' and before == 2 then
-    return require('xcsh.completion').starting_with({ spec.arg .. '=' }, lead)
+  elseif spec then
+    return M.keys(spec, vim.list_slice(words, 3, before), lead)
   end
   return {}
 end

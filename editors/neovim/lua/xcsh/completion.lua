@@ -99,6 +99,42 @@ local function background()
   end, wire.tbl(snapshot.background))
 end
 
+---The number of messages whose entries are offered.
+local most_entries = 200
+
+---@return string[] IDs of the conversation's messages, newest first, those of the user before the others
+local function entries()
+  local mine, others = {}, {}
+  local snapshot = ask('xcsh.snapshot', { last = most_entries }) or {}
+  local messages = wire.tbl(snapshot.messages)
+  for i = #messages, 1, -1 do
+    local stored = wire.tbl(messages[i])
+    local is_mine = wire.tbl(stored.message).role == 'user'
+    table.insert(is_mine and mine or others, wire.str(stored.entryId))
+  end
+  return vim.list_extend(mine, others)
+end
+
+---Returns a source of the IDs in a list of the snapshot.
+---@param list 'approvals'|'questions'
+local function pending(list)
+  return function()
+    return vim.tbl_map(function(item)
+      return wire.str(wire.tbl(item).id)
+    end, wire.tbl((ask('xcsh.snapshot', { last = 1 }) or {})[list]))
+  end
+end
+
+---@return string[] the options of the pending questions
+local function options()
+  local found = {}
+  local snapshot = ask('xcsh.snapshot', { last = 1 }) or {}
+  for _, question in ipairs(wire.tbl(snapshot.questions)) do
+    vim.list_extend(found, wire.texts(wire.tbl(question).options))
+  end
+  return found
+end
+
 ---@param kind 'file'|'dir'
 local function paths(kind)
   return function(so_far)
@@ -118,6 +154,10 @@ local sources = {
   end,
   ['xcsh.setKey provider'] = providers,
   ['xcsh.stopBackground id'] = background,
+  ['xcsh.approve id'] = pending('approvals'),
+  ['xcsh.answer id'] = pending('questions'),
+  ['xcsh.answer value'] = options,
+  entryId = entries,
   ['xcsh.export path'] = paths('file'),
   ['xcsh.move to'] = paths('dir'),
   ['xcsh.import dir'] = paths('dir'),

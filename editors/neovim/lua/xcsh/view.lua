@@ -544,6 +544,11 @@ shown['xcsh.prompt'] = function(result, _, cwd)
   if result.queued then
     return M.notify('Queued. It will be sent when the current turn ends.')
   end
+  if wire.str(result.command) ~= '' then
+    local lines = require('xcsh.text').whole(wire.str(result.answer))
+    vim.bo[M.scratch(result.command, lines)].filetype = 'markdown'
+    return
+  end
   if result.stopReason == 'aborted' then
     return M.notify('The turn was stopped.', vim.log.levels.WARN)
   end

@@ -39,6 +39,8 @@ export function trashedItem({ id, session }: TrashedNode): vscode.TreeItem {
 /** Returns when a session was deleted, in words. */
 export function deletedAt({ trashedAt }: TrashedSession): string {
   const at = new Date(trashedAt);
-  const options: Intl.DateTimeFormatOptions = { dateStyle: 'medium', timeStyle: 'short' };
-  return t('deleted {0}', Number.isNaN(at.getTime()) ? trashedAt : at.toLocaleString(vscode.env.language, options));
+  if (Number.isNaN(at.getTime())) {
+    return t('deleted'); // the record is not that of a deletion
+  }
+  return t('deleted {0}', at.toLocaleString(vscode.env.language, { dateStyle: 'medium', timeStyle: 'short' }));
 }

@@ -3,6 +3,7 @@
 local calls = require('xcsh.chat.calls')
 local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
+local notes = require('xcsh.chat.notes')
 local page = require('xcsh.chat.page')
 local questions = require('xcsh.questions')
 local text = require('xcsh.text')
@@ -368,6 +369,7 @@ function M.tail(s)
   if s.bash then
     to:fenced(text.lines((s.bash:gsub('\n$', ''))))
   end
+  notes.draw(to, s)
   -- Several events report the same failure.
   local shown = { [s.failure and s.failure.message or ''] = true }
   for _, notice in ipairs(s.notices) do

@@ -156,6 +156,9 @@ async function attention(editor) {
     { text: 'I write it down.', calls: [call], held: gates[0].held },
     { text: 'Written.', held: gates[1].held },
   ]);
+  // After a reload, the page of a tab can come before that of the panel.
+  await page.locator('.tab', { hasText: 'Preview' }).click({ button: 'middle' });
+  await until('the tab to close', async () => (await page.locator('iframe.webview.ready').count()) === 1);
   await editor.openChat();
   await editor.say('write the day into a.txt');
   await editor.chat.getByRole('button', { name: 'local, on this machine' }).click(); // the session's model has no key here
@@ -163,8 +166,7 @@ async function attention(editor) {
   await editor.shot('running');
   const header = page.locator('.pane-header[aria-label^="Chat"]');
   await header.click(); // closes the panel; the list stays
-  // The transcript is the other page.
-  await until('the panel to close', async () => (await page.locator('iframe.webview.ready').count()) === 1);
+  await page.locator('iframe.webview.ready').waitFor({ state: 'detached' });
   gates[0].open();
   await row('waiting for approval').waitFor();
   await editor.shot('waiting');

@@ -188,7 +188,7 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
         ))}
         <button
           type="button"
-          class="button secondary deny"
+          class="button secondary"
           ref={because}
           title={t('Deny, and give the model a reason')}
           onClick={() => setDenying(true)}
