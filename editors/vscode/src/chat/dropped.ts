@@ -12,7 +12,7 @@ import { written } from './written';
 const maxDropped = 50;
 const keptForMs = 7 * 24 * 60 * 60_000;
 
-/** What was dropped on the page: files to attach, and references to folders for the text. */
+/** The parts of a drop on the page: files to attach, and references to folders for the text. */
 export interface Dropped {
   attachments: Attachment[];
   references: string[];

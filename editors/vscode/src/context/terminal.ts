@@ -55,7 +55,7 @@ export class TerminalWatcher implements vscode.Disposable {
         output.add(piece);
       }
     } catch {
-      // the terminal is gone; what was read stays
+      // the terminal is gone; the output until then stays
     }
   }
 

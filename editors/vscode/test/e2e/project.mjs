@@ -1,4 +1,4 @@
-// A small project with a bug, some sessions, and what a model says to fix it, for screenshots.
+// A small project with a bug, some sessions, and the answers of a model that fixes it, for screenshots.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// What screen readers announce: each event once, when it is complete, and not piece by piece.
+// The announcements for screen readers: each event once, when it is complete, and not piece by piece.
 
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -199,7 +199,7 @@ test('axe finds nothing in any state and theme, and every control is at least 24
   assert.deepEqual(found, []);
 });
 
-test('axe and the check of sizes find what they should', () =>
+test('axe and the check of sizes find bad elements', () =>
   inScene('empty', async ({ page }) => {
     await load(page);
     await page.evaluate(`{

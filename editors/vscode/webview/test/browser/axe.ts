@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What WCAG 2.2 AA requires, and axe's own advice. */
+/** The rules of WCAG 2.2 AA, and the advice of axe. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** Reasons why axe cannot judge a contrast: signs without letters, and texts below a list that covers them. */

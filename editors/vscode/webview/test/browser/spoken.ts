@@ -1,4 +1,4 @@
-// What screen readers announce: each event once, when it is complete.
+// The announcements for screen readers: each event once, when it is complete.
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
