@@ -6,6 +6,7 @@ import type { Page } from '../page';
 import { engineName } from '../engine';
 import { t } from '../l10n';
 import { targetOf } from '../markdown/links';
+import type { Item } from '../state/model';
 import { plainText } from '../state/wire';
 import { Approvals } from './approvals';
 import { Composer } from './composer';
@@ -19,6 +20,10 @@ import { Status } from './status';
 import { Ways } from './ways';
 import { PageContext, useChat, usePage, useUi } from './use';
 
+/** Reports whether the user stopped a turn in its last message, or in the calls of it. */
+const wasStopped = (last: Item | undefined): boolean =>
+  last?.message.stopReason === 'aborted' || Object.values(last?.calls ?? {}).some((c) => c.status === 'stopped');
+
 /** Announces an answer to screen readers when it is complete, not piece by piece. */
 function Spoken(): JSX.Element {
   const page = usePage();
@@ -30,7 +35,8 @@ function Spoken(): JSX.Element {
     if (was.current && !running) {
       const last = page.store.state.view.items.at(-1);
       const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
-      page.speak(text ? `${program}: ${text}` : t('{0} finished', program));
+      if (wasStopped(last)) page.speak(t('{0} was stopped', program));
+      else page.speak(text ? `${program}: ${text}` : t('{0} finished', program));
     } else if (running && !was.current && page.store.state.view.approvals.length === 0) {
       page.speak(t('{0} is working', program)); // a pending question is announced instead
     }

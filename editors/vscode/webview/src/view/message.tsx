@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
 import { t } from '../l10n';
+import { endedAs } from '../state/ended';
 import { fileLabel, userMessageOf } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
@@ -325,7 +326,7 @@ function LoneResult({ item }: { item: Item }): JSX.Element {
   return (
     <ToolCall
       block={block}
-      call={{ status: item.message.isError === true ? 'failed' : 'done', output: item.message }}
+      call={{ status: endedAs(item.message, item.message.isError), output: item.message }}
       fold={item.entryId || item.key}
       cwd=""
     />

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { patchOfCall, rowsOfPatch } from '../diff/rows';
 import { t } from '../l10n';
 import { languageOf } from '../markdown/highlight';
+import { denialReason } from '../state/ended';
 import type { Call, CallStatus } from '../state/model';
 import { blocks, obj, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -16,16 +17,21 @@ import { describe } from './describe';
 import { outputText } from './output';
 import { Pictures } from './pictures';
 import { useFold, usePage } from './use';
+import { visible } from '../../../src/chat/visible';
 
-/** The icon and words of a call status. */
-const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string }> = {
+/** The icon and words of a call status. The words are shown where the icon alone could be read as a failure. */
+const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string; shown?: boolean }> = {
   waiting: () => ({ icon: 'circle-outline', words: t('pending') }),
   asking: () => ({ icon: 'question', words: t('needs your approval') }),
   running: () => ({ icon: 'loading', spin: true, words: t('running') }),
   done: () => ({ icon: 'check', words: t('done') }),
   failed: () => ({ icon: 'error', words: t('failed') }),
-  stopped: () => ({ icon: 'circle-slash', words: t('stopped') }),
+  stopped: () => ({ icon: 'debug-stop', words: t('Stopped'), shown: true }),
+  denied: () => ({ icon: 'circle-slash', words: t('Denied'), shown: true }),
 };
+
+/** With these, the change of a call was not made. */
+const unmade: readonly CallStatus[] = ['failed', 'denied', 'stopped'];
 
 /** A change with at most this many lines is open by default. */
 const openRows = 40;
@@ -103,7 +109,7 @@ function Details({
           ))}
         </dl>
       )}
-      {output && (patch === '' || call.status === 'failed') && (
+      {output && patch === '' && (
         <Output text={output} live={call.status === 'running'} failed={call.status === 'failed'} />
       )}
       <Pictures blocks={blocks(result.content)} />
@@ -125,21 +131,23 @@ export const ToolCall = memo(function ToolCall({
   const page = usePage();
   const d = useMemo(() => describe(block, cwd), [block, cwd]);
   const patch = useMemo(
-    () => (call.status === 'failed' ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
+    () => (unmade.includes(call.status) ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
     [block, call.output, call.status],
   );
   const diff = useMemo(() => (patch ? rowsOfPatch(patch) : undefined), [patch]);
   const [open, setOpen] = useFold(fold, openByItself(call.status, str(block.name), diff?.rows.length ?? 0));
   const state = states[call.status]();
+  const reason = call.status === 'denied' ? visible(denialReason(call.output).replace(/\s+/g, ' ')) : '';
   const summary = (
     <>
       <Icon name={d.icon} />
       <span class="verb">{d.verb}</span>
       {d.what && <code class="what">{d.what}</code>}
       {diff && <Counts added={diff.added} removed={diff.removed} />}
-      <span class={`call-state ${call.status}`} title={state.words}>
+      <span class={`call-state ${call.status}`} title={reason ? t('Denied: {0}', reason) : state.words}>
         <Icon name={state.icon} spin={state.spin ?? false} />
-        <span class="unseen">{state.words}</span>
+        <span class={state.shown ? 'words' : 'unseen'}>{state.words}</span>
+        {reason && <span class="gist">{reason}</span>}
       </span>
     </>
   );
