@@ -4,9 +4,12 @@
 import type { Token } from 'markdown-it';
 import { t } from '../l10n';
 import { targetOf } from './links';
+import { addMath, openFrom } from './math';
 import { nodesOf } from './nodes';
 import type { Link, Node, Policy } from './nodes';
-import { tokensOf } from './parser';
+import { markdown, tokensOf } from './parser';
+
+addMath(markdown);
 
 /** A part of a text that is rendered separately. */
 export type Block =
@@ -73,10 +76,20 @@ export function parse(text: string, before: Parsed = nothing): Parsed {
     if (tokens.length === 1 && isFence(only)) return fenceBlock(only, isClosed(tail, only));
     return { kind: 'nodes', nodes: nodesOf(tokens, policy) };
   });
-  const last = groups.at(-1)?.[0];
-  if (!last?.map || groups.length < 2) return { text, done, from, rest: blocks };
-  done.push(...blocks.slice(0, -1));
-  return { text, done, from: from + lineOffset(tail, last.map[0]), rest: blocks.slice(-1) };
+  const final = finalOf(groups, tail);
+  const next = groups[final]?.[0];
+  if (!next?.map || final === 0) return { text, done, from, rest: blocks };
+  done.push(...blocks.slice(0, final));
+  return { text, done, from: from + lineOffset(tail, next.map[0]), rest: blocks.slice(final) };
+}
+
+/** Returns the number of blocks that more text does not change: not the last one, nor those that can become a formula. */
+function finalOf(groups: readonly Token[][], text: string): number {
+  const open = openFrom(text);
+  if (open === text.length) return groups.length - 1;
+  const line = text.slice(0, open).split('\n').length - 1;
+  const first = groups.findIndex(([token]) => !token?.map || token.map[1] > line);
+  return first < 0 ? groups.length - 1 : Math.min(first, groups.length - 1);
 }
 
 /** Reports whether a fence has its closing line, which is missing while the text is being streamed. */

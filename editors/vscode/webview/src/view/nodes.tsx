@@ -3,9 +3,12 @@
 import { h } from 'preact';
 import type { ComponentChildren, JSX } from 'preact';
 import { memo } from 'preact/compat';
+import { t } from '../l10n';
 import { highlight } from '../markdown/highlight';
 import { targetOf } from '../markdown/links';
+import { textOf } from '../markdown/nodes';
 import type { Attributes, Node, Tag } from '../markdown/nodes';
+import { Formula } from './formula';
 
 export const Nodes = memo(function Nodes({ nodes }: { nodes: readonly Node[] }): JSX.Element {
   return <div class="html">{drawn(nodes)}</div>;
@@ -28,13 +31,19 @@ function element(tag: Tag, attributes: Attributes, children: readonly Node[]): C
     case 'th':
       return h(tag, columnOf(attributes), ...drawn(children));
     case 'table':
-      return h('div', { class: 'table' }, h('table', null, ...drawn(children)));
+      return (
+        <div class="table" role="group" aria-label={t('Table')} tabIndex={0}>
+          {h('table', null, ...drawn(children))}
+        </div>
+      );
     case 'check':
       return attributes.done ? '☑ ' : '☐ ';
     case 'code-block':
       return h('pre', null, h('code', null, ...drawn(children)));
     case 'img':
       return null; // nothing is loaded
+    case 'math':
+      return <Formula tex={String(attributes.tex)} display={attributes.display === true} source={textOf(children)} />;
     default:
       return h(tag, null, ...drawn(children));
   }
