@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 
 import type { Host } from '../host';
 import type { ApproveParams, SessionEvent } from '../wire.gen';
+import { reviewCodeIn } from './applyCode';
 import { Approvals } from './approvals';
 import { openChange, registerChanges } from './changes';
 import { attachmentOf } from './files';
@@ -41,6 +42,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, resum
     waiting: (count) => panel.badge('questions', count),
   });
   const inline = new InlineChat(host, approvals, panel);
+  reviewCodeIn(inline.reviews);
   return vscode.Disposable.from(
     panel,
     tabs,

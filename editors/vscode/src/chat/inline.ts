@@ -33,6 +33,11 @@ export class InlineChat implements vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   readonly #reviews = new Reviews();
 
+  /** The changes that wait for the user's review. */
+  get reviews(): Reviews {
+    return this.#reviews;
+  }
+
   constructor(
     private readonly host: Host,
     private readonly approvals: Approvals,

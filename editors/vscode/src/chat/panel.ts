@@ -28,7 +28,7 @@ import type { ReadSession, Spot } from './reader';
 import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
-import { loadPage, openedOf } from './webview';
+import { loadPage, mentioned, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
 
@@ -420,7 +420,11 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'openLink':
       case 'openDiff':
       case 'copy':
+      case 'insertCode':
+      case 'applyCode':
         return openedOf(m, cwd);
+      case 'findMentioned':
+        return this.#post({ kind: 'answer', id: m.id, result: await mentioned(cwd, m.paths) });
       case 'reading':
         return; // the session that was only read is gone
       case 'keep':

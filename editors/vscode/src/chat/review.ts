@@ -23,6 +23,8 @@ export interface Change {
   readonly sides: () => readonly [string, string] | undefined;
   /** Warnings about the change. */
   readonly notes: readonly string[];
+  /** The user asked for this change just now: it is shown without an announcement. */
+  readonly asked?: boolean;
 }
 
 interface Waiting extends Change {
@@ -62,7 +64,7 @@ export class Reviews implements vscode.Disposable {
         waiting = { ...change, settle };
         this.#waiting.push(waiting);
         this.#changed();
-        void this.#announce(waiting);
+        void (waiting.asked ? this.open(waiting) : this.#announce(waiting));
       });
     } finally {
       cancelled?.dispose();

@@ -29,7 +29,10 @@ test('formulas have four kinds of delimiters', () => {
     ['$n$-th and $2n$', ['[n]', '[2n]']],
     ['\\(a+b\\) and \\[ c \\] here', ['[a+b]', '[[c]]']],
     ['inline $$E=mc^2$$.', ['[[E=mc^2]]']],
-    ['$$\n\\begin{aligned}\na &= b \\\\\n- c &= d\n\\end{aligned}\n$$', ['[[\\begin{aligned}\na &= b \\\\\n- c &= d\n\\end{aligned}]]']],
+    [
+      '$$\n\\begin{aligned}\na &= b \\\\\n- c &= d\n\\end{aligned}\n$$',
+      ['[[\\begin{aligned}\na &= b \\\\\n- c &= d\n\\end{aligned}]]'],
+    ],
     ['as follows:\n\\[\nx = 1\n\\]\nand so on', ['[[x = 1]]']],
     ['- one\n  $$\n  a\n  $$\n- two', ['[[a]]']],
     ['> $$a$$', ['[[a]]']],

@@ -4,16 +4,20 @@
 import type { Token } from 'markdown-it';
 import { t } from '../l10n';
 import { targetOf } from './links';
+import { fileOfBlock, infoOf, keepInfo } from './fencePath';
+import type { NamedFile } from './fencePath';
 import { addMath, openFrom } from './math';
 import { nodesOf } from './nodes';
 import type { Link, Node, Policy } from './nodes';
 import { markdown, tokensOf } from './parser';
 
 addMath(markdown);
+keepInfo(markdown);
 
 /** A part of a text that is rendered separately. */
 export type Block =
-  { kind: 'nodes'; nodes: readonly Node[] } | { kind: 'code'; language: string; code: string; closed: boolean };
+  | { kind: 'nodes'; nodes: readonly Node[] }
+  | { kind: 'code'; language: string; code: string; closed: boolean; file?: NamedFile };
 
 const policy: Policy = { link };
 
@@ -47,9 +51,11 @@ function* topLevel(tokens: Token[]): Generator<Token[]> {
   }
 }
 
-function fenceBlock(token: Token, closed: boolean): Block {
-  const language = /^[\w+#.-]{1,30}/.exec(token.info)?.[0]?.toLowerCase() ?? '';
-  return { kind: 'code', language, code: token.content.replace(/\n$/, ''), closed };
+function fenceBlock(token: Token, closed: boolean, before: Block | undefined): Block {
+  const code = token.content.replace(/\n$/, '');
+  const { language, path } = infoOf(token);
+  const file = fileOfBlock(path, code, before?.kind === 'nodes' ? before.nodes : []);
+  return { kind: 'code', language, code, closed, ...(file ? { file } : {}) };
 }
 
 /** A parsed text. The blocks in `done` are final; `from` is the offset of the text of the remaining blocks. */
@@ -71,11 +77,12 @@ export function parse(text: string, before: Parsed = nothing): Parsed {
   const tokens = tokensOf(tail);
   if (!tokens) return { text, done, from, rest: [{ kind: 'nodes', nodes: [['pre', null, tail]] }] };
   const groups = [...topLevel(tokens)];
-  const blocks = groups.map((tokens): Block => {
-    const only = tokens[0]!;
-    if (tokens.length === 1 && isFence(only)) return fenceBlock(only, isClosed(tail, only));
-    return { kind: 'nodes', nodes: nodesOf(tokens, policy) };
-  });
+  const blocks: Block[] = [];
+  for (const group of groups) {
+    const only = group[0]!;
+    if (group.length > 1 || !isFence(only)) blocks.push({ kind: 'nodes', nodes: nodesOf(group, policy) });
+    else blocks.push(fenceBlock(only, isClosed(tail, only), blocks.at(-1) ?? done.at(-1)));
+  }
   const final = finalOf(groups, tail);
   const next = groups[final]?.[0];
   if (!next?.map || final === 0) return { text, done, from, rest: blocks };

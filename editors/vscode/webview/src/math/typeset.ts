@@ -24,29 +24,22 @@ const options = {
   output: 'htmlAndMathml',
 } as const;
 
-const svgNames = ['svg', 'path', 'line', 'g'];
-const mathNames = (
-  'math semantics annotation mrow mi mo mn ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover ' +
-  'mtable mtr mlabeledtr mtd mstyle mpadded mphantom menclose mglyph'
-).split(' ');
-const attributes = new Set(
-  (
-    'class style aria-hidden aria-label xmlns encoding display mathvariant mathcolor mathbackground mathsize stretchy ' +
-    'fence separator lspace rspace minsize maxsize accent accentunder linethickness displaystyle scriptlevel columnalign ' +
-    'rowspacing columnspacing columnlines rowlines width height depth voffset notation side movablelimits largeop symmetric ' +
-    'viewBox preserveAspectRatio d x1 x2 y1 y2 stroke-width form title'
-  ).split(' '),
-);
+const svgName = /^(?:svg|path|line|g)$/;
+const mathName =
+  /^(?:math|semantics|annotation|mrow|mi|mo|mn|ms|mtext|mspace|mfrac|msqrt|mroot|msub|msup|msubsup|munder|mover|munderover|mtable|mtr|mlabeledtr|mtd|mstyle|mpadded|mphantom|menclose)$/;
+const attribute =
+  /^(?:class|style|aria-hidden|xmlns|encoding|display|math(?:variant|color|background|size)|stretchy|fence|separator|[lr]space|minsize|maxsize|accent|accentunder|linethickness|displaystyle|scriptlevel|columnalign|(?:row|column)(?:spacing|lines|align)|width|height|depth|voffset|notation|side|movablelimits|largeop|symmetric|viewBox|preserveAspectRatio|d|[xy][12]|stroke-width|form)$/;
 
-const namesOf: Readonly<Record<string, readonly string[]>> = {
-  'http://www.w3.org/1999/xhtml': ['span'],
-  'http://www.w3.org/2000/svg': svgNames,
-  'http://www.w3.org/1998/Math/MathML': mathNames,
+const namesOf: Readonly<Record<string, RegExp>> = {
+  'http://www.w3.org/1999/xhtml': /^span$/,
+  'http://www.w3.org/2000/svg': svgName,
+  'http://www.w3.org/1998/Math/MathML': mathName,
 };
 
 /** Reports whether an element is one that a formula needs, with harmless attributes. */
 const isHarmless = (el: Element): boolean =>
-  (namesOf[el.namespaceURI ?? ''] ?? []).includes(el.localName) && [...el.attributes].every((a) => attributes.has(a.name));
+  namesOf[el.namespaceURI ?? '']?.test(el.localName) === true &&
+  [...el.attributes].every((a) => attribute.test(a.name));
 
 function isTooDeep(tex: string): boolean {
   let depth = 0;

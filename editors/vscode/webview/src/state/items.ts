@@ -152,10 +152,7 @@ export function withApprovals(
 ): readonly Item[] {
   for (const p of before)
     items = withCall(items, callOfPrompt(p), (c) => (c.status === 'asking' ? { ...c, status: 'running' } : c));
-  for (const p of now)
-    items = withCall(items, callOfPrompt(p), (c) =>
-      isOver(c) ? c : { ...c, status: 'asking' },
-    );
+  for (const p of now) items = withCall(items, callOfPrompt(p), (c) => (isOver(c) ? c : { ...c, status: 'asking' }));
   return items;
 }
 

@@ -13,6 +13,7 @@ import { CopyButton, Fold, Icon, IconButton } from './controls';
 import { Markdown } from './markdown';
 import { Pictures } from './pictures';
 import { outputText } from './output';
+import { rowKey } from './rows';
 import { ToolCall } from './toolcall';
 import { costText, exact, tokenText } from './describe';
 import { engineName } from '../engine';
@@ -176,7 +177,15 @@ function AnswerBlock({
     case 'redactedThinking':
       return <p class="quiet">{t('The provider does not reveal this reasoning.')}</p>;
     case 'toolCall':
-      return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
+      return (
+        <ToolCall
+          block={block}
+          call={item.calls[str(block.id)] ?? { status: 'waiting' }}
+          fold={fold}
+          cwd={cwd}
+          row={rowKey(item.key, at)}
+        />
+      );
     case 'image':
       return <Pictures blocks={[block]} />;
     default:
@@ -329,6 +338,7 @@ function LoneResult({ item }: { item: Item }): JSX.Element {
       call={{ status: endedAs(item.message, item.message.isError), output: item.message }}
       fold={item.entryId || item.key}
       cwd=""
+      row=""
     />
   );
 }

@@ -9,19 +9,22 @@ import { targetOf } from '../markdown/links';
 import { textOf } from '../markdown/nodes';
 import type { Attributes, Node, Tag } from '../markdown/nodes';
 import { Formula } from './formula';
+import { withFileLinks } from './mentions';
 
-export const Nodes = memo(function Nodes({ nodes }: { nodes: readonly Node[] }): JSX.Element {
-  return <div class="html">{drawn(nodes)}</div>;
+/** Nodes of Markdown. With files, the files that a text mentions are links. */
+export const Nodes = memo(function Nodes({ nodes, files }: { nodes: readonly Node[]; files: boolean }): JSX.Element {
+  return <div class="html">{elements(nodes, files)}</div>;
 });
 
-const drawn = (nodes: readonly Node[]): ComponentChildren[] =>
+const elements = (nodes: readonly Node[], files: boolean): ComponentChildren[] =>
   nodes.map((node) => {
-    if (typeof node === 'string') return node;
+    if (typeof node === 'string') return files ? withFileLinks(node) : node;
     const [tag, attributes, ...children] = node;
-    return element(tag, attributes ?? {}, children);
+    return element(tag, attributes ?? {}, children, files);
   });
 
-function element(tag: Tag, attributes: Attributes, children: readonly Node[]): ComponentChildren {
+function element(tag: Tag, attributes: Attributes, children: readonly Node[], files: boolean): ComponentChildren {
+  const drawn = (nodes: readonly Node[]) => elements(nodes, files);
   switch (tag) {
     case 'a':
       return anchor(String(attributes.href), attributes.title, children);
@@ -50,6 +53,7 @@ function element(tag: Tag, attributes: Attributes, children: readonly Node[]): C
 }
 
 function anchor(href: string, title: unknown, children: readonly Node[]): ComponentChildren {
+  const drawn = (nodes: readonly Node[]) => elements(nodes, false); // links cannot be nested
   if (!targetOf(href)) return h('span', null, ...drawn(children));
   return h('a', { href, title: typeof title === 'string' ? title : undefined }, ...drawn(children));
 }

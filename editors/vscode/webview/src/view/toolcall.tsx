@@ -8,15 +8,19 @@ import { t } from '../l10n';
 import { languageOf } from '../markdown/highlight';
 import { denialReason } from '../state/ended';
 import type { Call, CallStatus } from '../state/model';
+import { shownItems } from '../state/window';
 import { blocks, obj, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
 import { Code } from './code';
 import { CopyButton, Fold, Icon, IconButton } from './controls';
 import { Counts, DiffView } from './diff';
 import { describe } from './describe';
+import { withFileLinks } from './mentions';
 import { outputText } from './output';
 import { Pictures } from './pictures';
-import { useFold, usePage } from './use';
+import { rowsIn } from './rows';
+import type { Row } from './rows';
+import { useChat, useFold, usePage } from './use';
 import { visible } from '../../../src/chat/visible';
 
 /** The icon and words of a call status. The words are shown where the icon alone could be read as a failure. */
@@ -36,6 +40,7 @@ const unmade: readonly CallStatus[] = ['failed', 'denied', 'stopped'];
 /** A change with at most this many lines is open by default. */
 const openRows = 40;
 const shownOutput = 200_000; // UTF-16 units at the end of an output
+const linkedOutput = 50_000; // UTF-16 units; in longer outputs, paths are text
 
 /** Reports whether a call is open by default: while it is running, and if its change is short. */
 function openByItself(status: CallStatus, name: string, rows: number): boolean {
@@ -54,7 +59,7 @@ function Output({ text, live, failed }: { text: string; live: boolean; failed: b
   return (
     <div class={failed ? 'output failed' : 'output'}>
       <pre ref={ref} tabIndex={0} aria-label={t('Output')}>
-        {cut}
+        {live || cut.length > linkedOutput ? cut : withFileLinks(cut)}
       </pre>
       <CopyButton text={() => text} label={t('Copy output')} />
     </div>
@@ -117,18 +122,35 @@ function Details({
   );
 }
 
+/** A row as a value that is equal to that of an equal row. */
+const placeText = (row: Row | undefined): string => (row ? `${row.from} ${row.nth}` : '');
+
+/** The subject of a call. In a narrow panel, the part before the offset is cut first. */
+function What({ text, from }: { text: string; from: number }): JSX.Element {
+  return (
+    <code class="what parts" title={text.slice(0, 300)}>
+      {from > 0 && from < text.length && <span class="head-part">{text.slice(0, from)}</span>}
+      <span class="own-part">{from < text.length ? text.slice(from) : text}</span>
+    </code>
+  );
+}
+
 export const ToolCall = memo(function ToolCall({
   block,
   call,
   fold,
   cwd,
+  row,
 }: {
   block: ContentBlock;
   call: Call;
   fold: string;
   cwd: string;
+  row: string; // its key among the rows of the conversation; "" if it has no neighbours
 }): JSX.Element {
   const page = usePage();
+  const place = useChat((s) => placeText(row ? rowsIn(shownItems(s.view), cwd).get(row) : undefined));
+  const [from, nth] = place === '' ? [undefined, 0] : (place.split(' ').map(Number) as [number, number]);
   const d = useMemo(() => describe(block, cwd), [block, cwd]);
   const patch = useMemo(
     () => (unmade.includes(call.status) ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
@@ -142,7 +164,8 @@ export const ToolCall = memo(function ToolCall({
     <>
       <Icon name={d.icon} />
       <span class="verb">{d.verb}</span>
-      {d.what && <code class="what">{d.what}</code>}
+      {d.what && <What text={d.what} from={from ?? (d.path ? d.what.lastIndexOf('/') + 1 : 0)} />}
+      {nth > 0 && <span class="tag">{t('#{0}', nth)}</span>}
       {diff && <Counts added={diff.added} removed={diff.removed} />}
       <span class={`call-state ${call.status}`} title={reason ? t('Denied: {0}', reason) : state.words}>
         <Icon name={state.icon} spin={state.spin ?? false} />
