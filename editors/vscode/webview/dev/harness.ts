@@ -45,6 +45,7 @@ class Harness {
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
+  existing = ['src/parse.ts', 'src/scan.ts', 'src/tree.ts', 'README.md'];
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));
@@ -98,6 +99,8 @@ class Harness {
       );
       this.post({ kind: 'answer', id: m.id, result: names.map((name) => ({ uri: `file://${cwd}/${name}`, name })) });
     }
+    if (m.kind === 'findMentioned')
+      this.post({ kind: 'answer', id: m.id, result: m.paths.map((path) => this.existing.includes(path)) });
     if (m.kind === 'decide') {
       this.session.emit({ type: 'approvals_changed', approvals: [] });
     }
