@@ -30,6 +30,7 @@ type conversation struct {
 
 	unsubscribe func()
 	usable      atomic.Bool // updates may be sent to the client
+	lasting     atomic.Bool // “always” is permanent; see optionApprovals
 
 	sending sync.Mutex       // held while settings are read and sent, so that an older state is not sent after a newer one
 	options string           // guarded by sending: the options last sent
@@ -82,7 +83,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	c.id = state.SessionID
 	c.env = &commands.Env{
 		Sessions: manager, Store: s.opts.Backend.Store, Finder: s.opts.Backend.Finder, Fs: s.opts.Backend.Fs, Workspace: files,
-		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, Log: s.log,
+		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, PDF: s.opts.Backend.PDF, Log: s.log,
 	}
 	c.shown = newView(s, c.id, cwd)
 	c.shown.cost = state.Usage.Cost

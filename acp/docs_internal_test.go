@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
 // TestDocsNameEverything requires that docs/acp.md is complete.
@@ -24,7 +26,7 @@ func TestDocsNameEverything(t *testing.T) {
 	} {
 		assert.Contains(t, string(text), "`"+name+"`")
 	}
-	for _, s := range slashes() {
-		assert.Contains(t, string(text), "`/"+s.name)
+	for _, s := range commands.Slashes() {
+		assert.Contains(t, string(text), "`/"+s.Name)
 	}
 }

@@ -59,8 +59,11 @@ func (c *conversation) sendEngine(ctx context.Context) {
 	}
 }
 
-// withEngine adds the commands of an engine. One with the name of ours is left out, because a prompt runs ours.
+// withEngine adds the commands of an engine, which are the user's own: one with the name of ours replaces it.
 func withEngine(list []availableCommand, of []engine.Command) []availableCommand {
+	list = slices.DeleteFunc(list, func(ours availableCommand) bool {
+		return slices.ContainsFunc(of, func(c engine.Command) bool { return c.Name == ours.Name })
+	})
 	for _, command := range of[:min(len(of), maxCommands)] {
 		name := command.Name
 		known := slices.ContainsFunc(list, func(c availableCommand) bool { return c.Name == name })

@@ -45,7 +45,7 @@ func (played) Models(context.Context) ([]provider.Info, error) {
 func (played) Commands(context.Context) ([]engine.Command, error) {
 	return []engine.Command{
 		{Name: "review", Description: "Review\nthe changes"},
-		{Name: "compact", Description: "is ours"},
+		{Name: "compact", Description: "is theirs"},
 		{Name: "two words"},
 		{Name: "odd\x1b[2J"},
 		{Name: ""},
@@ -79,8 +79,9 @@ func TestAnEngineAnswersAClient(t *testing.T) {
 	u := c.awaitUpdate(id, "the commands of the engine", func(u update) bool {
 		return u.Kind == "available_commands_update" && len(u.Commands) > 9
 	})
-	require.Len(t, u.Commands, 10, "ours, and one of the engine's")
-	require.Equal(t, object{"name": "review", "description": "Review the changes", "input": object{"hint": "arguments"}}, u.Commands[9])
+	require.Len(t, u.Commands, 10, "ours, and two of the engine's, of which one replaces ours")
+	require.Equal(t, object{"name": "review", "description": "Review the changes", "input": object{"hint": "arguments"}}, u.Commands[8])
+	require.Equal(t, object{"name": "compact", "description": "is theirs", "input": object{"hint": "arguments"}}, u.Commands[9])
 	c.awaitUpdate(id, "the models of the engine", func(u update) bool {
 		return u.Kind == "config_option_update" && u.Options[1]["currentValue"] == "mock/large"
 	})

@@ -32,10 +32,13 @@ type clientFiles struct {
 var _ tool.Workspace = clientFiles{}
 
 // ReadFile returns the text as the client has it. A file that the client does not return is read from disk.
+//
+// The client is not asked for a missing file that is about to be created: it would report each new file as an error. So a new
+// buffer that the user has not saved yet is replaced by a write to its path, which the editor can undo.
 func (f clientFiles) ReadFile(ctx context.Context, path string) (tool.File, error) {
 	saved, err := f.disk.ReadFile(ctx, path)
 	missing := errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound)
-	if !f.c.s.client.readFile || ctx.Err() != nil || err != nil && !missing || err == nil && !isText(saved.Content) {
+	if !f.c.s.client.readFile || missing && tool.Creating(ctx) || ctx.Err() != nil || err != nil && !missing || err == nil && !isText(saved.Content) {
 		return saved, err
 	}
 	text, asked := f.read(ctx, path)
@@ -116,7 +119,11 @@ func (f clientFiles) write(ctx context.Context, label, path string, was tool.Fil
 
 // unchanged returns a Stale error if the file was changed after it was read.
 func (f clientFiles) unchanged(ctx context.Context, path string, was tool.File) error {
-	now, err := f.ReadFile(ctx, path)
+	files := tool.Workspace(f)
+	if !was.Exists {
+		files = f.disk
+	}
+	now, err := files.ReadFile(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -133,6 +133,41 @@ func TestFilesOfTheClient(t *testing.T) {
 	}
 }
 
+// Clients report failing reads to the user, so creating a file causes none.
+func TestNewFilesAreNotAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	create := providertest.Call{Name: "write", Args: object{"path": "d/new", "content": "new\n"}}
+	w.models.Script("m", providertest.Reply{ToolCalls: []providertest.Call{create}}, providertest.Reply{Text: "Well."})
+	c := w.connect(t, bothFiles)
+	e := &editor{buffers: map[string]string{}}
+	e.serve(c)
+	choose(c, "once")
+	require.Equal(t, "end_turn", c.prompt(c.open(), "create"))
+	require.Equal(t, "new\n", e.buffers["/w/d/new"])
+	require.Empty(t, e.read)
+}
+
+// A file that another program creates during the approval is not overwritten.
+func TestAFileThatAppearsDuringAnApproval(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	create := providertest.Call{Name: "write", Args: object{"path": "new", "content": "new\n"}}
+	w.models.Script("m", providertest.Reply{ToolCalls: []providertest.Call{create}}, providertest.Reply{Text: "Well."})
+	c := w.connect(t, bothFiles)
+	e := &editor{buffers: map[string]string{}}
+	e.serve(c)
+	c.on("session/request_permission", func(json.RawMessage) (any, *wireError) {
+		w.file(t, "/w/new", "theirs\n")
+		return object{"outcome": object{"outcome": "selected", "optionId": "once"}}, nil
+	})
+	id := c.open()
+	require.Equal(t, "end_turn", c.prompt(id, "create"))
+	c.awaitUpdate(id, "the call failed", func(u update) bool { return u.Status == "failed" })
+	require.Equal(t, "theirs\n", w.read(t, "/w/new"))
+	require.Empty(t, e.written)
+}
+
 func TestBinaryFilesAreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

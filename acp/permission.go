@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -20,21 +21,19 @@ func denied(context.Context, agent.Approval) (approval.Decision, error) { return
 // call, because no other client could answer.
 func (c *conversation) approve(ctx context.Context, a agent.Approval) (approval.Decision, error) {
 	var answer permissionResult
-	err := c.s.conn.call(ctx, methodPermission, permissionParams{SessionID: c.id, ToolCall: c.asked(a), Options: permissionOptions(a)}, &answer)
+	options := permissionOptions(a, c.lasting.Load())
+	err := c.s.conn.call(ctx, methodPermission, permissionParams{SessionID: c.id, ToolCall: c.asked(a), Options: options}, &answer)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, errGone) {
 			c.log.Warn("the client could not ask for permission", zap.Error(err))
 		}
 		return approval.Deny, nil
 	}
-	if answer.Outcome.Outcome != "selected" {
+	chosen := slices.ContainsFunc(options, func(o permissionOption) bool { return o.ID == answer.Outcome.OptionID })
+	if answer.Outcome.Outcome != "selected" || !chosen {
 		return approval.Deny, nil
 	}
-	switch d := approval.Decision(answer.Outcome.OptionID); d {
-	case approval.Once, approval.Session, approval.Workspace:
-		return d, nil
-	}
-	return approval.Deny, nil
+	return approval.Decision(answer.Outcome.OptionID), nil
 }
 
 // asked returns the tool call of a permission prompt, with its changes.
@@ -68,13 +67,16 @@ func (c *conversation) asked(a agent.Approval) toolUpdate {
 // maxRules limits the rules in the name of a choice, in UTF-16 units. A choice with longer rules is not offered.
 const maxRules = 400
 
-// permissionOptions returns the choices of a permission prompt.
-func permissionOptions(a agent.Approval) []permissionOption {
+// permissionOptions returns the choices of a permission prompt, each of a kind of its own. lasting offers to allow similar
+// calls permanently instead of for the session.
+func permissionOptions(a agent.Approval, lasting bool) []permissionOption {
 	options := []permissionOption{{ID: string(approval.Once), Name: "Allow", Kind: "allow_once"}}
 	if allows := a.Allows(); allows != "" && rawjson.UTF16Len(allows) <= maxRules && !strings.ContainsAny(allows, "\r\n") {
-		options = append(options,
-			permissionOption{ID: string(approval.Session), Name: "Allow for this session: " + visible.Line(allows), Kind: "allow_always"},
-			permissionOption{ID: string(approval.Workspace), Name: "Always allow in this folder: " + visible.Line(allows), Kind: "allow_always"})
+		more := permissionOption{ID: string(approval.Session), Name: "Allow for this session: " + visible.Line(allows), Kind: "allow_always"}
+		if lasting {
+			more.ID, more.Name = string(approval.Workspace), "Always allow in this folder: "+visible.Line(allows)
+		}
+		options = append(options, more)
 	}
 	return append(options, permissionOption{ID: string(approval.Deny), Name: "Deny", Kind: "reject_once"})
 }

@@ -86,9 +86,9 @@ func (c *conversation) begin(ctx context.Context) (over func(), err error) {
 // run runs a prompt and returns why the turn ended. accepted is called once a command runs; the start of
 // a turn is reported through ctx.
 func (c *conversation) run(ctx context.Context, accepted func(), blocks []contentBlock) (stop string, err error) {
-	if command, args, ok := slashCommand(blocks); ok {
+	if command, args, ok := c.slashCommand(blocks); ok {
 		accepted()
-		text, err := command.run(ctx, c, args)
+		text, err := c.runSlash(ctx, command, args)
 		c.shown.reply(text)
 		return stopEnd, err
 	}

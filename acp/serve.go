@@ -41,7 +41,7 @@ type Backend struct {
 	Disk   tool.Workspace // the files as they are on disk
 
 	// PDF returns the text of a PDF file; name is that of the file in messages. ok is false for another file. nil reads none.
-	PDF func(ctx context.Context, cwd, name string, content []byte) (text string, ok bool, err error)
+	PDF commands.PDFReader
 
 	// Sessions returns the manager of one conversation's live session. It is called for every
 	// conversation, and the manager is closed with the conversation.

@@ -18,6 +18,10 @@ const (
 	optionMode     = "mode"
 	optionModel    = "model"
 	optionThinking = "thinking"
+
+	// optionApprovals is what “always” in a permission prompt means. The protocol has one kind of option for it, and clients
+	// with a key for each kind would bind it to both meanings.
+	optionApprovals = "approvals"
 )
 
 // noModel is the value of the option while no model is chosen.
@@ -56,7 +60,23 @@ func (c *conversation) settingsLocked(ctx context.Context) (settings, error) {
 	if option, ok := thinkingOption(c.models, state); ok {
 		set.options = append(set.options, option)
 	}
+	set.options = append(set.options, c.approvalsOption())
 	return set, nil
+}
+
+func (c *conversation) approvalsOption() configOption {
+	o := configOption{
+		Type: "select", ID: optionApprovals, Name: "Allow similar actions", Current: string(approval.Session),
+		Description: "How long an action stays allowed if you choose more than Allow.",
+		Options: []configChoice{
+			{Value: string(approval.Session), Name: "For this session"},
+			{Value: string(approval.Workspace), Name: "Always", Description: "In this folder, for all sessions, until you remove the rule."},
+		},
+	}
+	if c.lasting.Load() {
+		o.Current = string(approval.Workspace)
+	}
+	return o
 }
 
 func modeOption(current string) configOption {
@@ -210,6 +230,13 @@ func (c *conversation) choose(ctx context.Context, option, value string) error {
 		}
 		_, err := c.live.SetThinking(ctx, provider.Level(value))
 		return err
+	case optionApprovals:
+		d := approval.Decision(value)
+		if d != approval.Session && d != approval.Workspace {
+			return fault.New(fault.InvalidArgument, "%q is not session or workspace.", value).With("field", "value")
+		}
+		c.lasting.Store(d == approval.Workspace)
+		return nil
 	}
-	return fault.New(fault.InvalidArgument, "There is no option %q. The options are mode, model and thinking.", option).With("field", "configId")
+	return fault.New(fault.InvalidArgument, "There is no option %q. The options are mode, model, thinking and approvals.", option).With("field", "configId")
 }

@@ -1,6 +1,8 @@
 package acp_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,7 +96,7 @@ func TestOptions(t *testing.T) {
 	require.Equal(t, "high", option(t, set("thinking", "high"), "thinking")["currentValue"])
 	options = set("model", "p/plain")
 	require.Equal(t, "p/plain", option(t, options, "model")["currentValue"])
-	require.Len(t, options, 2, "this model does not think")
+	require.Len(t, options, 3, "this model does not think")
 	require.Equal(t, "end_turn", c.prompt(id, "x"))
 	require.Equal(t, "plain", w.models.Requests()[0].Model.ID)
 
@@ -104,6 +106,7 @@ func TestOptions(t *testing.T) {
 		{"configId": "model", "value": true},
 		{"configId": "thinking", "value": "deeply"},
 		{"configId": "mode", "value": "free"},
+		{"configId": "approvals", "value": "once"},
 		{"configId": "colour", "value": "red"},
 		{"configId": "model"},
 	} {
@@ -112,6 +115,41 @@ func TestOptions(t *testing.T) {
 		require.NotNil(t, m.Error, m.line)
 		assert.Contains(t, []int{-32602, -32002}, m.Error.Code, m.line)
 	}
+}
+
+// A client can tell the choices of a permission prompt apart by their kinds: “always” means the session or, if the user has
+// chosen that, the folder.
+func TestOneKindForEachPermission(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.file(t, "/w/a", "one\n")
+	w.models.Script("m",
+		providertest.Reply{ToolCalls: []providertest.Call{edit("a", "one", "two")}}, providertest.Reply{Text: "Done."},
+		providertest.Reply{ToolCalls: []providertest.Call{edit("a", "one", "three")}}, providertest.Reply{Text: "Done."})
+	c := w.connect(t, object{})
+	var offered []string
+	reply := "workspace" // not offered at first
+	c.on("session/request_permission", func(p json.RawMessage) (any, *wireError) {
+		var asked struct {
+			Options []struct{ OptionID, Kind, Name string }
+		}
+		_ = json.Unmarshal(p, &asked)
+		for _, o := range asked.Options {
+			name, _, _ := strings.Cut(o.Name, ":")
+			offered = append(offered, o.Kind+" "+o.OptionID+" "+name)
+		}
+		return object{"outcome": object{"outcome": "selected", "optionId": reply}}, nil
+	})
+	id := c.open()
+	require.Equal(t, "end_turn", c.prompt(id, "edit"))
+	require.Equal(t, []string{"allow_once once Allow", "allow_always session Allow for this session", "reject_once deny Deny"}, offered)
+	require.Equal(t, "one\n", w.read(t, "/w/a"), "what was not offered allows nothing")
+
+	offered, reply = nil, "deny"
+	options := c.ok("session/set_config_option", object{"sessionId": id, "configId": "approvals", "value": "workspace"})["configOptions"].([]any)
+	require.Equal(t, "workspace", option(t, options, "approvals")["currentValue"])
+	require.Equal(t, "end_turn", c.prompt(id, "edit"))
+	require.Equal(t, []string{"allow_once once Allow", "allow_always workspace Always allow in this folder", "reject_once deny Deny"}, offered)
 }
 
 func TestOptionsWithoutAModel(t *testing.T) {

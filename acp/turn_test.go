@@ -92,7 +92,7 @@ func TestATurnWithAToolCall(t *testing.T) {
 	for _, o := range question.Options {
 		kinds[o.ID] = o.Kind
 	}
-	assert.Equal(t, map[string]string{"once": "allow_once", "session": "allow_always", "workspace": "allow_always", "deny": "reject_once"}, kinds)
+	assert.Equal(t, map[string]string{"once": "allow_once", "session": "allow_always", "deny": "reject_once"}, kinds)
 
 	// They come before the response, but settings that are sent in the background may follow them.
 	at := slices.IndexFunc(all, func(u update) bool { return u.Used != nil })

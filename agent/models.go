@@ -213,6 +213,10 @@ func (s *Session) find(ctx context.Context, ref provider.Ref) (provider.Model, b
 	return s.m.cfg.Models.Find(ctx, ref)
 }
 
+// Sensitive reports whether the file with this absolute path holds secrets, which are never sent unless the user names
+// the file as an attachment.
+func (m *Manager) Sensitive(path string) bool { return m.cfg.Sensitive != nil && m.cfg.Sensitive(path) }
+
 // Models lists the models that can be chosen.
 func (m *Manager) Models(ctx context.Context) []provider.Info {
 	if m.cfg.Models == nil {

@@ -48,9 +48,15 @@ type Position struct {
 type attacher struct {
 	workspace tool.Workspace // nil if attachments are not supported
 	paths     resolver
+	pdf       PDFReader // nil if PDF files are not supported
 }
 
-func newAttacher(env *Env) attacher { return attacher{workspace: env.Workspace, paths: env.resolver()} }
+// PDFReader returns the text of a PDF file; name is that of the file in messages. ok is false for another file.
+type PDFReader = func(ctx context.Context, cwd, name string, content []byte) (text string, ok bool, err error)
+
+func newAttacher(env *Env) attacher {
+	return attacher{workspace: env.Workspace, paths: env.resolver(), pdf: env.PDF}
+}
 
 // attachedFiles are files in the form for a model.
 type attachedFiles struct {
@@ -78,6 +84,11 @@ func (at attacher) all(ctx context.Context, cwd string, attachments []Attachment
 		if err != nil {
 			return attachedFiles{}, err
 		}
+		if a.Range == nil && at.pdf != nil {
+			if content, err = at.pdfText(ctx, cwd, path, content); err != nil {
+				return attachedFiles{}, fault.New(fault.KindOf(err), "Cannot attach %s: %w", path, err).With("field", field+".uri")
+			}
+		}
 		shown, image, err := a.shown(path, content, field)
 		if err != nil {
 			return attachedFiles{}, err
@@ -86,6 +97,15 @@ func (at attacher) all(ctx context.Context, cwd string, attachments []Attachment
 		images = append(images, image...)
 	}
 	return attachedFiles{text.String(), images}, nil
+}
+
+// pdfText returns the text of a PDF file, and the content of any other file unchanged.
+func (at attacher) pdfText(ctx context.Context, cwd, path string, content []byte) ([]byte, error) {
+	text, isPDF, err := at.pdf(ctx, cwd, path, content)
+	if !isPDF {
+		return content, nil
+	}
+	return []byte(text), err
 }
 
 // shown returns a file in the form for a model. Of an image, the text is only its name.

@@ -24,7 +24,7 @@ var setEngine = New(Spec{
 
 var engineCommands = New(Spec{
 	Name: "xcsh.commands", Title: "List Slash Commands", Flags: NeedsTrust,
-	Doc: "List the commands of the folder's engine that a prompt can begin with, as in \"/name arguments\". The engine is started if it is not running.",
+	Doc: "List the commands that a prompt can begin with, as in \"/name arguments\": those of the folder's engine, which is started if it is not running, and those of xcsh-ls.",
 }, runEngineCommands)
 
 var login = New(Spec{
@@ -74,7 +74,7 @@ type SetEngineArgs struct {
 	Fork     bool   `json:"fork,omitempty" jsonschema:"Continue in a copy that the engine can read, if it cannot read the session's file. Default: fail with argumentNeeded."`
 }
 
-// CommandsResult is the list of the commands of an engine.
+// CommandsResult is the list of slash commands. One of an engine replaces one of xcsh-ls with the same name.
 type CommandsResult struct {
 	Commands []engine.Command `json:"commands"`
 }
@@ -222,10 +222,7 @@ func runEngineCommands(ctx context.Context, env *Env, a Folder) (CommandsResult,
 		return CommandsResult{}, err
 	}
 	list, err := live.Commands(ctx)
-	if list == nil {
-		list = []engine.Command{}
-	}
-	return CommandsResult{Commands: list}, err
+	return CommandsResult{Commands: withSlashes(list)}, err
 }
 
 func runLogin(ctx context.Context, env *Env, a LoginArgs) (LoginResult, error) {

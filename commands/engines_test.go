@@ -222,9 +222,15 @@ func TestEnginesInARestrictedWorkspace(t *testing.T) {
 	require.Zero(t, c.listed)
 }
 
-func TestOwnHasNoSlashCommands(t *testing.T) {
+func TestOwnSlashCommandsAreListed(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, map[string]any{"commands": []any{}}, do(t, newEnv(afero.NewMemMapFs()), "xcsh.commands", nil))
+	list, ok := do(t, newEnv(afero.NewMemMapFs()), "xcsh.commands", nil)["commands"].([]any)
+	require.True(t, ok)
+	require.Len(t, list, len(commands.Slashes()))
+	require.Equal(t, map[string]any{
+		"name": "compact", "description": "Summarize the older part of the conversation to free up context",
+		"argumentHint": "focus of the summary", "source": "xcsh",
+	}, list[0])
 }
 
 // A prompt that no model could answer asks once whether the program that was found should. It is refused as ever otherwise, with

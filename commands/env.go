@@ -21,6 +21,8 @@ type Env struct {
 	Fs        afero.Fs
 	UI        UI
 	Workspace tool.Workspace
+	Context   EditorContext   // nil if prompts cannot name things in the editor
+	PDF       PDFReader       // nil if PDF files cannot be attached
 	Folders   func() []string // the workspace folders as absolute paths, in the client's order
 	Tell      func(string)    // shows a text without interrupting the user; nil shows nothing
 	Pick      bool            // the client has its own pickers for missing arguments (initializationOptions ui.pick)

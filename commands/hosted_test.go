@@ -81,9 +81,10 @@ func TestTheEngineHasModelsAndCommands(t *testing.T) {
 	t.Parallel()
 	env, _ := playing(t, allCan, nil)
 	do(t, env, "xcsh.setEngine", args{"engine": "pi"})
-	require.Equal(t, map[string]any{"commands": []any{
-		map[string]any{"name": "review", "description": "Review the changes", "source": "prompt"},
-	}}, do(t, env, "xcsh.commands", nil))
+	slashes, ok := do(t, env, "xcsh.commands", nil)["commands"].([]any)
+	require.True(t, ok)
+	require.Equal(t, map[string]any{"name": "review", "description": "Review the changes", "source": "prompt"}, slashes[0])
+	require.Len(t, slashes, 1+len(commands.Slashes()), "its own come first")
 	list, ok := do(t, env, "xcsh.models", nil)["models"].([]any)
 	require.True(t, ok)
 	require.Len(t, list, 1)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -50,6 +51,8 @@ type MessageArgs struct {
 	Folder
 	Text   string  `json:"text" jsonschema:"The message."`
 	Images []Image `json:"images,omitempty"`
+
+	Literal bool `json:"literal,omitempty" jsonschema:"Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed."`
 }
 
 // PromptArgs are the arguments of xcsh.prompt.
@@ -57,6 +60,7 @@ type PromptArgs struct {
 	MessageArgs
 	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of text files, to send with the text. Images are sent as images."`
 	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do if a turn is running: steer or followUp. Default: fail with busy."`
+	Instruction       string       `json:"instruction,omitempty" jsonschema:"How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it."`
 }
 
 // PromptResult is the result of a turn, or of queueing the prompt.
@@ -65,6 +69,8 @@ type PromptResult struct {
 	Usage      provider.Usage  `json:"usage" jsonschema:"The sum over all answers of the turn."`
 	Message    json.RawMessage `json:"message,omitempty" jsonschema:"The last answer, as stored in the session."`
 	Queued     bool            `json:"queued,omitempty" jsonschema:"The message was queued for the running turn; the other fields are empty."`
+	Command    string          `json:"command,omitempty" jsonschema:"The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded."`
+	Answer     string          `json:"answer,omitempty" jsonschema:"The answer of the slash command as Markdown, for the user."`
 }
 
 // QueuedResult is the number of queued messages.
@@ -95,16 +101,14 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 			return PromptResult{}, withActions(err, live.Engine(), offer)
 		}
 	}
-	in, err := a.input()
+	if s, args, ok := a.slash(ctx, live); ok {
+		return runSlash(ctx, env, live, s, args)
+	}
+	in, err := a.compose(ctx, env, live)
 	if err != nil {
 		return PromptResult{}, err
 	}
-	files, err := newAttacher(env).all(ctx, live.Cwd(), a.Attachments)
-	if err != nil {
-		return PromptResult{}, err
-	}
-	in.Attached, in.Queue, in.Accepted = attachedOf(ctx)+files.text, a.StreamingBehavior, acceptedOf(ctx)
-	in.Images = append(files.images, in.Images...)
+	in.Queue, in.Accepted = a.StreamingBehavior, acceptedOf(ctx)
 	progress := env.UI.Progress(ctx, "xcsh")
 	defer progress.End("")
 	defer env.Sessions.Subscribe(func(e agent.Event) {
@@ -122,6 +126,55 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 		return PromptResult{}, withActions(withRejectedKey(err, live), live.Engine(), offer)
 	}
 	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
+}
+
+// slash returns the slash command that the prompt is.
+func (a PromptArgs) slash(ctx context.Context, live *agent.Session) (s Slash, args string, ok bool) {
+	if _, blocks := ctx.Value(attachedKey{}).(string); blocks || a.Literal || a.Instruction != "" || len(a.Images) > 0 || len(a.Attachments) > 0 {
+		return Slash{}, "", false
+	}
+	return SlashIn(ctx, live, a.Text)
+}
+
+func runSlash(ctx context.Context, env *Env, live *agent.Session, s Slash, args string) (PromptResult, error) {
+	if f := acceptedOf(ctx); f != nil {
+		f()
+	}
+	answer, err := s.Run(ctx, env, live.Cwd(), args)
+	return PromptResult{Command: s.Name, Answer: answer}, err
+}
+
+// compose returns the input of a prompt: its text, and the files and things in the editor that it comes with or names.
+func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) (agent.Input, error) {
+	in, err := a.input()
+	if err != nil {
+		return in, err
+	}
+	instruction, err := a.instruction()
+	if err != nil {
+		return in, err
+	}
+	files, err := newAttacher(env).all(ctx, live.Cwd(), a.Attachments)
+	if err != nil {
+		return in, err
+	}
+	var named Referred
+	if !a.Literal && !forEngine(live, a.Text) {
+		if named, err = Refer(ctx, env, live.Cwd(), a.Text, a.Attachments); err != nil {
+			return in, err
+		}
+	}
+	for _, note := range named.Notes {
+		live.Report(event.Notice{Text: note})
+	}
+	in.Attached = instruction + attachedOf(ctx) + files.text + named.Text
+	in.Images = slices.Concat(files.images, named.Images, in.Images)
+	return in, nil
+}
+
+// forEngine reports whether a text may be a command of a program that answers: it must remain at the beginning.
+func forEngine(live *agent.Session, text string) bool {
+	return live.Engine().Name != engine.Own && strings.HasPrefix(strings.TrimSpace(text), "/")
 }
 
 // reportRetry shows that a request of the turn is repeated, until it succeeds.
@@ -147,7 +200,7 @@ func runQueue(ctx context.Context, env *Env, a MessageArgs, when string) (Queued
 			return QueuedResult{}, err
 		}
 	}
-	in, err := a.input()
+	in, err := PromptArgs{MessageArgs: a}.compose(ctx, env, live)
 	if err != nil {
 		return QueuedResult{}, err
 	}
@@ -216,8 +269,8 @@ func acceptedOf(ctx context.Context) func() {
 
 type attachedKey struct{}
 
-// WithAttached returns a context in which text is sent to the model before a prompt. It is not
-// added to the prompt history.
+// WithAttached returns a context in which text, which may be empty, is sent to the model before a prompt. It is not
+// added to the prompt history. Such a prompt is no slash command.
 func WithAttached(ctx context.Context, text string) context.Context {
 	return context.WithValue(ctx, attachedKey{}, text)
 }
@@ -252,6 +305,21 @@ func (a MessageArgs) accepted(current engine.Status, when string) error {
 
 // empty reports whether there is no text and no image.
 func (a MessageArgs) empty() bool { return strings.TrimSpace(a.Text) == "" && len(a.Images) == 0 }
+
+// maxInstruction is the longest instruction of a prompt, in bytes.
+const maxInstruction = 8 << 10
+
+// instruction returns the instruction of a prompt in the form for a model, to put before everything else.
+func (a PromptArgs) instruction() (string, error) {
+	text := strings.TrimSpace(a.Instruction)
+	switch {
+	case text == "":
+		return "", nil
+	case len(a.Instruction) > maxInstruction:
+		return "", fault.New(fault.InvalidArgument, "The instruction has %d bytes, which is more than %d.", len(a.Instruction), maxInstruction).With("field", "instruction")
+	}
+	return convert.Instruction(text) + "\n\n", nil
+}
 
 // imageTypes are the image types that services accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}

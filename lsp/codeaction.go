@@ -48,6 +48,7 @@ type codeAction struct {
 type promptArgs struct {
 	Cwd               string             `json:"cwd"`
 	Text              string             `json:"text"`
+	Literal           bool               `json:"literal"` // a message of a compiler may contain anything
 	Attachments       []promptAttachment `json:"attachments"`
 	StreamingBehavior string             `json:"streamingBehavior"`
 }
@@ -137,7 +138,7 @@ func diagnosticMessage(raw json.RawMessage) string {
 }
 
 func (p *codeActionParams) action(cwd, title, kind, text string, at textdoc.Range) codeAction {
-	args := promptArgs{cwd, text, []promptAttachment{{p.TextDocument.URI, at}}, "followUp"}
+	args := promptArgs{cwd, text, true, []promptAttachment{{p.TextDocument.URI, at}}, "followUp"}
 	title = visible.Line(title)
 	return codeAction{Title: title, Kind: kind, Command: sessiondoc.Command{Title: title, Command: "xcsh.prompt", Arguments: []any{args}}}
 }

@@ -123,8 +123,13 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 		if err := ctx.Err(); err != nil {
 			return "", false, err
 		}
-		return ui.inputByQuestion(ctx, in, r)
+		return ui.inputByQuestion(ctx, in, watch, r)
 	}
+	return ui.awaitInput(ctx, in, watch)
+}
+
+// awaitInput waits until the file is saved.
+func (ui clientUI) awaitInput(ctx context.Context, in *input, watch inputWatch) (text string, ok bool, err error) {
 	progress := ui.Progress(ctx, "Waiting for "+filepath.ToSlash(in.path)+" to be saved")
 	defer progress.End("")
 	saved, err := in.wait(ctx, watch, ui.s.opts.Clock, ui.s.log)
@@ -134,26 +139,41 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 	return text, err == nil, err
 }
 
-// inputByQuestion asks the user to confirm that the file is written.
-func (ui clientUI) inputByQuestion(ctx context.Context, in *input, r commands.InputRequest) (text string, ok bool, err error) {
-	i, err := ui.Ask(ctx, commands.Question{
-		Text:    fmt.Sprintf("%s Write it into %s, save, then choose Continue.", inputLabel(r.Title), filepath.ToSlash(in.path)),
-		Choices: []string{"Continue", "Cancel"},
-	})
-	if err != nil || i < 0 {
+// inputByQuestion names the file in a question. Some editors show nothing else while a question is open, so the user may write
+// the file after the answer.
+func (ui clientUI) inputByQuestion(ctx context.Context, in *input, watch inputWatch, r commands.InputRequest) (text string, ok bool, err error) {
+	where := fmt.Sprintf("%s Write it into %s and save it", inputLabel(r.Title), filepath.ToSlash(in.path))
+	i, err := ui.Ask(ctx, commands.Question{Text: where + ", before or after you choose Continue.", Choices: []string{"Continue", "Cancel"}})
+	switch {
+	case err != nil || i < 0:
 		return "", false, err
+	case i > 0:
+		return "", true, nil
+	case in.untouched():
+		ui.Notify(ctx, commands.LevelInfo, where+". To cancel, save it without a text.")
+		return ui.awaitInput(ctx, in, watch)
 	}
-	if i == 0 {
-		text, err = in.answer(true)
-	}
+	text, err = in.answer(true)
 	return text, err == nil, err
 }
 
-// newInput creates a file in the directory of input files, or else in a new temporary directory.
+// untouched reports whether the user has neither changed nor saved the file.
+func (in *input) untouched() bool {
+	saved, _ := in.status()
+	content, err := afero.ReadFile(in.fs, in.path)
+	return err == nil && !saved && bytes.Equal(content, in.content)
+}
+
+// newInput creates the file of an input.
 func (s *server) newInput(r commands.InputRequest) (*input, error) {
-	list, content := s.documents.inputs, inputContent(r)
+	return s.newInputFile(r.Title, ".md", inputContent(r))
+}
+
+// newInputFile creates a file in the directory of input files, or else in a new temporary directory.
+func (s *server) newInputFile(title, extension string, content []byte) (*input, error) {
+	list := s.documents.inputs
 	if dir := list.directory(); dir != "" {
-		in, err := list.create(dir, inputName(r.Title), content)
+		in, err := list.create(dir, inputName(title), extension, content)
 		if err == nil {
 			return in, nil
 		}
@@ -163,7 +183,7 @@ func (s *server) newInput(r commands.InputRequest) (*input, error) {
 	if err != nil {
 		return nil, inputFault("create", os.TempDir(), err)
 	}
-	in, err := list.create(dir, inputName(r.Title), content)
+	in, err := list.create(dir, inputName(title), extension, content)
 	if err != nil {
 		return nil, inputFault("create", dir, errors.Join(err, afero.NewOsFs().Remove(dir)))
 	}
@@ -178,10 +198,10 @@ func (in *inputs) directory() string {
 }
 
 // create creates a file in dir that only the user can read.
-func (in *inputs) create(dir, name string, content []byte) (*input, error) {
+func (in *inputs) create(dir, name, extension string, content []byte) (*input, error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
-	name = fmt.Sprintf("%s-%d-%s.md", name, os.Getpid(), hex.EncodeToString(random[:]))
+	name = fmt.Sprintf("%s-%d-%s%s", name, os.Getpid(), hex.EncodeToString(random[:]), extension)
 	f := &input{fs: afero.NewOsFs(), path: filepath.Join(dir, name), content: content, changed: make(chan struct{}, 1)}
 	if err := f.fs.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -295,7 +315,7 @@ func inputName(title string) string {
 
 // inputFile matches the names of input files, and of the files that editors create beside them. The
 // number is the process id.
-var inputFile = regexp.MustCompile(`^[.#]*[a-z0-9-]+-([0-9]+)-[0-9a-f]{16}\.md.*$`)
+var inputFile = regexp.MustCompile(`^[.#]*[a-z0-9-]+-([0-9]+)-[0-9a-f]{16}\.(?:md|diff).*$`)
 
 // clearInputs removes the files of crashed servers.
 func (s *server) clearInputs() {

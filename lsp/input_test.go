@@ -382,7 +382,6 @@ func TestInputByQuestion(t *testing.T) {
 		want         inputResult
 	}{
 		"written":           {lsptest.Fields{}, "because\n", chosen("Continue"), inputResult{"because", true}},
-		"nothing written":   {lsptest.Fields{}, "", chosen("Continue"), inputResult{"", true}},
 		"cancelled":         {lsptest.Fields{}, "because\n", chosen("Cancel"), inputResult{"", true}},
 		"closed":            {lsptest.Fields{}, "because\n", func(r lsptest.Request) { r.Reply(nil) }, inputResult{}},
 		"not supported":     {lsptest.Fields{}, "", func(r lsptest.Request) { r.Fail(-32601, "no such method") }, inputResult{}},
@@ -403,7 +402,7 @@ func TestInputByQuestion(t *testing.T) {
 			files, err := filepath.Glob(filepath.Join(w.dir, "*"))
 			require.NoError(t, err)
 			require.Len(t, files, 1)
-			require.Equal(t, "Why? Write it into "+filepath.ToSlash(files[0])+", save, then choose Continue.", q.Message)
+			require.Equal(t, "Why? Write it into "+filepath.ToSlash(files[0])+" and save it, before or after you choose Continue.", q.Message)
 			w.prepend(files[0], tc.written)
 			tc.reply(r)
 			raw, failure := exec.Wait()
@@ -411,6 +410,26 @@ func TestInputByQuestion(t *testing.T) {
 			require.Equal(t, tc.want, decode[inputResult](t, raw))
 			w.requireEmpty()
 		})
+	}
+}
+
+// An editor that shows nothing else while a question is open lets the user write after the answer.
+func TestInputAfterTheQuestion(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"because\n", ""} {
+		w := newWriter(t, lsptest.Fields{})
+		exec := w.BeginExec("test.input", why)
+		chosen("Continue")(w.WaitRequest("window/showMessageRequest"))
+		files, err := filepath.Glob(filepath.Join(w.dir, "*"))
+		require.NoError(t, err)
+		note := decode[struct{ Message string }](t, w.WaitNotification("window/showMessage"))
+		require.Equal(t, "Why? Write it into "+filepath.ToSlash(files[0])+" and save it. To cancel, save it without a text.", note.Message)
+		w.prepend(files[0], text)
+		w.Save(files[0])
+		raw, failure := exec.Wait()
+		require.Nil(t, failure)
+		require.Equal(t, inputResult{strings.TrimSpace(text), true}, decode[inputResult](t, raw))
+		w.requireEmpty()
 	}
 }
 

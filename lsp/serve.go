@@ -77,7 +77,8 @@ type Backend struct {
 	Store    *session.Store
 	Finder   library.Finder
 	Fs       afero.Fs
-	Files    tool.Workspace // the files with unsaved text; nil: prompts take no attachments
+	Files    tool.Workspace     // the files with unsaved text; nil: prompts take no attachments
+	PDF      commands.PDFReader // nil: PDF files cannot be attached
 
 	// InputDir is the directory, on the real disk, of the files in which users write long answers.
 	// It is created when needed. "" means the temporary directory.

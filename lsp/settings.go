@@ -225,6 +225,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"engineIdle":       r.wholeNumber(1, int(MaxEngineIdle/time.Minute), func(n int) { s.EngineIdle = time.Duration(n) * time.Minute }),
 		"engineExtensions": set(&r, &s.EngineExtensions, "true or false"),
 		"keyProviders":     func(string, json.RawMessage) {}, // see readKeyProviders
+		"contextKinds":     func(string, json.RawMessage) {}, // see readContextKinds
 		"machineScope":     func(string, json.RawMessage) {}, // see readSettings
 	})
 	return r.problems

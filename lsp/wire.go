@@ -41,6 +41,10 @@ const MethodKey = "xcsh/key"
 // MethodSave is the request of the server to save a document. Only a client that opted in with ui.save gets it.
 const MethodSave = "xcsh/save"
 
+// MethodContext is the request of the server for a thing in the editor that a prompt names. Only a client that announces
+// contextKinds gets it.
+const MethodContext = "xcsh/context"
+
 // SaveParams are the parameters of xcsh/save.
 type SaveParams struct {
 	URI     string `json:"uri"`

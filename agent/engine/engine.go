@@ -213,9 +213,10 @@ type Compaction struct {
 
 // Command is a command that a prompt can begin with.
 type Command struct {
-	Name        string `json:"name" jsonschema:"Without the slash."`
-	Description string `json:"description,omitempty"`
-	Source      string `json:"source,omitempty" jsonschema:"extension, prompt or skill; absent if unknown."`
+	Name         string `json:"name" jsonschema:"Without the slash."`
+	Description  string `json:"description,omitempty"`
+	ArgumentHint string `json:"argumentHint,omitempty" jsonschema:"Describes the arguments; absent if unknown, or if there are none."`
+	Source       string `json:"source,omitempty" jsonschema:"xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown."`
 }
 
 // Answer is the answer to a question. Which member counts depends on the question's method.

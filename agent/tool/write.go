@@ -41,7 +41,7 @@ func newWrite(o Options) Tool {
 			if was.Exists {
 				title = "Overwrite " + a.Path
 			}
-			return Preview{Title: title, Diff: patch(a.Path, string(was.Content), a.Content), Paths: []string{path}}, nil
+			return o.preview(title, patch(a.Path, string(was.Content), a.Content), path, was)
 		},
 		run: func(ctx context.Context, env Env, a writeArgs) (Result, error) {
 			path, err := o.place(env, "write", a.Path, true)
@@ -53,6 +53,9 @@ func newWrite(o Options) Tool {
 				return Result{}, err
 			}
 			defer unlock()
+			if env.Permission.revises([]byte(a.Content)) {
+				return env.Permission.Revision.write(ctx, o, env, "Write "+a.Path, a.Path, path)
+			}
 			was, err := readOrNew(ctx, o, env, path)
 			if err != nil {
 				return Result{}, err
@@ -82,7 +85,7 @@ func readOrNew(ctx context.Context, o Options, env Env, path string) (File, erro
 	if err := cmp.Or(readable(o.Fs, path), o.mayShow(path)); err != nil {
 		return File{}, err
 	}
-	f, err := env.Files.ReadFile(ctx, path)
+	f, err := env.Files.ReadFile(context.WithValue(ctx, creatingKey{}, true), path)
 	if errors.Is(err, fs.ErrNotExist) || fault.Is(err, fault.NotFound) {
 		return File{}, nil
 	}

@@ -68,7 +68,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	shared.Engines = p.engines(withoutChoice(s), lsp.Client{Folders: folders.all}, report(nil, log.Named("engine")), log.Named("engine"))
 	return acp.Backend{
 		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,
-		PDF: tool.Options{PDF: newPDFReader(), Sandbox: p.newBox(s.Sandbox, private(p.finder.Roots).Commands, log)}.PDFText,
+		PDF: p.pdfText(s, log),
 		Sessions: func(c acp.Client) *agent.Manager {
 			cfg, at := shared, s
 			if c.Cwd != "" {

@@ -36,7 +36,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	cfg.Engines = p.engines(s, c, report(c.Warn, log.Named("engine")), log.Named("engine"))
 	return lsp.Backend{
 		Sessions: agent.NewManager(cfg), Store: p.store, Finder: p.finder, Fs: p.fs, Files: files,
-		InputDir: filepath.Join(p.finder.CacheDir, "input"),
+		PDF: p.pdfText(s, log), InputDir: filepath.Join(p.finder.CacheDir, "input"),
 	}, nil
 }
 

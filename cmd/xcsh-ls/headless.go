@@ -50,7 +50,7 @@ func headless(f *flags, errs io.Writer) (*commands.Env, error) {
 		return nil, err
 	}
 	return &commands.Env{
-		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, UI: commands.Headless{},
+		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs, Workspace: b.Files, PDF: b.PDF, UI: commands.Headless{},
 		Folders: folders, Log: log,
 	}, nil
 }

@@ -5,9 +5,13 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/pdftext"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
 
 // pdfTextCommand extracts the text of a PDF file, in a process that cannot harm the server.
@@ -25,6 +29,11 @@ func pdfTextCommand() *cobra.Command {
 			return pdftext.Main(os.Stdin, os.Stdout, first, count)
 		},
 	}
+}
+
+// pdfText returns the reader of PDF files for attachments.
+func (p place) pdfText(s lsp.Settings, log *zap.Logger) commands.PDFReader {
+	return tool.Options{PDF: newPDFReader(), Sandbox: p.newBox(s.Sandbox, private(p.finder.Roots).Commands, log)}.PDFText
 }
 
 // newPDFReader returns the command line that reads PDF files.

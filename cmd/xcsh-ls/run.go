@@ -119,6 +119,9 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 			return err
 		}
 	}
+	if s, args, ok := commands.SlashIn(ctx, live, prompt.slash()); ok {
+		return answerSlash(ctx, env, to, s, args, asJSON)
+	}
 	if err := answerable(ctx, live); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 // promptArgs are the arguments of run.
 type promptArgs struct {
 	words string                // joined by spaces
+	typed string                // the words that may be references or a slash command; not those behind "--"
 	files []commands.Attachment // named by @FILE
 	stdin bool                  // "-" stands for the prompt
 }
@@ -27,7 +29,7 @@ type promptArgs struct {
 // parsePrompt sorts the arguments of run. Behind "--" all of them are words.
 func parsePrompt(cmd *cobra.Command, args []string) (promptArgs, error) {
 	var p promptArgs
-	var words []string
+	var words, typed []string
 	literal := cmd.ArgsLenAtDash()
 	for i, arg := range args {
 		name, isFile := strings.CutPrefix(arg, "@")
@@ -40,8 +42,10 @@ func parsePrompt(cmd *cobra.Command, args []string) (promptArgs, error) {
 			p.files = append(p.files, commands.Attachment{URI: name})
 		default:
 			words = append(words, arg)
+			typed = append(typed, arg)
 		}
 	}
+	p.typed = strings.Join(typed, " ")
 	if p.words = strings.Join(words, " "); strings.TrimSpace(p.words) == "" {
 		p.words = ""
 	}
@@ -67,7 +71,14 @@ func (p promptArgs) input(ctx context.Context, cmd *cobra.Command, env *commands
 		}
 		return agent.Input{}, err
 	}
-	in := agent.Input{Text: p.words, Attached: attached, Images: images}
+	named, err := commands.Refer(ctx, env, env.Folders()[0], p.typed, p.files)
+	if err != nil {
+		return agent.Input{}, err
+	}
+	for _, note := range named.Notes {
+		cmd.PrintErrln(note)
+	}
+	in := agent.Input{Text: p.words, Attached: attached + named.Text, Images: slices.Concat(images, named.Images)}
 	if !p.stdin && !redirected(os.Stdin) {
 		return in, nil
 	}

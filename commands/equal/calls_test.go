@@ -31,6 +31,7 @@ var excluded = map[string]string{
 	"xcsh.compact":        "needs a model; the suite of package agent runs with index files",
 	"xcsh.steer":          "needs a running turn",
 	"xcsh.followUp":       "needs a running turn",
+	"xcsh.editQueued":     "needs a running turn",
 	"xcsh.abort":          "needs a running turn",
 	"xcsh.approve":        "needs a running turn",
 	"xcsh.bash":           "starts a process, whose times are part of the answer",

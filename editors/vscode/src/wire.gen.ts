@@ -59,12 +59,15 @@ export interface CommandMap {
   'xcsh.save': { args: SaveArgs; result: SaveResult };
   'xcsh.delete': { args: DeleteArgs; result: DeleteResult };
   'xcsh.undelete': { args: UndeleteArgs; result: UndeleteResult };
+  'xcsh.trash': { args: TrashArgs; result: TrashResult };
+  'xcsh.deleteTrashed': { args: DeleteTrashedArgs; result: DeleteTrashedResult };
   'xcsh.move': { args: MoveArgs; result: MoveResult };
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
+  'xcsh.editQueued': { args: EditQueuedArgs; result: QueuedResult };
   'xcsh.history': { args: HistoryArgs; result: HistoryResult };
   'xcsh.forget': { args: ForgetArgs; result: ForgetResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
@@ -109,6 +112,7 @@ export interface RequestMap {
   'xcsh/beforeTree': { params: BeforeTreeParams; result: BeforeResult | null };
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
+  'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
@@ -673,6 +677,7 @@ export interface SessionState {
   model: ModelRef | null;
   /** Model per role, as provider/id. */
   models: Record<string, string>;
+  /** The level that is sent to the model, which supports it. While no model can answer, the recorded one. */
   thinkingLevel: string;
   /** The service tier per family of models: openai, anthropic or google. A family without one has that of the account. */
   serviceTiers?: Record<string, string>;
@@ -929,12 +934,40 @@ export interface DeleteResult {
 export interface UndeleteArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The value of trashed that xcsh.delete returned. */
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
   trashed: string;
 }
 
 export interface UndeleteResult {
   path: string;
+}
+
+export interface TrashArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** folder or all. Default: folder. */
+  scope?: string;
+  /** The maximum number. Default: 100. */
+  limit?: number;
+}
+
+export interface TrashResult {
+  sessions: TrashedSession[] | null;
+  /** There are more than limit. */
+  more?: boolean;
+}
+
+export interface DeleteTrashedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
+  trashed: string;
+  /** Must be true to delete the session for good. Default: ask the user. */
+  confirm?: boolean | null;
+}
+
+export interface DeleteTrashedResult {
+  deleted: boolean;
 }
 
 export interface MoveArgs {
@@ -987,10 +1020,14 @@ export interface PromptArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
+  /** How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it. */
+  instruction?: string;
 }
 
 export interface PromptResult {
@@ -1002,6 +1039,10 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
+  command?: string;
+  /** The answer of the slash command as Markdown, for the user. */
+  answer?: string;
 }
 
 export interface MessageArgs {
@@ -1010,10 +1051,25 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
+  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  literal?: boolean;
 }
 
 export interface QueuedResult {
   queued: number;
+}
+
+export interface EditQueuedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** steer or followUp. */
+  queue: string;
+  /** The place of the message in that queue, from 0. */
+  index: number;
+  /** The text of the message, as the queue lists it. If it was sent meanwhile, the command fails with stale. */
+  text: string;
+  /** The new words. Attached files and images are kept, and what the new words name with @ is added. Default: remove the message. */
+  words?: string;
 }
 
 export interface HistoryArgs {
@@ -1203,6 +1259,10 @@ export interface ApproveArgs {
   decision: ApprovalDecision;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
+  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
+  content?: string | null;
+  /** The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written. */
+  base?: string;
 }
 
 export interface ApproveResult {
@@ -1455,6 +1515,22 @@ export interface SaveAnswer {
   failureReason?: string;
 }
 
+export interface ContextParams {
+  cwd: string;
+  kind: string;
+  query?: string;
+}
+
+export interface ContextPiece {
+  text?: string;
+  /** A file: URI in the folder. Ignored if there is a text. */
+  uri?: string;
+  /** Of uri. Default: the whole file. */
+  range?: AttachmentRange | null;
+  /** What the text is, in a few words. Default: the kind. */
+  label?: string;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1464,6 +1540,7 @@ export interface ApproveParams {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
   outside?: string[];
   protected?: string[];
   unsandboxed?: boolean;
@@ -1694,6 +1771,21 @@ export interface Named {
   title: string;
 }
 
+export interface TrashedSession {
+  /** The argument for xcsh.undelete and xcsh.deleteTrashed. */
+  trashed: string;
+  /** The file to which it would be restored. */
+  path: string;
+  /** The file in the trash, for reading. */
+  file: string;
+  id?: string;
+  /** Its folder; empty if its header cannot be read. */
+  cwd: string;
+  name: string;
+  /** ISO 8601. */
+  trashedAt: string;
+}
+
 export interface PurgeItem {
   id: string;
   path: string;
@@ -1834,7 +1926,9 @@ export interface EngineCommand {
   /** Without the slash. */
   name: string;
   description?: string;
-  /** extension, prompt or skill; absent if unknown. */
+  /** Describes the arguments; absent if unknown, or if there are none. */
+  argumentHint?: string;
+  /** xcsh for a command of xcsh-ls itself; of an engine: extension, prompt or skill; absent if unknown. */
   source?: string;
 }
 
@@ -1959,6 +2053,11 @@ export interface HookCompaction {
   details?: unknown;
 }
 
+export interface AttachmentRange {
+  start: AttachmentPosition;
+  end: AttachmentPosition;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2009,11 +2108,6 @@ export interface SummaryFacts {
   firstTopic?: string;
 }
 
-export interface AttachmentRange {
-  start: AttachmentPosition;
-  end: AttachmentPosition;
-}
-
 export interface UsageCost {
   input: number;
   output: number;
@@ -2049,6 +2143,7 @@ export interface ToolPreview {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
 }
 
 export interface AttachmentPosition {

@@ -298,14 +298,6 @@ function M.inline(opts)
   })
 end
 
----@param candidates string[]
----@param lead string
-local function starting_with(candidates, lead)
-  return vim.tbl_filter(function(candidate)
-    return vim.startswith(candidate, lead)
-  end, candidates)
-end
-
 ---Completes the main argument of a command.
 ---@param name string
 ---@param lead string the last word; a completion replaces only that
@@ -331,7 +323,7 @@ function M.complete(lead, line, pos)
   local words = vim.split(line:sub(1, pos), '%s+', { trimempty = true })
   local before = #words - (lead == '' and 0 or 1) -- complete words, :Xcsh itself included
   if before == 1 then
-    return starting_with(names, lead)
+    return require('xcsh.completion').starting_with(names, lead)
   end
   local name = 'xcsh.' .. words[2]:gsub('^xcsh%.', '')
   local spec = specs[name]
@@ -341,7 +333,7 @@ function M.complete(lead, line, pos)
       return key .. '=' .. found
     end, require('xcsh.completion').values(name, key, value, value))
   elseif spec and spec.arg ~= '' and before == 2 then
-    return starting_with({ spec.arg .. '=' }, lead)
+    return require('xcsh.completion').starting_with({ spec.arg .. '=' }, lead)
   end
   return {}
 end

@@ -61,6 +61,13 @@ local function sessions()
   return found
 end
 
+---@return string[] the places of deleted sessions in the trash, the latest first
+local function trashed()
+  return vim.tbl_map(function(session)
+    return wire.str(wire.tbl(session).trashed)
+  end, wire.tbl((ask('xcsh.trash', { scope = 'all', limit = most_sessions }) or {}).sessions))
+end
+
 ---@return string[] the models that are ready to use, then the others
 local function models()
   local ready, others = {}, {}
@@ -103,6 +110,7 @@ end
 local sources = {
   source = sessions,
   target = sessions,
+  trashed = trashed,
   ['xcsh.setModel model'] = models,
   ['xcsh.setEngine engine'] = engines,
   ['xcsh.login engine'] = function()
@@ -123,6 +131,15 @@ local function candidates(command, argument, so_far)
   local key = command .. ' ' .. argument
   local source = sources[key] or sources[argument]
   return M.words[key] or M.words[argument] or source and source(so_far) or {}
+end
+
+---@param words string[]
+---@param lead string
+---@return string[]
+function M.starting_with(words, lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
 end
 
 ---Returns the values of an argument that begin with a text. Case is ignored.

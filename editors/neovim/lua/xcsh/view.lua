@@ -499,11 +499,14 @@ local shown = {
   ['xcsh.import'] = imported,
   ['xcsh.purge'] = purged,
   ['xcsh.delete'] = function(result)
-    local text = 'Moved the session to the trash. To restore it: ":Xcsh undelete trashed=%s"'
-    M.notify(text:format((result.trashed:gsub(' ', '\\ '))))
+    local text = 'Moved the session to the trash. To restore it: ":XcshUndelete %s"'
+    M.notify(text:format(result.trashed))
   end,
   ['xcsh.undelete'] = function(result)
     M.notify('Session restored: ' .. result.path)
+  end,
+  ['xcsh.deleteTrashed'] = function()
+    M.notify('Session deleted permanently.')
   end,
   ['xcsh.move'] = function(result)
     M.notify(('Moved "%s" to %s.'):format(title(result), result.session.cwd))

@@ -3,17 +3,17 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 
 import { contains } from '../folders';
+import type { ApprovalDiffs } from './approvalDiffs';
 import { resolvePath } from './files';
 import type { CodeBlock } from './messages';
 import { patched } from './patch';
 import { placed, type Selected } from './placing';
-import type { Reviews } from './review';
 
-let reviews: Reviews | undefined;
+let diffs: ApprovalDiffs | undefined;
 
 /** Sets where changes from blocks of code are reviewed. */
-export function reviewCodeIn(place: Reviews): void {
-  reviews = place;
+export function reviewCodeIn(place: ApprovalDiffs): void {
+  diffs = place;
 }
 
 /** Returns the editor that the user worked in. A page in an editor tab has no active editor beside it. */
@@ -77,14 +77,10 @@ export async function applyCode(cwd: string, block: CodeBlock): Promise<void> {
     void vscode.window.showInformationMessage(vscode.l10n.t('{0} already contains this code.', name));
     return;
   }
-  const accepted = await reviews?.decide({
-    document,
-    line: document.positionAt(difference(...first).start).line,
-    announcement: vscode.l10n.t('xcsh wants to change {0}.', name),
-    sides,
-    notes: controls(name) ? [vscode.l10n.t('Changes protected files: {0}.', name)] : [],
-    asked: true,
-  });
+  if (controls(name)) {
+    void vscode.window.showWarningMessage(vscode.l10n.t('Changes protected files: {0}.', name));
+  }
+  const accepted = await diffs?.review(document.uri.fsPath, ...first);
   if (accepted) {
     await make(document, isNew, sides(), name);
   }

@@ -4,12 +4,6 @@ import * as vscode from 'vscode';
 
 import type { LocalFolder } from '../host';
 import type { Attachment, Spot } from './messages';
-import { best } from './rank';
-
-const maxFound = 50;
-const maxListed = 20_000;
-const listedForMs = 10_000;
-const ignored = '**/{node_modules,.git,.hg,.svn,dist,out,build,target,.venv,__pycache__}/**';
 
 /** Returns a file as an attachment, with its label and its URI. */
 export function attachmentOf(uri: vscode.Uri, folder: LocalFolder | undefined, range?: vscode.Range): Attachment {
@@ -46,31 +40,6 @@ export async function pickFiles(folder: LocalFolder | undefined): Promise<Attach
     ...(folder ? { defaultUri: folder.uri } : {}),
   });
   return (picked ?? []).map((uri) => attachmentOf(uri, folder));
-}
-
-/** Finds files of a folder by a part of their path. A stale list is read again. */
-export class FileFinder {
-  #listed: { cwd: string; at: number; paths: Promise<string[]> } | undefined;
-
-  async find(folder: LocalFolder, query: string): Promise<Attachment[]> {
-    const paths = await this.#list(folder);
-    return best(query, paths, maxFound).map((name) => ({
-      uri: vscode.Uri.joinPath(folder.uri, name).toString(),
-      name,
-    }));
-  }
-
-  #list(folder: LocalFolder): Promise<string[]> {
-    const now = Date.now();
-    if (this.#listed?.cwd !== folder.cwd || now - this.#listed.at > listedForMs) {
-      const all = vscode.workspace.findFiles(new vscode.RelativePattern(folder.uri, '**/*'), ignored, maxListed);
-      const paths = Promise.resolve(all).then((uris) =>
-        uris.map((uri) => path.relative(folder.cwd, uri.fsPath).split(path.sep).join('/')),
-      );
-      this.#listed = { cwd: folder.cwd, at: now, paths };
-    }
-    return this.#listed.paths;
-  }
 }
 
 /** Resolves a path that a text mentions; undefined if it is on another machine. */

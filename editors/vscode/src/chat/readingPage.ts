@@ -74,6 +74,13 @@ export class ReadingPage implements vscode.Disposable {
     }
   }
 
+  /** Handles that the program that has the session ended. */
+  released(file: string): void {
+    if (file === this.session.info.path && this.session.state === 'terminal') {
+      this.#become('free');
+    }
+  }
+
   /** Sends the initial state to a new page. The server is started by the page's first call. */
   begin(kept: JsonObject | null): void {
     this.#calls.forget();

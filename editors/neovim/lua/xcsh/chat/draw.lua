@@ -69,11 +69,15 @@ end
 ---A file as the server prepends it to a prompt.
 local attachment = '^<file path="([^"\n]*)"([^>\n]*)>\n(.-)</file>\n*(.*)$'
 
+---A client's instruction, which the server prepends too. It is not the user's.
+local instruction = '^<instruction>\n.-\n</instruction>\n\n(.+)$'
+
 ---Adds the files attached to a prompt, each folded.
 ---@param to xcsh.chat.Page
 ---@param said string
 ---@return string rest
 local function attachments(to, said)
+  said = said:match(instruction) or said
   while true do
     local path, lines, body, rest = said:match(attachment)
     if not path then

@@ -7,6 +7,9 @@ import type { markdown } from './parser';
 /** The maximum length of a formula, in UTF-16 units. Longer ones are text. */
 export const maxFormula = 2000;
 
+/** The maximum number of lines of a formula. */
+const maxLines = 200;
+
 /** The meta data of a token: the formula without its delimiters is the content. */
 export interface MathMeta {
   display: boolean;
@@ -86,8 +89,10 @@ function blockMath(state: StateBlock, startLine: number, endLine: number, silent
   const opener = lineOf(startLine).slice(0, 2);
   if (opener !== '$$' && opener !== '\\[') return false;
   const closer = closers[opener]!;
+  const nearest = state.src.indexOf(closer, state.bMarks[startLine]! + state.tShift[startLine]! + opener.length);
+  if (nearest < 0 || nearest > state.bMarks[startLine]! + 2 * maxFormula) return false;
   let length = 0;
-  for (let n = startLine; n < endLine; n++) {
+  for (let n = startLine; n < Math.min(endLine, startLine + maxLines); n++) {
     if (state.isEmpty(n) || (n > startLine && state.sCount[n]! < state.blkIndent)) return false;
     const line = lineOf(n).slice(n === startLine ? opener.length : 0);
     length += line.length + 1;

@@ -37,7 +37,7 @@ export type Action =
   | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'engine'; sessionId: string; state: unknown } // the session's state after a change of its engine
-  | { type: 'ready'; sessionId: string; ready: unknown } // whether a model can answer now
+  | { type: 'ready'; sessionId: string; ready: unknown; level?: string } // whether a model can answer now, and its level
   | { type: 'questionGone'; id: string } // it was answered here, or its time is over
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
@@ -110,7 +110,8 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
     case 'ready': {
       if (a.sessionId !== sync.sessionId) return view;
       const ready = readyOf(a.ready);
-      return { ...(ready.ok ? settled(view, 'model') : view), ready };
+      const session = view.session && a.level ? { ...view.session, thinkingLevel: a.level } : view.session;
+      return { ...(ready.ok ? settled(view, 'model') : view), ready, session };
     }
     case 'questionGone':
       return withoutQuestion(view, a.id);

@@ -3,9 +3,10 @@
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
+import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
 import { endedAs } from '../state/ended';
-import { fileLabel, userMessageOf } from '../state/userMessage';
+import { fileIcon, fileLabel, isFile, userMessageOf } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -62,17 +63,24 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
           <ul class="chips" aria-label={t('Attached files')}>
             {said.files.map((f, i) => (
               <li key={i}>
-                <button
-                  type="button"
-                  class="chip"
-                  title={f.path}
-                  onClick={() =>
-                    page.store.send({ kind: 'openFile', path: f.path, ...(f.from ? { line: f.from } : {}) })
-                  }
-                >
-                  <Icon name="file" />
-                  {fileLabel(f)}
-                </button>
+                {isFile(f) ? (
+                  <button
+                    type="button"
+                    class="chip"
+                    title={f.path}
+                    onClick={() =>
+                      page.store.send({ kind: 'openFile', path: f.path, ...(f.from ? { line: f.from } : {}) })
+                    }
+                  >
+                    <Icon name={fileIcon(f)} />
+                    {fileLabel(f)}
+                  </button>
+                ) : (
+                  <span class="chip">
+                    <Icon name={fileIcon(f)} />
+                    <span>{visible(fileLabel(f))}</span>
+                  </span>
+                )}
               </li>
             ))}
           </ul>
