@@ -102,7 +102,8 @@ end
 ---The number of messages whose entries are offered.
 local most_entries = 200
 
----@return string[] IDs of the conversation's messages, newest first, those of the user before the others
+---Returns the IDs of the conversation's messages, newest first, the user's before the others.
+---@return string[]
 local function entries()
   local mine, others = {}, {}
   local snapshot = ask('xcsh.snapshot', { last = most_entries }) or {}

@@ -239,6 +239,7 @@ local function arguments(what, wish)
   return {
     cwd = what.cwd,
     text = wish,
+    literal = true,
     instruction = instruction:format(lines, what.name),
     attachments = {
       {

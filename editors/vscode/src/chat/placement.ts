@@ -69,12 +69,11 @@ export class Placement implements vscode.Disposable, vscode.WebviewPanelSerializ
     void hideView(true);
   }
 
-  /** Shows the view in a container, and closes the tab. */
+  /** Closes the tab, and shows the view in a container, which opens. A view that was hidden has no command yet. */
   async #toView(destinationId: string): Promise<void> {
     this.#tab?.dispose();
     await hideView(false);
     await vscode.commands.executeCommand('vscode.moveViews', { viewIds: [this.view], destinationId });
-    await vscode.commands.executeCommand(`${this.view}.focus`);
   }
 
   async #toSecondary(): Promise<void> {
@@ -82,8 +81,7 @@ export class Placement implements vscode.Disposable, vscode.WebviewPanelSerializ
       return this.#toView(secondaryContainer);
     }
     // VS Code asks where to; the secondary side bar is one of its answers.
-    this.#tab?.dispose();
-    await hideView(false);
+    await this.#toView(container);
     await vscode.commands.executeCommand(`${this.view}.focus`);
     await vscode.commands.executeCommand('workbench.action.moveFocusedView');
   }

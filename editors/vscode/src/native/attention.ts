@@ -11,7 +11,7 @@ const t = vscode.l10n.t;
 /** A longer reason is cut. In characters. */
 const maxReason = 300;
 
-/** Follows what the sessions of this window do, and announces the end of turns that the user did not see. */
+/** Follows the sessions of this window, and announces the end of turns that the user did not see. */
 export class Attention implements vscode.Disposable {
   readonly #changed = new vscode.EventEmitter<readonly string[]>();
   readonly #standings: Standings;
@@ -43,7 +43,7 @@ export class Attention implements vscode.Disposable {
     );
   }
 
-  /** Returns what a session does. */
+  /** Returns the standing of a session; undefined if it neither runs nor needs attention. */
   of(sessionId: string): Standing | undefined {
     return this.#standings.of(sessionId);
   }

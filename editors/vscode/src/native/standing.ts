@@ -1,6 +1,6 @@
 import type { SessionEvent } from '../wire.gen';
 
-/** What a session of this window does, or waits for; undefined if neither. */
+/** The activity of a session of this window, or the attention that it needs. */
 export type Standing = 'running' | 'approval' | 'question' | 'unread';
 
 /** The end of a turn that the user did not see. */
@@ -35,7 +35,7 @@ interface Live {
 }
 
 /**
- * What the sessions of this window do: they run, wait for the user, or ended a turn that the user did not see. The last
+ * The standing of the sessions of this window: they run, wait for the user, or ended a turn out of sight. The last
  * is kept when the window is reloaded.
  */
 export class Standings {
@@ -50,7 +50,7 @@ export class Standings {
     this.#unread = Array.isArray(kept) ? kept.filter((id): id is string => typeof id === 'string') : [];
   }
 
-  /** Returns what a session does. */
+  /** Returns the standing of a session; undefined if it neither runs nor needs attention. */
   of(sessionId: string): Standing | undefined {
     const live = [...this.#live.values()].find((s) => s.sessionId === sessionId);
     if (live && live.approvals > 0) {

@@ -4,7 +4,7 @@ import type { Standing } from '../native/standing';
 
 const t = vscode.l10n.t;
 
-/** What is shown of a session: what it does here, or that a terminal of the window has it. */
+/** The standing of a session in the list. A terminal of the window can have it, too. */
 export type Shown = Standing | 'terminal';
 
 const icons: Record<Shown, string> = {

@@ -104,7 +104,7 @@ export default async function (editor) {
 async function move(editor) {
   const { page, chat } = editor;
   const composer = chat.locator('#composer');
-  const inView = (part) => page.locator(`.part.${part}`).getByText('Chat', { exact: true }).first();
+  const at = async () => (await page.locator('iframe.webview.ready').first().boundingBox())?.x ?? -1;
   await editor.useDemo();
   await composer.fill('a draft that moves');
   await until('the draft to be kept', () => composer.inputValue());
@@ -127,7 +127,7 @@ async function move(editor) {
 
   await editor.palette('xcshLs.chat.moveToSecondarySideBar');
   await tab.waitFor({ state: 'detached' });
-  await inView('auxiliarybar').waitFor();
+  await until('the page on the right', async () => (await at()) > 700);
   await editor.said('hello from the tab').waitFor();
   await composer.waitFor();
   await editor.shot('secondary');
@@ -135,7 +135,7 @@ async function move(editor) {
   await editor.palette('xcshLs.chat.moveToSideBar');
   await page.locator('.part.sidebar .pane-header[aria-label^="Chat"]').waitFor();
   await editor.said('hello from the tab').waitFor();
-  await inView('auxiliarybar').waitFor({ state: 'hidden' });
+  await until('the page on the left', async () => (await at()) < 400);
   await editor.shot('moved-back');
 }
 

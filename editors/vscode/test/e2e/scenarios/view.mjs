@@ -36,11 +36,7 @@ export default async function (editor) {
   await editor.treeRow('Another way').waitFor();
   await editor.treeRow('Half written').waitFor();
   const depth = async (text) => Number(await editor.treeRow(text).getAttribute('aria-level'));
-  assert.equal(
-    await depth('Another way'),
-    (await depth('Fix the flaky test')) + 1,
-    'a fork is below what it comes from',
-  );
+  assert.equal(await depth('Another way'), (await depth('Fix the flaky test')) + 1, 'a fork is below its origin');
   await editor.treeRow('1 damaged line').waitFor();
   await editor.shot('tree');
 
@@ -141,7 +137,7 @@ async function trash(editor) {
   assert.ok(!existsSync(fork));
 }
 
-/** The list shows what sessions do while the panel is hidden, also after a reload of the window. */
+/** The list shows the activity of sessions while the panel is hidden, also after a reload of the window. */
 async function attention(editor) {
   const { page } = editor;
   const row = (words) =>
