@@ -89,8 +89,8 @@ function blockMath(state: StateBlock, startLine: number, endLine: number, silent
   const opener = lineOf(startLine).slice(0, 2);
   if (opener !== '$$' && opener !== '\\[') return false;
   const closer = closers[opener]!;
-  const nearest = state.src.indexOf(closer, state.bMarks[startLine]! + state.tShift[startLine]! + opener.length);
-  if (nearest < 0 || nearest > state.bMarks[startLine]! + 2 * maxFormula) return false;
+  const start = state.bMarks[startLine]! + state.tShift[startLine]! + opener.length;
+  if (!state.src.slice(start, start + 2 * maxFormula).includes(closer)) return false;
   let length = 0;
   for (let n = startLine; n < Math.min(endLine, startLine + maxLines); n++) {
     if (state.isEmpty(n) || (n > startLine && state.sCount[n]! < state.blkIndent)) return false;
