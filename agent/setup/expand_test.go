@@ -48,13 +48,14 @@ func TestExpansion(t *testing.T) {
 			require.NoError(t, err)
 			var got string
 			text := func(values []setup.Value) string {
-				for _, v := range values {
-					if v.Command != "" {
-						return "command: " + v.Command
-					}
-					return v.Text
+				switch {
+				case len(values) == 0:
+					return leftOut
+				case values[0].Command != "":
+					return "command: " + values[0].Command
+				default:
+					return values[0].Text
 				}
-				return leftOut
 			}
 			switch c.where {
 			case "args":
@@ -144,9 +145,13 @@ func TestTimeouts(t *testing.T) {
 		entry   string
 		ms      int64
 	}{
-		{session.Pi, `{"command":"x"}`, 60_000}, {session.Pi, `{"command":"x","timeout":5}`, 5000},
-		{session.Omp, `{"command":"x"}`, 30_000}, {session.Omp, `{"command":"x","timeout":5}`, 5}, {session.Omp, `{"command":"x","timeout":0}`, 0},
-		{session.Xcsh, `{"command":"x"}`, 30_000}, {session.Xcsh, `{"command":"x","timeout":1e300}`, 86_400_000},
+		{session.Pi, `{"command":"x"}`, 60_000},
+		{session.Pi, `{"command":"x","timeout":5}`, 5000},
+		{session.Omp, `{"command":"x"}`, 30_000},
+		{session.Omp, `{"command":"x","timeout":5}`, 5},
+		{session.Omp, `{"command":"x","timeout":0}`, 0},
+		{session.Xcsh, `{"command":"x"}`, 30_000},
+		{session.Xcsh, `{"command":"x","timeout":1e300}`, 86_400_000},
 	} {
 		s, ok := newWorld(t).file(agentDirs[c.program]+"mcp.json", `{"mcpServers":{"s":`+c.entry+`}}`).resolve(c.program).Server("s")
 		require.True(t, ok)

@@ -64,7 +64,7 @@ func (l *looking) importFile(p place, name string, chain []string, left *int) (t
 		return "", false
 	}
 	*left -= len(in.Content)
-	return l.imports(at, string(in.Content), append(chain[:len(chain):len(chain)], at.full()), left), true
+	return l.imports(at, string(in.Content), append(slices.Clip(chain), at.full()), left), true
 }
 
 // importPlace returns where an imported file is. One of a project must be below its root.

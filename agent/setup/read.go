@@ -43,9 +43,10 @@ type place struct {
 	config    bool // not for the model: the user's own may hold credentials
 }
 
-func ofUser(path string) place            { return place{path: path} }
-func ofProject(dir, path string) place    { return place{dir: dir, path: path} }
-func (p place) full() string              { return filepath.Join(p.dir, filepath.FromSlash(p.path)) }
+func ofUser(path string) place         { return place{path: path} }
+func ofProject(dir, path string) place { return place{dir: dir, path: path} }
+func (p place) full() string           { return filepath.Join(p.dir, filepath.FromSlash(p.path)) }
+
 func (p place) join(name string) place    { return place{p.dir, filepath.Join(p.path, name), p.config} }
 func (p place) asConfig() place           { p.config = true; return p }
 func (p place) base(suffix string) string { return strings.TrimSuffix(filepath.Base(p.path), suffix) }

@@ -134,7 +134,7 @@ func (l *looking) rule(d ruleDir, p place, name string, seen map[string]string) 
 	meta, body := frontmatter.Split(text)
 	path := p.full()
 	r := Rule{
-		Name: name, Description: clip(frontmatter.Text(meta, "description"), maxDescription), Globs: ruleGlobs(meta),
+		Name: name, Description: clip(frontmatter.Text(meta, "description")), Globs: ruleGlobs(meta),
 		Path: path, Scope: p.scope(), Source: d.source, Body: body,
 	}
 	switch {

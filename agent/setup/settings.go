@@ -254,7 +254,7 @@ func (f form) setting(v any) (s Setting, err error) {
 	} else if raw, err := json.Marshal(v); err == nil {
 		s.Value = string(raw)
 	}
-	s.Value = clip(shownText(s.Value), maxDescription)
+	s.Value = clip(shownText(s.Value))
 	return s, nil
 }
 

@@ -143,7 +143,7 @@ func (l *looking) skill(d skillDir, p place, name string, seen map[string]string
 	}
 	seen[name] = path
 	l.r.Skills = append(l.r.Skills, Skill{
-		Name: name, Description: clip(description, maxDescription), Path: path, Scope: p.scope(), Source: d.source,
+		Name: name, Description: clip(description), Path: path, Scope: p.scope(), Source: d.source,
 		Hidden: frontmatter.True(meta, "disableModelInvocation") || l.program != session.Pi && frontmatter.True(meta, "hide"), Body: body,
 	})
 }
@@ -154,10 +154,10 @@ func frontmatterOff(meta map[string]any) bool {
 	return set && !on
 }
 
-// clip returns at most n bytes of a text.
-func clip(text string, n int) string {
-	if len(text) > n {
-		return strings.ToValidUTF8(text[:n], "") + "…"
+// clip returns the beginning of a description.
+func clip(text string) string {
+	if len(text) > maxDescription {
+		return strings.ToValidUTF8(text[:maxDescription], "") + "…"
 	}
 	return text
 }

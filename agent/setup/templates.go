@@ -2,6 +2,7 @@ package setup
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/frontmatter"
@@ -52,7 +53,7 @@ func (l *looking) templatesIn(d templateDir, at place, below []string, seen map[
 		case !e.dir && strings.HasSuffix(e.name, ".md"):
 			l.template(d, at.join(e.name), below, seen)
 		case e.dir && d.deep && len(below) < maxDepth:
-			l.templatesIn(d, at.join(e.name), append(below[:len(below):len(below)], e.name), seen)
+			l.templatesIn(d, at.join(e.name), append(slices.Clip(below), e.name), seen)
 		}
 	}
 }
@@ -74,7 +75,7 @@ func (l *looking) template(d templateDir, p place, below []string, seen map[stri
 	if t.Description == "" {
 		t.Description = firstLine(body)
 	}
-	t.Description, t.Hint = clip(t.Description, maxDescription), line(t.Hint, maxWhy)
+	t.Description, t.Hint = clip(t.Description), line(t.Hint, maxWhy)
 	l.addTemplate(t, seen)
 	if len(below) > 0 {
 		t.Name = strings.Join(below, ":") + ":" + t.Name

@@ -231,12 +231,15 @@ func question(cwd string, counts map[Kind]int, servers []string) string {
 		kind      Kind
 		one, many string
 	}{
-		{KindServer, "MCP server", "MCP servers"}, {KindSkill, "skill", "skills"}, {KindTemplate, "template", "templates"},
-		{KindRule, "rule", "rules"}, {KindSetting, "setting", "settings"},
+		{KindServer, "MCP server", "MCP servers"},
+		{KindSkill, "skill", "skills"},
+		{KindTemplate, "template", "templates"},
+		{KindRule, "rule", "rules"},
+		{KindSetting, "setting", "settings"},
 	} {
-		switch n := counts[k.kind]; {
-		case n == 0:
-		case n == 1:
+		switch n := counts[k.kind]; n {
+		case 0:
+		case 1:
 			parts = append(parts, "1 "+k.one)
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", n, k.many))
