@@ -30,12 +30,12 @@ func setupCommand(f *flags) *cobra.Command {
 		Use:   "setup",
 		Short: "Show the set-up of the current directory",
 		Long: "Show the MCP servers, skills, templates, instructions, rules and settings that hold in the current\n" +
-			"directory, each with its file, and what is left out and why. Nothing is started.\n\n" +
-			"What a directory brings itself is left out until you trust it, except for instructions such as\n" +
+			"directory, each with its file, and the parts that are left out and why. Nothing is started.\n\n" +
+			"The parts of a directory's own are left out until you trust it, except for instructions such as\n" +
 			"AGENTS.md. If the programs that it starts change, you have to trust it again.",
 		Example: examples(
 			"# The set-up of sessions that oh-my-pi wrote", "xcsh-ls setup --program omp",
-			"# Trust what the directory brings, but start none of its servers", "xcsh-ls setup --trust without-servers",
+			"# Trust the directory, but not its servers", "xcsh-ls setup --trust without-servers",
 		),
 		Args: takes(0, 0, ""),
 		RunE: inFolder(f, func(cmd *cobra.Command, env *commands.Env, _ []string) error {
@@ -63,7 +63,7 @@ func setupCommand(f *flags) *cobra.Command {
 		}),
 	}
 	c.Flags().StringVar(&program, "program", "", "the `PROGRAM` whose sessions the set-up is for: xcsh, pi or omp")
-	c.Flags().StringVar(&trust, "trust", "", "trust what the directory brings: `all`, without-servers or none")
+	c.Flags().StringVar(&trust, "trust", "", "trust the directory's set-up: `all`, without-servers or none")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
