@@ -28,8 +28,8 @@ func setupCommand(f *flags) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "setup",
-		Short: "Show the set-up of the current directory",
-		Long: "Show the MCP servers, skills, templates, instructions, rules and settings that hold in the current\n" +
+		Short: "Print the set-up of the current directory",
+		Long: "Print the MCP servers, skills, templates, instructions, rules and settings that hold in the current\n" +
 			"directory, each with its file, and the parts that are left out and why. Nothing is started.\n\n" +
 			"The parts of a directory's own are left out until you trust it, except for instructions such as\n" +
 			"AGENTS.md. If the programs that it starts change, you have to trust it again.",
