@@ -14,6 +14,8 @@ interface Shown {
   readonly cwd: string;
   readonly id: string;
   readonly sides: readonly [vscode.Uri, vscode.Uri];
+  /** For a change that is no approval: receives the user's answer, false if the editor was closed. */
+  readonly settle?: (accepted: boolean) => void;
 }
 
 /**
@@ -64,6 +66,24 @@ export class ApprovalDiffs implements vscode.Disposable {
     }
   }
 
+  /** Shows a change that the user asked for, and waits for the answer. To close the editor rejects the change. */
+  async review(file: string, before: string, after: string): Promise<boolean> {
+    const sides = [changeUri(file, before), changeUri(file, after)] as const;
+    const title = vscode.l10n.t('{0} (proposed by xcsh)', path.basename(file));
+    let shown: Shown | undefined;
+    try {
+      return await new Promise<boolean>((settle, fail) => {
+        shown = { cwd: '', id: '', sides, settle };
+        this.#shown.push(shown);
+        void this.#publish().then(() =>
+          vscode.commands.executeCommand('vscode.diff', ...sides, title, { preview: true }).then(undefined, fail),
+        );
+      });
+    } finally {
+      await this.#close((s) => s === shown);
+    }
+  }
+
   /** Answers the approval of the diff editor with this document, or of the active one. */
   #answer(uri: unknown, accepted: boolean): void {
     const named = uri instanceof vscode.Uri ? uri.toString() : undefined;
@@ -71,7 +91,9 @@ export class ApprovalDiffs implements vscode.Disposable {
     const shown =
       this.#shown.find(({ sides }) => sides.some((side) => side.toString() === named)) ??
       this.#shown.find((s) => active && isDiffOf(active, s));
-    if (shown) {
+    if (shown?.settle) {
+      shown.settle(accepted);
+    } else if (shown) {
       this.approvals.decide(shown.cwd, shown.id, accepted ? 'once' : 'deny');
     }
   }
@@ -90,6 +112,9 @@ export class ApprovalDiffs implements vscode.Disposable {
 
   #forget(which: (shown: Shown) => boolean): void {
     const left = this.#shown.filter((shown) => !which(shown));
+    for (const gone of this.#shown.filter(which)) {
+      gone.settle?.(false); // without effect after an answer
+    }
     if (left.length !== this.#shown.length) {
       this.#shown = left;
       void this.#publish();
@@ -102,6 +127,7 @@ export class ApprovalDiffs implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.#forget(() => true);
     vscode.Disposable.from(...this.#subscriptions).dispose();
   }
 }

@@ -3,7 +3,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 
 import type { LocalFolder } from '../host';
-import type { Attachment } from './messages';
+import type { Attachment, Spot } from './messages';
 
 /** Returns a file as an attachment, with its label and its URI. */
 export function attachmentOf(uri: vscode.Uri, folder: LocalFolder | undefined, range?: vscode.Range): Attachment {
@@ -49,8 +49,8 @@ export function resolvePath(cwd: string, text: string): string | undefined {
   return /^[\\/]{2}/.test(text) || /^[\\/]{2}/.test(file) ? undefined : file;
 }
 
-/** Opens a file that the conversation mentions, at a line counted from 1. */
-export async function openFile(cwd: string, text: string, line?: number): Promise<void> {
+/** Opens a file that the conversation mentions, at a place or with its lines selected. */
+export async function openFile(cwd: string, text: string, spot: Partial<Spot> = {}): Promise<void> {
   const file = resolvePath(cwd, text);
   const uri = file === undefined ? undefined : vscode.Uri.file(file);
   const stat = uri && (await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined));
@@ -62,6 +62,15 @@ export async function openFile(cwd: string, text: string, line?: number): Promis
     await vscode.commands.executeCommand('revealInExplorer', uri);
     return;
   }
-  const at = line ? new vscode.Range(line - 1, 0, line - 1, 0) : undefined;
+  const at = rangeOf(spot);
   await vscode.commands.executeCommand('vscode.open', uri, { preview: true, ...(at ? { selection: at } : {}) });
+}
+
+/** Returns a place as a range: several lines, or a position. The editor limits it to the document. */
+function rangeOf({ line, column, endLine }: Partial<Spot>): vscode.Range | undefined {
+  if (!line) {
+    return undefined;
+  }
+  const start = new vscode.Position(line - 1, column ? column - 1 : 0);
+  return new vscode.Range(start, endLine && endLine > line ? new vscode.Position(endLine, 0) : start);
 }

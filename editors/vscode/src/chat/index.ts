@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 
 import type { Host } from '../host';
 import type { ApproveParams, SessionEvent } from '../wire.gen';
+import { reviewCodeIn } from './applyCode';
 import { Approvals } from './approvals';
 import { ApprovalDiffs } from './approvalDiffs';
 import { registerChanges } from './changes';
@@ -58,6 +59,7 @@ export function activateChat(host: Host, context: vscode.ExtensionContext, parts
     waiting: (count) => panel.badge('questions', count),
   });
   const diffs: ApprovalDiffs = new ApprovalDiffs(approvals);
+  reviewCodeIn(diffs);
   const inline = new InlineChat(host, approvals, panel, diffs);
   return vscode.Disposable.from(
     panel,

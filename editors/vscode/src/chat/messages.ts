@@ -145,6 +145,24 @@ export interface CallError {
   data?: JsonObject;
 }
 
+/** A place in a file. Numbers are counted from 1. */
+export interface Spot {
+  line: number;
+  column: number;
+  endLine: number;
+}
+
+/** A block of code in an answer. `path` is the file that the text names for it; `fromFence` if the block itself does. */
+export interface CodeBlock {
+  code: string;
+  language: string;
+  path: string;
+  fromFence: boolean;
+}
+
+/** The maximum number of paths in a question about mentioned files. */
+export const maxMentioned = 100;
+
 /** A message from the page. Numbers identify calls and are never reused by a page. */
 export type FromPage =
   | { kind: 'ready' }
@@ -163,10 +181,13 @@ export type FromPage =
   | { kind: 'dropped'; uris: string[] }
   | { kind: 'droppedFile'; name: string; data: string } // from outside of the editor; in base64
   | { kind: 'selectFolder'; cwd: string }
-  | { kind: 'openFile'; path: string; line?: number }
+  | { kind: 'findMentioned'; id: number; paths: string[] }
+  | ({ kind: 'openFile'; path: string } & Partial<Spot>)
   | { kind: 'openLink'; url: string }
   | { kind: 'openDiff'; path: string; patch: string; prompt?: string } // prompt: the approval that the change waits for
   | { kind: 'copy'; text: string }
+  | { kind: 'insertCode'; code: string }
+  | ({ kind: 'applyCode' } & CodeBlock)
   | { kind: 'title'; text: string }
   | { kind: 'focused'; on: boolean }
   | { kind: 'keep'; kept: JsonObject };
@@ -207,6 +228,7 @@ export type ToPage =
 
 const maxText = 32 << 20; // UTF-16 units; images are included
 const maxPath = 8192;
+const maxCode = 1 << 20; // UTF-16 units
 const maxReason = 4000;
 
 /** The most names in one question about paths. */
@@ -245,11 +267,22 @@ const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   dropped: (m) => isTexts(m['uris'], 1000),
   droppedFile: (m) => isText(m['name'], 1000) && isText(m['data'], 2 * maxDroppedBytes),
   selectFolder: (m) => isText(m['cwd'], maxPath),
-  openFile: (m) => isText(m['path'], maxPath) && (m['line'] === undefined || isNumber(m['line'])),
+  findMentioned: (m) =>
+    isNumber(m['id']) &&
+    isList(m['paths'], (p) => isText(p, maxPath)) &&
+    (m['paths'] as string[]).length <= maxMentioned,
+  openFile: (m) =>
+    isText(m['path'], maxPath) && [m['line'], m['column'], m['endLine']].every((n) => n === undefined || isNumber(n)),
   openLink: (m) => isText(m['url'], maxPath),
   openDiff: (m) =>
     isText(m['path'], maxPath) && isText(m['patch']) && (m['prompt'] === undefined || isText(m['prompt'], maxPath)),
   copy: (m) => isText(m['text']),
+  insertCode: (m) => isText(m['code'], maxCode),
+  applyCode: (m) =>
+    isText(m['code'], maxCode) &&
+    isText(m['language'], 100) &&
+    isText(m['path'], maxPath) &&
+    typeof m['fromFence'] === 'boolean',
   title: (m) => isText(m['text'], 1000),
   focused: (m) => typeof m['on'] === 'boolean',
   keep: (m) => isObject(m['kept']),

@@ -33,7 +33,7 @@ import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
 import { viewSurface, type Surface } from './surface';
-import { loadPage, openedOf } from './webview';
+import { loadPage, mentioned, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
 
@@ -476,7 +476,11 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'openFile':
       case 'openLink':
       case 'copy':
+      case 'insertCode':
+      case 'applyCode':
         return openedOf(m, cwd);
+      case 'findMentioned':
+        return this.#post({ kind: 'answer', id: m.id, result: await mentioned(cwd, m.paths) });
       case 'reading':
         return; // the session that was only read is gone
       case 'keep':

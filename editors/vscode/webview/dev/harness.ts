@@ -71,6 +71,7 @@ class Harness {
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
+  existing = ['src/parse.ts', 'src/scan.ts', 'src/tree.ts', 'README.md'];
   readonly setTheme = setTheme;
 
   constructor() {
@@ -120,6 +121,8 @@ class Harness {
     this.received.push(m);
     if (m.kind === 'ready') return this.begin();
     if (m.kind === 'call') this.run(m.id, m.command, m.args);
+    if (m.kind === 'findMentioned')
+      this.post({ kind: 'answer', id: m.id, result: m.paths.map((path) => this.existing.includes(path)) });
     if (m.kind === 'findReferences') this.post({ kind: 'answer', id: m.id, result: found(m.query) });
     if (m.kind === 'knownPaths')
       this.post({ kind: 'answer', id: m.id, result: m.names.filter((name) => names.includes(name)) });

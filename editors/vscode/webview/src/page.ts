@@ -15,6 +15,7 @@ import { reasonOf, waysOf } from '../../src/chat/ways';
 import type { Way } from '../../src/chat/ways';
 import { canAnswer, refusalOf } from './engine';
 import { showLog, usualWays, waysAfter } from './failures';
+import { Files } from './files';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
 import { attached, draftOf } from './state/attachments';
@@ -107,6 +108,7 @@ const maxPictureBytes = 8 << 20;
 export class Page {
   readonly store: Store;
   readonly finder: Finder;
+  readonly files = new Files((paths) => this.store.request((id) => ({ kind: 'findMentioned', id, paths })));
   ui: Ui;
   private readonly watchers = new Set<() => void>();
   private branches: Branches = noBranches;
@@ -208,6 +210,7 @@ export class Page {
     this.returned = false;
     this.wanted = null;
     this.finder.close();
+    this.files.clear();
     this.set({
       init,
       marked: null,
@@ -315,6 +318,7 @@ export class Page {
     const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
     if (at === this.treeOf) return;
     this.treeOf = at;
+    this.files.again();
     if (this.ui.kept.sent && !this.ui.sending) void this.giveBack();
     void this.readTree(at);
   }

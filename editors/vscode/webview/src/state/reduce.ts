@@ -5,6 +5,7 @@
 import type { ServerState } from '../../../src/chat/messages';
 import { crashOf, engineOf, engineTextsOf, questionsOf, withAbilities, withoutQuestion } from './engine';
 import type { Action as EngineAction } from './engine';
+import { endedAs } from './ended';
 import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf, settled } from './live';
 import {
   itemsOf,
@@ -301,9 +302,8 @@ type Item = View['items'][number];
 const liveKey = (was: View, same: boolean) => (same ? was.items.findLast((i) => i.live)?.key : undefined);
 
 /** Returns the status of a call of the running turn without a result in the session. */
-function statusOf(t: { ended?: boolean; isError?: boolean }): CallStatus {
-  if (t.ended !== true) return 'running';
-  return t.isError === true ? 'failed' : 'done';
+function statusOf(t: { ended?: boolean; isError?: boolean; partialResult?: unknown }): CallStatus {
+  return t.ended === true ? endedAs(t.partialResult, t.isError) : 'running';
 }
 
 /** Keeps the keys of messages that are already shown, so that the page does not rebuild them. */

@@ -26,8 +26,7 @@ function follow(page: Page, e: MouseEvent): void {
   e.preventDefault();
   const target = targetOf(link.getAttribute('href') ?? '');
   if (target?.kind === 'web') page.store.send({ kind: 'openLink', url: target.url });
-  if (target?.kind === 'file')
-    page.store.send({ kind: 'openFile', path: target.path, ...(target.line ? { line: target.line } : {}) });
+  if (target?.kind === 'file') page.store.send({ ...target, kind: 'openFile' });
 }
 
 /** The content of the page. Nothing is rendered before the texts of the window's language have arrived. */

@@ -5,6 +5,7 @@ import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
 import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
+import { endedAs } from '../state/ended';
 import { fileIcon, fileLabel, isFile, userMessageOf } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
@@ -13,6 +14,7 @@ import { CopyButton, Fold, Icon, IconButton } from './controls';
 import { Markdown } from './markdown';
 import { Pictures } from './pictures';
 import { outputText } from './output';
+import { rowKey } from './rows';
 import { ToolCall } from './toolcall';
 import { costText, exact, tokenText } from './describe';
 import { engineName } from '../engine';
@@ -183,7 +185,15 @@ function AnswerBlock({
     case 'redactedThinking':
       return <p class="quiet">{t('The provider does not reveal this reasoning.')}</p>;
     case 'toolCall':
-      return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
+      return (
+        <ToolCall
+          block={block}
+          call={item.calls[str(block.id)] ?? { status: 'waiting' }}
+          fold={fold}
+          cwd={cwd}
+          row={rowKey(item.key, at)}
+        />
+      );
     case 'image':
       return <Pictures blocks={[block]} />;
     default:
@@ -333,9 +343,10 @@ function LoneResult({ item }: { item: Item }): JSX.Element {
   return (
     <ToolCall
       block={block}
-      call={{ status: item.message.isError === true ? 'failed' : 'done', output: item.message }}
+      call={{ status: endedAs(item.message, item.message.isError), output: item.message }}
       fold={item.entryId || item.key}
       cwd=""
+      row=""
     />
   );
 }

@@ -50,7 +50,7 @@ const saidByOthers = [
   .concat(['.way-label']);
 
 /** The attributes that contain such text: a path, the program itself. */
-const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'].concat([
+const namesOfOthers = ['.chip[title]', '.what[title]', '.message.assistant[aria-label=xcsh]'].concat([
   '.message.assistant[aria-label=pi]',
   '.message.assistant[aria-label=gemini]',
   '.head .engine[title]',

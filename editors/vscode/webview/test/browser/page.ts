@@ -95,6 +95,8 @@ test('stopping ends the turn and its tool calls', () =>
     await page.focus(composer);
     await page.keyboard.press('Escape');
     await page.waitForSelector('.call.stopped');
+    assert.equal(await page.innerText('.call.stopped .call-state'), 'Stopped');
+    await until(page, "document.querySelector('[aria-live=polite]').textContent === 'xcsh was stopped'");
     assert.deepEqual(await called(page), ['xcsh.abort']);
   }));
 
