@@ -1,5 +1,5 @@
 // A small project with a bug, some sessions, and the answers of a model that fixes it, for screenshots.
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const source = `// Package ratelimit limits how often callers may do something.
@@ -68,23 +68,11 @@ func TestPolling(t *testing.T) {
 /** The name of the model. */
 export const model = 'qwen3-coder:30b';
 
-/** The directory with the double of go: the real one would compile its library in the fresh home directory. */
-const programs = (editor) => join(editor.root, 'bin');
-
-export const path = (editor) => `${programs(editor)}:${process.env.PATH}`;
-
 /** Writes the project and its sessions. */
 export function project(editor) {
   writeFileSync(join(editor.folder, 'go.mod'), 'module example.com/ratelimit\n\ngo 1.26\n');
   writeFileSync(join(editor.folder, 'limiter.go'), source);
   writeFileSync(join(editor.folder, 'limiter_test.go'), test);
-  mkdirSync(programs(editor), { recursive: true });
-  const go = join(programs(editor), 'go');
-  writeFileSync(
-    go,
-    "#!/bin/sh\nprintf '=== RUN   TestPolling\\n--- PASS: TestPolling (0.00s)\\nPASS\\n'\nprintf 'ok  \\texample.com/ratelimit\\t0.214s\\n'\n",
-  );
-  chmodSync(go, 0o755);
 
   const age = (hours) => ({ age: hours });
   const first = { age: 5, id: '01a19656-0000-7000-8000-00000000aaaa' };
@@ -123,7 +111,7 @@ export const fix = {
   },
 };
 
-const table = `Fixed, and \`TestPolling\` passes. What changes for callers that poll, with an interval of 1 s:
+const table = `Fixed. For callers that poll, with an interval of 1 s:
 
 | Poll every | Allowed in 10 s, before | Now |
 |---|---|---|
@@ -153,6 +141,5 @@ export const answers = (held) => [
     text: '`refill` sets `last` to the current time even if less than an interval has passed. Polling every 400 ms never adds up to a token. `last` must advance by **whole intervals**.',
     calls: [fix],
   },
-  { text: 'Now the tests.', calls: [{ id: 'call-go', name: 'bash', args: { command: 'go test -v ./...' } }] },
   { text: table, held },
 ];

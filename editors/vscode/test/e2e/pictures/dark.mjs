@@ -1,12 +1,11 @@
-// A bug is fixed in the chat: read, explained, changed with approval, tested.
-import { answers, model, path, project } from '../project.mjs';
+// A bug is fixed in the chat: read, explained, and changed with approval.
+import { answers, model, project } from '../project.mjs';
 import { service } from '../service.mjs';
 
 export const options = {
   folders: ['ratelimit'],
   settings: () => ({ 'xcshLs.model': `local/${model}` }),
   sessions: project,
-  path,
 };
 
 export default async function (editor) {
@@ -15,6 +14,7 @@ export default async function (editor) {
   let release;
   const held = new Promise((resolve) => (release = resolve));
   const served = await service(editor, answers(held), model);
+  await page.setViewportSize({ width: 1280, height: 960 });
   await editor.openFile('limiter.go');
   await page.keyboard.press('Control+End');
   await editor.openChat();
@@ -25,10 +25,10 @@ export default async function (editor) {
   await editor.shot('chat');
 
   await allow.click();
-  await chat.locator('.approval', { hasText: 'go test -v ./...' }).waitFor();
-  await allow.click();
   await page.locator('.pane-header[aria-label^="Sessions"]').click();
   await chat.locator('.conversation table').getByText('1.5 s').waitFor();
+  const toEnd = chat.locator('.to-end');
+  if (await toEnd.isVisible()) await toEnd.click();
   await editor.shot('streaming');
   release();
   served.close();

@@ -1,12 +1,11 @@
 // The list of sessions, and a change under review in the text.
-import { fix, model, path, project } from '../project.mjs';
+import { fix, model, project } from '../project.mjs';
 import { service } from '../service.mjs';
 
 export const options = {
   folders: ['ratelimit'],
   settings: () => ({ 'xcshLs.model': `local/${model}`, 'workbench.colorTheme': 'Default Light Modern' }),
   sessions: project,
-  path,
 };
 
 export default async function (editor) {
