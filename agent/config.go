@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
@@ -28,6 +29,8 @@ type Config struct {
 	Toolbox
 	Permissions
 	Engines
+
+	Setups *setup.Finder // finds the set-ups of folders; nil finds nothing
 
 	Hooks []hook.Hook
 	Log   *zap.Logger

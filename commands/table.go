@@ -33,6 +33,7 @@ var Default = NewTable(
 	move,
 	purge,
 	doctor,
+	setupOf,
 	prompt,
 	steer,
 	followUp,

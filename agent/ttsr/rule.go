@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/frontmatter"
 )
 
 const (
@@ -74,7 +76,7 @@ func (r *Rule) For(agent string) bool {
 // parse reads the rule in a file. It returns nil for a file without a stream rule, with the reason if
 // the author of the file would want to know it.
 func parse(name, path, content string) (rule *Rule, problem string) {
-	meta, body := frontMatter(content)
+	meta, body := frontmatter.Split(content)
 	if enabled, ok := meta["enabled"].(bool); ok && !enabled {
 		return nil, ""
 	}

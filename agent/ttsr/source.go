@@ -210,29 +210,10 @@ func (l *loading) content(dir, path string) (intake.File, error) {
 		return intake.Read(l.Fs, path, maxFile)
 	}
 	f, err := intake.ReadBelow(l.Fs, dir, path, maxFile)
-	if err == nil && l.planted(dir, f.Info) {
+	if err == nil && intake.Planted(l.Fs, l.cwd, dir, f.Info) {
 		err = &intake.Refused{Path: filepath.Join(dir, path), Why: "another user owns it or can write to it"}
 	}
 	return f, err
-}
-
-// planted reports whether another user may have put a file into a directory of the project: into the
-// working directory if everyone can create files there, and into one above it if the file belongs
-// neither to the user nor to the owner of the working directory.
-func (l *loading) planted(dir string, file fs.FileInfo) bool {
-	const everyone = 0o002
-	info, err := l.Fs.Stat(l.cwd)
-	if err != nil {
-		return intake.Foreign(file)
-	}
-	open := info.Mode()&everyone != 0
-	if dir == l.cwd {
-		return open && intake.ForeignOwner(file)
-	}
-	if owner, known := intake.Owner(info); known && !open {
-		return intake.Foreign(file, owner)
-	}
-	return intake.Foreign(file)
 }
 
 func (l *loading) report(path string, err error) {

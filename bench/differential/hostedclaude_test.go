@@ -91,7 +91,8 @@ func TestClaudeInAnEditor(t *testing.T) {
 	file := filepath.Join(u.work, "new.txt")
 	for _, answer := range []string{"Deny", "Allow"} {
 		prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": `[[tool:Write {"file_path":"` + file + `","content":"hello\n"}]]`})
-		ed.AnswerQuestion("Allow xcsh to write new.txt?\nFor this session: edits to files in this folder, except protected files", answer)
+		ed.AnswerQuestion("Allow xcsh to write new.txt?\nFor this session: edits to files in this folder, except protected files\n"+
+			"--- new.txt\n+++ new.txt\n@@ -0,0 +1 @@\n+hello\n", answer)
 		raw, failure := prompt.Wait()
 		require.Nil(t, failure, "%v", failure)
 		assert.Contains(t, string(raw), "Echo:")

@@ -78,7 +78,7 @@ func rootCommand() *cobra.Command {
 	f.register(root)
 	root.SetFlagErrorFunc(usageError)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(listCommand(&f), modelsCommand(&f), loginCommand(&f), toolsCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
+	root.AddCommand(listCommand(&f), modelsCommand(&f), loginCommand(&f), toolsCommand(&f), dumpCommand(&f), exportCommand(&f), importCommand(&f), runCommand(&f), acpCommand(&f), contextCommand(&f), setupCommand(&f), doctorCommand(&f), gcCommand(&f), sandboxCommand(), leashCommand(), pdfTextCommand(), versionCommand())
 	withCodes(append(root.Commands(), root)...)
 	return root
 }

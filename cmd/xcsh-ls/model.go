@@ -69,6 +69,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Retry = retries(s)
 	cfg.Notes = prompts.Below
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
+	cfg.Setups = p.setups(mayUse)
 	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }

@@ -222,7 +222,8 @@ func (h *hangingGh) requireGone() {
 	for _, id := range h.ids {
 		pid, err := strconv.Atoi(id)
 		require.NoError(h.t, err)
-		require.False(h.t, lock.Alive(pid))
+		// A process closes its files before it has ended.
+		require.Eventually(h.t, func() bool { return !lock.Alive(pid) }, 30*time.Second, time.Millisecond)
 	}
 }
 

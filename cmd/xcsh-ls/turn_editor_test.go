@@ -88,7 +88,8 @@ func TestTurnInAnEditor(t *testing.T) {
 			"range": lsptest.Fields{"start": lsptest.Fields{"line": 1, "character": 4}, "end": lsptest.Fields{"line": 1, "character": 4}}, "text": "😀 ",
 		})
 		turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "change a.txt"})
-		ed.AnswerQuestion("Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files", "Allow")
+		ed.AnswerQuestion("Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files\n"+
+			"--- a.txt\n+++ a.txt\n@@ -1,3 +1,3 @@\n first\n-not 😀 saved\n+changed\n last\n", "Allow")
 
 		request := ed.WaitRequest("workspace/applyEdit")
 		var edit applied

@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
 	"testing"
@@ -12,12 +13,13 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/lsptest"
 	"github.com/xcsh-ls/xcsh-ls/lsp"
 )
 
 // editQuestion is the text of the message box before a.txt is edited.
-const editQuestion = "Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files"
+const editQuestion = "Allow xcsh to edit a.txt?\nFor this session: edits to files in this folder, except protected files\n--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-%s\n+%s\n"
 
 // gated is the offline demo, but waits for the test before each answer.
 type gated struct {
@@ -171,9 +173,9 @@ func TestApprovedEditIsMadeByTheClient(t *testing.T) {
 	question := ed.WaitRequest("xcsh/approve")
 	require.JSONEq(t, `{"cwd":"/w","sessionId":"0000000000000001","id":"offline_1","tool":"edit",
 		"args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
-		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"rules":[{"edit":true,"text":"edits to files in this folder, except protected files"}]}`, string(question.Params))
+		"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"base":"`+tool.Sum([]byte("one\n"))+`","rules":[{"edit":true,"text":"edits to files in this folder, except protected files"}]}`, string(question.Params))
 	require.JSONEq(t, `[{"id":"offline_1","tool":"edit","args":{"path":"a.txt","edits":[{"oldText":"one","newText":"two"}]},
-		"preview":{"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"]},
+		"preview":{"title":"Edit a.txt","diff":"--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-one\n+two\n","paths":["/w/a.txt"],"base":"`+tool.Sum([]byte("one\n"))+`"},
 		"rules":[{"edit":true,"text":"edits to files in this folder, except protected files"}],"shown":true}]`, string(waitEvent(t, ed, "approvals_changed").Approvals))
 	question.Reply(lsptest.Fields{"decision": "once"})
 
@@ -200,14 +202,14 @@ func TestEditIsApprovedInAMessageBox(t *testing.T) {
 	putText(t, fs, "/w/a.txt", "one\n")
 	ed := ask(t, memoryServer(t, fs), nil, nil)
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: one => two"})
-	ed.AnswerQuestion(editQuestion, "Allow")
+	ed.AnswerQuestion(fmt.Sprintf(editQuestion, "one", "two"), "Allow")
 	_, err := prompt.Wait()
 	require.Nil(t, err)
 	require.Equal(t, "two\n", textOf(t, fs, "/w/a.txt"))
 
 	// The first approval was for one edit only. The next one covers similar edits, too.
 	prompt = ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "edit a.txt: two => three"})
-	ed.AnswerQuestion(editQuestion, "Allow for this session")
+	ed.AnswerQuestion(fmt.Sprintf(editQuestion, "two", "three"), "Allow for this session")
 	_, err = prompt.Wait()
 	require.Nil(t, err)
 	do(t, ed, "xcsh.prompt", lsptest.Fields{"text": "edit a.txt: three => four"})
@@ -224,8 +226,8 @@ func TestDeniedEditIsNotMade(t *testing.T) {
 		"denied":               {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "deny"}) }},
 		"an unknown answer":    {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(lsptest.Fields{"decision": "always"}) }},
 		"null":                 {hooking, func(ed *lsptest.Editor) { ed.WaitRequest("xcsh/approve").Reply(nil) }},
-		"denied in a box":      {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(editQuestion, "Deny") }},
-		"a box that is closed": {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(editQuestion, "") }},
+		"denied in a box":      {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(fmt.Sprintf(editQuestion, "one", "two"), "Deny") }},
+		"a box that is closed": {nil, func(ed *lsptest.Editor) { ed.AnswerQuestion(fmt.Sprintf(editQuestion, "one", "two"), "") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -54,6 +55,17 @@ var clientMethods = []method{
 
 // wireNames maps the types whose Go name is unclear outside its package to their names on the wire.
 var wireNames = map[reflect.Type]string{
+	reflect.TypeFor[setup.Server]():      "SetupServer",
+	reflect.TypeFor[setup.Skill]():       "SetupSkill",
+	reflect.TypeFor[setup.Template]():    "SetupTemplate",
+	reflect.TypeFor[setup.File]():        "SetupFile",
+	reflect.TypeFor[setup.Rule]():        "SetupRule",
+	reflect.TypeFor[setup.Setting]():     "SetupSetting",
+	reflect.TypeFor[setup.LeftOut]():     "SetupLeftOut",
+	reflect.TypeFor[setup.Problem]():     "SetupProblem",
+	reflect.TypeFor[setup.Extension]():   "SetupExtension",
+	reflect.TypeFor[setup.Trust]():       "SetupTrust",
+	reflect.TypeFor[setup.Resolved]():    "ResolvedSetup",
 	reflect.TypeFor[library.Info]():      "SessionInfo",
 	reflect.TypeFor[session.Context]():   "SessionContext",
 	reflect.TypeFor[session.Usage]():     "SessionUsage",

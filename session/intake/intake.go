@@ -165,3 +165,23 @@ func read(f afero.File, path string, limit int64) (File, error) {
 	}
 	return File{Content: content, Info: info}, nil
 }
+
+// Planted reports whether another user may have put a file of a project into dir: into the working
+// directory cwd, which the user chose, if everyone can create files there, and into one above it if the
+// file belongs neither to the user nor to the owner of the working directory, who could put the same file
+// there.
+func Planted(fsys afero.Fs, cwd, dir string, file fs.FileInfo) bool {
+	const everyone = 0o002
+	info, err := fsys.Stat(cwd)
+	if err != nil {
+		return Foreign(file)
+	}
+	open := info.Mode()&everyone != 0
+	if dir == cwd {
+		return open && ForeignOwner(file)
+	}
+	if owner, known := Owner(info); known && !open {
+		return Foreign(file, owner)
+	}
+	return Foreign(file)
+}

@@ -174,6 +174,8 @@ func start(fork *forked, o options, f faults, in io.Reader, out io.Writer) (code
 
 // signals ends the double as pi ends.
 func (d *double) signals(ended chan<- int) {
+	// A write after the host has gone fails then, instead of ending the double before it has ended its commands.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	got := make(chan os.Signal, 4)
 	if d.faults.is("ignore-term") {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)

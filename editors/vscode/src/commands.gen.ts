@@ -293,6 +293,15 @@ export const commands: readonly Command[] = [
     needsTrust: false,
   },
   {
+    name: 'xcsh.setup',
+    title: 'Show Set-up',
+    doc: 'List the set-up of a folder: MCP servers, skills, templates, instructions, rules and settings, each with its file, and what is left out and why. Nothing is started, and values of variables and headers are never returned.',
+    input: '',
+    arg: '',
+    palette: false,
+    needsTrust: false,
+  },
+  {
     name: 'xcsh.prompt',
     title: 'Ask…',
     doc: 'Send a prompt to the model of the folder\'s session. The answer arrives as events; the result, when the turn ends.',

@@ -64,6 +64,7 @@ export interface CommandMap {
   'xcsh.move': { args: MoveArgs; result: MoveResult };
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
+  'xcsh.setup': { args: SetupArgs; result: SetupResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
@@ -1014,6 +1015,42 @@ export interface DoctorResult {
   problems: Problem[] | null;
 }
 
+export interface SetupArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** xcsh, pi or omp. Default: the program that wrote the folder's live session, or else the one of new sessions. */
+  program?: string;
+}
+
+export interface SetupResult {
+  folder: string;
+  /** The program whose rules apply: xcsh, pi or omp. */
+  program: string;
+  /** The agent directory of the program; empty if it is missing or must not be used. */
+  agentDir?: string;
+  trust: SetupTrust;
+  /** MCP servers. None is started. */
+  servers: SetupServer[] | null;
+  skills: SetupSkill[] | null;
+  templates: SetupTemplate[] | null;
+  /** The file in place of the system prompt. */
+  system?: SetupFile | null;
+  /** The file at the end of the system prompt. */
+  append?: SetupFile | null;
+  /** Files with instructions: the user's first, then from the outermost directory to the folder. */
+  context: SetupFile[] | null;
+  rules: SetupRule[] | null;
+  settings: SetupSetting[] | null;
+  /** Extensions of the program, which run in the program only. */
+  extensions: SetupExtension[] | null;
+  /** What exists and is not used, with the reason. */
+  leftOut: SetupLeftOut[] | null;
+  /** Files and entries that could not be used. */
+  problems: SetupProblem[] | null;
+  /** The files that were read. */
+  sources: string[] | null;
+}
+
 export interface PromptArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1812,6 +1849,119 @@ export interface PurgeFailure {
   path: string;
   kind: ErrorKind;
   message: string;
+}
+
+export interface SetupTrust {
+  /** nothing, trusted, withoutServers, untrusted, changed or restricted */
+  state: string;
+  /** The file with the decision. */
+  by?: string;
+  /** What the folder brings, as a question to the user, if it is not used. */
+  question?: string;
+}
+
+export interface SetupServer {
+  name: string;
+  /** The file that defines it. */
+  path: string;
+  /** user or project */
+  scope: string;
+  /** The program whose file it is: pi, omp, xcsh, claude, codex, … */
+  source: string;
+  /** stdio, http or sse */
+  transport: string;
+  /** The command line or address, without secrets. */
+  starts: string;
+  /** The names of the environment variables that it gets. */
+  variables?: string[];
+  /** The names of the HTTP headers that are sent. */
+  headers?: string[];
+  /** The time limit of a call in milliseconds; 0 is none. */
+  timeoutMs: number;
+  description?: string;
+  /** pi: codemode, deferred, direct or hidden. */
+  exposure?: string;
+}
+
+export interface SetupSkill {
+  name: string;
+  description: string;
+  path: string;
+  /** user or project */
+  scope: string;
+  /** The program whose directory it is in. */
+  source: string;
+  /** It is not offered to the model; the user can still invoke it. */
+  hidden?: boolean;
+}
+
+export interface SetupTemplate {
+  name: string;
+  description: string;
+  /** The arguments, for display. */
+  hint?: string;
+  path: string;
+  /** user or project */
+  scope: string;
+  /** The program whose directory it is in. */
+  source: string;
+  /** Only the program can compute it, because it has expressions in double braces. */
+  computed?: boolean;
+}
+
+export interface SetupFile {
+  path: string;
+  scope: string;
+  /** The length of the used text. */
+  bytes: number;
+  /** The file is longer than the used text. */
+  cut?: boolean;
+}
+
+export interface SetupRule {
+  name: string;
+  description?: string;
+  /** The files that it is about. */
+  globs?: string[];
+  /** always, domain or stream */
+  use: string;
+  path: string;
+  /** user or project */
+  scope: string;
+  /** The program whose directory it is in. */
+  source: string;
+}
+
+export interface SetupSetting {
+  /** Such as retry.maxRetries. */
+  name: string;
+  /** The value; a list or an object as JSON. */
+  value: string;
+  path: string;
+  /** user or project */
+  scope: string;
+}
+
+export interface SetupExtension {
+  name: string;
+  path: string;
+}
+
+export interface SetupLeftOut {
+  /** server, skill, template, system, append, context, rule or setting */
+  kind: string;
+  name: string;
+  path: string;
+  /** The reason, as a sentence. */
+  why: string;
+  /** Of a server: the command line or address, without secrets. */
+  starts?: string;
+}
+
+export interface SetupProblem {
+  path: string;
+  /** One sentence. */
+  text: string;
 }
 
 export interface PromptImage {

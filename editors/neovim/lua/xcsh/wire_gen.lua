@@ -459,6 +459,28 @@
 ---@class xcsh.wire.DoctorResult
 ---@field problems xcsh.wire.Problem[]|nil
 
+---@class xcsh.wire.SetupArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field program? string xcsh, pi or omp. Default: the program that wrote the folder's live session, or else the one of new sessions.
+
+---@class xcsh.wire.SetupResult
+---@field folder string
+---@field program string The program whose rules apply: xcsh, pi or omp.
+---@field agentDir? string The agent directory of the program; empty if it is missing or must not be used.
+---@field trust xcsh.wire.SetupTrust
+---@field servers xcsh.wire.SetupServer[]|nil MCP servers. None is started.
+---@field skills xcsh.wire.SetupSkill[]|nil
+---@field templates xcsh.wire.SetupTemplate[]|nil
+---@field system? xcsh.wire.SetupFile|nil The file in place of the system prompt.
+---@field append? xcsh.wire.SetupFile|nil The file at the end of the system prompt.
+---@field context xcsh.wire.SetupFile[]|nil Files with instructions: the user's first, then from the outermost directory to the folder.
+---@field rules xcsh.wire.SetupRule[]|nil
+---@field settings xcsh.wire.SetupSetting[]|nil
+---@field extensions xcsh.wire.SetupExtension[]|nil Extensions of the program, which run in the program only.
+---@field leftOut xcsh.wire.SetupLeftOut[]|nil What exists and is not used, with the reason.
+---@field problems xcsh.wire.SetupProblem[]|nil Files and entries that could not be used.
+---@field sources string[]|nil The files that were read.
+
 ---@class xcsh.wire.PromptArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
@@ -1005,6 +1027,77 @@
 ---@field path string
 ---@field kind xcsh.wire.ErrorKind
 ---@field message string
+
+---@class xcsh.wire.SetupTrust
+---@field state string nothing, trusted, withoutServers, untrusted, changed or restricted
+---@field by? string The file with the decision.
+---@field question? string What the folder brings, as a question to the user, if it is not used.
+
+---@class xcsh.wire.SetupServer
+---@field name string
+---@field path string The file that defines it.
+---@field scope string user or project
+---@field source string The program whose file it is: pi, omp, xcsh, claude, codex, …
+---@field transport string stdio, http or sse
+---@field starts string The command line or address, without secrets.
+---@field variables? string[]|nil The names of the environment variables that it gets.
+---@field headers? string[]|nil The names of the HTTP headers that are sent.
+---@field timeoutMs integer The time limit of a call in milliseconds; 0 is none.
+---@field description? string
+---@field exposure? string pi: codemode, deferred, direct or hidden.
+
+---@class xcsh.wire.SetupSkill
+---@field name string
+---@field description string
+---@field path string
+---@field scope string user or project
+---@field source string The program whose directory it is in.
+---@field hidden? boolean It is not offered to the model; the user can still invoke it.
+
+---@class xcsh.wire.SetupTemplate
+---@field name string
+---@field description string
+---@field hint? string The arguments, for display.
+---@field path string
+---@field scope string user or project
+---@field source string The program whose directory it is in.
+---@field computed? boolean Only the program can compute it, because it has expressions in double braces.
+
+---@class xcsh.wire.SetupFile
+---@field path string
+---@field scope string
+---@field bytes integer The length of the used text.
+---@field cut? boolean The file is longer than the used text.
+
+---@class xcsh.wire.SetupRule
+---@field name string
+---@field description? string
+---@field globs? string[]|nil The files that it is about.
+---@field use string always, domain or stream
+---@field path string
+---@field scope string user or project
+---@field source string The program whose directory it is in.
+
+---@class xcsh.wire.SetupSetting
+---@field name string Such as retry.maxRetries.
+---@field value string The value; a list or an object as JSON.
+---@field path string
+---@field scope string user or project
+
+---@class xcsh.wire.SetupExtension
+---@field name string
+---@field path string
+
+---@class xcsh.wire.SetupLeftOut
+---@field kind string server, skill, template, system, append, context, rule or setting
+---@field name string
+---@field path string
+---@field why string The reason, as a sentence.
+---@field starts? string Of a server: the command line or address, without secrets.
+
+---@class xcsh.wire.SetupProblem
+---@field path string
+---@field text string One sentence.
 
 ---@class xcsh.wire.PromptImage
 ---@field data string The bytes in base64.

@@ -118,7 +118,7 @@ async function move(editor) {
   await editor.turnEnds();
   await editor.shot('in-editor');
 
-  await until('the tab to be stored', () => page.evaluate(isStored, 'xcshLs.conversation'));
+  await until('the tab to be stored', () => page.evaluate(isStored, 'mainThreadWebview-xcshLs.conversation'));
   await page.reload();
   await page.waitForSelector('.statusbar-item');
   await tab.waitFor();

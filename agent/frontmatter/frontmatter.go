@@ -1,4 +1,5 @@
-package ttsr
+// Package frontmatter reads the front matter of Markdown files: of rules, skills and templates.
+package frontmatter
 
 import (
 	"errors"
@@ -10,17 +11,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// frontMatter returns the front matter of a Markdown file and the rest. Front matter that is no YAML,
-// which is common in rules of other editors ("globs: *.ts,*.tsx"), is read line by line, as oh-my-pi
-// does.
-func frontMatter(content string) (meta map[string]any, body string) {
+// maxHead bounds front matter, in bytes. Longer front matter is part of the text.
+const maxHead = 64 << 10
+
+// Split returns the front matter of a Markdown file, with its keys in camel case, and the rest, trimmed.
+// Front matter that is no YAML, which is common in rules of other editors ("globs: *.ts,*.tsx"), is read
+// line by line, as oh-my-pi does.
+func Split(content string) (meta map[string]any, body string) {
 	content = strings.ReplaceAll(strings.TrimPrefix(content, "\uFEFF"), "\r\n", "\n")
 	rest, found := strings.CutPrefix(content, "---\n")
 	if !found {
 		return nil, strings.TrimSpace(content)
 	}
 	head, body, found := strings.Cut("\n"+rest, "\n---")
-	if !found {
+	if !found || len(head) > maxHead {
 		return nil, strings.TrimSpace(content)
 	}
 	if yaml.Unmarshal([]byte(head), &meta) != nil {
@@ -65,4 +69,16 @@ func camel(key string) string {
 		}
 	}
 	return strings.Join(parts, "")
+}
+
+// Text returns a text of front matter, "" if there is none.
+func Text(meta map[string]any, key string) string {
+	s, _ := meta[key].(string)
+	return strings.TrimSpace(s)
+}
+
+// True reports whether a value of front matter is true.
+func True(meta map[string]any, key string) bool {
+	on, _ := meta[key].(bool)
+	return on
 }

@@ -1,0 +1,75 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// Invocation is the text of a message that a slash command stands for.
+type Invocation struct {
+	Name string // of the skill or template
+	Path string
+	Text string
+}
+
+// InvokeSkill returns the message for "/skill:name args" in the form of the program: pi records it as the
+// user's message, the others as a message of the type skill-prompt. The error, of kind notFound, lists the
+// skills.
+func (r *Resolved) InvokeSkill(name, args string) (Invocation, error) {
+	s, ok := r.Skill(name)
+	if !ok {
+		var names []string
+		for _, s := range r.Skills {
+			names = append(names, s.Name)
+		}
+		text := "This folder has no skills."
+		if len(names) > 0 {
+			text = "The skills are: " + strings.Join(names, ", ") + "."
+		}
+		return Invocation{}, fault.New(fault.NotFound, "There is no skill %q. %s", name, text)
+	}
+	args = strings.TrimSpace(args)
+	if r.Program == session.Pi.String() {
+		text := fmt.Sprintf("<skill name=\"%s\" location=\"%s\">\nReferences are relative to %s.\n\n%s\n</skill>", s.Name, s.Path, s.Dir(), s.Body)
+		if args != "" {
+			text += "\n\n" + args
+		}
+		return Invocation{s.Name, s.Path, text}, nil
+	}
+	text := fmt.Sprintf("[IMPORTANT: User invoked the %q skill; follow its instructions. Full skill below.]\n\n%s\n\n---\n\n[Skill directory: %s]\n%s", s.Name, s.Body, s.Dir(), relativeToSkill)
+	if args != "" {
+		text += "\nUser: " + args
+	}
+	return Invocation{s.Name, s.Path, text}, nil
+}
+
+// relativeToSkill is the sentence of oh-my-pi about the paths of a skill.
+const relativeToSkill = "Resolve relative paths in this skill (e.g. `scripts/foo.js`, `templates/config.yaml`) against this absolute directory; " +
+	"read referenced assets and templates; run scripts with the terminal tool when skill instructions call for it."
+
+// InvokeTemplate returns the message for "/name args". args is the text after the name. The error is of kind
+// notFound for an unknown name, and invalidArgument for a template that only oh-my-pi can compute.
+func (r *Resolved) InvokeTemplate(name, args string) (Invocation, error) {
+	t, ok := r.Template(name)
+	if !ok {
+		return Invocation{}, fault.New(fault.NotFound, "There is no template %q.", name)
+	}
+	if t.Computed {
+		program := "oh-my-pi"
+		if r.Program == session.Xcsh.String() {
+			program = "xcsh"
+		}
+		return Invocation{}, fault.New(fault.InvalidArgument, "/%s is a template that %s computes ({{…}}). Run it in %s.", name, program, program)
+	}
+	text := substituteOmp(t.Body, args)
+	if r.Program == session.Pi.String() {
+		text = substitutePi(t.Body, args)
+	}
+	if len(text) > maxExpanded {
+		return Invocation{}, fault.New(fault.InvalidArgument, "/%s becomes longer than %d bytes with these arguments.", name, maxExpanded)
+	}
+	return Invocation{t.Name, t.Path, text}, nil
+}

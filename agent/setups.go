@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/spf13/afero"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
+	"github.com/xcsh-ls/xcsh-ls/session"
+)
+
+// Setup returns the set-up that holds in a folder. It starts nothing. Without [Config.Setups] it is empty.
+func (m *Manager) Setup(ctx context.Context, q setup.Query) (*setup.Resolved, error) {
+	found := m.setups().Resolve(ctx, q)
+	return found, ctx.Err()
+}
+
+// TrustSetup records the user's decision about the set-up that was shown as r.
+func (m *Manager) TrustSetup(r *setup.Resolved, state setup.TrustState) error {
+	return m.setups().Decide(r, state)
+}
+
+func (m *Manager) setups() *setup.Finder {
+	if m.cfg.Setups != nil {
+		return m.cfg.Setups
+	}
+	return &setup.Finder{Fs: afero.NewMemMapFs()}
+}
+
+// Dialect returns the program whose rules the session's file follows.
+func (s *Session) Dialect() (d session.Dialect) {
+	if err := s.View(func(doc *session.Document, _ session.Leaf) error {
+		d = doc.Dialect()
+		return nil
+	}); err != nil {
+		return session.Xcsh // it ended
+	}
+	return d
+}
