@@ -72,7 +72,7 @@ const otherNames: Record<string, string> = {
   glob: 'find',
 };
 
-/** The maximum length of a subject, in UTF-16 units: rows of commands that differ late are told apart. */
+/** The maximum length of a subject, in UTF-16 units: rows of commands that differ late can be distinguished. */
 const maxWhat = 1000;
 
 /** Describes a call in words. The longest text is truncated; the call's details contain all of it. */
