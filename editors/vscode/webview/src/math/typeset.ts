@@ -15,6 +15,10 @@ const maxDepth = 40;
 /** The maximum number of elements of a formula. */
 const maxElements = 20_000;
 
+/** The maximum height of a formula within a line, in em: its line would be as high. One on its own lines scrolls. */
+const maxHeight = 30;
+const heightOf = (el: Element): number => parseFloat((el as HTMLElement).style.height) || 0;
+
 const options = {
   throwOnError: true,
   trust: false,
@@ -61,7 +65,8 @@ const typeset: Typeset = (tex, display) => {
     return undefined; // not a formula that KaTeX knows
   }
   const all = [...box.querySelectorAll('*')];
-  return all.length <= maxElements && all.every(isHarmless) ? box : undefined;
+  const isTooHigh = !display && all.some((el) => el.classList.contains('katex-strut') && heightOf(el) > maxHeight);
+  return all.length <= maxElements && all.every(isHarmless) && !isTooHigh ? box : undefined;
 };
 
 Object.assign(globalThis, { xcshTypeset: typeset });
