@@ -16,6 +16,7 @@ var unmeasured = map[string]string{
 	"xcsh.history":   "its database is measured by the benchmarks of this package",
 	"xcsh.models":    "the catalog is part of the program",
 	"xcsh.providers": "the catalog is part of the program",
+	"xcsh.setup":     "it reads the files of a set-up, of no session",
 	"xcsh.trash":     "it reads the beginnings and ends of the files in the trash, as the measured xcsh.list does",
 }
 

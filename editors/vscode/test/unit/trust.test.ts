@@ -37,6 +37,7 @@ test('restricted mode allows exactly the commands that read sessions or write on
       'xcsh.providers',
       'xcsh.recent',
       'xcsh.resolve',
+      'xcsh.setup',
       'xcsh.snapshot',
       'xcsh.state',
       'xcsh.stats',
