@@ -32,6 +32,9 @@ const quiet = {
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
 };
 
+/** The pages of the extension. A preview of Markdown is one of another. */
+const ownPages = 'iframe.webview.ready[src*="extensionId=xcsh-ls.xcsh-ls"]';
+
 /** An editor in a temporary home directory, driven like by a user. */
 export class Editor extends Place {
   /** options: see README.md. stage: the Stage that shows editors. */
@@ -344,7 +347,7 @@ export class Editor extends Place {
 
   /** The content of the chat panel, which must be opened before any report. */
   get chat() {
-    return this.page.frameLocator('iframe.webview.ready').first().frameLocator('#active-frame');
+    return this.page.frameLocator(ownPages).first().frameLocator('#active-frame');
   }
 
   /** The content of the last opened report or help page. */

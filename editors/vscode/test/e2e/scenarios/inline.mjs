@@ -229,7 +229,7 @@ async function hidden(inline) {
   await diff.getByText('zwei').first().waitFor();
   await editor.shot('diff');
   // Another answer than its own closes it too.
-  await inline.approvals.getByRole('button', { name: 'Deny' }).click();
+  await inline.approvals.getByRole('button', { name: 'Deny', exact: true }).click();
   await diff.waitFor({ state: 'detached' });
   await inline.answered(11);
 
