@@ -85,7 +85,7 @@ type ConfigOption struct {
 	ID          string         `json:"id"`
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
-	Category    string         `json:"category"`
+	Category    string         `json:"category,omitempty"`
 	Current     string         `json:"currentValue"`
 	Options     []ConfigChoice `json:"options"`
 }

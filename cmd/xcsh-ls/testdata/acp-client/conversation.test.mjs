@@ -27,7 +27,7 @@ flow("a prompt with a tool call that the person allows", async (world) => {
   const client = await world.client();
   const { sessionId, modes, configOptions } = await client.open(world.folder);
   assert.equal(modes.currentModeId, "ask");
-  assert.deepEqual(configOptions.map((o) => o.category), ["mode", "model"]);
+  assert.deepEqual(configOptions.map((o) => [o.id, o.category]), [["mode", "mode"], ["model", "model"], ["approvals", undefined]]);
   const { availableCommands } = await client.heard(sessionId, "available_commands_update");
   assert.ok(availableCommands.some((c) => c.name === "export"));
 
