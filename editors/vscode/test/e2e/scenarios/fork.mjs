@@ -21,7 +21,7 @@ export default async function (editor) {
   const composer = editor.chat.locator('#composer');
   const button = async (text, name) => {
     const message = editor.chat.locator('.message').filter({ hasText: text });
-    await message.hover();
+    await message.hover({ position: { x: 12, y: 8 } }); // its middle may be below the button to the end
     await message.getByRole('button', { name }).click();
   };
   const forked = (known) => until('the copy', () => editor.sessionFiles().find((file) => !known.includes(file)));

@@ -46,7 +46,9 @@ export function Head(): JSX.Element | null {
         onClick={() => page.store.send({ kind: 'window', command: 'engine' })}
       >
         <Icon name={icon ?? 'hubot'} spin={engine.state === 'starting'} />
-        <span class="name">{name}</span> {state && <span class="state">{state}</span>}
+        <span class="name">{name}</span>
+        {state && ' '}
+        {state && <span class="state">{state}</span>}
         <Icon name="chevron-down" />
       </button>
       <span class="unseen" role="status">
