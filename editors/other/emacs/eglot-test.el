@@ -38,7 +38,7 @@
             (lambda (prompt choices &rest _)
               (push prompt asked)
               ;; A missing text argument is written into a file.
-              (when (string-match "Write it into \\(/.*\\.md\\), save" prompt)
+              (when (string-match "Write it into \\(/.*\\.md\\) and save" prompt)
                 (let ((file (match-string 1 prompt)))
                   (with-temp-file file
                     (insert-file-contents file)
