@@ -23,7 +23,7 @@ import (
 // Options configure a server. Commands and Backend are required.
 type Options struct {
 	Version  string          // of the program, shown to the client
-	Commands *commands.Table // the commands of prompts that begin with a slash
+	Commands *commands.Table // for prompts and lists
 	Backend  Backend
 	Engine   string      // what answers in the conversations; "" for the user's choice
 	Log      *zap.Logger // nil logs nothing

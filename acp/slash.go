@@ -3,10 +3,8 @@ package acp
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 )
 
@@ -36,8 +34,7 @@ func (c *conversation) slashCommand(blocks []contentBlock) (command commands.Sla
 	command, args, ok = commands.SlashOf(text.String())
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	theirs := slices.ContainsFunc(c.offered, func(o engine.Command) bool { return o.Name == command.Name })
-	return command, args, ok && !theirs
+	return command, args, ok && !command.ReplacedBy(c.offered)
 }
 
 // runSlash runs a slash command and returns its answer.

@@ -45,6 +45,11 @@ func SlashOf(text string) (s Slash, args string, ok bool) {
 	return all[i], args, true
 }
 
+// ReplacedBy reports whether an engine has a command with the same name, which comes first.
+func (s Slash) ReplacedBy(theirs []engine.Command) bool {
+	return slices.ContainsFunc(theirs, func(c engine.Command) bool { return c.Name == s.Name })
+}
+
 // Run runs the command in the session of the folder cwd and returns its answer.
 func (s Slash) Run(ctx context.Context, env *Env, cwd, args string) (answer string, err error) {
 	return s.run(ctx, env, cwd, args)
@@ -58,7 +63,7 @@ func SlashIn(ctx context.Context, live *agent.Session, text string) (s Slash, ar
 		return s, args, ok
 	}
 	theirs, err := live.Commands(ctx)
-	return s, args, err == nil && !slices.ContainsFunc(theirs, func(c engine.Command) bool { return c.Name == s.Name })
+	return s, args, err == nil && !s.ReplacedBy(theirs)
 }
 
 // slashSource is the source of the slash commands of this program.
@@ -68,7 +73,7 @@ const slashSource = "xcsh"
 func withSlashes(theirs []engine.Command) []engine.Command {
 	list := slices.Clone(theirs)
 	for _, s := range Slashes() {
-		if !slices.ContainsFunc(theirs, func(c engine.Command) bool { return c.Name == s.Name }) {
+		if !s.ReplacedBy(theirs) {
 			list = append(list, engine.Command{Name: s.Name, Description: s.Doc, ArgumentHint: s.Hint, Source: slashSource})
 		}
 	}
