@@ -111,7 +111,7 @@ func (r reader) below(dir, name string) (intake.File, error) {
 	if to := sensitive.Resolve(r.Fs, path); filepath.Base(to) != name && !isMarkdown(to) {
 		return f, &intake.Refused{Path: path, Why: fmt.Sprintf("it is a symbolic link to %s, which is not a Markdown file", to)}
 	}
-	if r.foreign(dir, f.Info) {
+	if intake.Planted(r.Fs, r.cwd, dir, f.Info) {
 		return f, &intake.Refused{Path: path, Why: "another user owns it or can write to it"}
 	}
 	return f, nil
@@ -119,24 +119,4 @@ func (r reader) below(dir, name string) (intake.File, error) {
 
 func isMarkdown(path string) bool {
 	return slices.Contains([]string{".md", ".mdc", ".markdown"}, strings.ToLower(filepath.Ext(path)))
-}
-
-// foreign reports whether another user may have put a file into dir. In the working directory,
-// which the user chose, that is the case only if everyone can create files. A file above it that
-// belongs to the owner of the working directory is not foreign: the owner could put the same file
-// into the working directory.
-func (r reader) foreign(dir string, file fs.FileInfo) bool {
-	info, err := r.Fs.Stat(r.cwd)
-	if err != nil {
-		return dir != r.cwd && intake.Foreign(file)
-	}
-	const everyone = 0o002
-	owner, known := intake.Owner(info)
-	if dir != r.cwd {
-		if known && info.Mode()&everyone == 0 {
-			return intake.Foreign(file, owner)
-		}
-		return intake.Foreign(file)
-	}
-	return info.Mode()&everyone != 0 && intake.ForeignOwner(file)
 }
