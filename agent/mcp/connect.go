@@ -61,6 +61,14 @@ type listing struct {
 // connected returns the connection, and starts the server if there is none. It waits at most as long as the server may take.
 func (s *server) connected(ctx context.Context) (*link, error) {
 	l, a, err := s.start()
+	if l != nil && l.isOver() { // its program has ended, but perhaps not everything that it started
+		select {
+		case <-l.gone:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		l, a, err = s.start()
+	}
 	if err != nil || l != nil {
 		return l, err
 	}
@@ -279,7 +287,7 @@ func (s *server) explain(ctx context.Context, l *link, err error) error {
 		return s.failure(fault.Provider, "MCP error: %s", words)
 	}
 	closed := errors.Is(err, sdk.ErrConnectionClosed) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-	if l.process != nil && (l.isGone() || closed && l.awaitEnd()) {
+	if l.process != nil && (l.isOver() || closed) && l.awaitEnd() {
 		return s.goneError(l)
 	}
 	return s.failure(fault.Provider, "MCP error: %s", startReason(err))

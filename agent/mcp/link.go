@@ -186,6 +186,18 @@ func (l *link) isGone() bool {
 	}
 }
 
+// isOver reports whether the connection has ended or is about to.
+func (l *link) isOver() bool {
+	if l.process != nil {
+		select {
+		case <-l.process.over:
+			return true
+		default:
+		}
+	}
+	return l.isGone()
+}
+
 // begin registers a call. The returned context ends with the connection's host, too.
 func (l *link) begin(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -35,6 +35,9 @@ type process struct {
 	child     *child.Child
 	cancelled func() // called when a cancellation was sent
 
+	over    chan struct{} // closed when no message will come any more
+	endOnce sync.Once
+
 	mu      sync.Mutex
 	pending []jsonrpc.Message // of a batch; guarded by mu
 	rubbish int               // lines since the last message; guarded by mu
@@ -60,7 +63,7 @@ func startProcess(ctx context.Context, s Server, o Options, log *zap.Logger, can
 	if err != nil {
 		return nil, err
 	}
-	return &process{child: c, cancelled: cancelled}, nil
+	return &process{child: c, cancelled: cancelled, over: make(chan struct{})}, nil
 }
 
 // findProgram returns the absolute path of a program, which it looks up in the PATH of env. Relative directories of PATH do not
@@ -108,9 +111,11 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 		select {
 		case line, ok := <-p.child.Lines():
 			if !ok {
+				p.ends()
 				return nil, io.EOF
 			}
 			if !p.take(line) {
+				p.ends()
 				_ = p.child.Kill() // its end is reported by Read
 				return nil, errRubbish
 			}
@@ -119,6 +124,9 @@ func (p *process) Read(ctx context.Context) (jsonrpc.Message, error) {
 		}
 	}
 }
+
+// ends records that no message will come any more.
+func (p *process) ends() { p.endOnce.Do(func() { close(p.over) }) }
 
 // next returns the next message of a batch, nil if there is none.
 func (p *process) next() jsonrpc.Message {
