@@ -14,7 +14,7 @@ const (
 	cancel  = "cancel"
 )
 
-// ask asks the user the question of a server. A server that asks while no call runs is told that the user has cancelled: it must
+// ask asks the user the question of a server. A server that asks while no call runs gets a cancellation: it must
 // not be able to bring up a question at any time.
 func (l *link) ask(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
 	calling, ok := l.running()
@@ -32,7 +32,7 @@ func (l *link) ask(ctx context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult
 		Server: s.def.Name, Message: s.text(r.Params.Message, maxQuestion), Schema: schema,
 	})
 	if err != nil || ctx.Err() != nil {
-		return &sdk.ElicitResult{Action: cancel}, nil //nolint:nilerr // the server is told that there is no answer
+		return &sdk.ElicitResult{Action: cancel}, nil //nolint:nilerr // the server gets a cancellation
 	}
 	switch answer.Action {
 	case accept:

@@ -77,7 +77,7 @@ func TestToolsWithOneNameGetDifferentOnes(t *testing.T) {
 	require.Equal(t, "mcp__s_v2", digits[key{"s", "v2"}])
 }
 
-// A conversation goes on with the spelling of whichever program it used before.
+// A conversation continues with the spelling of whichever program it used before.
 func TestEverySpellingFindsTheTool(t *testing.T) {
 	t.Parallel()
 	add, longer := key{"Probe-One.x", "Add.Numbers-2"}, key{"Probe-One.x", long}

@@ -36,10 +36,11 @@ func TestRealFilesystem(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(dir+"/a.txt", []byte("content"), 0o600))
 	k := begin(t, pi(), real(t, "filesystem", dir))
-	require.Contains(t, k.States()[0].Name, "Probe")
-	require.NotEmpty(t, k.Tools(t.Context()), "%+v", k.States())
+	// It asks for the roots, and allows only them.
+	require.NoError(t, os.WriteFile(k.cwd+"/a.txt", []byte("content"), 0o600))
+	require.Contains(t, said(k.result("read_text_file", `{"path":"`+k.cwd+`/a.txt"}`)), "content")
+	require.True(t, k.result("read_text_file", `{"path":"/etc/passwd"}`).IsError)
 }
 
 func TestRealMemory(t *testing.T) {
