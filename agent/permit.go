@@ -74,6 +74,10 @@ func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.
 // of [Session.Approve].
 func (s *Session) Deny(id, reason string) error { return s.gate.Deny(id, reason) }
 
+// Revise approves the call of a permission prompt once, with the file's text that the user wrote in place of the
+// proposed one. base is the [tool.Sum] of the text that it replaces. Its errors are those of [approval.Gate.Revise].
+func (s *Session) Revise(id, base, content string) error { return s.gate.Revise(id, base, content) }
+
 // SetApproval changes which tool calls need approval in this folder.
 func (s *Session) SetApproval(mode approval.Mode) error {
 	if err := s.gate.SetMode(mode); err != nil {
@@ -104,14 +108,14 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 	}
 	r.Preview = shown
 	p, err := h.permit(ctx, r)
-	if err != nil {
+	if err != nil || p.Revision != nil { // a revision names the content that it replaces
 		return p, err
 	}
 	now, err := t.PreviewWithin(ctx, env, args)
 	if err != nil {
 		return tool.Permission{}, err
 	}
-	if now.Diff != shown.Diff || !slices.Equal(now.Paths, shown.Paths) {
+	if now.Diff != shown.Diff || now.Target != shown.Target || !slices.Equal(now.Paths, shown.Paths) {
 		return tool.Permission{}, fault.New(fault.Stale, "The file changed while this %s call was waiting for approval, so nothing was done. Read the file again and repeat the call.", call.Name)
 	}
 	return p, nil
@@ -123,7 +127,7 @@ func (h *host) permit(ctx context.Context, r approval.Request) (tool.Permission,
 	if err != nil {
 		return tool.Permission{}, err
 	}
-	p := tool.Permission{Level: grant.Level, Widen: func(ctx context.Context, blocked []string) (tool.Permission, error) {
+	p := tool.Permission{Level: grant.Level, Revision: grant.Revision, Widen: func(ctx context.Context, blocked []string) (tool.Permission, error) {
 		// A command that ran without approval asks for the usual rights first.
 		shown := make([]string, len(blocked))
 		for i, line := range blocked {

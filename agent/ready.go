@@ -20,7 +20,8 @@ type Readiness struct {
 }
 
 // WithReadiness adds to a state whether a prompt could be answered, and the model that would answer it if none
-// is chosen. It starts no engine, and asks for no key.
+// is chosen. The thinking level becomes the one that is sent, which the model supports. It starts no engine, and asks
+// for no key.
 func (s *Session) WithReadiness(ctx context.Context, state State) State {
 	return s.withReadiness(ctx, s.current(), state)
 }
@@ -35,21 +36,27 @@ func (s *Session) withReadiness(ctx context.Context, log *session.Log, state Sta
 		state.Ready = &Readiness{OK: true} // whether it is logged in is known when it is asked
 		return state
 	}
-	var model provider.Model
-	var err error
-	if len(state.Pending) > 0 {
-		model, err = s.named(ctx, *state.Model)
-	} else {
-		model, err = s.answeringIn(ctx, log)
-	}
+	p, err := s.answeringState(ctx, log, state)
 	if err == nil {
-		err = s.m.cfg.Models.CheckKey(model)
-		if ref := model.Ref(); state.Model == nil {
+		err = s.m.cfg.Models.CheckKey(p.model)
+		if ref := p.model.Ref(); state.Model == nil {
 			state.Model = &ref
+		}
+		if !slices.Contains(state.Pending, "thinkingLevel") {
+			state.ThinkingLevel = string(p.level)
 		}
 	}
 	state.Ready = readinessOf(err)
 	return state
+}
+
+// answeringState returns the model that would answer a prompt in a state, and the thinking level that would be sent.
+func (s *Session) answeringState(ctx context.Context, log *session.Log, state State) (picked, error) {
+	if len(state.Pending) == 0 {
+		return s.answeringIn(ctx, log)
+	}
+	model, err := s.named(ctx, *state.Model)
+	return picked{model, model.Clamp(provider.Level(state.ThinkingLevel))}, err
 }
 
 // named returns the model called ref.
@@ -64,14 +71,14 @@ func (s *Session) named(ctx context.Context, ref provider.Ref) (provider.Model, 
 	return model, nil
 }
 
-// answeringIn returns the model that would answer a prompt.
-func (s *Session) answeringIn(ctx context.Context, log *session.Log) (provider.Model, error) {
+// answeringIn returns the model that would answer a prompt, and its thinking level.
+func (s *Session) answeringIn(ctx context.Context, log *session.Log) (picked, error) {
 	c, err := log.ContextState()
 	if err != nil {
-		return provider.Model{}, err
+		return picked{}, err
 	}
 	p, _, err := s.answering(ctx, log, c)
-	return p.model, err
+	return p, err
 }
 
 func readinessOf(err error) *Readiness {

@@ -23,7 +23,7 @@ type State struct {
 	IsCompacting  bool              `json:"isCompacting"`
 	Model         *Model            `json:"model" jsonschema:"The model in use; null if none is chosen."`
 	Models        map[string]string `json:"models" jsonschema:"Model per role, as provider/id."`
-	ThinkingLevel string            `json:"thinkingLevel"`
+	ThinkingLevel string            `json:"thinkingLevel" jsonschema:"The level that is sent to the model, which supports it. While no model can answer, the recorded one."`
 	ServiceTiers  tier.Tiers        `json:"serviceTiers,omitempty" jsonschema:"The service tier per family of models: openai, anthropic or google. A family without one has that of the account."`
 	ApprovalMode  approval.Mode     `json:"approvalMode" jsonschema:"The approval mode of this folder: read-only, ask, auto-edit or yolo."`
 	Mode          string            `json:"mode"`

@@ -756,3 +756,68 @@ func TestBash(t *testing.T) {
 	assert.Contains(t, sent, "Command exited with code 3")
 	assert.NotContains(t, sent, "secret")
 }
+
+// Queued messages are changed and removed in their places. The model gets the new words with the attachments; what was sent
+// cannot be changed any more.
+func TestQueuedMessagesAreEdited(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fs, hold := afero.NewMemMapFs(), make(chan struct{})
+		w := newWorld(t, fs, withModel(scripted(
+			providertest.Reply{Text: "a long answer", Hold: hold}, providertest.Reply{Text: "steered"}, providertest.Reply{Text: "followed"},
+		)), withJournal(t, fs))
+		s := w.live(t, "/w")
+		_, err := s.EditQueued(agent.QueuedMessage{Queue: "steer"}, agent.Input{})
+		require.True(t, fault.Is(err, fault.Stale))
+		done := promptInBackground(t, s, "hi")
+		synctest.Wait()
+		const other = "<file path=\"b.go\">\npackage b\n</file>\n\n"
+		const file = "<file path=\"a.go\">\npackage a\n</file>\n\n"
+		for _, in := range []agent.Input{
+			{Text: "first", Queue: "followUp"}, {Text: "second", Attached: file, Queue: "followUp"}, {Text: "now", Queue: "steer"}, {Text: "third", Queue: "followUp"},
+		} {
+			_, err := s.Enqueue(in)
+			require.NoError(t, err)
+		}
+		n, err := s.EditQueued(agent.QueuedMessage{Queue: "followUp", Index: 1, Text: file + "second"}, agent.Input{Text: "2nd", Attached: other})
+		require.NoError(t, err)
+		assert.Equal(t, 4, n)
+		n, err = s.EditQueued(agent.QueuedMessage{Queue: "followUp", Index: 0, Text: "first"}, agent.Input{Text: " "})
+		require.NoError(t, err)
+		assert.Equal(t, 3, n)
+		// The list that the user saw had one more message.
+		n, err = s.EditQueued(agent.QueuedMessage{Queue: "followUp", Index: 2, Text: "third"}, agent.Input{})
+		require.NoError(t, err)
+		assert.Equal(t, 2, n)
+		snap, err := s.Snapshot(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, agent.Queues{Steering: []string{"now"}, FollowUp: []string{file + other + "2nd"}}, snap.Queues)
+
+		assert.ElementsMatch(t, []string{"hi", "now", "2nd"}, kept(t, fs), "the journal has what will be sent")
+
+		for _, q := range []agent.QueuedMessage{
+			{Queue: "followUp", Index: 0, Text: "first"},
+			{Queue: "steer", Index: 0, Text: file + other + "2nd"},
+			{Queue: "followUp", Index: -1, Text: file + other + "2nd"},
+			{Queue: "followUp", Index: 0, Text: "2nd"},
+		} {
+			_, err = s.EditQueued(q, agent.Input{Text: "x"})
+			require.True(t, fault.Is(err, fault.Stale), "%+v", q)
+		}
+		_, err = s.EditQueued(agent.QueuedMessage{Queue: "later", Text: "now"}, agent.Input{Text: "x"})
+		require.True(t, fault.Is(err, fault.InvalidArgument))
+
+		close(hold)
+		<-done
+		assert.Empty(t, kept(t, fs))
+		content, err := afero.ReadFile(fs, s.File())
+		require.NoError(t, err)
+		assert.Contains(t, string(content), `</file>\n\n2nd"`)
+		for _, gone := range []string{"first", "second", "third"} {
+			assert.NotContains(t, string(content), gone)
+		}
+		_, err = s.EditQueued(agent.QueuedMessage{Queue: "steer", Text: "now"}, agent.Input{Text: "too late"})
+		require.True(t, fault.Is(err, fault.Stale))
+		require.NoError(t, w.Close(t.Context()))
+	})
+}

@@ -27,6 +27,8 @@ type ApproveArgs struct {
 	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
 	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
 	Reason   string            `json:"reason,omitempty" jsonschema:"Why the call is denied, for the model. Only with the decision deny."`
+	Content  *string           `json:"content,omitempty" jsonschema:"The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal."`
+	Base     string            `json:"base,omitempty" jsonschema:"The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written."`
 }
 
 // ApproveResult is the decision.
@@ -60,15 +62,21 @@ func runApprove(ctx context.Context, env *Env, a ApproveArgs) (ApproveResult, er
 			return ApproveResult{}, err
 		}
 	}
+	return ApproveResult{Decision: a.Decision}, answerPrompt(live, a)
+}
+
+func answerPrompt(live *agent.Session, a ApproveArgs) error {
 	switch {
-	case a.Reason == "":
-		err = live.Approve(a.ID, a.Decision)
-	case a.Decision == approval.Deny:
-		err = live.Deny(a.ID, a.Reason)
-	default:
-		err = fault.New(fault.InvalidArgument, "A reason is only allowed with the decision deny.").With("field", "reason")
+	case a.Reason != "" && a.Decision != approval.Deny:
+		return fault.New(fault.InvalidArgument, "A reason is only allowed with the decision deny.").With("field", "reason")
+	case a.Content != nil && a.Decision != approval.Once:
+		return fault.New(fault.InvalidArgument, "Another text is only allowed with the decision once.").With("field", "content")
+	case a.Content != nil:
+		return live.Revise(a.ID, a.Base, *a.Content)
+	case a.Reason != "":
+		return live.Deny(a.ID, a.Reason)
 	}
-	return ApproveResult{Decision: a.Decision}, err
+	return live.Approve(a.ID, a.Decision)
 }
 
 // decision asks for the answer to a pending approval. Each choice names exactly what it allows.

@@ -2,13 +2,10 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
-	"github.com/xcsh-ls/xcsh-ls/session/upkeep"
 )
 
 var deleteSession = New(Spec{
@@ -17,8 +14,8 @@ var deleteSession = New(Spec{
 }, runDelete)
 
 var undelete = New(Spec{
-	Name: "xcsh.undelete", Title: "Restore Session", Flags: NeedsTrust, Input: InputText, Arg: "trashed",
-	Doc: "Restore a session that xcsh.delete moved to the trash.",
+	Name: "xcsh.undelete", Title: "Restore Deleted Session…", Flags: Palette | NeedsTrust, Input: InputText, Arg: "trashed",
+	Doc: "Restore a session that xcsh.delete moved to the trash. Nothing is overwritten.",
 }, runUndelete)
 
 // DeleteArgs are the arguments of xcsh.delete.
@@ -89,7 +86,7 @@ func confirmNeeded() error {
 // UndeleteArgs are the arguments of xcsh.undelete.
 type UndeleteArgs struct {
 	Folder
-	Trashed string `json:"trashed" jsonschema:"The value of trashed that xcsh.delete returned."`
+	Trashed string `json:"trashed" jsonschema:"The value of trashed that xcsh.delete returned or xcsh.trash lists."`
 }
 
 // UndeleteResult is the restored session's file.
@@ -100,44 +97,14 @@ type UndeleteResult struct {
 func runUndelete(ctx context.Context, env *Env, a UndeleteArgs) (UndeleteResult, error) {
 	if a.Trashed == "" {
 		var err error
-		if a.Trashed, err = env.resolver().pickTrashed(ctx); err != nil {
+		if a.Trashed, err = env.resolver().pickTrashed(ctx, "Select a session to restore"); err != nil {
 			return UndeleteResult{}, err
 		}
 	}
-	trashed, err := localPath(a.Trashed)
+	trashed, err := trashedPath(a.Trashed)
 	if err != nil {
-		return UndeleteResult{}, fault.New(fault.InvalidArgument, "trashed must be the value that xcsh.delete returned, not %q.", a.Trashed).With("field", "trashed")
+		return UndeleteResult{}, err
 	}
 	path, err := env.Sessions.Untrash(trashed)
 	return UndeleteResult{Path: path}, err
-}
-
-// pickTrashed asks for one of the sessions in the trash, the latest deletion first.
-func (r resolver) pickTrashed(ctx context.Context) (dir string, err error) {
-	finder := r.lists.finder
-	items, err := upkeep.ListTrash(r.store, finder.Roots)
-	if err != nil {
-		return "", err
-	}
-	if len(items) == 0 {
-		return "", fault.New(fault.NotFound, "The trash is empty.")
-	}
-	picked, err := choose(ctx, r.ask, need{
-		question: "Select a session to restore", nothing: "No session selected", input: InputText, field: "trashed",
-		choices: titlesOf(items, func(t upkeep.Trashed) string { return t.Dir }),
-	}, items, func(t upkeep.Trashed) string { return trashedTitle(finder, t) })
-	return picked.Dir, err
-}
-
-// trashedTitle returns the choice for a session in the trash.
-func trashedTitle(finder library.Finder, t upkeep.Trashed) string {
-	name := filepath.Base(t.Path)
-	if info, err := finder.Describe(t.File); err == nil {
-		name = info.Name
-	}
-	when := t.TrashedAt
-	if at, err := time.Parse(time.RFC3339, when); err == nil {
-		when = at.UTC().Format("2006-01-02 15:04")
-	}
-	return fmt.Sprintf("%s · %s · %s", name, when, idEnd(filepath.Base(t.Dir)))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 )
 
 var fork = New(Spec{
@@ -48,6 +49,7 @@ func runFork(ctx context.Context, env *Env, a ForkArgs) (ForkResult, error) {
 	} else {
 		var text string
 		if text, out, err = forkOther(ctx, env.resolver(), live, a, at); at == session.Before && a.EntryID != "" && out.Changed {
+			text = attached.WithoutInstruction(text)
 			r.EditorText = &text
 		}
 	}

@@ -146,6 +146,16 @@ func TestTheUserIsAskedForMissingArguments(t *testing.T) {
 				require.Equal(t, strings.Replace(file1, id1, "0190000000000003", 1), filepath.ToSlash(r["path"].(string)))
 			},
 		},
+		"delete permanently": {
+			"xcsh.deleteTrashed", nil,
+			[]string{"one · 2026-02-03 04:05 · ", "Delete Permanently"},
+			"",
+			[]string{"Select a session to delete permanently", `Delete "one" permanently? This cannot be undone. Delete Permanently|Cancel`},
+			func(t *testing.T, env *commands.Env, r map[string]any) {
+				require.Equal(t, true, r["deleted"])
+				require.Empty(t, do(t, env, "xcsh.trash", args{"scope": "all"})["sessions"])
+			},
+		},
 		"move to a folder": {
 			"xcsh.move",
 			args{"cwd": "/w"},
@@ -256,20 +266,21 @@ func TestUnansweredQuestions(t *testing.T) {
 		choices any    // nil: the picker finds them itself
 		nothing string // the error message for the user
 	}{
-		"xcsh.resume":      {commands.InputSession, "target", 2, "No session selected"},
-		"xcsh.resolve":     {commands.InputSession, "target", 2, "No session selected"},
-		"xcsh.delete":      {commands.InputSession, "source", 2, "No session selected"},
-		"xcsh.undelete":    {commands.InputText, "trashed", 1, "No session selected"},
-		"xcsh.branch":      {commands.InputEntry, "entryId", nil, "No entry selected"},
-		"xcsh.label":       {commands.InputEntry, "entryId", nil, "No entry selected"},
-		"xcsh.rename":      {commands.InputText, "title", nil, "No title entered"},
-		"xcsh.move":        {commands.InputText, "to", nil, "No directory selected"},
-		"xcsh.prompt":      {commands.InputText, "text", nil, "No message entered"},
-		"xcsh.bash":        {commands.InputText, "command", nil, "No command entered"},
-		"xcsh.setModel":    {commands.InputModel, "model", []string{"offline/demo"}, "No model selected"},
-		"xcsh.setThinking": {commands.InputText, "level", provider.Levels, "No thinking level selected"},
-		"xcsh.setMode":     {commands.InputText, "mode", []string{"plan", "plan_paused", "none"}, "No session mode selected"},
-		"xcsh.setApproval": {commands.InputText, "mode", approval.Modes, "No approval mode selected"},
+		"xcsh.resume":        {commands.InputSession, "target", 2, "No session selected"},
+		"xcsh.resolve":       {commands.InputSession, "target", 2, "No session selected"},
+		"xcsh.delete":        {commands.InputSession, "source", 2, "No session selected"},
+		"xcsh.undelete":      {commands.InputText, "trashed", 1, "No session selected"},
+		"xcsh.deleteTrashed": {commands.InputText, "trashed", 1, "No session selected"},
+		"xcsh.branch":        {commands.InputEntry, "entryId", nil, "No entry selected"},
+		"xcsh.label":         {commands.InputEntry, "entryId", nil, "No entry selected"},
+		"xcsh.rename":        {commands.InputText, "title", nil, "No title entered"},
+		"xcsh.move":          {commands.InputText, "to", nil, "No directory selected"},
+		"xcsh.prompt":        {commands.InputText, "text", nil, "No message entered"},
+		"xcsh.bash":          {commands.InputText, "command", nil, "No command entered"},
+		"xcsh.setModel":      {commands.InputModel, "model", []string{"offline/demo"}, "No model selected"},
+		"xcsh.setThinking":   {commands.InputText, "level", provider.Levels, "No thinking level selected"},
+		"xcsh.setMode":       {commands.InputText, "mode", []string{"plan", "plan_paused", "none"}, "No session mode selected"},
+		"xcsh.setApproval":   {commands.InputText, "mode", approval.Modes, "No approval mode selected"},
 	} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
@@ -322,16 +333,17 @@ func TestTheUserIsNotAskedInVain(t *testing.T) {
 		kind fault.Kind
 		text string
 	}{
-		"xcsh.prompt":   {fault.Provider, "Choose a model to start."},
-		"xcsh.setKey":   {fault.NotFound, "There is no provider that needs an API key."},
-		"xcsh.steer":    {fault.Stale, "No turn is running in /w. Send a prompt instead."},
-		"xcsh.followUp": {fault.Stale, "No turn is running in /w. Send a prompt instead."},
-		"xcsh.approve":  {fault.NotFound, "There is no pending approval in /w."},
-		"xcsh.undelete": {fault.NotFound, "The trash is empty."},
-		"xcsh.branch":   {fault.NotFound, "The session has no prompts yet."},
-		"xcsh.label":    {fault.NotFound, "The session has no prompts yet."},
-		"xcsh.resolve":  {fault.NotFound, "No sessions found"},
-		"xcsh.setModel": {fault.NotFound, "No model is ready to use. Set an API key or start a local model server."},
+		"xcsh.prompt":        {fault.Provider, "Choose a model to start."},
+		"xcsh.setKey":        {fault.NotFound, "There is no provider that needs an API key."},
+		"xcsh.steer":         {fault.Stale, "No turn is running in /w. Send a prompt instead."},
+		"xcsh.followUp":      {fault.Stale, "No turn is running in /w. Send a prompt instead."},
+		"xcsh.approve":       {fault.NotFound, "There is no pending approval in /w."},
+		"xcsh.undelete":      {fault.NotFound, "The trash is empty."},
+		"xcsh.deleteTrashed": {fault.NotFound, "The trash is empty."},
+		"xcsh.branch":        {fault.NotFound, "The session has no prompts yet."},
+		"xcsh.label":         {fault.NotFound, "The session has no prompts yet."},
+		"xcsh.resolve":       {fault.NotFound, "No sessions found"},
+		"xcsh.setModel":      {fault.NotFound, "No model is ready to use. Set an API key or start a local model server."},
 	} {
 		_, err := run(t.Context(), env, command, nil)
 		requireKind(t, tc.kind, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -59,6 +60,7 @@ type PromptArgs struct {
 	MessageArgs
 	Attachments       []Attachment `json:"attachments,omitempty" jsonschema:"Files, or parts of text files, to send with the text. Images are sent as images."`
 	StreamingBehavior string       `json:"streamingBehavior,omitempty" jsonschema:"What to do if a turn is running: steer or followUp. Default: fail with busy."`
+	Instruction       string       `json:"instruction,omitempty" jsonschema:"How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it."`
 }
 
 // PromptResult is the result of a turn, or of queueing the prompt.
@@ -128,7 +130,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 
 // slash returns the slash command that the prompt is.
 func (a PromptArgs) slash(ctx context.Context, live *agent.Session) (s Slash, args string, ok bool) {
-	if _, blocks := ctx.Value(attachedKey{}).(string); blocks || a.Literal || len(a.Images) > 0 || len(a.Attachments) > 0 {
+	if _, blocks := ctx.Value(attachedKey{}).(string); blocks || a.Literal || a.Instruction != "" || len(a.Images) > 0 || len(a.Attachments) > 0 {
 		return Slash{}, "", false
 	}
 	return SlashIn(ctx, live, a.Text)
@@ -148,6 +150,10 @@ func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) 
 	if err != nil {
 		return in, err
 	}
+	instruction, err := a.instruction()
+	if err != nil {
+		return in, err
+	}
 	files, err := newAttacher(env).all(ctx, live.Cwd(), a.Attachments)
 	if err != nil {
 		return in, err
@@ -161,7 +167,7 @@ func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) 
 	for _, note := range named.Notes {
 		live.Report(event.Notice{Text: note})
 	}
-	in.Attached = attachedOf(ctx) + files.text + named.Text
+	in.Attached = instruction + attachedOf(ctx) + files.text + named.Text
 	in.Images = slices.Concat(files.images, named.Images, in.Images)
 	return in, nil
 }
@@ -299,6 +305,21 @@ func (a MessageArgs) accepted(current engine.Status, when string) error {
 
 // empty reports whether there is no text and no image.
 func (a MessageArgs) empty() bool { return strings.TrimSpace(a.Text) == "" && len(a.Images) == 0 }
+
+// maxInstruction is the longest instruction of a prompt, in bytes.
+const maxInstruction = 8 << 10
+
+// instruction returns the instruction of a prompt in the form for a model, to put before everything else.
+func (a PromptArgs) instruction() (string, error) {
+	text := strings.TrimSpace(a.Instruction)
+	switch {
+	case text == "":
+		return "", nil
+	case len(a.Instruction) > maxInstruction:
+		return "", fault.New(fault.InvalidArgument, "The instruction has %d bytes, which is more than %d.", len(a.Instruction), maxInstruction).With("field", "instruction")
+	}
+	return convert.Instruction(text) + "\n\n", nil
+}
 
 // imageTypes are the image types that services accept.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}

@@ -6,6 +6,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
+	"github.com/xcsh-ls/xcsh-ls/session/attached"
 	"github.com/xcsh-ls/xcsh-ls/session/paging"
 )
 
@@ -159,7 +160,7 @@ func runBranch(ctx context.Context, env *Env, a BranchArgs) (BranchResult, error
 		return BranchResult{}, err
 	}
 	state, err := stateOf(ctx, live)
-	return BranchResult{Session: state, EditorText: optional(text)}, err
+	return BranchResult{Session: state, EditorText: optional(attached.WithoutInstruction(text))}, err
 }
 
 var labelNeeded = need{question: "Label", nothing: "No label entered", input: InputText, field: "label"}

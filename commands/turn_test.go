@@ -142,6 +142,18 @@ func TestAPermissionHasNoReason(t *testing.T) {
 	requireKind(t, fault.NotFound, err)
 }
 
+// Another text belongs to an approval of one call.
+func TestOnlyOneCallIsApprovedWithAnotherText(t *testing.T) {
+	t.Parallel()
+	env := newEnv(afero.NewMemMapFs())
+	for _, decision := range []string{"session", "workspace", "deny"} {
+		_, err := run(t.Context(), env, "xcsh.approve", args{"id": "a", "decision": decision, "content": "mine", "base": "b"})
+		require.Equal(t, "content", requireKind(t, fault.InvalidArgument, err).Data["field"])
+	}
+	_, err := run(t.Context(), env, "xcsh.approve", args{"id": "a", "decision": "once", "content": "", "base": "b"})
+	requireKind(t, fault.NotFound, err)
+}
+
 // chooser answers each question with the choice of that title; "" closes the question.
 type chooser struct {
 	commands.Headless

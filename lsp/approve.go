@@ -28,6 +28,10 @@ type ApproveParams struct {
 	Diff      string          `json:"diff,omitempty"`  // unified
 	Paths     []string        `json:"paths,omitempty"` // files that would be changed
 
+	// Base is the SHA-256 of the file's text before the change, in hex. It is present if the user may
+	// change the proposed text: xcsh.approve then accepts content.
+	Base string `json:"base,omitempty"`
+
 	// Outside are those of Paths that are not in the folder, with links resolved.
 	Outside []string `json:"outside,omitempty"`
 
@@ -74,7 +78,7 @@ func (s *server) approve(ctx context.Context, r agent.Approval, hooks bool) (app
 func (s *server) approveByClient(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 	raw, err := conn.EncodeJSON(ApproveParams{
 		Cwd: r.Cwd, SessionID: r.SessionID, ID: r.ID, Tool: r.Tool, Args: r.Args,
-		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths,
+		Title: visible.Text(r.Preview.Title), Diff: r.Preview.Diff, Paths: r.Preview.Paths, Base: r.Preview.Base,
 		Outside: r.Outside, Rules: r.Rules, Protected: r.Protected, Unsandboxed: r.Unsandboxed, Blocked: r.Blocked,
 		Changed: r.Changed, Hosted: r.Hosted,
 	})

@@ -49,6 +49,9 @@ type Request struct {
 type Grant struct {
 	Decision Decision
 	Level    sandbox.Level // for a command
+
+	// Revision is the text that the user approved instead of the proposed one, nil for the latter.
+	Revision *tool.Revision
 }
 
 // Prompt is a request that waits for an answer. Its ID is that of the tool call, with the suffix
@@ -132,10 +135,12 @@ type pending struct {
 	missed int                // the turn whose asker could not ask for an answer; 0 means none
 }
 
-// answer is an answer to a prompt. The reason is that of a denial, "" if the user gave none.
+// answer is an answer to a prompt. The reason is that of a denial, "" if the user gave none. The revision is that of
+// [Once].
 type answer struct {
 	decision Decision
 	reason   string
+	revision *tool.Revision
 }
 
 // NewGate returns a gate.
@@ -154,7 +159,7 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	if err != nil {
 		return Grant{Decision: Deny}, err
 	} else if allowed {
-		return Grant{Once, level}, nil
+		return Grant{Decision: Once, Level: level}, nil
 	}
 	p := &pending{Prompt: now.prompt(r), level: level, answer: make(chan answer, 1)}
 	g.mu.Lock()
@@ -173,7 +178,7 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 		if a.decision == Deny {
 			return Grant{Decision: Deny}, denied(r, a.reason)
 		}
-		return Grant{a.decision, level}, nil
+		return Grant{a.decision, level, a.revision}, nil
 	case <-ctx.Done():
 		g.mu.Lock()
 		g.removeLocked(p)
@@ -209,20 +214,26 @@ func (g *Gate) Answer(id string, d Decision) error {
 
 // Deny answers a prompt with a denial and the user's reason, which the model gets. Its errors are those
 // of [Gate.Answer].
-func (g *Gate) Deny(id, reason string) error { return g.answer(id, answer{Deny, reason}) }
+func (g *Gate) Deny(id, reason string) error {
+	return g.answer(id, answer{decision: Deny, reason: reason})
+}
 
 func (g *Gate) answer(id string, a answer) error {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
 	if i < 0 {
 		g.mu.Unlock()
-		return fault.New(fault.NotFound, "No pending approval has the id %q; it may have been answered already.", id)
+		return errNotPending(id)
 	}
 	p := g.pending[i]
 	g.acceptLocked(p, a.decision)
 	g.mu.Unlock()
 	g.carryOut(p, a)
 	return nil
+}
+
+func errNotPending(id string) error {
+	return fault.New(fault.NotFound, "No pending approval has the id %q; it may have been answered already.", id)
 }
 
 // acceptLocked applies the answer to a pending prompt. The caller then calls carryOut
@@ -433,7 +444,7 @@ func (g *Gate) ask(ctx context.Context, asker Asker, turn int, p *pending, shown
 		return err
 	})
 	if denial, ok := errors.AsType[*Denial](err); ok {
-		a, err = answer{Deny, denial.Reason}, nil
+		a, err = answer{decision: Deny, reason: denial.Reason}, nil
 	}
 	g.mu.Lock()
 	if g.turn == turn {

@@ -128,10 +128,15 @@ func mention(raw json.RawMessage) (provider.Message, bool) {
 
 // harmless are the closing tags of the elements in which files and other input are shown, with the
 // backslash that prevents them from closing one.
-var harmless = strings.NewReplacer("</file", `<\/file`, "</stdin", `<\/stdin`, "</system-reminder", `<\/system-reminder`)
+var harmless = strings.NewReplacer("</file", `<\/file`, "</instruction", `<\/instruction`, "</stdin", `<\/stdin`, "</system-reminder", `<\/system-reminder`)
 
 // Stdin shows the text of standard input to a model. It cannot close its own element.
 func Stdin(text string) string { return "<stdin>\n" + harmless.Replace(text) + "\n</stdin>" }
+
+// Instruction shows a model how it should carry out the request that follows. A client wrote it, not the user.
+func Instruction(text string) string {
+	return "<instruction>\n" + harmless.Replace(text) + "\n</instruction>"
+}
 
 // File shows a file to a model. attributes, which may be empty, begin with a space. A file cannot
 // close its own element and continue as another speaker: "</file" in it is written "<\/file", and

@@ -64,6 +64,47 @@ func (q *Queue) Texts() (steering, followUp []string) {
 	return texts(q.waiting[Steering]), texts(q.waiting[FollowUp])
 }
 
+// Find returns a queued message by its text. index is its place in the list that the user saw; earlier messages may have
+// been sent since.
+func (q *Queue) Find(when When, index int, text string) (m provider.Message, found bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := q.findLocked(when, index, text)
+	if at < 0 {
+		return provider.Message{}, false
+	}
+	return q.waiting[when][at], true
+}
+
+// Replace puts another message in the place of the one that Find returns, or removes it if next is nil. It reports
+// false if the message has been sent.
+func (q *Queue) Replace(when When, index int, text string, next *provider.Message) (was provider.Message, found bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := q.findLocked(when, index, text)
+	if at < 0 {
+		return provider.Message{}, false
+	}
+	was = q.waiting[when][at]
+	if next != nil {
+		q.waiting[when][at] = *next
+	} else {
+		q.waiting[when] = slices.Delete(q.waiting[when], at, at+1)
+	}
+	return was, true
+}
+
+// findLocked returns the index of a message, or -1. Messages move to the front, so the search begins at the index.
+func (q *Queue) findLocked(when When, index int, text string) int {
+	list := q.waiting[when]
+	for at := min(index, len(list)-1); at >= 0; at-- {
+		if list[at].PlainText() == text {
+			return at
+		}
+	}
+	return -1
+}
+
 // Publish emits the queued messages. It reads and emits them in one step, so that an older list
 // never follows a newer one: every change of the queue is followed by a call. emit must not call
 // back.

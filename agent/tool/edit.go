@@ -44,7 +44,7 @@ func newEdit(o Options) Tool {
 			if err != nil {
 				return Preview{}, err
 			}
-			return Preview{Title: "Edit " + a.Path, Diff: e.details.Patch, Paths: []string{e.path}}, nil
+			return o.preview("Edit "+a.Path, e.details.Patch, e.path, e.was)
 		},
 		run: func(ctx context.Context, env Env, a editArgs) (Result, error) {
 			path, err := o.place(env, "edit", a.Path, true)
@@ -57,6 +57,9 @@ func newEdit(o Options) Tool {
 			}
 			defer unlock()
 			e, err := prepareEdit(ctx, o, env, a)
+			if env.Permission.revises(e.content) {
+				return env.Permission.Revision.write(ctx, o, env, "Edit "+a.Path, a.Path, path)
+			}
 			if err != nil {
 				return Result{}, err
 			}

@@ -44,6 +44,13 @@ type Preview struct {
 	Title string   `json:"title,omitempty"` // one line: "Edit main.go"
 	Diff  string   `json:"diff,omitempty"`  // unified, "" when files are not changed
 	Paths []string `json:"paths,omitempty"` // absolute; files that would be changed
+
+	// Target is the single file that would be changed, with links resolved; "" if that is not known.
+	Target string `json:"-"`
+
+	// Base is the [Sum] of the content before the change of a single file. It is absent if the user
+	// cannot change the proposed text.
+	Base string `json:"base,omitempty"`
 }
 
 // Env is the environment of one call of a tool.
@@ -79,6 +86,9 @@ type Env struct {
 // Permission determines how a call may be made.
 type Permission struct {
 	Level sandbox.Level // for commands
+
+	// Revision is the text that the user approved instead of the proposed one; nil for the latter.
+	Revision *Revision
 
 	// Widen asks the user to run a command again with more rights, because the sandbox denied it
 	// access; blocked describes the denials. An error means no. nil is no, too.

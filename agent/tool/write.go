@@ -41,7 +41,7 @@ func newWrite(o Options) Tool {
 			if was.Exists {
 				title = "Overwrite " + a.Path
 			}
-			return Preview{Title: title, Diff: patch(a.Path, string(was.Content), a.Content), Paths: []string{path}}, nil
+			return o.preview(title, patch(a.Path, string(was.Content), a.Content), path, was)
 		},
 		run: func(ctx context.Context, env Env, a writeArgs) (Result, error) {
 			path, err := o.place(env, "write", a.Path, true)
@@ -53,6 +53,9 @@ func newWrite(o Options) Tool {
 				return Result{}, err
 			}
 			defer unlock()
+			if env.Permission.revises([]byte(a.Content)) {
+				return env.Permission.Revision.write(ctx, o, env, "Write "+a.Path, a.Path, path)
+			}
 			was, err := readOrNew(ctx, o, env, path)
 			if err != nil {
 				return Result{}, err

@@ -37,9 +37,9 @@ func TestWritePreview(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}
-	require.Equal(t, tool.Preview{Title: "Overwrite x", Diff: "--- x\n+++ x\n@@ -1 +1 @@\n-old\n+new\n", Paths: []string{"/w/x"}},
+	require.Equal(t, tool.Preview{Title: "Overwrite x", Diff: "--- x\n+++ x\n@@ -1 +1 @@\n-old\n+new\n", Paths: []string{"/w/x"}, Target: "/w/x", Base: tool.Sum([]byte("old\n"))},
 		preview(`{"path":"x","content":"new\n"}`))
-	require.Equal(t, tool.Preview{Title: "Create d/y", Diff: "--- d/y\n+++ d/y\n@@ -0,0 +1 @@\n+new\n", Paths: []string{"/w/d/y"}},
+	require.Equal(t, tool.Preview{Title: "Create d/y", Diff: "--- d/y\n+++ d/y\n@@ -0,0 +1 @@\n+new\n", Paths: []string{"/w/d/y"}, Target: "/w/d/y", Base: tool.Sum(nil)},
 		preview(`{"path":"d/y","content":"new\n"}`))
 	_, err := w.fs.Stat("/w/d")
 	require.ErrorIs(t, err, fs.ErrNotExist, "a preview changes nothing")

@@ -95,7 +95,10 @@ func writeAnswer(t *testing.T, path string) {
 var refusals = map[string]struct{ kind, why string }{
 	"xcsh.steer":    {"stale", "no running turn"},
 	"xcsh.followUp": {"stale", "no running turn"},
-	"xcsh.approve":  {"notFound", "no pending approval"},
+
+	"xcsh.editQueued": {"stale", "no queued message"},
+
+	"xcsh.approve": {"notFound", "no pending approval"},
 
 	"xcsh.chooseBranch": {"notFound", "no other program has continued"},
 
@@ -116,30 +119,32 @@ var refusals = map[string]struct{ kind, why string }{
 // asked are the commands that ask the user, with the error kinds that a client gets if it cannot ask and if its
 // user closes each question. A file to write that was never opened does not count as closed by the user.
 var asked = map[string]struct{ unknown, closed string }{
-	"xcsh.resume":      {"cancelled", "cancelled"}, // nothing was selected, in the wording of the terminal programs
-	"xcsh.resolve":     {"argumentNeeded", "cancelled"},
-	"xcsh.branch":      {"argumentNeeded", "cancelled"},
-	"xcsh.label":       {"argumentNeeded", "cancelled"},
-	"xcsh.rename":      {"argumentNeeded", "argumentNeeded"},
-	"xcsh.delete":      {"argumentNeeded", "cancelled"},
-	"xcsh.undelete":    {"argumentNeeded", "cancelled"},
-	"xcsh.move":        {"argumentNeeded", "argumentNeeded"},
-	"xcsh.prompt":      {"argumentNeeded", "argumentNeeded"},
-	"xcsh.setModel":    {"argumentNeeded", "cancelled"},
-	"xcsh.setKey":      {"argumentNeeded", "cancelled"},
-	"xcsh.setThinking": {"argumentNeeded", "cancelled"},
-	"xcsh.setApproval": {"argumentNeeded", "cancelled"},
-	"xcsh.setMode":     {"argumentNeeded", "cancelled"},
-	"xcsh.bash":        {"argumentNeeded", "argumentNeeded"},
-	"xcsh.steer":       {"stale", "stale"},
-	"xcsh.followUp":    {"stale", "stale"},
-	"xcsh.approve":     {"notFound", "notFound"},
-	"xcsh.compact":     {"invalidArgument", "invalidArgument"},
-	"xcsh.share":       {"notFound", "notFound"},
-	"xcsh.import":      {"notFound", "notFound"},
-	"xcsh.forget":      {"notFound", "notFound"},
-	"xcsh.artifact":    {"notFound", "notFound"},
-	"xcsh.describe":    {"argumentNeeded", "argumentNeeded"},
+	"xcsh.resume":        {"cancelled", "cancelled"}, // nothing was selected, in the wording of the terminal programs
+	"xcsh.resolve":       {"argumentNeeded", "cancelled"},
+	"xcsh.branch":        {"argumentNeeded", "cancelled"},
+	"xcsh.label":         {"argumentNeeded", "cancelled"},
+	"xcsh.rename":        {"argumentNeeded", "argumentNeeded"},
+	"xcsh.delete":        {"argumentNeeded", "cancelled"},
+	"xcsh.undelete":      {"argumentNeeded", "cancelled"},
+	"xcsh.deleteTrashed": {"argumentNeeded", "cancelled"},
+	"xcsh.move":          {"argumentNeeded", "argumentNeeded"},
+	"xcsh.prompt":        {"argumentNeeded", "argumentNeeded"},
+	"xcsh.setModel":      {"argumentNeeded", "cancelled"},
+	"xcsh.setKey":        {"argumentNeeded", "cancelled"},
+	"xcsh.setThinking":   {"argumentNeeded", "cancelled"},
+	"xcsh.setApproval":   {"argumentNeeded", "cancelled"},
+	"xcsh.setMode":       {"argumentNeeded", "cancelled"},
+	"xcsh.bash":          {"argumentNeeded", "argumentNeeded"},
+	"xcsh.steer":         {"stale", "stale"},
+	"xcsh.followUp":      {"stale", "stale"},
+	"xcsh.editQueued":    {"stale", "stale"},
+	"xcsh.approve":       {"notFound", "notFound"},
+	"xcsh.compact":       {"invalidArgument", "invalidArgument"},
+	"xcsh.share":         {"notFound", "notFound"},
+	"xcsh.import":        {"notFound", "notFound"},
+	"xcsh.forget":        {"notFound", "notFound"},
+	"xcsh.artifact":      {"notFound", "notFound"},
+	"xcsh.describe":      {"argumentNeeded", "argumentNeeded"},
 
 	"xcsh.chooseBranch":   {"notFound", "notFound"},
 	"xcsh.stopBackground": {"notFound", "notFound"},

@@ -2,6 +2,7 @@ package composer
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -105,6 +106,26 @@ func Parse(text string) (words []Word) {
 		}
 	}
 	return words
+}
+
+// Added returns a text with only those references of a prompt that another text does not have.
+func Added(before, text string) string {
+	known := Parse(before)
+	var b strings.Builder
+	for _, w := range Parse(text) {
+		switch {
+		case slices.Contains(known, w):
+		case w.Quoted: // the lines behind it belong to it
+			name, lines := w.Text, ""
+			if m := suffix.FindStringSubmatchIndex(name); m != nil {
+				name, lines = name[:m[3]], name[m[3]:]
+			}
+			b.WriteString(`@"` + name + `"` + lines + " ")
+		default:
+			b.WriteString("@" + w.Text + " ")
+		}
+	}
+	return b.String()
 }
 
 // wordAt returns the word at the beginning of text, and its length.

@@ -88,3 +88,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Only the references that are new in a changed text are added, in a form that means the same.
+func TestAddedReferences(t *testing.T) {
+	t.Parallel()
+	before := `see @a.go and @"my notes.txt":3, #selection`
+	after := `see @b.go:10-20 and @"my notes.txt":3, @"my notes.txt":4 @"other notes" #selection @problems.`
+	added := composer.Added(before, after)
+	require.Equal(t, `@b.go:10-20 @"my notes.txt":4 @"other notes" @problems. `, added)
+	require.Equal(t, []composer.Word{
+		{Text: "b.go:10-20"}, {Text: "my notes.txt:4", Quoted: true}, {Text: "other notes", Quoted: true}, {Text: "problems."},
+	}, composer.Parse(added))
+	require.Empty(t, composer.Added(after, after))
+	require.Empty(t, composer.Added("", "nothing"))
+}

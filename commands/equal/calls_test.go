@@ -31,6 +31,7 @@ var excluded = map[string]string{
 	"xcsh.compact":        "needs a model; the suite of package agent runs with index files",
 	"xcsh.steer":          "needs a running turn",
 	"xcsh.followUp":       "needs a running turn",
+	"xcsh.editQueued":     "needs a running turn",
 	"xcsh.abort":          "needs a running turn",
 	"xcsh.approve":        "needs a running turn",
 	"xcsh.bash":           "starts a process, whose times are part of the answer",
@@ -312,7 +313,10 @@ func (x *script) lives() {
 	look()
 	var r struct{ Trashed string }
 	_ = json.Unmarshal([]byte(x.call("xcsh.delete", args{"source": x.file, "confirm": true})), &r) // an error has none
+	x.call("xcsh.trash", args{"scope": "all"})
 	x.call("xcsh.undelete", args{"trashed": r.Trashed})
+	_ = json.Unmarshal([]byte(x.call("xcsh.delete", args{"source": x.file, "confirm": true})), &r)
+	x.call("xcsh.deleteTrashed", args{"trashed": r.Trashed, "confirm": true})
 	x.lists()
 	x.closeEnv()
 }

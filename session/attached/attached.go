@@ -7,7 +7,12 @@
 //
 //	What does this do?
 //
-// pi writes name instead of path. It may be preceded by the same form for further files.
+// pi writes name instead of path. It may be preceded by the same form for further files, and all of
+// it by an instruction of the client:
+//
+//	<instruction>
+//	Edit only these lines.
+//	</instruction>
 package attached
 
 import (
@@ -18,15 +23,19 @@ import (
 const (
 	opening = "<file "
 	closing = "</file>"
+
+	instructionOpening = "<instruction>\n"
+	instructionClosing = "\n</instruction>\n\n"
 )
 
-// Words returns the words of a prompt: the text after its attached files, the text itself if
-// there are none, or the path of the first file if there is nothing else.
+// Words returns the words of a prompt: the text after its instruction and attached files, the text
+// itself if there are none, or the path of the first file if there is nothing else.
 //
 // Not every program escapes the content of a file, so that it can hold a closing tag too. The
 // words begin after the last one that ends a line, because words with such a line are rarer
 // than files with one.
 func Words(prompt string) string {
+	prompt = WithoutInstruction(prompt)
 	path, ok := firstPath(prompt)
 	if !ok {
 		return prompt
@@ -39,6 +48,18 @@ func Words(prompt string) string {
 		return words
 	}
 	return path
+}
+
+// WithoutInstruction returns a prompt without its leading instruction. An instruction alone is kept.
+func WithoutInstruction(prompt string) string {
+	if !strings.HasPrefix(prompt, instructionOpening) {
+		return prompt
+	}
+	_, rest, _ := strings.Cut(prompt, instructionClosing)
+	if strings.TrimSpace(rest) == "" {
+		return prompt
+	}
+	return rest
 }
 
 // firstPath returns the path of the file that a prompt begins with.

@@ -26,6 +26,11 @@ func TestWords(t *testing.T) {
 		"closed within a line":     {"<file path=\"a\">x</file> y", "<file path=\"a\">x</file> y"},
 		"no path":                  {"<file>\nx</file>\n\ny", "<file>\nx</file>\n\ny"},
 		"a path that does not end": {"<file path=\"a", "<file path=\"a"},
+		"an instruction":           {"<instruction>\nEdit line 1.\n</instruction>\n\nin German", "in German"},
+		"and a file":               {"<instruction>\nx\n</instruction>\n\n<file path=\"a\">\ny</file>\n\nwhy?", "why?"},
+		"only an instruction":      {"<instruction>\nx\n</instruction>\n\n", "<instruction>\nx\n</instruction>\n\n"},
+		"an open instruction":      {"<instruction>\nx", "<instruction>\nx"},
+		"a later instruction":      {"a\n<instruction>\nx\n</instruction>\n\nb", "a\n<instruction>\nx\n</instruction>\n\nb"},
 		"empty":                    {"", ""},
 	} {
 		require.Equal(t, c.want, attached.Words(c.prompt), name)
@@ -36,12 +41,13 @@ func TestWords(t *testing.T) {
 func FuzzWords(f *testing.F) {
 	f.Add("<file path=\"a\">\nx</file>\n\ny")
 	f.Add("<file name=\"\\")
+	f.Add("<instruction>\nx\n</instruction>\n\n<file path=\"a\">\ny</file>\n\nz")
 	f.Fuzz(func(t *testing.T, prompt string) {
 		words := attached.Words(prompt)
 		if prompt != "" {
 			require.NotEmpty(t, words)
 		}
-		if !strings.HasPrefix(prompt, "<file ") {
+		if !strings.HasPrefix(prompt, "<file ") && !strings.HasPrefix(prompt, "<instruction>") {
 			require.Equal(t, prompt, words)
 		}
 	})

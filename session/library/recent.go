@@ -104,6 +104,23 @@ func (f Finder) newest(ctx context.Context, cwd string, roots []Root, use func(s
 	return nil
 }
 
+// Headline describes a session whose file isn't read whole.
+type Headline struct {
+	ID, Cwd string
+	Name    string // at most 40 UTF-16 units
+}
+
+// Headline reads the beginning and the end of the session file at path, which may be anywhere. ok is false if the header
+// isn't in its beginning.
+func (f Finder) Headline(path string) (h Headline, ok bool, err error) {
+	s, err := readHead(f.Fs, path)
+	if err != nil || !s.found {
+		return Headline{}, false, err
+	}
+	name := fullName(s.newestTitle(f.Fs, path), s.prompt, s.header.ID, filepath.Base(path))
+	return Headline{ID: s.header.ID, Cwd: s.header.Cwd, Name: shortName(name)}, true, nil
+}
+
 // ReadHeader reads the header of the session file at path, if it is in the file's beginning;
 // ok is false if it is not.
 func ReadHeader(fsys afero.Fs, path string) (h session.Header, ok bool, err error) {

@@ -48,6 +48,11 @@ func ListTrash(s *session.Store, roots []library.Root) ([]Trashed, error) {
 	return list, nil
 }
 
+// FindTrashed describes the session that [Trash] moved to dir. ok is false if [Untrash] would not restore it.
+func FindTrashed(s *session.Store, dir string) (t Trashed, ok bool) {
+	return trashed(s, filepath.Clean(dir))
+}
+
 // trashed describes a directory of the trash. It reports false for a directory without a
 // session of ours.
 func trashed(s *session.Store, dir string) (Trashed, bool) {

@@ -26,8 +26,8 @@ end, {
 local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
-  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'move', 'purge', 'doctor',
-  'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel', 'setThinking',
+  'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'undelete', 'move', 'purge',
+  'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel', 'setThinking',
   'setEngine', 'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats', 'import',
   -- generated: end
 }
@@ -97,9 +97,19 @@ vim.api.nvim_create_user_command('XcshInline', function(opts)
   require('xcsh.commands').inline(opts)
 end, { nargs = '*', range = true, desc = 'Change these lines with xcsh' })
 
-vim.api.nvim_create_user_command('XcshReview', function()
-  require('xcsh.waiting').review()
-end, { desc = 'Review the pending change by xcsh' })
+vim.api.nvim_create_user_command('XcshReview', function(opts)
+  require('xcsh.waiting').review(vim.trim(opts.args))
+end, {
+  nargs = '?',
+  desc = 'Review the pending change by xcsh in its file, or in a tab',
+  complete = function(lead)
+    return require('xcsh.completion').starting_with({ 'inline', 'tab' }, lead)
+  end,
+})
+
+vim.api.nvim_create_user_command('XcshChanges', function()
+  require('xcsh.changes').list()
+end, { desc = 'List the changes of the last turn in quickfix' })
 
 vim.api.nvim_create_user_command('XcshApprovals', function()
   require('xcsh.waiting').approvals()

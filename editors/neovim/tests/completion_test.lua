@@ -64,6 +64,31 @@ case('levels, modes and scopes are those that the server accepts', function()
   eq({ 'auto-edit' }, complete('XcshSetApproval au'))
 end)
 
+case('entries, and the approvals and questions that are pending, are completed', function()
+  local path = harness.session(vim.fn.getcwd(), '15d56a686bbe6801', 'a?', 'b')
+  eq(true, harness.execute('xcsh.resume', { target = path }).switched)
+  eq({ 'aaaaaaaa', 'bbbbbbbb' }, complete('XcshBranch '))
+  eq({ 'entryId=bbbbbbbb' }, complete('Xcsh label entryId=bb'))
+  eq({ 'source=', 'entryId=' }, complete('Xcsh fork '))
+  eq({ 'entryId=' }, complete('Xcsh fork source=15d56a686bbe6801 '))
+  eq({}, complete('Xcsh approve id='))
+  eq({ 'id=', 'decision=', 'reason=' }, complete('Xcsh approve '))
+  eq({ 'decision=' }, complete('Xcsh approve id=x d'))
+  eq({ 'decision=session' }, complete('Xcsh approve id=x decision=s'))
+  local server = require('scripted').start()
+  require('xcsh').stop()
+  server.answers['xcsh.snapshot'] = {
+    approvals = { { id = 'call_1' }, { id = 'call\n2' } },
+    questions = { { id = 'q1', options = { 'Yes', 'No\27' } } },
+  }
+  runner.wait('the scripted server', function()
+    return #complete('Xcsh approve id=') > 0
+  end)
+  eq({ 'id=call_1' }, complete('Xcsh approve id='))
+  eq({ 'id=q1' }, complete('Xcsh answer id='))
+  eq({ 'value=Yes' }, complete('Xcsh answer id=q1 value='))
+end)
+
 case('engines and directories are completed', function()
   eq({ 'own' }, complete('XcshSetEngine o'))
   vim.fn.mkdir(harness.folder('work') .. '/elsewhere/below', 'p')

@@ -81,7 +81,7 @@ case('every setting has an entry', function()
       like('\n\t\t\t *' .. name .. '%s', help())
     end
   end
-  eq(10, names)
+  eq(11, names)
   for _, value in ipairs(require('xcsh.config').pickers) do
     like('"' .. vim.pesc(value) .. '"', help())
   end

@@ -124,15 +124,22 @@ case('the statusline marks a turn that ended out of sight, until the chat is ope
     return service.holding
   end)
   eq('xcsh · 1 running elsewhere', xcsh.statusline(here))
+  local function line()
+    local session = { name = 'A', cwd = there, live = true, timeAgo = 'just now' }
+    return require('xcsh.pickers.sessions').line(session)
+  end
+  eq('A · just now · active in this Neovim, running', line())
   service:release()
   wait('the end', function()
     return ended
   end)
   eq('', xcsh.statusline(here))
   eq('xcsh: m · ✓ finished', xcsh.statusline(there))
+  eq('A · just now · active in this Neovim, finished, unread', line())
   vim.cmd.cd(there)
   local chat = chats.open()
   eq('xcsh: m', xcsh.statusline(there))
+  eq('A · just now · active in this Neovim', line())
   chats.send(chat, 'again')
   chats.wait_for(chat, 'Done%.')
   chats.settled(chat)

@@ -143,6 +143,47 @@ function M.open_waiting(command, pattern)
   return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
 end
 
+---Returns what the review of a change shows in a buffer, from top to bottom: "-" and a removed
+---line, "+" and an added one.
+---@param bufnr integer
+---@return string
+function M.shown_change(bufnr)
+  local namespace = vim.api.nvim_get_namespaces().xcsh_review
+  local lines = {}
+  for row, line in ipairs(namespace and vim.api.nvim_buf_get_lines(bufnr, 0, -1, false) or {}) do
+    local position, added = { row - 1, 0 }, {}
+    local options = { details = true }
+    for _, mark in
+      ipairs(vim.api.nvim_buf_get_extmarks(bufnr, namespace, position, position, options))
+    do
+      if mark[4].line_hl_group == 'XcshDiffDelete' then
+        lines[#lines + 1] = '-' .. line
+      end
+      for _, virtual in ipairs(mark[4].virt_lines or {}) do
+        added[#added + 1] = '+' .. virtual[1][1]
+      end
+    end
+    vim.list_extend(lines, added)
+  end
+  return table.concat(lines, '\n')
+end
+
+---Waits for a proposed change of a buffer, and goes to it with :XcshReview. Fails if the cursor
+---moved or a window opened earlier.
+---@param bufnr integer
+---@return string change
+function M.review(bufnr)
+  local window, row = vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)
+  runner.wait('the marks of the change', function()
+    return M.shown_change(bufnr) ~= ''
+  end)
+  runner.eq({ window, row }, { vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0) })
+  vim.cmd('XcshReview')
+  runner.eq(bufnr, vim.api.nvim_get_current_buf())
+  runner.eq({}, M.floats())
+  return M.shown_change(bufnr)
+end
+
 ---Opens the pending tool call and presses a key there.
 ---@param key string
 ---@return string question

@@ -83,16 +83,16 @@ case('a change that arrives while the user is typing consumes no key', function(
     eq({ 'mine: a yes', 'y anda', 'y', 'd' }, editor:lines('b.txt'))
     eq({ 'i', 'b.txt', '' }, editor:place())
     eq({ 'one', 'two', 'three', 'four' }, editor:lines('a.txt'))
-    -- The mark is at the change, and only the user's own command opens the review.
+    -- The marks are at the change, and only the user's own command goes there.
     local marks = editor:lua([[
       return vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('a.txt'), -1, 0, -1, { details = true })
     ]])
-    like(':XcshReview', vim.inspect(marks))
+    like('gxk keep', vim.inspect(marks))
     editor:type('<Esc>:XcshReview<CR>')
-    eq({ 'n', '', 'editor' }, editor:place())
-    editor:type('a')
+    eq({ 'n', 'a.txt', '' }, editor:place())
+    editor:type('gxk')
     editor:wait('the change', [[return vim.fn.getbufline('a.txt', 2)[1] == 'zwei' ]])
-    eq({ 'n', 'b.txt', '' }, editor:place())
+    eq({ 'n', 'a.txt', '' }, editor:place())
   end)
 end)
 

@@ -70,6 +70,77 @@ case('@path, @path:lines and @buffer attach files, and other words stay text', f
   eq({ '' }, { chats.prompt_text(chat) })
 end)
 
+case('@selection, @terminal and @symbol send things in the editor', function()
+  local service = model({ { text = 'A.' }, { text = 'B.' }, { text = 'C.' }, { text = 'D.' } })
+  local path = chats.file('a.lua', { 'local M = {}', '', 'function M.go()', '  return 1', 'end' })
+  vim.cmd.edit(path)
+  local bufnr = vim.api.nvim_get_current_buf()
+  vim.api.nvim_buf_set_lines(bufnr, 3, 4, false, { '  return "ä🙂" -- unsaved' })
+  vim.api.nvim_win_set_cursor(0, { 4, 0 })
+  chats.press('wve<Esc>')
+  vim.cmd('vsplit | terminal echo output')
+  local shell = vim.api.nvim_get_current_buf()
+  wait('the output', function()
+    return table.concat(vim.api.nvim_buf_get_lines(shell, 0, -1, false), '\n'):find('output')
+  end)
+  vim.cmd.wincmd('p')
+  local symbols = {
+    ['workspace/symbol'] = {
+      { name = 'gone', location = { uri = 'file:///elsewhere', range = {} } },
+      {
+        name = 'M.go',
+        location = {
+          uri = vim.uri_from_fname(path),
+          range = { start = { line = 2, character = 9 }, ['end'] = { line = 2, character = 13 } },
+        },
+      },
+    },
+    ['textDocument/documentSymbol'] = {
+      {
+        name = 'M.go',
+        range = { start = { line = 2, character = 0 }, ['end'] = { line = 4, character = 3 } },
+      },
+    },
+  }
+  local other = require('scripted').server('symbols', symbols, {
+    workspaceSymbolProvider = true,
+    documentSymbolProvider = true,
+  })
+  local chat = chats.open()
+  local text = ask(chat, service, 'why @selection?')
+  like('lines="4%-4">\n  return "ä🙂" %-%- unsaved\n</file>\n\nwhy @selection%?$', text)
+  text = ask(chat, service, 'see @terminal')
+  like('output', text)
+  text = ask(chat, service, 'explain @symbol:M.go and @symbol:gone')
+  like('function M%.go%(%)\n  return "ä🙂" %-%- unsaved\nend', text)
+  eq(nil, text:find('local M = {}', 1, true))
+  chats.wait_for(chat, 'There is no symbol "gone"')
+  -- Things of other folders are not sent.
+  vim.cmd('topleft split ' .. harness.folder('elsewhere') .. '/b.txt')
+  vim.cmd.bwipeout({ tostring(bufnr), bang = true })
+  text = ask(chat, service, 'and @buffer?')
+  like('^and @buffer%?$', text)
+  vim.lsp.stop_client(other, true)
+end)
+
+case('a slash command is answered in the chat, and not recorded', function()
+  local service = model({ { text = 'A.' } })
+  local chat = chats.open()
+  chats.send(chat, '/rename The new title')
+  chats.wait_for(chat, '/rename · not part of the session\n[^\n]*The new title')
+  eq({ 0, 0 }, { #chat.state.items, #service.requests })
+  chats.send(chat, '/stats')
+  chats.wait_for(chat, '/stats · not part of the session')
+  chats.send(chat, 'hello')
+  chats.wait_for(chat, 'A%.')
+  chats.settled(chat)
+  eq(nil, chats.text_of(chat):find('/stats', 1, true))
+  vim.cmd('XcshPrompt /stats')
+  wait('the answer', function()
+    return vim.fn.bufnr('xcsh://stats') ~= -1
+  end)
+end)
+
 case('@diagnostics adds what the editor reports, the worst first', function()
   local service = model({ { text = 'A.' } })
   vim.cmd.edit(chats.file('a.txt', { 'one', 'two' }))
@@ -108,10 +179,7 @@ case('references are completed after "@"', function()
   chats.file('two words.txt', { 'one' })
   vim.fn.writefile({}, harness.folder('work/below') .. '/deep.txt')
   local chat = chats.open()
-  eq(
-    { '@buffer', '@diagnostics', '@alpha.txt', '@below/', '@beta.txt' },
-    offered(chat, 'look at @')
-  )
+  eq({ '@buffer', '@problems', '@alpha.txt', '@below/', '@beta.txt' }, offered(chat, 'look at @'))
   eq({ '@below/deep.txt' }, offered(chat, 'look at @below/d'))
   eq({ '@.hidden' }, offered(chat, '@.h'))
   eq({ '@alpha.txt' }, offered(chat, '@pha'))

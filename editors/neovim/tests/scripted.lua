@@ -213,4 +213,47 @@ function M.start(engine)
   return self
 end
 
+---Starts another language server, which answers requests with fixed results.
+---@param name string
+---@param results table<string, any> by method
+---@param capabilities table
+---@return integer client_id
+function M.server(name, results, capabilities)
+  local function connect(dispatchers)
+    local closing, id = false, 0
+    return {
+      request = function(method, _, callback)
+        id = id + 1
+        vim.schedule(function()
+          if method == 'initialize' then
+            return callback(nil, { capabilities = capabilities })
+          end
+          callback(nil, results[method] or vim.NIL)
+        end)
+        return true, id
+      end,
+      notify = function(method)
+        if method == 'exit' then
+          dispatchers.on_exit(0, 15)
+        end
+        return true
+      end,
+      is_closing = function()
+        return closing
+      end,
+      terminate = function()
+        closing = true
+        dispatchers.on_exit(0, 15)
+      end,
+    }
+  end
+  local config = { name = name, cmd = connect }
+  local id = vim.fn.has('nvim-0.11') == 1 and vim.lsp.start(config, { attach = false })
+    or vim.lsp.start_client(config)
+  runner.wait('the other server', function()
+    return vim.lsp.get_client_by_id(id).initialized
+  end)
+  return assert(id)
+end
+
 return M

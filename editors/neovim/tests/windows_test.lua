@@ -3,7 +3,7 @@
 local chats = require('chats')
 local harness = require('harness')
 local runner = require('runner')
-local case, eq = runner.case, runner.eq
+local case, eq, wait = runner.case, runner.eq, runner.wait
 
 local function widths()
   local all = {}
@@ -39,6 +39,35 @@ case(':XcshChat takes its room from all windows, and gives it back', function()
   eq(20, changed[1])
   vim.cmd('XcshChat!')
   eq(20, widths()[1])
+  vim.o.equalalways = true
+  vim.o.columns = 80
+end)
+
+case(':q of the chat gives the room back, too', function()
+  chats.demo()
+  vim.o.columns = 178
+  vim.cmd('vsplit | vsplit')
+  local before = widths()
+  local function closed()
+    wait('the sizes', function()
+      return vim.fn.winnr('$') == 3 and vim.deep_equal(before, widths())
+    end)
+  end
+  for _, equal in ipairs({ true, false }) do
+    vim.o.equalalways = equal
+    -- The conversation takes its prompt along.
+    local chat = chats.open()
+    vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+    vim.cmd.quit()
+    closed()
+    -- The prompt can be closed alone.
+    chats.open()
+    vim.cmd.quit()
+    eq(4, vim.fn.winnr('$'))
+    vim.api.nvim_set_current_win(chats.window_of(chat.bufnr))
+    vim.cmd.quit()
+    closed()
+  end
   vim.o.equalalways = true
   vim.o.columns = 80
 end)

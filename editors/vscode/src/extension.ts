@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 
 import { activateChat } from './chat';
+import { Attention } from './native/attention';
 import { showInstallHelp } from './native/install';
 import { removeKey } from './keys/enter';
 import { LiveStates } from './native/live';
@@ -30,13 +31,15 @@ export function activate(context: vscode.ExtensionContext): void {
   const window = new Window(context, output, running);
   const states = new LiveStates(window);
   const terminals = new Terminals(window);
-  const view = new SessionsView(window);
+  const attention = new Attention(window, states);
+  const view = new SessionsView(window, attention, terminals);
   context.subscriptions.push(
     output,
     trusted,
     window,
     states,
     terminals,
+    attention,
     view,
     new Status(window, states),
     registerReports(),
@@ -45,7 +48,11 @@ export function activate(context: vscode.ExtensionContext): void {
     registerSessionActions(window, view, terminals),
     registerTerminalLinks(window),
     registerUriHandler(window),
-    activateChat(window, context, (cwd, path) => resumeOr(window, cwd, path)),
+    activateChat(window, context, {
+      resume: (cwd, path) => resumeOr(window, cwd, path),
+      terminals,
+      opened: (id) => attention.read(id),
+    }),
     ...ownCommands(window, running, states, terminals),
     vscode.workspace.onDidChangeConfiguration((event) => void settingsChanged(running, event)),
   );

@@ -26,6 +26,10 @@ export interface Conversation {
   reveal(cwd: string): Thenable<boolean>;
   /** Reports whether the conversation of a folder is visible. */
   shows(cwd: string): boolean;
+  /** Fires when a conversation becomes visible. */
+  readonly onDidShow: vscode.Event<void>;
+  /** Reports whether a part of the extension runs a turn in a folder and shows its result by itself. */
+  readonly presents: (cwd: string) => boolean;
 }
 
 /**
@@ -83,6 +87,9 @@ export interface Host {
 
   /** Reports whether the conversation of a folder is visible. */
   shows(cwd: string): boolean;
+
+  /** Fires when a conversation becomes visible. */
+  readonly onDidShow: vscode.Event<void>;
 
   /** Shows an error once, with the available remedies. A cancelled command shows nothing. */
   showError(error: unknown, about?: { command: CommandName; args: Record<string, unknown> }): Promise<void>;

@@ -160,6 +160,7 @@ export interface OwnSettings {
   readonly dumpTo: 'ask' | 'clipboard' | 'editor' | 'file';
   readonly terminalProgram: string;
   readonly statusBar: boolean;
+  readonly notifications: 'whenHidden' | 'requests' | 'off';
 }
 
 export function ownSettings(settings: SettingsReader): OwnSettings {
@@ -172,6 +173,7 @@ export function ownSettings(settings: SettingsReader): OwnSettings {
     dumpTo: oneOf(settings.get('dump.to'), ['ask', 'clipboard', 'editor', 'file']),
     terminalProgram: text(settings.get('terminal.program'), 'xcsh').trim(),
     statusBar: settings.get('statusBar.visible') !== false,
+    notifications: oneOf(settings.get('notifications'), ['whenHidden', 'requests', 'off']),
   };
 }
 

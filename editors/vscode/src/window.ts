@@ -2,6 +2,7 @@ import * as os from 'node:os';
 import * as vscode from 'vscode';
 
 import { innermost, shortPath } from './folders';
+import { EditorContext } from './context';
 import type { Approver, Conversation, EditWatcher, Host, LocalFolder } from './host';
 import { ServerError } from './server/errors';
 import type { Server } from './server/server';
@@ -23,6 +24,8 @@ export class Window implements Host, vscode.Disposable {
   readonly #subscriptions: vscode.Disposable[];
   readonly #approvers: Approver[] = [];
   readonly #editWatchers = new Set<EditWatcher>();
+  readonly #shown = new vscode.EventEmitter<void>();
+  readonly #ran = new vscode.EventEmitter<CommandName>();
   #conversation: Conversation | undefined;
   #lastCwd: string | undefined;
 
@@ -32,7 +35,14 @@ export class Window implements Host, vscode.Disposable {
   /** The sessions that are shown before they are read whole. */
   readonly late: LateStates;
 
+  /** The folders whose turns were started by a command of the palette, which shows failures. */
+  readonly prompting = new Set<string>();
+
   readonly onDidChangeFolders = this.#foldersChanged.event;
+  readonly onDidShow = this.#shown.event;
+
+  /** Fires after a command of the server that made changes. */
+  readonly onDidRun = this.#ran.event;
 
   constructor(
     readonly context: vscode.ExtensionContext,
@@ -53,9 +63,14 @@ export class Window implements Host, vscode.Disposable {
       const over = [...this.#editWatchers].map((watcher) => watcher(editTexts(edit)));
       return () => over.forEach((f) => f());
     };
+    const around = new EditorContext(() => this.folders);
+    server.context = (params) => around.answer(params);
     this.late = new LateStates(this);
     this.#subscriptions = [
       this.#foldersChanged,
+      around,
+      this.#shown,
+      this.#ran,
       this.keys,
       this.keys.onDidChange(() => void server.keysChanged()),
       this.late,
@@ -145,7 +160,11 @@ export class Window implements Host, vscode.Disposable {
         'untrusted',
       );
     }
-    return this.server.request(command, args, token);
+    const result = await this.server.request(command, args, token);
+    if (!allowedInRestrictedMode(command)) {
+      this.#ran.fire(command);
+    }
+    return result;
   }
 
   onNotification<M extends keyof Notifications>(
@@ -167,7 +186,9 @@ export class Window implements Host, vscode.Disposable {
 
   setConversation(conversation: Conversation): vscode.Disposable {
     this.#conversation = conversation;
+    const shown = conversation.onDidShow(() => this.#shown.fire());
     return new vscode.Disposable(() => {
+      shown.dispose();
       if (this.#conversation === conversation) {
         this.#conversation = undefined;
       }
@@ -184,6 +205,11 @@ export class Window implements Host, vscode.Disposable {
 
   shows(cwd: string): boolean {
     return this.#conversation?.shows(cwd) ?? false;
+  }
+
+  /** Reports whether another part of the extension shows the end of the turn that ends in a folder. */
+  presents(cwd: string, stopReason: string): boolean {
+    return (this.#conversation?.presents(cwd) ?? false) || (stopReason === 'error' && this.prompting.has(cwd));
   }
 
   showError(error: unknown, about?: About): Promise<void> {

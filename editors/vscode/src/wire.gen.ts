@@ -59,12 +59,15 @@ export interface CommandMap {
   'xcsh.save': { args: SaveArgs; result: SaveResult };
   'xcsh.delete': { args: DeleteArgs; result: DeleteResult };
   'xcsh.undelete': { args: UndeleteArgs; result: UndeleteResult };
+  'xcsh.trash': { args: TrashArgs; result: TrashResult };
+  'xcsh.deleteTrashed': { args: DeleteTrashedArgs; result: DeleteTrashedResult };
   'xcsh.move': { args: MoveArgs; result: MoveResult };
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
+  'xcsh.editQueued': { args: EditQueuedArgs; result: QueuedResult };
   'xcsh.history': { args: HistoryArgs; result: HistoryResult };
   'xcsh.forget': { args: ForgetArgs; result: ForgetResult };
   'xcsh.abort': { args: FolderArgs; result: AbortResult };
@@ -674,6 +677,7 @@ export interface SessionState {
   model: ModelRef | null;
   /** Model per role, as provider/id. */
   models: Record<string, string>;
+  /** The level that is sent to the model, which supports it. While no model can answer, the recorded one. */
   thinkingLevel: string;
   /** The service tier per family of models: openai, anthropic or google. A family without one has that of the account. */
   serviceTiers?: Record<string, string>;
@@ -930,12 +934,40 @@ export interface DeleteResult {
 export interface UndeleteArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
-  /** The value of trashed that xcsh.delete returned. */
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
   trashed: string;
 }
 
 export interface UndeleteResult {
   path: string;
+}
+
+export interface TrashArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** folder or all. Default: folder. */
+  scope?: string;
+  /** The maximum number. Default: 100. */
+  limit?: number;
+}
+
+export interface TrashResult {
+  sessions: TrashedSession[] | null;
+  /** There are more than limit. */
+  more?: boolean;
+}
+
+export interface DeleteTrashedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** The value of trashed that xcsh.delete returned or xcsh.trash lists. */
+  trashed: string;
+  /** Must be true to delete the session for good. Default: ask the user. */
+  confirm?: boolean | null;
+}
+
+export interface DeleteTrashedResult {
+  deleted: boolean;
 }
 
 export interface MoveArgs {
@@ -994,6 +1026,8 @@ export interface PromptArgs {
   attachments?: Attachment[];
   /** What to do if a turn is running: steer or followUp. Default: fail with busy. */
   streamingBehavior?: string;
+  /** How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it. */
+  instruction?: string;
 }
 
 export interface PromptResult {
@@ -1023,6 +1057,19 @@ export interface MessageArgs {
 
 export interface QueuedResult {
   queued: number;
+}
+
+export interface EditQueuedArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** steer or followUp. */
+  queue: string;
+  /** The place of the message in that queue, from 0. */
+  index: number;
+  /** The text of the message, as the queue lists it. If it was sent meanwhile, the command fails with stale. */
+  text: string;
+  /** The new words. Attached files and images are kept, and what the new words name with @ is added. Default: remove the message. */
+  words?: string;
 }
 
 export interface HistoryArgs {
@@ -1212,6 +1259,10 @@ export interface ApproveArgs {
   decision: ApprovalDecision;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
+  /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
+  content?: string | null;
+  /** The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written. */
+  base?: string;
 }
 
 export interface ApproveResult {
@@ -1489,6 +1540,7 @@ export interface ApproveParams {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
   outside?: string[];
   protected?: string[];
   unsandboxed?: boolean;
@@ -1717,6 +1769,21 @@ export interface Named {
   id: string;
   path: string;
   title: string;
+}
+
+export interface TrashedSession {
+  /** The argument for xcsh.undelete and xcsh.deleteTrashed. */
+  trashed: string;
+  /** The file to which it would be restored. */
+  path: string;
+  /** The file in the trash, for reading. */
+  file: string;
+  id?: string;
+  /** Its folder; empty if its header cannot be read. */
+  cwd: string;
+  name: string;
+  /** ISO 8601. */
+  trashedAt: string;
 }
 
 export interface PurgeItem {
@@ -2076,6 +2143,7 @@ export interface ToolPreview {
   title?: string;
   diff?: string;
   paths?: string[];
+  base?: string;
 }
 
 export interface AttachmentPosition {

@@ -19,6 +19,8 @@ local M = {}
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]
+---@field base? string
+---@field hosted? string
 ---@field outside? string[]
 ---@field protected? string[]
 ---@field changed? boolean
@@ -31,9 +33,16 @@ local M = {}
 ---@field settle fun(decision: xcsh.Decision)
 ---@field announced boolean the approvals_changed event for it has arrived
 ---@field gone fun(decision: xcsh.Decision)[] called once it is settled
+---@field review? fun(how?: 'inline'|'tab')
+---@field revised? boolean it is being approved with the user's text
 
 ---@type table<string, xcsh.WaitingApproval>
 local waiting = {}
+
+---The calls that the newest approvals_changed event of a folder lists. It can arrive before the
+---request.
+---@type table<string, table<string, boolean>>
+local listed = {}
 
 ---Takes over a request, shows it and settles it; false leaves it to the other reviewers.
 ---@alias xcsh.Reviewer fun(entry: xcsh.WaitingApproval): boolean
@@ -221,6 +230,26 @@ local function on_screen(cwd)
   return chat ~= nil and chat.visible(cwd)
 end
 
+---Returns what shows the change of an approval in its file; nil if it is no such change. A file
+---that has changed since is shown in the window of the approval.
+---@param entry xcsh.WaitingApproval
+---@param open fun()
+---@return fun(how?: 'inline'|'tab')? review, fun()? where
+function M.reviewer(entry, open)
+  local review = require('xcsh.review').begin(entry)
+  if not review then
+    return nil
+  end
+  entry.review = function(how)
+    if not review:open(how) then
+      open()
+    end
+  end
+  return entry.review, function()
+    return review:where()
+  end
+end
+
 ---@param entry xcsh.WaitingApproval
 local function present(entry)
   for i = #reviewers, 1, -1 do
@@ -229,11 +258,15 @@ local function present(entry)
     end
   end
   local params = entry.params
+  local open = opener(entry)
+  local review, where = M.reviewer(entry, open)
   local item = {
     kind = 'approval',
     cwd = params.cwd,
     says = M.summary(params),
-    open = opener(entry),
+    open = open,
+    review = review,
+    where = where,
     quiet = on_screen(params.cwd),
   }
   table.insert(entry.gone, waiting_room.add(item))
@@ -249,7 +282,7 @@ function M.ask(params)
     local entry
     entry = {
       params = params,
-      announced = false,
+      announced = (listed[params.cwd] or {})[name] == true,
       gone = {},
       settle = function(with)
         if waiting[name] ~= entry then
@@ -268,13 +301,47 @@ function M.ask(params)
   return { decision = decision }
 end
 
----@param args { cwd: string, id: string, decision: xcsh.Decision, reason?: string }
-local function execute(args)
+---@param args xcsh.wire.ApproveArgs
+---@param done? fun(failed: boolean)
+local function execute(args, done)
   require('xcsh.client').execute('xcsh.approve', args, function(err)
     if err then
       require('xcsh.view').error(err)
     end
+    if done then
+      done(err ~= nil)
+    end
   end)
+end
+
+---Approves a change with the user's text of the file.
+---@param entry xcsh.WaitingApproval
+---@param content string
+---@param base string checksum of the text that it replaces
+function M.revise(entry, content, base)
+  local params = entry.params
+  entry.revised = true
+  local args = { cwd = params.cwd, id = params.id, decision = 'once' }
+  execute(vim.tbl_extend('error', args, { content = content, base = base }), function(failed)
+    if failed then
+      entry.revised = nil
+    else
+      entry.settle('once') -- the server has the answer
+    end
+  end)
+end
+
+---Opens the review of a pending call.
+---@param cwd string
+---@param id string
+---@return boolean
+function M.open_review(cwd, id)
+  local entry = waiting[key(cwd, id)]
+  local review = entry and entry.review
+  if review then
+    review()
+  end
+  return review ~= nil
 end
 
 ---Rejects a plan. The user's reason goes to the model; without an input the call stays pending.
@@ -319,11 +386,12 @@ function M.follow(cwd, approvals)
   for _, prompt in ipairs(wire.tbl(approvals)) do
     open[key(cwd, wire.str(prompt.id))] = true
   end
+  listed[cwd] = open
   for name, entry in pairs(vim.tbl_extend('force', {}, waiting)) do
     if entry.params.cwd == cwd then
       entry.announced = entry.announced or open[name] or false
       if entry.announced and not open[name] then
-        entry.settle('deny')
+        entry.settle(entry.revised and 'once' or 'deny')
       end
     end
   end
@@ -358,6 +426,7 @@ end
 
 ---Clears everything, because the server has stopped and needs no answers.
 function M.forget()
+  listed = {}
   for _, entry in pairs(vim.tbl_extend('force', {}, waiting)) do
     entry.settle('deny')
   end

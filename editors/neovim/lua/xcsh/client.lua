@@ -118,6 +118,7 @@ end
 local handlers = {
   ['workspace/applyEdit'] = requests.apply_edit,
   ['xcsh/save'] = requests.save,
+  ['xcsh/context'] = requests.context,
   ['window/showMessageRequest'] = requests.question,
   ['window/showMessage'] = requests.message,
   ['window/showDocument'] = requests.document,
@@ -327,12 +328,11 @@ local function start(root)
     cmd = server(cmd),
     capabilities = capabilities,
     workspace_folders = { folder_of(root) },
-    init_options = vim.tbl_deep_extend(
-      'keep',
-      { ui = { pick = true, hooks = true, save = true }, lateValues = true },
-      config.options.init_options or {},
-      { terminalId = config.terminal_id() }
-    ),
+    init_options = vim.tbl_deep_extend('keep', {
+      ui = { pick = true, hooks = true, save = true },
+      lateValues = true,
+      contextKinds = require('xcsh.context').kinds,
+    }, config.options.init_options or {}, { terminalId = config.terminal_id() }),
     handlers = handlers,
     on_init = on_init,
     on_exit = on_exit,

@@ -298,14 +298,6 @@ function M.inline(opts)
   })
 end
 
----@param candidates string[]
----@param lead string
-local function starting_with(candidates, lead)
-  return vim.tbl_filter(function(candidate)
-    return vim.startswith(candidate, lead)
-  end, candidates)
-end
-
 ---Completes the main argument of a command.
 ---@param name string
 ---@param lead string the last word; a completion replaces only that
@@ -322,6 +314,34 @@ function M.complete_argument(name, lead, line, pos)
   return require('xcsh.completion').values(name, spec.arg, so_far, lead)
 end
 
+---The arguments of commands of which more than the main one is completed.
+---@type table<string, string[]>
+local keys = {
+  ['xcsh.approve'] = { 'id', 'decision', 'reason' },
+  ['xcsh.answer'] = { 'id', 'value' },
+  ['xcsh.fork'] = { 'source', 'entryId' },
+}
+
+---Returns the names of the arguments that are not given yet.
+---@param spec xcsh.Command
+---@param given string[] complete words
+---@param lead string
+---@return string[]
+function M.keys(spec, given, lead)
+  local main = { spec.arg ~= '' and spec.arg or nil }
+  local left = vim.tbl_filter(function(key)
+    return not vim.iter(given):any(function(word)
+      return vim.startswith(word, key .. '=')
+    end)
+  end, keys[spec.name] or (#given == 0 and main or {}))
+  return require('xcsh.completion').starting_with(
+    vim.tbl_map(function(key)
+      return key .. '='
+    end, left),
+    lead
+  )
+end
+
 ---Completion of :Xcsh.
 ---@param lead string
 ---@param line string
@@ -331,7 +351,7 @@ function M.complete(lead, line, pos)
   local words = vim.split(line:sub(1, pos), '%s+', { trimempty = true })
   local before = #words - (lead == '' and 0 or 1) -- complete words, :Xcsh itself included
   if before == 1 then
-    return starting_with(names, lead)
+    return require('xcsh.completion').starting_with(names, lead)
   end
   local name = 'xcsh.' .. words[2]:gsub('^xcsh%.', '')
   local spec = specs[name]
@@ -340,8 +360,8 @@ function M.complete(lead, line, pos)
     return vim.tbl_map(function(found)
       return key .. '=' .. found
     end, require('xcsh.completion').values(name, key, value, value))
-  elseif spec and spec.arg ~= '' and before == 2 then
-    return starting_with({ spec.arg .. '=' }, lead)
+  elseif spec then
+    return M.keys(spec, vim.list_slice(words, 3, before), lead)
   end
   return {}
 end

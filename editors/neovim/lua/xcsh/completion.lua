@@ -61,6 +61,13 @@ local function sessions()
   return found
 end
 
+---@return string[] the places of deleted sessions in the trash, the latest first
+local function trashed()
+  return vim.tbl_map(function(session)
+    return wire.str(wire.tbl(session).trashed)
+  end, wire.tbl((ask('xcsh.trash', { scope = 'all', limit = most_sessions }) or {}).sessions))
+end
+
 ---@return string[] the models that are ready to use, then the others
 local function models()
   local ready, others = {}, {}
@@ -92,6 +99,43 @@ local function background()
   end, wire.tbl(snapshot.background))
 end
 
+---The number of messages whose entries are offered.
+local most_entries = 200
+
+---Returns the IDs of the conversation's messages, newest first, the user's before the others.
+---@return string[]
+local function entries()
+  local mine, others = {}, {}
+  local snapshot = ask('xcsh.snapshot', { last = most_entries }) or {}
+  local messages = wire.tbl(snapshot.messages)
+  for i = #messages, 1, -1 do
+    local stored = wire.tbl(messages[i])
+    local is_mine = wire.tbl(stored.message).role == 'user'
+    table.insert(is_mine and mine or others, wire.str(stored.entryId))
+  end
+  return vim.list_extend(mine, others)
+end
+
+---Returns a source of the IDs in a list of the snapshot.
+---@param list 'approvals'|'questions'
+local function pending(list)
+  return function()
+    return vim.tbl_map(function(item)
+      return wire.str(wire.tbl(item).id)
+    end, wire.tbl((ask('xcsh.snapshot', { last = 1 }) or {})[list]))
+  end
+end
+
+---@return string[] the options of the pending questions
+local function options()
+  local found = {}
+  local snapshot = ask('xcsh.snapshot', { last = 1 }) or {}
+  for _, question in ipairs(wire.tbl(snapshot.questions)) do
+    vim.list_extend(found, wire.texts(wire.tbl(question).options))
+  end
+  return found
+end
+
 ---@param kind 'file'|'dir'
 local function paths(kind)
   return function(so_far)
@@ -103,6 +147,7 @@ end
 local sources = {
   source = sessions,
   target = sessions,
+  trashed = trashed,
   ['xcsh.setModel model'] = models,
   ['xcsh.setEngine engine'] = engines,
   ['xcsh.login engine'] = function()
@@ -110,6 +155,10 @@ local sources = {
   end,
   ['xcsh.setKey provider'] = providers,
   ['xcsh.stopBackground id'] = background,
+  ['xcsh.approve id'] = pending('approvals'),
+  ['xcsh.answer id'] = pending('questions'),
+  ['xcsh.answer value'] = options,
+  entryId = entries,
   ['xcsh.export path'] = paths('file'),
   ['xcsh.move to'] = paths('dir'),
   ['xcsh.import dir'] = paths('dir'),
@@ -123,6 +172,15 @@ local function candidates(command, argument, so_far)
   local key = command .. ' ' .. argument
   local source = sources[key] or sources[argument]
   return M.words[key] or M.words[argument] or source and source(so_far) or {}
+end
+
+---@param words string[]
+---@param lead string
+---@return string[]
+function M.starting_with(words, lead)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, words)
 end
 
 ---Returns the values of an argument that begin with a text. Case is ignored.

@@ -6,6 +6,7 @@ local M = {}
 M.options = {}
 
 M.pickers = { 'auto', 'select', 'telescope', 'fzf-lua', 'snacks' }
+M.reviews = { 'inline', 'tab' }
 M.positions = { 'right', 'left', 'bottom', 'current' }
 
 ---@param name string
@@ -23,6 +24,7 @@ function M.set(options)
   assert(options == nil or type(options) == 'table', 'xcsh: setup() expects a table')
   options = options or {}
   one_of('picker', options.picker, M.pickers)
+  one_of('review', options.review, M.reviews)
   one_of('chat.position', (options.chat or {}).position, M.positions)
   M.options = options
 end

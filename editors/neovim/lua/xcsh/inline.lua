@@ -17,14 +17,12 @@ local namespace = vim.api.nvim_create_namespace('xcsh_inline')
 ---The tools whose calls are reviewed as changes.
 local changing = { edit = true, write = true }
 
----The instruction to the model, which wraps the user's request.
+---The instruction to the model, which accompanies the user's request.
 local instruction = table.concat({
-  'Change %s of %s, which are attached, with the edit tool, in as few calls as possible. The',
-  'user reviews each edit before it is made. Do not propose a rejected edit again in another',
-  'form. Leave all other lines unchanged, and afterwards describe the change in one sentence.',
-  'The request:',
-  '',
-  '%s',
+  'The request is about %s of %s, which are attached. Change them with the edit tool, in as few',
+  'calls as possible. The user reviews each edit before it is made. Do not propose a rejected edit',
+  'again in another form. Leave all other lines unchanged, and afterwards describe the change in',
+  'one sentence.',
 }, '\n')
 
 ---The number of running turns that were started here.
@@ -109,36 +107,45 @@ end
 ---@param tracker xcsh.Tracker
 local function propose(what, entry, tracker)
   local diff = wire.str(entry.params.diff)
-  local row = tonumber(diff:match('\n@@ %-(%d+)') or diff:match('^@@ %-(%d+)')) or what.first
-  local note =
-    mark(what.bufnr, row, '… change proposed by xcsh · :XcshReview', 'XcshApproval', '▸')
   local window ---@type xcsh.DecisionWindow?
+  local function open()
+    if window and window:focus() then
+      return
+    end
+    local lines = approvals.question(entry.params)
+    lines[#lines + 1] = ''
+    vim.list_extend(lines, text.whole((diff:gsub('\n$', ''))))
+    window = decide.open({
+      title = what.name,
+      lines = lines,
+      keys = keys(function()
+        entry.settle('once')
+      end, function()
+        entry.settle('deny')
+      end),
+    })
+  end
+  local review, where = approvals.reviewer(entry, open)
+  -- The marks of a review show where the change is.
+  local note ---@type xcsh.Mark?
+  if not where or not where() then
+    local row = tonumber(diff:match('\n@@ %-(%d+)') or diff:match('^@@ %-(%d+)')) or what.first
+    note =
+      mark(what.bufnr, row, '… change proposed by xcsh · :XcshReview', 'XcshApproval', '▸')
+  end
   local forget = waiting.add({
     kind = 'change',
     cwd = what.cwd,
     says = approvals.summary(entry.params),
-    where = note.where,
+    where = note and note.where or where,
     answers = true,
-    open = function()
-      if window and window:focus() then
-        return
-      end
-      local lines = approvals.question(entry.params)
-      lines[#lines + 1] = ''
-      vim.list_extend(lines, text.whole((diff:gsub('\n$', ''))))
-      window = decide.open({
-        title = what.name,
-        lines = lines,
-        keys = keys(function()
-          entry.settle('once')
-        end, function()
-          entry.settle('deny')
-        end),
-      })
-    end,
+    open = open,
+    review = review,
   })
   table.insert(entry.gone, function(decision)
-    note.clear()
+    if note then
+      note.clear()
+    end
     forget()
     if window then
       window:expire()
@@ -231,7 +238,9 @@ local function arguments(what, wish)
   local last = vim.api.nvim_buf_get_lines(what.bufnr, what.last - 1, what.last, false)[1] or ''
   return {
     cwd = what.cwd,
-    text = instruction:format(lines, what.name, wish),
+    text = wish,
+    literal = true,
+    instruction = instruction:format(lines, what.name),
     attachments = {
       {
         uri = vim.uri_from_fname(what.path),

@@ -203,7 +203,9 @@ local kinds = {
 ---@param answer xcsh.Answer
 function M.ask(kind, question, answer)
   local ask = kinds[kind]
-  if kind == 'text' and question.choices and #question.choices > 0 then
+  if question.spec.arg == 'trashed' then
+    ask = require('xcsh.pickers.trash').choose
+  elseif kind == 'text' and question.choices and #question.choices > 0 then
     ask = ask_choice
   end
   if not ask then

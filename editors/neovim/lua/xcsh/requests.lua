@@ -69,6 +69,11 @@ function M.save(_, params)
   return require('xcsh.buffers').save(wire.str(params.uri), wire.num(params.version))
 end
 
+---xcsh/context: a thing in the editor that the user's prompt names.
+function M.context(_, params, ctx)
+  return require('xcsh.context').answer(params, ctx)
+end
+
 ---window/showMessageRequest: a question with a few answers.
 function M.question(_, params)
   local actions = wire.tbl(params.actions)

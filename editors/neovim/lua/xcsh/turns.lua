@@ -62,6 +62,21 @@ function M.statusline(cwd)
   return (state.model and 'xcsh: ' .. state.model or 'xcsh') .. marks(cwd) .. waiting(cwd)
 end
 
+---Returns what the session of a folder does or waits for, or how its last turn ended out of sight.
+---@param cwd string
+---@return string?
+function M.standing(cwd)
+  local state = known[cwd] or {}
+  if state.asking then
+    return 'waiting for approval'
+  elseif require('xcsh.waiting').asks(cwd) then
+    return 'waiting for an answer'
+  elseif state.turn then
+    return 'running'
+  end
+  return state.ended and state.ended .. ', unread'
+end
+
 ---Records that the user sees the conversation of a folder.
 ---@param cwd string
 function M.seen(cwd)

@@ -7,6 +7,7 @@
 ---@field init_options? table<string, any> initializationOptions of the server
 ---@field root? fun(): string the working directory a command is about; default: getcwd()
 ---@field register? string where :XcshDump! copies to; default: + with a clipboard, else "
+---@field review? 'inline'|'tab' where proposed changes are shown; default inline
 ---@field picker? 'auto'|'select'|'telescope'|'fzf-lua'|'snacks' default: auto
 ---@field chat? xcsh.ChatConfig
 

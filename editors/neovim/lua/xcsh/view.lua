@@ -499,11 +499,14 @@ local shown = {
   ['xcsh.import'] = imported,
   ['xcsh.purge'] = purged,
   ['xcsh.delete'] = function(result)
-    local text = 'Moved the session to the trash. To restore it: ":Xcsh undelete trashed=%s"'
-    M.notify(text:format((result.trashed:gsub(' ', '\\ '))))
+    local text = 'Moved the session to the trash. To restore it: ":XcshUndelete %s"'
+    M.notify(text:format(result.trashed))
   end,
   ['xcsh.undelete'] = function(result)
     M.notify('Session restored: ' .. result.path)
+  end,
+  ['xcsh.deleteTrashed'] = function()
+    M.notify('Session deleted permanently.')
   end,
   ['xcsh.move'] = function(result)
     M.notify(('Moved "%s" to %s.'):format(title(result), result.session.cwd))
@@ -540,6 +543,11 @@ shown['xcsh.continue'] = shown['xcsh.resume']
 shown['xcsh.prompt'] = function(result, _, cwd)
   if result.queued then
     return M.notify('Queued. It will be sent when the current turn ends.')
+  end
+  if wire.str(result.command) ~= '' then
+    local lines = require('xcsh.text').whole(wire.str(result.answer))
+    vim.bo[M.scratch(result.command, lines)].filetype = 'markdown'
+    return
   end
   if result.stopReason == 'aborted' then
     return M.notify('The turn was stopped.', vim.log.levels.WARN)

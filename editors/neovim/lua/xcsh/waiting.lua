@@ -9,6 +9,7 @@ local M = {}
 ---@field cwd string
 ---@field says string description on one line
 ---@field open fun() shows it and takes the focus; called only for the user's own command
+---@field review? fun(how?: 'inline'|'tab') shows the change that it is about
 ---@field where? fun(): integer?, integer? buffer and row, from 1
 ---@field answers? boolean a tool call is waiting for it
 ---@field quiet? boolean it is already visible
@@ -40,6 +41,9 @@ end
 local function announce(item)
   local text = require('xcsh.text').one_line(item.says, 300)
   local line = ('Pending (%s): %s'):format(commands[item.kind], text)
+  if item.review and item.kind ~= 'change' then
+    line = line .. ' :XcshReview shows the change.'
+  end
   require('xcsh.view').notify(line)
   if vim.api.nvim_get_mode().mode:find('^[iR]') then
     vim.api.nvim_create_autocmd('InsertLeave', {
@@ -110,23 +114,33 @@ local function choose(wanted)
 end
 
 ---@param item? xcsh.WaitingItem
-local function open(item)
+---@param how? 'inline'|'tab'
+---@param review? boolean show the change, if it is about one
+local function open(item, how, review)
   if not item then
     return require('xcsh.view').notify('Nothing is pending.')
   end
   if item.once then
     remove(item)
   end
+  if review and item.review then
+    return item.review(how)
+  end
   item.open()
 end
 
 ---:XcshReview opens a pending change, else any pending item.
-function M.review()
-  open(choose(function(item)
-    return item.kind == 'change'
+---@param how? string
+function M.review(how)
+  if how and how ~= '' and how ~= 'inline' and how ~= 'tab' then
+    return require('xcsh.view').error({ message = 'Use :XcshReview inline or :XcshReview tab.' })
+  end
+  local item = choose(function(item)
+    return item.kind == 'change' or item.review ~= nil
   end) or choose(function()
     return true
-  end))
+  end)
+  open(item, how ~= '' and how or nil, true)
 end
 
 ---:XcshApprovals opens the pending approval or question.

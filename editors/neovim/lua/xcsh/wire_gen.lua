@@ -262,7 +262,7 @@
 ---@field isCompacting boolean
 ---@field model xcsh.wire.ModelRef|nil The model in use; null if none is chosen.
 ---@field models table<string, string> Model per role, as provider/id.
----@field thinkingLevel string
+---@field thinkingLevel string The level that is sent to the model, which supports it. While no model can answer, the recorded one.
 ---@field serviceTiers? table<string, string> The service tier per family of models: openai, anthropic or google. A family without one has that of the account.
 ---@field approvalMode xcsh.wire.ApprovalMode The approval mode of this folder: read-only, ask, auto-edit or yolo.
 ---@field mode string
@@ -412,10 +412,27 @@
 
 ---@class xcsh.wire.UndeleteArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
----@field trashed string The value of trashed that xcsh.delete returned.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
 
 ---@class xcsh.wire.UndeleteResult
 ---@field path string
+
+---@class xcsh.wire.TrashArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field scope? string folder or all. Default: folder.
+---@field limit? integer The maximum number. Default: 100.
+
+---@class xcsh.wire.TrashResult
+---@field sessions xcsh.wire.TrashedSession[]|nil
+---@field more? boolean There are more than limit.
+
+---@class xcsh.wire.DeleteTrashedArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field trashed string The value of trashed that xcsh.delete returned or xcsh.trash lists.
+---@field confirm? boolean|nil Must be true to delete the session for good. Default: ask the user.
+
+---@class xcsh.wire.DeleteTrashedResult
+---@field deleted boolean
 
 ---@class xcsh.wire.MoveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -449,6 +466,7 @@
 ---@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
+---@field instruction? string How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it.
 
 ---@class xcsh.wire.PromptResult
 ---@field stopReason? string Why the last answer ended: stop, length, aborted and others.
@@ -466,6 +484,13 @@
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
+
+---@class xcsh.wire.EditQueuedArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field queue string steer or followUp.
+---@field index integer The place of the message in that queue, from 0.
+---@field text string The text of the message, as the queue lists it. If it was sent meanwhile, the command fails with stale.
+---@field words? string The new words. Attached files and images are kept, and what the new words name with @ is added. Default: remove the message.
 
 ---@class xcsh.wire.HistoryArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -578,6 +603,8 @@
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
+---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
+---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
 
 ---@class xcsh.wire.ApproveResult
 ---@field decision xcsh.wire.ApprovalDecision
@@ -767,6 +794,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field unsandboxed? boolean
@@ -948,6 +976,15 @@
 ---@field id string
 ---@field path string
 ---@field title string
+
+---@class xcsh.wire.TrashedSession
+---@field trashed string The argument for xcsh.undelete and xcsh.deleteTrashed.
+---@field path string The file to which it would be restored.
+---@field file string The file in the trash, for reading.
+---@field id? string
+---@field cwd string Its folder; empty if its header cannot be read.
+---@field name string
+---@field trashedAt string ISO 8601.
 
 ---@class xcsh.wire.PurgeItem
 ---@field id string
@@ -1210,6 +1247,7 @@
 ---@field title? string
 ---@field diff? string
 ---@field paths? string[]|nil
+---@field base? string
 
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer

@@ -163,8 +163,10 @@ expect inline
 # Typed characters go to the text; only the user's own command opens the change.
 keys Go 'a yes, 1' Enter d Escape ':XcshReview' Enter
 expect review
-# The server refuses an edit of a text that has changed since it was shown.
-keys a
+# In a tab, the change is one of the text as it is now, and the user may change it, too.
+keys ':XcshReview tab' Enter
+expect review-tab
+keys A ', bitte' Escape ':w' Enter
 expect accepted
 
 # A permission for a turn without a chat. Its message fits on one line, so it takes no key.

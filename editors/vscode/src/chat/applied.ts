@@ -8,7 +8,7 @@ export interface Replacement {
 }
 
 /** A part of the document that the server changed. */
-interface Hunk {
+export interface Hunk {
   start: number;
   length: number;
   readonly old: string;
@@ -128,9 +128,14 @@ export class Applied {
     return { whole: this.#hunks.length - touched, touched };
   }
 
-  /** The offset of the first change; undefined if there is none. */
-  get first(): number | undefined {
-    return this.#hunks.length > 0 ? Math.min(...this.#hunks.map((h) => h.start)) : undefined;
+  /** The changes, in the order of their positions. Each stays the same object while it is tracked. */
+  get hunks(): readonly Readonly<Hunk>[] {
+    return [...this.#hunks].sort((a, b) => a.start - b.start);
+  }
+
+  /** Stops tracking a change, which then belongs to the user. */
+  keep(hunk: Readonly<Hunk>): void {
+    this.#hunks = this.#hunks.filter((other) => other !== hunk);
   }
 
   /** The current text of the document. */
@@ -154,12 +159,13 @@ export class Applied {
 
 const plain = (text: string): string => text.replaceAll('\r\n', '\n');
 
-function replaced(text: string, change: Replacement): string {
+/** Returns the text with a replacement. */
+export function replaced(text: string, change: Replacement): string {
   return text.slice(0, change.offset) + change.text + text.slice(change.offset + change.length);
 }
 
 /** Returns the differing lines as replacements of the old text, in order. */
-function pieces(old: string, text: string): Replacement[] {
+export function pieces(old: string, text: string): Replacement[] {
   const lines = (s: string): string[] => s.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const found: { offset: number; length: number; text: string }[] = [];
   let offset = 0;

@@ -7,8 +7,17 @@ interface Token {
   onCancellationRequested(listener: () => void): { dispose(): void };
 }
 
-/** Takes over a request and answers it; undefined leaves it to the other reviewers. */
-export type Reviewer = (params: ApproveParams, token: Token) => Promise<Decision> | undefined;
+/** Asks about requests of one folder instead of the desk. */
+export interface Reviewer {
+  readonly cwd: string;
+  /** Reports whether requests are its own now. */
+  claims(): boolean;
+  /**
+   * Shows a request. Resolves to undefined when the desk should ask too. Until the request is settled, the
+   * reviewer can answer it with {@link Approvals.decide}.
+   */
+  review(params: ApproveParams): Promise<ApproveAnswer | undefined>;
+}
 
 /** Shows questions to the user. */
 export interface Desk {
@@ -16,23 +25,29 @@ export interface Desk {
   show(params: ApproveParams): boolean;
   /** Shows it outside the panel. Resolves to undefined if the user closes it without an answer. */
   notify(params: ApproveParams): PromiseLike<Decision | undefined>;
-  /** Reports the number of pending requests. */
+  /** Reports the number of pending requests that the desk asks about. */
   waiting(count: number): void;
 }
 
+/** Called when a request has been answered; `deny` if it was withdrawn. */
+type Settled = (cwd: string, id: string, decision: Decision) => void;
+
 interface Waiting {
   readonly params: ApproveParams;
-  readonly settle: (decision: Decision) => void;
+  readonly settle: (answer: ApproveAnswer) => void;
+  /** The desk asks about it. */
+  onDesk: boolean;
 }
 
 /**
- * Routes each permission request to one place: to the active reviewer of changes, to the
+ * Routes each permission request to one place: to the reviewer of a request in the text, to the
  * panel, or to a notification. The first answer counts; a notification that is
  * closed leaves the question in the panel.
  */
 export class Approvals {
   readonly #waiting = new Map<string, Waiting>();
   readonly #reviewers: Reviewer[] = [];
+  readonly #listeners = new Set<Settled>();
 
   constructor(private readonly desk: Desk) {}
 
@@ -40,54 +55,103 @@ export class Approvals {
   ask(params: ApproveParams, token: Token): Promise<ApproveAnswer> {
     return new Promise((resolve) => {
       const key = keyOf(params.cwd, params.id);
-      const settle = (decision: Decision): void => {
+      const settle = (answer: ApproveAnswer): void => {
         if (this.#waiting.get(key)?.settle !== settle) {
           return;
         }
         this.#waiting.delete(key);
         cancelled.dispose();
-        this.desk.waiting(this.#waiting.size);
-        resolve({ decision });
+        this.#count();
+        resolve(answer);
+        this.#listeners.forEach((listener) => listener(params.cwd, params.id, answer.decision));
       };
       // It was answered elsewhere, so this answer does not matter.
-      const cancelled = token.onCancellationRequested(() => settle('deny'));
-      this.#waiting.set(key, { params, settle });
-      this.desk.waiting(this.#waiting.size);
-      this.#present(params, settle, token);
+      const cancelled = token.onCancellationRequested(() => settle({ decision: 'deny' }));
+      const waiting = { params, settle, onDesk: false };
+      this.#waiting.set(key, waiting);
+      this.#present(waiting);
     });
   }
 
-  #present(params: ApproveParams, settle: (d: Decision) => void, token: Token): void {
-    for (const reviewer of [...this.#reviewers].reverse()) {
-      const review = reviewer(params, token);
-      if (review) {
-        void review.then(settle, () => settle('deny'));
-        return;
-      }
+  #present(waiting: Waiting): void {
+    const { params, settle } = waiting;
+    const reviewer = this.#reviewerOf(params.cwd);
+    if (!reviewer) {
+      return this.#toDesk(waiting);
     }
+    reviewer.review(params).then(
+      (answer) => (answer ? settle(answer) : this.#toDesk(waiting)),
+      () => settle({ decision: 'deny' }),
+    );
+  }
+
+  #toDesk(waiting: Waiting): void {
+    const { params, settle } = waiting;
+    if (this.#waiting.get(keyOf(params.cwd, params.id)) !== waiting || waiting.onDesk) {
+      return;
+    }
+    waiting.onDesk = true;
+    this.#count();
     if (!this.desk.show(params)) {
-      void this.desk.notify(params).then((decision) => decision && settle(decision));
+      void this.desk.notify(params).then((decision) => decision && settle({ decision }));
     }
   }
 
-  /** Answers a request; false if no request with this id is pending. */
-  decide(cwd: string, id: string, decision: Decision): boolean {
+  #reviewerOf(cwd: string): Reviewer | undefined {
+    return this.#reviewers.findLast((reviewer) => reviewer.cwd === cwd && reviewer.claims());
+  }
+
+  #count(): void {
+    this.desk.waiting([...this.#waiting.values()].filter((w) => w.onDesk).length);
+  }
+
+  /** Answers a request; false if no request with this id is pending. A reason goes to the model with a denial. */
+  decide(cwd: string, id: string, decision: Decision, reason?: string): boolean {
     const waiting = this.#waiting.get(keyOf(cwd, id));
-    waiting?.settle(decision);
+    waiting?.settle({ decision, ...(reason === undefined ? {} : { reason }) });
     return waiting !== undefined;
   }
 
-  /** Returns the pending requests of a folder, for a new panel. */
+  /** Returns the pending requests of a folder that the desk asks about, for a new panel. */
   of(cwd: string): ApproveParams[] {
-    return [...this.#waiting.values()].map((w) => w.params).filter((p) => p.cwd === cwd);
+    return [...this.#waiting.values()].filter((w) => w.onDesk && w.params.cwd === cwd).map((w) => w.params);
   }
 
-  /** Registers a reviewer, newest first. The returned function removes it. */
+  /** Reports whether the turn of a folder is that of a reviewer, which shows its result. */
+  reviews(cwd: string): boolean {
+    return this.#reviewerOf(cwd) !== undefined;
+  }
+
+  /** Returns a pending request. */
+  find(cwd: string, id: string): ApproveParams | undefined {
+    return this.#waiting.get(keyOf(cwd, id))?.params;
+  }
+
+  /** Reports whether a request is with a reviewer, so that the panel must not ask too. */
+  isElsewhere(cwd: string, id: string): boolean {
+    const waiting = this.#waiting.get(keyOf(cwd, id));
+    return waiting ? !waiting.onDesk : this.#reviewerOf(cwd) !== undefined;
+  }
+
+  /** Registers a reviewer; the newest one that claims a request gets it. The returned function removes it. */
   review(reviewer: Reviewer): () => void {
     this.#reviewers.push(reviewer);
     return () => {
-      this.#reviewers.splice(this.#reviewers.indexOf(reviewer), 1);
+      this.#reviewers.splice(0, Infinity, ...this.#reviewers.filter((other) => other !== reviewer));
     };
+  }
+
+  /** Calls the listener when a request has been answered anywhere or withdrawn. */
+  onSettled(listener: Settled): { dispose(): void } {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  /** Withdraws all requests, for example after the server ended. */
+  clear(): void {
+    for (const { settle } of [...this.#waiting.values()]) {
+      settle({ decision: 'deny' });
+    }
   }
 }
 

@@ -2,8 +2,10 @@ import * as vscode from 'vscode';
 
 import type { Host } from '../host';
 import type { ApproveParams, SessionEvent } from '../wire.gen';
+import { reviewCodeIn } from './applyCode';
 import { Approvals } from './approvals';
-import { openChange, registerChanges } from './changes';
+import { ApprovalDiffs } from './approvalDiffs';
+import { registerChanges } from './changes';
 import { attachmentOf } from './files';
 import { InlineChat } from './inline';
 import { innermost } from '../folders';
@@ -11,50 +13,75 @@ import { pickPrompt } from '../palette/historyPick';
 import type { Decision } from './messages';
 import { announce } from './announce';
 import { Questions } from './questions';
-import { Opener, type Resume, type Subject } from './opening';
-import { ChatPanel } from './panel';
+import { Opener, type Resume, type SessionTerminals, type Subject } from './opening';
+import { ChatPanel, chatView } from './panel';
+import { Placement } from './placement';
 import { SessionTabs } from './tabs';
 import { visible } from './visible';
+import { ownSettings } from '../settings';
+import { settings } from '../window';
 import { scopeOf, warningsOf } from './warnings';
 
+/** The parts of the extension that sessions are opened with. */
+export interface ChatParts {
+  readonly resume: Resume;
+  readonly terminals: SessionTerminals & {
+    readonly onDidHand: vscode.Event<Subject>;
+    readonly onDidEnd: vscode.Event<string>;
+  };
+  /** Called when the user opens a session. */
+  readonly opened: (sessionId: string) => void;
+}
+
 /** Sets up the chat panel, the inline chat, and the permission prompts. */
-export function activateChat(host: Host, context: vscode.ExtensionContext, resume: Resume): vscode.Disposable {
+export function activateChat(host: Host, context: vscode.ExtensionContext, parts: ChatParts): vscode.Disposable {
+  const { resume, terminals, opened } = parts;
   const panel: ChatPanel = new ChatPanel(
     host,
     context,
     () => approvals,
     () => questions,
+    (params) => diffs.open(params),
     (session, action) => opener.act(session, action),
   );
-  const opener: Opener = new Opener(host, panel, () => tabs, resume);
+  const opener: Opener = new Opener(host, panel, () => tabs, resume, terminals, opened);
   const tabs: SessionTabs = new SessionTabs(host, opener);
   const approvals: Approvals = new Approvals({
     show: (params) => panel.ask(params),
-    notify: (params) => notify(panel, params),
+    notify: async (params) => (announces() ? notify(panel, diffs, params) : undefined),
     waiting: (count) => panel.badge('approvals', count),
   });
   const questions: Questions = new Questions({
     shows: (cwd) => panel.shows(cwd),
-    notify: (cwd, question) => announce(panel, cwd, question),
+    notify: async (cwd, question) => (announces() ? announce(panel, cwd, question) : undefined),
     answer: (cwd, id, answer) =>
       void host.request('xcsh.answer', { cwd, id, ...answer }).catch((error: unknown) => host.showError(error)),
     waiting: (count) => panel.badge('questions', count),
   });
-  const inline = new InlineChat(host, approvals, panel);
+  const diffs: ApprovalDiffs = new ApprovalDiffs(approvals);
+  reviewCodeIn(diffs);
+  const inline = new InlineChat(host, approvals, panel, diffs);
   return vscode.Disposable.from(
     panel,
     tabs,
+    new Placement(context.extensionUri, chatView, panel),
     inline,
+    diffs,
     registerChanges(),
+    terminals.onDidHand((subject) => void opener.follow(subject).catch((error: unknown) => host.showError(error))),
+    terminals.onDidEnd((file) => opener.released(file)),
     host.setApprover((params, token) => approvals.ask(params, token)),
     host.setConversation(panel),
     host.onNotification('xcsh/event', ({ cwd, event }) => questions.follow(cwd, event)),
     host.onNotification('xcsh/event', ({ event }) => firstAnswer(event)),
-    host.onDidChangeStatus(({ kind }) => kind !== 'running' && questions.clear()),
+    host.onDidChangeStatus(({ kind }) => kind !== 'running' && (questions.clear(), approvals.clear())),
     ...commandsOf(host, panel),
     ...openingCommands(host, opener, tabs),
   );
 }
+
+/** Whether requests of a hidden conversation are shown in notifications. The badge and the list show them in any case. */
+const announces = (): boolean => ownSettings(settings).notifications !== 'off';
 
 /** Completes the step of the walkthrough that is about the first prompt. */
 function firstAnswer(event: SessionEvent): void {
@@ -205,12 +232,12 @@ function question(params: ApproveParams): { text: string; choices: Choice[] } {
 }
 
 /** Asks in a notification, for when the panel is hidden. It does not take the focus. */
-async function notify(panel: ChatPanel, params: ApproveParams): Promise<Decision | undefined> {
+async function notify(panel: ChatPanel, diffs: ApprovalDiffs, params: ApproveParams): Promise<Decision | undefined> {
   const { text, choices } = question(params);
   for (;;) {
     const chosen = await vscode.window.showWarningMessage(text, ...choices);
     if (chosen?.shows === 'change') {
-      await openChange(params.cwd, params.paths?.[0] ?? '', params.diff ?? '');
+      await diffs.open(params);
       continue; // the question remains open
     }
     if (chosen?.shows === 'panel') {

@@ -11,6 +11,7 @@ export const allowedCommands: readonly string[] = [
   'xcsh.chooseBranch',
   'xcsh.commands',
   'xcsh.compact',
+  'xcsh.editQueued',
   'xcsh.engines',
   'xcsh.followUp',
   'xcsh.history',
@@ -57,11 +58,30 @@ export const actionCommands = ['xcsh.login', 'xcsh.setEngine', 'xcsh.setKey', 'x
 export type ActionCommand = (typeof actionCommands)[number];
 
 /** Why a session is shown without being resumed. `free` and `live` are shown so only in an editor tab. */
-export const readingStates = ['free', 'live', 'locked', 'working', 'elsewhere', 'fixed', 'restricted'] as const;
+export const readingStates = [
+  'free',
+  'live',
+  'locked',
+  'terminal',
+  'working',
+  'elsewhere',
+  'fixed',
+  'restricted',
+] as const;
 export type ReadingState = (typeof readingStates)[number];
 
 /** The user's ways to continue with such a session. */
-export const readingActions = ['continue', 'fork', 'retry', 'editor', 'folder', 'trust', 'close'] as const;
+export const readingActions = [
+  'continue',
+  'fork',
+  'retry',
+  'terminal',
+  'takeOver',
+  'editor',
+  'folder',
+  'trust',
+  'close',
+] as const;
 export type ReadingAction = (typeof readingActions)[number];
 
 /** A session that the page shows without resuming it. */
@@ -102,6 +122,13 @@ export interface Attachment {
   range?: { start: Position; end: Position };
 }
 
+/** Something that a prompt can refer to with @. The name of a folder ends with a slash. */
+export interface FoundReference {
+  kind: 'file' | 'folder' | 'symbol';
+  name: string;
+  about: string; // where a symbol is
+}
+
 /** A workspace folder. */
 export interface ChatFolder {
   cwd: string;
@@ -118,25 +145,49 @@ export interface CallError {
   data?: JsonObject;
 }
 
+/** A place in a file. Numbers are counted from 1. */
+export interface Spot {
+  line: number;
+  column: number;
+  endLine: number;
+}
+
+/** A block of code in an answer. `path` is the file that the text names for it; `fromFence` if the block itself does. */
+export interface CodeBlock {
+  code: string;
+  language: string;
+  path: string;
+  fromFence: boolean;
+}
+
+/** The maximum number of paths in a question about mentioned files. */
+export const maxMentioned = 100;
+
 /** A message from the page. Numbers identify calls and are never reused by a page. */
 export type FromPage =
   | { kind: 'ready' }
   | { kind: 'call'; id: number; command: string; args: JsonObject }
   | { kind: 'cancel'; id: number }
-  | { kind: 'decide'; prompt: string; decision: Decision }
+  | { kind: 'decide'; prompt: string; decision: Decision; reason?: string } // why it is denied, for the model
   | { kind: 'window'; command: WindowCommand }
   | { kind: 'act'; command: ActionCommand; args: JsonObject }
   | { kind: 'fork'; entryId: string; position: ForkPosition }
   | { kind: 'resume'; path: string }
   | { kind: 'reading'; action: ReadingAction }
-  | { kind: 'findFiles'; id: number; query: string }
+  | { kind: 'findReferences'; id: number; query: string }
+  | { kind: 'knownPaths'; id: number; names: string[] } // asks which of the names are files or folders
   | { kind: 'pickFiles' }
   | { kind: 'attachSelection' }
+  | { kind: 'dropped'; uris: string[] }
+  | { kind: 'droppedFile'; name: string; data: string } // from outside of the editor; in base64
   | { kind: 'selectFolder'; cwd: string }
-  | { kind: 'openFile'; path: string; line?: number }
+  | { kind: 'findMentioned'; id: number; paths: string[] }
+  | ({ kind: 'openFile'; path: string } & Partial<Spot>)
   | { kind: 'openLink'; url: string }
-  | { kind: 'openDiff'; path: string; patch: string }
+  | { kind: 'openDiff'; path: string; patch: string; prompt?: string } // prompt: the approval that the change waits for
   | { kind: 'copy'; text: string }
+  | { kind: 'insertCode'; code: string }
+  | ({ kind: 'applyCode' } & CodeBlock)
   | { kind: 'title'; text: string }
   | { kind: 'focused'; on: boolean }
   | { kind: 'keep'; kept: JsonObject };
@@ -148,6 +199,7 @@ export interface Init {
   folders: ChatFolder[];
   cwd: string | null;
   commands: string[];
+  contexts?: string[]; // what a prompt can refer to in the editor
   trusted: boolean;
   texts: { [english: string]: string }; // in the language of the window; empty for English
   kept: JsonObject | null; // the state that an earlier page saved
@@ -166,6 +218,7 @@ export type ToPage =
   | { kind: 'server'; state: ServerState; message?: string }
   | { kind: 'approve'; request: unknown }
   | { kind: 'attach'; attachments: Attachment[] }
+  | { kind: 'refer'; references: string[] } // to be added to the text
   | { kind: 'editor'; file: Attachment | null }
   | { kind: 'compose'; text: string; send: boolean }
   | { kind: 'focus' }
@@ -175,6 +228,14 @@ export type ToPage =
 
 const maxText = 32 << 20; // UTF-16 units; images are included
 const maxPath = 8192;
+const maxCode = 1 << 20; // UTF-16 units
+const maxReason = 4000;
+
+/** The most names in one question about paths. */
+export const maxNames = 50;
+
+/** The largest file that is dropped from outside of the editor, in bytes. */
+export const maxDroppedBytes = 8 << 20;
 
 export function isObject(v: unknown): v is JsonObject {
   return typeof v === 'object' && v !== null && !Array.isArray(v);
@@ -182,26 +243,46 @@ export function isObject(v: unknown): v is JsonObject {
 
 const isText = (v: unknown, most = maxText): v is string => typeof v === 'string' && v.length <= most;
 const isNumber = (v: unknown): v is number => typeof v === 'number' && Number.isSafeInteger(v) && v >= 0;
+const isTexts = (v: unknown, most: number): v is string[] =>
+  Array.isArray(v) && v.length <= most && v.every((text) => isText(text, maxPath));
 const isOneOf = <T extends string>(list: readonly T[], v: unknown): v is T => list.includes(v as T);
 
 const pageChecks: { [K in FromPage['kind']]: (m: JsonObject) => boolean } = {
   ready: () => true,
   call: (m) => isNumber(m['id']) && isText(m['command'], 100) && isObject(m['args']),
   cancel: (m) => isNumber(m['id']),
-  decide: (m) => isText(m['prompt'], maxPath) && isOneOf(decisions, m['decision']),
+  decide: (m) =>
+    isText(m['prompt'], maxPath) &&
+    isOneOf(decisions, m['decision']) &&
+    (m['reason'] === undefined || (m['decision'] === 'deny' && isText(m['reason'], maxReason))),
   window: (m) => isOneOf(windowCommands, m['command']),
   act: (m) => isOneOf(actionCommands, m['command']) && isObject(m['args']),
   fork: (m) => isText(m['entryId'], 100) && isOneOf(forkPositions, m['position']),
   resume: (m) => isText(m['path'], maxPath),
   reading: (m) => isOneOf(readingActions, m['action']),
-  findFiles: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
+  findReferences: (m) => isNumber(m['id']) && isText(m['query'], maxPath),
+  knownPaths: (m) => isNumber(m['id']) && isTexts(m['names'], maxNames),
   pickFiles: () => true,
   attachSelection: () => true,
+  dropped: (m) => isTexts(m['uris'], 1000),
+  droppedFile: (m) => isText(m['name'], 1000) && isText(m['data'], 2 * maxDroppedBytes),
   selectFolder: (m) => isText(m['cwd'], maxPath),
-  openFile: (m) => isText(m['path'], maxPath) && (m['line'] === undefined || isNumber(m['line'])),
+  findMentioned: (m) =>
+    isNumber(m['id']) &&
+    isList(m['paths'], (p) => isText(p, maxPath)) &&
+    (m['paths'] as string[]).length <= maxMentioned,
+  openFile: (m) =>
+    isText(m['path'], maxPath) && [m['line'], m['column'], m['endLine']].every((n) => n === undefined || isNumber(n)),
   openLink: (m) => isText(m['url'], maxPath),
-  openDiff: (m) => isText(m['path'], maxPath) && isText(m['patch']),
+  openDiff: (m) =>
+    isText(m['path'], maxPath) && isText(m['patch']) && (m['prompt'] === undefined || isText(m['prompt'], maxPath)),
   copy: (m) => isText(m['text']),
+  insertCode: (m) => isText(m['code'], maxCode),
+  applyCode: (m) =>
+    isText(m['code'], maxCode) &&
+    isText(m['language'], 100) &&
+    isText(m['path'], maxPath) &&
+    typeof m['fromFence'] === 'boolean',
   title: (m) => isText(m['text'], 1000),
   focused: (m) => typeof m['on'] === 'boolean',
   keep: (m) => isObject(m['kept']),
@@ -242,6 +323,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
     isList(m['folders'], isFolder) &&
     (m['cwd'] === null || isText(m['cwd'], maxPath)) &&
     isList(m['commands'], (c) => isText(c, 100)) &&
+    (m['contexts'] === undefined || isList(m['contexts'], (c) => isText(c, 100))) &&
     typeof m['trusted'] === 'boolean' &&
     isObject(m['texts']) &&
     Object.values(m['texts']).every((text) => isText(text)) &&
@@ -259,6 +341,7 @@ const hostChecks: { [K in ToPage['kind']]: (m: JsonObject) => boolean } = {
   server: (m) => isOneOf(serverStates, m['state']) && (m['message'] === undefined || isText(m['message'])),
   approve: (m) => isObject(m['request']) && isText(m['request']['id'], maxPath),
   attach: (m) => isList(m['attachments'], isAttachment),
+  refer: (m) => isTexts(m['references'], 100),
   editor: (m) => m['file'] === null || isAttachment(m['file']),
   compose: (m) => isText(m['text']) && typeof m['send'] === 'boolean',
   focus: () => true,

@@ -20,13 +20,22 @@ export interface Subject {
 
 /** The panel, as far as sessions are opened in it. */
 export interface OpeningPanel {
-  preview(session: ReadSession, spot?: Spot): Promise<void>;
+  preview(session: ReadSession, spot?: Spot, focus?: boolean): Promise<void>;
+  released(file: string): void;
   leavePreview(): void;
   show(cwd: string, spot?: Spot): Promise<void>;
 }
 
 /** Makes a session the live one of a folder. Returns whether it is, or that another program has it. Shows other errors. */
 export type Resume = (cwd: string, path: string) => Promise<'resumed' | 'locked' | 'failed'>;
+
+/** The terminals of this window, in which sessions run. */
+export interface SessionTerminals {
+  has(path: string): boolean;
+  show(path: string): void;
+  /** Ends the program that has a session, if the user agrees. */
+  end(path: string): Promise<boolean>;
+}
 
 /** Opens sessions: by resuming them or, where that would disturb something, to be read. */
 export class Opener {
@@ -35,11 +44,14 @@ export class Opener {
     private readonly panel: OpeningPanel,
     private readonly tabs: () => SessionTabs,
     private readonly resume: Resume,
+    private readonly terminals: SessionTerminals,
+    private readonly opened: (sessionId: string) => void,
   ) {}
 
   /** Opens a session in the panel. */
   async open(subject: Subject): Promise<void> {
     const session = await this.#sessionOf(subject);
+    this.opened(session.info.id);
     switch (session.state) {
       case 'live':
         return this.panel.show(this.#liveIn(session), subject.spot);
@@ -53,6 +65,18 @@ export class Opener {
   /** Opens a session in an editor tab, to be read. */
   async openInEditor(subject: Subject): Promise<void> {
     this.tabs().open(await this.#sessionOf(subject), subject.spot);
+    this.opened(subject.info.id);
+  }
+
+  /** Shows a session that continues in a terminal, instead of the empty one that the folder has now. */
+  async follow(subject: Subject): Promise<void> {
+    await this.panel.preview(await this.#sessionOf(subject), undefined, false);
+  }
+
+  /** Handles that the program of a terminal ended. */
+  released(file: string): void {
+    this.panel.released(file);
+    this.tabs().released(file);
   }
 
   /** Describes the session in a file. */
@@ -77,6 +101,11 @@ export class Opener {
         await vscode.commands.executeCommand('xcsh.fork', { cwd, source: info.path });
         await this.host.reveal(cwd);
         return;
+      case 'terminal':
+        this.terminals.show(info.path);
+        return;
+      case 'takeOver':
+        return (await this.terminals.end(info.path)) ? this.#continue(session) : undefined;
       case 'editor':
         this.tabs().open(session);
         return;
@@ -137,6 +166,9 @@ export class Opener {
     }
     if (info.live) {
       return 'live';
+    }
+    if (this.terminals.has(info.path)) {
+      return 'terminal';
     }
     if (this.host.folders.length === 0 || (info.cwd !== '' && !sameDirectory(info.cwd, cwd))) {
       return 'elsewhere';

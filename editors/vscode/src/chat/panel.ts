@@ -6,9 +6,13 @@ import { toServerError } from '../server/errors';
 import type { ServerStatus } from '../server/status';
 import type { ApproveParams, CommandName } from '../wire.gen';
 import type { Approvals } from './approvals';
+import { ownApprovals, withoutElsewhere } from './elsewhere';
 import { Calls } from './calls';
 import { EngineTexts } from './engineTexts';
-import { editorFile, FileFinder, pickFiles } from './files';
+import { contextKinds } from '../context/answer';
+import { ReferenceFinder } from '../context/finder';
+import { droppedOf, keepDropped } from './dropped';
+import { attachmentOf, editorFile, pickFiles } from './files';
 import type { Questions } from './questions';
 import {
   actionArgs,
@@ -28,7 +32,8 @@ import type { ReadSession, Spot } from './reader';
 import { ReadingPage } from './readingPage';
 import { RecentSessions } from './recent';
 import { Restorer } from './restore';
-import { loadPage, openedOf } from './webview';
+import { viewSurface, type Surface } from './surface';
+import { loadPage, mentioned, openedOf } from './webview';
 
 export const chatView = 'xcshLs.chat';
 
@@ -58,6 +63,9 @@ const windowCommandNames: Record<WindowCommand, string> = {
 
 /** Changes of a live session that the user did not ask for. */
 const unasked: ReadonlySet<string> = new Set(['start', 'reload', 'shutdown']);
+
+/** Commands whose list takes the focus from the panel, which gets it back. */
+const listing: ReadonlySet<WindowCommand> = new Set(['model', 'thinking', 'approval', 'mode', 'history']);
 
 /** Commands that do not concern a folder. */
 const ofWindow: ReadonlySet<WindowCommand> = new Set(['notifications', 'restart', 'log']);
@@ -94,7 +102,7 @@ function badgeText(approvals: number, questions: number): string {
  * time.
  */
 export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable {
-  #view: vscode.WebviewView | undefined;
+  #at: Surface | undefined;
   #ready = false;
   #folder: LocalFolder | undefined;
   #kept: JsonObject | undefined;
@@ -109,14 +117,18 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   readonly #badges = { approvals: 0, questions: 0 };
   readonly #recent = new RecentSessions();
   readonly #restorer: Restorer;
-  readonly #finder = new FileFinder();
+  readonly #finder = new ReferenceFinder();
+  readonly #shown = new vscode.EventEmitter<void>();
   readonly #subscriptions: vscode.Disposable[];
+
+  readonly onDidShow = this.#shown.event;
 
   constructor(
     private readonly host: Host,
     private readonly context: vscode.ExtensionContext,
     private readonly approvals: () => Approvals,
     private readonly questions: () => Questions,
+    private readonly openDiff: (params: ApproveParams) => Promise<void>,
     private readonly act: (session: ReadSession, action: ReadingAction) => unknown,
   ) {
     this.#folder = host.liveFolder;
@@ -136,10 +148,11 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       (text) => host.output.info(text),
     );
     this.#subscriptions = [
+      this.#shown,
       vscode.window.registerWebviewViewProvider(chatView, this),
       host.onNotification('xcsh/event', (params) => {
         this.#engineTexts.follow(params.cwd, params.sessionId, params.event);
-        this.#forward('event', params);
+        this.#forward('event', withoutElsewhere(this.approvals(), params));
       }),
       host.onNotification('xcsh/sessionChanged', (params) => {
         if (params.cwd === this.#folder?.cwd && !unasked.has(params.reason)) {
@@ -158,33 +171,51 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { webview } = view;
-    this.#view = view;
+    // When a window is reloaded, the view can appear for a moment before it is hidden because the conversation has a tab.
+    if (this.#at?.place !== 'tab') {
+      this.showIn(viewSurface(view));
+    }
+  }
+
+  /** Shows the conversation at another place. The page that was the last one is not heard any more. */
+  showIn(surface: Surface): void {
+    const { webview } = surface;
+    if (this.#at) {
+      this.#pageGone();
+    }
+    this.#at = surface;
     this.#showBadge();
     this.#ready = false;
     const gone = [
-      webview.onDidReceiveMessage((m: unknown) => void this.#receive(m)),
-      view.onDidChangeVisibility(() => {
+      webview.onDidReceiveMessage((m: unknown) => this.#at === surface && void this.#receive(m)),
+      surface.onDidChangeVisibility(() => {
         // A hidden page is unloaded; it reports when it is ready again.
-        if (!view.visible) {
+        if (!surface.visible && this.#at === surface) {
           this.#pageGone();
         }
       }),
     ];
-    view.onDidDispose(() => {
+    surface.onDidDispose(() => {
       vscode.Disposable.from(...gone).dispose();
-      if (this.#view === view) {
-        this.#view = undefined;
+      if (this.#at === surface) {
+        this.#at = undefined;
         this.#pageGone();
       }
     });
     loadPage(webview, this.context.extensionUri);
   }
 
+  #focusPage(): Thenable<unknown> {
+    return this.#at?.focus() ?? vscode.commands.executeCommand(`${chatView}.focus`);
+  }
+
   /** Reports whether the page is visible and shows the live session of the folder. */
   shows(cwd: string): boolean {
-    return this.#preview === undefined && this.#ready && this.#view?.visible === true && this.#folder?.cwd === cwd;
+    return this.#preview === undefined && this.#ready && this.#at?.visible === true && this.#folder?.cwd === cwd;
   }
+
+  /** Reports whether a turn of the folder is for a change in the editor, which shows its result. */
+  readonly presents = (cwd: string): boolean => this.approvals().reviews(cwd);
 
   /** Shows a question in the page; false if the page cannot show it. */
   ask(params: ApproveParams): boolean {
@@ -202,11 +233,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   }
 
   #showBadge(): void {
-    if (this.#view) {
-      const { approvals, questions } = this.#badges;
-      const value = approvals + questions;
-      this.#view.badge = value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined;
-    }
+    const { approvals, questions } = this.#badges;
+    const value = approvals + questions;
+    this.#at?.badge(value > 0 ? { value, tooltip: badgeText(approvals, questions) } : undefined);
   }
 
   /** Shows the panel and gives it the focus, for a folder if one is given. */
@@ -214,19 +243,19 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (cwd !== undefined) {
       this.#use(cwd);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#post({ kind: 'focus' });
   }
 
   /** Opens the search in the conversation, as soon as the page is ready. */
   async find(): Promise<void> {
     this.#toFind = true;
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    await this.#focusPage();
     this.#deliver();
   }
 
   /** Shows a session without resuming it, instead of the folder's live one. */
-  async preview(session: ReadSession, spot?: Spot): Promise<void> {
+  async preview(session: ReadSession, spot?: Spot, focus = true): Promise<void> {
     this.#preview?.dispose();
     this.#preview = new ReadingPage(this.host, session, {
       place: 'panel',
@@ -237,7 +266,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     if (spot) {
       this.#preview.reveal(spot);
     }
-    await vscode.commands.executeCommand(`${chatView}.focus`);
+    if (focus) {
+      await this.#focusPage();
+    }
+  }
+
+  /** Handles that a program that has a session ended. */
+  released(file: string): void {
+    this.#preview?.released(file);
   }
 
   /** Shows the folder's live session again. */
@@ -320,7 +356,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
 
   #post(m: ToPage): void {
     if (this.#ready) {
-      void this.#view?.webview.postMessage(m);
+      void this.#at?.webview.postMessage(m);
     }
   }
 
@@ -351,26 +387,41 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
   }
 
-  /** Answers a request. The reason for which the user rejects a plan goes to the model. */
-  async #decide(cwd: string, id: string, decision: Decision): Promise<void> {
+  /** Answers a request. The reason of a denial goes to the model; a rejected plan asks for one. */
+  async #decide(cwd: string, id: string, decision: Decision, given: string | undefined): Promise<void> {
     const { approvals, host } = this;
     const isPlan = approvals()
       .of(cwd)
       .some((p) => p.id === id && p.tool === 'exit_plan_mode');
-    if (isPlan && decision === 'deny') {
-      const reason = await vscode.window.showInputBox({
+    let reason = given?.trim() ?? '';
+    if (isPlan && decision === 'deny' && given === undefined) {
+      const answer = await vscode.window.showInputBox({
         prompt: vscode.l10n.t('What should change in the plan? The model gets your answer.'),
         ignoreFocusOut: true,
       });
-      if (reason === undefined) return;
-      if (reason.trim()) {
-        await host.request('xcsh.approve', { cwd, id, decision, reason });
-        return;
-      }
+      if (answer === undefined) return;
+      reason = answer.trim();
     }
-    if (!approvals().decide(cwd, id, decision)) {
-      await host.request('xcsh.approve', { cwd, id, decision });
+    if (!approvals().decide(cwd, id, decision, reason)) {
+      await host.request('xcsh.approve', { cwd, id, decision, ...(reason ? { reason } : {}) });
     }
+  }
+
+  /** Answers a request of the page with what a function finds in the folder. */
+  async #find<T>(id: number, find: (folder: LocalFolder) => Promise<T[]>): Promise<void> {
+    this.#post({ kind: 'answer', id, result: this.#folder ? await find(this.#folder) : [] });
+  }
+
+  /** Attaches files that were dropped, and refers to folders. */
+  async #dropped(uris: readonly string[]): Promise<void> {
+    const { attachments, references } = await droppedOf(uris, this.#folder);
+    this.#post({ kind: 'attach', attachments });
+    this.#post({ kind: 'refer', references });
+  }
+
+  async #droppedFile(name: string, data: string): Promise<void> {
+    const uri = await keepDropped(this.context.globalStorageUri.fsPath, name, data);
+    this.#post({ kind: 'attach', attachments: [attachmentOf(uri, this.#folder)] });
   }
 
   async #handle(m: FromPage): Promise<void> {
@@ -388,7 +439,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'cancel':
         return this.#calls.cancel(m.id);
       case 'decide':
-        return this.#decide(cwd, m.prompt, m.decision);
+        return this.#decide(cwd, m.prompt, m.decision, m.reason);
       case 'window':
         return this.#window(m.command, cwd);
       case 'act':
@@ -402,12 +453,14 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
           await vscode.commands.executeCommand('xcsh.resume', { cwd, target: m.path });
         }
         return;
-      case 'findFiles':
-        return this.#post({
-          kind: 'answer',
-          id: m.id,
-          result: this.#folder ? await this.#finder.find(this.#folder, m.query) : [],
-        });
+      case 'findReferences':
+        return this.#find(m.id, (folder) => this.#finder.find(folder, m.query));
+      case 'knownPaths':
+        return this.#find(m.id, (folder) => this.#finder.known(folder, m.names));
+      case 'dropped':
+        return this.#dropped(m.uris);
+      case 'droppedFile':
+        return this.#droppedFile(m.name, m.data);
       case 'pickFiles':
         return this.#post({ kind: 'attach', attachments: await pickFiles(this.#folder) });
       case 'attachSelection': {
@@ -416,11 +469,18 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       }
       case 'selectFolder':
         return this.#use(m.cwd);
+      case 'openDiff': {
+        const pending = m.prompt === undefined ? undefined : this.approvals().find(cwd, m.prompt);
+        return pending ? this.openDiff(pending) : openedOf(m, cwd);
+      }
       case 'openFile':
       case 'openLink':
-      case 'openDiff':
       case 'copy':
+      case 'insertCode':
+      case 'applyCode':
         return openedOf(m, cwd);
+      case 'findMentioned':
+        return this.#post({ kind: 'answer', id: m.id, result: await mentioned(cwd, m.paths) });
       case 'reading':
         return; // the session that was only read is gone
       case 'keep':
@@ -428,9 +488,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       case 'focused':
         return this.#focused(m.on);
       case 'title':
-        if (this.#view) {
-          this.#view.description = m.text;
-        }
+        this.#at?.title(m.text);
         return;
     }
   }
@@ -451,7 +509,8 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     const snapshot = await this.host.request('xcsh.snapshot', { cwd, ...newest }, token);
     await this.#restorer.remember(cwd, snapshot.state.file);
     this.questions().set(cwd, snapshot.questions ?? []);
-    return { ...snapshot, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
+    const pending = ownApprovals(this.approvals(), cwd, snapshot.approvals ?? []);
+    return { ...snapshot, approvals: pending, engineTexts: this.#engineTexts.of(cwd, snapshot.state.sessionId) };
   }
 
   /** Sends the initial state to a new page, or to one that shows another folder. */
@@ -468,6 +527,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
       folders: this.host.folders.map(({ cwd, name }) => ({ cwd, name })),
       cwd: this.#folder?.cwd ?? null,
       commands: commands.map((c) => c.name).filter((name) => allowedCommands.includes(name)),
+      contexts: [...contextKinds],
       trusted: vscode.workspace.isTrusted,
       texts: vscode.l10n.bundle ?? {},
       kept: this.#kept ?? this.context.workspaceState.get<JsonObject>(keptKey) ?? null,
@@ -479,6 +539,7 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
     }
     this.#showEditor();
     this.#deliver();
+    this.#shown.fire();
     for (const params of this.approvals().of(init.cwd ?? '')) {
       this.#post({ kind: 'approve', request: params });
     }
@@ -494,6 +555,9 @@ export class ChatPanel implements vscode.WebviewViewProvider, vscode.Disposable 
   async #window(command: WindowCommand, cwd: string): Promise<void> {
     const args = ofWindow.has(command) ? [] : [{ cwd }];
     await vscode.commands.executeCommand(windowCommandNames[command], ...args);
+    if (listing.has(command)) {
+      await this.focus();
+    }
   }
 
   /** Saves the page's state once it stops changing. */

@@ -7,7 +7,7 @@ import { toServerError } from '../server/errors';
 import { Calls } from './calls';
 import type { FromPage, JsonObject, Reading, ReadingAction, ToPage } from './messages';
 import { Reader, type ReadSession, type Run, type Spot } from './reader';
-import { openedOf } from './webview';
+import { mentioned, openedOf } from './webview';
 
 /** The commands that a page can run for a session that is only read. */
 const readingCommands: readonly string[] = ['xcsh.messages', 'xcsh.snapshot'];
@@ -74,6 +74,13 @@ export class ReadingPage implements vscode.Disposable {
     }
   }
 
+  /** Handles that the program that has the session ended. */
+  released(file: string): void {
+    if (file === this.session.info.path && this.session.state === 'terminal') {
+      this.#become('free');
+    }
+  }
+
   /** Sends the initial state to a new page. The server is started by the page's first call. */
   begin(kept: JsonObject | null): void {
     this.#calls.forget();
@@ -129,7 +136,12 @@ export class ReadingPage implements vscode.Disposable {
       case 'openLink':
       case 'openDiff':
       case 'copy':
+      case 'insertCode':
+      case 'applyCode':
         await openedOf(m, info.cwd || cwd);
+        return true;
+      case 'findMentioned':
+        this.at.post({ kind: 'answer', id: m.id, result: await mentioned(info.cwd || cwd, m.paths) });
         return true;
       default:
         return false;

@@ -70,6 +70,11 @@ export class SessionTabs implements vscode.Disposable, vscode.WebviewPanelSerial
     this.#show(panel, await this.actions.describe(file));
   }
 
+  /** Handles that a program that has a session ended. */
+  released(file: string): void {
+    this.#tabs.get(file)?.page.released(file);
+  }
+
   /** Opens the search in the tab that has the focus, or else in the active one. */
   find(): void {
     (this.#focused ?? [...this.#tabs.values()].find(({ panel }) => panel.active))?.find();

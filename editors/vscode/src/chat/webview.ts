@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
+import { applyCode, insertCode } from './applyCode';
 import { openChange } from './changes';
 import { openFile } from './files';
 import { pageHtml } from './html';
+import { mentionedFiles } from './mentioned';
 import type { FromPage } from './messages';
 
 /** Loads the page into a webview. */
@@ -20,13 +22,16 @@ export function loadPage(webview: vscode.Webview, extensionUri: vscode.Uri): voi
 }
 
 /** The actions of a page that need only a directory. */
-export type Opening = Extract<FromPage, { kind: 'openFile' | 'openLink' | 'openDiff' | 'copy' }>;
+export type Opening = Extract<
+  FromPage,
+  { kind: 'openFile' | 'openLink' | 'openDiff' | 'copy' | 'insertCode' | 'applyCode' }
+>;
 
-/** Opens the link, file or change that the user clicked in a message, or copies a text. */
+/** Opens the link, file or change that the user clicked in a message, or takes a text or code from it. */
 export async function openedOf(m: Opening, cwd: string): Promise<void> {
   switch (m.kind) {
     case 'openFile':
-      return openFile(cwd, m.path, m.line);
+      return openFile(cwd, m.path, m);
     case 'openLink': {
       const url = vscode.Uri.parse(m.url, true);
       if (url.scheme === 'https' || url.scheme === 'http') {
@@ -38,5 +43,16 @@ export async function openedOf(m: Opening, cwd: string): Promise<void> {
       return openChange(cwd, m.path, m.patch);
     case 'copy':
       return vscode.env.clipboard.writeText(m.text);
+    case 'insertCode':
+      return insertCode(m.code);
+    case 'applyCode':
+      return applyCode(cwd, m);
   }
+}
+
+/** Returns which of the paths that a text mentions are files of the workspace. */
+export function mentioned(cwd: string, paths: readonly string[]): Promise<boolean[]> {
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const roots = folders.filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath);
+  return mentionedFiles(cwd, roots, paths);
 }

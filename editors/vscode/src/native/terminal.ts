@@ -8,23 +8,40 @@ import { settings, type Window } from '../window';
 
 const t = vscode.l10n.t;
 
-/** A session that was continued in a terminal, and the folder that it returns to. */
-interface Handed {
-  readonly cwd: string;
+/** A session that runs in a terminal of this window. */
+interface Held {
   readonly path: string;
+  /** The folder that it returns to when the terminal closes. */
+  readonly back?: string;
+}
+
+/** A session that was live in a folder of this window, and continues in a terminal. */
+interface Handed {
+  readonly info: SessionInfo;
+  readonly cwd: string;
 }
 
 /**
- * The terminals in which sessions were continued. When one closes, its session becomes live here
+ * The terminals in which sessions were continued. When one closes, a session that was live here becomes live here
  * again.
  */
 export class Terminals implements vscode.Disposable {
-  readonly #handed = new Map<vscode.Terminal, Handed>();
+  readonly #held = new Map<vscode.Terminal, Held>();
+  readonly #handed = new vscode.EventEmitter<Handed>();
+  readonly #ended = new vscode.EventEmitter<string>();
   readonly #subscriptions: vscode.Disposable[];
+
+  /** The live session of a folder continues in a terminal. */
+  readonly onDidHand = this.#handed.event;
+
+  /** The terminal of the session in this file closed. */
+  readonly onDidEnd = this.#ended.event;
 
   constructor(private readonly window: Window) {
     this.#subscriptions = [
-      vscode.window.onDidCloseTerminal((terminal) => void this.#takeBack(terminal)),
+      this.#handed,
+      this.#ended,
+      vscode.window.onDidCloseTerminal((terminal) => void this.#closed(terminal)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration('xcshLs.terminal')) {
           this.announce();
@@ -32,6 +49,48 @@ export class Terminals implements vscode.Disposable {
       }),
     ];
     this.announce();
+  }
+
+  /** Reports whether a session runs in a terminal. */
+  has(path: string): boolean {
+    return this.#terminalOf(path) !== undefined;
+  }
+
+  /** Shows the terminal of a session, and gives it the focus. */
+  show(path: string): void {
+    this.#terminalOf(path)?.show();
+  }
+
+  /** Ends the program that has a session, if the user agrees. Returns whether none has it any more. */
+  async end(path: string): Promise<boolean> {
+    const terminal = this.#terminalOf(path);
+    if (!terminal) {
+      return true;
+    }
+    const yes = t('End Program');
+    const detail = t('If it is working, its answer is lost from the last message on.');
+    const question = t('End the program in the terminal “{0}”?', terminal.name);
+    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) {
+      return false;
+    }
+    if (this.#held.has(terminal)) {
+      this.#held.set(terminal, { path }); // the caller resumes it
+      const ended = new Promise<void>((done) => {
+        const waiting = this.onDidEnd((of) => {
+          if (of === path) {
+            waiting.dispose();
+            done();
+          }
+        });
+      });
+      terminal.dispose();
+      await ended;
+    }
+    return true;
+  }
+
+  #terminalOf(path: string): vscode.Terminal | undefined {
+    return [...this.#held].find(([, held]) => held.path === path)?.[0];
   }
 
   /** Returns the path of the terminal program, if it is installed. */
@@ -45,29 +104,38 @@ export class Terminals implements vscode.Disposable {
     void vscode.commands.executeCommand('setContext', 'xcshLs.terminalProgram', this.program() !== undefined);
   }
 
-  open(program: string, info: { id: string; name: string; cwd: string }, back?: Handed): void {
+  /** Continues a session in a terminal. back is the folder in which it was live. */
+  open(program: string, info: SessionInfo, cwd: string, back?: string): void {
     const terminal = vscode.window.createTerminal({
       name: info.name,
-      cwd: info.cwd,
+      cwd,
       shellPath: program,
       shellArgs: ['--resume', info.id],
       iconPath: new vscode.ThemeIcon('comment-discussion'),
     });
-    if (back) {
-      this.#handed.set(terminal, back);
+    this.#held.set(terminal, { path: info.path, ...(back === undefined ? {} : { back }) });
+    if (back !== undefined) {
+      this.#handed.fire({ info: { ...info, live: false }, cwd: back });
     }
     terminal.show();
   }
 
-  async #takeBack(terminal: vscode.Terminal): Promise<void> {
-    const handed = this.#handed.get(terminal);
-    this.#handed.delete(terminal);
-    if (!handed || !this.window.folders.some((folder) => folder.cwd === handed.cwd)) {
+  async #closed(terminal: vscode.Terminal): Promise<void> {
+    const held = this.#held.get(terminal);
+    this.#held.delete(terminal);
+    if (held) {
+      await this.#takeBack(held);
+      this.#ended.fire(held.path);
+    }
+  }
+
+  async #takeBack({ path, back }: Held): Promise<void> {
+    if (back === undefined || !this.window.folders.some((folder) => folder.cwd === back)) {
       return;
     }
-    const args = { cwd: handed.cwd, target: handed.path, onOtherProject: 'open' };
+    const args = { cwd: back, target: path, onOtherProject: 'open' };
     try {
-      const state = await this.window.request('xcsh.state', { cwd: handed.cwd });
+      const state = await this.window.request('xcsh.state', { cwd: back });
       if (state.messageCount > 0) {
         // Another conversation was started here meanwhile, which must not be left without asking.
         return;
@@ -115,7 +183,7 @@ export async function continueInTerminal(
     return;
   }
   const folder = cwd ?? window.liveFolder?.cwd;
-  let back: Handed | undefined;
+  let back: string | undefined;
   try {
     if (folder !== undefined) {
       const state = await window.request('xcsh.state', { cwd: folder });
@@ -125,14 +193,14 @@ export async function continueInTerminal(
           void vscode.window.showWarningMessage(t('Canceled by {0}.', cancelledBy ?? '?'));
           return;
         }
-        back = { cwd: folder, path: info.path };
+        back = folder;
       }
     }
   } catch (error) {
     await window.showError(error, { command: 'xcsh.new', args: { cwd: folder } });
     return;
   }
-  terminals.open(program, { id: info.id, name: info.name, cwd: info.cwd || folder || path.dirname(info.path) }, back);
+  terminals.open(program, info, info.cwd || folder || path.dirname(info.path), back);
 }
 
 /** Continues the live session of the folder in a terminal. */

@@ -18,6 +18,7 @@ import { pickEngine } from './enginePick';
 import { pickEntry } from './entryPick';
 import { exportFilters, exportName } from './exporting';
 import { pickSession } from './sessionPick';
+import { confirmedDeletion, pickTrashed } from './trashPick';
 import { addKey } from '../keys/enter';
 import { ownSettings } from '../settings';
 import { settings } from '../window';
@@ -68,6 +69,11 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     // Delete moves the session to the trash, which allows undo, so no confirmation is needed.
     return put(args, 'confirm', true);
   },
+  'xcsh.undelete': (window, args) => askTrashed(window, args, t('Select a session to restore')),
+  'xcsh.deleteTrashed': async (window, args) =>
+    (await askTrashed(window, args, t('Select a session to delete permanently'))) &&
+    (args['confirm'] !== undefined ||
+      ((await confirmedDeletion(String(args.name ?? args['trashed']))) && put(args, 'confirm', true))),
   'xcsh.export': async (window, args) => {
     if (args['path'] === undefined) {
       const format = typeof args['format'] === 'string' ? args['format'] : ownSettings(settings).exportFormat;
@@ -187,6 +193,16 @@ export const askers: Partial<Record<CommandName, Asker>> = {
     args['command'] !== undefined ||
     put(args, 'command', await askText(t('Command to run in this folder'), { placeHolder: 'go test ./...' })),
 };
+
+/** Asks for a deleted session, unless the call names one. */
+async function askTrashed(window: Window, args: Args, question: string): Promise<boolean> {
+  if (args['trashed'] !== undefined) {
+    return true;
+  }
+  const session = await pickTrashed(window, args.cwd, question);
+  args.name = session?.name;
+  return put(args, 'trashed', session?.trashed);
+}
 
 /** Asks for the argument named by an argumentNeeded error. Returns false if the user cancels. */
 export async function askNeeded(

@@ -72,6 +72,14 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
       brief(t('Session restored'));
     }
   },
+  'xcsh.undelete': async (_window, args, result) => {
+    const resume = t('Resume');
+    const name = String(args.name ?? path.basename(result.path));
+    if ((await vscode.window.showInformationMessage(t('"{0}" was restored.', name), resume)) === resume) {
+      await vscode.commands.executeCommand('xcsh.resume', { cwd: args.cwd, target: result.path });
+    }
+  },
+  'xcsh.deleteTrashed': () => brief(t('Session deleted permanently')),
   'xcsh.export': async (_window, _args, result) => {
     const open = t('Open');
     const reveal = t('Show in Folder');
@@ -92,22 +100,10 @@ const presenters: { [C in CommandName]?: Presenter<C> } = {
   'xcsh.share': (_window, _args, result) => shared(result),
   'xcsh.doctor': async (window, _args, result) => showReport(window, t('Session Check'), doctorReport(result, t)),
   'xcsh.stats': async (window, _args, result) => showReport(window, t('Session Statistics'), statsReport(result, t)),
-  'xcsh.prompt': async (window, args, result) => {
+  // The panel shows the answer; while it is hidden, the end of the turn is announced.
+  'xcsh.prompt': (_window, _args, result) => {
     if (result.queued) {
       brief(t('Queued. It will be sent when the current turn ends.'));
-      return;
-    }
-    if (window.shows(args.cwd)) {
-      return; // the panel shows the answer
-    }
-    const said = textOf(result.message?.content);
-    const transcript = t('Show Transcript');
-    const answer = await vscode.window.showInformationMessage(
-      shortened(said) || t('The turn is complete.'),
-      transcript,
-    );
-    if (answer === transcript) {
-      await window.request('xcsh.transcript', { cwd: args.cwd });
     }
   },
   'xcsh.steer': () => brief(t('Queued. It will be sent after the running tool calls.')),
@@ -355,14 +351,6 @@ function brief(message: string): void {
 
 function nameOf(state: SessionState): string {
   return state.title ?? (pendingOf(state).includes('title') ? '…' : state.sessionId);
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') {
-    return content;
-  }
-  const blocks = Array.isArray(content) ? (content as { type?: string; text?: string }[]) : [];
-  return blocks.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join('\n');
 }
 
 function shortened(text: string): string {

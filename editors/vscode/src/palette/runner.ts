@@ -59,7 +59,7 @@ export async function runCommand<C extends CommandName>(
     if (!((await askers[command]?.(window, complete)) ?? true)) {
       return undefined;
     }
-    const result = await untilAnswered(window, command, complete);
+    const result = await marked(window, command, complete.cwd, () => untilAnswered(window, command, complete));
     if (result !== undefined) {
       await present(window, command, complete, result);
     }
@@ -72,6 +72,19 @@ export async function runCommand<C extends CommandName>(
       await window.showError(error, { command, args });
     }
     return undefined;
+  }
+}
+
+/** Marks the folder while a prompt is answered: its failure is shown here, and is not announced once more. */
+async function marked<R>(window: Window, command: CommandName, cwd: string, run: () => Promise<R>): Promise<R> {
+  if (command !== 'xcsh.prompt') {
+    return run();
+  }
+  window.prompting.add(cwd);
+  try {
+    return await run();
+  } finally {
+    window.prompting.delete(cwd);
   }
 }
 

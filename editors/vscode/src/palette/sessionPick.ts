@@ -42,7 +42,7 @@ export function pickSession(window: Window, question: SessionQuestion): Promise<
   const { cwd, candidates } = question;
   let all = question.all ?? false;
   let listed: readonly SessionInfo[] = [];
-  let search = ''; // what is listed
+  let search = ''; // of the listed sessions
   const buttons = actionButtons();
   const scopes = {
     button: () =>

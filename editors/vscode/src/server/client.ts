@@ -15,6 +15,7 @@ import {
 } from 'vscode-languageclient/node';
 
 import { serverSettings, type SettingsReader } from '../settings';
+import { contextKinds, type ContextAnswer, type ContextParams } from '../context/answer';
 import type { Notifications } from '../late';
 import type { RequestMap } from '../wire.gen';
 import { Documents, documentSelector } from './documents';
@@ -35,6 +36,8 @@ export interface ConnectionEvents {
   keyProviders(): string[];
   /** Returns the API key of a provider, null if there is none. The answer is not logged. */
   key(provider: string): Promise<string | null>;
+  /** Returns what a prompt that is being sent refers to, null if there is nothing. */
+  context(params: ContextParams): Promise<ContextAnswer>;
   /** Called before the server changes documents. Returns a function to call after the edit. */
   editing(edit: WorkspaceEdit): () => void;
   /** The server exited unexpectedly. */
@@ -94,7 +97,7 @@ export class Connection {
     const options: LanguageClientOptions = {
       documentSelector,
       outputChannel: output,
-      initializationOptions: { ...current(), keyProviders: events.keyProviders() },
+      initializationOptions: { ...current(), keyProviders: events.keyProviders(), contextKinds },
       // The caller that requested the start shows the error.
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -143,6 +146,7 @@ export class Connection {
     this.#client.onRequest('xcsh/key', async ({ provider }: RequestMap['xcsh/key']['params']) => ({
       key: await events.key(provider),
     }));
+    this.#client.onRequest('xcsh/context', (params: ContextParams) => events.context(params));
     this.#client.onRequest('xcsh/save', (params: RequestMap['xcsh/save']['params']) => saveDocument(params));
     this.#client.onDidChangeState(({ oldState, newState }) => {
       if (newState === State.Stopped && oldState === State.Running && !this.#stopping) {

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { WorkspaceEdit } from 'vscode-languageclient/node';
 
 import { ownSettings, type SettingsReader } from '../settings';
+import type { ContextAnswer, ContextParams } from '../context/answer';
 import type { KeyStore } from '../keys/store';
 import type { Notifications } from '../late';
 import type { CommandMap, CommandName, RequestMap } from '../wire.gen';
@@ -45,6 +46,9 @@ export class Server implements vscode.Disposable {
     get: () => Promise.resolve(undefined),
     check: () => Promise.resolve(),
   };
+
+  /** Returns what a prompt refers to in the editor. */
+  context: (params: ContextParams) => Promise<ContextAnswer> = () => Promise.resolve(null);
 
   /** Answers permission requests. */
   approve: Approve = () => Promise.resolve(undefined);
@@ -163,6 +167,7 @@ export class Server implements vscode.Disposable {
         approve: (params, token) => this.approve(params, token),
         keyProviders: () => this.#keyProviders(),
         key: async (provider) => (vscode.workspace.isTrusted ? ((await this.keys.get(provider)) ?? null) : null),
+        context: (params) => this.context(params),
         editing: (edit) => this.editing(edit),
         ended: () => this.#ended(connection),
       },

@@ -5,6 +5,7 @@ import { runCommand } from '../palette/runner';
 import { continueInTerminal, type Terminals } from '../native/terminal';
 import type { CommandName, SessionInfo } from '../wire.gen';
 import type { Window } from '../window';
+import type { TrashedNode } from './model';
 import type { SessionsView } from './view';
 
 /** The subject of an action: a line of the view, or of a picker. */
@@ -43,13 +44,35 @@ export function registerSessionActions(window: Window, view: SessionsView, termi
       vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(info.cwd), { forceNewWindow: true }),
     ),
     register('openInTerminal', ({ info, cwd }) => continueInTerminal(window, terminals, info, cwd)),
-    plain('refresh', () => view.refresh()),
+    trash('restore', window, 'xcsh.undelete'),
+    trash('delete', window, 'xcsh.deleteTrashed'),
+    window.onDidRun((command) => changesTrash.has(command) && view.trashChanged()),
+    plain('refresh', () => view.trashChanged()),
     plain('search', () => view.search()),
     plain('clearSearch', () => view.find('')),
     plain('showAll', () => view.showAll(true)),
     plain('showFolder', () => view.showAll(false)),
     plain('more', (cwd: string) => view.more(cwd)),
   );
+}
+
+/** The commands after which the trash is listed again. */
+const changesTrash: ReadonlySet<CommandName> = new Set<CommandName>([
+  'xcsh.delete',
+  'xcsh.deleteTrashed',
+  'xcsh.purge',
+  'xcsh.undelete',
+]);
+
+/** Registers an action on a line of the trash. */
+function trash(name: string, window: Window, command: 'xcsh.undelete' | 'xcsh.deleteTrashed'): vscode.Disposable {
+  return vscode.commands.registerCommand(`xcshLs.trash.${name}`, async (given?: unknown) => {
+    const session = (given as Partial<TrashedNode> | undefined)?.session;
+    if (typeof session?.trashed === 'string') {
+      const cwd = window.liveFolder?.cwd ?? session.cwd;
+      await runCommand(window, command, { cwd, name: session.name, trashed: session.trashed });
+    }
+  });
 }
 
 /** Resumes a session of a folder. An error is shown, except that another program has the session. */

@@ -1,6 +1,6 @@
 import { sameDirectory } from '../folders';
 import type { Spot } from '../chat/reader';
-import type { SessionInfo, Snippet } from '../wire.gen';
+import type { SessionInfo, Snippet, TrashedSession } from '../wire.gen';
 
 /** A folder and its loaded sessions. */
 export interface FolderSessions {
@@ -66,7 +66,41 @@ export interface MoreNode {
   readonly cwd: string;
 }
 
-export type Node = FolderNode | TimeNode | SessionNode | MatchNode | SimilarNode | MoreNode;
+/** The deleted sessions, after all others. */
+export interface TrashNode {
+  readonly kind: 'trash';
+  readonly id: string;
+  readonly children: readonly TrashedNode[];
+}
+
+export interface TrashedNode {
+  readonly kind: 'trashed';
+  readonly id: string;
+  readonly session: TrashedSession;
+  readonly children: readonly [];
+}
+
+export type Node = FolderNode | TimeNode | SessionNode | MatchNode | SimilarNode | MoreNode | TrashNode | TrashedNode;
+
+/** Returns the group of deleted sessions, those deleted last first; undefined if there are none. */
+export function trashNode(sessions: readonly TrashedSession[]): TrashNode | undefined {
+  const children = [...new Map(sessions.map((session) => [session.trashed, session])).values()]
+    .sort((a, b) => (a.trashedAt < b.trashedAt ? 1 : a.trashedAt > b.trashedAt ? -1 : 0))
+    .map((session): TrashedNode => ({ kind: 'trashed', id: `trashed:${session.trashed}`, session, children: [] }));
+  return children.length > 0 ? { kind: 'trash', id: 'trash', children } : undefined;
+}
+
+/** Yields the lines of sessions of a tree, forks included. */
+export function* sessionsOf(nodes: readonly Node[]): Generator<SessionNode> {
+  for (const node of nodes) {
+    if (node.kind === 'session') {
+      yield node;
+    }
+    if (node.kind !== 'more') {
+      yield* sessionsOf(node.children);
+    }
+  }
+}
 
 /** Returns the tree of several folders; the tree of a single one begins with its days. */
 export function folderTree(

@@ -6,10 +6,15 @@ import { oneLine, sessionDescription, sessionIcon } from '../palette/items';
 import { words } from '../palette/words';
 import { toServerError } from '../server/errors';
 import { ownSettings } from '../settings';
+import type { Attention } from '../native/attention';
 import type { SessionInfo } from '../wire.gen';
 import { settings, type Window } from '../window';
 import { loadTree, pageSize } from './loader';
-import { contextValue, nameRanges, rangesOf, type Node, type SessionNode, type TimeNode } from './model';
+import type { Terminals } from '../native/terminal';
+import { contextValue, nameRanges, rangesOf, sessionsOf, type Node, type SessionNode, type TimeNode } from './model';
+import { standingBadge, standingColor, standingIcon, standingWord, type Shown } from './standings';
+import { TrashList } from './trash';
+import { trashedItem, trashItem } from './trashItems';
 
 const t = vscode.l10n.t;
 
@@ -18,7 +23,8 @@ const quietMs = 200;
 
 /** The view of sessions: loaded when it is shown, and reloaded when the server reports changes. */
 export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #changed = new vscode.EventEmitter<Node | undefined>();
+  readonly #trash = new TrashList();
   readonly #view: vscode.TreeView<Node>;
   readonly #subscriptions: vscode.Disposable[];
   readonly #limits = new Map<string, number>();
@@ -30,7 +36,11 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(private readonly window: Window) {
+  constructor(
+    private readonly window: Window,
+    private readonly attention: Attention,
+    private readonly terminals: Terminals,
+  ) {
     this.#view = vscode.window.createTreeView('xcshLs.sessions', { treeDataProvider: this, showCollapseAll: true });
     this.#subscriptions = [
       this.#view,
@@ -43,10 +53,34 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
         this.refresh();
       }),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+      attention.onDidChange((ids) => this.#showStandings(({ id }) => ids.includes(id))),
+      terminals.onDidHand(({ info }) => this.#showStandings(({ path }) => path === info.path)),
+      terminals.onDidEnd((file) => this.#showStandings(({ path }) => path === file)),
     ];
+    this.#showBadge();
     void setContext('server', window.status.kind);
     void setContext('allFolders', this.#all);
     void setContext('searching', false);
+  }
+
+  /** Draws the lines of some sessions again. */
+  #showStandings(changed: (info: SessionInfo) => boolean): void {
+    this.#showBadge();
+    for (const node of sessionsOf(this.#nodes ?? [])) {
+      if (changed(node.info)) {
+        this.#changed.fire(node);
+      }
+    }
+  }
+
+  #showBadge(): void {
+    this.#view.badge = standingBadge(this.attention.unread);
+  }
+
+  /** Lists the trash again, too. */
+  trashChanged(): void {
+    this.#trash.forget();
+    this.refresh();
   }
 
   /** Reloads the list after a short delay. */
@@ -66,7 +100,7 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       return;
     }
     this.#nodes = nodes;
-    this.#changed.fire();
+    this.#changed.fire(undefined);
   }
 
   async showAll(all: boolean): Promise<void> {
@@ -128,9 +162,17 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
     try {
       const wanted = { all: this.#all, query: this.#query, limits: this.#limits };
       const nodes = await loadTree(this.window, wanted, loading.token);
+      const sessions = [...sessionsOf(nodes)];
       this.#showQuery(nodes.length > 0);
       void setContext('empty', nodes.length === 0);
-      return nodes;
+      if (this.#query !== '') {
+        return nodes;
+      }
+      if (!nodes.some(hasMore)) {
+        this.attention.prune(new Set(sessions.map(({ info }) => info.id)));
+      }
+      const trash = await this.#trash.node(this.window, this.#all, nodes, loading.token);
+      return trash ? [...nodes, trash] : nodes;
     } catch (error) {
       const problem = toServerError(error);
       if (loading.token.isCancellationRequested) {
@@ -187,21 +229,18 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case 'session': {
         const { info } = node;
         const label = { label: info.name, highlights: nameRanges(info) };
+        const standing = this.attention.of(info.id) ?? (this.terminals.has(info.path) ? 'terminal' : undefined);
+        const description = [...(standing ? [standingWord(standing)] : []), sessionDescription(info, words)].join(
+          ' · ',
+        );
         const item = new vscode.TreeItem(label, node.children.length > 0 ? Expanded : None);
         // When a line gets its first fork, it needs a new id, or VS Code would show it collapsed.
         item.id = node.children.length > 0 ? `${node.id}+` : node.id;
-        item.description = sessionDescription(info, words);
-        item.iconPath = new vscode.ThemeIcon(
-          sessionIcon(info),
-          info.live
-            ? new vscode.ThemeColor('charts.green')
-            : info.damagedLines > 0
-              ? new vscode.ThemeColor('list.warningForeground')
-              : undefined,
-        );
+        item.description = description;
+        item.iconPath = iconOf(info, standing);
         item.contextValue = contextValue(node);
         item.command = openCommand(node);
-        item.accessibilityInformation = { label: `${info.name}, ${sessionDescription(info, words)}` };
+        item.accessibilityInformation = { label: `${info.name}, ${description}` };
         return item;
       }
       case 'more': {
@@ -211,6 +250,10 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
         item.command = { command: 'xcshLs.sessions.more', title: t('More…'), arguments: [node.cwd] };
         return item;
       }
+      case 'trash':
+        return trashItem(node);
+      case 'trashed':
+        return trashedItem(node);
     }
   }
 
@@ -231,6 +274,20 @@ export class SessionsView implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
 function setContext(key: string, value: unknown): Thenable<unknown> {
   return vscode.commands.executeCommand('setContext', `xcshLs.${key}`, value);
+}
+
+const hasMore = (node: Node): boolean => node.kind === 'more' || node.children.some(hasMore);
+
+function iconOf(info: SessionInfo, standing: Shown | undefined): vscode.ThemeIcon {
+  const color = standing
+    ? standingColor(standing)
+    : info.live
+      ? 'charts.green'
+      : info.damagedLines > 0
+        ? 'list.warningForeground'
+        : undefined;
+  const icon = standing ? standingIcon(standing) : sessionIcon(info);
+  return new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
 }
 
 /** Groups of at most this many sessions are open, however old they are. */

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { commands } from '../../src/commands.gen';
 import { activate } from '../../src/extension';
+import { inPseudo } from '../../webview/dev/pseudo';
 import { machineSettings, ownSettings, serverSettings } from '../../src/settings';
 // @ts-expect-error a script without types
 import recorder from './recorder.cjs';
@@ -78,6 +79,32 @@ test('menus name only declared commands, and each command has a condition for th
   );
   const inPalette = contributes.menus['commandPalette']?.map((entry) => entry.command) ?? [];
   assert.deepEqual([...inPalette].sort(), [...declared].sort());
+});
+
+/** The keys of the manifest whose values users read. */
+const shown =
+  /^(?:title|shortTitle|name|label|description|markdownDescription|enumDescriptions|markdownEnumDescriptions|enumItemLabels|contents|tooltip|displayName|contextualTitle|deprecationMessage|markdownDeprecationMessage|altText)$/;
+
+/** Calls f with each text below a key that users read. */
+function eachShown(value: unknown, key: string, f: (text: string) => void): void {
+  if (typeof value === 'string') return shown.test(key) ? f(value) : undefined;
+  if (Array.isArray(value)) for (const item of value) eachShown(item, key, f);
+  else if (value !== null && typeof value === 'object')
+    for (const [name, item] of Object.entries(value)) eachShown(item, name, f);
+}
+
+test('in another language, no text of the manifest is English', () => {
+  const translated = inPseudo(texts, 'values');
+  const found: string[] = [];
+  let count = 0;
+  const { displayName, description } = JSON.parse(text) as Record<string, string>;
+  eachShown({ displayName, description, contributes, capabilities: manifest.capabilities }, '', (english) => {
+    count++;
+    const local = english.replace(/%([\w.-]+)%/g, (_, key: string) => translated[key] ?? key);
+    if (/\p{L}/u.test(local.replace(/⟦[^]*⟧/u, ''))) found.push(english);
+  });
+  assert.deepEqual(found, []);
+  assert.ok(count > 150, `${count} texts`);
 });
 
 test('links in texts run declared commands', () => {

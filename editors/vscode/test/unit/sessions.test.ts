@@ -18,6 +18,8 @@ import {
   lineage,
   nameRanges,
   searchTree,
+  sessionsOf,
+  trashNode,
   type Node,
 } from '../../src/sessions/model';
 import type { SessionInfo, TreeNode } from '../../src/wire.gen';
@@ -274,4 +276,32 @@ test('entries: prompts and labels, indented at branches, with the current branch
 
 test('token counts are abbreviated', () => {
   assert.deepEqual([950, 1500, 200_000, 1_000_000, 1_250_000].map(shortCount), ['950', '1.5k', '200k', '1M', '1.3M']);
+});
+
+test('the trash lists deleted sessions once, those deleted last first', () => {
+  const deleted = (trashed: string, trashedAt: string) => ({
+    trashed,
+    path: '',
+    file: '',
+    cwd: '/work',
+    name: '',
+    trashedAt,
+  });
+  const [a, b] = [deleted('/t/a', '2026-11-01T00:00:00.000Z'), deleted('/t/b', '2026-11-02T00:00:00.000Z')];
+  assert.equal(trashNode([]), undefined);
+  const node = trashNode([a, b, a]);
+  assert.deepEqual(
+    node?.children.map(({ session }) => session),
+    [b, a],
+  );
+  assert.deepEqual([...sessionsOf([node!])], [], 'they are no sessions to open');
+});
+
+test('all sessions of a tree are found, whatever group they are in', () => {
+  const sessions = [info('a'), info('b', { parentSession: 'a' }), info('c', { modified: '2026-01-01T00:00:00.000Z' })];
+  const nodes = folderTree([{ cwd: '/work', name: 'work', sessions, nextCursor: '3' }], ['/work']);
+  assert.deepEqual(
+    [...sessionsOf(nodes)].map((node) => node.info.id),
+    ['a', 'b', 'c'],
+  );
 });

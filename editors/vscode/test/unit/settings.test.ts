@@ -88,6 +88,7 @@ test('a setting of the wrong type is ignored', () => {
     redactExports: true,
     dumpTo: 'ask',
     terminalProgram: 'xcsh',
+    notifications: 'whenHidden',
     statusBar: true,
   });
 });

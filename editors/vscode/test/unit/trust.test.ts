@@ -41,6 +41,7 @@ test('restricted mode allows exactly the commands that read sessions or write on
       'xcsh.state',
       'xcsh.stats',
       'xcsh.transcript',
+      'xcsh.trash',
       'xcsh.tree',
     ],
   );

@@ -1,10 +1,11 @@
 // Replaces the extension: plays a scene and answers the page. The address selects the scene:
 // index.html#scene=streaming&theme=dark; with &texts=marked, every text of the page is in
-// ⟦brackets⟧.
+// ⟦brackets⟧, with &texts=pseudo also accented and longer.
 
 import english from '../../l10n/bundle.l10n.json';
-import type { FromPage, JsonObject, ToPage } from '../../src/chat/messages';
+import type { FoundReference, FromPage, JsonObject, ToPage } from '../../src/chat/messages';
 import { fromPage, readingStates } from '../../src/chat/messages';
+import { inPseudo } from './pseudo';
 import { answer, answering, saying, text, user } from './script';
 import { scenes } from './scenes';
 import { PlayedSession } from './session';
@@ -13,7 +14,11 @@ import { setTheme } from './themes';
 
 const options = new URLSearchParams(location.hash.slice(1));
 const marked = Object.fromEntries(Object.keys(english).map((text) => [text, `⟦${text}⟧`]));
-const texts: { [english: string]: string } = options.get('texts') === 'marked' ? marked : {};
+const languages: { [name: string]: () => { [english: string]: string } } = {
+  marked: () => marked,
+  pseudo: () => inPseudo(english, 'keys'),
+};
+const texts = languages[options.get('texts') ?? '']?.() ?? {};
 const cwd = '/home/you/calc';
 const commands = [
   'xcsh.snapshot',
@@ -26,6 +31,27 @@ const commands = [
   'xcsh.models',
   'xcsh.providers',
 ];
+
+const names = [
+  'src/parse.ts',
+  'src/scan.ts',
+  'src/tree.ts',
+  'test/parse.test.ts',
+  'docs/grammar.md',
+  'docs/a plan.md',
+  'src/',
+];
+
+/** Finds what a prompt can refer to. */
+function found(query: string): FoundReference[] {
+  if (query.startsWith('symbol:'))
+    return [{ kind: 'symbol', name: 'parseAll', about: 'src/parse.ts' } as const].filter((s) =>
+      s.name.includes(query.slice('symbol:'.length)),
+    );
+  return names
+    .filter((name) => name.includes(query))
+    .map((name) => ({ kind: name.endsWith('/') ? 'folder' : 'file', name, about: '' }));
+}
 
 const reading = readingStates.find((state) => state === options.get('reading'));
 const place = options.get('place') === 'tab' ? 'tab' : 'panel';
@@ -45,6 +71,8 @@ class Harness {
   private readonly queued: string[] = [];
   failing: Record<string, { message: string; kind: string; data?: JsonObject }> = {};
   forks: TreeEntry[] = [];
+  existing = ['src/parse.ts', 'src/scan.ts', 'src/tree.ts', 'README.md'];
+  readonly setTheme = setTheme;
 
   constructor() {
     this.session = new PlayedSession('s1', cwd, (t) => this.ready && this.post({ kind: t.of, params: t.params }));
@@ -62,6 +90,7 @@ class Harness {
       folders: [{ cwd, name: 'calc' }],
       cwd,
       commands,
+      ...(reading ? {} : { contexts: ['problems', 'buffer', 'selection', 'terminal', 'symbol'] }),
       trusted: options.get('trusted') !== 'no',
       texts,
       kept: null,
@@ -92,12 +121,11 @@ class Harness {
     this.received.push(m);
     if (m.kind === 'ready') return this.begin();
     if (m.kind === 'call') this.run(m.id, m.command, m.args);
-    if (m.kind === 'findFiles') {
-      const names = ['src/parse.ts', 'src/scan.ts', 'src/tree.ts', 'test/parse.test.ts', 'docs/grammar.md'].filter(
-        (n) => n.includes(m.query),
-      );
-      this.post({ kind: 'answer', id: m.id, result: names.map((name) => ({ uri: `file://${cwd}/${name}`, name })) });
-    }
+    if (m.kind === 'findMentioned')
+      this.post({ kind: 'answer', id: m.id, result: m.paths.map((path) => this.existing.includes(path)) });
+    if (m.kind === 'findReferences') this.post({ kind: 'answer', id: m.id, result: found(m.query) });
+    if (m.kind === 'knownPaths')
+      this.post({ kind: 'answer', id: m.id, result: m.names.filter((name) => names.includes(name)) });
     if (m.kind === 'decide') {
       this.session.emit({ type: 'approvals_changed', approvals: [] });
     }
@@ -148,10 +176,20 @@ class Harness {
       case 'xcsh.branch':
         this.session.changed('tree');
         return done({ session: this.session.state() });
+      case 'xcsh.editQueued': {
+        const at = Number(args['index']);
+        if (this.queued[at] !== args['text'])
+          return this.post({ kind: 'answer', id, error: { message: 'It is not queued any more.', kind: 'stale' } });
+        this.queued.splice(at, 1, ...(args['words'] ? [String(args['words'])] : []));
+        this.session.emit({ type: 'queue_changed', steering: [...this.queued], followUp: [] });
+        return done({ queued: this.queued.length });
+      }
       case 'xcsh.prompt':
+        if (String(args['text']).startsWith('/stats'))
+          return done({ command: 'stats', answer: '| Messages | Tokens |\n|---|---|\n| 12 | **3,400** |' });
         if (args['streamingBehavior']) {
           this.queued.push(String(args['text']));
-          this.session.emit({ type: 'queue_changed', steering: this.queued, followUp: [] });
+          this.session.emit({ type: 'queue_changed', steering: [...this.queued], followUp: [] });
           return done({ queued: true });
         }
         if (this.heldPrompts) return void this.waiting.push(() => this.prompt(done, String(args['text'])));

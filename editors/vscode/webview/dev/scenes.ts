@@ -2,6 +2,7 @@
 
 import { answer, answering, call, grow, play, result, saying, text, thinking, user } from './script';
 import { hostile } from '../test/hostile';
+import { formulas, rendering } from './rendering';
 import type { PlayedSession } from './session';
 
 const patch = `--- a/src/parse.ts
@@ -472,6 +473,8 @@ export const scenes: Record<string, (s: PlayedSession) => void | (() => void)> =
       s.emit({ type: 'auto_retry_start', attempt: 1, maxAttempts: 2, delayMs: 1, errorMessage: bad });
     };
   },
+  rendering,
+  formulas,
   branches: (s) => {
     conversation(s);
   },

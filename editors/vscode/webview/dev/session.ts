@@ -34,7 +34,10 @@ export class PlayedSession {
   thinkingLevel = 'medium';
   approvalMode = 'ask';
   engine: Json = { name: 'own', state: 'ready', can: {} };
-  commands: Json[] = [];
+  commands: Json[] = [
+    { name: 'compact', description: 'Compact the conversation', argumentHint: '[instructions]', source: 'xcsh' },
+    { name: 'stats', description: 'Show the statistics of the session', source: 'xcsh' },
+  ];
   private questions: Json[] = [];
   title = 'Fix the parser';
   usage = { ...noUsage };

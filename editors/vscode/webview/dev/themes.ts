@@ -76,7 +76,7 @@ const dark: Theme = {
 
 const light: Theme = {
   foreground: '#3b3b3b',
-  descriptionForeground: '#3b3b3bb3',
+  descriptionForeground: '#3b3b3b',
   errorForeground: '#f85149',
   focusBorder: '#005fb8',
   'icon-foreground': '#3b3b3b',
@@ -244,6 +244,7 @@ const themes: Record<string, [bodyClass: string, colours: Theme]> = {
 export function setTheme(name: string): void {
   const [bodyClass, colours] = themes[name] ?? themes['dark']!;
   const root = document.documentElement;
+  root.removeAttribute('style');
   for (const [key, value] of Object.entries({ ...shared, ...colours }))
     root.style.setProperty('--vscode-' + key, value);
   document.body.className = bodyClass;

@@ -4,25 +4,30 @@ import { actionCommands, windowCommands } from '../../src/chat/messages';
 import type {
   Attachment,
   Decision,
+  FoundReference,
   FromPage,
   Init,
   JsonObject,
   ReadingAction,
   ToPage,
-  WindowCommand,
 } from '../../src/chat/messages';
 import { reasonOf, waysOf } from '../../src/chat/ways';
 import type { Way } from '../../src/chat/ways';
 import { canAnswer, refusalOf } from './engine';
+import { showLog, usualWays, waysAfter } from './failures';
+import { Files } from './files';
 import { Finder } from './find';
 import { setTexts, t } from './l10n';
+import { attached, draftOf } from './state/attachments';
 import { noBranches, readBranches } from './state/branches';
 import type { Alternatives, Branches } from './state/branches';
 import { keptOf, nothingKept } from './state/draft';
 import type { Kept, Outgoing, Place } from './state/draft';
-import { actionsOf } from './state/engine';
 import type { Action, Question } from './state/engine';
 import type { Cause, Notice } from './state/model';
+import { withNote } from './state/localNotes';
+import type { LocalNote } from './state/localNotes';
+import { withReferences } from './state/references';
 import { commandsOf } from './state/slash';
 import type { SlashCommand } from './state/slash';
 import { userMessageOf } from './state/userMessage';
@@ -65,6 +70,8 @@ export interface Ui {
   recent: readonly RecentSession[]; // the folder's newest sessions, for an empty conversation
   reveal: Reveal | null;
   marked: Marked | null;
+  toEnd: number; // incremented to scroll to the newest messages
+  notes: readonly LocalNote[]; // in the conversation
   focus: number; // incremented to move the focus to the composer
   spoken: string; // for a screen reader
   skew: number; // added to the page's clock, it is that of the server, in milliseconds
@@ -101,17 +108,18 @@ const maxPictureBytes = 8 << 20;
 export class Page {
   readonly store: Store;
   readonly finder: Finder;
+  readonly files = new Files((paths) => this.store.request((id) => ({ kind: 'findMentioned', id, paths })));
   ui: Ui;
   private readonly watchers = new Set<() => void>();
   private branches: Branches = noBranches;
   private treeOf = ''; // session and leaf of the last loaded tree
   private titled: string | null = null; // the title that the extension knows
   private pictureCount = 0;
+  private noteCount = 0;
   private wanted: Marked | null = null; // a message to show once the session is known
   private returned = false; // the reading position of an earlier page was restored
   private taken = ''; // the key of the last texts that were put into the composer
   answering = false; // the user answered a request, and the focus moves on
-  private readonly mentions = new Map<string, string>(); // attachments that the text mentions, and how
   private asking: string | null = null; // the prompt whose command runs
   private putBack = ''; // the composer's text after unanswered messages were put there
   private deferred: 'steer' | 'followUp' | undefined; // how to send the prompt once the state of the session is known
@@ -132,6 +140,8 @@ export class Page {
       recent: [],
       reveal: null,
       marked: null,
+      toEnd: 0,
+      notes: [],
       focus: 0,
       spoken: '',
       skew: 0,
@@ -200,6 +210,7 @@ export class Page {
     this.returned = false;
     this.wanted = null;
     this.finder.close();
+    this.files.clear();
     this.set({
       init,
       marked: null,
@@ -208,6 +219,7 @@ export class Page {
       waysHidden: '',
       waitingPictures: sameFolder ? this.ui.waitingPictures : [],
       recent: [],
+      notes: [],
       skew: init.now - Date.now(),
       kept: { ...kept, cwd: place },
       pictures: sameFolder ? this.ui.pictures : [],
@@ -220,6 +232,8 @@ export class Page {
     switch (m.kind) {
       case 'attach':
         return this.attach(m.attachments);
+      case 'refer':
+        return m.references.length > 0 ? this.refer(m.references) : undefined;
       case 'editor':
         return this.set({ editorFile: m.file });
       case 'models':
@@ -304,6 +318,7 @@ export class Page {
     const at = `${view.session.sessionId} ${view.session.leafId} ${messages}`;
     if (at === this.treeOf) return;
     this.treeOf = at;
+    this.files.again();
     if (this.ui.kept.sent && !this.ui.sending) void this.giveBack();
     void this.readTree(at);
   }
@@ -318,7 +333,7 @@ export class Page {
       const isSent = (text: string) => userMessageOf(text).text.trim() === this.asking;
       const back = unanswered.texts.filter((text) => text.trim() !== '' && !isSent(text));
       if (back.length === 0) return;
-      this.keep({ text: [...back, kept.text].filter((text) => text.trim() !== '').join('\n\n') });
+      this.giveBackTexts(back);
       this.putBack = this.ui.kept.text;
     } else if (prefill && isNewer(prefill.key, this.taken)) {
       this.taken = prefill.key;
@@ -447,9 +462,8 @@ export class Page {
       return this.shell(text);
     const noImages = pictures.length > 0 ? refusalOf(view.engine, 'images') : '';
     if (noImages) return this.refuse(noImages);
-    this.mentions.clear();
     this.keep({ text: '', attachments: [], editing: '' });
-    this.set({ pictures: [] });
+    this.set({ pictures: [], toEnd: this.ui.toEnd + 1 });
     await this.deliver({ text, attachments: kept.attachments }, pictures, kept.editing, how);
   }
 
@@ -472,8 +486,9 @@ export class Page {
     const began = view.lastPrompt;
     try {
       if (editing !== '') await this.store.call('xcsh.branch', { entryId: editing });
-      await this.store.call('xcsh.prompt', args);
+      const result = obj(await this.store.call('xcsh.prompt', args));
       this.keep({ sent: null });
+      this.noteAnswer(str(result.command), str(result.answer));
     } catch (e) {
       const accepted = this.store.state.view.lastPrompt !== began;
       if (e instanceof Failure && reasonOf(e) && !accepted) this.waits(e, outgoing, pictures, editing);
@@ -485,20 +500,34 @@ export class Page {
     }
   }
 
+  /** Shows the answer of one of the server's own commands. */
+  private noteAnswer(command: string, text: string): void {
+    if (command === '' || text.trim() === '') return;
+    const { view, sync } = this.store.state;
+    const after = view.items.at(-1)?.key ?? '';
+    const key = `note${++this.noteCount}`;
+    this.set({
+      notes: withNote(this.ui.notes, { key, sessionId: sync.sessionId, command, text, after }),
+      toEnd: this.ui.toEnd + 1,
+    });
+    this.speak(text);
+  }
+
+  /** Removes an answer of one of the server's own commands from the conversation. */
+  dismissNote(key: string): void {
+    this.set({ notes: this.ui.notes.filter((note) => note.key !== key) });
+  }
+
   /** Keeps a prompt that no model can answer, and opens the ways to one. A prompt that waits already comes before it. */
   private waits(e: Failure, outgoing: Outgoing, pictures: readonly Picture[], editing: string): void {
     const { sessionId } = this.store.state.sync;
     const { waiting } = this.ui.kept;
     const before = waiting?.sessionId === sessionId ? waiting : null;
-    const known = new Set(before?.attachments.map(attachmentKey));
     this.keep({
       sent: null,
       waiting: {
         text: [before?.text ?? '', outgoing.text].filter((text) => text.trim() !== '').join('\n\n'),
-        attachments: [
-          ...(before?.attachments ?? []),
-          ...outgoing.attachments.filter((a) => !known.has(attachmentKey(a))),
-        ],
+        attachments: attached(before?.attachments ?? [], outgoing.attachments),
         editing: before?.editing || editing,
         sessionId,
         since: Date.now(),
@@ -531,7 +560,7 @@ export class Page {
     this.keep({
       waiting: null,
       text: [waiting.text, text].filter((part) => part.trim() !== '').join('\n\n'),
-      attachments: [...waiting.attachments, ...attachments],
+      attachments: attached(waiting.attachments, attachments),
       editing: waiting.sessionId === this.store.state.sync.sessionId ? waiting.editing : editing,
     });
     this.set({
@@ -588,16 +617,46 @@ export class Page {
     const command = text.slice(hidden ? 2 : 1).trim();
     if (command === '') return;
     this.keep({ text: '', scroll: null });
+    this.set({ toEnd: this.ui.toEnd + 1 });
     await this.try('xcsh.bash', hidden ? { command, excludeFromContext: true } : { command });
   }
 
   /** Stops the running operation. Queued messages go back to the composer. */
   async stop(): Promise<void> {
     const result = obj(await this.try('xcsh.abort'));
-    const unanswered = texts(result.unanswered);
-    if (unanswered.length)
-      this.keep({ text: [...unanswered, this.ui.kept.text].filter((text) => text.trim() !== '').join('\n\n') });
+    this.giveBackTexts(texts(result.unanswered));
     this.set({ focus: this.ui.focus + 1 });
+  }
+
+  /** Puts messages that were not sent before the composer's text, with their files. */
+  private giveBackTexts(messages: readonly string[]): void {
+    if (messages.length === 0) return;
+    const drafts = messages.map(draftOf);
+    const { text, attachments } = this.ui.kept;
+    this.keep({
+      text: [...drafts.map((d) => d.text), text].filter((part) => part.trim() !== '').join('\n\n'),
+      attachments: attached(
+        drafts.flatMap((d) => d.attachments),
+        attachments,
+      ),
+    });
+  }
+
+  /** Changes a queued message, or removes it if there are no words. Words of one that was sent come to the composer. */
+  async editQueued(queue: 'steer' | 'followUp', index: number, text: string, words: string): Promise<void> {
+    try {
+      await this.store.call('xcsh.editQueued', { queue, index, text, ...(words.trim() ? { words } : {}) });
+      this.speak(words.trim() ? t('Queued message changed') : t('Queued message removed'));
+    } catch (e) {
+      if (!(e instanceof Failure) || e.kind !== 'stale') return this.failed(e);
+      this.tooLate(words);
+    }
+  }
+
+  /** Keeps the words of a queued message that was sent while the user was changing it. */
+  tooLate(words: string): void {
+    this.notice('info', t('The message was already sent.'));
+    if (words.trim()) this.giveBackTexts([words]);
   }
 
   /** Stops a command that runs in the background. */
@@ -613,15 +672,7 @@ export class Page {
 
   private editMessage({ entryId, message }: SnapshotMessage): void {
     if (this.store.state.view.running) return;
-    const said = userMessageOf(message.content);
-    const attachments = said.files.map((f): Attachment => ({
-      uri: f.path,
-      name: f.path.split(/[\\/]/).at(-1) ?? f.path,
-      ...(f.from && f.to
-        ? { range: { start: { line: f.from - 1, character: 0 }, end: { line: f.to, character: 0 } } }
-        : {}),
-    }));
-    this.keep({ text: said.text, attachments, editing: entryId });
+    this.keep({ ...draftOf(message.content), editing: entryId });
     this.set({ focus: this.ui.focus + 1 });
   }
 
@@ -693,31 +744,19 @@ export class Page {
     this.notice('info', sentence);
   }
 
-  decide(prompt: string, decision: Decision): void {
-    this.store.send({ kind: 'decide', prompt, decision });
+  /** Answers a request. A reason goes to the model with a denial. */
+  decide(prompt: string, decision: Decision, reason = ''): void {
+    this.store.send({ kind: 'decide', prompt, decision, ...(reason ? { reason } : {}) });
   }
 
   attach(added: readonly Attachment[]): void {
-    const known = new Set(this.ui.kept.attachments.map(attachmentKey));
-    this.keep({ attachments: [...this.ui.kept.attachments, ...added.filter((a) => !known.has(attachmentKey(a)))] });
+    this.keep({ attachments: attached(this.ui.kept.attachments, added) });
   }
 
-  /** Attaches a file that the text mentions. It is removed with the mention. */
-  mention(a: Attachment): void {
-    this.attach([a]);
-    this.mentions.set(attachmentKey(a), '@' + a.name);
-  }
-
-  /** Changes the text as the user types it. */
-  type(text: string): void {
-    const gone = (a: Attachment) => {
-      const mention = this.mentions.get(attachmentKey(a));
-      return mention !== undefined && !text.includes(mention);
-    };
-    const { attachments } = this.ui.kept;
-    const left = attachments.filter((a) => !gone(a));
-    for (const a of attachments) if (gone(a)) this.mentions.delete(attachmentKey(a));
-    this.keep(left.length === attachments.length ? { text } : { text, attachments: left });
+  /** Adds references to the end of the text. */
+  refer(references: readonly string[]): void {
+    this.keep({ text: withReferences(this.ui.kept.text, references) });
+    this.backToComposer();
   }
 
   detach(a: Attachment): void {
@@ -744,16 +783,27 @@ export class Page {
     this.keep({ folds: { ...others, [key]: open } });
   }
 
-  async findFiles(query: string): Promise<Attachment[]> {
+  /** Finds files, folders or symbols to refer to. */
+  async findReferences(query: string): Promise<FoundReference[]> {
     try {
-      return list(await this.store.request((id) => ({ kind: 'findFiles', id, query }))) as Attachment[];
+      return list(await this.store.request((id) => ({ kind: 'findReferences', id, query }))) as FoundReference[];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Returns those of the names that are files or folders. */
+  async knownPaths(names: string[]): Promise<string[]> {
+    try {
+      return texts(await this.store.request((id) => ({ kind: 'knownPaths', id, names })));
     } catch {
       return [];
     }
   }
 
   speak(text: string): void {
-    this.set({ spoken: text });
+    // The same text twice would be no change, and not announced.
+    this.set({ spoken: text !== '' && text === this.ui.spoken ? text + '\u00a0' : text });
   }
 
   notice(tone: Notice['tone'], text: string, actions: readonly Action[] = [], cause: Cause = 'turn'): void {
@@ -783,58 +833,8 @@ export class Page {
   }
 }
 
-/** Returns the ways to continue after a failure. An engine that cannot read the session's file can get a copy. */
-function waysAfter({ kind, data }: Failure): Action[] {
-  const engine = str(data.engine);
-  if (kind !== 'argumentNeeded' || data.field !== 'fork' || engine === '') return actionsOf(data.actions);
-  return [{ title: t('Fork Session'), command: 'xcsh.setEngine', args: { engine, fork: true } }];
-}
-
 /** Identifies the content of a page: a folder's live session, or a session that is only read. */
 const placeOf = (init: Init): string => (init.reading ? `session:${init.reading.path}` : (init.cwd ?? ''));
 
-const showLog = (): Action => ({ title: t('Show log'), command: 'window.log', args: {} });
-
-/** Returns the buttons of a failure for which the server sends none, and what ends it. */
-function usualWays({ kind, data }: Failure): { text?: string; actions: Action[]; cause: Cause } {
-  const window = (title: string, command: WindowCommand): Action => ({ title, command: `window.${command}`, args: {} });
-  switch (kind) {
-    case 'provider': {
-      const { provider } = data;
-      const key: Action = { title: t('Add API key'), command: 'xcsh.setKey', args: { provider } };
-      return {
-        actions: [window(t('Choose model'), 'model'), ...(data.reason === 'noKey' ? [key] : [])],
-        cause: 'model',
-      };
-    }
-    case 'noServer':
-      return { actions: [window(t('Restart'), 'restart'), showLog()], cause: 'server' };
-    case 'busy':
-      if (data.pid !== undefined)
-        return {
-          text: t('This session is running in another window.'),
-          actions: [window(t('Fork Here'), 'fork'), { title: t('Try Again'), command: 'page.say', args: {} }],
-          cause: 'turn',
-        };
-      return { actions: [], cause: 'turn' };
-    case 'internal':
-    case 'unknown':
-      return { actions: [showLog()], cause: 'turn' };
-    default:
-      return { actions: [], cause: 'turn' };
-  }
-}
-
 /** Keys end with a number that grows. */
 const isNewer = (key: string, than: string) => than === '' || Number(key.slice(1)) > Number(than.slice(1));
-
-export const attachmentKey = (a: Attachment) => a.uri + (a.range ? `:${a.range.start.line}-${a.range.end.line}` : '');
-
-/** The label of an attachment. */
-export function attachmentLabel(a: Attachment): string {
-  if (!a.range) return a.name;
-  const from = a.range.start.line + 1;
-  const last =
-    a.range.end.character === 0 && a.range.end.line > a.range.start.line ? a.range.end.line : a.range.end.line + 1;
-  return from === last ? `${a.name}:${from}` : `${a.name}:${from}–${last}`;
-}

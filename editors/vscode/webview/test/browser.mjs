@@ -10,7 +10,7 @@ import { harnessOptions } from '../build.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const built = path.join(here, '../dev/.built');
-const tests = ['page', 'reading', 'engine', 'ways', 'language'];
+const tests = ['page', 'composer', 'reading', 'engine', 'ways', 'rendering', 'language', 'access', 'spoken', 'small'];
 
 rmSync(built, { recursive: true, force: true });
 await esbuild.build(harnessOptions());

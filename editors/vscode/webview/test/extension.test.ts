@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { ownApprovals, withoutElsewhere } from '../../src/chat/elsewhere';
 import { Approvals } from '../../src/chat/approvals';
 import type { Desk } from '../../src/chat/approvals';
 import { Calls } from '../../src/chat/calls';
@@ -14,7 +15,7 @@ import { best } from '../../src/chat/rank';
 import { RecentSessions } from '../../src/chat/recent';
 import { Restorer } from '../../src/chat/restore';
 import { commands } from '../../src/commands.gen';
-import type { ApproveParams } from '../../src/wire.gen';
+import type { ApproveParams, EventParams } from '../../src/wire.gen';
 
 test('the list of allowed commands has only existing ones, and none that deletes or moves sessions', () => {
   const names = commands.map((c) => c.name);
@@ -65,6 +66,12 @@ test('malformed messages are ignored', () => {
     { kind: 'resume', path: 5 },
     { kind: 'resume', path: 'x'.repeat(10_000) },
     { kind: 'decide', prompt: 'a', decision: 'maybe' },
+    { kind: 'decide', prompt: 'a', decision: 'once', reason: 'because' },
+    { kind: 'decide', prompt: 'a', decision: 'deny', reason: 'x'.repeat(5000) },
+    { kind: 'knownPaths', id: 1, names: Array(51).fill('a') },
+    { kind: 'knownPaths', id: 1, names: 'a' },
+    { kind: 'dropped', uris: [1] },
+    { kind: 'droppedFile', name: 'a', data: 'x'.repeat(17 << 20) },
     { kind: 'window', command: 'workbench.action.quit' },
     { kind: 'act', command: 'xcsh.delete', args: {} },
     { kind: 'act', command: 'workbench.action.quit', args: {} },
@@ -86,6 +93,7 @@ test('malformed messages are ignored', () => {
     { kind: 'answer', id: '1' },
     { kind: 'server', state: 'odd' },
     { kind: 'attach', attachments: [{}] },
+    { kind: 'refer', references: [{}] },
     { kind: 'event', params: 1 },
     { kind: 'hasOwnProperty' },
   ];
@@ -222,6 +230,13 @@ test('a request is shown in the panel if it is visible, or else in a notificatio
   assert.deepEqual(await second, { decision: 'deny' });
 });
 
+test('the reason of a denial goes to the server', async () => {
+  const { approvals } = desk(true);
+  const asked = approvals.ask(request('a'), token());
+  approvals.decide('/w', 'a', 'deny', 'Use the other file.');
+  assert.deepEqual(await asked, { decision: 'deny', reason: 'Use the other file.' });
+});
+
 test('closing a notification leaves the request pending in the panel', async () => {
   const { approvals, answer } = desk(false);
   const asked = approvals.ask(request('a'), token());
@@ -248,26 +263,92 @@ test('a request answered elsewhere is withdrawn, and a late answer is ignored', 
   assert.equal(log.at(-1), 'waiting 0');
 });
 
-test('a reviewer takes its own requests; a review that fails denies', async () => {
+test('a reviewer takes the requests of its folder while it claims them; a review that fails denies', async () => {
   const { approvals, log } = desk(true);
-  const stop = approvals.review((p) =>
-    p.id === 'mine'
-      ? Promise.resolve<Decision>('once')
-      : p.id === 'broken'
-        ? Promise.reject(new Error('x'))
-        : undefined,
-  );
+  let claims = true;
+  const stop = approvals.review({
+    cwd: '/w',
+    claims: () => claims,
+    review: (p) =>
+      p.id === 'broken' ? Promise.reject(new Error('x')) : Promise.resolve({ decision: 'once' as const }),
+  });
   assert.deepEqual(await approvals.ask(request('mine'), token()), { decision: 'once' });
   assert.deepEqual(await approvals.ask(request('broken'), token()), { decision: 'deny' });
-  assert.equal(
-    log.some((l) => l.startsWith('show')),
-    false,
+  assert.deepEqual(
+    log.filter((l) => !l.startsWith('waiting')),
+    [],
   );
-  void approvals.ask(request('other'), token());
+  assert.equal(log.includes('waiting 1'), false, 'the badge is about the panel');
+  void approvals.ask({ ...request('other'), cwd: '/v' }, token());
   assert.ok(log.includes('show other'));
+  assert.deepEqual([approvals.reviews('/w'), approvals.reviews('/v')], [true, false]);
+  claims = false;
+  assert.equal(approvals.reviews('/w'), false);
+  void approvals.ask(request('later'), token());
+  assert.ok(log.includes('show later'));
+  claims = true;
   stop();
-  void approvals.ask(request('mine'), token());
-  assert.ok(log.includes('show mine'));
+  void approvals.ask(request('last'), token());
+  assert.ok(log.includes('show last'));
+});
+
+test('a reviewer can hand a request over, and still answer it with a reason', async () => {
+  const { approvals, log } = desk(false);
+  let handOver: () => void = () => undefined;
+  approvals.review({
+    cwd: '/w',
+    claims: () => true,
+    review: () => new Promise((resolve) => (handOver = () => resolve(undefined))),
+  });
+  const asked = approvals.ask(request('a'), token());
+  assert.deepEqual([approvals.of('/w'), approvals.isElsewhere('/w', 'a')], [[], true]);
+  assert.equal(approvals.isElsewhere('/w', 'not yet known'), true, 'the panel may hear of it first');
+  assert.equal(approvals.isElsewhere('/v', 'a'), false);
+  handOver();
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.deepEqual(log, ['waiting 1', 'show a', 'notify a']);
+  assert.deepEqual([approvals.of('/w').map((p) => p.id), approvals.isElsewhere('/w', 'a')], [['a'], false]);
+  const settled: unknown[] = [];
+  approvals.onSettled((...args) => settled.push(args));
+  approvals.decide('/w', 'a', 'deny', 'because');
+  assert.deepEqual(await asked, { decision: 'deny', reason: 'because' });
+  assert.deepEqual(settled, [['/w', 'a', 'deny']]);
+});
+
+test('a request that was answered is not handed over, and the end of the server withdraws all', async () => {
+  const { approvals, log } = desk(true);
+  let handOver: () => void = () => undefined;
+  const stop = approvals.review({
+    cwd: '/w',
+    claims: () => true,
+    review: () => new Promise((resolve) => (handOver = () => resolve(undefined))),
+  });
+  const asked = approvals.ask(request('a'), token());
+  approvals.decide('/w', 'a', 'once');
+  handOver();
+  assert.deepEqual(await asked, { decision: 'once' });
+  assert.equal(log.includes('show a'), false);
+  stop();
+  const others = ['b', 'c'].map((id) => approvals.ask(request(id), token()));
+  approvals.clear();
+  assert.deepEqual(await Promise.all(others), [{ decision: 'deny' }, { decision: 'deny' }]);
+  assert.equal(log.at(-1), 'waiting 0');
+});
+
+test('the panel does not get approvals that are asked about in the text', () => {
+  const approvals = { isElsewhere: (_: string, id: string) => id === 'mine' };
+  const pending = [{ id: 'mine' }, { id: 'other' }];
+  assert.deepEqual(ownApprovals(approvals, '/w', pending), [{ id: 'other' }]);
+  const event = { type: 'approvals_changed', approvals: pending };
+  const params = { cwd: '/w', sessionId: 's', seq: 7, event } as unknown as EventParams;
+  assert.deepEqual(withoutElsewhere(approvals, params), {
+    ...params,
+    event: { ...event, approvals: [{ id: 'other' }] },
+  });
+  assert.deepEqual(event.approvals, pending, 'other listeners get all of them');
+  const end = { ...params, event: { type: 'agent_start' } } as EventParams;
+  assert.equal(withoutElsewhere(approvals, end), end);
 });
 
 test("the page's policy allows only its own script, style sheet, and font", () => {

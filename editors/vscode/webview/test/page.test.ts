@@ -155,6 +155,59 @@ test('a message before the session is shown is sent once it is, and not much lat
   assert.equal(page.ui.kept.text, 'late');
 });
 
+test('the answer of a command is shown in the conversation, and the prompt is not restored', async () => {
+  const { page, calls, answer } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  await answer('xcsh.snapshot', snapshot(false, 0));
+  page.keep({ text: '/stats' });
+  const sent = page.say();
+  assert.deepEqual(calls('xcsh.prompt').at(-1)?.args, { text: '/stats' });
+  await answer('xcsh.prompt', { command: 'stats', answer: '**12** messages' });
+  await sent;
+  assert.deepEqual(
+    page.ui.notes.map(({ command, text, after, sessionId }) => [command, text, after, sessionId]),
+    [['stats', '**12** messages', '', 's']],
+  );
+  assert.deepEqual([page.ui.kept.text, page.ui.kept.sent, page.store.state.view.items.length], ['', null, 0]);
+  page.dismissNote(page.ui.notes[0]!.key);
+  assert.deepEqual(page.ui.notes, []);
+});
+
+test('a queued message is changed or removed; words that came too late are in the composer', async () => {
+  const { page, calls, answer } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  await answer('xcsh.snapshot', snapshot(true, 0));
+  const changed = page.editQueued('followUp', 1, 'old', ' new ');
+  assert.deepEqual(calls('xcsh.editQueued').at(-1)?.args, { queue: 'followUp', index: 1, text: 'old', words: ' new ' });
+  await answer('xcsh.editQueued', { queued: 2 });
+  await changed;
+  const removed = page.editQueued('steer', 0, 'old', ' ');
+  assert.deepEqual(calls('xcsh.editQueued').at(-1)?.args, { queue: 'steer', index: 0, text: 'old' });
+  await answer('xcsh.editQueued', { queued: 1 });
+  await removed;
+  page.keep({ text: 'a draft' });
+  const late = page.editQueued('steer', 0, 'old', 'newer');
+  const error = { message: 'It was sent.', kind: 'stale' };
+  page.store.receive({ kind: 'answer', id: calls('xcsh.editQueued').at(-1)!.id, error });
+  await late;
+  assert.equal(page.ui.kept.text, 'newer\n\na draft');
+  assert.equal(page.store.state.view.notices.length, 1);
+});
+
+test('messages that come back have their files as attachments, and not in their text', async () => {
+  const { page, answer } = live();
+  page.store.receive({ kind: 'server', state: 'running' });
+  await answer('xcsh.snapshot', snapshot(true, 0));
+  const stopped = page.stop();
+  await answer('xcsh.abort', {
+    aborted: true,
+    unanswered: ['<file path="/w/a.ts">\nx\n</file>\n\nlook at it', 'and then'],
+  });
+  await stopped;
+  assert.equal(page.ui.kept.text, 'look at it\n\nand then');
+  assert.deepEqual(page.ui.kept.attachments, [{ uri: '/w/a.ts', name: 'a.ts' }]);
+});
+
 test("another program's branch: each button sends the choice for the branch that is shown", async () => {
   const { page, calls, answer, tell } = live();
   page.store.receive({ kind: 'server', state: 'running' });

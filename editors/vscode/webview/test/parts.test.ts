@@ -4,12 +4,16 @@ import { test } from 'node:test';
 import { rowsOfPatch, patchOfCall, patchOfTexts, editsOf } from '../src/diff/rows';
 import { keptOf, nothingKept } from '../src/state/draft';
 import { recall, step } from '../src/state/history';
-import { complete, mentionAt } from '../src/state/mention';
+import { written } from '../../src/chat/written';
+import { attached, draftOf } from '../src/state/attachments';
+import { notesAbove, notesBelow, withNote } from '../src/state/localNotes';
+import type { LocalNote } from '../src/state/localNotes';
+import { urisOf } from '../src/view/drop';
+import { complete, referencesIn, typedAt, withReferences } from '../src/state/references';
 import { fileLabel, relativeTo, userMessageOf } from '../src/state/userMessage';
 import { approvalOfRequest } from '../src/state/wire';
 import { costText, describe, ruleText, tokenText } from '../src/view/describe';
 import { outputText } from '../src/view/output';
-import { instruction } from '../../src/chat/instruction';
 import { visible } from '../../src/chat/visible';
 
 test('a unified diff becomes numbered rows', () => {
@@ -77,15 +81,99 @@ test('recall steps through earlier prompts and back to the draft', () => {
   assert.equal(step(step(top.recall, 1)!.recall, 1)!.text, 'draft');
 });
 
-test('a mention is the text after an @ at the start of a word', () => {
-  assert.deepEqual(mentionAt('see @src/a', 10), { from: 4, query: 'src/a' });
-  assert.deepEqual(mentionAt('@', 1), { from: 0, query: '' });
-  assert.equal(mentionAt('me@example', 10), undefined);
-  assert.equal(mentionAt('@a b', 4), undefined);
-  assert.deepEqual(complete('see @sr now', 7, { from: 4, query: 'sr' }, 'src/a.ts'), {
-    text: 'see @src/a.ts now',
-    cursor: 14,
+test('a reference is the text after an @ or # at the start of a word', () => {
+  assert.deepEqual(typedAt('see @src/a', 10), { from: 4, mark: '@', query: 'src/a' });
+  assert.deepEqual(typedAt('@', 1), { from: 0, mark: '@', query: '' });
+  assert.deepEqual(typedAt('see @"my doc', 12), { from: 4, mark: '@', query: 'my doc' });
+  assert.deepEqual(typedAt('(#sel', 5), { from: 1, mark: '#', query: 'sel' });
+  assert.equal(typedAt('me@example', 10), undefined);
+  assert.equal(typedAt('@a b', 4), undefined);
+  assert.equal(typedAt('@"a" b', 6), undefined);
+  const typed = typedAt('see @sr now', 7)!;
+  assert.deepEqual(complete('see @sr now', 7, typed, '@src/a.ts', true), { text: 'see @src/a.ts now', cursor: 14 });
+  assert.deepEqual(complete('see @sr now', 7, typed, '@src/', false), { text: 'see @src/ now', cursor: 9 });
+  const quoted = typedAt('@"my"', 4)!;
+  assert.deepEqual(complete('@"my"', 4, quoted, '@"my doc.md"', true), { text: '@"my doc.md" ', cursor: 13 });
+});
+
+test('references are found in a text, with their lines and without punctuation', () => {
+  const found = (text: string) =>
+    referencesIn(text).map(({ from, to, kind, name }) => [text.slice(from, to), kind, name]);
+  assert.deepEqual(found('Fix @src/a.ts:10-20, see @"my docs/b.md":3 (@problems) and @symbol:Parse.'), [
+    ['@src/a.ts:10-20', 'path', 'src/a.ts'],
+    ['@"my docs/b.md":3', 'path', 'my docs/b.md'],
+    ['@problems', 'context', 'problems'],
+    ['@symbol:Parse', 'symbol', 'symbol:Parse'],
+  ]);
+  assert.deepEqual(found('#selection #selection-range #problems me@example.org @ @"" @@x'), [
+    ['#selection', 'context', 'selection'],
+  ]);
+  assert.deepEqual(
+    found('@a.ts#L10-L20\n```\n@b.ts\n```\n@c.ts\n~~~\n@d.ts').map(([, , name]) => name),
+    ['a.ts', 'c.ts'],
+  );
+  assert.equal(withReferences('see', ['@a/', '@b/']), 'see @a/ @b/ ');
+  assert.equal(withReferences('', ['@a/']), '@a/ ');
+  assert.equal(withReferences('x', []), 'x');
+});
+
+test('a path is written so that it is found again', () => {
+  for (const [name, reference] of [
+    ['src/a.ts', '@src/a.ts'],
+    ['src/', '@src/'],
+    ['a b.ts', '@"a b.ts"'],
+    ['odd.', '@"odd."'],
+    ['a:10', '@"a:10"'],
+    ['(a)', '@"(a)"'],
+  ]) {
+    assert.equal(written(name!), reference);
+    assert.deepEqual(
+      referencesIn(`see ${reference}, please`).map((r) => r.name),
+      [name],
+    );
+  }
+});
+
+test('files that the words of a message refer to are not attached a second time', () => {
+  const file = (path: string) => `<file path="${path}">\nx\n</file>\n\n`;
+  assert.deepEqual(
+    draftOf(`${file('/w/src/a.ts')}${file('/w/b.ts')}${file('/w/my doc.md')}see @src/a.ts:3 and @"my doc.md"`),
+    {
+      text: 'see @src/a.ts:3 and @"my doc.md"',
+      attachments: [{ uri: '/w/b.ts', name: 'b.ts' }],
+    },
+  );
+  const typed = '<file path="Problems" type="problems">\nx\n</file>\n\n<file path="src" type="folder">\nx\n</file>\n\n';
+  assert.deepEqual(draftOf(`${file('/w/b.ts')}${typed}${file('/w/open.ts')}fix @problems in @buffer and @src/`), {
+    text: 'fix @problems in @buffer and @src/',
+    attachments: [{ uri: '/w/b.ts', name: 'b.ts' }],
   });
+  const a = { uri: 'file:///a', name: 'a' };
+  const part = { ...a, range: { start: { line: 1, character: 0 }, end: { line: 2, character: 0 } } };
+  assert.deepEqual(attached([a], [a, part, part]), [a, part]);
+});
+
+test('an answer of a command is below the message after which it arrived', () => {
+  const note = (key: string, after: string) => ({ key, sessionId: 's', command: 'stats', text: 'x', after });
+  const items = [{ key: 'm1' }, { key: 'm2' }] as never;
+  const notes = [note('a', ''), note('b', 'm2'), note('c', 'm9')];
+  assert.deepEqual(notesBelow(notes, items), [notes[1]]);
+  assert.deepEqual(notesAbove(notes), [notes[0]]);
+  assert.equal(notesBelow([], items), notesBelow([note('c', 'm9')], items), 'nothing is the same list');
+  let all: readonly LocalNote[] = [];
+  for (let i = 0; i < 50; i++) all = withNote(all, note(String(i), ''));
+  assert.deepEqual([all.length, all.at(-1)?.key], [20, '49']);
+});
+
+test('dropped URIs are read in each form of a drag', () => {
+  const data = (of: Record<string, string>) => urisOf({ getData: (type) => of[type] ?? '' });
+  assert.deepEqual(data({ 'application/vnd.code.uri-list': 'file:///a\r\nfile:///b', 'text/uri-list': 'file:///c' }), [
+    'file:///a',
+    'file:///b',
+  ]);
+  assert.deepEqual(data({ 'text/uri-list': '# comment\nfile:///c\n' }), ['file:///c']);
+  assert.deepEqual(data({ resourceurls: '["file:///d", 5]' }), ['file:///d']);
+  for (const nothing of ['', '{', '{}', 'null']) assert.deepEqual(data({ resourceurls: nothing }), []);
 });
 
 test('state kept by an older page can be read', () => {
@@ -160,12 +248,29 @@ test('optional members of server messages can be missing', () => {
 test('a request from an editor is shown without the instruction for the model', () => {
   const file = '<file path="/w/src/store.go" lines="1-1">\npackage store\n</file>\n\n';
   const requested = 'Rename it.\n\nAnd its file.';
-  for (const last of [1, 9]) {
-    const sent = file + instruction('src/store.go', 1, last, requested);
-    assert.equal(userMessageOf(sent).text, requested);
+  const prefix = '<instruction>\nEdit line 1.\n\nOnly it.\n</instruction>\n\n';
+  assert.deepEqual(userMessageOf(prefix + file + requested), {
+    files: [{ path: '/w/src/store.go', from: 1, to: 1 }],
+    text: requested,
+  });
+  assert.equal(userMessageOf(prefix + 'Do it.').text, 'Do it.');
+  assert.equal(userMessageOf(prefix + 'Do it.\n</instruction>\n\nNow.').text, 'Do it.\n</instruction>\n\nNow.');
+  for (const other of [prefix, '<instruction>\nopen', `Read this:\n${prefix}x`]) {
+    assert.equal(userMessageOf(other).text, other, 'no instruction of a request');
+  }
+});
+
+test('a request that an earlier version recorded with its instruction is shown without it', () => {
+  const file = '<file path="/w/src/store.go" lines="1-1">\npackage store\n</file>\n\n';
+  const instruction = (lines: string) =>
+    `Change ${lines} of src/store.go, which are attached, with the edit tool, in as few calls as possible. The user reviews each\n` +
+    'edit before it is made. Do not propose a rejected edit again in another form. Leave all other lines unchanged, and\n' +
+    'afterwards describe the change in one sentence. The request:\n\n';
+  for (const lines of ['line 1', 'lines 1 to 9']) {
+    assert.equal(userMessageOf(file + instruction(lines) + 'Rename it.').text, 'Rename it.');
   }
   // Words of the user that only begin so.
   assert.equal(userMessageOf(file + 'Change line 1 of it').text, 'Change line 1 of it');
-  const bare = instruction('a', 1, 1, 'b');
+  const bare = instruction('line 1') + 'b';
   assert.equal(userMessageOf(bare).text, bare, 'without the file that it is about');
 });

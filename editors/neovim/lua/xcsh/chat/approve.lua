@@ -113,6 +113,15 @@ local function asked(chat)
   return chat.state.approvals[1]
 end
 
+---Opens the review of the change that a call proposes.
+---@param chat xcsh.chat.Chat
+function M.review(chat)
+  local prompt = asked(chat)
+  if not prompt or not approvals.open_review(chat.cwd, prompt.id) then
+    view.notify('No change is pending.')
+  end
+end
+
 ---@param chat xcsh.chat.Chat
 ---@param decision xcsh.Decision
 function M.answer(chat, decision)

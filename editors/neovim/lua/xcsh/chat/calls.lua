@@ -105,6 +105,9 @@ local function question(page, prompt)
     page:add('s  allow for this session: ' .. allows, 'XcshApproval')
   end
   page:add('d  deny', 'XcshApproval')
+  if diff ~= '' and params.tool ~= 'exit_plan_mode' then
+    page:add('o  review the change in the file', 'XcshApproval')
+  end
   for row = first, #page.lines do
     page.calls[row] = wire.str(prompt.id)
   end

@@ -3,6 +3,7 @@
 local calls = require('xcsh.chat.calls')
 local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
+local notes = require('xcsh.chat.notes')
 local page = require('xcsh.chat.page')
 local questions = require('xcsh.questions')
 local text = require('xcsh.text')
@@ -69,11 +70,15 @@ end
 ---A file as the server prepends it to a prompt.
 local attachment = '^<file path="([^"\n]*)"([^>\n]*)>\n(.-)</file>\n*(.*)$'
 
+---A client's instruction, which the server prepends too. It is not the user's.
+local instruction = '^<instruction>\n.-\n</instruction>\n\n(.+)$'
+
 ---Adds the files attached to a prompt, each folded.
 ---@param to xcsh.chat.Page
 ---@param said string
 ---@return string rest
 local function attachments(to, said)
+  said = said:match(instruction) or said
   while true do
     local path, lines, body, rest = said:match(attachment)
     if not path then
@@ -364,6 +369,7 @@ function M.tail(s)
   if s.bash then
     to:fenced(text.lines((s.bash:gsub('\n$', ''))))
   end
+  notes.draw(to, s)
   -- Several events report the same failure.
   local shown = { [s.failure and s.failure.message or ''] = true }
   for _, notice in ipairs(s.notices) do

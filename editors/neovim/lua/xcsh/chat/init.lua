@@ -213,6 +213,15 @@ function M.notice(chat, text, is_error)
   reduce(chat, { type = 'notice', text = text, error = is_error })
 end
 
+---Shows the answer of a slash command, if the result of a prompt is one.
+---@param chat xcsh.chat.Chat
+---@param result any
+function M.note(chat, result)
+  if wire.str(wire.tbl(result).command) ~= '' then
+    reduce(chat, { type = 'note', result = result })
+  end
+end
+
 ---@param cwd string
 ---@return xcsh.chat.Chat
 local function create(cwd)
@@ -354,6 +363,10 @@ vim.api.nvim_create_autocmd('WinClosed', {
   group = vim.api.nvim_create_augroup('xcsh_chat', {}),
   callback = function(event)
     local chat = M.of_buffer(event.buf)
+    local window = tonumber(event.match)
+    if chat and window and vim.api.nvim_win_is_valid(window) then
+      windows.closed(chat, window)
+    end
     if chat and chat.bufnr == event.buf then
       vim.schedule(function()
         if not M.visible(chat.cwd) then

@@ -197,7 +197,9 @@ end
 local function arrived(chat, text)
   local items = chat.state.items
   for i = #items, math.max(1, #items - 20), -1 do
-    if items[i].message.role == 'user' and wire.text_of(items[i].message) == text then
+    local said = items[i].message.role == 'user' and wire.text_of(items[i].message) or ''
+    -- The message begins with the files that are sent with it.
+    if said == text or vim.endswith(said, '\n' .. text) then
       return true
     end
   end
@@ -208,7 +210,6 @@ end
 ---@param text string
 ---@param behavior 'steer'|'followUp'
 local function send(chat, text, behavior)
-  local written = text
   local files, images, attached = {}, {}, chat.attached
   chat.attached = {}
   for _, lines in ipairs(attached) do
@@ -218,19 +219,16 @@ local function send(chat, text, behavior)
       files[#files + 1] = { uri = lines.uri, range = lines.range }
     end
   end
-  local referenced
-  text, referenced = require('xcsh.chat.references').resolve(chat, text)
-  vim.list_extend(files, referenced)
   local args = { cwd = chat.cwd, text = text, streamingBehavior = behavior }
   args.attachments = #files > 0 and files or nil
   args.images = #images > 0 and images or nil
   chat.unanswered[text] = true
   local intent = require('xcsh.intent').begin(true)
   intent:finish()
-  client.execute('xcsh.prompt', args, function(err)
+  client.execute('xcsh.prompt', args, function(err, result)
     chat.unanswered[text] = nil
     if not err then
-      return
+      return require('xcsh.chat').note(chat, result)
     end
     local kind = wire.str(wire.tbl(err.data).kind)
     local accepted = arrived(chat, text)
@@ -250,11 +248,11 @@ local function send(chat, text, behavior)
     chat.attached = vim.list_extend(vim.list_slice(attached), chat.attached)
     -- The end of its turn may have returned it already.
     if not vim.tbl_contains(chat.returned, text) and vim.api.nvim_buf_is_valid(chat.input) then
-      M.give_back(chat, { written })
+      M.give_back(chat, { text })
     end
     vim.cmd.redrawstatus({ bang = true })
     if lacks then
-      require('xcsh.chat.ready').refused(chat, written, err, intent)
+      require('xcsh.chat.ready').refused(chat, text, err, intent)
     end
   end)
 end

@@ -83,6 +83,12 @@ M.conversation = {
   { modes = { 'n' }, lhs = 'd', does = 'deny it', run = answer('deny') },
   {
     modes = { 'n' },
+    lhs = 'o',
+    does = 'review the proposed change in the file',
+    run = approve.review,
+  },
+  {
+    modes = { 'n' },
     lhs = 'A',
     does = "answer the question of the engine's extension",
     run = function(chat)

@@ -66,8 +66,10 @@ end
 function M.restore(before, after, now)
   local same = before.tab == vim.api.nvim_get_current_tabpage()
     and vim.deep_equal(before.screen, now.screen)
-    and vim.deep_equal(after.sizes, now.sizes)
-    and vim.deep_equal(vim.tbl_count(before.sizes), vim.tbl_count(sizes()))
+    and vim.tbl_count(before.sizes) == vim.tbl_count(sizes())
+  for window in pairs(before.sizes) do
+    same = same and vim.deep_equal(after.sizes[window], now.sizes[window])
+  end
   if same then
     set(before.sizes, 1)
     set(before.sizes, 2)

@@ -21,6 +21,23 @@ function M.notice(s, text, is_error)
   end
 end
 
+---The notices that arrived since the last turn.
+---@type table<xcsh.chat.Notice, boolean>
+local early = setmetatable({}, { __mode = 'k' })
+
+---Returns the notices that stay when a turn begins: the server says before it what it has not sent
+---with the prompt.
+---@param notices xcsh.chat.Notice[]
+local function about_this_turn(notices)
+  local kept = vim.tbl_filter(function(notice)
+    return early[notice] == true
+  end, notices)
+  for _, notice in ipairs(kept) do
+    early[notice] = nil
+  end
+  return kept
+end
+
 ---Appends a streamed piece to an answer.
 ---@param content table[]
 ---@param update table
@@ -230,7 +247,7 @@ local apply = {
   end,
   agent_start = function(s)
     s.running, s.retry = true, nil
-    s.notices = {}
+    s.notices, s.notes = about_this_turn(s.notices), {}
   end,
   agent_end = agent_end,
   turn_start = function(s)
@@ -358,6 +375,10 @@ local apply = {
   end,
   notice = function(s, event)
     M.notice(s, wire.str(event.text), event.level == 'error')
+    local newest = s.notices[#s.notices]
+    if newest and not s.running and not newest.error then
+      early[newest] = true
+    end
   end,
   error = function(s, event)
     M.notice(s, wire.str(event.errorMessage), true)

@@ -28,8 +28,8 @@ local function below_cursor(chat)
   end
 end
 
----Returns a window for files: the last used one that shows no chat, else a new one.
-local function go_to_window()
+---Moves the cursor to a window for files: the last used one that shows no chat, else a new one.
+function M.go_to_window()
   local function is_free(window)
     local bufnr = vim.api.nvim_win_get_buf(window)
     return vim.api.nvim_win_get_config(window).relative == ''
@@ -50,7 +50,7 @@ end
 ---@param path string
 ---@param line? integer
 function M.show(path, line)
-  go_to_window()
+  M.go_to_window()
   vim.cmd.edit(vim.fn.fnameescape(path))
   if line then
     line = math.min(line, vim.api.nvim_buf_line_count(0))

@@ -1,6 +1,6 @@
--- Completion of the engine's commands at the beginning of a prompt: "/name". The list is requested
--- when the user first types a slash, which can start the engine, and again after the engine has
--- changed.
+-- Completion of commands at the beginning of a prompt: "/name". They are those of the engine, and
+-- of the server where the engine has none of the same name. The list is requested when the user
+-- first types a slash, which can start the engine, and again after the engine has changed.
 
 local client = require('xcsh.client')
 local engines = require('xcsh.engine')
@@ -16,7 +16,7 @@ local max_commands = 1000
 ---@class xcsh.chat.Slash
 ---@field ask integer number of the newest request
 ---@field asking boolean
----@field commands? { name: string, description: string }[] nil before they are known
+---@field commands? { name: string, description: string, hint: string }[] nil before they are known
 ---@field failed? boolean the request failed; only the user's key repeats it
 ---@field engine? string the name of the engine that has them
 ---@field wanted? boolean the user has requested the list
@@ -33,7 +33,7 @@ end
 ---Returns the commands of a result. Their names are text that is sent as it is, so that one that
 ---would not be shown as it is cannot be chosen.
 ---@param result any
----@return { name: string, description: string }[]
+---@return { name: string, description: string, hint: string }[]
 local function commands_of(result)
   local commands = {}
   for _, command in ipairs(wire.tbl(wire.tbl(result).commands)) do
@@ -42,7 +42,8 @@ local function commands_of(result)
     local plain = name ~= '' and #name <= 200 and not name:find('%s') and text.line(name) == name
     if plain and #commands < max_commands then
       local description = text.one_line(vim.trim(wire.str(command.description)), 120)
-      commands[#commands + 1] = { name = name, description = description }
+      local hint = text.one_line(vim.trim(wire.str(command.argumentHint)), 60)
+      commands[#commands + 1] = { name = name, description = description, hint = hint }
     end
   end
   return commands
@@ -66,7 +67,7 @@ local function items(cwd, base)
     if vim.startswith('/' .. command.name:lower(), base:lower()) then
       found[#found + 1] = {
         word = '/' .. command.name .. ' ',
-        abbr = '/' .. command.name,
+        abbr = '/' .. command.name .. (command.hint ~= '' and ' ' .. command.hint or ''),
         menu = command.description,
         dup = 1,
       }

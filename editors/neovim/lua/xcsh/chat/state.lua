@@ -10,6 +10,7 @@ local engine = require('xcsh.engine')
 local foreign = require('xcsh.foreign')
 local items = require('xcsh.chat.items')
 local live = require('xcsh.chat.live')
+local notes = require('xcsh.chat.notes')
 local pages = require('xcsh.chat.pages')
 local wire = require('xcsh.wire')
 
@@ -46,10 +47,15 @@ local M = {}
 ---@field retry? { attempt: number, maxAttempts: number, delayMs: number, message: string }
 ---@field foreign? xcsh.Foreign another program continued there
 ---@field bash? string output so far of a shell command of the user
----@field notices { error: boolean, text: string }[]
+---@field notes xcsh.chat.Note[]
+---@field notices xcsh.chat.Notice[]
 ---@field questions table[] of the engine's extensions, oldest first
 ---@field statuses { key: string, lines: string[] }[] of the engine's extensions
 ---@field failure? xcsh.chat.Failure why the engine ended
+
+---@class xcsh.chat.Notice
+---@field error boolean
+---@field text string
 
 ---@return xcsh.chat.State
 function M.new()
@@ -77,6 +83,7 @@ function M.new()
     todos = {},
     context = { tokens = 0, contextWindow = 0, percent = 0 },
     notices = {},
+    notes = {},
     questions = {},
     statuses = {},
   }
@@ -158,6 +165,7 @@ local function view(s, snapshot)
   s.context = wire.tbl(snapshot.contextUsage)
   s.session.engine = engine.of_state(state.engine)
   live.of_engine(s, wire.tbl(snapshot.questions))
+  notes.of_session(s, wire.str(state.sessionId))
   if not same then
     s.notices, s.statuses, s.bash = {}, {}, nil
   end
@@ -238,6 +246,7 @@ end
 ---| 'page failed'
 ---| 'visit' a page to be shown instead of the older messages
 ---| 'notice'
+---| 'note' the answer of a slash command
 ---| 'state' what the engine can do
 ---| 'ready' whether a prompt can be answered
 
@@ -251,6 +260,7 @@ end
 ---@field snapshot? table
 ---@field state? table
 ---@field text? string
+---@field result? table
 ---@field error? boolean
 ---@field running? boolean
 
@@ -287,6 +297,8 @@ function M.reduce(s, action)
     s.session.model = s.session.model or wire.tbl(action.state.model)
   elseif kind == 'notice' then
     live.notice(s, action.text, action.error)
+  elseif kind == 'note' then
+    notes.add(s, action.result)
   end
 end
 

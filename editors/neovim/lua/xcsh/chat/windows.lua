@@ -158,6 +158,41 @@ function M.hide(chat)
   end
 end
 
+---Handles a window of the chat that the user closes, as with :q. The prompt goes with the
+---conversation, and with the last window the others get their sizes back.
+---@param chat xcsh.chat.Chat
+---@param closing integer
+function M.closed(chat, closing)
+  local sizes = chat.layout
+  if not sizes then
+    return
+  end
+  local now = layout.read()
+  local left = vim.tbl_filter(function(window)
+    return window ~= closing and vim.api.nvim_win_is_valid(window)
+  end, vim.list_extend(vim.fn.win_findbuf(chat.input), vim.fn.win_findbuf(chat.bufnr)))
+  local is_conversation = vim.api.nvim_win_get_buf(closing) == chat.bufnr
+  local only_prompts = vim.iter(left):all(function(window)
+    return vim.api.nvim_win_get_buf(window) == chat.input
+  end)
+  if not only_prompts or (#left > 0 and not is_conversation) then
+    return
+  end
+  chat.layout = nil
+  vim.schedule(function()
+    for _, window in ipairs(left) do
+      local is_prompt = vim.api.nvim_win_is_valid(window)
+        and vim.api.nvim_win_get_buf(window) == chat.input
+      if is_prompt then
+        pcall(vim.api.nvim_win_close, window, true)
+      end
+    end
+    if sizes.after then
+      layout.restore(sizes.before, sizes.after, now)
+    end
+  end)
+end
+
 ---@param chat xcsh.chat.Chat
 function M.refresh(chat)
   if window_of(chat.bufnr) then

@@ -25,7 +25,8 @@ function M.line(session)
     parts[#parts + 1] = 'damaged'
   end
   if session.live == true then
-    parts[#parts + 1] = 'active in this Neovim'
+    local standing = require('xcsh.turns').standing(wire.str(session.cwd))
+    parts[#parts + 1] = 'active in this Neovim' .. (standing and ', ' .. standing or '')
   elseif wire.str(session.lockedBy) ~= '' then
     parts[#parts + 1] = 'running in another program'
   end

@@ -1,15 +1,21 @@
+// The list of sessions, and a change under review in the text.
+import { fix, model, path, project } from '../project.mjs';
 import { service } from '../service.mjs';
-import { call, project } from '../project.mjs';
 
 export const options = {
-  folders: ['parser'],
-  settings: () => ({ 'xcshLs.model': 'local/local-model', 'workbench.colorTheme': 'Default Light Modern' }),
+  folders: ['ratelimit'],
+  settings: () => ({ 'xcshLs.model': `local/${model}`, 'workbench.colorTheme': 'Default Light Modern' }),
   sessions: project,
+  path,
 };
 
 export default async function (editor) {
   const { page } = editor;
-  const model = await service(editor, [{ text: 'One line is missing.', calls: [call] }], 'local-model');
+  const served = await service(
+    editor,
+    [{ text: 'The time of the newest token moves by whole intervals.', calls: [fix] }],
+    model,
+  );
   await editor.palette('xcsh.resume');
   await editor.waitForRow('Import the old corpus');
   await editor.allFolders();
@@ -20,14 +26,17 @@ export default async function (editor) {
   await editor.shot('resume');
   await page.keyboard.press('Escape');
 
-  await editor.openFile('parser.go');
-  await page.locator('.view-line', { hasText: 'continue' }).click();
+  await editor.openFile('limiter.go');
+  await page.locator('.view-line', { hasText: 'Limiter is a token bucket' }).click();
+  await page.keyboard.press('Control+End');
+  await page.locator('.view-line', { hasText: 'l.last = now' }).click();
   await editor.palette('xcshLs.inlineChat');
-  await editor.answer('skip the space');
-  await editor.notified('xcsh wants to change parser.go.', 'Review');
-  await page.locator('.monaco-diff-editor').getByText('p.at++').first().waitFor();
-  await page.mouse.move(600, 650); // away from the buttons, which have tooltips
-  await editor.notification('Apply this change').waitFor();
+  await page.locator('.review-widget .monaco-editor.focused').waitFor();
+  await page.keyboard.type('keep the fraction of the interval');
+  await page.keyboard.press('Enter');
+  await page.locator('.review-widget .review-comment', { hasText: 'time.Duration(added)' }).waitFor();
+  await page.locator('.codelens-decoration a', { hasText: 'Keep' }).first().waitFor();
+  await page.mouse.move(1000, 60); // away from the buttons, which have tooltips
   await editor.shot('inline');
-  model.close();
+  served.close();
 }

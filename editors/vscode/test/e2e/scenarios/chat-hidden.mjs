@@ -43,7 +43,7 @@ export default async function (editor) {
   await editor.openChat();
   await editor.chat.locator('.approval .diff .added', { hasText: 'drei' }).waitFor();
   await editor.shot('both');
-  await editor.chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
+  await editor.chat.locator('.approval').getByRole('button', { name: 'Deny', exact: true }).click();
   await editor.said('As you like.').waitFor();
   assert.equal(editor.read(file), 'one\nzwei\nthree\n');
   assert.match(JSON.stringify(model.requests[2].messages), /denied this/);

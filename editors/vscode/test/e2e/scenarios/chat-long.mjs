@@ -45,12 +45,19 @@ export default async function (editor) {
   await chat.locator('article[data-found]', { hasText: 'prompt number 437 of many' }).waitFor();
   await page.keyboard.press('Escape');
 
-  // A new turn is shown at the end.
+  // The own prompt is in view after it is sent from the middle, and the new turn is at the end.
   await editor.useDemo();
+  await chat.locator('.to-end').waitFor();
   await editor.say('and one more');
-  await chat.locator('.to-end').click();
   await editor.said('and one more').waitFor();
+  await until('the prompt in view', () =>
+    editor.said('and one more').evaluate((el) => {
+      const [box, at] = [el.closest('.scroll'), el].map((e) => e.getBoundingClientRect());
+      return at.top >= box.top && at.bottom <= box.bottom;
+    }),
+  );
   await editor.turnEnds();
+  assert.equal(await chat.locator('.to-end').count(), 0);
   assert.deepEqual((await chat.locator('.said').allInnerTexts()).slice(-2), [
     'prompt number 699 of many',
     'and one more',

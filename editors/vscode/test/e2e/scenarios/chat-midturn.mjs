@@ -1,11 +1,66 @@
-// While an answer is being streamed: the page is hidden and comes back with the full text, messages
-// steer the turn, Stop stops it, and a server that exits loses no earlier messages.
+// While an answer is being streamed: the page is hidden and comes back with the full text, messages steer the turn, and
+// can be changed until they are sent, Stop stops it, and a server that exits loses no earlier messages. A prompt refers to
+// files and to what the editor knows.
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { until } from '../driver.mjs';
 import { service } from '../service.mjs';
 
-export const options = { settings: () => ({ 'xcshLs.model': 'local/m' }) };
+export const options = {
+  settings: () => ({
+    'xcshLs.model': 'local/m',
+    'terminal.integrated.gpuAcceleration': 'off', // with it, the lines are an image
+  }),
+  sessions(editor) {
+    mkdirSync(join(editor.folder, 'notes'));
+    writeFileSync(join(editor.folder, 'notes/plan.txt'), 'the plan\n');
+    writeFileSync(join(editor.folder, 'my notes.txt'), 'content with spaces\n');
+    writeFileSync(join(editor.folder, 'broken.json'), '{\n  "broken": \n}\n');
+  },
+};
+
+/** Sends a prompt that refers to everything, and checks what the model gets. */
+async function refers(editor, model) {
+  const { chat, page } = editor;
+  await editor.openFile('broken.json');
+  await page.locator('.squiggly-error').first().waitFor();
+  await page.locator('.view-line', { hasText: 'broken' }).click();
+  await page.keyboard.press('Control+a');
+  await editor.palette('Terminal: Create New Terminal');
+  await page.locator('.xterm.focus').waitFor();
+  await page.locator('.xterm-rows').getByText(/[$#]/).first().waitFor();
+  await page.keyboard.type('echo marker-$((6*7))\n');
+  await page.locator('.xterm-rows').getByText('marker-42').first().waitFor();
+  await page.locator('.terminal-command-decoration').first().waitFor();
+  await editor.openChat();
+  const composer = chat.locator('#composer');
+  await composer.fill('see @not');
+  await chat.locator('.suggestions li', { hasText: 'notes/' }).click();
+  await composer.press('End');
+  await composer.pressSequentially(' and #sel');
+  await chat.locator('.suggestions li.chosen', { hasText: '#selection' }).waitFor();
+  await composer.press('Tab');
+  await composer.pressSequentially('@"my notes.txt" @problems @terminal @nobody now');
+  assert.equal(
+    await composer.inputValue(),
+    'see @notes/ and #selection @"my notes.txt" @problems @terminal @nobody now',
+  );
+  await until('the marks', async () => (await chat.locator('.highlights mark').count()) === 5);
+  await editor.shot('references');
+  assert.equal(await chat.locator('.composer .chip:not(.offered)').count(), 0, 'references are only text');
+  model.answers.push({ text: 'I have seen it.' });
+  await composer.press('Enter');
+  await editor.said('I have seen it.').waitFor();
+  const sent = JSON.stringify(model.requests.at(-1).messages.at(-1));
+  for (const part of ['plan.txt', 'content with spaces', 'broken.json:', 'error: ', '$ echo marker-', '\\"broken\\"']) {
+    assert.ok(sent.includes(part), `${part} is missing in ${sent}`);
+  }
+  assert.ok(!sent.includes('the plan'), 'of a folder only the names are sent');
+  await chat.locator('.bubble .chip', { hasText: 'Problems' }).waitFor();
+  await editor.shot('referred');
+}
 
 export default async function (editor) {
   let release;
@@ -34,11 +89,25 @@ export default async function (editor) {
   await editor.say('then this', 'Alt+Enter');
   await chat.locator('.queue li').nth(1).waitFor();
   await editor.shot('queue');
+
+  // One is changed in its place, and another one removed.
+  await editor.say('not this', 'Alt+Enter');
+  await chat.locator('.queue li').nth(2).waitFor();
+  await chat.locator('.queue li').nth(1).getByRole('button', { name: 'Edit queued message' }).click();
+  await chat.locator('.queue textarea').fill('then that');
+  await editor.shot('queue-edited');
+  await chat.locator('.queue textarea').press('Enter');
+  await chat.locator('.queue li', { hasText: 'then that' }).waitFor();
+  await chat.locator('.queue li').nth(2).getByRole('button', { name: 'Remove queued message' }).click();
+  await until('one message less', async () => (await chat.locator('.queue li').count()) === 2);
+  await until('the focus', () => composer.evaluate((el) => el.ownerDocument.activeElement === el));
   release();
   await said.getByText('And that too.').waitFor();
   await said.getByText('nine ten').waitFor();
-  assert.deepEqual(await said.locator('.said').allInnerTexts(), ['begin', 'rather so', 'then this']);
+  assert.deepEqual(await said.locator('.said').allInnerTexts(), ['begin', 'rather so', 'then that']);
   await chat.locator('.stop').waitFor({ state: 'detached' });
+
+  await refers(editor, model);
 
   // Stopped; queued messages are put back into the composer.
   answers.push({ text, held: held() });

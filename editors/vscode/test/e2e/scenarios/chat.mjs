@@ -1,4 +1,4 @@
-// The chat panel against the real server: ask, allow an edit, hide, reload, kill the server; the
+// The chat panel against the real server: ask, allow and deny an edit, run a command, hide, reload, kill the server; the
 // conversation is restored each time, and can be continued.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -12,6 +12,9 @@ export const options = {
     writeFileSync(join(editor.folder, 'a.txt'), 'one\ntwo\nthree\n');
   },
 };
+
+/** Waits until a text field has the focus. */
+const focused = (field) => until('the focus', () => field.evaluate((el) => el.ownerDocument.activeElement === el));
 
 export default async function (editor) {
   const { page } = editor;
@@ -41,10 +44,29 @@ export default async function (editor) {
   await editor.shot('edited');
 
   await editor.say('edit a.txt: three => drei');
-  await chat.locator('.approval').getByRole('button', { name: 'Deny' }).click();
+  // A denial has a reason, which the model gets.
+  await chat.locator('.approval').getByRole('button', { name: 'Deny, because…' }).click();
+  await chat.locator('.denial input').fill('Three stays three.');
+  await editor.shot('reason');
+  await chat.locator('.denial input').press('Enter');
   await editor.said('The tool edit failed').waitFor();
+  await until('the reason in the file', () => editor.read(editor.sessionFiles()[0]).includes('Three stays three.'));
+  await focused(composer);
   assert.equal(editor.read(join(editor.folder, 'a.txt')), 'one\nzwei\nthree\n');
   const messages = await count();
+
+  // The answer of a command is a note, and not a part of the session.
+  await composer.fill('/sta');
+  await chat.locator('.suggestions li.chosen', { hasText: '/stats' }).waitFor();
+  await composer.press('Tab');
+  await composer.press('Enter');
+  await chat.locator('.local-note table, .local-note p, .local-note li').first().waitFor();
+  await editor.shot('command');
+  assert.equal(await count(), messages);
+  assert.ok(!editor.read(editor.sessionFiles()[0]).includes('/stats'));
+  await chat.locator('.local-note').getByRole('button', { name: 'Dismiss' }).click();
+  await chat.locator('.local-note').waitFor({ state: 'detached' });
+  await focused(composer);
   await composer.fill('a draft');
 
   // Hidden and shown again.

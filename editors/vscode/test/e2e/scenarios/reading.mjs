@@ -93,4 +93,72 @@ export default async function (editor) {
   await chat.locator('.message', { hasText: 'written by another program' }).waitFor();
   await tab.getByText('This session is open in the chat.').waitFor();
   await editor.shot('continued');
+
+  // Closed, so that the conversation has the only page.
+  await page.locator('.tab', { hasText: 'A compacted conversation' }).click({ button: 'middle' });
+  await until('the tab to close', async () => (await page.locator('iframe.webview.ready').count()) === 1);
+  await move(editor);
+}
+
+/** The live conversation moves into an editor tab, where it survives a reload, to the secondary side bar, and back. */
+async function move(editor) {
+  const { page, chat } = editor;
+  const composer = chat.locator('#composer');
+  const at = async () => (await page.locator('iframe.webview.ready').first().boundingBox())?.x ?? -1;
+  await editor.useDemo();
+  await composer.fill('a draft that moves');
+  await until('the draft to be kept', () => composer.inputValue());
+  await editor.palette('xcshLs.chat.moveToEditor');
+  const tab = page.locator('.tab.active', { hasText: 'A compacted conversation' });
+  await tab.waitFor();
+  await page.locator('.pane-header[aria-label^="Chat"]').waitFor({ state: 'detached' });
+  await until('the draft in the tab', async () => (await composer.inputValue()) === 'a draft that moves');
+  await editor.say('hello from the tab');
+  await editor.said('hello from the tab').waitFor();
+  await editor.turnEnds();
+  await editor.shot('in-editor');
+
+  await until('the tab to be stored', () => page.evaluate(isStored, 'xcshLs.conversation'));
+  await page.reload();
+  await page.waitForSelector('.statusbar-item');
+  await tab.waitFor();
+  await editor.said('hello from the tab').waitFor();
+  await page.locator('.pane-header[aria-label^="Chat"]').waitFor({ state: 'detached' });
+
+  await editor.palette('xcshLs.chat.moveToSecondarySideBar');
+  await tab.waitFor({ state: 'detached' });
+  await until('the page on the right', async () => (await at()) > 700);
+  await editor.said('hello from the tab').waitFor();
+  await composer.waitFor();
+  await editor.shot('secondary');
+
+  await editor.palette('xcshLs.chat.moveToSideBar');
+  await page.locator('.part.sidebar .pane-header[aria-label^="Chat"]').waitFor();
+  await editor.said('hello from the tab').waitFor();
+  await until('the page on the left', async () => (await at()) < 400);
+  await editor.shot('moved-back');
+}
+
+/** Reports, in the editor's page, whether its state has a text. It stores its state every few seconds. */
+async function isStored(text) {
+  const { indexedDB } = globalThis;
+  const done = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  for (const { name } of await indexedDB.databases()) {
+    const db = await done(indexedDB.open(name));
+    try {
+      for (const store of db.objectStoreNames) {
+        const values = await done(db.transaction(store).objectStore(store).getAll());
+        if (values.some((value) => String(value).includes(text))) {
+          return true;
+        }
+      }
+    } finally {
+      db.close();
+    }
+  }
+  return false;
 }

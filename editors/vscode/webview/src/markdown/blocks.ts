@@ -4,13 +4,20 @@
 import type { Token } from 'markdown-it';
 import { t } from '../l10n';
 import { targetOf } from './links';
+import { fileOfBlock, infoOf, keepInfo } from './fencePath';
+import type { NamedFile } from './fencePath';
+import { addMath, openFrom } from './math';
 import { nodesOf } from './nodes';
 import type { Link, Node, Policy } from './nodes';
-import { tokensOf } from './parser';
+import { markdown, tokensOf } from './parser';
+
+addMath(markdown);
+keepInfo(markdown);
 
 /** A part of a text that is rendered separately. */
 export type Block =
-  { kind: 'nodes'; nodes: readonly Node[] } | { kind: 'code'; language: string; code: string; closed: boolean };
+  | { kind: 'nodes'; nodes: readonly Node[] }
+  | { kind: 'code'; language: string; code: string; closed: boolean; file?: NamedFile };
 
 const policy: Policy = { link };
 
@@ -44,9 +51,11 @@ function* topLevel(tokens: Token[]): Generator<Token[]> {
   }
 }
 
-function fenceBlock(token: Token, closed: boolean): Block {
-  const language = /^[\w+#.-]{1,30}/.exec(token.info)?.[0]?.toLowerCase() ?? '';
-  return { kind: 'code', language, code: token.content.replace(/\n$/, ''), closed };
+function fenceBlock(token: Token, closed: boolean, before: Block | undefined): Block {
+  const code = token.content.replace(/\n$/, '');
+  const { language, path } = infoOf(token);
+  const file = fileOfBlock(path, code, before?.kind === 'nodes' ? before.nodes : []);
+  return { kind: 'code', language, code, closed, ...(file ? { file } : {}) };
 }
 
 /** A parsed text. The blocks in `done` are final; `from` is the offset of the text of the remaining blocks. */
@@ -68,15 +77,26 @@ export function parse(text: string, before: Parsed = nothing): Parsed {
   const tokens = tokensOf(tail);
   if (!tokens) return { text, done, from, rest: [{ kind: 'nodes', nodes: [['pre', null, tail]] }] };
   const groups = [...topLevel(tokens)];
-  const blocks = groups.map((tokens): Block => {
-    const only = tokens[0]!;
-    if (tokens.length === 1 && isFence(only)) return fenceBlock(only, isClosed(tail, only));
-    return { kind: 'nodes', nodes: nodesOf(tokens, policy) };
-  });
-  const last = groups.at(-1)?.[0];
-  if (!last?.map || groups.length < 2) return { text, done, from, rest: blocks };
-  done.push(...blocks.slice(0, -1));
-  return { text, done, from: from + lineOffset(tail, last.map[0]), rest: blocks.slice(-1) };
+  const blocks: Block[] = [];
+  for (const group of groups) {
+    const only = group[0]!;
+    if (group.length > 1 || !isFence(only)) blocks.push({ kind: 'nodes', nodes: nodesOf(group, policy) });
+    else blocks.push(fenceBlock(only, isClosed(tail, only), blocks.at(-1) ?? done.at(-1)));
+  }
+  const final = finalOf(groups, tail);
+  const next = groups[final]?.[0];
+  if (!next?.map || final === 0) return { text, done, from, rest: blocks };
+  done.push(...blocks.slice(0, final));
+  return { text, done, from: from + lineOffset(tail, next.map[0]), rest: blocks.slice(final) };
+}
+
+/** Returns the number of blocks that more text does not change: not the last one, nor those that can become a formula. */
+function finalOf(groups: readonly Token[][], text: string): number {
+  const open = openFrom(text);
+  if (open === text.length) return groups.length - 1;
+  const line = text.slice(0, open).split('\n').length - 1;
+  const first = groups.findIndex(([token]) => !token?.map || token.map[1] > line);
+  return first < 0 ? groups.length - 1 : Math.min(first, groups.length - 1);
 }
 
 /** Reports whether a fence has its closing line, which is missing while the text is being streamed. */

@@ -1,6 +1,8 @@
 // The allowed targets of links in a model's text. Other links are shown as text.
 
-export type Target = { kind: 'web'; url: string } | { kind: 'file'; path: string; line?: number };
+import type { Spot } from '../../../src/chat/messages';
+
+export type Target = { kind: 'web'; url: string } | ({ kind: 'file'; path: string } & Partial<Spot>);
 
 const schemes = /^[a-z][a-z0-9+.-]*:/i;
 
@@ -26,9 +28,9 @@ function webTarget(text: string): Target | undefined {
   }
 }
 
-/** A path with an optional line: a.ts:3, a.ts:3:5, a.ts#L3. */
+/** A path with an optional place: a.ts:3, a.ts:3:5, a.ts:3-5, a.ts#L3. */
 function fileTarget(text: string): Target | undefined {
-  const m = /^(.*?)(?:(?::(\d+)(?::\d+)?(?:-\d+)?)|(?:#L(\d+)(?:-L?\d+)?))?$/s.exec(text);
+  const m = /^(.*?)(?:(?::(\d+)(?::(\d+))?(?:-(\d+))?)|(?:#L(\d+)(?:-L?(\d+))?))?$/s.exec(text);
   let path = m?.[1] ?? '';
   try {
     path = decodeURIComponent(path);
@@ -36,6 +38,13 @@ function fileTarget(text: string): Target | undefined {
     // an invalid percent escape
   }
   if (path === '' || /[\u0000-\u001f]/.test(path)) return undefined;
-  const line = Number(m?.[2] ?? m?.[3] ?? 0);
-  return line > 0 ? { kind: 'file', path, line } : { kind: 'file', path };
+  const [line, column, endLine] = [m?.[2] ?? m?.[5], m?.[3], m?.[4] ?? m?.[6]].map((digits) => Number(digits ?? 0));
+  if (!line) return { kind: 'file', path };
+  return {
+    kind: 'file',
+    path,
+    line,
+    ...(column ? { column } : {}),
+    ...(endLine && endLine > line && !column ? { endLine } : {}),
+  };
 }

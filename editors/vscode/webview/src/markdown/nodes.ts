@@ -8,7 +8,10 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** A text, or an element: its tag, its attributes and its children. */
 export type Node = string | readonly [tag: Tag, attributes: Attributes | null, ...children: Node[]];
 
-/** `check` is the box of a task, `code-block` a fenced or indented block, `pre` a text that was not parsed. */
+/**
+ * `check` is the box of a task, `code-block` a fenced or indented block, `math` a formula with its source as its text, `pre`
+ * a text that was not parsed.
+ */
 export type Tag =
   | 'a'
   | 'blockquote'
@@ -26,6 +29,7 @@ export type Tag =
   | 'hr'
   | 'img'
   | 'li'
+  | 'math'
   | 'ol'
   | 'p'
   | 'pre'
@@ -159,6 +163,8 @@ function leaf(token: Token, policy: Policy, linked: boolean): readonly Node[] {
       return [['code-block', { lang: token.info }, token.content.replace(/\n$/, '')]];
     case 'image':
       return image(token, policy, linked);
+    case 'math':
+      return [['math', { tex: token.content, display: token.meta?.display === true }, String(token.meta?.source)]];
   }
   return token.content === '' ? [] : [token.content];
 }

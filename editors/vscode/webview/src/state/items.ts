@@ -2,7 +2,8 @@
 
 import type { ApprovalPrompt, SnapshotMessage, StoredMessage } from './wire';
 import { blocks, list, obj, str } from './wire';
-import type { Call, CallStatus, Item, Todo, TodoPhase } from './model';
+import { endedAs } from './ended';
+import type { Call, Item, Todo, TodoPhase } from './model';
 
 export const isAnswer = (m: StoredMessage) => m.role === 'assistant';
 export const isResult = (m: StoredMessage) => m.role === 'toolResult';
@@ -61,7 +62,7 @@ export function withEntry(
   }
   const at = answerWith(items, str(message.toolCallId));
   if (at < 0) return [...items, newItem(key, entryId, message)]; // its answer is no longer in the context
-  const status: CallStatus = message.isError === true ? 'failed' : 'done';
+  const status = endedAs(message, message.isError);
   return withCall(items, str(message.toolCallId), () => ({ status, output: message, entryId }));
 }
 
@@ -87,7 +88,7 @@ export function itemsOf(messages: readonly SnapshotMessage[]): Item[] {
     const message = messageOf(raw);
     const owner = isResult(message) ? owners.get(str(message.toolCallId)) : undefined;
     if (owner) {
-      const status: CallStatus = message.isError === true ? 'failed' : 'done';
+      const status = endedAs(message, message.isError);
       (owner.calls as Record<string, Call>)[str(message.toolCallId)] = { status, output: message, entryId };
       continue;
     }
@@ -139,6 +140,10 @@ export function withoutRunning(items: readonly Item[]): readonly Item[] {
 /** Returns the id of the call of an approval prompt: ids can repeat in a session. */
 export const callOfPrompt = (p: ApprovalPrompt) => p.id.replace(/#\d+$/, '');
 
+/** Reports whether a call has its result. */
+const isOver = ({ status, entryId }: Call) =>
+  entryId !== undefined || status === 'done' || status === 'failed' || status === 'denied';
+
 /** Returns the items with exactly the calls that have a pending approval marked so. */
 export function withApprovals(
   items: readonly Item[],
@@ -147,10 +152,7 @@ export function withApprovals(
 ): readonly Item[] {
   for (const p of before)
     items = withCall(items, callOfPrompt(p), (c) => (c.status === 'asking' ? { ...c, status: 'running' } : c));
-  for (const p of now)
-    items = withCall(items, callOfPrompt(p), (c) =>
-      c.status === 'done' || c.status === 'failed' ? c : { ...c, status: 'asking' },
-    );
+  for (const p of now) items = withCall(items, callOfPrompt(p), (c) => (isOver(c) ? c : { ...c, status: 'asking' }));
   return items;
 }
 

@@ -13,6 +13,7 @@ import {
   withoutQuestion,
 } from './engine';
 import type { Action } from './engine';
+import { endedAs } from './ended';
 import {
   isAnswer,
   messageOf,
@@ -40,9 +41,7 @@ const apply: Record<string, Apply> = {
   tool_execution_start: (v, e) => callChanged(v, e, (c) => ({ ...c, status: 'running' })),
   tool_execution_update: (v, e) => callChanged(v, e, (c) => (c.entryId ? c : { ...c, output: e.partialResult })),
   tool_execution_end: (v, e) =>
-    callChanged(v, e, (c) =>
-      c.entryId ? c : { ...c, status: e.isError === true ? 'failed' : 'done', output: e.result },
-    ),
+    callChanged(v, e, (c) => (c.entryId ? c : { ...c, status: endedAs(e.result, e.isError), output: e.result })),
   approvals_changed: (v, e) => {
     const approvals = list(e.approvals).map(approvalOf);
     return { ...v, approvals, items: withApprovals(v.items, v.approvals, approvals) };

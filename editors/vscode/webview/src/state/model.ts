@@ -7,8 +7,8 @@ import type { Action, Crash, Engine, EngineText, Question, Returned } from './en
 import { isReady } from './wire';
 import type { ApprovalPrompt, ContextUsage, ForeignBranch, Numbered, Ready, SessionState, StoredMessage } from './wire';
 
-/** The status of a tool call. `stopped` means that it will not get a result. */
-export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped';
+/** The status of a tool call. `stopped` means that it did not end, or never began; `denied` that the user did not allow it. */
+export type CallStatus = 'waiting' | 'asking' | 'running' | 'done' | 'failed' | 'stopped' | 'denied';
 
 /** A tool call of an answer. */
 export interface Call {

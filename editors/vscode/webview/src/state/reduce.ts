@@ -5,6 +5,7 @@
 import type { ServerState } from '../../../src/chat/messages';
 import { crashOf, engineOf, engineTextsOf, questionsOf, withAbilities, withoutQuestion } from './engine';
 import type { Action as EngineAction } from './engine';
+import { endedAs } from './ended';
 import { applyEvent, backgroundOf, needsSnapshot, noticed, retryOf, settled } from './live';
 import {
   itemsOf,
@@ -36,7 +37,7 @@ export type Action =
   | { type: 'read'; sessionId: string } // the rest of an early snapshot is known
   | { type: 'context'; sessionId: string; usage: ContextUsage }
   | { type: 'engine'; sessionId: string; state: unknown } // the session's state after a change of its engine
-  | { type: 'ready'; sessionId: string; ready: unknown } // whether a model can answer now
+  | { type: 'ready'; sessionId: string; ready: unknown; level?: string } // whether a model can answer now, and its level
   | { type: 'questionGone'; id: string } // it was answered here, or its time is over
   | { type: 'approvalAsked'; prompt: unknown }
   | { type: 'pageAsked'; ask: number; edge: Edge | null }
@@ -109,7 +110,8 @@ function viewed({ view, sync }: ChatState, a: Extract<Action, { type: Viewed }>)
     case 'ready': {
       if (a.sessionId !== sync.sessionId) return view;
       const ready = readyOf(a.ready);
-      return { ...(ready.ok ? settled(view, 'model') : view), ready };
+      const session = view.session && a.level ? { ...view.session, thinkingLevel: a.level } : view.session;
+      return { ...(ready.ok ? settled(view, 'model') : view), ready, session };
     }
     case 'questionGone':
       return withoutQuestion(view, a.id);
@@ -300,9 +302,8 @@ type Item = View['items'][number];
 const liveKey = (was: View, same: boolean) => (same ? was.items.findLast((i) => i.live)?.key : undefined);
 
 /** Returns the status of a call of the running turn without a result in the session. */
-function statusOf(t: { ended?: boolean; isError?: boolean }): CallStatus {
-  if (t.ended !== true) return 'running';
-  return t.isError === true ? 'failed' : 'done';
+function statusOf(t: { ended?: boolean; isError?: boolean; partialResult?: unknown }): CallStatus {
+  return t.ended === true ? endedAs(t.partialResult, t.isError) : 'running';
 }
 
 /** Keeps the keys of messages that are already shown, so that the page does not rebuild them. */

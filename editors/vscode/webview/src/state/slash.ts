@@ -2,10 +2,11 @@
 
 import { list, obj, str } from './wire';
 
-/** A command of the engine. */
+/** A command of the server, or of the engine. */
 export interface SlashCommand {
   name: string; // without the slash
   description: string;
+  hint: string; // what its arguments are; "" if it has none
 }
 
 const maxCommands = 2000;
@@ -26,10 +27,13 @@ export function commandsOf(v: unknown): SlashCommand[] {
     .map(obj)
     .map((c) => ({
       name: str(c.name),
-      description: str(c.description).replace(/\s+/g, ' ').trim().slice(0, maxDescription),
+      description: oneLine(c.description),
+      hint: oneLine(c.argumentHint),
     }))
     .filter((c) => c.name !== '' && c.name.length <= maxName && !/[\s/\p{Cc}]/u.test(c.name));
 }
+
+const oneLine = (v: unknown) => str(v).replace(/\s+/g, ' ').trim().slice(0, maxDescription);
 
 /** Returns the commands whose names match, those that begin with the query first. */
 export function matching(commands: readonly SlashCommand[], query: string): SlashCommand[] {

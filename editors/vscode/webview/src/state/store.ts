@@ -134,16 +134,19 @@ export class Store {
     this.dispatch({ type: 'notification', n });
     if (n.of === 'event' && (n.event.type === 'agent_end' || n.event.type === 'model_changed'))
       void this.refreshContext(n.sessionId);
-    if (n.of === 'event' && n.event.type === 'model_changed') void this.refreshReady();
+    // Another model supports other thinking levels, and plan mode can have its own model.
+    if (n.of === 'event' && (n.event.type === 'model_changed' || n.event.type === 'mode_changed'))
+      void this.refreshReady();
     if (n.of === 'event' && n.event.type === 'engine_changed') void this.refreshEngine(n.sessionId);
   }
 
-  /** Reads whether a model can answer. On failure the last state is kept. */
+  /** Reads whether a model can answer, and the thinking level that is sent to it. On failure the last state is kept. */
   async refreshReady(): Promise<void> {
     const { sessionId, live } = this.state.sync;
     if (!live) return; // the snapshot has it
     try {
-      this.dispatch({ type: 'ready', sessionId, ready: obj(await this.call('xcsh.state')).ready });
+      const { ready, thinkingLevel } = obj(await this.call('xcsh.state'));
+      this.dispatch({ type: 'ready', sessionId, ready, level: str(thinkingLevel) });
     } catch {
       // a prompt shows why it is refused
     }

@@ -1,47 +1,23 @@
 // The whole page, and the only code that follows links.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import type { Page } from '../page';
-import { engineName } from '../engine';
 import { t } from '../l10n';
+import type { Page } from '../page';
 import { targetOf } from '../markdown/links';
-import { plainText } from '../state/wire';
 import { Approvals } from './approvals';
 import { Composer } from './composer';
 import { Conversation } from './conversation';
 import { Crash } from './crash';
+import { useDrop } from './drop';
+import { useFocusKeeper } from './focus';
 import { EngineTexts } from './foot';
 import { Head } from './head';
 import { Questions } from './questions';
 import { ReadingBar } from './reading';
+import { Spoken } from './spoken';
 import { Status } from './status';
 import { Ways } from './ways';
-import { PageContext, useChat, usePage, useUi } from './use';
-
-/** Announces an answer to screen readers when it is complete, not piece by piece. */
-function Spoken(): JSX.Element {
-  const page = usePage();
-  const spoken = useUi((u) => u.spoken);
-  const running = useChat((s) => s.view.running);
-  const program = useChat((s) => engineName(s.view.engine));
-  const was = useRef(running);
-  useEffect(() => {
-    if (was.current && !running) {
-      const last = page.store.state.view.items.at(-1);
-      const text = last?.message.role === 'assistant' ? plainText(last.message.content).slice(0, 600) : '';
-      page.speak(text ? `${program}: ${text}` : t('{0} finished', program));
-    } else if (running && !was.current && page.store.state.view.approvals.length === 0) {
-      page.speak(t('{0} is working', program)); // a pending question is announced instead
-    }
-    was.current = running;
-  }, [running, page, program]);
-  return (
-    <div class="unseen" aria-live="polite" aria-atomic="true">
-      {spoken}
-    </div>
-  );
-}
+import { PageContext, usePage, useUi } from './use';
 
 /** Follows a link via the extension; the page itself never navigates. */
 function follow(page: Page, e: MouseEvent): void {
@@ -50,8 +26,7 @@ function follow(page: Page, e: MouseEvent): void {
   e.preventDefault();
   const target = targetOf(link.getAttribute('href') ?? '');
   if (target?.kind === 'web') page.store.send({ kind: 'openLink', url: target.url });
-  if (target?.kind === 'file')
-    page.store.send({ kind: 'openFile', path: target.path, ...(target.line ? { line: target.line } : {}) });
+  if (target?.kind === 'file') page.store.send({ ...target, kind: 'openFile' });
 }
 
 /** The content of the page. Nothing is rendered before the texts of the window's language have arrived. */
@@ -87,12 +62,33 @@ function Parts(): JSX.Element | null {
   );
 }
 
+/** The page with what works everywhere on it: links, drops, and a focus that is not lost. */
+function Whole(): JSX.Element {
+  const page = usePage();
+  const accepts = useUi((u) => u.init !== null && u.init.reading === undefined && u.init.trusted);
+  const { dragging, handlers } = useDrop(page, accepts);
+  useFocusKeeper();
+  return (
+    <main
+      class={dragging ? 'page dragging' : 'page'}
+      onClick={(e) => follow(page, e)}
+      onAuxClick={(e) => follow(page, e)}
+      {...handlers}
+    >
+      <Parts />
+      {dragging && (
+        <div class="drop-target">
+          <p>{t('Drop to attach')}</p>
+        </div>
+      )}
+    </main>
+  );
+}
+
 export function App({ page }: { page: Page }): JSX.Element {
   return (
     <PageContext.Provider value={page}>
-      <main class="page" onClick={(e) => follow(page, e)} onAuxClick={(e) => follow(page, e)}>
-        <Parts />
-      </main>
+      <Whole />
     </PageContext.Provider>
   );
 }

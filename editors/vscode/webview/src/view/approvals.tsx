@@ -1,7 +1,7 @@
 // Tool calls that need the user's approval, with the changes that they would make.
 
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Decision } from '../../../src/chat/messages';
 import { rowsOfPatch } from '../diff/rows';
 import { t } from '../l10n';
@@ -11,6 +11,7 @@ import { relativeTo } from '../state/userMessage';
 import { Code } from './code';
 import { visible } from '../../../src/chat/visible';
 import { Icon, IconButton } from './controls';
+import { Denial } from './denial';
 import { Counts, DiffView } from './diff';
 import { describe, ruleText } from './describe';
 import { useChat, usePage } from './use';
@@ -129,6 +130,12 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
   };
   const choices = choicesOf(rules);
   const card = useDigits(prompt.id, choices);
+  const [denying, setDenying] = useState(false);
+  const because = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setDenying(false);
+    requestAnimationFrame(() => because.current?.focus());
+  };
   return (
     <section
       class="approval"
@@ -150,7 +157,9 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
           <IconButton
             icon="diff"
             label={t('Show the change in an editor')}
-            onClick={() => page.store.send({ kind: 'openDiff', path, patch: prompt.preview.diff ?? '' })}
+            onClick={() =>
+              page.store.send({ kind: 'openDiff', path, patch: prompt.preview.diff ?? '', prompt: prompt.id })
+            }
           />
         )}
       </header>
@@ -163,7 +172,8 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
           {visible(text)}
         </p>
       ))}
-      <footer>
+      {denying && <Denial deny={(reason) => page.decide(prompt.id, 'deny', reason)} close={close} />}
+      <footer hidden={denying}>
         {choices.map(({ decision, label, title }, i) => (
           <button
             key={decision}
@@ -176,6 +186,15 @@ function Approval({ prompt, cwd }: { prompt: ApprovalPrompt; cwd: string }): JSX
             {label}
           </button>
         ))}
+        <button
+          type="button"
+          class="button secondary"
+          ref={because}
+          title={t('Deny, and give the model a reason')}
+          onClick={() => setDenying(true)}
+        >
+          {t('Deny, because…')}
+        </button>
         {rules && <span class="rules">{t('“Allow for this session” and “Always allow” apply to: {0}', rules)}</span>}
       </footer>
     </section>

@@ -1,10 +1,9 @@
-// Completes a /command of the engine at the beginning of the prompt. The server's own engine has none.
+// Completes a /command at the beginning of the prompt: of the server, or of the engine.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../src/chat/visible';
 import { engineName } from '../engine';
 import { t } from '../l10n';
-import { own } from '../state/engine';
 import { completeCommand, matching, slashAt } from '../state/slash';
 import type { SlashCommand } from '../state/slash';
 import { Icon } from './controls';
@@ -54,16 +53,18 @@ export function useCommands(
   const program = useChat((s) => engineName(s.view.engine));
   const session = useChat((s) => s.view.session?.sessionId ?? '');
   const trusted = useUi((u) => u.init?.trusted ?? true);
-  const hosted = engine !== own && trusted && session !== '';
-  const query = hosted ? slashAt(text, cursor) : undefined;
-  const { commands, pending, error } = useLoaded(query !== undefined, hosted ? `${engine} ${session}` : '');
-  const list = (query === undefined ? [] : matching(commands, query)).map(({ name, description }): Suggestion => ({
-    key: name,
-    icon: 'terminal',
-    name: `/${visible(name)}`,
-    about: visible(description),
-    take: () => write(completeCommand(text, cursor, name)),
-  }));
+  const offered = trusted && session !== '';
+  const query = offered ? slashAt(text, cursor) : undefined;
+  const { commands, pending, error } = useLoaded(query !== undefined, offered ? `${engine} ${session}` : '');
+  const list = (query === undefined ? [] : matching(commands, query)).map(
+    ({ name, description, hint }): Suggestion => ({
+      key: name,
+      icon: 'terminal',
+      name: `/${visible(name)}${hint && ` ${visible(hint)}`}`,
+      about: visible(description),
+      take: () => write(completeCommand(text, cursor, name)),
+    }),
+  );
   const failure = error && t("Couldn't list the commands of {0}: {1}", program, visible(error));
   const words = failure || (pending && commands.length === 0 ? t('Listing the commands of {0}…', program) : '');
   const note = words && (
@@ -73,7 +74,7 @@ export function useCommands(
     </p>
   );
   const { at, closed, key } = useKeys(query, list, {
-    whole: (chosen) => chosen.name === text.trim(),
+    whole: (chosen) => `/${chosen.key}` === text.trim(),
     noted: words !== '',
   });
   const open = !closed && (list.length > 0 || words !== '');

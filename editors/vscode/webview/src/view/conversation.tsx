@@ -2,16 +2,20 @@
 // the user scrolls there. Messages are rendered in groups, so that a streamed piece affects only one
 // group.
 
+import { Fragment } from 'preact';
 import type { JSX, TargetedKeyboardEvent } from 'preact';
 import { memo } from 'preact/compat';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { t } from '../l10n';
+import { notesAbove, notesBelow } from '../state/localNotes';
+import type { LocalNote } from '../state/localNotes';
 import type { Item } from '../state/model';
 import { edgeOf, itemWith, maxMessages, messageCount, pageMessages, shownItems } from '../state/window';
 import { Icon } from './controls';
 import { exact } from './describe';
 import { FindBar, markFound } from './find';
 import { Message } from './message';
+import { LocalNotes } from './notes';
 import { useScroll } from './scroll';
 import { Welcome } from './welcome';
 import { useChat, useFinder, usePage, useUi } from './use';
@@ -22,19 +26,30 @@ const Group = memo(function Group({
   items,
   cwd,
   away,
+  notes,
 }: {
   items: readonly Item[];
   cwd: string;
   away: boolean;
+  notes: readonly LocalNote[]; // below one of the items
 }): JSX.Element {
   return (
     <div class={away ? 'group away' : 'group'}>
       {items.map((item) => (
-        <Message key={item.key} item={item} cwd={cwd} />
+        <Fragment key={item.key}>
+          <Message item={item} cwd={cwd} />
+          {notes.length > 0 && <LocalNotes notes={notesBelow(notes, [item])} />}
+        </Fragment>
       ))}
     </div>
   );
 });
+
+/** Returns the notes of the live session. */
+function useNotes(session: string): readonly LocalNote[] {
+  const all = useUi((u) => u.notes);
+  return useMemo(() => all.filter(({ sessionId }) => sessionId === session), [all, session]);
+}
 
 /**
  * Splits the items into groups. A group begins where one began before, so that messages that are added
@@ -147,6 +162,7 @@ export function Conversation(): JSX.Element {
   const session = useChat((s) => s.view.session?.sessionId ?? '');
   const cwd = useChat((s) => s.view.session?.cwd ?? '');
   const groups = useGroups(items);
+  const notes = useNotes(session);
   const list = `${session} ${items[0]?.key} ${items.length} ${items.at(-1)?.key}`;
   const { box, inner, following, toEnd, show, settle } = useScroll(session !== '', !away);
   useReveal(groups, show);
@@ -183,11 +199,18 @@ export function Conversation(): JSX.Element {
       >
         <div class="inner" ref={inner}>
           <More to="older" following={following} />
+          <LocalNotes notes={notesAbove(notes)} />
           {groups.map((g, i) => (
-            <Group key={g[0]!.key} items={g} cwd={cwd} away={away || i < groups.length - 1} />
+            <Group
+              key={g[0]!.key}
+              items={g}
+              cwd={cwd}
+              away={away || i < groups.length - 1}
+              notes={notesBelow(notes, g)}
+            />
           ))}
           <More to="newer" following={false} />
-          {items.length === 0 && (reading ? <NoMessages /> : <Welcome />)}
+          {items.length === 0 && notes.length === 0 && (reading ? <NoMessages /> : <Welcome />)}
           {waiting && !away && (
             <p class="working">
               <span class="shimmer">{t('Working')}</span>

@@ -72,6 +72,9 @@ const otherNames: Record<string, string> = {
   glob: 'find',
 };
 
+/** The maximum length of a subject, in UTF-16 units: rows of commands that differ late are told apart. */
+const maxWhat = 1000;
+
 /** Describes a call in words. The longest text is truncated; the call's details contain all of it. */
 export function describe(block: ContentBlock, cwd: string): Described {
   const args = obj(block.arguments);
@@ -81,7 +84,7 @@ export function describe(block: ContentBlock, cwd: string): Described {
     ? tools[known]!(args, cwd)
     : { verb: name || t('tool'), what: firstText(args) };
   const d = { icon: 'tools', path: '', line: 0, verb: '', what: '', ...own };
-  return { ...d, verb: visible(d.verb), what: visible(d.what.slice(0, 300)) };
+  return { ...d, verb: visible(d.verb), what: visible(d.what.slice(0, maxWhat)) };
 }
 
 function firstText(args: { [key: string]: unknown }): string {

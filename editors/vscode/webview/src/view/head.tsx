@@ -40,14 +40,13 @@ export function Head(): JSX.Element | null {
       <button
         type="button"
         class={`engine ${engine.state}`}
-        aria-label={t('Engine: {0}. Choose another engine', words)}
+        aria-label={t('Engine: {0}. Choose another engine', [name, state].join(' ').trim())}
         aria-haspopup="listbox"
         title={[words, engine.state === 'failed' ? '' : visible(engine.message)].filter(Boolean).join('\n')}
         onClick={() => page.store.send({ kind: 'window', command: 'engine' })}
       >
         <Icon name={icon ?? 'hubot'} spin={engine.state === 'starting'} />
-        <span class="name">{name}</span>
-        {state && <span class="state">{state}</span>}
+        <span class="name">{name}</span> {state && <span class="state">{state}</span>}
         <Icon name="chevron-down" />
       </button>
       <span class="unseen" role="status">

@@ -16,13 +16,14 @@ export const Markdown = memo(function Markdown({ text, live }: { text: string; l
   const blocks = [...done, ...rest];
   return (
     <div class={live ? 'markdown live' : 'markdown'}>
-      {blocks.map((b: Block, i) =>
-        b.kind === 'code' ? (
-          <Code key={i} code={b.code} language={b.language} live={live && !b.closed && i === blocks.length - 1} />
-        ) : (
-          <Nodes key={i} nodes={b.nodes} />
-        ),
-      )}
+      {blocks.map((b: Block, i) => {
+        const growing = live && i === blocks.length - 1;
+        if (b.kind === 'nodes') return <Nodes key={i} nodes={b.nodes} files={!growing} />;
+        const unfinished = growing && !b.closed;
+        return (
+          <Code key={i} code={b.code} language={b.language} live={unfinished} actions={!unfinished} file={b.file} />
+        );
+      })}
     </div>
   );
 });

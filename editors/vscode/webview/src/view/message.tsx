@@ -3,8 +3,10 @@
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
 import type { ForkPosition } from '../../../src/chat/messages';
+import { visible } from '../../../src/chat/visible';
 import { t } from '../l10n';
-import { fileLabel, userMessageOf } from '../state/userMessage';
+import { endedAs } from '../state/ended';
+import { fileIcon, fileLabel, isFile, userMessageOf } from '../state/userMessage';
 import type { Item } from '../state/model';
 import { blocks, num, obj, plainText, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
@@ -12,6 +14,7 @@ import { CopyButton, Fold, Icon, IconButton } from './controls';
 import { Markdown } from './markdown';
 import { Pictures } from './pictures';
 import { outputText } from './output';
+import { rowKey } from './rows';
 import { ToolCall } from './toolcall';
 import { costText, exact, tokenText } from './describe';
 import { engineName } from '../engine';
@@ -60,17 +63,24 @@ function UserMessage({ item }: { item: Item }): JSX.Element {
           <ul class="chips" aria-label={t('Attached files')}>
             {said.files.map((f, i) => (
               <li key={i}>
-                <button
-                  type="button"
-                  class="chip"
-                  title={f.path}
-                  onClick={() =>
-                    page.store.send({ kind: 'openFile', path: f.path, ...(f.from ? { line: f.from } : {}) })
-                  }
-                >
-                  <Icon name="file" />
-                  {fileLabel(f)}
-                </button>
+                {isFile(f) ? (
+                  <button
+                    type="button"
+                    class="chip"
+                    title={f.path}
+                    onClick={() =>
+                      page.store.send({ kind: 'openFile', path: f.path, ...(f.from ? { line: f.from } : {}) })
+                    }
+                  >
+                    <Icon name={fileIcon(f)} />
+                    {fileLabel(f)}
+                  </button>
+                ) : (
+                  <span class="chip">
+                    <Icon name={fileIcon(f)} />
+                    <span>{visible(fileLabel(f))}</span>
+                  </span>
+                )}
               </li>
             ))}
           </ul>
@@ -175,7 +185,15 @@ function AnswerBlock({
     case 'redactedThinking':
       return <p class="quiet">{t('The provider does not reveal this reasoning.')}</p>;
     case 'toolCall':
-      return <ToolCall block={block} call={item.calls[str(block.id)] ?? { status: 'waiting' }} fold={fold} cwd={cwd} />;
+      return (
+        <ToolCall
+          block={block}
+          call={item.calls[str(block.id)] ?? { status: 'waiting' }}
+          fold={fold}
+          cwd={cwd}
+          row={rowKey(item.key, at)}
+        />
+      );
     case 'image':
       return <Pictures blocks={[block]} />;
     default:
@@ -325,9 +343,10 @@ function LoneResult({ item }: { item: Item }): JSX.Element {
   return (
     <ToolCall
       block={block}
-      call={{ status: item.message.isError === true ? 'failed' : 'done', output: item.message }}
+      call={{ status: endedAs(item.message, item.message.isError), output: item.message }}
       fold={item.entryId || item.key}
       cwd=""
+      row=""
     />
   );
 }

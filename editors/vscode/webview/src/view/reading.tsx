@@ -16,6 +16,8 @@ function reasonOf({ state, by, place }: Reading): string {
       return by
         ? t('This session is running in another window ({0}).', visible(by))
         : t('This session is running in another window.');
+    case 'terminal':
+      return t('This session is running in a terminal.');
     case 'working':
       return t('Another session is still working in this folder.');
     case 'elsewhere':
@@ -37,6 +39,8 @@ function waysOf({ state, place }: Reading): readonly ReadingAction[] {
       return ['continue'];
     case 'locked':
       return ['fork', 'retry', ...editor];
+    case 'terminal':
+      return ['terminal', 'takeOver', ...editor];
     case 'elsewhere':
       return ['fork', 'folder', ...editor];
     case 'fixed':
@@ -49,6 +53,10 @@ function waysOf({ state, place }: Reading): readonly ReadingAction[] {
   }
 }
 
+function iconOf({ state }: Reading): 'lock' | 'terminal' | 'eye' {
+  return state === 'terminal' ? 'terminal' : state === 'locked' || state === 'restricted' ? 'lock' : 'eye';
+}
+
 function labelOf(action: ReadingAction, { state }: Reading): string {
   switch (action) {
     case 'continue':
@@ -57,6 +65,10 @@ function labelOf(action: ReadingAction, { state }: Reading): string {
       return t('Fork Here');
     case 'retry':
       return t('Try Again');
+    case 'terminal':
+      return t('Open Terminal');
+    case 'takeOver':
+      return t('Take Over');
     case 'editor':
       return t('Open in Editor');
     case 'folder':
@@ -75,7 +87,7 @@ export function ReadingBar({ reading }: { reading: Reading }): JSX.Element {
   return (
     <section class="reading" aria-label={t('Read-only session')}>
       <p>
-        <Icon name={reading.state === 'locked' || reading.state === 'restricted' ? 'lock' : 'eye'} />
+        <Icon name={iconOf(reading)} />
         <span>{reasonOf(reading)}</span>
         {reading.place === 'panel' && (
           <IconButton icon="close" label={labelOf('close', reading)} onClick={() => page.read('close')} />

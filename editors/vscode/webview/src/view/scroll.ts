@@ -3,7 +3,7 @@
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { shownItems } from '../state/window';
-import { usePage } from './use';
+import { usePage, useUi } from './use';
 
 const near = 24; // pixels from the end that still count as the end
 const maxAnchors = 8;
@@ -97,6 +97,15 @@ export function useScroll(drawn: boolean, atTail: boolean): Scroll {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
     note();
   }, [follow, note, page]);
+
+  // The user sent something.
+  const sent = useUi((u) => u.toEnd);
+  const shownSent = useRef(sent);
+  useLayoutEffect(() => {
+    if (shownSent.current === sent) return;
+    shownSent.current = sent;
+    toEnd();
+  }, [sent, toEnd]);
 
   const show = useCallback(
     (key: string, top?: number) => {

@@ -10,6 +10,7 @@ import type { BranchChoice } from '../state/wire';
 import { offered, titleOf } from './actions';
 import { foreignText } from './describe';
 import { Fold, Icon, IconButton } from './controls';
+import { Queue } from './queue';
 import { useChat, useFold, usePage, useUi } from './use';
 
 /** The icon and words of a task status. */
@@ -63,26 +64,6 @@ function Todos(): JSX.Element | null {
   );
 }
 
-function Queue(): JSX.Element | null {
-  const { steering, followUp } = useChat((s) => s.view.queues);
-  if (steering.length + followUp.length === 0) return null;
-  const rows: [string, string, string][] = [
-    ...steering.map((text): [string, string, string] => ['debug-step-into', t('Sending next'), text]),
-    ...followUp.map((text): [string, string, string] => ['debug-step-over', t('Queued'), text]),
-  ];
-  return (
-    <ul class="queue" aria-label={t('Queued messages')}>
-      {rows.map(([icon, when, text], i) => (
-        <li key={i}>
-          <Icon name={icon} />
-          <span class="verb">{when}</span>
-          <span class="gist">{text}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 function Background(): JSX.Element | null {
   const page = usePage();
   const background = useChat((s) => s.view.background);
@@ -120,8 +101,11 @@ function RetryNote({ retry }: { retry: Retry }): JSX.Element {
     const timer = setInterval(tick, 1000);
     return () => clearInterval(timer);
   }, [retry]);
+  const announced = t('{0} Retrying ({1} of {2})', why, retry.attempt, retry.maxAttempts).trim();
+  // Once: the seconds that are left would be announced each second.
+  useEffect(() => page.speak(announced), [page, announced]);
   return (
-    <div class="note warning" role="status">
+    <div class="note warning">
       <Icon name="sync" spin />
       <p title={retry.limited ? visible(retry.message) : undefined}>
         {why && <span>{why} </span>}
@@ -254,7 +238,7 @@ function Unsent(): JSX.Element | null {
   const page = usePage();
   const sending = useUi((u) => u.sending);
   const text = useUi((u) => u.kept.sent?.text ?? '');
-  const begun = useChat((s) => s.view.running || s.view.engine.state === 'starting');
+  const begun = useChat((s) => s.view.running || s.view.compacting || s.view.engine.state === 'starting');
   const waits = sending && !begun;
   const [late, setLate] = useState(false);
   useEffect(() => {

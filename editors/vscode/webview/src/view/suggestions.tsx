@@ -1,11 +1,8 @@
-// The list above the composer that completes the text: files for an @ mention, commands after a slash.
+// The list above the composer that completes the text: references after @, commands after a slash.
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Attachment } from '../../../src/chat/messages';
-import { t } from '../l10n';
+import { useEffect, useState } from 'preact/hooks';
 import { Icon } from './controls';
-import { usePage } from './use';
 
 /** One row of the list. */
 export interface Suggestion {
@@ -61,30 +58,6 @@ export function useKeys(
     return true;
   };
   return { at, closed: shut, key };
-}
-
-/** Suggests files while a mention is being typed. */
-export function useFiles(query: string | undefined, take: (a: Attachment) => void): Suggesting {
-  const page = usePage();
-  const [found, setFound] = useState<readonly Attachment[]>([]);
-  const newest = useRef(0);
-  useEffect(() => {
-    const now = ++newest.current;
-    if (query === undefined) return setFound([]);
-    void page.findFiles(query).then((files) => {
-      if (now === newest.current) setFound(files);
-    });
-  }, [query, page]);
-  const list = found.map((a): Suggestion => ({
-    key: a.uri,
-    icon: 'file',
-    name: a.name.split('/').at(-1) ?? a.name,
-    about: a.name.split('/').slice(0, -1).join('/'),
-    from: 'end',
-    take: () => take(a),
-  }));
-  const { at, closed, key } = useKeys(query, list);
-  return { open: !closed && list.length > 0, label: t('Files'), list, at, key };
 }
 
 export function Suggestions({ list, at, label, note }: Suggesting): JSX.Element {

@@ -6,30 +6,41 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { patchOfCall, rowsOfPatch } from '../diff/rows';
 import { t } from '../l10n';
 import { languageOf } from '../markdown/highlight';
+import { denialReason } from '../state/ended';
 import type { Call, CallStatus } from '../state/model';
+import { shownItems } from '../state/window';
 import { blocks, obj, str } from '../state/wire';
 import type { ContentBlock } from '../state/wire';
 import { Code } from './code';
 import { CopyButton, Fold, Icon, IconButton } from './controls';
 import { Counts, DiffView } from './diff';
 import { describe } from './describe';
+import { withFileLinks } from './mentions';
 import { outputText } from './output';
 import { Pictures } from './pictures';
-import { useFold, usePage } from './use';
+import { rowsIn } from './rows';
+import type { Row } from './rows';
+import { useChat, useFold, usePage } from './use';
+import { visible } from '../../../src/chat/visible';
 
-/** The icon and words of a call status. */
-const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string }> = {
+/** The icon and words of a call status. The words are shown where the icon alone could be read as a failure. */
+const states: Record<CallStatus, () => { icon: string; spin?: boolean; words: string; shown?: boolean }> = {
   waiting: () => ({ icon: 'circle-outline', words: t('pending') }),
   asking: () => ({ icon: 'question', words: t('needs your approval') }),
   running: () => ({ icon: 'loading', spin: true, words: t('running') }),
   done: () => ({ icon: 'check', words: t('done') }),
   failed: () => ({ icon: 'error', words: t('failed') }),
-  stopped: () => ({ icon: 'circle-slash', words: t('stopped') }),
+  stopped: () => ({ icon: 'debug-stop', words: t('Stopped'), shown: true }),
+  denied: () => ({ icon: 'circle-slash', words: t('Denied'), shown: true }),
 };
+
+/** With these, the change of a call was not made. */
+const unmade: readonly CallStatus[] = ['failed', 'denied', 'stopped'];
 
 /** A change with at most this many lines is open by default. */
 const openRows = 40;
 const shownOutput = 200_000; // UTF-16 units at the end of an output
+const linkedOutput = 50_000; // UTF-16 units; in longer outputs, paths are text
 
 /** Reports whether a call is open by default: while it is running, and if its change is short. */
 function openByItself(status: CallStatus, name: string, rows: number): boolean {
@@ -48,7 +59,7 @@ function Output({ text, live, failed }: { text: string; live: boolean; failed: b
   return (
     <div class={failed ? 'output failed' : 'output'}>
       <pre ref={ref} tabIndex={0} aria-label={t('Output')}>
-        {cut}
+        {live || cut.length > linkedOutput ? cut : withFileLinks(cut)}
       </pre>
       <CopyButton text={() => text} label={t('Copy output')} />
     </div>
@@ -103,11 +114,24 @@ function Details({
           ))}
         </dl>
       )}
-      {output && (patch === '' || call.status === 'failed') && (
+      {output && patch === '' && (
         <Output text={output} live={call.status === 'running'} failed={call.status === 'failed'} />
       )}
       <Pictures blocks={blocks(result.content)} />
     </>
+  );
+}
+
+/** A row as a value that is equal to that of an equal row. */
+const placeText = (row: Row | undefined): string => (row ? `${row.from} ${row.nth}` : '');
+
+/** The subject of a call. In a narrow panel, the part before the offset is cut first. */
+function What({ text, from }: { text: string; from: number }): JSX.Element {
+  return (
+    <code class="what parts" title={text.slice(0, 300)}>
+      {from > 0 && from < text.length && <span class="head-part">{text.slice(0, from)}</span>}
+      <span class="own-part">{from < text.length ? text.slice(from) : text}</span>
+    </code>
   );
 }
 
@@ -116,30 +140,37 @@ export const ToolCall = memo(function ToolCall({
   call,
   fold,
   cwd,
+  row,
 }: {
   block: ContentBlock;
   call: Call;
   fold: string;
   cwd: string;
+  row: string; // its key among the rows of the conversation; "" if it has no neighbours
 }): JSX.Element {
   const page = usePage();
+  const place = useChat((s) => placeText(row ? rowsIn(shownItems(s.view), cwd).get(row) : undefined));
+  const [from, nth] = place === '' ? [undefined, 0] : (place.split(' ').map(Number) as [number, number]);
   const d = useMemo(() => describe(block, cwd), [block, cwd]);
   const patch = useMemo(
-    () => (call.status === 'failed' ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
+    () => (unmade.includes(call.status) ? '' : patchOfCall(obj(block.arguments), obj(call.output))),
     [block, call.output, call.status],
   );
   const diff = useMemo(() => (patch ? rowsOfPatch(patch) : undefined), [patch]);
   const [open, setOpen] = useFold(fold, openByItself(call.status, str(block.name), diff?.rows.length ?? 0));
   const state = states[call.status]();
+  const reason = call.status === 'denied' ? visible(denialReason(call.output).replace(/\s+/g, ' ')) : '';
   const summary = (
     <>
       <Icon name={d.icon} />
       <span class="verb">{d.verb}</span>
-      {d.what && <code class="what">{d.what}</code>}
+      {d.what && <What text={d.what} from={from ?? (d.path ? d.what.lastIndexOf('/') + 1 : 0)} />}
+      {nth > 0 && <span class="tag">{t('#{0}', nth)}</span>}
       {diff && <Counts added={diff.added} removed={diff.removed} />}
-      <span class={`call-state ${call.status}`} title={state.words}>
+      <span class={`call-state ${call.status}`} title={reason ? t('Denied: {0}', reason) : state.words}>
         <Icon name={state.icon} spin={state.spin ?? false} />
-        <span class="unseen">{state.words}</span>
+        <span class={state.shown ? 'words' : 'unseen'}>{state.words}</span>
+        {reason && <span class="gist">{reason}</span>}
       </span>
     </>
   );

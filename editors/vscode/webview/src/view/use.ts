@@ -1,7 +1,7 @@
 // Hooks: the page, and its stores as the state of a component.
 
 import { createContext } from 'preact';
-import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Page, Ui } from '../page';
 import { refusalOf } from '../engine';
 import type { Finding } from '../find';
@@ -52,6 +52,13 @@ export function useRefusal(ability: Ability): string {
 export function useFinder<T>(part: (f: Finding) => T): T {
   const { finder } = usePage();
   return useStore(finder.subscribe, finder.getState, part);
+}
+
+/** Reports whether a path is known to be a file of the workspace, and asks for it. */
+export function useFileIn(path: string): boolean {
+  const { files } = usePage();
+  useEffect(() => files.want(path), [files, path]);
+  return useStore(files.subscribe, files.getState, (known) => known.get(path) === true);
 }
 
 /** Returns whether a fold is open: as the user left it, or else its default. */

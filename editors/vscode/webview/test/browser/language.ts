@@ -50,7 +50,7 @@ const saidByOthers = [
   .concat(['.way-label']);
 
 /** The attributes that contain such text: a path, the program itself. */
-const namesOfOthers = ['.chip[title]', '.message.assistant[aria-label=xcsh]'].concat([
+const namesOfOthers = ['.chip[title]', '.what[title]', '.message.assistant[aria-label=xcsh]'].concat([
   '.message.assistant[aria-label=pi]',
   '.message.assistant[aria-label=gemini]',
   '.head .engine[title]',
@@ -113,15 +113,34 @@ const shown = {
   waysKey: '.way',
 };
 
-test('every text of the page is in the display language', async () => {
+/** Returns the controls that a longer text makes too wide for the panel or for themselves. */
+const tooWide = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('.page :is(button, input, textarea, p, li, dt, dd, h2, h3)')]
+    .filter((e) => e.checkVisibility() && !e.closest('.unseen, .output, .diff, .table, pre'))
+    .filter((e) => {
+      const r = e.getBoundingClientRect();
+      const box = (e.closest('.composer, .approval, .question, .crash, .ways, .note, .bubble') ?? document.body)
+        .getBoundingClientRect();
+      const cut = e.matches('.button, .link') && e.scrollWidth > e.clientWidth;
+      return r.width > 0 && (r.left < box.left - 0.5 || r.right > box.right + 0.5 || cut);
+    })
+    .map((e) => e.outerHTML.slice(0, 160))
+    .concat(document.documentElement.scrollWidth > innerWidth ? ['the page'] : [])`);
+
+test('every text of the page is in the display language, and fits when it is longer', async () => {
   for (const [scene, part] of Object.entries(shown)) {
-    await inLanguage(scene, async ({ page }) => {
+    const check = async ({ page }: Tab) => {
       await page.waitForSelector(part, { state: 'attached' });
       assert.deepEqual(await unmarked(page), [], scene);
       await openAll(page);
       assert.deepEqual(await unmarked(page), [], `${scene}, unfolded`);
       assert.ok((await page.getAttribute('#composer', 'placeholder'))?.startsWith('⟦'), scene);
-    });
+      for (const width of [420, 300]) {
+        await page.setViewportSize({ width, height: 760 });
+        assert.deepEqual(await tooWide(page), [], `${scene}, ${width} px wide`);
+      }
+    };
+    await inScene(scene, check, { more: '&texts=pseudo' });
   }
 });
 
@@ -192,5 +211,5 @@ test('nothing is rendered before the translations arrive', () =>
     await page.waitForSelector('.message');
     const drawn = await page.evaluate<string[]>('window.drawn');
     assert.ok(drawn.length > 0);
-    assert.deepEqual([...new Set(drawn)], ['⟦Ask anything, @ to add a file⟧']);
+    assert.deepEqual([...new Set(drawn)], ['⟦Ask anything, @ to add context, / for commands⟧']);
   }));

@@ -18,6 +18,7 @@ test('a session that is only read has no composer, and says why and how to conti
     free: ['Continue Here', 'Fork Here', 'Open in Editor'],
     live: ['Show in Chat'],
     locked: ['Fork Here', 'Try Again', 'Open in Editor'],
+    terminal: ['Open Terminal', 'Take Over', 'Open in Editor'],
     working: ['Continue Here', 'Fork Here', 'Open in Editor'],
     elsewhere: ['Fork Here', 'Open Its Folder', 'Open in Editor'],
     fixed: ['Fork Here', 'Open in Editor'],
