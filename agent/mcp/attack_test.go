@@ -18,7 +18,7 @@ func TestTheChildrenOfAServerEndWithIt(t *testing.T) {
 	def, log := probeServer(t, "ok")
 	k := begin(t, pi(), def)
 	var pids []int
-	for _, line := range strings.Fields(said(k.result("fork", `{}`))) {
+	for line := range strings.FieldsSeq(said(k.result("fork", `{}`))) {
 		pid, err := strconv.Atoi(line)
 		require.NoError(t, err)
 		require.NoError(t, syscall.Kill(pid, 0))

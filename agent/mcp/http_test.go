@@ -26,7 +26,8 @@ func remoteServer(t *testing.T, transport mcp.Transport) (mcp.Server, chan struc
 	cancelled := make(chan struct{}, 1)
 	sdk.AddTool(s, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct {
 		Text string `json:"text"`
-	}) (*sdk.CallToolResult, any, error) {
+	},
+	) (*sdk.CallToolResult, any, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "remote: " + in.Text}}}, nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "hang"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {

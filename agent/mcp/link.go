@@ -106,7 +106,7 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, error) {
 func (l *link) client() *sdk.Client {
 	s := l.server
 	o := &sdk.ClientOptions{
-		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}},
+		Capabilities:                &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{}}, //nolint:staticcheck // deprecated, but used by servers
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { l.report(r.Params) },
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { s.changed(l) },
 		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { s.changed(l) },
@@ -117,7 +117,7 @@ func (l *link) client() *sdk.Client {
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "xcsh-ls", Version: s.host.options.Version}, o)
 	cwd := s.host.options.Cwd
-	c.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(cwd)}).String(), Name: filepath.Base(cwd)})
+	c.AddRoots(&sdk.Root{URI: (&url.URL{Scheme: "file", Path: filepath.ToSlash(cwd)}).String(), Name: filepath.Base(cwd)}) //nolint:staticcheck // as above
 	return c
 }
 

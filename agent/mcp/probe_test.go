@@ -5,6 +5,7 @@ package mcp_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -132,7 +133,7 @@ func (p *probe) run(how string) {
 		return
 	}
 	if address := os.Getenv(gateName); address != "" {
-		if c, err := net.Dial("tcp", address); err == nil {
+		if c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", address); err == nil {
 			_, _ = io.Copy(io.Discard, c)
 		}
 	}
@@ -242,7 +243,8 @@ func (p *probe) call(m probeMessage) {
 		p.answer(m.ID, r)
 	case "picture":
 		p.answer(m.ID, map[string]any{"content": []any{
-			map[string]any{"type": "text", "text": "a dot"}, map[string]any{"type": "image", "data": dot, "mimeType": "image/png"},
+			map[string]any{"type": "text", "text": "a dot"},
+			map[string]any{"type": "image", "data": dot, "mimeType": "image/png"},
 			map[string]any{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
 		}})
 	case "links":
@@ -320,7 +322,7 @@ func (p *probe) call(m probeMessage) {
 
 // fork starts processes that outlive the server, and returns their ids.
 func (p *probe) fork() string {
-	out, _ := exec.Command("sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $!
+	out, _ := exec.CommandContext(context.Background(), "sh", "-c", `sleep 1000 >/dev/null 2>&1 & echo $!
 		setsid sh -c 'echo $$; trap "" TERM HUP; exec sleep 1000 >/dev/null 2>&1' &`).CombinedOutput()
 	return string(out)
 }

@@ -190,7 +190,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 	ended := make(chan error, 3)
 	for range cap(ended) {
 		go func() {
-			_, err := hang.RunWithin(context.Background(), k.env(), json.RawMessage(`{}`)) //nolint:usetesting // the call outlives nothing but Close
+			_, err := hang.RunWithin(context.Background(), k.env(), json.RawMessage(`{}`))
 			ended <- err
 		}()
 	}
