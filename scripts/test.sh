@@ -145,6 +145,12 @@ real_engines() {
   install_pi engines && go_test_env XCSH_REQUIRE_PEERS=1 -tags peers -run '^TestReal' ./agent/engine/acp
 }
 
+# mcp_servers: published servers of the Model Context Protocol, which must be installed.
+mcp_servers() {
+  retry npm --prefix agent/mcp/testdata/servers ci --no-audit --no-fund --ignore-scripts --prefer-offline --loglevel=error &&
+    go_test -tags peers -run '^TestReal' ./agent/mcp
+}
+
 # tap COMMAND...: a command that prints TAP, as "node --test" does, with its numbers in the tally.
 tap() {
   "$@" >"$scratch/tap.out"
@@ -329,6 +335,7 @@ lane_editors() {
   step "Chromium, to open pages" debian chromium "open pages in a browser" chromium
   step "exported pages in a browser" go_test -tags browser -run TestBrowser ./session/export
   step "omp, Claude Code and others as engines" real_engines
+  step "published MCP servers" mcp_servers
   step "the same answers as pi" go_test_env XCSH_REQUIRE_PEERS=1 -tags peers ./bench/differential
   step "the double of pi does what pi does" go_test -tags peers ./agent/engine/enginetest
   step "pi as an engine" go_test -tags peers ./agent/engine/pi

@@ -40,6 +40,18 @@ var bans = []ban{
 		why:  "the protocol library is young and is to be replaceable inside lsp/",
 	},
 	{
+		in: []string{""}, except: []string{"agent/mcp"},
+		what: []string{"github.com/modelcontextprotocol/go-sdk"},
+		why:  "the SDK is replaceable inside agent/mcp",
+	},
+	{
+		in: []string{"agent/mcp"}, what: []string{"agent", "session"},
+		but: []string{
+			"agent/engine/child", "agent/environ", "agent/imaging", "agent/mcp", "agent/provider", "agent/tool", "session", "session/redact",
+		},
+		why: "servers are called by an agent, and know neither the live session nor its rules",
+	},
+	{
 		in: []string{"session"}, what: []string{"agent", "commands", "acp", "lsp", "cmd"},
 		why: "session knows bytes: a file is read without an agent, a verb or an editor",
 	},

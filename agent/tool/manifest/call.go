@@ -12,6 +12,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -24,7 +25,7 @@ type call struct {
 	manifest   manifest
 	file       string // of the manifest
 	digest     string
-	parameters parameters
+	parameters schema.Parameters
 }
 
 func (c call) tool() Tool {
@@ -38,7 +39,7 @@ func (c call) tool() Tool {
 			Digest: c.digest,
 			// Without it the call has no permission, whose zero value is the strict sandbox.
 			Changes: !confirmed,
-			Check:   c.parameters.check,
+			Check:   c.parameters.Check,
 			Preview: c.preview,
 			Limit:   func(json.RawMessage) time.Duration { return 0 }, // the program has a time limit
 			Run:     c.run,
@@ -57,7 +58,7 @@ func (c call) preview(_ context.Context, _ tool.Env, args json.RawMessage) (tool
 
 // run runs the executable, if it is the one that was loaded.
 func (c call) run(ctx context.Context, env tool.Env, args json.RawMessage) (tool.Result, error) {
-	line, err := c.parameters.check(args)
+	line, err := c.parameters.Check(args)
 	if err != nil {
 		return tool.Result{}, err
 	}

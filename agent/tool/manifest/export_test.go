@@ -1,12 +1,14 @@
 package manifest
 
+import "github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
+
 // Exports for tests.
 var (
 	ParseResult = parseResult
 	Parse       = func(raw []byte) error {
 		m, err := parse(raw)
 		if err == nil {
-			_, err = newParameters(m.Name, m.Parameters)
+			_, err = schema.New(m.Name, m.Parameters)
 		}
 		return err
 	}

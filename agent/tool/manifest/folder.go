@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/afero"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
 )
 
@@ -151,7 +152,7 @@ func (f Folder) load(name string) (Tool, error) {
 	if err != nil {
 		return Tool{}, err
 	}
-	p, err := newParameters(m.Name, m.Parameters)
+	p, err := schema.New(m.Name, m.Parameters)
 	if err != nil {
 		return Tool{}, err
 	}

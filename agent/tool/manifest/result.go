@@ -14,6 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/imaging"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool/schema"
 )
 
 const (
@@ -70,7 +71,7 @@ func parseResult(raw []byte) (tool.Result, error) {
 	}
 	var value any
 	details := bytes.ToValidUTF8(wire.Details, []byte("\uFFFD"))
-	if len(details) > maxDetails || json.Unmarshal(details, &value) != nil || !shallow(value, maxArgsDepth) {
+	if len(details) > maxDetails || json.Unmarshal(details, &value) != nil || !schema.Shallow(value, schema.MaxDepth) {
 		return tool.Result{}, errors.New("returned details that are too large")
 	}
 	var line bytes.Buffer

@@ -1,4 +1,5 @@
-package manifest
+// Package schema validates the arguments of tools whose schemas are data, not Go types: those of a user's tools and of servers.
+package schema
 
 import (
 	"bytes"
@@ -19,8 +20,10 @@ const (
 	maxNesting   = 12        // schemas and their members within each other
 	maxMembers   = 1000      // values of a schema
 	maxArguments = 256 << 10 // bytes
-	maxArgsDepth = 64        // values within each other
 )
+
+// MaxDepth is how many values arguments and details may have within each other.
+const MaxDepth = 64
 
 // validProperty is what every model service accepts.
 var validProperty = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -28,16 +31,16 @@ var validProperty = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 // types are the types of JSON schema.
 var types = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// parameters validates the arguments of a tool.
-type parameters struct {
+// Parameters validates the arguments of a tool.
+type Parameters struct {
 	tool     string
 	schema   *jsonschema.Schema
 	resolved *jsonschema.Resolved
 }
 
-// newParameters reads a schema. It refuses references, because the time to validate a value against a
+// New reads a schema. It refuses references, because the time to validate a value against a
 // schema with them has no useful bound, and other files must not be read.
-func newParameters(tool string, raw json.RawMessage) (p parameters, err error) {
+func New(tool string, raw json.RawMessage) (p Parameters, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = errors.New("its parameters are not a JSON schema")
@@ -62,7 +65,7 @@ func newParameters(tool string, raw json.RawMessage) (p parameters, err error) {
 	if err != nil {
 		return p, fmt.Errorf("its parameters are not a JSON schema: %w", err)
 	}
-	return parameters{tool, &s, resolved}, nil
+	return Parameters{tool, &s, resolved}, nil
 }
 
 // checkSchema fails for a schema that is too large, too deep, or has references.
@@ -103,9 +106,9 @@ func checkSchema(v any, depth int, members *int) error {
 	return nil
 }
 
-// check validates the arguments of a call and returns them as one line. The error is a sentence for the
+// Check validates the arguments of a call and returns them as one line. The error is a sentence for the
 // model.
-func (p parameters) check(args json.RawMessage) (line json.RawMessage, err error) {
+func (p Parameters) Check(args json.RawMessage) (line json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			line, err = nil, p.invalid("they could not be validated")
@@ -123,8 +126,8 @@ func (p parameters) check(args json.RawMessage) (line json.RawMessage, err error
 	if err := d.Decode(&object); err != nil || object == nil || !atEnd(d) {
 		return nil, p.invalid("they must be one JSON object")
 	}
-	if !shallow(object, maxArgsDepth) {
-		return nil, p.invalid(fmt.Sprintf("they have more than %d values within each other", maxArgsDepth))
+	if !Shallow(object, MaxDepth) {
+		return nil, p.invalid(fmt.Sprintf("they have more than %d values within each other", MaxDepth))
 	}
 	dropNulls(p.schema, object)
 	var out bytes.Buffer
@@ -144,7 +147,7 @@ func (p parameters) check(args json.RawMessage) (line json.RawMessage, err error
 	return line, nil
 }
 
-func (p parameters) invalid(why string) error {
+func (p Parameters) invalid(why string) error {
 	return fault.New(fault.InvalidArgument, "The arguments of %s are invalid: %s.", p.tool, strings.TrimSuffix(why, "."))
 }
 
@@ -153,21 +156,21 @@ func atEnd(d *json.Decoder) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// shallow reports whether a value has at most depth values within each other.
-func shallow(v any, depth int) bool {
+// Shallow reports whether a value has at most depth values within each other.
+func Shallow(v any, depth int) bool {
 	if depth == 0 {
 		return false
 	}
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			if !shallow(item, depth-1) {
+			if !Shallow(item, depth-1) {
 				return false
 			}
 		}
 	case map[string]any:
 		for _, member := range v {
-			if !shallow(member, depth-1) {
+			if !Shallow(member, depth-1) {
 				return false
 			}
 		}

@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+)
+
+// defaultWait is how long the tools of servers that are starting are awaited.
+const defaultWait = 10 * time.Second
+
+// Servers are the servers of one session. Its methods may be called concurrently.
+type Servers struct {
+	options Options
+	log     *zap.Logger
+	list    []*server
+	ctx     context.Context //nolint:containedctx // ends with Close
+	end     context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool           // guarded by mu
+	work   sync.WaitGroup // starts and readings of lists; added to with mu
+	active []string       // names of tools that search_tools has activated, the last one last; guarded by mu
+}
+
+// New returns the servers of a session. It starts none. If several definitions have one name, the first one is used.
+func New(o Options) *Servers {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Wait <= 0 {
+		o.Wait = defaultWait
+	}
+	h := &Servers{options: o, log: o.Log}
+	if h.log == nil {
+		h.log = zap.NewNop()
+	}
+	h.ctx, h.end = context.WithCancelCause(context.Background())
+	for _, def := range o.Servers {
+		if h.server(def.Name) == nil {
+			h.list = append(h.list, &server{def: def, host: h, limit: def.timeout(o.Dialect), secrets: newSecrets(def)})
+		}
+	}
+	return h
+}
+
+// server returns the server of a name, nil if there is none.
+func (h *Servers) server(name string) *server {
+	i := slices.IndexFunc(h.list, func(s *server) bool { return s.def.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return h.list[i]
+}
+
+// goes runs work that Close waits for. It reports false if Close was called.
+func (h *Servers) goes(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.work.Go(f)
+	return true
+}
+
+// call calls a callback with the name of a server.
+func (h *Servers) call(f func(string), s *server) {
+	if f != nil {
+		f(s.def.Name)
+	}
+}
+
+// note logs an event of a server.
+func (h *Servers) note(s *server, event string, err error) {
+	fields := []zap.Field{zap.String("server", s.def.Name), zap.String("source", s.def.Source)}
+	if err != nil {
+		fields = append(fields, zap.String("reason", s.secrets.line(err.Error())))
+	}
+	h.log.Info(event, fields...)
+}
+
+// State is the state of a server.
+type State struct {
+	Name      string
+	Transport Transport
+	Source    string
+	Connected bool
+	Starting  bool
+	Reason    string // why it is not connected, for the user; "" before its first start
+	Version   string // of the server
+	Tools     []string
+	Resources bool
+	Prompts   bool
+}
+
+// States returns the states of all servers in the order of their definitions. It starts none.
+func (h *Servers) States() []State {
+	states := make([]State, 0, len(h.list))
+	for _, s := range h.list {
+		known, connected, err := s.now()
+		state := State{
+			Name: s.def.Name, Transport: s.def.Transport, Source: s.def.Source, Connected: connected,
+			Version: known.version, Resources: known.resources, Prompts: known.prompts,
+		}
+		if state.Transport == "" {
+			state.Transport = Stdio
+		}
+		s.mu.Lock()
+		state.Starting = s.attempt != nil
+		s.mu.Unlock()
+		if err != nil && !connected {
+			state.Reason = s.secrets.line(err.Error())
+		}
+		for _, t := range known.tools {
+			state.Tools = append(state.Tools, t.name)
+		}
+		states = append(states, state)
+	}
+	return states
+}
+
+// Reconnect ends the connection to a server and starts it again.
+func (h *Servers) Reconnect(ctx context.Context, name string) error {
+	s := h.server(name)
+	if s == nil {
+		return fault.New(fault.NotFound, "There is no MCP server %q in this session.", name)
+	}
+	if l := s.forget(); l != nil {
+		l.close()
+	}
+	_, err := s.connected(ctx)
+	return err
+}
+
+// awaitStarts starts the servers that were never started, and waits for them. A server that has failed is tried again, without
+// waiting for it.
+func (h *Servers) awaitStarts(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, h.options.Wait)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, s := range h.list {
+		known, connected, err := s.now()
+		if connected || known.known {
+			continue // its next call connects again
+		}
+		_, a, _ := s.start() // the reason of a failure is in its state
+		if a == nil || err != nil {
+			continue
+		}
+		all.Go(func() {
+			select {
+			case <-a.done:
+			case <-ctx.Done():
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Close ends all calls and connections, and the programs with everything that they started. It returns an error of ctx if that
+// takes longer; the rest ends without it.
+func (h *Servers) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.end(errClosed)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.work.Wait()
+		var all sync.WaitGroup
+		for _, s := range h.list {
+			s.mu.Lock()
+			l := s.link
+			s.mu.Unlock()
+			if l != nil {
+				all.Go(func() {
+					l.awaitCalls()
+					l.close()
+				})
+			}
+		}
+		all.Wait()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// awaitCalls waits a moment for the calls of a connection, whose contexts have ended.
+func (l *link) awaitCalls() {
+	calling, ok := l.running()
+	if !ok {
+		return
+	}
+	late := time.NewTimer(sentLimit)
+	defer late.Stop()
+	select {
+	case <-calling.Done():
+	case <-late.C:
+	}
+}
