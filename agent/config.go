@@ -30,7 +30,8 @@ type Config struct {
 	Permissions
 	Engines
 
-	Setups *setup.Finder // finds the set-ups of folders; nil finds nothing
+	Setups     *setup.Finder // finds the set-ups of folders; nil finds nothing
+	Restricted func() bool   // reports whether the editor does not trust the workspace; nil: it does
 
 	Hooks []hook.Hook
 	Log   *zap.Logger

@@ -11,6 +11,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/recorded"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
@@ -23,6 +24,8 @@ type host struct {
 	notes notes
 	rules rules
 	guide *guide // what the model was instructed with in this turn, nil if it has to be read again
+
+	resolved *setup.Resolved // see found
 
 	history bool // the last request has a history that the service compacted
 }
@@ -117,20 +120,20 @@ type guide struct {
 // reading them for every request costs more than the rest of a step that only reads.
 func (h *host) instructions(ctx context.Context, own recorded.Setup) (string, []provider.Tool) {
 	if h.guide == nil || len(h.s.background.Running()) > 0 || !reflect.DeepEqual(h.guide.own, own) {
-		system, tools := h.s.instructions(ctx, h.log, own)
+		system, tools := h.instruct(ctx, own)
 		h.guide = &guide{own, system, tools}
 	}
 	return h.guide.system, slices.Clip(h.guide.tools)
 }
 
 // Tools returns the tools of the conversation by name, and their environment.
-func (h *host) Tools() (map[string]tool.Tool, tool.Env) {
+func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 	byName := map[string]tool.Tool{}
 	own, err := h.setup()
 	if err != nil {
 		h.s.m.log.Warn("the tools that the session records cannot be read", zap.Error(err))
 	}
-	for _, t := range h.s.m.tools(own) {
+	for _, t := range h.tools(ctx, own) {
 		if err != nil {
 			break // a tool may be one that the session turned off
 		}

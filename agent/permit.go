@@ -101,7 +101,7 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 	if t.Preview == nil {
 		return h.permit(ctx, r)
 	}
-	_, env := h.Tools()
+	_, env := h.Tools(ctx)
 	shown, err := t.PreviewWithin(ctx, env, args)
 	if err != nil {
 		return tool.Permission{}, err // the model receives the reason

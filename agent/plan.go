@@ -89,14 +89,14 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 	}
 	req.System += plan.instructions()
 	if plan.on() {
-		req.Tools = p.offered(plan, req.Tools)
+		req.Tools = p.offered(ctx, plan, req.Tools)
 	}
 	return service, req, nil
 }
 
 // offered returns the tools that can be used in plan mode.
-func (p planning) offered(plan plan, all []provider.Tool) (tools []provider.Tool) {
-	byName, _ := p.Tools()
+func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (tools []provider.Tool) {
+	byName, _ := p.Tools(ctx)
 	for _, t := range all {
 		changes := byName[t.Name].Changes
 		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name)) {
@@ -111,8 +111,8 @@ func (p planning) offered(plan plan, all []provider.Tool) (tools []provider.Tool
 
 // Tools adds the tool that ends plan mode. It is there in every mode, because models repeat calls of
 // the conversation; its result then says that plan mode is off.
-func (p planning) Tools() (map[string]tool.Tool, tool.Env) {
-	byName, env := p.host.Tools()
+func (p planning) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
+	byName, env := p.host.Tools(ctx)
 	exit := tool.NewExitPlanMode(planner(p))
 	byName[exit.Name] = exit
 	if write, ok := byName["write"]; ok && p.proposesByWriting() {

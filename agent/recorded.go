@@ -45,21 +45,22 @@ func (s *Session) Instructions(ctx context.Context, d *session.Document, leaf se
 	if err != nil {
 		s.m.log.Warn("the setup that the session records cannot be read", zap.Error(err)) // the next request reports it
 	}
-	return s.instructions(ctx, s.current(), own)
+	return (&host{s: s, log: s.current()}).instruct(ctx, own)
 }
 
-// instructions is Instructions for a conversation with a known setup.
-func (s *Session) instructions(ctx context.Context, log *session.Log, own recorded.Setup) (system string, tools []provider.Tool) {
-	for _, t := range s.m.tools(own) {
+// instruct returns the system prompt and the tools of the conversation with a recorded setup.
+func (h *host) instruct(ctx context.Context, own recorded.Setup) (system string, tools []provider.Tool) {
+	for _, t := range h.tools(ctx, own) {
 		tools = append(tools, t.Tool)
 	}
-	switch used, _ := s.m.usesPrompt(log, own); {
+	cfg := h.s.m.cfg
+	switch used, _ := h.s.m.usesPrompt(h.log, own); {
 	case used:
-		system = s.m.cfg.RecordedSystem(ctx, s.cwd, own.Prompt)
-	case s.m.cfg.System != nil:
-		system = s.m.cfg.System(ctx, s.cwd)
+		system = cfg.RecordedSystem(ctx, h.s.cwd, own.Prompt)
+	case cfg.System != nil:
+		system = cfg.System(ctx, h.s.cwd)
 	}
-	return system + s.around.of(log), tools
+	return system + h.s.around.of(h.log), tools
 }
 
 // usesPrompt reports whether the recorded system prompt is used. why is the reason for the user if it

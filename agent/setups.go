@@ -27,13 +27,15 @@ func (m *Manager) setups() *setup.Finder {
 	return &setup.Finder{Fs: afero.NewMemMapFs()}
 }
 
-// Dialect returns the program whose rules the session's file follows.
-func (s *Session) Dialect() (d session.Dialect) {
-	if err := s.View(func(doc *session.Document, _ session.Leaf) error {
-		d = doc.Dialect()
-		return nil
-	}); err != nil {
-		return session.Xcsh // it ended
-	}
-	return d
+// Found returns the set-up that holds for the session.
+func (s *Session) Found(ctx context.Context) *setup.Resolved {
+	return s.m.setups().Resolve(ctx, s.setupQuery(s.current()))
 }
+
+// setupQuery is what the set-up of a conversation is looked up for.
+func (s *Session) setupQuery(log *session.Log) setup.Query {
+	return setup.Query{Cwd: s.cwd, Program: dialectOf(log), Restricted: s.m.cfg.Restricted != nil && s.m.cfg.Restricted()}
+}
+
+// Dialect returns the program whose rules the session's file follows.
+func (s *Session) Dialect() session.Dialect { return dialectOf(s.current()) }

@@ -68,7 +68,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 		c := Client{
 			Documents: s.documents, Folders: s.folders.list,
 			Warn: func(text string) { s.showMessage(commands.LevelWarning, text) },
-			Pace: s.conn.CaughtUp, RunsExtensions: s.config.runsExtensions,
+			Pace: s.conn.CaughtUp, RunsExtensions: s.config.runsExtensions, Restricted: s.config.restricted,
 			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},

@@ -64,6 +64,9 @@ type Client struct {
 		Key(ctx context.Context, provider string) (string, error)
 	}
 
+	// Restricted reports whether the user has not trusted the workspace.
+	Restricted func() bool
+
 	// RunsExtensions reports whether an engine may run code of the workspace now.
 	RunsExtensions func() bool
 

@@ -26,7 +26,7 @@ type Host interface {
 	Request(ctx context.Context) (provider.Provider, provider.Request, error)
 
 	// Tools returns the tools by name, and their environment.
-	Tools() (map[string]tool.Tool, tool.Env)
+	Tools(ctx context.Context) (map[string]tool.Tool, tool.Env)
 
 	// Permit asks for permission to run a tool that changes something. Its error is the
 	// reason for a denial, worded for the model.

@@ -69,7 +69,9 @@ func (h *host) Request(context.Context) (provider.Provider, provider.Request, er
 	return &h.model, provider.Request{Model: provider.Model{ID: "m", Provider: "p", API: provider.Scripted}, Messages: slices.Clone(h.messages)}, nil
 }
 
-func (h *host) Tools() (map[string]tool.Tool, tool.Env) { return h.tools, tool.Env{Cwd: "/w"} }
+func (h *host) Tools(context.Context) (map[string]tool.Tool, tool.Env) {
+	return h.tools, tool.Env{Cwd: "/w"}
+}
 
 func (h *host) Permit(_ context.Context, call provider.Block, _ tool.Tool, _ json.RawMessage) (tool.Permission, error) {
 	if h.permit == nil {

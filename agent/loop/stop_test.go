@@ -120,8 +120,8 @@ type abandoning struct {
 	left []string
 }
 
-func (a *abandoning) Tools() (map[string]tool.Tool, tool.Env) {
-	tools, env := a.host.Tools()
+func (a *abandoning) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
+	tools, env := a.host.Tools(ctx)
 	env.Abandoned = func(name string) { a.left = append(a.left, name) }
 	return tools, env
 }

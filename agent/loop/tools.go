@@ -27,7 +27,7 @@ func (r *Run) runTools(ctx context.Context, answer provider.Message) []json.RawM
 		run: r, calls: calls, results: make([]tool.Result, len(calls)),
 		known: make([]bool, len(calls)), done: make(chan int, len(calls)),
 	}
-	b.tools, b.env = r.Host.Tools()
+	b.tools, b.env = r.Host.Tools(ctx)
 	if answer.StopReason == provider.StopLength {
 		for i := range calls {
 			b.results[i] = failed("The answer was cut off at its maximum length, so this call may be incomplete; it was not run. Make smaller calls.")

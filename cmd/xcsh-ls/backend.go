@@ -27,7 +27,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 		return lsp.Backend{}, err
 	}
 	cfg := p.config(s, watch, c.Warn, log)
-	cfg.Hooks, cfg.Ask, cfg.Pace = p.hooks(s, c, log.Named("hook")), c.Approve, c.Pace
+	cfg.Hooks, cfg.Ask, cfg.Pace, cfg.Restricted = p.hooks(s, c, log.Named("hook")), c.Approve, c.Pace, c.Restricted
 	var files tool.Workspace = tool.Local{Fs: p.fs}
 	if c.Workspace != nil {
 		files = c.Workspace(files)
