@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	st "github.com/xcsh-ls/xcsh-ls/internal/sessiontest"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -64,8 +66,10 @@ func TestTheSystemPromptFollowsItsFiles(t *testing.T) {
 func TestThePromptOfTheSessionsProgram(t *testing.T) {
 	t.Parallel()
 	fs := withSetups(t)
-	m := scripted(providertest.Reply{Text: "One."})
-	w := newWorld(t, fs, append(inProject(fs, m), withPrompts(fs), ofPi(fs))...)
+	grep := providertest.Reply{ToolCalls: []providertest.Call{{Name: "grep", Args: map[string]any{"path": "skill://pdf/references", "pattern": "refer"}}}}
+	m := scripted(calling("read", "skill://pdf"), calling("read", skillOfPi), calling("read", "skill://pdf/references/x.md"), grep,
+		calling("read", "skill://nope"), calling("read", "rule://nope"), calling("read", "skill://pdf/../../AGENTS.md"), calling("write", "skill://pdf/new.md"), providertest.Reply{Text: "One."})
+	w := newWorld(t, fs, append(inProject(fs, m), withPrompts(fs), ofPi(fs), func(c *agent.Config) { c.Approval = approval.Ask })...)
 	live := w.live(t, "/w")
 	_, err := live.Switch(t.Context(), "/w/s.jsonl")
 	require.NoError(t, err)
@@ -75,5 +79,23 @@ func TestThePromptOfTheSessionsProgram(t *testing.T) {
 	require.Contains(t, system, "<location>"+skillOfPi+"</location>")
 	require.NotContains(t, system, "for xcsh")
 	require.NotContains(t, system, "not trusted")
+
+	// No call asks the user, and addresses lead to files of the skill only.
+	requests := m.Requests()
+	var results []string
+	for _, msg := range requests[len(requests)-1].Messages {
+		if msg.Role == provider.RoleToolResult {
+			results = append(results, msg.PlainText())
+		}
+	}
+	require.Len(t, results, 8)
+	require.Equal(t, "---\ndescription: About PDF files.\n---\nBody", results[0], "the front matter is included")
+	require.Equal(t, results[0], results[1])
+	require.Equal(t, "a reference", results[2])
+	require.Contains(t, results[3], "a reference")
+	require.Equal(t, `There is no skill "nope". The skills are: pdf.`, results[4])
+	require.Equal(t, `There is no rule "nope". This folder has no rules.`, results[5])
+	require.Equal(t, "../../AGENTS.md is not below the directory of the skill pdf.", results[6])
+	require.Contains(t, results[7], "Nothing was read or changed")
 	require.NoError(t, w.Close(t.Context()))
 }
