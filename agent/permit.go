@@ -123,6 +123,7 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 
 // permit requests permission from the gate.
 func (h *host) permit(ctx context.Context, r approval.Request) (tool.Permission, error) {
+	r = h.asked(ctx, r)
 	grant, err := h.s.gate.Ask(ctx, r)
 	if err != nil {
 		return tool.Permission{}, err

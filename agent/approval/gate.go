@@ -40,6 +40,15 @@ type Request struct {
 	Hosted string `json:"hosted,omitempty"`
 	Effect Effect `json:"-"`
 
+	// AlwaysAsk is for a tool whose calls the user wants to be asked about: no mode and no rule allows them.
+	AlwaysAsk bool `json:"-"`
+
+	// Allowed is for a tool that the user's own settings allow, as a rule of the user's would. It covers no commands.
+	Allowed bool `json:"-"`
+
+	// OtherShell reports that the user's own shell runs a command. The analysis of commands is about sh and bash.
+	OtherShell bool `json:"-"`
+
 	// EndsPlan reports that the call ends plan mode. The user is always asked: no mode and no rule
 	// allows it.
 	EndsPlan bool `json:"-"`

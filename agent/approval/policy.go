@@ -37,6 +37,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return level, false, nil
 	case p.mode == ReadOnly:
 		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
+	case r.AlwaysAsk && !r.Changed:
+		return level, false, nil
 	case r.Changed: // no rule covers the changes to keep
 		return level, p.mode == Yolo, nil
 	case r.Tool == bashTool:
@@ -44,9 +46,9 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 	case p.mode == Yolo:
 		return level, !r.Unsandboxed, nil
 	case isEdit(r.Tool):
-		return level, p.edits() && p.free(r.Preview.Paths), nil
+		return level, (r.Allowed || p.edits()) && p.free(r.Preview.Paths), nil
 	default:
-		return level, !r.Unsandboxed && p.toolRule(r), nil
+		return level, !r.Unsandboxed && (r.Allowed || p.toolRule(r)), nil
 	}
 }
 
@@ -62,6 +64,8 @@ func (p policy) command(r Request) (level sandbox.Level, allowed bool, err error
 	level = p.level(r)
 	l, ok := bashLine(r.Args)
 	switch {
+	case r.OtherShell && p.mode != Yolo:
+		return level, false, nil
 	case r.Unsandboxed: // in every mode
 		return level, ok && p.lineRule(l, true), nil
 	case p.mode == Yolo:
@@ -108,7 +112,7 @@ func (p policy) prompt(r Request) Prompt {
 	}
 	q := Prompt{Request: r, Outside: p.outside(files), Protected: unique(slices.Concat(p.touched(files), mentioned))}
 	switch {
-	case len(q.Protected) > 0 || len(q.Outside) > 0:
+	case len(q.Protected) > 0 || len(q.Outside) > 0, r.AlwaysAsk, r.OtherShell: // no rule can allow the next one
 	case r.Hosted != "":
 		q.Rules = p.hostedRules(r, l, ok)
 	case isEdit(r.Tool):
