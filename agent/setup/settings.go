@@ -89,8 +89,8 @@ func (l *looking) readSettings(scope Scope) map[string]Setting {
 		flatten("", top, flat, 0)
 		for _, name := range slices.Sorted(maps.Keys(flat)) {
 			form, known := l.form(name)
-			if !known {
-				continue
+			if _, object := flat[name].(map[string]any); !known || object && strings.HasPrefix(name, "compaction.modelOverrides.") {
+				continue // or of a model whose name has a dot
 			}
 			s, err := form.setting(flat[name])
 			if err != nil {
