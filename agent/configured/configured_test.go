@@ -140,3 +140,26 @@ func TestShells(t *testing.T) {
 	assert.Equal(t, "/bin/zsh", program)
 	assert.Equal(t, "source https://x.y/?key=abc", prefix, "as the file has it")
 }
+
+func TestModels(t *testing.T) {
+	t.Parallel()
+	var all []provider.Info
+	for _, ref := range []provider.Ref{{Provider: "anthropic", ID: "claude-opus-5"}, {Provider: "anthropic", ID: "claude-haiku-5"}, {Provider: "openai", ID: "gpt-5.2"}, {Provider: "router", ID: "openai/gpt-5.2"}} {
+		all = append(all, provider.Info{Model: provider.Model{Provider: ref.Provider, ID: ref.ID}})
+	}
+	for content, want := range map[string][]string{
+		"":                               {"claude-opus-5", "claude-haiku-5", "gpt-5.2", "openai/gpt-5.2"},
+		"enabledModels: ['anthropic/*']": {"claude-opus-5", "claude-haiku-5"},
+		"enabledModels: ['*OPUS*:high', gpt-5.2]": {"claude-opus-5", "gpt-5.2", "openai/gpt-5.2"},
+		"enabledModels: [openai/gpt-5.2]":         {"gpt-5.2", "openai/gpt-5.2"},
+		"enabledModels: ['[', nothing, '']":       {"claude-opus-5", "claude-haiku-5", "gpt-5.2", "openai/gpt-5.2"},
+		"disabledProviders: [anthropic]":          {"gpt-5.2", "openai/gpt-5.2"},
+	} {
+		var ids []string
+		for _, m := range configured.Models(found(t, session.Omp, content), all) {
+			ids = append(ids, m.ID)
+		}
+		assert.Equal(t, want, ids, content)
+	}
+	assert.Len(t, all, 4)
+}
