@@ -20,6 +20,16 @@ func (m *Manager) TrustSetup(r *setup.Resolved, state setup.TrustState) error {
 	return m.setups().Decide(r, state)
 }
 
+// reportSetup reports the problems of a set-up in use.
+func (m *Manager) reportSetup(problems []setup.Problem) {
+	if m.cfg.SetupProblem == nil {
+		return
+	}
+	for _, p := range problems {
+		m.cfg.SetupProblem(p)
+	}
+}
+
 func (m *Manager) setups() *setup.Finder {
 	if m.cfg.Setups != nil {
 		return m.cfg.Setups
