@@ -21,6 +21,11 @@ const (
 // most as long as the options say. Tools beyond the limits are found by search_tools.
 func (h *Servers) Tools(ctx context.Context) []Tool {
 	h.awaitStarts(ctx)
+	return h.Known()
+}
+
+// Known is Tools of the servers whose tools are known. It starts none.
+func (h *Servers) Known() []Tool {
 	all, resources := h.all()
 	shown, rest := h.divide(all)
 	if len(resources) > 0 {
