@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -157,7 +158,10 @@ func (h *Servers) Document(name string) (string, error) {
 	return t.document(), nil
 }
 
-func (t Tool) document() string {
+func (t Tool) document() string { return Describe(t.Tool) }
+
+// Describe returns the description and the schema of a tool.
+func Describe(t tool.Tool) string {
 	return "# " + t.Name + "\n\n" + t.Description + "\n\nParameters:\n" + string(t.Parameters)
 }
 
