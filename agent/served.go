@@ -7,7 +7,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
@@ -19,7 +18,7 @@ import (
 
 // Servers configures the servers of the Model Context Protocol of our own loop.
 type Servers struct {
-	OnlyClient bool           // use no servers of files, but those of [Engines.MCPServers]
+	OnlyClient bool           // use only the servers that the client asks for, [Engines.MCPServers], and none of files
 	RunValue   serving.Runner // runs the commands whose output is a variable or header; nil leaves such values out
 	Version    string         // of this program
 }
@@ -43,11 +42,7 @@ func (h *host) served(ctx context.Context) *serving.Turn {
 	if h.serving == nil {
 		found := h.found(ctx)
 		h.s.announceLeftOut(h.log, found)
-		w, err := h.s.wantedServers(h.log, found)
-		if err != nil {
-			h.Emit(event.Notice{Text: err.Error(), Level: event.Warning})
-		}
-		h.serving = h.s.servers.Begin(ctx, w)
+		h.serving = h.s.servers.Begin(ctx, h.s.wantedServers(h.log, found))
 	}
 	return h.serving
 }
@@ -56,22 +51,19 @@ func (h *host) served(ctx context.Context) *serving.Turn {
 func serverTools(ctx context.Context, h *host) []tool.Tool { return h.served(ctx).Tools(ctx) }
 
 // wantedServers returns the servers of the client, and those of a set-up.
-func (s *Session) wantedServers(log *session.Log, found *setup.Resolved) (w serving.Wanted, err error) {
+func (s *Session) wantedServers(log *session.Log, found *setup.Resolved) serving.Wanted {
 	program, known := session.ParseDialect(found.Program)
 	if !known {
 		program = dialectOf(log)
 	}
-	w = serving.Wanted{Program: program, Cwd: s.cwd, Session: log.Header().ID, Activated: func() []string { return activatedIn(log) }}
-	client, err := serving.FromClient(s.clientServers())
-	if err != nil {
-		client = nil
-	}
+	w := serving.Wanted{Program: program, Cwd: s.cwd, Session: log.Header().ID, Activated: func() []string { return activatedIn(log) }}
+	client, problems := serving.FromClient(s.clientServers())
 	var files []serving.Definition
 	if !s.m.cfg.Servers.OnlyClient {
 		files = serving.Defined(found, func(def setup.Server) setup.Expanded { return s.m.setups().Expand(def, program, s.cwd) }, s.m.serverTokens(found))
 	}
-	w.Servers = serving.Joined(client, files)
-	return w, err
+	w.Servers, w.Problems = serving.Joined(client, files), problems
+	return w
 }
 
 // serverTokens returns the tokens of pi's sign-ins.
@@ -86,21 +78,17 @@ func (m *Manager) serverTokens(found *setup.Resolved) *serving.Tokens {
 func (s *Session) clientServers() []json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked != nil {
-		return *s.asked
+	if s.servedFor != nil {
+		return *s.servedFor
 	}
 	return s.m.cfg.MCPServers
 }
 
 // UseServers sets the servers that a client of the Agent Client Protocol asks for. They are used from the next prompt on.
-func (s *Session) UseServers(servers []json.RawMessage) error {
-	if _, err := serving.FromClient(servers); err != nil {
-		return err
-	}
+func (s *Session) UseServers(servers []json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = &servers
-	return nil
+	s.servedFor = &servers
 }
 
 // announceLeftOut notifies the user, once for each session, of servers that the folder's set-up defines and that are not started.
@@ -169,21 +157,13 @@ func (h *host) find(ctx context.Context, name string, args json.RawMessage) (t t
 }
 
 // ServerStates returns the servers that the session has or would have, without starting any.
-func (s *Session) ServerStates(ctx context.Context) ([]serving.State, error) {
-	w, err := s.wantedServers(s.current(), s.Found(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return s.servers.List(w), nil
+func (s *Session) ServerStates(ctx context.Context) []serving.State {
+	return s.servers.List(s.wantedServers(s.current(), s.Found(ctx)))
 }
 
 // ReconnectServer ends the connection to a server, if there is one, and starts it again.
 func (s *Session) ReconnectServer(ctx context.Context, name string) error {
-	w, err := s.wantedServers(s.current(), s.Found(ctx))
-	if err != nil {
-		return err
-	}
-	return s.servers.Reconnect(ctx, w, name)
+	return s.servers.Reconnect(ctx, s.wantedServers(s.current(), s.Found(ctx)), name)
 }
 
 // ServerPrompts returns the prompts of the servers that run. It starts none.

@@ -65,7 +65,7 @@ type Session struct {
 	engine     chosen                // what answers
 	seat       *hosting.Seat         // of the program that answers, nil before it is needed; see hosted
 	breaches   hosting.Breaches
-	asked      *[]json.RawMessage // the servers that a client asked for since the session was opened; nil: those of the configuration
+	servedFor  *[]json.RawMessage // the servers that a client asked for since the session was opened; nil: those of the configuration
 }
 
 // Cwd returns the working directory, cleaned.

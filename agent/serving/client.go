@@ -2,6 +2,7 @@ package serving
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,19 +16,22 @@ const (
 	clientOwn = "the client"
 )
 
-// FromClient returns the definitions of a client of the Agent Client Protocol.
-func FromClient(raw []json.RawMessage) (list []Definition, err error) {
+// FromClient returns the definitions of a client of the Agent Client Protocol, and sentences about those that cannot be used. Clients
+// send every server that the user has configured for any agent, so that one of them must not fail the session.
+func FromClient(raw []json.RawMessage) (list []Definition, problems []string) {
 	if len(raw) > maxClient {
-		return nil, fault.New(fault.InvalidArgument, "There are more than %d MCP servers.", maxClient).With("field", "mcpServers")
+		problems = append(problems, fmt.Sprintf("The client asks for more than %d MCP servers; the others are not used.", maxClient))
+		raw = raw[:maxClient]
 	}
 	for _, r := range raw {
-		d, err := fromClient(r)
-		if err != nil {
-			return nil, err
+		d, why := fromClient(r)
+		if why != "" {
+			problems = append(problems, why+" It is not used.")
+			continue
 		}
 		list = append(list, d)
 	}
-	return list, nil
+	return list, problems
 }
 
 // clientPair is a variable or header.
@@ -36,7 +40,7 @@ type clientPair struct {
 	Value string `json:"value"`
 }
 
-func fromClient(raw json.RawMessage) (Definition, error) {
+func fromClient(raw json.RawMessage) (d Definition, why string) {
 	var c struct {
 		Type    string       `json:"type"`
 		Name    string       `json:"name"`
@@ -46,18 +50,18 @@ func fromClient(raw json.RawMessage) (Definition, error) {
 		URL     string       `json:"url"`
 		Headers []clientPair `json:"headers"`
 	}
-	invalid := func(format string, args ...any) (Definition, error) {
-		return Definition{}, fault.New(fault.InvalidArgument, format, args...).With("field", "mcpServers")
+	invalid := func(format string, args ...any) (Definition, string) {
+		return Definition{}, fmt.Sprintf(format, args...)
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return invalid("An MCP server is not an object with a name, a command or URL, and lists.") // the reason could quote a secret
+		return invalid("An MCP server of the client is not an object with a name, a command or URL, and lists.") // the reason could quote a secret
 	}
 	name := fault.OneLine(c.Name)
 	if name == "" || strings.ContainsRune(c.Name, 0) || len(c.Name) > maxClientName {
-		return invalid("An MCP server has no name of at most %d bytes.", maxClientName)
+		return invalid("An MCP server of the client has no name of at most %d bytes.", maxClientName)
 	}
 	s := mcp.Server{Name: c.Name, Source: clientOwn, Provider: "acp", ProviderName: "ACP Client"}
-	d := Definition{own: true}
+	d.own = true
 	switch c.Type {
 	case "", "stdio":
 		if c.Command == "" {
@@ -88,7 +92,7 @@ func fromClient(raw json.RawMessage) (Definition, error) {
 	}
 	s.Digest = digest(s)
 	d.server = s
-	return d, nil
+	return d, ""
 }
 
 const maxClientName = 100

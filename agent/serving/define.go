@@ -46,6 +46,8 @@ type Wanted struct {
 	Cwd     string
 	Servers []Definition // of several with one name the first one counts
 
+	Problems []string // sentences for the user about servers that cannot be used
+
 	Session   string          // identifies the session
 	Activated func() []string // returns the tools that the session records as activated by a search; nil: none
 }

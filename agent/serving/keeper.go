@@ -144,6 +144,9 @@ func (k *Keeper) replace(ctx context.Context, s *set) bool {
 
 func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 	s := &set{key: key, defined: w.Servers, starting: map[string]int{}, started: map[string]bool{}, reasons: map[string]string{}}
+	for _, p := range w.Problems {
+		k.notify(p)
+	}
 	for _, d := range w.Servers {
 		for _, p := range d.problems {
 			k.notify("The MCP server \"" + d.Name() + "\" of " + d.server.Source + ": " + p)
