@@ -57,7 +57,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, CanAsk: s.canAsk, AskForm: c.askForm, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -182,7 +182,9 @@ func (c *conversation) event(e agent.Event) {
 	case event.EngineChanged:
 		c.engineChanged(e)
 	case event.QuestionAsked:
-		c.question(e.Question)
+		if e.From == "" { // the others are shown as whole forms
+			c.question(e.Question)
+		}
 	case event.QuestionGone:
 		c.questions.end(e.ID)
 	default:

@@ -16,6 +16,7 @@ type clientInfo struct {
 	writeFile   bool
 	notices     bool // messages for the user outside the conversation
 	compaction  bool // updates about compactions
+	forms       bool // questions to the user
 }
 
 // initialize initializes the connection. A client of another protocol version receives the server's and decides
@@ -52,6 +53,7 @@ func clientInfoOf(raw json.RawMessage) clientInfo {
 		writeFile:   isTrue(raw, "fs", "writeTextFile"),
 		notices:     isThere(raw, "session", "notices"),
 		compaction:  isThere(raw, "session", "compaction"),
+		forms:       isThere(raw, "elicitation", "form"),
 	}
 }
 

@@ -121,6 +121,9 @@ type Permissions struct {
 	SessionPrompts func(path string) error
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
+
+	CanAsk  func() bool // reports whether a user can be asked questions; nil: nobody can be
+	AskForm FormAsker   // shows whole questions to the user; nil: the client shows those of events
 }
 
 // Engines configures the programs that can answer in place of this program's own loop.

@@ -71,7 +71,9 @@ func (s *Session) publishApprovals() {
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
 // ApproveWider is [Session.Approve] that adds the wider rules of the prompt.
-func (s *Session) ApproveWider(id string, d approval.Decision) error { return s.gate.AnswerWider(id, d) }
+func (s *Session) ApproveWider(id string, d approval.Decision) error {
+	return s.gate.AnswerWider(id, d)
+}
 
 // Deny denies the call of a permission prompt and gives the model the user's reason. Its errors are those
 // of [Session.Approve].

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
@@ -33,6 +34,7 @@ type Session struct {
 	queue    loop.Queue      // the prompts sent during a turn
 	accepted acceptedPrompts // prompts without an answer
 	gate     *approval.Gate  // before tools that change something
+	asked    asking.Desk     // questions to the user
 
 	around orientation // of its conversations
 

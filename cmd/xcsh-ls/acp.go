@@ -79,6 +79,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 			}
 			cfg.Hooks = p.hooks(at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
 			cfg.Workspace, cfg.Ask, cfg.Pace, cfg.MCPServers = c.Files, c.Approve, c.Pace, c.MCPServers
+			cfg.CanAsk, cfg.AskForm = c.CanAsk, c.AskForm
 			return agent.NewManager(cfg)
 		},
 	}, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
@@ -45,6 +46,7 @@ var serverMethods = []method{
 	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodContext, reflect.TypeFor[lsp.ContextParams](), reflect.TypeFor[commands.ContextPiece]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+	{lsp.MethodAsk, reflect.TypeFor[lsp.AskParams](), reflect.TypeFor[lsp.AskResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
 }
 
@@ -95,6 +97,8 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
 	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
 	reflect.TypeFor[lsp.SaveResult]():    "SaveAnswer",
+	reflect.TypeFor[lsp.AskResult]():     "AskAnswers",
+	reflect.TypeFor[asking.Answer]():     "AskAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.

@@ -456,8 +456,8 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'xcsh.answer',
-    title: 'Answer Engine\'s Question',
-    doc: 'Answer a question of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.',
+    title: 'Answer Question',
+    doc: 'Answer a question of the model, of a server that a tool uses, or of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.',
     input: 'text',
     arg: 'id',
     palette: false,

@@ -116,6 +116,7 @@ export interface RequestMap {
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
+  'xcsh/ask': { params: AskParams; result: AskAnswers | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
 
@@ -306,9 +307,17 @@ export interface QuestionAskedEvent {
   type: 'question_asked';
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -1275,8 +1284,10 @@ export interface AnswerArgs {
   cwd?: string;
   /** The id of the question. */
   id: string;
-  /** The answer to select, input and editor; for select, one of the options. */
+  /** The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other. */
   value?: string | null;
+  /** The chosen options of a question that has multi; value can add one, or a text. */
+  values?: string[];
   /** The answer to confirm. */
   confirmed?: boolean | null;
   /** True if the user closed the question. */
@@ -1409,7 +1420,7 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
-  /** Questions of extensions of the engine that wait for an answer; see xcsh.answer. */
+  /** Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer. */
   questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
@@ -1606,6 +1617,20 @@ export interface ApproveParams {
 export interface ApproveAnswer {
   decision: ApprovalDecision;
   reason?: string;
+}
+
+export interface AskParams {
+  cwd: string;
+  sessionId: string;
+  id: string;
+  from: string;
+  message?: string;
+  questions: AskQuestion[] | null;
+}
+
+export interface AskAnswers {
+  answers?: AskAnswer[];
+  declined?: boolean;
 }
 
 export interface KeyParams {
@@ -2180,9 +2205,17 @@ export interface ApprovalPrompt {
 export interface Question {
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number | null;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -2259,6 +2292,25 @@ export interface ApprovalRule {
   reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
+}
+
+export interface AskQuestion {
+  id: string;
+  question: string;
+  header?: string;
+  kind: string;
+  options?: AskOption[];
+  multi?: boolean;
+  other?: boolean;
+  recommended?: number | null;
+  optional?: boolean;
+  initial?: string;
+}
+
+export interface AskAnswer {
+  id: string;
+  selected: string[] | null;
+  custom?: string;
 }
 
 export interface ContentBlock {
@@ -2344,6 +2396,12 @@ export interface Remote {
 export interface AttachmentPosition {
   line: number;
   character: number;
+}
+
+export interface AskOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 
 export interface CostTier {

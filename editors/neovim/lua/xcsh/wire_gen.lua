@@ -71,8 +71,16 @@
 ---@field details? string
 ---@field id? string
 ---@field method? string
+---@field from? string
 ---@field title? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -613,7 +621,8 @@
 ---@class xcsh.wire.AnswerArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The id of the question.
----@field value? string|nil The answer to select, input and editor; for select, one of the options.
+---@field value? string|nil The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other.
+---@field values? string[]|nil The chosen options of a question that has multi; value can add one, or a text.
 ---@field confirmed? boolean|nil The answer to confirm.
 ---@field cancelled? boolean True if the user closed the question.
 
@@ -694,7 +703,7 @@
 ---@field queues xcsh.wire.Queues
 ---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
----@field questions xcsh.wire.Question[]|nil Questions of extensions of the engine that wait for an answer; see xcsh.answer.
+---@field questions xcsh.wire.Question[]|nil Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
@@ -837,6 +846,18 @@
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
 ---@field reason? string
+
+---@class xcsh.wire.AskParams
+---@field cwd string
+---@field sessionId string
+---@field id string
+---@field from string
+---@field message? string
+---@field questions xcsh.wire.AskQuestion[]|nil
+
+---@class xcsh.wire.AskAnswers
+---@field answers? xcsh.wire.AskAnswer[]|nil
+---@field declined? boolean
 
 ---@class xcsh.wire.KeyParams
 ---@field provider string
@@ -1245,9 +1266,17 @@
 ---@class xcsh.wire.Question
 ---@field id string
 ---@field method string
+---@field from? string
 ---@field title string
 ---@field message? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -1306,6 +1335,23 @@
 ---@field server? string
 ---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
+
+---@class xcsh.wire.AskQuestion
+---@field id string
+---@field question string
+---@field header? string
+---@field kind string
+---@field options? xcsh.wire.AskOption[]|nil
+---@field multi? boolean
+---@field other? boolean
+---@field recommended? integer|nil
+---@field optional? boolean
+---@field initial? string
+
+---@class xcsh.wire.AskAnswer
+---@field id string
+---@field selected string[]|nil
+---@field custom? string
 
 ---@class xcsh.wire.ContentBlock
 ---@field type string
@@ -1374,6 +1420,11 @@
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
 ---@field character integer
+
+---@class xcsh.wire.AskOption
+---@field label string
+---@field description? string
+---@field preview? string
 
 ---@class xcsh.wire.CostTier
 ---@field inputTokensAbove integer
