@@ -154,12 +154,8 @@ func (s *server) folder(cwd string) (string, error) {
 	return cwd, nil
 }
 
-// ignored logs the requested features that the capabilities do not offer. Clients send the servers that
-// a user configured to every agent, so rejecting them would reject the client. An engine may use them.
+// ignored logs the requested features that the capabilities do not offer.
 func (s *server) ignored(p openParams) {
-	if n := len(p.MCPServers); n > 0 && s.opts.Engine == "" {
-		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
-	}
 	if n := len(p.Additional); n > 0 {
 		s.log.Warn("additional directories are not supported and were ignored", zap.Int("directories", n))
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Permissions
 	Engines
 
+	Servers Servers
+
 	Setups     *setup.Finder // finds the set-ups of folders; nil finds nothing
 	Restricted func() bool   // reports whether the editor does not trust the workspace; nil: it does
 

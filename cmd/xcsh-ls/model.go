@@ -23,6 +23,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
+	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
@@ -70,6 +71,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Retry = retries(s)
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
 	cfg.Setups, cfg.SetupProblem = p.setups(mayUse), setupProblems(tell, log)
+	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home)}
 	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }

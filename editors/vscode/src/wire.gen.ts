@@ -65,6 +65,7 @@ export interface CommandMap {
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.setup': { args: SetupArgs; result: SetupResult };
+  'xcsh.mcp': { args: MCPArgs; result: MCPResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
@@ -1060,6 +1061,19 @@ export interface SetupResult {
   sources: string[] | null;
 }
 
+export interface MCPArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** list or reconnect. Default: list. */
+  action?: string;
+  /** With reconnect: the name of the server. */
+  server?: string;
+}
+
+export interface MCPResult {
+  servers: State[] | null;
+}
+
 export interface PromptArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1305,6 +1319,8 @@ export interface ApproveArgs {
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
+  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
+  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1989,6 +2005,24 @@ export interface SetupProblem {
   text: string;
 }
 
+export interface State {
+  name: string;
+  /** notStarted, starting, connected or disconnected. */
+  state: string;
+  /** stdio, http or sse. */
+  transport: string;
+  /** The command line or address, without secrets. */
+  starts: string;
+  /** The file that defines it, or "the client". */
+  file: string;
+  /** Why it is not connected. */
+  reason?: string;
+  /** The version that the server reports. */
+  version?: string;
+  /** The server's names of its tools. */
+  tools: string[] | null;
+}
+
 export interface PromptImage {
   /** The bytes in base64. */
   data: string;
@@ -2156,11 +2190,13 @@ export interface ApprovalPrompt {
   args: unknown;
   preview: ToolPreview;
   digest?: string;
+  mcp?: Remote | null;
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
   hosted?: string;
   rules: ApprovalRule[] | null;
+  wider?: ApprovalRule[];
   outside?: string[];
   protected?: string[];
   shown: boolean;
@@ -2252,6 +2288,8 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  server?: string;
+  reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
 }
@@ -2346,6 +2384,13 @@ export interface ToolPreview {
   diff?: string;
   paths?: string[];
   base?: string;
+}
+
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
 }
 
 export interface AttachmentPosition {

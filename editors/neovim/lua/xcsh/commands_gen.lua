@@ -291,6 +291,15 @@ return {
     readonly = true,
   },
   {
+    name = "xcsh.mcp",
+    title = "Show MCP Servers",
+    doc = "List the MCP servers of the folder's session with their state, file and tools, or reconnect one. Listing starts no server. Values of variables and headers are never returned.",
+    input = "",
+    arg = "",
+    palette = false,
+    readonly = false,
+  },
+  {
     name = "xcsh.prompt",
     title = "Ask…",
     doc = "Send a prompt to the model of the folder's session. The answer arrives as events; the result, when the turn ends.",

@@ -489,6 +489,14 @@
 ---@field problems xcsh.wire.SetupProblem[]|nil Files and entries that could not be used.
 ---@field sources string[]|nil The files that were read.
 
+---@class xcsh.wire.MCPArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field action? string list or reconnect. Default: list.
+---@field server? string With reconnect: the name of the server.
+
+---@class xcsh.wire.MCPResult
+---@field servers xcsh.wire.State[]|nil
+
 ---@class xcsh.wire.PromptArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
@@ -633,6 +641,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
+---@field wider? boolean Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 ---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
 ---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
@@ -1120,6 +1129,16 @@
 ---@field path string
 ---@field text string One sentence.
 
+---@class xcsh.wire.State
+---@field name string
+---@field state string notStarted, starting, connected or disconnected.
+---@field transport string stdio, http or sse.
+---@field starts string The command line or address, without secrets.
+---@field file string The file that defines it, or "the client".
+---@field reason? string Why it is not connected.
+---@field version? string The version that the server reports.
+---@field tools string[]|nil The server's names of its tools.
+
 ---@class xcsh.wire.PromptImage
 ---@field data string The bytes in base64.
 ---@field mimeType string image/png, image/jpeg, image/gif or image/webp.
@@ -1233,11 +1252,13 @@
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
 ---@field digest? string
+---@field mcp? xcsh.wire.Remote|nil
 ---@field unsandboxed? boolean
 ---@field changed? boolean
 ---@field blocked? string[]|nil
 ---@field hosted? string
 ---@field rules xcsh.wire.ApprovalRule[]|nil
+---@field wider? xcsh.wire.ApprovalRule[]|nil
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field shown boolean
@@ -1311,6 +1332,8 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field server? string
+---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
 
 ---@class xcsh.wire.AskQuestion
@@ -1387,6 +1410,12 @@
 ---@field diff? string
 ---@field paths? string[]|nil
 ---@field base? string
+
+---@class xcsh.wire.Remote
+---@field server string
+---@field tool string
+---@field file? string
+---@field readOnly? boolean
 
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
