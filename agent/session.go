@@ -44,6 +44,8 @@ type Session struct {
 
 	background *tool.Background
 
+	invocable invocable // the names of skills and templates, as clients know them
+
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below
 	ended      bool

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
@@ -29,6 +30,12 @@ type Env struct {
 	Late      bool            // the client takes the rest of a large session's state later (initializationOptions lateValues)
 	OpenPages bool            // exported pages are opened by default (initializationOptions export.open)
 	Log       *zap.Logger
+
+	// AskTrust asks the question about the set-up of a folder; nil means that UI does.
+	AskTrust func(ctx context.Context, q Question) (int, error)
+
+	// After calls f after d, unless stop is called first; nil is [time.AfterFunc].
+	After func(d time.Duration, f func()) (stop func() bool)
 
 	// Restricted reports whether the user has not trusted the workspace; nil means that it is
 	// trusted. [Table.Execute] then refuses the commands with NeedsTrust.

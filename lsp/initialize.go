@@ -89,7 +89,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
 		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Late: settings.LateValues, OpenPages: settings.opensPages(), Tell: s.teller(settings), Log: s.opts.Log,
-		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF,
+		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF, After: s.opts.Clock.AfterFunc,
 	}
 	live := b.Live
 	if live == nil && b.Sessions != nil {
