@@ -119,7 +119,7 @@ func (env *Env) askTrust(ctx context.Context, live *agent.Session) error {
 	select {
 	case <-answered:
 	case <-late:
-		live.Report(event.Notice{Text: "The set-up of this folder is not used for this prompt, because the question about it has no answer yet. To decide, answer it or run xcsh.trust."})
+		live.Report(event.Notice{Text: "The set-up of this folder is not used for this prompt, because you have not answered the question about it yet. " + howToTrust(found)})
 	case <-ctx.Done():
 	}
 	return ctx.Err()
@@ -138,14 +138,14 @@ func (env *Env) answerTrust(ctx context.Context, live *agent.Session, found *set
 	i, err := ask(ctx, q)
 	switch {
 	case err != nil, i == Unasked:
-		live.Report(event.Notice{Text: found.Trust.Question + " It is not used because you could not be asked. To decide, run xcsh.trust."})
+		live.Report(event.Notice{Text: found.Trust.Question + " It is not used, because you could not be asked. " + howToTrust(found)})
 		return
 	case i < 0, trustAnswers[i].state == "":
-		live.Report(event.Notice{Text: "The set-up of this folder is not used. To decide otherwise, run xcsh.trust."})
+		live.Report(event.Notice{Text: "The set-up of this folder is not used. " + howToTrust(found)})
 		return
 	}
 	if err := env.Sessions.TrustSetup(found, trustAnswers[i].state); err != nil {
-		live.Report(event.Notice{Text: "The decision about this folder's set-up was not recorded: " + err.Error(), Level: "error"})
+		live.Report(event.Notice{Text: "The decision about this folder's set-up was not recorded: " + err.Error(), Level: event.Failure})
 		return
 	}
 	live.Invocable(live.Found(ctx))
@@ -154,4 +154,9 @@ func (env *Env) answerTrust(ctx context.Context, live *agent.Session, found *set
 		live.Report(event.Notice{Text: "The set-up of this folder is used from the next prompt on."})
 	default:
 	}
+}
+
+// howToTrust says how the user decides later.
+func howToTrust(found *setup.Resolved) string {
+	return "To use it, run xcsh.trust or, in a terminal, xcsh-ls setup --program " + found.Program + " --trust all."
 }

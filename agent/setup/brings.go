@@ -1,5 +1,10 @@
 package setup
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Brought is a part of a folder's set-up that needs the user's trust.
 type Brought struct {
 	Kind   Kind   `json:"kind" jsonschema:"server, skill, template, system, append, rule or setting"`
@@ -44,5 +49,11 @@ func (r *Resolved) Brings() []Brought {
 			all = append(all, Brought{Kind: o.Kind, Name: o.Name, Path: o.Path, Starts: o.Starts})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b Brought) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
 	return all
+}
+
+// rank is the place of a kind in lists: what starts programs comes first.
+func rank(k Kind) int {
+	return slices.Index([]Kind{KindServer, KindSkill, KindTemplate, KindRule, KindSetting, KindSystem, KindAppend}, k)
 }
