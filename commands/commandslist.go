@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 )
@@ -24,6 +25,16 @@ func runCommandsList(ctx context.Context, env *Env, a Folder) ([]setup.Command, 
 		return nil, err
 	}
 	return notSlashes(found.Commands()), ctx.Err()
+}
+
+// namesIn returns what a prompt in a session can begin with.
+func namesIn(ctx context.Context, live *agent.Session) ([]engine.Command, error) {
+	list, err := live.Commands(ctx)
+	list = withSlashes(list)
+	if live.Engine().Name == engine.Own {
+		list = withInvocable(list, live.Invocable(live.Found(ctx)))
+	}
+	return list, err
 }
 
 // notSlashes leaves out the names of slash commands, which come first.

@@ -221,11 +221,7 @@ func runEngineCommands(ctx context.Context, env *Env, a Folder) (CommandsResult,
 	if err != nil {
 		return CommandsResult{}, err
 	}
-	list, err := live.Commands(ctx)
-	list = withSlashes(list)
-	if live.Engine().Name == engine.Own {
-		list = withInvocable(list, live.Invocable(live.Found(ctx)))
-	}
+	list, err := namesIn(ctx, live)
 	return CommandsResult{Commands: list}, err
 }
 

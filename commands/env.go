@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
@@ -69,6 +70,9 @@ type InputRequest struct {
 	Title   string // a short question or request: "New title"
 	Hint    string // a sentence with details; may be empty
 	Initial string // the initial text
+
+	// Names returns the names with which the text can begin, as in "/name arguments"; nil: none.
+	Names func(ctx context.Context) ([]engine.Command, error)
 }
 
 // UI is the user interface of the client. Every method returns when the user has answered,

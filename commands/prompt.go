@@ -247,7 +247,9 @@ func (p prompter) prompt(ctx context.Context, live *agent.Session, whenBusy stri
 			return "", err
 		}
 	}
-	return p.text(ctx, textNeeded, "", "")
+	n := textNeeded
+	n.names = func(ctx context.Context) ([]engine.Command, error) { return namesIn(ctx, live) }
+	return p.text(ctx, n, "", "")
 }
 
 // message asks for a message to the running turn.

@@ -43,7 +43,7 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 		s.keys = &clientKeys{s: s}
 		s.keys.set(providers)
 	}
-	result, err := s.capabilities(enc)
+	result, err := s.capabilities(enc, settings.UI.Hooks)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	return nil
 }
 
-// capabilities returns the result of initialize.
-func (s *server) capabilities(enc textdoc.Encoding) (json.RawMessage, error) {
+// capabilities returns the result of initialize. ownInterface is set for a client with an interface for sessions.
+func (s *server) capabilities(enc textdoc.Encoding, ownInterface bool) (json.RawMessage, error) {
 	result, err := protocol.Marshal(&protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "xcsh-ls", Version: protocol.NewOptional(s.opts.Version)},
 		Capabilities: protocol.ServerCapabilities{
@@ -126,6 +126,7 @@ func (s *server) capabilities(enc textdoc.Encoding) (json.RawMessage, error) {
 			HoverProvider:          protocol.Boolean(true),
 			DocumentLinkProvider:   &protocol.DocumentLinkOptions{},
 			CodeLensProvider:       &protocol.CodeLensOptions{},
+			CompletionProvider:     completionOptions(ownInterface),
 			CodeActionProvider:     &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{kindAsk, kindFix}},
 		},
 	})
