@@ -41,7 +41,7 @@ type host struct {
 // Record stores a message as an entry.
 func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
-	id, err := h.log.Append(session.DraftMessage(m))
+	id, err := h.log.Append(draftOf(m))
 	if err == nil {
 		err = h.secure(m)
 	}
