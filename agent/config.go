@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -100,6 +101,8 @@ type Toolbox struct {
 	// Notes returns the instructions that hold for path, a file or directory below cwd, beside those of
 	// the system prompt. nil: there are none.
 	Notes func(cwd, path string) []system.File
+
+	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
 
 	Shell *tool.Shell // runs the user's commands; nil runs none
 }

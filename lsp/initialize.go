@@ -73,6 +73,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
+			Editor:    s.senses, DiagnosesEdits: s.config.diagnosesEdits,
 		}
 		if s.keys != nil {
 			c.Keys = s.keys

@@ -24,6 +24,9 @@ type Request struct {
 	// Digest is that of a user's executable that the tool runs, "" for other tools.
 	Digest string `json:"digest,omitempty"`
 
+	// Edits reports that the call edits the files of Preview, as edit does.
+	Edits bool `json:"-"`
+
 	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 

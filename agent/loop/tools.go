@@ -59,7 +59,7 @@ type batch struct {
 // A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
 	for i, call := range b.calls {
-		changes := b.tools[call.Name].Changes
+		changes := b.tools[call.Name].Changing(call.Arguments)
 		for b.running > 0 && (changes || b.running == readers) {
 			b.wait()
 		}
@@ -167,7 +167,7 @@ func (b *batch) call(ctx context.Context, call provider.Block) (tool.Result, err
 		}
 	}
 	env := b.env
-	if t.Changes {
+	if t.Changes && (t.Reads == nil || !t.Reads(args)) {
 		var err error
 		if env.Permission, err = b.run.Host.Permit(ctx, call, t, args); err != nil {
 			return tool.Result{}, err
