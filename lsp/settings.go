@@ -192,7 +192,7 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"retryLimit": r.wholeNumber(int(MinRetryLimit/time.Second), int(MaxRetryLimit/time.Second), func(n int) {
 			s.RetryLimit = time.Duration(n) * time.Second
 		}),
-		"rememberModel":  set(&r, &s.RememberModel, "true or false"),
+		"rememberModel": set(&r, &s.RememberModel, "true or false"),
 
 		"diagnosticsAfterEdit": set(&r, &s.DiagnosticsAfterEdit, "true or false"),
 
