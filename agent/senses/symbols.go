@@ -2,7 +2,6 @@ package senses
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -12,17 +11,6 @@ var kinds = []string{
 	"", "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum", "interface",
 	"function", "variable", "constant", "string", "number", "boolean", "array", "object", "key", "null", "enum member", "struct",
 	"event", "operator", "type parameter",
-}
-
-// symbol is a symbol of an answer, whose children are read when needed.
-type symbol struct {
-	Name      string          `json:"name"`
-	Kind      int             `json:"kind"`
-	Range     *Range          `json:"range"`
-	Selection *Range          `json:"selectionRange"`
-	Container string          `json:"containerName"`
-	Location  *Location       `json:"location"`
-	Children  json.RawMessage `json:"children"`
 }
 
 // symbols answers symbols: those of a file, or of all files by a part of their name.
@@ -39,7 +27,7 @@ func (q question) symbols(ctx context.Context) (string, error) {
 		return "", err
 	}
 	o := outline{query: strings.ToLower(q.a.Query)}
-	o.add(list[symbol](raw), 0)
+	o.add(list[Symbol](raw), 0)
 	if o.found == 0 {
 		return "No symbols found in " + q.name(path) + ".", nil
 	}
@@ -53,7 +41,7 @@ type outline struct {
 	found int
 }
 
-func (o *outline) add(symbols []symbol, depth int) {
+func (o *outline) add(symbols []Symbol, depth int) {
 	for _, s := range symbols {
 		if o.found >= maxRead {
 			return
@@ -71,7 +59,7 @@ func (o *outline) add(symbols []symbol, depth int) {
 			}
 		}
 		if depth < maxNesting {
-			o.add(list[symbol](s.Children), depth+1)
+			o.add(list[Symbol](s.Children), depth+1)
 		}
 	}
 }
@@ -93,7 +81,7 @@ func (q question) symbolsOfAll(ctx context.Context) (string, error) {
 	}
 	var lines []string
 	found := 0
-	for _, s := range list[symbol](raw) {
+	for _, s := range list[Symbol](raw) {
 		if s.Location == nil || !s.Location.Range.valid() {
 			continue
 		}

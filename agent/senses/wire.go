@@ -1,5 +1,7 @@
 package senses
 
+import "encoding/json"
+
 // Position is a place in a text, as in LSP.
 type Position struct {
 	Line      int `json:"line"`
@@ -66,14 +68,13 @@ type SymbolsParams struct {
 
 // Symbol is a symbol of an answer to xcsh/editor/symbols: a DocumentSymbol, or with Location a SymbolInformation.
 type Symbol struct {
-	Name          string    `json:"name"`
-	Detail        string    `json:"detail,omitempty"`
-	Kind          int       `json:"kind"`
-	Range         *Range    `json:"range,omitempty"`
-	Selection     *Range    `json:"selectionRange,omitempty"`
-	Children      []Symbol  `json:"children,omitempty"`
-	ContainerName string    `json:"containerName,omitempty"`
-	Location      *Location `json:"location,omitempty"`
+	Name      string          `json:"name"`
+	Kind      int             `json:"kind"`
+	Range     *Range          `json:"range,omitempty"`
+	Selection *Range          `json:"selectionRange,omitempty"`
+	Children  json.RawMessage `json:"children,omitempty"` // symbols, which are read when needed
+	Container string          `json:"containerName,omitempty"`
+	Location  *Location       `json:"location,omitempty"`
 }
 
 // RenameParams are the parameters of xcsh/editor/rename. The editor applies nothing.
