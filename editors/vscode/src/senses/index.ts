@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 
 import { ownPath } from '../context/places';
+import { endLook, look } from '../server/looked';
 import type {
   ContextParams,
   EditorCodeAction,
@@ -172,9 +173,16 @@ async function open(asked: string): Promise<{ document: vscode.TextDocument; isN
     throw new Error(`${asked} is not a file.`);
   }
   const known = vscode.workspace.textDocuments.find((d) => d.uri.toString() === uri.toString());
-  return known
-    ? { document: known, isNew: false }
-    : { document: await vscode.workspace.openTextDocument(uri), isNew: true };
+  if (known) {
+    return { document: known, isNew: false };
+  }
+  look(uri);
+  try {
+    return { document: await vscode.workspace.openTextDocument(uri), isNew: true };
+  } catch (error) {
+    endLook(uri);
+    throw error;
+  }
 }
 
 /** Runs a command that asks providers about a file. */

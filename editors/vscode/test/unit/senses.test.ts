@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { EditorSenses } from '../../src/senses';
+import { Documents } from '../../src/server/documents';
 import { senseRequests } from '../../src/senses/requests';
 import { serverSettings } from '../../src/settings';
 // @ts-expect-error a script without types
@@ -284,4 +285,38 @@ test('a workspace without trust is not asked about', async () => {
   }
   values['workspace.isTrusted'] = true;
   assert.deepEqual(asked, []);
+});
+
+test('a document that is opened only for a look is sent to the server once it is shown or changed', async () => {
+  const shown = new Emitter<unknown[]>();
+  const { senses, changed } = editor([], {
+    'window.onDidChangeVisibleTextEditors': shown.event,
+    'workspace.onDidChangeWorkspaceFolders': new Emitter().event,
+    'workspace.getWorkspaceFolder': () => ({}),
+    'workspace.openTextDocument': (file: { fsPath: string }) => Promise.resolve(document(file.fsPath)),
+  });
+  const documents = new Documents();
+  const sent: string[] = [];
+  documents.attach({
+    isRunning: () => true,
+    sendNotification: (_: unknown, { uri }: { uri: unknown }) => void sent.push(String(uri)),
+    code2ProtocolConverter: { asOpenTextDocumentParams: (d: { uri: unknown }) => ({ uri: d.uri }) },
+  } as never);
+  const open = (file: unknown) =>
+    documents.middleware.didOpen!(file as never, (d) => Promise.resolve(void sent.push(d.uri.toString())));
+  await senses.answer('diagnostics', { uris: ['file:///w/a.go', 'file:///w/b.go'], settleMs: 0 });
+  const [a, b] = [document('/w/a.go'), document('/w/b.go')];
+  await open(a);
+  await open(b);
+  await open(document('/w/c.go'));
+  assert.deepEqual(sent, ['file:///w/c.go']);
+  values['workspace.textDocuments'] = [a, b];
+  shown.fire([{ document: a }]);
+  assert.deepEqual(sent.slice(1), ['file:///w/a.go']);
+  changed.fire({ document: { ...b, isDirty: false }, contentChanges: [{}] });
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(sent.length, 2, 'it was only read again');
+  changed.fire({ document: { ...b, isDirty: true }, contentChanges: [{}] });
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual(sent.slice(2), ['file:///w/b.go']);
 });
