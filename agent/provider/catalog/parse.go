@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -120,19 +120,20 @@ func depth(content []byte) (most int) {
 	return most
 }
 
-var yamlLine = regexp.MustCompile(`^line \d+:`)
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): (did not find expected)?`)
 
 // yamlError returns an error without values of the file.
 func yamlError(err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	_, wrong := errors.AsType[*yaml.TypeError](err)
-	switch {
-	case wrong:
+	if _, wrong := errors.AsType[*yaml.TypeError](err); wrong {
 		return errors.New("it is not a mapping with providers")
-	case yamlLine.MatchString(text) && !strings.ContainsAny(text, "'`\"\n"):
-		return errors.New(text)
-	case yamlLine.MatchString(text):
-		return errors.New(yamlLine.FindString(text) + " it is not valid YAML")
 	}
-	return errors.New("it is not valid YAML")
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return errors.New("it is not valid YAML")
+	}
+	line, _ := strconv.Atoi(m[1]) // digits
+	if m[2] != "" {
+		line++ // errors of the parser count lines from 0, those of the scanner from 1
+	}
+	return fmt.Errorf("line %d: it is not valid YAML", line)
 }
