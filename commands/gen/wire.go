@@ -152,7 +152,7 @@ var wireEnums = []struct {
 	})},
 	{"ProviderKind", reflect.TypeFor[provider.SourceKind](), texts([]provider.SourceKind{provider.LocalSource, provider.ServiceSource, provider.DemoSource})},
 	{"KeySource", reflect.TypeFor[provider.KeySource](), texts([]provider.KeySource{
-		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.EnvironmentKey,
+		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.DatabaseKey, provider.EnvironmentKey,
 	})},
 	{"NotReadyReason", reflect.TypeFor[provider.Need](), texts([]provider.Need{provider.NeedsModel, provider.NeedsKey, provider.NeedsOtherModel})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{

@@ -15,7 +15,7 @@ export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'amb
 
 export type ProviderKind = 'local' | 'service' | 'demo';
 
-export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'environment';
+export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'database' | 'environment';
 
 export type NotReadyReason = 'noModel' | 'noKey' | 'unknownModel';
 

@@ -13,7 +13,7 @@
 
 ---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
 
----@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'environment'
+---@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'database'|'environment'
 
 ---@alias xcsh.wire.NotReadyReason 'noModel'|'noKey'|'unknownModel'
 
