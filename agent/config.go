@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
@@ -28,6 +29,8 @@ type Config struct {
 	Toolbox
 	Permissions
 	Engines
+
+	Servers Servers
 
 	Setups     *setup.Finder // finds the set-ups of folders; nil finds nothing
 	Restricted func() bool   // reports whether the editor does not trust the workspace; nil: it does
@@ -100,6 +103,8 @@ type Toolbox struct {
 	Tools     []tool.Tool // the order is part of every request, so it must not change
 	Workspace tool.Workspace
 
+	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
+
 	Shell *tool.Shell // runs the user's commands; nil runs none
 }
 
@@ -118,6 +123,9 @@ type Permissions struct {
 	SessionPrompts func(path string) error
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
+
+	CanAsk  func() bool // reports whether a user can be asked questions; nil: nobody can be
+	AskForm FormAsker   // shows whole questions to the user; nil: the client shows those of events
 }
 
 // Engines configures the programs that can answer in place of this program's own loop.

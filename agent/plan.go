@@ -97,7 +97,7 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (tools []provider.Tool) {
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
-		changes := byName[t.Name].Changes
+		changes := byName[t.Name].Changes && byName[t.Name].Reads == nil && !p.readsRemotely(byName[t.Name])
 		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name)) {
 			tools = append(tools, t)
 		}
@@ -120,6 +120,11 @@ func (p planning) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 	return byName, env
 }
 
+// readsRemotely reports whether a tool is one of a server that says that it only reads, and that the user has allowed permanently.
+func (h *host) readsRemotely(t tool.Tool) bool {
+	return t.Remote != nil && t.Remote.ReadOnly && h.s.gate.Remembers(*t.Remote)
+}
+
 func isWrite(name string) bool { return name == "write" || name == "edit" }
 
 // inPlan fails for a call that plan mode forbids. granted is for one that needs no question
@@ -128,6 +133,9 @@ func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err erro
 	plan, err := h.plan()
 	if err != nil || !plan.on() || tool.EndsPlan(t.Name, args) {
 		return false, err
+	}
+	if h.readsRemotely(t) {
+		return false, nil
 	}
 	path, _ := rawjson.GetString(args, "path")
 	if !isWrite(t.Name) || !plan.allows(h.s.cwd, path) || tool.Scheme(path) == "" && h.s.m.throughLink(within(h.s.cwd, path)) {

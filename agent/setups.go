@@ -30,6 +30,13 @@ func (m *Manager) reportSetup(problems []setup.Problem) {
 	}
 }
 
+// AskTrust reports whether the user has to be asked about the set-up that was found, which is so once for each
+// content.
+func (m *Manager) AskTrust(r *setup.Resolved) bool { return m.setups().Ask(r) }
+
+// GrantSetup lets the set-up that was found be used until the process ends.
+func (m *Manager) GrantSetup(r *setup.Resolved, state setup.TrustState) { m.setups().Grant(r, state) }
+
 func (m *Manager) setups() *setup.Finder {
 	if m.cfg.Setups != nil {
 		return m.cfg.Setups
