@@ -34,7 +34,7 @@ func (h *host) honoured(ctx context.Context, list []tool.Tool) []tool.Tool {
 				return nil, fault.New(fault.Denied, "The setting tools.approval in %s denies all %s calls.", path, t.Name)
 			}
 		case configured.Prompt:
-			list[i].Changes = true
+			list[i].Changes, list[i].Reads = true, nil
 		case configured.Allow, configured.NoApproval:
 		}
 	}

@@ -147,6 +147,13 @@ func (h *host) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok 
 		return m, false, nil
 	}
 	m.Tool, m.Args, ok, err = h.find(ctx, call.Name, call.Arguments)
+	if ok && err == nil {
+		on := h.honoured(ctx, []tool.Tool{m.Tool})
+		if len(on) == 0 {
+			return m, false, nil
+		}
+		m.Tool = on[0]
+	}
 	if ok && err == nil && m.Tool.Remote != nil {
 		own, setupErr := h.setup()
 		if setupErr != nil || !own.Allows(m.Tool.Name, m.Tool.Changes) {

@@ -204,6 +204,14 @@ func (g *Gate) Ask(ctx context.Context, r Request) (Grant, error) {
 	}
 }
 
+// OnlyReads reports whether a request is a command that only reads, which runs in the strict sandbox without approval in
+// every mode that allows commands.
+func (g *Gate) OnlyReads(r Request) bool {
+	now := g.policy()
+	l, ok := bashLine(r.Args)
+	return ok && r.Tool == bashTool && now.mode != ReadOnly && now.sandbox && !l.background && !r.OtherShell && !r.AlwaysAsk && now.reads(l)
+}
+
 // newIDLocked returns an unused id.
 func (g *Gate) newIDLocked(call string) string {
 	id := call
