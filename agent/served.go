@@ -29,6 +29,7 @@ func (m *Manager) addServers(s *Session) {
 		Env: os.Environ(), Version: m.cfg.Servers.Version, Log: m.log.Named("mcp"), Run: m.cfg.Servers.RunValue,
 		Notify:    func(text string) { s.Report(notice(text)) },
 		Activated: s.recordActivated,
+		AskUser:   s.AskUser, CanAsk: s.CanAsk,
 	}
 	s.servers = serving.New(c)
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -25,8 +26,9 @@ type Config struct {
 	Changed   func()               // the tools or prompts may have changed
 	Activated func(names []string) // a search has activated tools; these are all
 
-	// Ask asks the user the question of a server. Without it, servers don't ask.
-	Ask func(ctx context.Context, q mcp.Question) (mcp.Answer, error)
+	// AskUser asks the user a question of a server. Servers don't ask without it, or if CanAsk reports that there is no user.
+	AskUser func(ctx context.Context, f asking.Form) (asking.Answers, error)
+	CanAsk  func() bool
 
 	Wait time.Duration // see [mcp.Options]
 }
@@ -154,7 +156,7 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 	}
 	o := mcp.Options{
 		Servers: complete(ctx, w.Servers, k.cfg.Run), Dialect: w.Program, Cwd: w.Cwd, Env: k.cfg.Env, Version: k.cfg.Version, Log: k.cfg.Log,
-		Ask: k.cfg.Ask, Wait: k.cfg.Wait,
+		Wait:    k.cfg.Wait,
 		Started: func(server string) { k.started(s, server) },
 		Changed: func(server string) { k.changed(s, server) },
 		Activated: func(names []string) {
@@ -164,8 +166,24 @@ func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
 			}
 		},
 	}
+	if k.cfg.AskUser != nil && k.cfg.CanAsk != nil && k.cfg.CanAsk() {
+		o.Ask = k.ask
+	}
 	s.Servers = mcp.New(o)
 	return s
+}
+
+// ask asks the user the question of a server.
+func (k *Keeper) ask(ctx context.Context, q mcp.Question) (mcp.Answer, error) {
+	f, err := formOf(q)
+	if err != nil {
+		return mcp.Answer{}, err
+	}
+	got, err := k.cfg.AskUser(ctx, f.Form)
+	if err != nil {
+		return mcp.Answer{}, err
+	}
+	return f.answer(got), nil
 }
 
 // started shows the user the first start of a server.
