@@ -161,7 +161,7 @@ func (c *conversation) opened(ctx context.Context) (openResult, []any, error) {
 		return openResult{}, nil, err
 	}
 	c.recordSentLocked(set)
-	then := []any{updateOf(c.id, commandsUpdate{updateCommands, withEngine(slashList(), c.offered)})}
+	then := []any{updateOf(c.id, commandsUpdate{updateCommands, c.commandsLocked(ctx)})}
 	if name, news := c.named(); news {
 		then = append(then, updateOf(c.id, name))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync"
 
 	"go.uber.org/zap"
 
@@ -28,7 +29,8 @@ type host struct {
 	rules rules
 	guide *guide // what the model was instructed with in this turn, nil if it has to be read again
 
-	resolved *setup.Resolved // see found
+	finding  sync.Mutex
+	resolved *setup.Resolved // guarded by finding; see found
 
 	inTurn  bool          // it is that of a turn, which may start servers
 	serving *serving.Turn // see served
@@ -39,7 +41,7 @@ type host struct {
 // Record stores a message as an entry.
 func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
-	id, err := h.log.Append(session.DraftMessage(m))
+	id, err := h.log.Append(draftOf(m))
 	if err == nil {
 		err = h.secure(m)
 	}
@@ -129,6 +131,9 @@ type guide struct {
 func (h *host) instructions(ctx context.Context, own recorded.Setup) (string, []provider.Tool) {
 	version := h.served(ctx).Version(ctx)
 	if h.guide == nil || len(h.s.background.Running()) > 0 || h.guide.version != version || !reflect.DeepEqual(h.guide.own, own) {
+		if h.guide != nil {
+			h.forgetFound() // commands in the background change files at any time
+		}
 		system, tools := h.instruct(ctx, own)
 		h.guide = &guide{own, system, tools, version}
 	}
@@ -161,14 +166,14 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		if err != nil {
 			break // a tool may be one that the session turned off
 		}
-		if h.s.m.cfg.Notes != nil {
+		if h.s.m.cfg.Setups != nil {
 			t = h.noting(t)
 		}
 		byName[t.Name] = t
 	}
 	return byName, tool.Env{
-		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
-		Background: h.s.background,
+		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background,
+		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
 		},

@@ -17,7 +17,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/artifact"
 )
 
 // The modes of a session that this package knows. A session is in plan mode until an entry of its file
@@ -255,30 +254,3 @@ Only the user can end plan mode, by approving the plan or with the command xcsh.
 }
 
 const planRules = "Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.\n"
-
-// resource returns the path of a file that is kept beside the session that log is, for the
-// address by which the programs' models know it. Only the plan file can be written.
-func (h *host) resource(name, address string, write bool) (path string, err error) {
-	fsys, rest := h.s.m.cfg.Store.Fs, address[strings.Index(address, "://")+len("://"):]
-	artifacts := artifact.Dir{Fs: fsys, Session: h.log.Path()}
-	switch scheme := tool.Scheme(address); {
-	case scheme == tool.ArtifactScheme && !write:
-		path, err = artifacts.Path(rest)
-	case scheme == tool.LocalScheme:
-		if write {
-			if plan, err := h.plan(); err != nil || !plan.on() || !plan.allows(h.s.cwd, address) {
-				return "", tool.Unavailable(name, address)
-			}
-		}
-		path, err = artifacts.Local(rest)
-	default:
-		return "", tool.Unavailable(name, address)
-	}
-	if err == nil && !write {
-		_, err = fsys.Stat(path)
-	}
-	if err != nil {
-		return "", tool.Unavailable(name, address)
-	}
-	return path, nil
-}

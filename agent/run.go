@@ -220,7 +220,7 @@ func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt pro
 // unanswered are the texts that are returned. Only for a run that has ended.
 func (r *run) unanswered() (texts []string) {
 	for _, m := range r.out.Unanswered {
-		texts = append(texts, m.PlainText())
+		texts = append(texts, m.Shown())
 	}
 	return texts
 }

@@ -51,6 +51,8 @@ type Session struct {
 
 	leftOutShown atomic.Pointer[session.Log] // the session whose servers that are left out were reported to the user
 
+	invocable invocable // the names of skills and templates, as clients know them
+
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below
 	ended      bool

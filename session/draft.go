@@ -112,6 +112,13 @@ func DraftCustomMessage(dialect Dialect, c Custom) *Draft {
 	return d.str("attribution", "agent")
 }
 
+// DraftInvocation returns a draft of a message of the user that a program's own type describes, such as an invoked
+// skill, in the form of xcsh and omp. Only CustomType, Content and Details of c are used.
+func DraftInvocation(c Custom) *Draft {
+	return draft(TypeCustomMessage).str("customType", c.CustomType).raw("content", c.Content).
+		raw("display", []byte("true")).raw("details", c.Details).str("attribution", "user")
+}
+
 // DraftRuleInjection records that the model got the stream rules with these names.
 func DraftRuleInjection(names []string) *Draft {
 	quoted := make([][]byte, len(names))

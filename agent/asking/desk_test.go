@@ -122,7 +122,9 @@ func TestTheFirstAnswerCounts(t *testing.T) {
 	})
 	t.Run("not of a client that does not show forms", func(t *testing.T) {
 		t.Parallel()
-		a, _ := ask(t, form, func(context.Context, asking.Form) (asking.Answers, error) { return asking.Answers{}, asking.ErrElsewhere })
+		a, _ := ask(t, form, func(context.Context, asking.Form) (asking.Answers, error) {
+			return asking.Answers{}, asking.ErrElsewhere
+		})
 		_, err := a.desk.Answer(a.question(t).ID, engine.Answer{Value: "SQLite"})
 		require.NoError(t, err)
 		require.Equal(t, chosen, <-a.result)

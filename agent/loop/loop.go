@@ -191,7 +191,7 @@ func (r *Run) shorten(ctx context.Context) bool {
 // all the same, and the failure is published.
 func (r *Run) record(m provider.Message) {
 	raw := m.Encode()
-	r.Host.Emit(event.MessageStart{Message: raw})
+	r.Host.Emit(event.MessageStart{Message: raw, Typed: m.Typed})
 	r.finish(raw)
 }
 

@@ -68,6 +68,8 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[setup.Extension]():   "SetupExtension",
 	reflect.TypeFor[setup.Trust]():       "SetupTrust",
 	reflect.TypeFor[setup.Resolved]():    "ResolvedSetup",
+	reflect.TypeFor[setup.Command]():     "SetupCommand",
+	reflect.TypeFor[setup.Brought]():     "SetupBrought",
 	reflect.TypeFor[library.Info]():      "SessionInfo",
 	reflect.TypeFor[session.Context]():   "SessionContext",
 	reflect.TypeFor[session.Usage]():     "SessionUsage",
@@ -151,7 +153,7 @@ func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	b.WriteString("\n" + storedMessage)
 	b.WriteString("\n/** Every command: what it takes and what it answers. */\nexport interface CommandMap {\n")
 	for _, s := range t.Specs() {
-		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.name(s.Result))
+		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.result(s.Result))
 	}
 	b.WriteString("}\n\nexport type CommandName = keyof CommandMap;\n")
 	w.methods(&b)
@@ -220,6 +222,14 @@ func (w *wire) name(t reflect.Type) string {
 	w.names[t], w.taken[name] = name, t
 	w.order = append(w.order, t)
 	return name
+}
+
+// result returns the TypeScript type of a command's result: a structure, or a list of structures.
+func (w *wire) result(t reflect.Type) string {
+	if t.Kind() == reflect.Slice {
+		return w.name(t.Elem()) + "[]"
+	}
+	return w.name(t)
 }
 
 // interfaces writes every type that was named, and the types to which they refer.

@@ -311,6 +311,15 @@ export const commands: readonly Command[] = [
     needsTrust: true,
   },
   {
+    name: 'xcsh.trust',
+    title: 'Trust Folder\'s Set-up…',
+    doc: 'Show what set-up a folder brings, with the commands of its MCP servers, and whether it is used. With a decision, record it. If the programs that the set-up starts change, the decision no longer counts.',
+    input: '',
+    arg: 'decision',
+    palette: true,
+    needsTrust: true,
+  },
+  {
     name: 'xcsh.prompt',
     title: 'Ask…',
     doc: 'Send a prompt to the model of the folder\'s session. The answer arrives as events; the result, when the turn ends.',
@@ -448,11 +457,20 @@ export const commands: readonly Command[] = [
   {
     name: 'xcsh.commands',
     title: 'List Slash Commands',
-    doc: 'List the commands that a prompt can begin with, as in "/name arguments": those of the folder\'s engine, which is started if it is not running, and those of xcsh-ls.',
+    doc: 'List the commands that a prompt can begin with, as in "/name arguments": those of the folder\'s engine, which is started if it is not running, or else the skills and templates of the folder\'s set-up, and those of xcsh-ls.',
     input: '',
     arg: '',
     palette: false,
     needsTrust: true,
+  },
+  {
+    name: 'xcsh.commandsList',
+    title: 'List Skills and Templates',
+    doc: 'List the skills and templates that a prompt can begin with, as in "/name arguments" and "/skill:name arguments". Slash commands of xcsh-ls come first; a template with the name of one is left out.',
+    input: '',
+    arg: '',
+    palette: false,
+    needsTrust: false,
   },
   {
     name: 'xcsh.answer',

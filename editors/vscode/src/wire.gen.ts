@@ -66,6 +66,7 @@ export interface CommandMap {
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.setup': { args: SetupArgs; result: SetupResult };
   'xcsh.mcp': { args: MCPArgs; result: MCPResult };
+  'xcsh.trust': { args: TrustArgs; result: TrustResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
@@ -82,6 +83,7 @@ export interface CommandMap {
   'xcsh.engines': { args: FolderArgs; result: EnginesResult };
   'xcsh.setEngine': { args: SetEngineArgs; result: EngineStatus };
   'xcsh.commands': { args: FolderArgs; result: CommandsResult };
+  'xcsh.commandsList': { args: FolderArgs; result: SetupCommand[] };
   'xcsh.answer': { args: AnswerArgs; result: AnswerResult };
   'xcsh.login': { args: LoginArgs; result: LoginResult };
   'xcsh.approve': { args: ApproveArgs; result: ApproveResult };
@@ -151,6 +153,7 @@ export interface TurnEndEvent {
 export interface MessageStartEvent {
   type: 'message_start';
   message: StoredMessage;
+  typed?: string;
 }
 
 export interface MessageEndEvent {
@@ -202,6 +205,10 @@ export interface ApprovalModeChangedEvent {
 export interface ModeChangedEvent {
   type: 'mode_changed';
   mode: string;
+}
+
+export interface CommandsChangedEvent {
+  type: 'commands_changed';
 }
 
 export interface SessionInfoChangedEvent {
@@ -367,6 +374,7 @@ export type SessionEvent =
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
   | ModeChangedEvent
+  | CommandsChangedEvent
   | SessionInfoChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
@@ -1074,13 +1082,34 @@ export interface MCPResult {
   servers: State[] | null;
 }
 
+export interface TrustArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** all, without-servers or none. Default: change nothing. */
+  decision?: string;
+}
+
+export interface TrustResult {
+  /** nothing, trusted, withoutServers, untrusted, changed or restricted */
+  state: string;
+  /** The file with the decision. */
+  by?: string;
+  /** What the folder brings, as a question to the user, if it is not used. */
+  question?: string;
+  folder: string;
+  /** The program whose rules apply: xcsh, pi or omp. */
+  program: string;
+  /** What needs trust. */
+  brings: SetupBrought[] | null;
+}
+
 export interface PromptArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
@@ -1099,6 +1128,8 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The skill or template that the prompt was made of. */
+  expanded?: Expanded | null;
   /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
   command?: string;
   /** The answer of the slash command as Markdown, for the user. */
@@ -1111,12 +1142,14 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
 }
 
 export interface QueuedResult {
   queued: number;
+  /** The skill or template that the message was made of. */
+  expanded?: Expanded | null;
 }
 
 export interface EditQueuedArgs {
@@ -1277,6 +1310,20 @@ export interface EngineStatus {
 
 export interface CommandsResult {
   commands: EngineCommand[] | null;
+}
+
+export interface SetupCommand {
+  /** Without the slash. */
+  name: string;
+  description: string;
+  /** The arguments, for display. */
+  hint?: string;
+  /** template, skill or mcp */
+  source: string;
+  /** The file that it is made of. */
+  path?: string;
+  /** user or project */
+  scope: string;
 }
 
 export interface AnswerArgs {
@@ -2023,6 +2070,17 @@ export interface State {
   tools: string[] | null;
 }
 
+export interface SetupBrought {
+  /** server, skill, template, system, append, rule or setting */
+  kind: string;
+  name: string;
+  path: string;
+  /** Of a server: the command line or address, without secrets. */
+  starts?: string;
+  /** True if the user's decision lets it be used. */
+  used: boolean;
+}
+
 export interface PromptImage {
   /** The bytes in base64. */
   data: string;
@@ -2045,6 +2103,13 @@ export interface TurnUsage {
   cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
+}
+
+export interface Expanded {
+  /** What the user typed behind the slash, without arguments. */
+  name: string;
+  /** The file of the skill or template. */
+  path?: string;
 }
 
 export interface PastPrompt {

@@ -25,7 +25,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'commands_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -33,6 +33,7 @@
 ---@field actions? xcsh.wire.Action[]|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
+---@field typed? string
 ---@field assistantMessageEvent? xcsh.wire.AnswerUpdate
 ---@field toolCallId? string
 ---@field toolName? string
@@ -497,11 +498,23 @@
 ---@class xcsh.wire.MCPResult
 ---@field servers xcsh.wire.State[]|nil
 
+---@class xcsh.wire.TrustArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field decision? string all, without-servers or none. Default: change nothing.
+
+---@class xcsh.wire.TrustResult
+---@field state string nothing, trusted, withoutServers, untrusted, changed or restricted
+---@field by? string The file with the decision.
+---@field question? string What the folder brings, as a question to the user, if it is not used.
+---@field folder string
+---@field program string The program whose rules apply: xcsh, pi or omp.
+---@field brings xcsh.wire.SetupBrought[]|nil What needs trust.
+
 ---@class xcsh.wire.PromptArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
+---@field literal? boolean Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 ---@field instruction? string How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it.
@@ -511,6 +524,7 @@
 ---@field usage xcsh.wire.TurnUsage The sum over all answers of the turn.
 ---@field message? xcsh.wire.StoredMessage The last answer, as stored in the session.
 ---@field queued? boolean The message was queued for the running turn; the other fields are empty.
+---@field expanded? xcsh.wire.Expanded|nil The skill or template that the prompt was made of.
 ---@field command? string The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded.
 ---@field answer? string The answer of the slash command as Markdown, for the user.
 
@@ -518,10 +532,11 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
+---@field literal? boolean Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed.
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
+---@field expanded? xcsh.wire.Expanded|nil The skill or template that the message was made of.
 
 ---@class xcsh.wire.EditQueuedArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -617,6 +632,14 @@
 
 ---@class xcsh.wire.CommandsResult
 ---@field commands xcsh.wire.EngineCommand[]|nil
+
+---@class xcsh.wire.SetupCommand
+---@field name string Without the slash.
+---@field description string
+---@field hint? string The arguments, for display.
+---@field source string template, skill or mcp
+---@field path? string The file that it is made of.
+---@field scope string user or project
 
 ---@class xcsh.wire.AnswerArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -1140,6 +1163,13 @@
 ---@field version? string The version that the server reports.
 ---@field tools string[]|nil The server's names of its tools.
 
+---@class xcsh.wire.SetupBrought
+---@field kind string server, skill, template, system, append, rule or setting
+---@field name string
+---@field path string
+---@field starts? string Of a server: the command line or address, without secrets.
+---@field used boolean True if the user's decision lets it be used.
+
 ---@class xcsh.wire.PromptImage
 ---@field data string The bytes in base64.
 ---@field mimeType string image/png, image/jpeg, image/gif or image/webp.
@@ -1156,6 +1186,10 @@
 ---@field cacheWrite1h? integer
 ---@field totalTokens integer
 ---@field cost xcsh.wire.UsageCost
+
+---@class xcsh.wire.Expanded
+---@field name string What the user typed behind the slash, without arguments.
+---@field path? string The file of the skill or template.
 
 ---@class xcsh.wire.PastPrompt
 ---@field id? integer For xcsh.forget; absent while the prompt is not in the database.
