@@ -22,9 +22,9 @@ type Config struct {
 	Log     *zap.Logger
 	Run     Runner // runs commands whose output is a value; nil leaves such values out
 
-	Notify    func(text string)    // shows the user a sentence
-	Changed   func()               // the tools or prompts may have changed
-	Activated func(names []string) // a search has activated tools; these are all
+	Notify         func(text string)    // shows the user a sentence
+	PromptsChanged func()               // the result of Prompts has changed
+	Activated      func(names []string) // a search has activated tools; these are all
 
 	// AskUser asks the user a question of a server. Servers don't ask without it, or if CanAsk reports that there is no user.
 	AskUser func(ctx context.Context, f asking.Form) (asking.Answers, error)
@@ -39,9 +39,12 @@ type Keeper struct {
 
 	using sync.Mutex // held while the servers are replaced
 
-	mu     sync.Mutex
-	set    *set // nil before the first prompt; guarded by mu, like all below
-	closed bool
+	reading sync.WaitGroup // of prompts; added to with mu
+
+	mu      sync.Mutex
+	set     *set // nil before the first prompt; guarded by mu, like all below
+	closed  bool
+	prompts []mcp.Prompt
 }
 
 // New returns a keeper without servers.
@@ -133,6 +136,9 @@ func (k *Keeper) replace(ctx context.Context, s *set) bool {
 	if k.set = s; closed {
 		k.set, before = nil, s
 	}
+	if before != s {
+		k.prompts = nil
+	}
 	k.mu.Unlock()
 	if before != nil && before != s {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
@@ -217,8 +223,10 @@ func (k *Keeper) changed(s *set, server string) {
 	if !start {
 		s.version.Add(1)
 	}
-	if k.cfg.Changed != nil {
-		k.cfg.Changed()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed {
+		k.reading.Go(func() { k.readPrompts(s) })
 	}
 }
 
@@ -267,7 +275,9 @@ func (k *Keeper) Close(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	return s.Close(ctx)
+	err := s.Close(ctx)
+	k.reading.Wait() // their requests have ended
+	return err
 }
 
 // States returns the states of the servers, nil before the first prompt.

@@ -127,6 +127,14 @@ func TestServersOfTheUser(t *testing.T) {
 	file := m.read(m.sessionFile())
 	require.Contains(t, file, `"details":{"serverName":"Probe-One.x","mcpToolName":"echo","rawContent":[{"type":"text","text":"echo: hi"}],"provider":"native","providerName":"OMP"}`)
 
+	// Its prompts are slash commands.
+	require.Eventually(t, func() bool {
+		return strings.Contains(string(carry(t, ed, "xcsh.commandsList", nil)), `{"name":"Probe-One.x:greet","description":"Greets","hint":"who=… [how=…]","source":"mcp","scope":"user"}`)
+	}, time.Minute, time.Millisecond)
+	m.Script("m", providertest.Reply{Text: "Hello."})
+	require.Contains(t, string(carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "/Probe-One.x:greet who=\"the World\" how=loudly"})), `"expanded":{"name":"Probe-One.x:greet"}`)
+	require.Contains(t, m.Requests()[8].LastText(), "Greet the World loudly")
+
 	_, failure := ed.Exec("xcsh.mcp", lsptest.Fields{"action": "reconnect", "server": "Probe-One.x"})
 	require.Nil(t, failure)
 	require.Len(t, probe.Starts(t), 2)
@@ -238,6 +246,69 @@ func TestServersAskTheUser(t *testing.T) {
 	_, failure := prompt.Wait()
 	require.Nil(t, failure)
 	require.JSONEq(t, `{"action":"accept","content":{"colour":"blue"}}`, lastResult(t, m.Requests()[1]))
+	ed.Shutdown()
+	ed.Exit()
+}
+
+// A tool needs permission whatever its server says about it. In read-only mode and in plan mode, only a tool that says it only reads
+// and that the user has allowed permanently is used. A rule ends with the program of the server that it was made for.
+func TestServersNeedPermission(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, provider.AnthropicMessages)
+	probe := m.withServer(".xcsh", "probe")
+	ed := m.opened(lsptest.Fields{"approval": "ask", "ui": lsptest.Fields{"hooks": true}})
+	// uses returns the result of a call, and the decisions that answered prompts about it.
+	uses := func(tool string, decisions ...string) string {
+		t.Helper()
+		before := len(m.Requests())
+		m.Script("m", providertest.Reply{ToolCalls: calls("mcp_probe_"+tool, map[string]any{"text": "hi", "a": 1, "b": 2})}, providertest.Reply{Text: "Done."})
+		prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
+		for _, d := range decisions {
+			q := ed.WaitRequest("xcsh/approve")
+			require.Contains(t, string(q.Params), `"mcp":{"server":"probe","tool":"`+map[string]string{"echo": "echo", "add_numbers": "Add.Numbers-2", "picture": "picture"}[tool]+`","file":"`)
+			require.Contains(t, string(q.Params), `of the MCP server probe (`)
+			q.Reply(lsptest.Fields{"decision": d})
+		}
+		_, failure := prompt.Wait()
+		require.Nil(t, failure)
+		return lastResult(t, m.Requests()[before+1])
+	}
+	mode := func(name string) { carry(t, ed, "xcsh.setApproval", lsptest.Fields{"mode": name}) }
+
+	require.Contains(t, uses("echo", "deny"), "denied")
+	require.Equal(t, "echo: hi", uses("echo", "once"))
+	mode("auto-edit")
+	require.Equal(t, "echo: hi", uses("echo", "once"))
+	mode("read-only")
+	require.Contains(t, uses("echo"), "read-only")
+	mode("ask")
+	require.Contains(t, uses("add_numbers", "workspace"), "3")
+	require.Contains(t, uses("add_numbers"), "3")
+	mode("read-only")
+	require.Contains(t, uses("add_numbers"), "read-only", "it doesn't say that it only reads")
+	mode("ask")
+	require.Equal(t, "echo: hi", uses("echo", "workspace-wider"))
+	require.Equal(t, "echo: hi", uses("echo"))
+	require.Contains(t, uses("picture", "deny"), "denied", "it doesn't say that it only reads")
+	mode("read-only")
+	require.Equal(t, "echo: hi", uses("echo"))
+	mode("ask")
+	carry(t, ed, "xcsh.setMode", lsptest.Fields{"mode": "plan"})
+	require.Equal(t, "echo: hi", uses("echo"))
+	require.True(t, hasTool(m.Requests()[len(m.Requests())-1], "mcp_probe_echo"))
+	require.False(t, hasTool(m.Requests()[len(m.Requests())-1], "mcp_probe_add_numbers"))
+	require.Contains(t, uses("add_numbers"), "Plan mode is on")
+	carry(t, ed, "xcsh.setMode", lsptest.Fields{"mode": "none"})
+
+	// Another program with the same name has no rules.
+	entry := probe.Entry()
+	entry["args"] = []string{"another"}
+	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"probe": entry}})
+	require.NoError(t, err)
+	m.write(filepath.Join(m.agentDir(), "mcp.json"), string(raw))
+	require.Contains(t, uses("echo", "deny"), "denied")
+	require.Len(t, probe.Starts(t), 2)
+	mcptest.Gone(t, probe.Starts(t)[0])
 	ed.Shutdown()
 	ed.Exit()
 }
