@@ -166,6 +166,7 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		if err != nil {
 			break // a tool may be one that the session turned off
 		}
+		t = h.sensing(t)
 		if h.s.m.cfg.Setups != nil {
 			t = h.noting(t)
 		}

@@ -94,7 +94,7 @@ func (s *Session) ApprovalMode() approval.Mode { return s.gate.Mode() }
 // that the user sees it, and again after the question, which may have waited for hours: a change
 // that differs from the shown one is not written.
 func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error) {
-	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote}
+	r := approval.Request{ID: call.ID, Tool: call.Name, Args: args, Digest: t.Digest, MCP: t.Remote, Edits: t.Edits}
 	if t.Remote != nil {
 		r.Tool = t.Name // the call may have another one
 	}

@@ -97,7 +97,7 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (tools []provider.Tool) {
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
-		changes := byName[t.Name].Changes && !p.readsRemotely(byName[t.Name])
+		changes := byName[t.Name].Changes && byName[t.Name].Reads == nil && !p.readsRemotely(byName[t.Name])
 		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name)) {
 			tools = append(tools, t)
 		}

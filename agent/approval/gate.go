@@ -27,6 +27,9 @@ type Request struct {
 	// MCP is the origin of a tool of an MCP server, nil for other tools.
 	MCP *tool.Remote `json:"mcp,omitempty"`
 
+	// Edits reports that the call edits the files of Preview, as edit does.
+	Edits bool `json:"-"`
+
 	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 

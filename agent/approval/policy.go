@@ -26,6 +26,9 @@ const bashTool = "bash"
 
 func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 
+// edits reports whether the call edits the files of its preview, and does nothing else.
+func (r Request) edits() bool { return r.Edits || isEdit(r.Tool) }
+
 // decide reports whether a request needs no approval, and at which level a command then runs. It
 // returns an error for a request that cannot be approved.
 func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
@@ -45,7 +48,7 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.command(r)
 	case p.mode == Yolo:
 		return level, !r.Unsandboxed, nil
-	case isEdit(r.Tool):
+	case r.edits():
 		return level, p.edits() && p.free(r.Preview.Paths), nil
 	default:
 		return level, !r.Unsandboxed && p.toolRule(r), nil
@@ -115,7 +118,7 @@ func (p policy) prompt(r Request) Prompt {
 		q.Rules = p.hostedRules(r, l, ok)
 	case r.MCP != nil:
 		q.Rules, q.Wider = remoteRules(*r.MCP)
-	case isEdit(r.Tool):
+	case r.edits():
 		if p.free(files) {
 			q.Rules = []Rule{{Edit: true}}
 		}

@@ -19,6 +19,14 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
+	// does.
+	Reads func(args json.RawMessage) bool
+
+	// Edits reports that the changes of the tool are edits of the files that its preview names, so that they are
+	// permitted like those of edit and write.
+	Edits bool
+
 	// Digest is the digest of a user's executable that the tool runs, see package manifest. Approvals
 	// are bound to it. "" for the tools of this program.
 	Digest string
@@ -51,6 +59,21 @@ type Remote struct {
 
 	// Digest is that of the program or address of the server. Approvals are bound to it.
 	Digest string `json:"-"`
+}
+
+// Changing reports whether a call with unchecked arguments can change something. A call with invalid arguments, which
+// is not made, counts as one that can.
+func (t Tool) Changing(args json.RawMessage) bool {
+	if !t.Changes || t.Reads == nil {
+		return t.Changes
+	}
+	if t.Check != nil {
+		var err error
+		if args, err = t.Check(args); err != nil {
+			return true
+		}
+	}
+	return !t.Reads(args)
 }
 
 // Preview is the expected effect of a tool call.

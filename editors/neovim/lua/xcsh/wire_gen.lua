@@ -13,7 +13,7 @@
 
 ---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
 
----@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'environment'
+---@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'database'|'environment'
 
 ---@alias xcsh.wire.NotReadyReason 'noModel'|'noKey'|'unknownModel'
 
@@ -847,6 +847,68 @@
 ---@field range? xcsh.wire.AttachmentRange|nil Of uri. Default: the whole file.
 ---@field label? string What the text is, in a few words. Default: the kind.
 
+---@class xcsh.wire.EditorDiagnosticsParams
+---@field uris? string[]|nil
+---@field settleMs integer
+
+---@class xcsh.wire.EditorDiagnosticsResult
+---@field documents xcsh.wire.EditorDocumentDiagnostics[]|nil
+
+---@class xcsh.wire.EditorPlaceParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorLocation
+---@field uri string
+---@field range xcsh.wire.EditorRange
+
+---@class xcsh.wire.EditorHover
+---@field kind string
+---@field value string
+
+---@class xcsh.wire.EditorSymbolsParams
+---@field uri? string
+---@field query? string
+
+---@class xcsh.wire.EditorSymbol
+---@field name string
+---@field kind integer
+---@field range? xcsh.wire.EditorRange|nil
+---@field selectionRange? xcsh.wire.EditorRange|nil
+---@field children? xcsh.wire.EditorSymbol[]
+---@field containerName? string
+---@field location? xcsh.wire.EditorLocation|nil
+
+---@class xcsh.wire.EditorRenameParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+---@field newName string
+
+---@class xcsh.wire.EditorWorkspaceEdit
+---@field changes? table<string, xcsh.wire.EditorTextEdit[]|nil>
+---@field documentChanges? xcsh.wire.EditorDocumentEdit[]|nil
+
+---@class xcsh.wire.EditorCodeActionsParams
+---@field uri string
+---@field range xcsh.wire.EditorRange
+---@field only? string[]|nil
+
+---@class xcsh.wire.EditorCodeAction
+---@field title string
+---@field kind? string
+---@field edit? xcsh.wire.EditorWorkspaceEdit|nil
+---@field disabled? string
+
+---@class xcsh.wire.EditorFolderParams
+---@field cwd string
+
+---@class xcsh.wire.OpenEditor
+---@field uri string
+---@field languageId? string
+---@field active? boolean
+---@field visible? boolean
+---@field dirty? boolean
+
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
 ---@field sessionId string
@@ -1356,6 +1418,29 @@
 ---@field start xcsh.wire.AttachmentPosition
 ---@field end xcsh.wire.AttachmentPosition
 
+---@class xcsh.wire.EditorDocumentDiagnostics
+---@field uri string
+---@field version? integer
+---@field stale? boolean
+---@field items xcsh.wire.EditorDiagnostic[]|nil
+
+---@class xcsh.wire.EditorPosition
+---@field line integer
+---@field character integer
+
+---@class xcsh.wire.EditorRange
+---@field start xcsh.wire.EditorPosition
+---@field end xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorTextEdit
+---@field range xcsh.wire.EditorRange
+---@field newText string
+
+---@class xcsh.wire.EditorDocumentEdit
+---@field textDocument xcsh.wire.EditorDocumentId
+---@field edits xcsh.wire.EditorTextEdit[]|nil
+---@field kind? string
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -1455,6 +1540,17 @@
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
 ---@field character integer
+
+---@class xcsh.wire.EditorDiagnostic
+---@field range xcsh.wire.EditorRange
+---@field severity? integer
+---@field code? any
+---@field source? string
+---@field message string
+
+---@class xcsh.wire.EditorDocumentId
+---@field uri string
+---@field version? integer
 
 ---@class xcsh.wire.AskOption
 ---@field label string
