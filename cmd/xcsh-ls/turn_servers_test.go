@@ -63,8 +63,8 @@ func toolNames(r providertest.Request) (names []string) {
 	return names
 }
 
-// hasTool reports whether a request declares a tool.
-func hasTool(r providertest.Request, name string) bool {
+// declares reports whether a request declares a tool.
+func declares(r providertest.Request, name string) bool {
 	return slices.ContainsFunc(r.Tools, func(t provider.Tool) bool { return t.Name == name })
 }
 
@@ -103,7 +103,7 @@ func TestServersOfTheUser(t *testing.T) {
 	carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "go"})
 	requests := m.Requests()
 	require.Len(t, requests, 8)
-	require.True(t, hasTool(requests[0], "mcp_probe_one_x_echo"), requests[0].Tools)
+	require.True(t, declares(requests[0], "mcp_probe_one_x_echo"), requests[0].Tools)
 	require.Equal(t, requests[0].Tools, requests[7].Tools)
 	require.Equal(t, requests[0].System, requests[7].System)
 	require.True(t, strings.HasSuffix(strings.TrimSpace(requests[0].System), "Call echo first.\n</server>\n</mcp_servers>"), requests[0].System)
@@ -170,11 +170,11 @@ func TestServersThatChangeTheirTools(t *testing.T) {
 	require.Zero(t, code, stderr)
 	requests := m.Requests()
 	require.Len(t, requests, 5)
-	require.False(t, hasTool(requests[0], "mcp__Probe_One__grown"))
-	require.True(t, hasTool(requests[1], "mcp__Probe_One__grown"), requests[1].Tools)
+	require.False(t, declares(requests[0], "mcp__Probe_One__grown"))
+	require.True(t, declares(requests[1], "mcp__Probe_One__grown"), requests[1].Tools)
 	require.Equal(t, "called grown", lastResult(t, requests[2]))
-	require.True(t, hasTool(requests[2], "mcp__Probe_One__echo"))
-	require.False(t, hasTool(requests[3], "mcp__Probe_One__echo"))
+	require.True(t, declares(requests[2], "mcp__Probe_One__echo"))
+	require.False(t, declares(requests[3], "mcp__Probe_One__echo"))
 	require.Contains(t, lastResult(t, requests[4]), "There is no tool mcp__Probe_One__echo now.")
 	require.Contains(t, m.read(path), `"details":{"server":"Probe-One","tool":"grow"}`)
 	mcptest.Gone(t, probe.Starts(t)...)
@@ -212,7 +212,7 @@ func TestServersWithManyTools(t *testing.T) {
 	requests := m.Requests()
 	require.Len(t, requests, 2)
 	require.Less(t, len(toolNames(requests[0])), 41)
-	require.True(t, hasTool(requests[0], "search_tools"))
+	require.True(t, declares(requests[0], "search_tools"))
 	file := m.read(m.sessionFile())
 	require.Equal(t, 1, strings.Count(file, `"type":"mcp_tool_selection"`), file)
 	var selected []string
@@ -222,13 +222,13 @@ func TestServersWithManyTools(t *testing.T) {
 		}
 	}
 	require.Len(t, selected, 1)
-	require.False(t, hasTool(requests[0], selected[0]))
-	require.True(t, hasTool(requests[1], selected[0]))
+	require.False(t, declares(requests[0], selected[0]))
+	require.True(t, declares(requests[1], selected[0]))
 
 	m.Script("m", providertest.Reply{Text: "Again."})
 	code, _, stderr = m.run("run", "--continue", "--approval", "yolo", "again")
 	require.Zero(t, code, stderr)
-	require.True(t, hasTool(m.Requests()[2], selected[0]))
+	require.True(t, declares(m.Requests()[2], selected[0]))
 }
 
 // The question of a server is asked to the user with its name, and the answer, the refusal and the closing are told apart.
@@ -295,8 +295,8 @@ func TestServersNeedPermission(t *testing.T) {
 	mode("ask")
 	carry(t, ed, "xcsh.setMode", lsptest.Fields{"mode": "plan"})
 	require.Equal(t, "echo: hi", uses("echo"))
-	require.True(t, hasTool(m.Requests()[len(m.Requests())-1], "mcp_probe_echo"))
-	require.False(t, hasTool(m.Requests()[len(m.Requests())-1], "mcp_probe_add_numbers"))
+	require.True(t, declares(m.Requests()[len(m.Requests())-1], "mcp_probe_echo"))
+	require.False(t, declares(m.Requests()[len(m.Requests())-1], "mcp_probe_add_numbers"))
 	require.Contains(t, uses("add_numbers"), "Plan mode is on")
 	carry(t, ed, "xcsh.setMode", lsptest.Fields{"mode": "none"})
 
