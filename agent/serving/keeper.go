@@ -2,6 +2,7 @@ package serving
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,7 +31,7 @@ type Config struct {
 	AskUser func(ctx context.Context, f asking.Form) (asking.Answers, error)
 	CanAsk  func() bool
 
-	Wait time.Duration // see [mcp.Options]
+	Wait time.Duration // how long the first prompt waits for servers; 0 is 10 s
 }
 
 // Keeper keeps the servers of one session. It is safe for concurrent use.
@@ -52,6 +53,9 @@ func New(c Config) *Keeper {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
+	if c.Wait <= 0 {
+		c.Wait = startWait
+	}
 	return &Keeper{cfg: c}
 }
 
@@ -69,6 +73,9 @@ type set struct {
 	started  map[string]bool   // the user knows
 	reasons  map[string]string // that the user knows, by server
 }
+
+// startWait is how long the first prompt waits for servers.
+const startWait = 10 * time.Second
 
 // closeLimit is how long the end of servers may take that are not used any more.
 const closeLimit = 5 * time.Second
@@ -238,7 +245,7 @@ func (k *Keeper) report(s *set) {
 		case state.Connected:
 			continue
 		case state.Starting && reason == "":
-			reason = "The MCP server \"" + state.Name + "\" does not answer yet. Its tools come when it does."
+			reason = fmt.Sprintf("The MCP server %q does not answer; %g s have passed. Its tools come when it does.", state.Name, k.cfg.Wait.Seconds())
 		case reason == "":
 			continue
 		}
