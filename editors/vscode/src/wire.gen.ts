@@ -157,6 +157,7 @@ export interface MessageStartEvent {
 export interface MessageEndEvent {
   type: 'message_end';
   message: StoredMessage;
+  typed?: string;
   entryId?: string;
 }
 
