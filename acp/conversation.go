@@ -59,7 +59,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, CanAsk: s.canAsk, AskForm: c.askForm, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -156,12 +156,8 @@ func (s *server) folder(cwd string) (string, error) {
 	return cwd, nil
 }
 
-// ignored logs the requested features that the capabilities do not offer. Clients send the servers that
-// a user configured to every agent, so rejecting them would reject the client. An engine may use them.
+// ignored logs the requested features that the capabilities do not offer.
 func (s *server) ignored(p openParams) {
-	if n := len(p.MCPServers); n > 0 && s.opts.Engine == "" {
-		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
-	}
 	if n := len(p.Additional); n > 0 {
 		s.log.Warn("additional directories are not supported and were ignored", zap.Int("directories", n))
 	}
@@ -190,7 +186,9 @@ func (c *conversation) event(e agent.Event) {
 	case event.CommandsChanged:
 		c.s.background.Go(func() { c.sendCommands(c.s.ctx) })
 	case event.QuestionAsked:
-		c.question(e.Question)
+		if e.From == "" { // the others are shown as whole forms
+			c.question(e.Question)
+		}
 	case event.QuestionGone:
 		c.questions.end(e.ID)
 	default:

@@ -52,7 +52,10 @@ func (s *server) enter(ctx context.Context, p openParams) (*conversation, error)
 		return nil, err
 	}
 	if c, err := s.conversation(p.SessionID); err == nil {
-		return c, s.sameFolder(p.SessionID, c.cwd, cwd)
+		if err = s.sameFolder(p.SessionID, c.cwd, cwd); err == nil {
+			c.live.UseServers(p.MCPServers)
+		}
+		return c, err
 	}
 	info, err := s.find(ctx, cwd, p.SessionID)
 	if err != nil {

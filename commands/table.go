@@ -34,6 +34,7 @@ var Default = NewTable(
 	purge,
 	doctor,
 	setupOf,
+	mcpServers,
 	trustFolder,
 	prompt,
 	steer,

@@ -72,13 +72,15 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
+			CanAsk:    func() bool { return true },
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
+			Editor:    s.senses, DiagnosesEdits: s.config.diagnosesEdits,
 		}
 		if s.keys != nil {
 			c.Keys = s.keys
 		}
 		if settings.UI.Hooks {
-			c.Hook = &clientHooks{s: s}
+			c.Hook, c.AskForm = &clientHooks{s: s}, s.askForm
 		}
 		var err error
 		if b, err = s.opts.Open(ctx, settings, c); err != nil {

@@ -128,6 +128,15 @@ func DraftRuleInjection(names []string) *Draft {
 	return draft(typeTTSRInjection).raw("injectedRules", rawjson.Array(quoted))
 }
 
+// DraftToolSelection records the tools of MCP servers that a search has activated, as xcsh does.
+func DraftToolSelection(names []string) *Draft {
+	quoted := make([][]byte, len(names))
+	for i, name := range names {
+		quoted[i] = rawjson.Quote(name)
+	}
+	return draft(typeMCPToolSelection).raw("selectedToolNames", rawjson.Array(quoted))
+}
+
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.
 func draftTitleChange(title Title, previous string) *Draft {
 	return draft(TypeTitleChange).str("title", title.Text).optional("source", title.Source).optional("previousTitle", previous)

@@ -29,15 +29,7 @@ type Invocation struct {
 func (r *Resolved) InvokeSkill(name, args string) (Invocation, error) {
 	s, ok := r.Skill(name)
 	if !ok {
-		var names []string
-		for _, s := range r.Skills {
-			names = append(names, s.Name)
-		}
-		text := "This folder has no skills."
-		if len(names) > 0 {
-			text = "The skills are: " + strings.Join(names, ", ") + "."
-		}
-		return Invocation{}, fault.New(fault.NotFound, "There is no skill %q. %s", name, text)
+		return Invocation{}, r.noSkill(name)
 	}
 	args = strings.TrimSpace(args)
 	if r.Program == session.Pi.String() {

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -21,6 +23,32 @@ func (p place) setups(mayUse func(dir string) bool) *setup.Finder {
 		f.Dirs = append(f.Dirs, setup.Dir{Path: d.Path, Program: d.Program})
 	}
 	return f
+}
+
+// maxToldProblems bounds the problems of set-ups that the user is notified of; all are in the log and in xcsh.setup.
+const maxToldProblems = 5
+
+// setupProblems returns a function that notifies the user, once, of a file of a set-up that is not used.
+func setupProblems(tell func(about, text string), log *zap.Logger) func(setup.Problem) {
+	var mu sync.Mutex
+	told := map[string]bool{}
+	return func(p setup.Problem) {
+		mu.Lock()
+		known, n := told[p.Text], len(told)
+		if !known && n <= maxToldProblems {
+			told[p.Text] = true
+		}
+		mu.Unlock()
+		switch {
+		case known:
+		case n < maxToldProblems:
+			tell(p.Text, visible.Line(p.Text))
+		case n == maxToldProblems:
+			tell(p.Text, "More files of the set-up are not used. To list them, run xcsh.setup or 'xcsh-ls setup'.")
+		default:
+			log.Debug(p.Text)
+		}
+	}
 }
 
 func setupCommand(f *flags) *cobra.Command {

@@ -76,7 +76,7 @@ var eventShapes = []eventShape{
 	{event.ForeignBranch{}, "branchId? entryId? entries? program? prompt? text?"},
 	{event.LargeSession{}, "bytes text"},
 	{event.EngineChanged{}, "engine version? state message? details? actions?"},
-	{event.QuestionAsked{}, "id method title message? options? placeholder? prefill? until?"},
+	{event.QuestionAsked{}, "id method from? title message? options? descriptions? recommended? multi? other? optional? number? of? placeholder? prefill? until?"},
 	{event.QuestionGone{}, "id"},
 	{event.EngineStatus{}, "key lines?"},
 	{event.Prefill{}, "text"},

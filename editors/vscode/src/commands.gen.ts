@@ -302,6 +302,15 @@ export const commands: readonly Command[] = [
     needsTrust: false,
   },
   {
+    name: 'xcsh.mcp',
+    title: 'Show MCP Servers',
+    doc: 'List the MCP servers of the folder\'s session with their state, file and tools, or reconnect one. Listing starts no server. Values of variables and headers are never returned.',
+    input: '',
+    arg: '',
+    palette: false,
+    needsTrust: true,
+  },
+  {
     name: 'xcsh.trust',
     title: 'Trust Folder\'s Set-up…',
     doc: 'Show what set-up a folder brings, with the commands of its MCP servers, and whether it is used. With a decision, record it. If the programs that the set-up starts change, the decision no longer counts.',
@@ -465,8 +474,8 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'xcsh.answer',
-    title: 'Answer Engine\'s Question',
-    doc: 'Answer a question of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.',
+    title: 'Answer Question',
+    doc: 'Answer a question of the model, of a server that a tool uses, or of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.',
     input: 'text',
     arg: 'id',
     palette: false,

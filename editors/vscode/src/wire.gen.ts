@@ -15,7 +15,7 @@ export type ErrorKind = 'invalidArgument' | 'argumentNeeded' | 'notFound' | 'amb
 
 export type ProviderKind = 'local' | 'service' | 'demo';
 
-export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'environment';
+export type KeySource = '' | 'client' | 'authFile' | 'modelsFile' | 'database' | 'environment';
 
 export type NotReadyReason = 'noModel' | 'noKey' | 'unknownModel';
 
@@ -65,6 +65,7 @@ export interface CommandMap {
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.setup': { args: SetupArgs; result: SetupResult };
+  'xcsh.mcp': { args: MCPArgs; result: MCPResult };
   'xcsh.trust': { args: TrustArgs; result: TrustResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
@@ -108,7 +109,7 @@ export interface NotificationMap {
   'xcsh/modelsChanged': ModelsChangedParams;
 }
 
-/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */
+/** The server's requests, which only a client gets that announces them. */
 export interface RequestMap {
   'xcsh/beforeSwitch': { params: BeforeSwitchParams; result: BeforeResult | null };
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
@@ -116,7 +117,19 @@ export interface RequestMap {
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
+  'xcsh/editor/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnosticsResult | null };
+  'xcsh/editor/definition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/typeDefinition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/implementation': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/references': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/hover': { params: EditorPlaceParams; result: EditorHover | null };
+  'xcsh/editor/symbols': { params: EditorSymbolsParams; result: EditorSymbol[] | null };
+  'xcsh/editor/rename': { params: EditorRenameParams; result: EditorWorkspaceEdit | null };
+  'xcsh/editor/codeActions': { params: EditorCodeActionsParams; result: EditorCodeAction[] | null };
+  'xcsh/editor/editors': { params: EditorFolderParams; result: OpenEditor[] | null };
+  'xcsh/editor/selection': { params: EditorFolderParams; result: EditorLocation | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
+  'xcsh/ask': { params: AskParams; result: AskAnswers | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
 
@@ -313,9 +326,17 @@ export interface QuestionAskedEvent {
   type: 'question_asked';
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -1060,6 +1081,19 @@ export interface SetupResult {
   sources: string[] | null;
 }
 
+export interface MCPArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** list or reconnect. Default: list. */
+  action?: string;
+  /** With reconnect: the name of the server. */
+  server?: string;
+}
+
+export interface MCPResult {
+  servers: State[] | null;
+}
+
 export interface TrustArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
@@ -1309,8 +1343,10 @@ export interface AnswerArgs {
   cwd?: string;
   /** The id of the question. */
   id: string;
-  /** The answer to select, input and editor; for select, one of the options. */
+  /** The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other. */
   value?: string | null;
+  /** The chosen options of a question that has multi; value can add one, or a text. */
+  values?: string[];
   /** The answer to confirm. */
   confirmed?: boolean | null;
   /** True if the user closed the question. */
@@ -1342,6 +1378,8 @@ export interface ApproveArgs {
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
+  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
+  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1441,7 +1479,7 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
-  /** Questions of extensions of the engine that wait for an answer; see xcsh.answer. */
+  /** Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer. */
   questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
@@ -1616,6 +1654,81 @@ export interface ContextPiece {
   label?: string;
 }
 
+export interface EditorDiagnosticsParams {
+  uris?: string[];
+  settleMs: number;
+}
+
+export interface EditorDiagnosticsResult {
+  documents: EditorDocumentDiagnostics[] | null;
+}
+
+export interface EditorPlaceParams {
+  uri: string;
+  position: EditorPosition;
+}
+
+export interface EditorLocation {
+  uri: string;
+  range: EditorRange;
+}
+
+export interface EditorHover {
+  kind: string;
+  value: string;
+}
+
+export interface EditorSymbolsParams {
+  uri?: string;
+  query?: string;
+}
+
+export interface EditorSymbol {
+  name: string;
+  kind: number;
+  range?: EditorRange | null;
+  selectionRange?: EditorRange | null;
+  children?: EditorSymbol[];
+  containerName?: string;
+  location?: EditorLocation | null;
+}
+
+export interface EditorRenameParams {
+  uri: string;
+  position: EditorPosition;
+  newName: string;
+}
+
+export interface EditorWorkspaceEdit {
+  changes?: Record<string, EditorTextEdit[] | null>;
+  documentChanges?: EditorDocumentEdit[];
+}
+
+export interface EditorCodeActionsParams {
+  uri: string;
+  range: EditorRange;
+  only?: string[];
+}
+
+export interface EditorCodeAction {
+  title: string;
+  kind?: string;
+  edit?: EditorWorkspaceEdit | null;
+  disabled?: string;
+}
+
+export interface EditorFolderParams {
+  cwd: string;
+}
+
+export interface OpenEditor {
+  uri: string;
+  languageId?: string;
+  active?: boolean;
+  visible?: boolean;
+  dirty?: boolean;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1638,6 +1751,20 @@ export interface ApproveParams {
 export interface ApproveAnswer {
   decision: ApprovalDecision;
   reason?: string;
+}
+
+export interface AskParams {
+  cwd: string;
+  sessionId: string;
+  id: string;
+  from: string;
+  message?: string;
+  questions: AskQuestion[] | null;
+}
+
+export interface AskAnswers {
+  answers?: AskAnswer[];
+  declined?: boolean;
 }
 
 export interface KeyParams {
@@ -2012,6 +2139,24 @@ export interface SetupProblem {
   text: string;
 }
 
+export interface State {
+  name: string;
+  /** notStarted, starting, connected or disconnected. */
+  state: string;
+  /** stdio, http or sse. */
+  transport: string;
+  /** The command line or address, without secrets. */
+  starts: string;
+  /** The file that defines it, or "the client". */
+  file: string;
+  /** Why it is not connected. */
+  reason?: string;
+  /** The version that the server reports. */
+  version?: string;
+  /** The server's names of its tools. */
+  tools: string[] | null;
+}
+
 export interface SetupBrought {
   /** server, skill, template, system, append, rule or setting */
   kind: string;
@@ -2197,11 +2342,13 @@ export interface ApprovalPrompt {
   args: unknown;
   preview: ToolPreview;
   digest?: string;
+  mcp?: Remote | null;
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
   hosted?: string;
   rules: ApprovalRule[] | null;
+  wider?: ApprovalRule[];
   outside?: string[];
   protected?: string[];
   shown: boolean;
@@ -2210,9 +2357,17 @@ export interface ApprovalPrompt {
 export interface Question {
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number | null;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -2274,6 +2429,34 @@ export interface AttachmentRange {
   end: AttachmentPosition;
 }
 
+export interface EditorDocumentDiagnostics {
+  uri: string;
+  version?: number;
+  stale?: boolean;
+  items: EditorDiagnostic[] | null;
+}
+
+export interface EditorPosition {
+  line: number;
+  character: number;
+}
+
+export interface EditorRange {
+  start: EditorPosition;
+  end: EditorPosition;
+}
+
+export interface EditorTextEdit {
+  range: EditorRange;
+  newText: string;
+}
+
+export interface EditorDocumentEdit {
+  textDocument: EditorDocumentId;
+  edits: EditorTextEdit[] | null;
+  kind?: string;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2285,8 +2468,29 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  server?: string;
+  reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
+}
+
+export interface AskQuestion {
+  id: string;
+  question: string;
+  header?: string;
+  kind: string;
+  options?: AskOption[];
+  multi?: boolean;
+  other?: boolean;
+  recommended?: number | null;
+  optional?: boolean;
+  initial?: string;
+}
+
+export interface AskAnswer {
+  id: string;
+  selected: string[] | null;
+  custom?: string;
 }
 
 export interface ContentBlock {
@@ -2362,9 +2566,35 @@ export interface ToolPreview {
   base?: string;
 }
 
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
+}
+
 export interface AttachmentPosition {
   line: number;
   character: number;
+}
+
+export interface EditorDiagnostic {
+  range: EditorRange;
+  severity?: number;
+  code?: unknown;
+  source?: string;
+  message: string;
+}
+
+export interface EditorDocumentId {
+  uri: string;
+  version?: number;
+}
+
+export interface AskOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 
 export interface CostTier {

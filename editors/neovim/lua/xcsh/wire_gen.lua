@@ -13,7 +13,7 @@
 
 ---@alias xcsh.wire.ProviderKind 'local'|'service'|'demo'
 
----@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'environment'
+---@alias xcsh.wire.KeySource ''|'client'|'authFile'|'modelsFile'|'database'|'environment'
 
 ---@alias xcsh.wire.NotReadyReason 'noModel'|'noKey'|'unknownModel'
 
@@ -72,8 +72,16 @@
 ---@field details? string
 ---@field id? string
 ---@field method? string
+---@field from? string
 ---@field title? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -482,6 +490,14 @@
 ---@field problems xcsh.wire.SetupProblem[]|nil Files and entries that could not be used.
 ---@field sources string[]|nil The files that were read.
 
+---@class xcsh.wire.MCPArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field action? string list or reconnect. Default: list.
+---@field server? string With reconnect: the name of the server.
+
+---@class xcsh.wire.MCPResult
+---@field servers xcsh.wire.State[]|nil
+
 ---@class xcsh.wire.TrustArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field decision? string all, without-servers or none. Default: change nothing.
@@ -628,7 +644,8 @@
 ---@class xcsh.wire.AnswerArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The id of the question.
----@field value? string|nil The answer to select, input and editor; for select, one of the options.
+---@field value? string|nil The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other.
+---@field values? string[]|nil The chosen options of a question that has multi; value can add one, or a text.
 ---@field confirmed? boolean|nil The answer to confirm.
 ---@field cancelled? boolean True if the user closed the question.
 
@@ -647,6 +664,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
+---@field wider? boolean Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 ---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
 ---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
@@ -708,7 +726,7 @@
 ---@field queues xcsh.wire.Queues
 ---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
----@field questions xcsh.wire.Question[]|nil Questions of extensions of the engine that wait for an answer; see xcsh.answer.
+---@field questions xcsh.wire.Question[]|nil Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
@@ -830,6 +848,68 @@
 ---@field range? xcsh.wire.AttachmentRange|nil Of uri. Default: the whole file.
 ---@field label? string What the text is, in a few words. Default: the kind.
 
+---@class xcsh.wire.EditorDiagnosticsParams
+---@field uris? string[]|nil
+---@field settleMs integer
+
+---@class xcsh.wire.EditorDiagnosticsResult
+---@field documents xcsh.wire.EditorDocumentDiagnostics[]|nil
+
+---@class xcsh.wire.EditorPlaceParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorLocation
+---@field uri string
+---@field range xcsh.wire.EditorRange
+
+---@class xcsh.wire.EditorHover
+---@field kind string
+---@field value string
+
+---@class xcsh.wire.EditorSymbolsParams
+---@field uri? string
+---@field query? string
+
+---@class xcsh.wire.EditorSymbol
+---@field name string
+---@field kind integer
+---@field range? xcsh.wire.EditorRange|nil
+---@field selectionRange? xcsh.wire.EditorRange|nil
+---@field children? xcsh.wire.EditorSymbol[]
+---@field containerName? string
+---@field location? xcsh.wire.EditorLocation|nil
+
+---@class xcsh.wire.EditorRenameParams
+---@field uri string
+---@field position xcsh.wire.EditorPosition
+---@field newName string
+
+---@class xcsh.wire.EditorWorkspaceEdit
+---@field changes? table<string, xcsh.wire.EditorTextEdit[]|nil>
+---@field documentChanges? xcsh.wire.EditorDocumentEdit[]|nil
+
+---@class xcsh.wire.EditorCodeActionsParams
+---@field uri string
+---@field range xcsh.wire.EditorRange
+---@field only? string[]|nil
+
+---@class xcsh.wire.EditorCodeAction
+---@field title string
+---@field kind? string
+---@field edit? xcsh.wire.EditorWorkspaceEdit|nil
+---@field disabled? string
+
+---@class xcsh.wire.EditorFolderParams
+---@field cwd string
+
+---@class xcsh.wire.OpenEditor
+---@field uri string
+---@field languageId? string
+---@field active? boolean
+---@field visible? boolean
+---@field dirty? boolean
+
 ---@class xcsh.wire.ApproveParams
 ---@field cwd string
 ---@field sessionId string
@@ -851,6 +931,18 @@
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
 ---@field reason? string
+
+---@class xcsh.wire.AskParams
+---@field cwd string
+---@field sessionId string
+---@field id string
+---@field from string
+---@field message? string
+---@field questions xcsh.wire.AskQuestion[]|nil
+
+---@class xcsh.wire.AskAnswers
+---@field answers? xcsh.wire.AskAnswer[]|nil
+---@field declined? boolean
 
 ---@class xcsh.wire.KeyParams
 ---@field provider string
@@ -1122,6 +1214,16 @@
 ---@field path string
 ---@field text string One sentence.
 
+---@class xcsh.wire.State
+---@field name string
+---@field state string notStarted, starting, connected or disconnected.
+---@field transport string stdio, http or sse.
+---@field starts string The command line or address, without secrets.
+---@field file string The file that defines it, or "the client".
+---@field reason? string Why it is not connected.
+---@field version? string The version that the server reports.
+---@field tools string[]|nil The server's names of its tools.
+
 ---@class xcsh.wire.SetupBrought
 ---@field kind string server, skill, template, system, append, rule or setting
 ---@field name string
@@ -1246,11 +1348,13 @@
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
 ---@field digest? string
+---@field mcp? xcsh.wire.Remote|nil
 ---@field unsandboxed? boolean
 ---@field changed? boolean
 ---@field blocked? string[]|nil
 ---@field hosted? string
 ---@field rules xcsh.wire.ApprovalRule[]|nil
+---@field wider? xcsh.wire.ApprovalRule[]|nil
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field shown boolean
@@ -1258,9 +1362,17 @@
 ---@class xcsh.wire.Question
 ---@field id string
 ---@field method string
+---@field from? string
 ---@field title string
 ---@field message? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -1305,6 +1417,29 @@
 ---@field start xcsh.wire.AttachmentPosition
 ---@field end xcsh.wire.AttachmentPosition
 
+---@class xcsh.wire.EditorDocumentDiagnostics
+---@field uri string
+---@field version? integer
+---@field stale? boolean
+---@field items xcsh.wire.EditorDiagnostic[]|nil
+
+---@class xcsh.wire.EditorPosition
+---@field line integer
+---@field character integer
+
+---@class xcsh.wire.EditorRange
+---@field start xcsh.wire.EditorPosition
+---@field end xcsh.wire.EditorPosition
+
+---@class xcsh.wire.EditorTextEdit
+---@field range xcsh.wire.EditorRange
+---@field newText string
+
+---@class xcsh.wire.EditorDocumentEdit
+---@field textDocument xcsh.wire.EditorDocumentId
+---@field edits xcsh.wire.EditorTextEdit[]|nil
+---@field kind? string
+
 ---@class xcsh.wire.ApprovalRule
 ---@field edit? boolean
 ---@field command? string[]|nil
@@ -1316,7 +1451,26 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field server? string
+---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
+
+---@class xcsh.wire.AskQuestion
+---@field id string
+---@field question string
+---@field header? string
+---@field kind string
+---@field options? xcsh.wire.AskOption[]|nil
+---@field multi? boolean
+---@field other? boolean
+---@field recommended? integer|nil
+---@field optional? boolean
+---@field initial? string
+
+---@class xcsh.wire.AskAnswer
+---@field id string
+---@field selected string[]|nil
+---@field custom? string
 
 ---@class xcsh.wire.ContentBlock
 ---@field type string
@@ -1376,9 +1530,31 @@
 ---@field paths? string[]|nil
 ---@field base? string
 
+---@class xcsh.wire.Remote
+---@field server string
+---@field tool string
+---@field file? string
+---@field readOnly? boolean
+
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
 ---@field character integer
+
+---@class xcsh.wire.EditorDiagnostic
+---@field range xcsh.wire.EditorRange
+---@field severity? integer
+---@field code? any
+---@field source? string
+---@field message string
+
+---@class xcsh.wire.EditorDocumentId
+---@field uri string
+---@field version? integer
+
+---@class xcsh.wire.AskOption
+---@field label string
+---@field description? string
+---@field preview? string
 
 ---@class xcsh.wire.CostTier
 ---@field inputTokensAbove integer
