@@ -170,6 +170,7 @@ export interface MessageStartEvent {
 export interface MessageEndEvent {
   type: 'message_end';
   message: StoredMessage;
+  typed?: string;
   entryId?: string;
 }
 
