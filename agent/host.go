@@ -142,6 +142,7 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		}
 		byName[t.Name] = t
 	}
+	h.accept(byName)
 	return byName, tool.Env{
 		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
 		Background: h.s.background,

@@ -59,15 +59,16 @@ type batch struct {
 // A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
 	for i, call := range b.calls {
-		changes := b.tools[call.Name].Changes
-		for b.running > 0 && (changes || b.running == readers) {
+		t := b.tools[call.Name]
+		alone := t.Changes || t.Alone
+		for b.running > 0 && (alone || b.running == readers) {
 			b.wait()
 		}
 		if b.run.refused != nil {
 			break
 		}
 		b.run.Host.Emit(event.ToolStart{ToolCallID: call.ID, ToolName: call.Name, Args: call.Arguments})
-		if changes {
+		if alone {
 			b.one(ctx, i)
 			b.record(i)
 			continue

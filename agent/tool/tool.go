@@ -19,6 +19,10 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Alone reports that the tool must not run beside another one, although it changes nothing that needs permission: its calls
+	// have an order.
+	Alone bool
+
 	// Digest is the digest of a user's executable that the tool runs, see package manifest. Approvals
 	// are bound to it. "" for the tools of this program.
 	Digest string
