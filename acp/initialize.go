@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -30,11 +31,13 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	}
 	s.client = clientInfoOf(p.Capabilities)
 	s.log.Info("initialize", zap.Int("protocol", p.ProtocolVersion), zap.ByteString("client", p.Client))
+	own := s.opts.Engine == "" || s.opts.Engine == engine.Own // other programs have transports of their own
 	return initializeResult{
 		ProtocolVersion: ProtocolVersion,
 		Capabilities: agentCapabilities{
 			LoadSession: true,
 			Prompt:      promptCapabilities{Image: true, EmbeddedContext: true},
+			MCP:         mcpCapabilities{HTTP: own, SSE: own},
 		},
 		Agent:       implementation{Name: "xcsh-ls", Title: "xcsh", Version: s.opts.Version},
 		AuthMethods: []struct{}{},

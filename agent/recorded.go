@@ -45,7 +45,9 @@ func (s *Session) Instructions(ctx context.Context, d *session.Document, leaf se
 	if err != nil {
 		s.m.log.Warn("the setup that the session records cannot be read", zap.Error(err)) // the next request reports it
 	}
-	return (&host{s: s, log: s.current()}).instruct(ctx, own)
+	h := &host{s: s, log: s.current()}
+	h.program = new(d.Dialect()) // the session's own lock may be held
+	return h.instruct(ctx, own)
 }
 
 // instruct returns the system prompt and the tools of the conversation with a recorded setup.
@@ -58,9 +60,9 @@ func (h *host) instruct(ctx context.Context, own recorded.Setup) (system string,
 	case used:
 		system = cfg.RecordedSystem(ctx, h.s.cwd, own.Prompt)
 	case cfg.System != nil:
-		system = cfg.System(ctx, h.s.cwd)
+		system = cfg.System(ctx, h.found(ctx), tools)
 	}
-	return system + h.s.around.of(h.log), tools
+	return system + h.s.around.of(h.log) + h.served(ctx).Instructions(), tools
 }
 
 // usesPrompt reports whether the recorded system prompt is used. why is the reason for the user if it
