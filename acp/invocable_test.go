@@ -89,7 +89,7 @@ func TestSkillsAndTemplates(t *testing.T) {
 	c.refused("session/prompt", object{"sessionId": id1, "prompt": []any{text("/skill:none")}}, -32002, `There is no skill "none". The skills are: pdf-tools, quiet.`)
 }
 
-// A client that cannot ask leaves the folder's set-up out, and is told.
+// A client that cannot ask leaves the folder's set-up out, and gets a notice.
 func TestAClientThatCannotAskAboutTheSetUp(t *testing.T) {
 	t.Parallel()
 	w := withSetup(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,9 +57,9 @@ func withSetup(t *testing.T, program string, files map[string]string) ofProgram 
 func (o ofProgram) lastPrompt(t *testing.T) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(read(t, o.fs, o.file)), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if strings.Contains(lines[i], `"custom_message"`) || strings.Contains(lines[i], `"role":"user"`) {
-			return lines[i]
+	for _, line := range slices.Backward(lines) {
+		if strings.Contains(line, `"custom_message"`) || strings.Contains(line, `"role":"user"`) {
+			return line
 		}
 	}
 	return ""
@@ -113,8 +114,10 @@ func TestTemplatesInPrompts(t *testing.T) {
 	t.Parallel()
 	const words = `alpha "be ta" gamma`
 	for _, c := range []struct{ program, dir, body, typed, want string }{
-		{"pi", "prompts", "1=$1 2=$2 all=$@ args=$ARGUMENTS slice=${@:2} slice2=${@:1:2} d=${4:-none}", "/t " + words,
-			"1=alpha 2=be ta all=alpha be ta gamma args=alpha be ta gamma slice=be ta gamma slice2=alpha be ta d=none"},
+		{
+			"pi", "prompts", "1=$1 2=$2 all=$@ args=$ARGUMENTS slice=${@:2} slice2=${@:1:2} d=${4:-none}", "/t " + words,
+			"1=alpha 2=be ta all=alpha be ta gamma args=alpha be ta gamma slice=be ta gamma slice2=alpha be ta d=none",
+		},
 		{"pi", "prompts", "no placeholder", "/t dropped", "no placeholder"},
 		{"pi", "prompts", "{{args}} $1", "/t a", "{{args}} a"},
 		{"omp", "commands", "1=$1 2=$2 all=$@ slice=$@[2] slice2=$@[1:2]", "/t " + words, "1=alpha 2=be ta all=alpha be ta gamma slice=be ta gamma slice2=alpha be ta"},

@@ -74,9 +74,10 @@ func (s *server) completion(ctx context.Context, raw json.RawMessage) (any, erro
 		return nil, ctx.Err() // completion is only a convenience; sending the prompt reports the error
 	}
 	typed := int64(len([]rune(name)))
-	if enc == textdoc.UTF16 {
+	switch enc {
+	case textdoc.UTF16:
 		typed = int64(rawjson.UTF16Len(name))
-	} else if enc == textdoc.UTF8 {
+	case textdoc.UTF8:
 		typed = int64(len(name))
 	}
 	from := p.Position
