@@ -19,12 +19,13 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
-const serverSecret = "value-of-the-servers-variable"
+// concealed is the value of a variable of the server.
+const concealed = "the-words-of-a-variable"
 
 // withServer defines the probe in a file of the user.
 func (m *machine) withServer(dir, name string, env ...string) mcptest.Server {
 	m.t.Helper()
-	probe := mcptest.Start(m.t, "ok", append([]string{"MY_TOKEN=" + serverSecret}, env...)...)
+	probe := mcptest.Start(m.t, "ok", append([]string{"MY_TOKEN=" + concealed}, env...)...)
 	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{name: probe.Entry()}})
 	require.NoError(m.t, err)
 	m.write(filepath.Join(m.home, dir, "agent", "mcp.json"), string(raw))
@@ -145,7 +146,7 @@ func TestServersOfTheUser(t *testing.T) {
 	ed.Exit()
 	mcptest.Gone(t, probe.Starts(t)...)
 	for _, text := range []string{told(ed), file, string(requests[7].Body)} {
-		require.NotContains(t, text, serverSecret)
+		require.NotContains(t, text, concealed)
 	}
 }
 
