@@ -145,7 +145,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 }
 
 // An agent of the Agent Client Protocol has the client's servers, whose names take precedence over those of files, and those of
-// files unless it is told otherwise. A definition that cannot be used does not fail the session.
+// files unless a flag turns them off. A definition that cannot be used does not fail the session.
 func TestServersOfAClient(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)

@@ -69,8 +69,8 @@ func declares(r providertest.Request, name string) bool {
 	return slices.ContainsFunc(r.Tools, func(t provider.Tool) bool { return t.Name == name })
 }
 
-// told returns what the server told the editor so far.
-func told(ed *lsptest.Editor) string {
+// messagesOf returns the messages of the server to the editor so far.
+func messagesOf(ed *lsptest.Editor) string {
 	var b strings.Builder
 	for _, m := range ed.Messages() {
 		raw, _ := json.Marshal(m)
@@ -117,7 +117,7 @@ func TestServersOfTheUser(t *testing.T) {
 	require.NoFileExists(t, m.path("xd:"))
 	require.Len(t, probe.Starts(t), 1)
 
-	all := told(ed)
+	all := messagesOf(ed)
 	require.Contains(t, all, "Started Probe-One.x (")
 	require.Regexp(t, `"type":"tool_execution_update"[^\n]*step 1`, all)
 	listed := string(carry(t, ed, "xcsh.mcp", nil))
@@ -145,7 +145,7 @@ func TestServersOfTheUser(t *testing.T) {
 	ed.Shutdown()
 	ed.Exit()
 	mcptest.Gone(t, probe.Starts(t)...)
-	for _, text := range []string{told(ed), file, string(requests[7].Body)} {
+	for _, text := range []string{messagesOf(ed), file, string(requests[7].Body)} {
 		require.NotContains(t, text, concealed)
 	}
 }
@@ -232,7 +232,7 @@ func TestServersWithManyTools(t *testing.T) {
 	require.True(t, declares(m.Requests()[2], selected[0]))
 }
 
-// The question of a server is asked to the user with its name, and the answer, the refusal and the closing are told apart.
+// The question of a server is asked to the user with its name, and the answer, the refusal and the closing are different answers.
 func TestServersAskTheUser(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t, provider.AnthropicMessages)
