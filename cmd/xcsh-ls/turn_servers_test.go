@@ -19,6 +19,12 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
+// How long something may take on a busy machine, and how often it is looked at.
+const (
+	patience = time.Minute
+	tick     = time.Millisecond
+)
+
 // concealed is the value of a variable of the server.
 const concealed = "the-words-of-a-variable"
 
@@ -131,7 +137,7 @@ func TestServersOfTheUser(t *testing.T) {
 	// Its prompts are slash commands.
 	require.Eventually(t, func() bool {
 		return strings.Contains(string(carry(t, ed, "xcsh.commandsList", nil)), `{"name":"Probe-One.x:greet","description":"Greets","hint":"who=… [how=…]","source":"mcp","scope":"user"}`)
-	}, time.Minute, time.Millisecond)
+	}, patience, tick)
 	m.Script("m", providertest.Reply{Text: "Hello."})
 	require.Contains(t, string(carry(t, ed, "xcsh.prompt", lsptest.Fields{"text": "/Probe-One.x:greet who=\"the World\" how=loudly"})), `"expanded":{"name":"Probe-One.x:greet"}`)
 	require.Contains(t, m.Requests()[8].LastText(), "Greet the World loudly")
@@ -189,12 +195,12 @@ func TestServersGetTheCancellationOfACall(t *testing.T) {
 	ed := m.opened(lsptest.Fields{"approval": "yolo"})
 	m.Script("m", providertest.Reply{ToolCalls: calls("mcp_probe_hang", map[string]any{})})
 	prompt := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "go"})
-	require.Eventually(t, func() bool { return probe.Received(t, "tools/call") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return probe.Received(t, "tools/call") }, patience, tick)
 	carry(t, ed, "xcsh.abort", nil)
 	raw, failure := prompt.Wait()
 	require.Nil(t, failure)
 	require.Contains(t, string(raw), `"stopReason":"aborted"`)
-	require.Eventually(t, func() bool { return probe.Received(t, "notifications/cancelled") }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return probe.Received(t, "notifications/cancelled") }, patience, tick)
 	ed.Shutdown()
 	ed.Exit()
 	mcptest.Gone(t, probe.Starts(t)...)
