@@ -1,10 +1,9 @@
 package agent
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
-
-	"encoding/json"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"

@@ -36,8 +36,14 @@ func TestTheFormOfAServersQuestion(t *testing.T) {
 	require.Equal(t, "3", fields["count"].Initial)
 
 	answer := f.answer(asking.Answers{List: []asking.Answer{
-		{ID: "name", Custom: "Bo"}, {ID: "level", Selected: []string{"High"}}, {ID: "titled", Selected: []string{"The X (y)"}}, {ID: "count", Custom: "7"},
-		{ID: "ratio", Custom: "0.5"}, {ID: "sure", Selected: []string{"false"}}, {ID: "many", Selected: []string{"p", "q"}}, {ID: "unknown", Custom: "x"},
+		{ID: "name", Custom: "Bo"},
+		{ID: "level", Selected: []string{"High"}},
+		{ID: "titled", Selected: []string{"The X (y)"}},
+		{ID: "count", Custom: "7"},
+		{ID: "ratio", Custom: "0.5"},
+		{ID: "sure", Selected: []string{"false"}},
+		{ID: "many", Selected: []string{"p", "q"}},
+		{ID: "unknown", Custom: "x"},
 	}})
 	require.Equal(t, "accept", answer.Action)
 	raw, err := json.Marshal(answer.Content)

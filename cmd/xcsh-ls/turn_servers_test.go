@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func (m *machine) opened(options lsptest.Fields, args ...string) *lsptest.Editor
 	m.t.Helper()
 	ed := lsptest.StartProcess(m.t, m.command(append([]string{"--stdio"}, args...)...))
 	all := lsptest.Fields{"model": "fake/m"}
-	for name, value := range options {
-		all[name] = value
-	}
+	maps.Copy(all, options)
 	ed.Initialize(lsptest.Fields{
 		"workspaceFolders":      []any{lsptest.Fields{"uri": lsptest.URI(m.work), "name": "w"}},
 		"initializationOptions": all, "capabilities": lsptest.Fields{},
