@@ -105,6 +105,8 @@ type Toolbox struct {
 
 	Senses *senses.Senses // what the editor knows about code; nil: there is no editor that can be asked
 
+	Todos bool // the model keeps a plan
+
 	Shell *tool.Shell // runs the user's commands; nil runs none
 }
 
