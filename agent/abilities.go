@@ -32,7 +32,7 @@ func (h *host) tools(ctx context.Context, own recorded.Setup) []tool.Tool {
 			}
 		}
 	}
-	return list
+	return h.honoured(ctx, list)
 }
 
 // found returns the user's set-up that holds for the conversation. It is read at the beginning of a turn, and again

@@ -105,6 +105,9 @@ type Env struct {
 	// named tool reads or writes. nil is for a session without such files.
 	Resource func(tool, address string, write bool) (path string, err error)
 
+	// Shell is how the commands of the conversation are run.
+	Shell ShellSetup
+
 	// Background keeps the commands that continue after their call. nil allows none.
 	Background *Background
 
