@@ -126,7 +126,7 @@ type Permissions struct {
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
 
-	CanAsk  func() bool // reports whether a user can be asked questions; nil: nobody can be
+	CanAsk  func() bool // reports whether a user can be asked questions; nil: no one can be
 	AskForm FormAsker   // shows whole questions to the user; nil: the client shows those of events
 }
 

@@ -140,7 +140,7 @@ func TestXcshWritesItsPlan(t *testing.T) {
 	require.Equal(t, "Errors: Task \"task-9\" not found\nRemaining items (1):\n  - task-3 more [in_progress] (Later)\n"+
 		"Phase 2/2 \"Later\" — 0/1 tasks complete\n  Setup:\n    ✓ task-1 read it\n  Later:\n    → task-3 more", textOf(r))
 
-	// The plan goes on with the other program's tool, and back.
+	// The plan continues with the other program's tool, and back.
 	r = k.do(t, tool.NewTodo(&k), `{"op":"block","task":"task-3","reason":"a review"}`)
 	require.False(t, r.IsError)
 	require.Equal(t, `[{"name":"Setup","tasks":[{"content":"read it","status":"completed"}]},{"name":"Later","tasks":[{"content":"more","status":"blocked","blocker":"a review"}]}]`, string(k.phases))
