@@ -64,6 +64,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	options := tool.Options{Fs: p.fs, KeyEnv: models.KeyVariables, Private: secrets, Sandbox: box, Leash: newLeash(p.env.OS), PDF: newPDFReader()}
 	shell := tool.NewShell(options)
 	builtin := tool.All(options)
+	cfg.Todos = true
 	cfg.Tools, cfg.Shell, cfg.Workspace = append(builtin, p.userTools(s, shell, builtin, tell)...), &shell, files
 	if c.Editor != nil {
 		cfg.Senses = senses.New(senses.Options{Editor: c.Editor, Files: tool.NewFiles(options), AfterEdit: c.DiagnosesEdits})

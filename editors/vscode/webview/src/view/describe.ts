@@ -3,7 +3,7 @@
 import { t } from '../l10n';
 import { relativeTo } from '../state/userMessage';
 import { visible } from '../../../src/chat/visible';
-import { obj, str } from '../state/wire';
+import { list, obj, str } from '../state/wire';
 import type { ApprovalRule, ContentBlock, ForeignBranch } from '../state/wire';
 
 export interface Described {
@@ -58,6 +58,8 @@ const tools: Record<string, Name> = {
   ls: (a, cwd) => ({ icon: 'folder-opened', verb: t('List'), what: relativeTo(cwd, pathOf(a)) || '.' }),
   exit_plan_mode: (a) => ({ icon: 'checklist', verb: t('Propose the plan'), what: oneLine(str(a.title)) }),
   todo_write: () => ({ icon: 'checklist', verb: t('Update the plan'), what: '' }),
+  todo: (a) => ({ icon: 'checklist', verb: t('Update the plan'), what: oneLine(str(a.task) || str(a.phase)) }),
+  ask: (a) => ({ icon: 'question', verb: t('Ask'), what: oneLine(str(obj(list(a.questions)[0]).question)) }),
 };
 const otherNames: Record<string, string> = {
   Read: 'read',
@@ -70,6 +72,7 @@ const otherNames: Record<string, string> = {
   LS: 'ls',
   list: 'ls',
   glob: 'find',
+  search: 'grep',
 };
 
 /** The maximum length of a subject, in UTF-16 units: rows of commands that differ late are distinguished. */
