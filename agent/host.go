@@ -144,7 +144,7 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 	}
 	return byName, tool.Env{
 		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
-		Background: h.s.background,
+		Background: h.s.background, Reach: h.reach,
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
 		},

@@ -40,6 +40,11 @@ type Request struct {
 	Hosted string `json:"hosted,omitempty"`
 	Effect Effect `json:"-"`
 
+	// Site is the web site that the call reads from, "https://example.com"; "" for other calls. Private reports that it
+	// is in a private network, or on this machine.
+	Site    string `json:"-"`
+	Private bool   `json:"-"`
+
 	// EndsPlan reports that the call ends plan mode. The user is always asked: no mode and no rule
 	// allows it.
 	EndsPlan bool `json:"-"`

@@ -35,6 +35,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.hosted(r)
 	case r.EndsPlan:
 		return level, false, nil
+	case r.Site != "":
+		return p.site(r)
 	case p.mode == ReadOnly:
 		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
 	case r.Changed: // no rule covers the changes to keep
@@ -94,6 +96,11 @@ func (p policy) edits() bool {
 func (p policy) prompt(r Request) Prompt {
 	if r.EndsPlan { // no rule can allow the next one
 		return Prompt{Request: r}
+	}
+	if r.Site != "" {
+		rule := Rule{Site: r.Site, Private: r.Private}
+		rule.Text = rule.String()
+		return Prompt{Request: r, Rules: []Rule{rule}}
 	}
 	if r.Changed {
 		return Prompt{Request: r, Protected: r.Preview.Paths}
