@@ -2219,6 +2219,8 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  site?: string;
+  private?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
 }

@@ -1282,6 +1282,8 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field site? string
+---@field private? boolean
 ---@field text? string The calls that the rule allows, described for users.
 
 ---@class xcsh.wire.ContentBlock
