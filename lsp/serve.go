@@ -10,6 +10,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/lsp/conn"
@@ -64,6 +65,9 @@ type Client struct {
 		Key(ctx context.Context, provider string) (string, error)
 	}
 
+	Editor         senses.Editor // knows about code
+	DiagnosesEdits func() bool   // reports whether results of edits get the new errors of the file
+
 	// Restricted reports whether the user has not trusted the workspace.
 	Restricted func() bool
 
@@ -71,6 +75,8 @@ type Client struct {
 	RunsExtensions func() bool
 
 	Approve   agent.Asker                              // asks the user to approve a tool call
+	CanAsk    func() bool                              // reports whether the user can be asked questions; nil: not
+	AskForm   agent.FormAsker                          // asks the user whole questions; nil: the client shows those of events
 	Workspace func(disk tool.Workspace) tool.Workspace // returns the files with the unsaved text of open documents
 }
 

@@ -26,6 +26,9 @@ const bashTool = "bash"
 
 func isEdit(tool string) bool { return tool == "edit" || tool == "write" }
 
+// edits reports whether the call edits the files of its preview, and does nothing else.
+func (r Request) edits() bool { return r.Edits || isEdit(r.Tool) }
+
 // decide reports whether a request needs no approval, and at which level a command then runs. It
 // returns an error for a request that cannot be approved.
 func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error) {
@@ -37,6 +40,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return level, false, nil
 	case r.Site != "":
 		return p.site(r)
+	case r.MCP != nil:
+		return p.remote(r)
 	case p.mode == ReadOnly:
 		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
 	case r.Changed: // no rule covers the changes to keep
@@ -45,7 +50,7 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.command(r)
 	case p.mode == Yolo:
 		return level, !r.Unsandboxed, nil
-	case isEdit(r.Tool):
+	case r.edits():
 		return level, p.edits() && p.free(r.Preview.Paths), nil
 	default:
 		return level, !r.Unsandboxed && p.toolRule(r), nil
@@ -55,7 +60,7 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 // toolRule reports whether a rule allows a tool that is not one of ours.
 func (p policy) toolRule(r Request) bool {
 	return slices.ContainsFunc(p.rules, func(rule Rule) bool {
-		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest && rule.Engine == ""
+		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest && rule.Engine == "" && rule.Server == ""
 	})
 }
 
@@ -118,7 +123,9 @@ func (p policy) prompt(r Request) Prompt {
 	case len(q.Protected) > 0 || len(q.Outside) > 0:
 	case r.Hosted != "":
 		q.Rules = p.hostedRules(r, l, ok)
-	case isEdit(r.Tool):
+	case r.MCP != nil:
+		q.Rules, q.Wider = remoteRules(*r.MCP)
+	case r.edits():
 		if p.free(files) {
 			q.Rules = []Rule{{Edit: true}}
 		}
@@ -129,8 +136,10 @@ func (p policy) prompt(r Request) Prompt {
 	case ok:
 		q.Rules = p.suggest(l)
 	}
-	for i, rule := range q.Rules {
-		q.Rules[i].Text = rule.String()
+	for _, rules := range [][]Rule{q.Rules, q.Wider} {
+		for i, rule := range rules {
+			rules[i].Text = rule.String()
+		}
 	}
 	return q
 }

@@ -34,7 +34,7 @@ func (p Prompt) Warnings() (lines []string) {
 	switch {
 	case p.Changed:
 		protects = "Changed a protected file: "
-	case !isEdit(p.Tool) && p.Effect != Changes:
+	case !p.edits() && p.Effect != Changes:
 		protects = "Names a protected file: "
 	}
 	for _, path := range p.Protected {

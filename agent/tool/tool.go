@@ -20,9 +20,20 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
+	// does.
+	Reads func(args json.RawMessage) bool
+
+	// Edits reports that the changes of the tool are edits of the files that its preview names, so that they are
+	// permitted like those of edit and write.
+	Edits bool
+
 	// Digest is the digest of a user's executable that the tool runs, see package manifest. Approvals
 	// are bound to it. "" for the tools of this program.
 	Digest string
+
+	// Remote is the origin of a tool of an MCP server, nil for other tools.
+	Remote *Remote
 
 	// Check validates arguments before any permission prompt. Its error is a sentence for the
 	// model. It may rewrite the arguments into the tool's own form.
@@ -38,6 +49,32 @@ type Tool struct {
 
 	// Run executes the call. An error becomes a result with IsError set whose text is the error's.
 	Run func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
+}
+
+// Remote is the origin of a tool of an MCP server.
+type Remote struct {
+	Server   string `json:"server"`             // the name of the server
+	Tool     string `json:"tool"`               // the server's name of the tool
+	File     string `json:"file,omitempty"`     // that defines the server
+	ReadOnly bool   `json:"readOnly,omitempty"` // the server says that the tool only reads, which is no promise
+
+	// Digest is that of the program or address of the server. Approvals are bound to it.
+	Digest string `json:"-"`
+}
+
+// Changing reports whether a call with unchecked arguments can change something. A call with invalid arguments, which
+// is not made, counts as one that can.
+func (t Tool) Changing(args json.RawMessage) bool {
+	if !t.Changes || t.Reads == nil {
+		return t.Changes
+	}
+	if t.Check != nil {
+		var err error
+		if args, err = t.Check(args); err != nil {
+			return true
+		}
+	}
+	return !t.Reads(args)
 }
 
 // Preview is the expected effect of a tool call.

@@ -11,10 +11,12 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/senses"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -44,7 +46,19 @@ var serverMethods = []method{
 	{lsp.MethodBeforeCompact, reflect.TypeFor[lsp.BeforeCompactParams](), reflect.TypeFor[lsp.BeforeResult]()},
 	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodContext, reflect.TypeFor[lsp.ContextParams](), reflect.TypeFor[commands.ContextPiece]()},
+	{lsp.MethodEditor + senses.Diagnostics, reflect.TypeFor[senses.DiagnosticsParams](), reflect.TypeFor[senses.DiagnosticsResult]()},
+	{lsp.MethodEditor + senses.Definition, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.TypeDefinition, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.Implementation, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.References, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[[]senses.Location]()},
+	{lsp.MethodEditor + senses.Hover, reflect.TypeFor[senses.PlaceParams](), reflect.TypeFor[senses.HoverResult]()},
+	{lsp.MethodEditor + senses.Symbols, reflect.TypeFor[senses.SymbolsParams](), reflect.TypeFor[[]senses.Symbol]()},
+	{lsp.MethodEditor + senses.Rename, reflect.TypeFor[senses.RenameParams](), reflect.TypeFor[senses.WorkspaceEdit]()},
+	{lsp.MethodEditor + senses.CodeActions, reflect.TypeFor[senses.CodeActionsParams](), reflect.TypeFor[[]senses.CodeAction]()},
+	{lsp.MethodEditor + senses.Editors, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[[]senses.OpenEditor]()},
+	{lsp.MethodEditor + senses.Selection, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[senses.Location]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+	{lsp.MethodAsk, reflect.TypeFor[lsp.AskParams](), reflect.TypeFor[lsp.AskResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
 }
 
@@ -55,46 +69,70 @@ var clientMethods = []method{
 
 // wireNames maps the types whose Go name is unclear outside its package to their names on the wire.
 var wireNames = map[reflect.Type]string{
-	reflect.TypeFor[setup.Server]():      "SetupServer",
-	reflect.TypeFor[setup.Skill]():       "SetupSkill",
-	reflect.TypeFor[setup.Template]():    "SetupTemplate",
-	reflect.TypeFor[setup.File]():        "SetupFile",
-	reflect.TypeFor[setup.Rule]():        "SetupRule",
-	reflect.TypeFor[setup.Setting]():     "SetupSetting",
-	reflect.TypeFor[setup.LeftOut]():     "SetupLeftOut",
-	reflect.TypeFor[setup.Problem]():     "SetupProblem",
-	reflect.TypeFor[setup.Extension]():   "SetupExtension",
-	reflect.TypeFor[setup.Trust]():       "SetupTrust",
-	reflect.TypeFor[setup.Resolved]():    "ResolvedSetup",
-	reflect.TypeFor[library.Info]():      "SessionInfo",
-	reflect.TypeFor[session.Context]():   "SessionContext",
-	reflect.TypeFor[session.Usage]():     "SessionUsage",
-	reflect.TypeFor[paging.Message]():    "SnapshotMessage",
-	reflect.TypeFor[paging.More]():       "MoreMessages",
-	reflect.TypeFor[paging.Hit]():        "MessageHit",
-	reflect.TypeFor[agent.State]():       "SessionState",
-	reflect.TypeFor[agent.Stats]():       "SessionStats",
-	reflect.TypeFor[provider.Ref]():      "ModelRef",
-	reflect.TypeFor[provider.Cost]():     "ModelCost",
-	reflect.TypeFor[provider.Usage]():    "TurnUsage",
-	reflect.TypeFor[provider.Source]():   "ProviderItem",
-	reflect.TypeFor[approval.Prompt]():   "ApprovalPrompt",
-	reflect.TypeFor[engine.Status]():     "EngineStatus",
-	reflect.TypeFor[engine.Can]():        "EngineCan",
-	reflect.TypeFor[engine.Command]():    "EngineCommand",
-	reflect.TypeFor[background.Info]():   "BackgroundCommand",
-	reflect.TypeFor[approval.Rule]():     "ApprovalRule",
-	reflect.TypeFor[tool.Preview]():      "ToolPreview",
-	reflect.TypeFor[provider.Block]():    "ContentBlock",
-	reflect.TypeFor[event.Update]():      "AnswerUpdate",
-	reflect.TypeFor[commands.Image]():    "PromptImage",
-	reflect.TypeFor[commands.Folder]():   "FolderArgs",
-	reflect.TypeFor[commands.Subject]():  "SubjectArgs",
-	reflect.TypeFor[commands.Range]():    "AttachmentRange",
-	reflect.TypeFor[commands.Position](): "AttachmentPosition",
-	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
-	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
-	reflect.TypeFor[lsp.SaveResult]():    "SaveAnswer",
+	reflect.TypeFor[senses.Position]():            "EditorPosition",
+	reflect.TypeFor[senses.Range]():               "EditorRange",
+	reflect.TypeFor[senses.Location]():            "EditorLocation",
+	reflect.TypeFor[senses.Diagnostic]():          "EditorDiagnostic",
+	reflect.TypeFor[senses.DiagnosticsParams]():   "EditorDiagnosticsParams",
+	reflect.TypeFor[senses.DiagnosticsResult]():   "EditorDiagnosticsResult",
+	reflect.TypeFor[senses.DocumentDiagnostics](): "EditorDocumentDiagnostics",
+	reflect.TypeFor[senses.PlaceParams]():         "EditorPlaceParams",
+	reflect.TypeFor[senses.HoverResult]():         "EditorHover",
+	reflect.TypeFor[senses.SymbolsParams]():       "EditorSymbolsParams",
+	reflect.TypeFor[senses.Symbol]():              "EditorSymbol",
+	reflect.TypeFor[senses.RenameParams]():        "EditorRenameParams",
+	reflect.TypeFor[senses.TextEdit]():            "EditorTextEdit",
+	reflect.TypeFor[senses.DocumentEdit]():        "EditorDocumentEdit",
+	reflect.TypeFor[senses.DocumentID]():          "EditorDocumentId",
+	reflect.TypeFor[senses.WorkspaceEdit]():       "EditorWorkspaceEdit",
+	reflect.TypeFor[senses.CodeActionsParams]():   "EditorCodeActionsParams",
+	reflect.TypeFor[senses.CodeAction]():          "EditorCodeAction",
+	reflect.TypeFor[senses.FolderParams]():        "EditorFolderParams",
+	reflect.TypeFor[senses.OpenEditor]():          "OpenEditor",
+	reflect.TypeFor[setup.Server]():               "SetupServer",
+	reflect.TypeFor[setup.Skill]():                "SetupSkill",
+	reflect.TypeFor[setup.Template]():             "SetupTemplate",
+	reflect.TypeFor[setup.File]():                 "SetupFile",
+	reflect.TypeFor[setup.Rule]():                 "SetupRule",
+	reflect.TypeFor[setup.Setting]():              "SetupSetting",
+	reflect.TypeFor[setup.LeftOut]():              "SetupLeftOut",
+	reflect.TypeFor[setup.Problem]():              "SetupProblem",
+	reflect.TypeFor[setup.Extension]():            "SetupExtension",
+	reflect.TypeFor[setup.Trust]():                "SetupTrust",
+	reflect.TypeFor[setup.Resolved]():             "ResolvedSetup",
+	reflect.TypeFor[library.Info]():               "SessionInfo",
+	reflect.TypeFor[session.Context]():            "SessionContext",
+	reflect.TypeFor[session.Usage]():              "SessionUsage",
+	reflect.TypeFor[paging.Message]():             "SnapshotMessage",
+	reflect.TypeFor[paging.More]():                "MoreMessages",
+	reflect.TypeFor[paging.Hit]():                 "MessageHit",
+	reflect.TypeFor[agent.State]():                "SessionState",
+	reflect.TypeFor[agent.Stats]():                "SessionStats",
+	reflect.TypeFor[provider.Ref]():               "ModelRef",
+	reflect.TypeFor[provider.Cost]():              "ModelCost",
+	reflect.TypeFor[provider.Usage]():             "TurnUsage",
+	reflect.TypeFor[provider.Source]():            "ProviderItem",
+	reflect.TypeFor[approval.Prompt]():            "ApprovalPrompt",
+	reflect.TypeFor[engine.Status]():              "EngineStatus",
+	reflect.TypeFor[engine.Can]():                 "EngineCan",
+	reflect.TypeFor[engine.Command]():             "EngineCommand",
+	reflect.TypeFor[background.Info]():            "BackgroundCommand",
+	reflect.TypeFor[approval.Rule]():              "ApprovalRule",
+	reflect.TypeFor[tool.Preview]():               "ToolPreview",
+	reflect.TypeFor[provider.Block]():             "ContentBlock",
+	reflect.TypeFor[event.Update]():               "AnswerUpdate",
+	reflect.TypeFor[commands.Image]():             "PromptImage",
+	reflect.TypeFor[commands.Folder]():            "FolderArgs",
+	reflect.TypeFor[commands.Subject]():           "SubjectArgs",
+	reflect.TypeFor[commands.Range]():             "AttachmentRange",
+	reflect.TypeFor[commands.Position]():          "AttachmentPosition",
+	reflect.TypeFor[commands.Summary]():           "ResumeSummary",
+	reflect.TypeFor[lsp.ApproveResult]():          "ApproveAnswer",
+	reflect.TypeFor[lsp.SaveResult]():             "SaveAnswer",
+	reflect.TypeFor[setup.Command]():              "SetupCommand",
+	reflect.TypeFor[setup.Brought]():              "SetupBrought",
+	reflect.TypeFor[lsp.AskResult]():              "AskAnswers",
+	reflect.TypeFor[asking.Answer]():              "AskAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.
@@ -147,7 +185,7 @@ func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	b.WriteString("\n" + storedMessage)
 	b.WriteString("\n/** Every command: what it takes and what it answers. */\nexport interface CommandMap {\n")
 	for _, s := range t.Specs() {
-		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.name(s.Result))
+		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.result(s.Result))
 	}
 	b.WriteString("}\n\nexport type CommandName = keyof CommandMap;\n")
 	w.methods(&b)
@@ -181,10 +219,10 @@ func (w *wire) methods(b *strings.Builder) {
 			fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 		}
 	}
-	b.WriteString("}\n\n/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */\nexport interface RequestMap {\n")
+	b.WriteString("}\n\n/** The server's requests, which only a client gets that announces them. */\nexport interface RequestMap {\n")
 	for _, m := range serverMethods {
 		if m.result != nil {
-			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.name(m.result))
+			fmt.Fprintf(b, "  %s: { params: %s; result: %s | null };\n", singleQuoted(m.name), w.name(m.params), w.resultOf(m))
 		}
 	}
 	b.WriteString("}\n\n/** The notifications of a client beside those that are commands, and their parameters. */\nexport interface ClientNotificationMap {\n")
@@ -192,6 +230,14 @@ func (w *wire) methods(b *strings.Builder) {
 		fmt.Fprintf(b, "  %s: %s;\n", singleQuoted(m.name), w.name(m.params))
 	}
 	b.WriteString("}\n")
+}
+
+// resultOf returns the TypeScript type of a method's result, which may be a list.
+func (w *wire) resultOf(m method) string {
+	if m.result.Kind() == reflect.Slice {
+		return w.name(m.result.Elem()) + "[]"
+	}
+	return w.name(m.result)
 }
 
 // wire assigns names to the referenced types and writes each type once.
@@ -216,6 +262,14 @@ func (w *wire) name(t reflect.Type) string {
 	w.names[t], w.taken[name] = name, t
 	w.order = append(w.order, t)
 	return name
+}
+
+// result returns the TypeScript type of a command's result: a structure, or a list of structures.
+func (w *wire) result(t reflect.Type) string {
+	if t.Kind() == reflect.Slice {
+		return w.name(t.Elem()) + "[]"
+	}
+	return w.name(t)
 }
 
 // interfaces writes every type that was named, and the types to which they refer.
@@ -255,6 +309,7 @@ var wireMembers = map[string]string{
 	"Event.toolResults":       "StoredMessage[]",
 	"Event.approvals":         "ApprovalPrompt[]",
 	"ContentBlock.arguments":  "Record<string, unknown>",
+	"EditorSymbol.children":   "EditorSymbol[]",
 }
 
 // member returns the type of a member. An optional list may be absent, but not null.

@@ -1,3 +1,4 @@
+import { senseRequests, type SenseRequest } from './senses/requests';
 import type { ApprovalMode, ThinkingLevel } from './wire.gen';
 
 /** Reads one setting below xcshLs. */
@@ -86,6 +87,7 @@ export interface ServerSettings {
   cacheRetention?: 'auto' | 'short' | 'long';
   cache?: { maxBytes: number };
   rememberModel?: false;
+  diagnosticsAfterEdit?: false;
   engine?: string | object;
   engineIdle?: number;
   engineExtensions?: true;
@@ -99,8 +101,8 @@ export interface ServerSettings {
   machineScope: true;
   /** The extension shows a large session before it is read whole. */
   lateValues: true;
-  /** The extension asks for missing arguments, shows permission requests, and saves documents. */
-  ui: { pick: true; hooks: true; save: true };
+  /** The extension asks for missing arguments, shows permission requests, saves documents, and answers requests about code. */
+  ui: { pick: true; hooks: true; save: true; editor: readonly SenseRequest[] };
 }
 
 export function serverSettings(settings: SettingsReader, trusted: boolean): ServerSettings {
@@ -132,7 +134,7 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   if (Array.isArray(roots) && roots.length > 0) {
     found['roots'] = roots;
   }
-  for (const key of ['persist', 'showResumeSummary', 'rememberModel']) {
+  for (const key of ['persist', 'showResumeSummary', 'rememberModel', 'diagnosticsAfterEdit']) {
     if (settings.get(key) === false) {
       found[key] = false;
     }
@@ -151,7 +153,7 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
     restricted: !trusted,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   };
 }
 

@@ -65,6 +65,8 @@ export interface CommandMap {
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.setup': { args: SetupArgs; result: SetupResult };
+  'xcsh.mcp': { args: MCPArgs; result: MCPResult };
+  'xcsh.trust': { args: TrustArgs; result: TrustResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
@@ -81,6 +83,7 @@ export interface CommandMap {
   'xcsh.engines': { args: FolderArgs; result: EnginesResult };
   'xcsh.setEngine': { args: SetEngineArgs; result: EngineStatus };
   'xcsh.commands': { args: FolderArgs; result: CommandsResult };
+  'xcsh.commandsList': { args: FolderArgs; result: SetupCommand[] };
   'xcsh.answer': { args: AnswerArgs; result: AnswerResult };
   'xcsh.login': { args: LoginArgs; result: LoginResult };
   'xcsh.approve': { args: ApproveArgs; result: ApproveResult };
@@ -106,7 +109,7 @@ export interface NotificationMap {
   'xcsh/modelsChanged': ModelsChangedParams;
 }
 
-/** The server's requests, which only a client with ui.hooks gets, or for xcsh/key with keyProviders. */
+/** The server's requests, which only a client gets that announces them. */
 export interface RequestMap {
   'xcsh/beforeSwitch': { params: BeforeSwitchParams; result: BeforeResult | null };
   'xcsh/beforeFork': { params: BeforeForkParams; result: BeforeResult | null };
@@ -114,7 +117,19 @@ export interface RequestMap {
   'xcsh/beforeCompact': { params: BeforeCompactParams; result: BeforeResult | null };
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
+  'xcsh/editor/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnosticsResult | null };
+  'xcsh/editor/definition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/typeDefinition': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/implementation': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/references': { params: EditorPlaceParams; result: EditorLocation[] | null };
+  'xcsh/editor/hover': { params: EditorPlaceParams; result: EditorHover | null };
+  'xcsh/editor/symbols': { params: EditorSymbolsParams; result: EditorSymbol[] | null };
+  'xcsh/editor/rename': { params: EditorRenameParams; result: EditorWorkspaceEdit | null };
+  'xcsh/editor/codeActions': { params: EditorCodeActionsParams; result: EditorCodeAction[] | null };
+  'xcsh/editor/editors': { params: EditorFolderParams; result: OpenEditor[] | null };
+  'xcsh/editor/selection': { params: EditorFolderParams; result: EditorLocation | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
+  'xcsh/ask': { params: AskParams; result: AskAnswers | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
 
@@ -149,6 +164,7 @@ export interface TurnEndEvent {
 export interface MessageStartEvent {
   type: 'message_start';
   message: StoredMessage;
+  typed?: string;
 }
 
 export interface MessageEndEvent {
@@ -200,6 +216,10 @@ export interface ApprovalModeChangedEvent {
 export interface ModeChangedEvent {
   type: 'mode_changed';
   mode: string;
+}
+
+export interface CommandsChangedEvent {
+  type: 'commands_changed';
 }
 
 export interface SessionInfoChangedEvent {
@@ -305,9 +325,17 @@ export interface QuestionAskedEvent {
   type: 'question_asked';
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -357,6 +385,7 @@ export type SessionEvent =
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
   | ModeChangedEvent
+  | CommandsChangedEvent
   | SessionInfoChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
@@ -1051,13 +1080,47 @@ export interface SetupResult {
   sources: string[] | null;
 }
 
+export interface MCPArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** list or reconnect. Default: list. */
+  action?: string;
+  /** With reconnect: the name of the server. */
+  server?: string;
+}
+
+export interface MCPResult {
+  servers: State[] | null;
+}
+
+export interface TrustArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** all, without-servers or none. Default: change nothing. */
+  decision?: string;
+}
+
+export interface TrustResult {
+  /** nothing, trusted, withoutServers, untrusted, changed or restricted */
+  state: string;
+  /** The file with the decision. */
+  by?: string;
+  /** What the folder brings, as a question to the user, if it is not used. */
+  question?: string;
+  folder: string;
+  /** The program whose rules apply: xcsh, pi or omp. */
+  program: string;
+  /** What needs trust. */
+  brings: SetupBrought[] | null;
+}
+
 export interface PromptArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
@@ -1076,6 +1139,8 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The skill or template that the prompt was made of. */
+  expanded?: Expanded | null;
   /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
   command?: string;
   /** The answer of the slash command as Markdown, for the user. */
@@ -1088,12 +1153,14 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
 }
 
 export interface QueuedResult {
   queued: number;
+  /** The skill or template that the message was made of. */
+  expanded?: Expanded | null;
 }
 
 export interface EditQueuedArgs {
@@ -1256,13 +1323,29 @@ export interface CommandsResult {
   commands: EngineCommand[] | null;
 }
 
+export interface SetupCommand {
+  /** Without the slash. */
+  name: string;
+  description: string;
+  /** The arguments, for display. */
+  hint?: string;
+  /** template, skill or mcp */
+  source: string;
+  /** The file that it is made of. */
+  path?: string;
+  /** user or project */
+  scope: string;
+}
+
 export interface AnswerArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The id of the question. */
   id: string;
-  /** The answer to select, input and editor; for select, one of the options. */
+  /** The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other. */
   value?: string | null;
+  /** The chosen options of a question that has multi; value can add one, or a text. */
+  values?: string[];
   /** The answer to confirm. */
   confirmed?: boolean | null;
   /** True if the user closed the question. */
@@ -1294,6 +1377,8 @@ export interface ApproveArgs {
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
+  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
+  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1393,7 +1478,7 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
-  /** Questions of extensions of the engine that wait for an answer; see xcsh.answer. */
+  /** Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer. */
   questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
@@ -1568,6 +1653,81 @@ export interface ContextPiece {
   label?: string;
 }
 
+export interface EditorDiagnosticsParams {
+  uris?: string[];
+  settleMs: number;
+}
+
+export interface EditorDiagnosticsResult {
+  documents: EditorDocumentDiagnostics[] | null;
+}
+
+export interface EditorPlaceParams {
+  uri: string;
+  position: EditorPosition;
+}
+
+export interface EditorLocation {
+  uri: string;
+  range: EditorRange;
+}
+
+export interface EditorHover {
+  kind: string;
+  value: string;
+}
+
+export interface EditorSymbolsParams {
+  uri?: string;
+  query?: string;
+}
+
+export interface EditorSymbol {
+  name: string;
+  kind: number;
+  range?: EditorRange | null;
+  selectionRange?: EditorRange | null;
+  children?: EditorSymbol[];
+  containerName?: string;
+  location?: EditorLocation | null;
+}
+
+export interface EditorRenameParams {
+  uri: string;
+  position: EditorPosition;
+  newName: string;
+}
+
+export interface EditorWorkspaceEdit {
+  changes?: Record<string, EditorTextEdit[] | null>;
+  documentChanges?: EditorDocumentEdit[];
+}
+
+export interface EditorCodeActionsParams {
+  uri: string;
+  range: EditorRange;
+  only?: string[];
+}
+
+export interface EditorCodeAction {
+  title: string;
+  kind?: string;
+  edit?: EditorWorkspaceEdit | null;
+  disabled?: string;
+}
+
+export interface EditorFolderParams {
+  cwd: string;
+}
+
+export interface OpenEditor {
+  uri: string;
+  languageId?: string;
+  active?: boolean;
+  visible?: boolean;
+  dirty?: boolean;
+}
+
 export interface ApproveParams {
   cwd: string;
   sessionId: string;
@@ -1590,6 +1750,20 @@ export interface ApproveParams {
 export interface ApproveAnswer {
   decision: ApprovalDecision;
   reason?: string;
+}
+
+export interface AskParams {
+  cwd: string;
+  sessionId: string;
+  id: string;
+  from: string;
+  message?: string;
+  questions: AskQuestion[] | null;
+}
+
+export interface AskAnswers {
+  answers?: AskAnswer[];
+  declined?: boolean;
 }
 
 export interface KeyParams {
@@ -1964,6 +2138,35 @@ export interface SetupProblem {
   text: string;
 }
 
+export interface State {
+  name: string;
+  /** notStarted, starting, connected or disconnected. */
+  state: string;
+  /** stdio, http or sse. */
+  transport: string;
+  /** The command line or address, without secrets. */
+  starts: string;
+  /** The file that defines it, or "the client". */
+  file: string;
+  /** Why it is not connected. */
+  reason?: string;
+  /** The version that the server reports. */
+  version?: string;
+  /** The server's names of its tools. */
+  tools: string[] | null;
+}
+
+export interface SetupBrought {
+  /** server, skill, template, system, append, rule or setting */
+  kind: string;
+  name: string;
+  path: string;
+  /** Of a server: the command line or address, without secrets. */
+  starts?: string;
+  /** True if the user's decision lets it be used. */
+  used: boolean;
+}
+
 export interface PromptImage {
   /** The bytes in base64. */
   data: string;
@@ -1986,6 +2189,13 @@ export interface TurnUsage {
   cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
+}
+
+export interface Expanded {
+  /** What the user typed behind the slash, without arguments. */
+  name: string;
+  /** The file of the skill or template. */
+  path?: string;
 }
 
 export interface PastPrompt {
@@ -2131,11 +2341,13 @@ export interface ApprovalPrompt {
   args: unknown;
   preview: ToolPreview;
   digest?: string;
+  mcp?: Remote | null;
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
   hosted?: string;
   rules: ApprovalRule[] | null;
+  wider?: ApprovalRule[];
   outside?: string[];
   protected?: string[];
   shown: boolean;
@@ -2144,9 +2356,17 @@ export interface ApprovalPrompt {
 export interface Question {
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number | null;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -2208,6 +2428,34 @@ export interface AttachmentRange {
   end: AttachmentPosition;
 }
 
+export interface EditorDocumentDiagnostics {
+  uri: string;
+  version?: number;
+  stale?: boolean;
+  items: EditorDiagnostic[] | null;
+}
+
+export interface EditorPosition {
+  line: number;
+  character: number;
+}
+
+export interface EditorRange {
+  start: EditorPosition;
+  end: EditorPosition;
+}
+
+export interface EditorTextEdit {
+  range: EditorRange;
+  newText: string;
+}
+
+export interface EditorDocumentEdit {
+  textDocument: EditorDocumentId;
+  edits: EditorTextEdit[] | null;
+  kind?: string;
+}
+
 export interface ApprovalRule {
   edit?: boolean;
   command?: string[];
@@ -2221,8 +2469,29 @@ export interface ApprovalRule {
   engine?: string;
   site?: string;
   private?: boolean;
+  server?: string;
+  reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
+}
+
+export interface AskQuestion {
+  id: string;
+  question: string;
+  header?: string;
+  kind: string;
+  options?: AskOption[];
+  multi?: boolean;
+  other?: boolean;
+  recommended?: number | null;
+  optional?: boolean;
+  initial?: string;
+}
+
+export interface AskAnswer {
+  id: string;
+  selected: string[] | null;
+  custom?: string;
 }
 
 export interface ContentBlock {
@@ -2298,9 +2567,35 @@ export interface ToolPreview {
   base?: string;
 }
 
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
+}
+
 export interface AttachmentPosition {
   line: number;
   character: number;
+}
+
+export interface EditorDiagnostic {
+  range: EditorRange;
+  severity?: number;
+  code?: unknown;
+  source?: string;
+  message: string;
+}
+
+export interface EditorDocumentId {
+  uri: string;
+  version?: number;
+}
+
+export interface AskOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 
 export interface CostTier {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { senseRequests } from '../../src/senses/requests';
 import { machineSettings, ownSettings, serverSettings, userSettings, type SettingsReader } from '../../src/settings';
 
 const reader = (values: Record<string, unknown>): SettingsReader => ({ get: (name) => values[name] });
@@ -29,7 +30,7 @@ test('unset settings use the server defaults', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
 });
 
@@ -70,7 +71,7 @@ test("the server's settings are sent, and the extension's are not", () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
 });
 
@@ -136,7 +137,7 @@ test('folder values of machine-scoped settings are ignored', () => {
     restricted: false,
     machineScope: true,
     lateValues: true,
-    ui: { pick: true, hooks: true, save: true },
+    ui: { pick: true, hooks: true, save: true, editor: senseRequests },
   });
   const own = ownSettings(settings);
   assert.deepEqual([own.serverPath, own.logLevel, own.terminalProgram, own.redactExports], ['', 'info', 'xcsh', true]);
