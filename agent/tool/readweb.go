@@ -59,11 +59,12 @@ func (o Options) webPage(ctx context.Context, env Env, a readArgs) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	head := "URL: " + page.FinalURL + "\n"
+	var head strings.Builder
+	head.WriteString("URL: " + page.FinalURL + "\n")
 	for _, note := range page.Notes {
-		head += "[" + note + "]\n"
+		head.WriteString("[" + note + "]\n")
 	}
-	r.Content[0].Text = head + "\n" + r.Content[0].Text
+	r.Content[0].Text = head.String() + "\n" + r.Content[0].Text
 	r.Details = details(d)
 	return r, nil
 }

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -342,7 +341,7 @@ func FuzzPages(f *testing.F) {
 		page := web.Page{FinalURL: "https://example.com/x", ContentType: contentType, Body: []byte(body)}
 		text, _, _ := page.Text()
 		if len(text) > 50*len(body)+5000 {
-			t.Fatal(fmt.Sprintf("%d bytes from %d", len(text), len(body)))
+			t.Fatalf("%d bytes from %d", len(text), len(body))
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-
 	"strings"
 	"unicode/utf8"
 
