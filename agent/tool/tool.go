@@ -20,6 +20,10 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Alone reports that the tool must not run beside another one, although it changes nothing that needs permission: its calls
+	// have an order.
+	Alone bool
+
 	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
 	// does.
 	Reads func(args json.RawMessage) bool
@@ -104,6 +108,9 @@ type Env struct {
 
 	// Reach asks for permission to read from a web site, for the call with this id. nil allows none.
 	Reach func(ctx context.Context, call string, site web.Site) error
+
+	// Shell is how the commands of the conversation are run.
+	Shell ShellSetup
 
 	// Background keeps the commands that continue after their call. nil allows none.
 	Background *Background
