@@ -46,6 +46,11 @@ type Request struct {
 	Hosted string `json:"hosted,omitempty"`
 	Effect Effect `json:"-"`
 
+	// Site is the web site that the call reads from, "https://example.com"; "" for other calls. Private reports that it
+	// is in a private network, or on this machine.
+	Site    string `json:"-"`
+	Private bool   `json:"-"`
+
 	// AlwaysAsk is for a tool whose calls the user wants to be asked about: no mode and no rule allows them.
 	AlwaysAsk bool `json:"-"`
 

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,13 +111,14 @@ func (r *Reader) state(path string) (string, error) {
 	} else if err != nil {
 		return "", reason(err)
 	}
-	state := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	var state strings.Builder
+	fmt.Fprint(&state, info.Size(), info.ModTime().UnixNano())
 	for _, suffix := range []string{walSuffix, journalSuffix} {
 		if info, err := r.Fs.Stat(path + suffix); err == nil {
-			state += fmt.Sprint(" ", suffix, info.Size(), info.ModTime().UnixNano())
+			fmt.Fprint(&state, " ", suffix, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	return state, nil
+	return state.String(), nil
 }
 
 // reason returns the cause of an error without the path, which the caller names.

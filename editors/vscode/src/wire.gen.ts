@@ -2468,6 +2468,8 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  site?: string;
+  private?: boolean;
   server?: string;
   reads?: boolean;
   /** The calls that the rule allows, described for users. */

@@ -1452,6 +1452,8 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field site? string
+---@field private? boolean
 ---@field server? string
 ---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.

@@ -190,6 +190,9 @@ test('calls have short descriptions', () => {
     return `${d.verb} ${d.what}`.trim();
   };
   assert.equal(words('read', { path: '/w/a.ts' }), 'Read a.ts');
+  assert.equal(words('read', { path: 'https://example.com/a?b' }), 'Read https://example.com/a?b');
+  const page = { type: 'toolCall', name: 'read', arguments: { path: 'https://example.com' } };
+  assert.equal(describe(page, '/w').path, '', 'it is no file to open');
   assert.equal(words('Bash', { command: 'go test\n ./...' }), 'Run go test ./...');
   assert.equal(words('bash', { command: 'npm run dev', background: true }), 'Run in the background npm run dev');
   assert.equal(words('process', { id: 'bg-a' }), 'Read background output bg-a');

@@ -17,6 +17,7 @@ export interface Described {
 type Name = (args: { [key: string]: unknown }, cwd: string) => Partial<Described>;
 
 const pathOf = (a: { [key: string]: unknown }) => str(a.path) || str(a.file_path) || str(a.filePath);
+const webAddress = /^\s*@?https?:\/\//i;
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** Describes a search: its pattern and location. */
@@ -26,13 +27,11 @@ function sought(a: { [key: string]: unknown }, cwd: string): string {
 }
 
 const tools: Record<string, Name> = {
-  read: (a, cwd) => ({
-    icon: 'file',
-    verb: t('Read'),
-    what: relativeTo(cwd, pathOf(a)),
-    path: pathOf(a),
-    line: Number(a.offset) || 0,
-  }),
+  read: (a, cwd) => {
+    const path = pathOf(a);
+    if (webAddress.test(path)) return { icon: 'globe', verb: t('Read'), what: path.trim() };
+    return { icon: 'file', verb: t('Read'), what: relativeTo(cwd, path), path, line: Number(a.offset) || 0 };
+  },
   write: (a, cwd) => ({ icon: 'new-file', verb: t('Write'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
   edit: (a, cwd) => ({ icon: 'edit', verb: t('Edit'), what: relativeTo(cwd, pathOf(a)), path: pathOf(a) }),
   bash: (a) => ({
