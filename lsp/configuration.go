@@ -257,6 +257,7 @@ func changedOptions(a, b Settings) (names []string) {
 		{"showResumeSummary", a.ShowSummary, b.ShowSummary},
 		{"cache.maxBytes", a.Cache.MaxBytes, b.Cache.MaxBytes},
 		{"history.enabled", a.History.Enabled, b.History.Enabled},
+		{"keys.commands", a.Keys.Commands, b.Keys.Commands},
 		{"export.open", a.Export.Open, b.Export.Open},
 		{"ui.pick", a.UI.Pick, b.UI.Pick},
 		{"ui.hooks", a.UI.Hooks, b.UI.Hooks},

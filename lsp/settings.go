@@ -50,6 +50,7 @@ type Settings struct {
 
 	Cache       CacheSettings
 	History     HistorySettings
+	Keys        KeySettings
 	Export      ExportSettings
 	ShowSummary *bool // false shows no summary of a resumed session; nil means true
 	LateValues  bool  // the client takes the rest of a large session's state after the answer; see [commands.Env]
@@ -109,6 +110,11 @@ type CacheSettings struct {
 // HistorySettings are the settings of the prompt history.
 type HistorySettings struct {
 	Enabled *bool // false neither reads nor writes it; nil means true
+}
+
+// KeySettings are the settings of API keys.
+type KeySettings struct {
+	Commands *bool // false runs no commands that print keys; nil means true
 }
 
 // ExportSettings are the settings of exports.
@@ -211,6 +217,11 @@ func (s *Settings) read(name string, raw json.RawMessage, log *zap.Logger) (prob
 		"history": func(name string, raw json.RawMessage) {
 			r.object(name, raw, map[string]func(string, json.RawMessage){
 				"enabled": set(&r, &s.History.Enabled, "true or false"),
+			})
+		},
+		"keys": func(name string, raw json.RawMessage) {
+			r.object(name, raw, map[string]func(string, json.RawMessage){
+				"commands": set(&r, &s.Keys.Commands, "true or false"),
 			})
 		},
 		"export": func(name string, raw json.RawMessage) {

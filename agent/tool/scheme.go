@@ -22,10 +22,12 @@ func Scheme(path string) string {
 	return strings.ToLower(m[1])
 }
 
-// The schemes of files kept beside a session; see [Env.Resource].
+// The schemes of files kept beside a session, and of its skills and rules; see [Env.Resource].
 const (
 	LocalScheme    = "local"
 	ArtifactScheme = "artifact"
+	SkillScheme    = "skill"
+	RuleScheme     = "rule"
 )
 
 // onlyFiles fails for an address, which the named tool does not take.
@@ -38,8 +40,14 @@ func onlyFiles(tool, path string) error {
 
 // filesOrResources fails for an address that cannot be one of [Env.Resource].
 func filesOrResources(tool, path string) error {
-	if s := Scheme(path); s == LocalScheme || s == ArtifactScheme && tool == "read" {
+	reads := tool == "read" || tool == "grep"
+	switch Scheme(path) {
+	case LocalScheme:
 		return nil
+	case ArtifactScheme, SkillScheme, RuleScheme:
+		if reads {
+			return nil
+		}
 	}
 	return onlyFiles(tool, path)
 }

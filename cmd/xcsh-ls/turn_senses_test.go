@@ -160,7 +160,7 @@ func TestRequestsThatTheEditorDoesNotKnow(t *testing.T) {
 	)
 	ed := m.edit(announcing("hover", "symbols"))
 	turn := ed.BeginExec("xcsh.prompt", lsptest.Fields{"text": "look"})
-	ed.WaitRequest(lsp.MethodEditor + senses.Hover).Fail(-32601, "no")
+	ed.WaitRequest(lsp.MethodEditor+senses.Hover).Fail(-32601, "no")
 	_, failure := turn.Wait()
 	require.Nil(t, failure)
 	_, failure = ed.Exec("xcsh.prompt", lsptest.Fields{"text": "again"})

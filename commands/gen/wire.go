@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
@@ -57,6 +58,7 @@ var serverMethods = []method{
 	{lsp.MethodEditor + senses.Editors, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[[]senses.OpenEditor]()},
 	{lsp.MethodEditor + senses.Selection, reflect.TypeFor[senses.FolderParams](), reflect.TypeFor[senses.Location]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+	{lsp.MethodAsk, reflect.TypeFor[lsp.AskParams](), reflect.TypeFor[lsp.AskResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
 }
 
@@ -127,6 +129,10 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[commands.Summary]():           "ResumeSummary",
 	reflect.TypeFor[lsp.ApproveResult]():          "ApproveAnswer",
 	reflect.TypeFor[lsp.SaveResult]():             "SaveAnswer",
+	reflect.TypeFor[setup.Command]():              "SetupCommand",
+	reflect.TypeFor[setup.Brought]():              "SetupBrought",
+	reflect.TypeFor[lsp.AskResult]():              "AskAnswers",
+	reflect.TypeFor[asking.Answer]():              "AskAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.
@@ -146,7 +152,7 @@ var wireEnums = []struct {
 	})},
 	{"ProviderKind", reflect.TypeFor[provider.SourceKind](), texts([]provider.SourceKind{provider.LocalSource, provider.ServiceSource, provider.DemoSource})},
 	{"KeySource", reflect.TypeFor[provider.KeySource](), texts([]provider.KeySource{
-		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.EnvironmentKey,
+		provider.NoKey, provider.ClientKey, provider.AuthFileKey, provider.ModelsFileKey, provider.DatabaseKey, provider.EnvironmentKey,
 	})},
 	{"NotReadyReason", reflect.TypeFor[provider.Need](), texts([]provider.Need{provider.NeedsModel, provider.NeedsKey, provider.NeedsOtherModel})},
 	{"InputKind", reflect.TypeFor[commands.Input](), texts([]commands.Input{
@@ -179,7 +185,7 @@ func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	b.WriteString("\n" + storedMessage)
 	b.WriteString("\n/** Every command: what it takes and what it answers. */\nexport interface CommandMap {\n")
 	for _, s := range t.Specs() {
-		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.name(s.Result))
+		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.result(s.Result))
 	}
 	b.WriteString("}\n\nexport type CommandName = keyof CommandMap;\n")
 	w.methods(&b)
@@ -256,6 +262,14 @@ func (w *wire) name(t reflect.Type) string {
 	w.names[t], w.taken[name] = name, t
 	w.order = append(w.order, t)
 	return name
+}
+
+// result returns the TypeScript type of a command's result: a structure, or a list of structures.
+func (w *wire) result(t reflect.Type) string {
+	if t.Kind() == reflect.Slice {
+		return w.name(t.Elem()) + "[]"
+	}
+	return w.name(t)
 }
 
 // interfaces writes every type that was named, and the types to which they refer.

@@ -33,6 +33,7 @@ export const machineSettings = [
   'cacheRetention',
   'cache.maxBytes',
   'rememberModel',
+  'keys.commands',
   'engine',
   'engineIdle',
   'engineExtensions',
@@ -91,6 +92,7 @@ export interface ServerSettings {
   engineIdle?: number;
   engineExtensions?: true;
   history?: { enabled: false };
+  keys?: { commands: false };
   showResumeSummary?: false;
   export?: { open: false };
   /** The user has not trusted the workspace. The server then refuses all commands that make changes. */
@@ -139,6 +141,9 @@ export function serverSettings(settings: SettingsReader, trusted: boolean): Serv
   }
   if (settings.get('history.enabled') === false) {
     found['history'] = { enabled: false };
+  }
+  if (settings.get('keys.commands') === false) {
+    found['keys'] = { commands: false };
   }
   if (settings.get('export.open') === false) {
     found['export'] = { open: false };
