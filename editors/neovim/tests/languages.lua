@@ -1,9 +1,19 @@
--- A language server in this process. It reports each line with the word "bad" as an error, and knows the words of a file.
+-- A language server in this process. It reports each word "bad" as an error, and knows the words of
+-- a file.
 
 local M = {}
 
+---@param line string
+---@param byte integer
+local function utf16(line, byte)
+  if vim.fn.has('nvim-0.11') == 1 then
+    return vim.str_utfindex(line, 'utf-16', byte)
+  end
+  return select(2, vim.str_utfindex(line, byte))
+end
+
 ---@param text string
----@return { row: integer, from: integer, to: integer, word: string }[] in UTF-16 units, as its positions
+---@return { row: integer, from: integer, to: integer, word: string }[] in UTF-16 units
 local function words(text)
   local found = {}
   for row, line in ipairs(vim.split(text, '\n')) do
@@ -13,7 +23,7 @@ local function words(text)
       if not first then
         break
       end
-      local units = vim.lsp.util._str_utfindex_enc(line, first - 1, 'utf-16')
+      local units = utf16(line, first - 1)
       table.insert(found, {
         row = row - 1,
         from = units,

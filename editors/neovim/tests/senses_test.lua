@@ -91,16 +91,27 @@ with_server('language servers are asked about files, also about those that are n
   like('File not found', all[8])
 end)
 
-with_server('an edit gets the new errors, and a file that is not open is changed on disk', function()
-  local path = chats.file('a.words', { 'good', 'bad' })
-  local change = { { oldText = 'good', newText = 'very bad' } }
-  local service = turn({ { 'edit', { path = 'a.words', edits = change } } })
-  local all = results(service)
-  like('a%.words:1 bad word', all[1])
-  like('problem', all[1])
-  eq({ 'very bad', 'bad' }, vim.fn.readfile(path))
-  eq(0, #vim.fn.getbufinfo({ bufmodified = 1 }))
-end)
+with_server(
+  'an edit gets the new errors, and a file that is not open is changed on disk',
+  function()
+    local path = chats.file('a.words', { 'good', 'bad' })
+    local change = { { oldText = 'good', newText = 'very bad' } }
+    local service = turn({ { 'edit', { path = 'a.words', edits = change } } })
+    local all = results(service)
+    like('a%.words:1 bad word', all[1])
+    like('problem', all[1])
+    eq({ 'very bad', 'bad' }, vim.fn.readfile(path))
+    eq(0, #vim.fn.getbufinfo({ bufmodified = 1 }))
+    -- The server gets the buffer once the user opens it.
+    local bufnr = vim.fn.bufnr(path)
+    eq(0, #vim.lsp.get_clients({ bufnr = bufnr, name = 'xcsh' }))
+    vim.cmd.edit(path)
+    eq(bufnr, vim.api.nvim_get_current_buf())
+    wait('the server to get the buffer', function()
+      return #vim.lsp.get_clients({ bufnr = bufnr, name = 'xcsh' }) == 1
+    end)
+  end
+)
 
 with_server('an edit of an open buffer gets the errors that it did not have before', function(texts)
   local path = chats.file('a.words', { 'good', 'bad' })

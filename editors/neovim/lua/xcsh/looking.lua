@@ -1,8 +1,8 @@
 -- Buffers that are loaded only to ask language servers about them, and the time at which the known
 -- problems belong to the text of a buffer.
 --
--- The server does not get such a buffer until the user opens it: it writes the file on disk, where it
--- would otherwise leave unsaved changes in a buffer that the user does not see.
+-- The server does not get such a buffer until the user opens it: it writes the file on disk, where
+-- it would otherwise leave unsaved changes in a buffer that the user does not see.
 
 local waiting = require('xcsh.waiting')
 

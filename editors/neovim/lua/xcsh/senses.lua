@@ -1,5 +1,5 @@
--- Answers xcsh/editor/NAME: what the editor's language servers know about code. Nothing is changed: the
--- server asks the user about edits, and applies them itself.
+-- Answers xcsh/editor/NAME: what the editor's language servers know about code. Nothing is changed:
+-- the server asks the user about edits, and applies them itself.
 
 local convert = require('xcsh.convert')
 local looking = require('xcsh.looking')
