@@ -42,7 +42,7 @@ func (s *Senses) Diagnosing(t tool.Tool) tool.Tool {
 			return r, err
 		}
 		if left := afterLimit - spent; s.watches() {
-			if text := s.news(env.Cwd, path, before, s.look(ctx, path, left, left-answerTime)); text != "" {
+			if text := s.news(env.Cwd, before, s.look(ctx, path, left, left-answerTime)); text != "" {
 				r.Content = append(slices.Clip(r.Content), provider.Text(text))
 			}
 		}
@@ -95,7 +95,7 @@ func (s *Senses) look(ctx context.Context, path string, limit, settle time.Durat
 }
 
 // news describes the errors that a file has now and did not have before.
-func (s *Senses) news(cwd, path string, before, now seen) string {
+func (s *Senses) news(cwd string, before, now seen) string {
 	found := added(before.errors, now.errors)
 	isKnown := before.answered && before.current
 	if len(found) == 0 || !isKnown && !now.current { // they may be those of the text before the edit
