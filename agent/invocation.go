@@ -1,10 +1,9 @@
 package agent
 
 import (
+	"encoding/json"
 	"slices"
 	"sync"
-
-	"encoding/json"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
@@ -37,13 +36,13 @@ type invocable struct {
 	told  bool            // guarded by mu
 }
 
-// Invocable returns the skills and templates of the set-up that was found for the session. If they are others than
+// Invocable returns the skills and templates of the set-up that was found for the session, and the prompts of its servers. If they are others than
 // the last time, it publishes that.
 func (s *Session) Invocable(found *setup.Resolved) []setup.Command {
-	list := found.Commands()
+	list := append(found.Commands(), s.servers.Commands()...)
 	s.invocable.mu.Lock()
 	changed := s.invocable.told && !slices.Equal(s.invocable.known, list)
-	s.invocable.known, s.invocable.told = list, true
+	s.invocable.known, s.invocable.told = slices.Clone(list), true
 	s.invocable.mu.Unlock()
 	if changed {
 		s.emit(s.current(), event.CommandsChanged{})

@@ -70,11 +70,6 @@ func (s *Session) publishApprovals() {
 // as after it was answered.
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
-// ApproveWider is [Session.Approve] that adds the wider rules of the prompt.
-func (s *Session) ApproveWider(id string, d approval.Decision) error {
-	return s.gate.AnswerWider(id, d)
-}
-
 // Deny denies the call of a permission prompt and gives the model the user's reason. Its errors are those
 // of [Session.Approve].
 func (s *Session) Deny(id, reason string) error { return s.gate.Deny(id, reason) }
@@ -131,6 +126,7 @@ func (h *host) Permit(ctx context.Context, call provider.Block, t tool.Tool, arg
 
 // permit requests permission from the gate.
 func (h *host) permit(ctx context.Context, r approval.Request) (tool.Permission, error) {
+	r = h.asked(ctx, r)
 	grant, err := h.s.gate.Ask(ctx, r)
 	if err != nil {
 		return tool.Permission{}, err

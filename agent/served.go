@@ -7,7 +7,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
 	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -21,6 +23,8 @@ type Servers struct {
 	OnlyClient bool           // use only the servers that the client asks for, [Engines.MCPServers], and none of files
 	RunValue   serving.Runner // runs the commands whose output is a variable or header; nil leaves such values out
 	Version    string         // of this program
+
+	Logins *agentdb.Reader // reads the sign-ins of oh-my-pi and xcsh at servers
 }
 
 // addServers adds the keeper of servers to s. It starts nothing.
@@ -28,7 +32,8 @@ func (m *Manager) addServers(s *Session) {
 	c := serving.Config{
 		Env: os.Environ(), Version: m.cfg.Servers.Version, Log: m.log.Named("mcp"), Run: m.cfg.Servers.RunValue,
 		Notify:    func(text string) { s.Report(notice(text)) },
-		Activated: s.recordActivated,
+		Activated: s.recordActivated, PromptsChanged: func() { s.Report(event.CommandsChanged{}) },
+		AskUser: s.AskUser, CanAsk: s.CanAsk,
 	}
 	s.servers = serving.New(c)
 }
@@ -66,12 +71,16 @@ func (s *Session) wantedServers(log *session.Log, found *setup.Resolved) serving
 	return w
 }
 
-// serverTokens returns the tokens of pi's sign-ins.
+// serverTokens returns the tokens of the sign-ins in the program of a set-up.
 func (m *Manager) serverTokens(found *setup.Resolved) *serving.Tokens {
-	if found.Program != session.Pi.String() || found.AgentDir == "" {
+	if found.AgentDir == "" {
 		return nil
 	}
-	return &serving.Tokens{Fs: m.cfg.Store.Fs, Dir: found.AgentDir, Now: m.now}
+	tokens := &serving.Tokens{Fs: m.cfg.Store.Fs, Dir: found.AgentDir, Now: m.now}
+	if found.Program != session.Pi.String() {
+		tokens.Logins = m.cfg.Servers.Logins
+	}
+	return tokens
 }
 
 // clientServers returns the servers that a client asked for.
@@ -166,18 +175,13 @@ func (s *Session) ReconnectServer(ctx context.Context, name string) error {
 	return s.servers.Reconnect(ctx, s.wantedServers(s.current(), s.Found(ctx)), name)
 }
 
-// ServerPrompts returns the prompts of the servers that run. It starts none.
-func (s *Session) ServerPrompts(ctx context.Context) []mcp.Prompt {
-	if running := s.servers.Servers(); running != nil {
-		return running.Prompts(ctx)
-	}
-	return nil
-}
+// ServerPrompts returns the prompts of the servers that run, as far as they are known. It starts none.
+func (s *Session) ServerPrompts() []mcp.Prompt { return s.servers.Prompts() }
 
 // ServerPrompt returns the text of a prompt of a server that runs. args are the words after its name, "key=value" with quotes around
 // values with blanks.
 func (s *Session) ServerPrompt(ctx context.Context, server, name, args string) (string, error) {
-	for _, p := range s.ServerPrompts(ctx) {
+	for _, p := range s.ServerPrompts() {
 		if p.Server != server || p.Name != name {
 			continue
 		}
@@ -185,8 +189,21 @@ func (s *Session) ServerPrompt(ctx context.Context, server, name, args string) (
 		if err != nil {
 			return "", err
 		}
-		log := s.current()
-		return serving.PromptText(ctx, s.servers.Servers(), tool.Env{Cwd: s.cwd, Keep: s.keeper(log)}, p, values)
+		if running := s.servers.Servers(); running != nil {
+			return serving.PromptText(ctx, running, tool.Env{Cwd: s.cwd, Keep: s.keeper(s.current())}, p, values)
+		}
 	}
 	return "", fault.New(fault.NotFound, "There is no prompt %s of the MCP server %s now.", fault.OneLine(name), fault.OneLine(server))
+}
+
+// ServerCommand returns the text of the prompt of a server with a name as the user types it, "SERVER:NAME". It is not ok for any other
+// name.
+func (s *Session) ServerCommand(ctx context.Context, typed, args string) (text string, ok bool, err error) {
+	for _, p := range s.ServerPrompts() {
+		if serving.CommandName(p) == typed {
+			text, err = s.ServerPrompt(ctx, p.Server, p.Name, args)
+			return text, true, err
+		}
+	}
+	return "", false, nil
 }

@@ -38,6 +38,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.hosted(r)
 	case r.EndsPlan:
 		return level, false, nil
+	case r.AlwaysAsk && !r.Changed && p.mode != ReadOnly:
+		return level, false, nil
 	case r.MCP != nil:
 		return p.remote(r)
 	case p.mode == ReadOnly:
@@ -49,9 +51,9 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 	case p.mode == Yolo:
 		return level, !r.Unsandboxed, nil
 	case r.edits():
-		return level, p.edits() && p.free(r.Preview.Paths), nil
+		return level, (r.Allowed || p.edits()) && p.free(r.Preview.Paths), nil
 	default:
-		return level, !r.Unsandboxed && p.toolRule(r), nil
+		return level, !r.Unsandboxed && (r.Allowed || p.toolRule(r)), nil
 	}
 }
 
@@ -67,6 +69,8 @@ func (p policy) command(r Request) (level sandbox.Level, allowed bool, err error
 	level = p.level(r)
 	l, ok := bashLine(r.Args)
 	switch {
+	case r.OtherShell && p.mode != Yolo:
+		return level, false, nil
 	case r.Unsandboxed: // in every mode
 		return level, ok && p.lineRule(l, true), nil
 	case p.mode == Yolo:
@@ -113,7 +117,7 @@ func (p policy) prompt(r Request) Prompt {
 	}
 	q := Prompt{Request: r, Outside: p.outside(files), Protected: unique(slices.Concat(p.touched(files), mentioned))}
 	switch {
-	case len(q.Protected) > 0 || len(q.Outside) > 0:
+	case len(q.Protected) > 0 || len(q.Outside) > 0, r.AlwaysAsk, r.OtherShell: // no rule can allow the next one
 	case r.Hosted != "":
 		q.Rules = p.hostedRules(r, l, ok)
 	case r.MCP != nil:

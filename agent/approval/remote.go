@@ -13,13 +13,13 @@ import (
 func (p policy) remote(r Request) (level sandbox.Level, allowed bool, err error) {
 	level = sandbox.Outside
 	switch {
-	case p.mode == ReadOnly && !(r.MCP.ReadOnly && p.remembers(*r.MCP)):
+	case p.mode == ReadOnly && (r.AlwaysAsk || !r.MCP.ReadOnly || !p.remembers(*r.MCP)):
 		return level, false, fault.New(fault.Denied,
 			"The approval mode is read-only: a tool of an MCP server can be used if the server says that it only reads and the user has allowed it permanently.")
 	case p.mode == Yolo:
 		return level, true, nil
 	default:
-		return level, p.remembers(*r.MCP), nil
+		return level, r.Allowed || p.remembers(*r.MCP), nil
 	}
 }
 
@@ -42,28 +42,7 @@ func remoteRules(m tool.Remote) (rules, wider []Rule) {
 	return []Rule{{Server: m.Server, Tool: m.Tool, Digest: m.Digest}}, wider
 }
 
+func isWider(d Decision) bool { return d == SessionWider || d == WorkspaceWider }
+
 // Remembers reports whether a rule of the session or the folder allows the tool of a server.
 func (g *Gate) Remembers(m tool.Remote) bool { return g.policy().remembers(m) }
-
-// AnswerWider is [Gate.Answer] with [Session] or [Workspace], which adds [Prompt.Wider] in place of [Prompt.Rules].
-func (g *Gate) AnswerWider(id string, d Decision) error {
-	if d != Session && d != Workspace {
-		return fault.New(fault.InvalidArgument, "The wider rules need the decision session or workspace.").With("field", "decision")
-	}
-	g.mu.Lock()
-	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
-	if i < 0 {
-		g.mu.Unlock()
-		return errNotPending(id)
-	}
-	p := g.pending[i]
-	if len(p.Wider) == 0 {
-		g.mu.Unlock()
-		return fault.New(fault.InvalidArgument, "There are no wider rules for this call.").With("field", "wider")
-	}
-	p.Rules = p.Wider
-	g.acceptLocked(p, d)
-	g.mu.Unlock()
-	g.carryOut(p, answer{decision: d})
-	return nil
-}

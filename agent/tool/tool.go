@@ -19,6 +19,10 @@ type Tool struct {
 	// and must not run beside another tool.
 	Changes bool
 
+	// Alone reports that the tool must not run beside another one, although it changes nothing that needs permission: its calls
+	// have an order.
+	Alone bool
+
 	// Reads reports whether a call with checked arguments only reads, although the tool can change something. nil: none
 	// does.
 	Reads func(args json.RawMessage) bool
@@ -100,6 +104,9 @@ type Env struct {
 	// Resource returns the path of the file behind an address such as artifact://3, which the
 	// named tool reads or writes. nil is for a session without such files.
 	Resource func(tool, address string, write bool) (path string, err error)
+
+	// Shell is how the commands of the conversation are run.
+	Shell ShellSetup
 
 	// Background keeps the commands that continue after their call. nil allows none.
 	Background *Background

@@ -16,6 +16,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/preference"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider/agentdb"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/anthropic"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/bedrock"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/catalog"
@@ -80,7 +81,7 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Retry = retries(s)
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
 	cfg.Setups, cfg.SetupProblem = p.setups(mayUse), setupProblems(tell, log)
-	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home)}
+	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home), Logins: &agentdb.Reader{Fs: p.fs}}
 	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }

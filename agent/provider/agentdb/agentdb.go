@@ -41,6 +41,9 @@ type Credential struct {
 	Login    bool   // a login: tokens that belong to the program
 	Key      string // an API key; "" for a login
 
+	// Expires is when the access token of a login ends, in milliseconds since 1970; 0 if that is not known.
+	Expires int64
+
 	access string
 }
 
@@ -238,12 +241,14 @@ func credential(provider, kind string, data []byte) (Credential, bool) {
 	var fields struct {
 		Key    *string `json:"key"`
 		Access string  `json:"access"`
+
+		Expires float64 `json:"expires"`
 	}
 	if json.Unmarshal(bytes.TrimSpace(data), &fields) != nil {
 		return Credential{}, false
 	}
 	if kind == "oauth" {
-		return Credential{Provider: provider, Login: true, access: fields.Access}, true
+		return Credential{Provider: provider, Login: true, Expires: int64(fields.Expires), access: fields.Access}, true
 	}
 	if fields.Key == nil || *fields.Key == "" {
 		return Credential{}, false

@@ -103,7 +103,7 @@ export function actionArgs(command: ActionCommand, args: JsonObject): JsonObject
 export const forkPositions = ['before', 'at'] as const;
 export type ForkPosition = (typeof forkPositions)[number];
 
-export const decisions = ['once', 'session', 'workspace', 'deny'] as const;
+export const decisions = ['once', 'session', 'workspace', 'deny', 'session-wider', 'workspace-wider'] as const;
 export type Decision = (typeof decisions)[number];
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
