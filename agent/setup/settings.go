@@ -135,7 +135,8 @@ func (l *looking) userSettings() {
 // people can change the folder.
 func (l *looking) leaveOutOfWorkspace() {
 	rel, err := filepath.Rel(sensitive.Resolve(l.Fs, l.cwd), sensitive.Resolve(l.Fs, l.agent))
-	if l.agent == "" || err != nil || !filepath.IsLocal(rel) {
+	standard := l.Home != "" && l.agent == filepath.Join(l.Home, l.dot(), "agent") // also if the folder is the home directory
+	if l.agent == "" || standard || err != nil || !filepath.IsLocal(rel) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.own)) {
