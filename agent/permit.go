@@ -70,11 +70,6 @@ func (s *Session) publishApprovals() {
 // as after it was answered.
 func (s *Session) Approve(id string, d approval.Decision) error { return s.gate.Answer(id, d) }
 
-// ApproveWider is [Session.Approve] that adds the wider rules of the prompt.
-func (s *Session) ApproveWider(id string, d approval.Decision) error {
-	return s.gate.AnswerWider(id, d)
-}
-
 // Deny denies the call of a permission prompt and gives the model the user's reason. Its errors are those
 // of [Session.Approve].
 func (s *Session) Deny(id, reason string) error { return s.gate.Deny(id, reason) }

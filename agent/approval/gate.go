@@ -75,7 +75,7 @@ type Grant struct {
 type Prompt struct {
 	Request
 	Rules   []Rule   `json:"rules"`             // the rules that [Session] and [Workspace] would add
-	Wider   []Rule   `json:"wider,omitempty"`   // the rules that an answer with Wider adds in place of Rules
+	Wider   []Rule   `json:"wider,omitempty"`   // the rules that [SessionWider] and [WorkspaceWider] would add
 	Outside []string `json:"outside,omitempty"` // files that would be changed outside the folder, links followed
 
 	// Protected are files that other programs obey, such as an editor's settings, which an edit
@@ -250,6 +250,10 @@ func (g *Gate) answer(id string, a answer) error {
 		return errNotPending(id)
 	}
 	p := g.pending[i]
+	if isWider(a.decision) && len(p.Wider) == 0 {
+		g.mu.Unlock()
+		return fault.New(fault.InvalidArgument, "There are no wider rules for this call.").With("field", "decision")
+	}
 	g.acceptLocked(p, a.decision)
 	g.mu.Unlock()
 	g.carryOut(p, a)
@@ -264,14 +268,17 @@ func errNotPending(id string) error {
 // without the lock.
 func (g *Gate) acceptLocked(p *pending, d Decision) {
 	g.removeLocked(p)
-	if d == Session || d == Workspace {
+	if isWider(d) {
+		p.Rules = p.Wider
+	}
+	if d != Once && d != Deny {
 		g.session = append(g.session, p.Rules...)
 		g.version++
 	}
 }
 
 func (g *Gate) carryOut(p *pending, a answer) {
-	if a.decision == Workspace && len(p.Rules) > 0 && g.cfg.Memory != nil {
+	if (a.decision == Workspace || a.decision == WorkspaceWider) && len(p.Rules) > 0 && g.cfg.Memory != nil {
 		if err := guarded(func() error { return g.cfg.Memory.Add(g.cfg.Root, p.Rules) }); err != nil {
 			g.report(fmt.Errorf("approval: a rule could not be stored and applies to this session only: %w", err))
 		}

@@ -143,7 +143,7 @@ var wireEnums = []struct {
 }{
 	{"ThinkingLevel", reflect.TypeFor[provider.Level](), texts(provider.Levels)},
 	{"ApprovalMode", reflect.TypeFor[approval.Mode](), texts([]approval.Mode{approval.ReadOnly, approval.Ask, approval.AutoEdit, approval.Yolo})},
-	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny})},
+	{"ApprovalDecision", reflect.TypeFor[approval.Decision](), texts([]approval.Decision{approval.Once, approval.Session, approval.Workspace, approval.Deny, approval.SessionWider, approval.WorkspaceWider})},
 	{"BranchChoice", reflect.TypeFor[agent.BranchChoice](), texts(agent.BranchChoices)},
 	{"ErrorKind", reflect.TypeFor[fault.Kind](), texts([]fault.Kind{
 		fault.InvalidArgument, fault.ArgumentNeeded, fault.NotFound, fault.Ambiguous, fault.OtherProject, fault.Damaged, fault.NewerVersion,

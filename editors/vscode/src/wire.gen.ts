@@ -7,7 +7,7 @@ export type ThinkingLevel = 'off' | 'minimal' | 'low' | 'medium' | 'high' | 'xhi
 
 export type ApprovalMode = 'read-only' | 'ask' | 'auto-edit' | 'yolo';
 
-export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny';
+export type ApprovalDecision = 'once' | 'session' | 'workspace' | 'deny' | 'session-wider' | 'workspace-wider';
 
 export type BranchChoice = 'follow' | 'stay' | 'fork';
 
@@ -170,6 +170,7 @@ export interface MessageStartEvent {
 export interface MessageEndEvent {
   type: 'message_end';
   message: StoredMessage;
+  typed?: string;
   entryId?: string;
 }
 
@@ -1375,10 +1376,8 @@ export interface ApproveArgs {
   cwd?: string;
   /** The ID of the tool call. */
   id: string;
-  /** once, session, workspace or deny. */
+  /** once, session, workspace or deny; session-wider or workspace-wider for a prompt with wider rules. */
   decision: ApprovalDecision;
-  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
-  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1745,6 +1744,8 @@ export interface ApproveParams {
   hosted?: string;
   changed?: boolean;
   rules?: ApprovalRule[];
+  wider?: ApprovalRule[];
+  mcp?: Remote | null;
 }
 
 export interface ApproveAnswer {
@@ -2473,6 +2474,13 @@ export interface ApprovalRule {
   text?: string;
 }
 
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
+}
+
 export interface AskQuestion {
   id: string;
   question: string;
@@ -2563,13 +2571,6 @@ export interface ToolPreview {
   diff?: string;
   paths?: string[];
   base?: string;
-}
-
-export interface Remote {
-  server: string;
-  tool: string;
-  file?: string;
-  readOnly?: boolean;
 }
 
 export interface AttachmentPosition {

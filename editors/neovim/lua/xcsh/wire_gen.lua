@@ -5,7 +5,7 @@
 
 ---@alias xcsh.wire.ApprovalMode 'read-only'|'ask'|'auto-edit'|'yolo'
 
----@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'
+---@alias xcsh.wire.ApprovalDecision 'once'|'session'|'workspace'|'deny'|'session-wider'|'workspace-wider'
 
 ---@alias xcsh.wire.BranchChoice 'follow'|'stay'|'fork'
 
@@ -663,8 +663,7 @@
 ---@class xcsh.wire.ApproveArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
----@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
----@field wider? boolean Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace.
+---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny; session-wider or workspace-wider for a prompt with wider rules.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 ---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
 ---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
@@ -927,6 +926,8 @@
 ---@field hosted? string
 ---@field changed? boolean
 ---@field rules? xcsh.wire.ApprovalRule[]|nil
+---@field wider? xcsh.wire.ApprovalRule[]|nil
+---@field mcp? xcsh.wire.Remote|nil
 
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
@@ -1455,6 +1456,12 @@
 ---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
 
+---@class xcsh.wire.Remote
+---@field server string
+---@field tool string
+---@field file? string
+---@field readOnly? boolean
+
 ---@class xcsh.wire.AskQuestion
 ---@field id string
 ---@field question string
@@ -1529,12 +1536,6 @@
 ---@field diff? string
 ---@field paths? string[]|nil
 ---@field base? string
-
----@class xcsh.wire.Remote
----@field server string
----@field tool string
----@field file? string
----@field readOnly? boolean
 
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
