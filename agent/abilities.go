@@ -15,7 +15,9 @@ type source func(ctx context.Context, h *host) []tool.Tool
 
 // sources are the sources of tools, in the order in which models see their tools.
 func sources() []source {
-	return nil
+	return []source{
+		subagents,
+	}
 }
 
 // tools returns the tools of the conversation with a recorded setup. Of tools with one name the first one

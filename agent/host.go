@@ -27,6 +27,9 @@ type host struct {
 
 	resolved *setup.Resolved // see found
 
+	parent *host  // of a subagent: the conversation that it works for; else nil
+	task   string // of a subagent: its name
+
 	history bool // the last request has a history that the service compacted
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -99,7 +100,7 @@ func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
 		changes := byName[t.Name].Changes
-		if t.Name != tool.ExitPlanMode && (!changes || plan.writable() && isWrite(t.Name)) {
+		if t.Name != tool.ExitPlanMode && (!changes || t.Name == task.Name || plan.writable() && isWrite(t.Name)) {
 			tools = append(tools, t)
 		}
 	}
@@ -129,6 +130,9 @@ func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err erro
 	plan, err := h.plan()
 	if err != nil || !plan.on() || tool.EndsPlan(t.Name, args) {
 		return false, err
+	}
+	if t.Name == task.Name { // its agents only read
+		return true, nil
 	}
 	path, _ := rawjson.GetString(args, "path")
 	if !isWrite(t.Name) || !plan.allows(h.s.cwd, path) || tool.Scheme(path) == "" && h.s.m.throughLink(within(h.s.cwd, path)) {
@@ -256,6 +260,8 @@ func (h *host) resource(name, address string, write bool) (path string, err erro
 	switch scheme := tool.Scheme(address); {
 	case scheme == tool.ArtifactScheme && !write:
 		path, err = artifacts.Path(rest)
+	case scheme == tool.AgentScheme && !write:
+		path, err = artifacts.Output(rest)
 	case scheme == tool.LocalScheme:
 		if write {
 			if plan, err := h.plan(); err != nil || !plan.on() || !plan.allows(h.s.cwd, address) {

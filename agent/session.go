@@ -13,6 +13,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -43,6 +44,9 @@ type Session struct {
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
 
 	background *tool.Background
+
+	slots     *task.Slots                 // of its subagents
+	begunHere atomic.Pointer[session.Log] // the session that had no file when its tools were first needed
 
 	mu         sync.Mutex
 	log        *session.Log // guarded by mu, like all below

@@ -26,6 +26,7 @@ func Scheme(path string) string {
 const (
 	LocalScheme    = "local"
 	ArtifactScheme = "artifact"
+	AgentScheme    = "agent" // the output of a subagent
 )
 
 // onlyFiles fails for an address, which the named tool does not take.
@@ -38,7 +39,7 @@ func onlyFiles(tool, path string) error {
 
 // filesOrResources fails for an address that cannot be one of [Env.Resource].
 func filesOrResources(tool, path string) error {
-	if s := Scheme(path); s == LocalScheme || s == ArtifactScheme && tool == "read" {
+	if s := Scheme(path); s == LocalScheme || (s == ArtifactScheme || s == AgentScheme) && tool == "read" {
 		return nil
 	}
 	return onlyFiles(tool, path)
