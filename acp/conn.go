@@ -29,7 +29,7 @@ func newConn(out *outbox) *conn {
 	return &conn{out: out, Conn: wire.NewConn(wire.Options{
 		Put: func(m outgoing) { out.put(m) },
 		Limit: func(method string) time.Duration {
-			if method == methodPermission {
+			if method == methodPermission || method == methodElicit {
 				return 0 // the user may take hours
 			}
 			return answerTime

@@ -40,6 +40,8 @@ type conversation struct {
 
 	questions openQuestions // of the engine's extensions
 
+	questionsAsked atomic.Int64 // about the set-up of the folder
+
 	naming sync.Mutex
 	title  string // guarded by naming: the title last sent
 
@@ -57,7 +59,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	s.ignored(p)
 	c = &conversation{s: s, cwd: cwd, log: s.log}
 	files := clientFiles{c: c, disk: s.opts.Backend.Disk}
-	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
+	manager := s.opts.Backend.Sessions(Client{Cwd: cwd, Files: files, Approve: c.approve, CanAsk: s.canAsk, AskForm: c.askForm, Warn: c.warn, Pace: s.caughtUp, MCPServers: p.MCPServers})
 	defer func() {
 		if err != nil {
 			if closeErr := manager.Close(context.WithoutCancel(ctx)); closeErr != nil {
@@ -83,7 +85,7 @@ func (s *server) open(ctx context.Context, p openParams, enter func(ctx context.
 	c.id = state.SessionID
 	c.env = &commands.Env{
 		Sessions: manager, Store: s.opts.Backend.Store, Finder: s.opts.Backend.Finder, Fs: s.opts.Backend.Fs, Workspace: files,
-		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, PDF: s.opts.Backend.PDF, Log: s.log,
+		UI: commands.Headless{}, Folders: func() []string { return []string{cwd} }, PDF: s.opts.Backend.PDF, Log: s.log, AskTrust: c.askTrust,
 	}
 	c.shown = newView(s, c.id, cwd)
 	c.shown.cost = state.Usage.Cost
@@ -154,12 +156,8 @@ func (s *server) folder(cwd string) (string, error) {
 	return cwd, nil
 }
 
-// ignored logs the requested features that the capabilities do not offer. Clients send the servers that
-// a user configured to every agent, so rejecting them would reject the client. An engine may use them.
+// ignored logs the requested features that the capabilities do not offer.
 func (s *server) ignored(p openParams) {
-	if n := len(p.MCPServers); n > 0 && s.opts.Engine == "" {
-		s.log.Warn("MCP servers are not supported and were ignored", zap.Int("servers", n))
-	}
 	if n := len(p.Additional); n > 0 {
 		s.log.Warn("additional directories are not supported and were ignored", zap.Int("directories", n))
 	}
@@ -185,8 +183,12 @@ func (c *conversation) event(e agent.Event) {
 		c.s.background.Go(func() { c.sendSettings(c.s.ctx) })
 	case event.EngineChanged:
 		c.engineChanged(e)
+	case event.CommandsChanged:
+		c.s.background.Go(func() { c.sendCommands(c.s.ctx) })
 	case event.QuestionAsked:
-		c.question(e.Question)
+		if e.From == "" { // the others are shown as whole forms
+			c.question(e.Question)
+		}
 	case event.QuestionGone:
 		c.questions.end(e.ID)
 	default:

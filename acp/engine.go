@@ -54,9 +54,7 @@ func (c *conversation) sendEngine(ctx context.Context) {
 	c.models, c.offered = nil, list
 	c.sending.Unlock()
 	c.sendSettings(ctx)
-	if c.usable.Load() {
-		c.s.conn.update(c.id, commandsUpdate{updateCommands, withEngine(slashList(), list)})
-	}
+	c.sendCommands(ctx)
 }
 
 // withEngine adds the commands of an engine, which are the user's own: one with the name of ours replaces it.

@@ -31,7 +31,7 @@ func TestInitialize(t *testing.T) {
 	require.Equal(t, object{
 		"loadSession":         true,
 		"promptCapabilities":  object{"image": true, "audio": false, "embeddedContext": true},
-		"mcpCapabilities":     object{"http": false, "sse": false},
+		"mcpCapabilities":     object{"http": true, "sse": true},
 		"sessionCapabilities": object{"list": object{}, "delete": object{}, "resume": object{}, "close": object{}, "fork": object{}},
 	}, result["agentCapabilities"])
 	require.Equal(t, object{"name": "xcsh-ls", "title": "xcsh", "version": "1.2.3"}, result["agentInfo"])

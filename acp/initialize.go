@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 )
 
@@ -15,6 +16,7 @@ type clientInfo struct {
 	writeFile   bool
 	notices     bool // messages for the user outside the conversation
 	compaction  bool // updates about compactions
+	forms       bool // questions to the user
 }
 
 // initialize initializes the connection. A client of another protocol version receives the server's and decides
@@ -29,11 +31,13 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	}
 	s.client = clientInfoOf(p.Capabilities)
 	s.log.Info("initialize", zap.Int("protocol", p.ProtocolVersion), zap.ByteString("client", p.Client))
+	own := s.opts.Engine == "" || s.opts.Engine == engine.Own // other programs have transports of their own
 	return initializeResult{
 		ProtocolVersion: ProtocolVersion,
 		Capabilities: agentCapabilities{
 			LoadSession: true,
 			Prompt:      promptCapabilities{Image: true, EmbeddedContext: true},
+			MCP:         mcpCapabilities{HTTP: own, SSE: own},
 		},
 		Agent:       implementation{Name: "xcsh-ls", Title: "xcsh", Version: s.opts.Version},
 		AuthMethods: []struct{}{},
@@ -49,6 +53,7 @@ func clientInfoOf(raw json.RawMessage) clientInfo {
 		writeFile:   isTrue(raw, "fs", "writeTextFile"),
 		notices:     isThere(raw, "session", "notices"),
 		compaction:  isThere(raw, "session", "compaction"),
+		forms:       isThere(raw, "elicitation", "form"),
 	}
 }
 

@@ -52,7 +52,10 @@ func (s *server) enter(ctx context.Context, p openParams) (*conversation, error)
 		return nil, err
 	}
 	if c, err := s.conversation(p.SessionID); err == nil {
-		return c, s.sameFolder(p.SessionID, c.cwd, cwd)
+		if err = s.sameFolder(p.SessionID, c.cwd, cwd); err == nil {
+			c.live.UseServers(p.MCPServers)
+		}
+		return c, err
 	}
 	info, err := s.find(ctx, cwd, p.SessionID)
 	if err != nil {
@@ -158,7 +161,7 @@ func (c *conversation) opened(ctx context.Context) (openResult, []any, error) {
 		return openResult{}, nil, err
 	}
 	c.recordSentLocked(set)
-	then := []any{updateOf(c.id, commandsUpdate{updateCommands, withEngine(slashList(), c.offered)})}
+	then := []any{updateOf(c.id, commandsUpdate{updateCommands, c.commandsLocked(ctx)})}
 	if name, news := c.named(); news {
 		then = append(then, updateOf(c.id, name))
 	}

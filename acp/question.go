@@ -71,13 +71,29 @@ func (c *conversation) answerTo(ctx context.Context, q event.Question) engine.An
 		c.shown.remark("warning", "An extension asks \""+short(q.Title)+"\", which this client cannot show. The question was cancelled.")
 		return cancelled
 	}
-	shown := toolUpdate{Kind: updateToolCall, ID: c.shown.prefix + "-question-" + q.ID, Title: short(q.Title), ToolKind: "other", Status: statusPending}
-	if q.Message != "" {
-		block := textBlock(visible.Text(q.Message))
+	i, answered := c.chooseOption(ctx, "question-"+q.ID, q.Title, q.Message, options)
+	if !answered {
+		return cancelled
+	}
+	if q.Method == "confirm" {
+		return engine.Answer{Confirmed: i == 0}
+	}
+	if i == len(q.Options) { // Cancel
+		return cancelled
+	}
+	return engine.Answer{Value: q.Options[i]}
+}
+
+// chooseOption asks the user to choose one of the options, whose ids are their indexes. answered is false if the user closed the
+// question or the client cannot ask it. An option that rejects fails the tool call by which the client shows the question.
+func (c *conversation) chooseOption(ctx context.Context, id, title, message string, options []permissionOption) (i int, answered bool) {
+	shown := toolUpdate{Kind: updateToolCall, ID: c.shown.prefix + "-" + id, Title: short(title), ToolKind: "other", Status: statusPending}
+	if message != "" {
+		block := textBlock(visible.Text(message))
 		shown.Content = []toolContent{{Type: "content", Content: &block}}
 	}
 	c.shown.update(shown)
-	over := toolUpdate{Kind: updateToolProgress, ID: shown.ID, Status: statusCompleted}
+	over := toolUpdate{Kind: updateToolProgress, ID: shown.ID, Status: statusFailed}
 	defer func() { c.shown.update(over) }()
 	shown.Kind = ""
 	var result permissionResult
@@ -87,24 +103,22 @@ func (c *conversation) answerTo(ctx context.Context, q event.Question) engine.An
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errGone) {
 			c.log.Warn("the client could not ask a question", zap.Error(err))
 		}
-		over.Status = statusFailed
-		return cancelled
+		return 0, false
 	}
-	if q.Method == "confirm" {
-		return engine.Answer{Confirmed: i == 0}
+	if options[i].Kind != "reject_once" || options[i].Name == optionNo { // No is an answer
+		over.Status = statusCompleted
 	}
-	if i == len(q.Options) { // Cancel
-		over.Status = statusFailed
-		return cancelled
-	}
-	return engine.Answer{Value: q.Options[i]}
+	return i, true
 }
+
+// optionNo is the answer no to a question.
+const optionNo = "No"
 
 // questionOptions returns the choices of a question, nil if the client cannot show it. Their ids are their indexes.
 func questionOptions(q event.Question) []permissionOption {
 	switch {
 	case q.Method == "confirm":
-		return []permissionOption{{ID: "0", Name: "Yes", Kind: "allow_once"}, {ID: "1", Name: "No", Kind: "reject_once"}}
+		return []permissionOption{{ID: "0", Name: "Yes", Kind: "allow_once"}, {ID: "1", Name: optionNo, Kind: "reject_once"}}
 	case q.Method != "select" || len(q.Options) == 0 || len(q.Options) > maxChoices:
 		return nil
 	}

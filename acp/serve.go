@@ -53,6 +53,8 @@ type Client struct {
 	Cwd     string // the folder of the conversation; "" for none
 	Files   tool.Workspace
 	Approve agent.Asker
+	CanAsk  func() bool               // reports whether the user can be asked questions; nil: not
+	AskForm agent.FormAsker           // asks the user questions
 	Warn    func(text string)         // shows the user a warning; it does not block
 	Pace    func(ctx context.Context) // waits until the editor has read most of its messages
 

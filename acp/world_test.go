@@ -22,6 +22,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
@@ -84,6 +85,7 @@ type world struct {
 	store  *session.Store
 
 	programs engine.Catalog // nil: there are none
+	setups   *setup.Finder  // nil: there are none
 }
 
 func newWorld(t *testing.T) *world {
@@ -133,6 +135,7 @@ func (w *world) backend() acp.Backend {
 				Permissions: agent.Permissions{Ask: c.Approve},
 				Engines:     agent.Engines{Programs: w.programs, MCPServers: c.MCPServers},
 				Hooks:       w.hooks,
+				Setups:      w.setups,
 			})
 		},
 	}

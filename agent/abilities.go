@@ -16,6 +16,7 @@ type source func(ctx context.Context, h *host) []tool.Tool
 // sources are the sources of tools, in the order in which models see their tools.
 func sources() []source {
 	return []source{
+		serverTools,
 		subagents,
 	}
 }
@@ -35,10 +36,21 @@ func (h *host) tools(ctx context.Context, own recorded.Setup) []tool.Tool {
 	return list
 }
 
-// found returns the user's set-up that holds for the conversation. It is read once in a turn.
+// found returns the user's set-up that holds for the conversation. It is read at the beginning of a turn, and again
+// after a tool that changes something.
 func (h *host) found(ctx context.Context) *setup.Resolved {
+	h.finding.Lock() // calls that only read run beside each other
+	defer h.finding.Unlock()
 	if h.resolved == nil {
 		h.resolved = h.s.m.setups().Resolve(ctx, h.s.setupQuery(h.log))
+		h.s.m.reportSetup(h.resolved.Problems)
 	}
 	return h.resolved
+}
+
+// forgetFound makes the next use of the set-up read its files again.
+func (h *host) forgetFound() {
+	h.finding.Lock()
+	defer h.finding.Unlock()
+	h.resolved = nil
 }

@@ -41,7 +41,7 @@ func (s *Session) accept(log *session.Log, in Input, message provider.Message) *
 	if p.mark == nil {
 		return p // there is nothing to release
 	}
-	p.whole = in.whole() == in.Text && len(in.Images) == 0
+	p.whole = in.whole() == prompt.Text && len(in.Images) == 0
 	s.accepted.mu.Lock()
 	defer s.accepted.mu.Unlock()
 	s.accepted.list = append(s.accepted.list, p)
@@ -140,6 +140,9 @@ func durable(log *session.Log) bool { return log.OnDisk() && log.Err() == nil }
 // Differs: the programs make the file of a new session with its first answer only.
 func (h *host) secure(message json.RawMessage) error {
 	role, _ := rawjson.GetString(message, "role")
+	if isInvocation(message) {
+		role = provider.RoleUser
+	}
 	switch role {
 	case provider.RoleUser:
 		if h.s.accepted.record(h.log, message) || !h.log.Persistent() {

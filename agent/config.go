@@ -14,7 +14,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
-	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
 	"github.com/xcsh-ls/xcsh-ls/history"
@@ -30,8 +29,13 @@ type Config struct {
 	Permissions
 	Engines
 
+	Servers Servers
+
 	Setups     *setup.Finder // finds the set-ups of folders; nil finds nothing
 	Restricted func() bool   // reports whether the editor does not trust the workspace; nil: it does
+
+	// SetupProblem is called with each file of a set-up that a turn can't use, in every turn; nil drops it.
+	SetupProblem func(p setup.Problem)
 
 	Hooks []hook.Hook
 	Log   *zap.Logger
@@ -59,7 +63,8 @@ type Requests struct {
 	Preferences Preferences // nil: there are none
 	Remember    bool        // the user's choices become Preferences
 
-	System func(ctx context.Context, cwd string) string // returns the system prompt
+	// System returns the system prompt for a set-up and the tools of a conversation.
+	System func(ctx context.Context, found *setup.Resolved, tools []provider.Tool) string
 
 	// RecordedSystem returns the system prompt of a session that records one of its own: the rules that
 	// always hold, and then that prompt. nil uses none.
@@ -70,8 +75,8 @@ type Requests struct {
 	// nothing.
 	Surroundings func(ctx context.Context, cwd string, begins bool) string
 
-	// StreamRules returns the rules for the answers of a turn. nil: there are none.
-	StreamRules func(ctx context.Context, cwd string) StreamRules
+	// StreamRules returns the rules for the answers of a turn with a set-up. nil: there are none.
+	StreamRules func(ctx context.Context, cwd string, found *setup.Resolved) StreamRules
 
 	Retry      loop.Retry
 	Compaction compaction.Settings
@@ -97,10 +102,6 @@ type Toolbox struct {
 	Tools     []tool.Tool // the order is part of every request, so it must not change
 	Workspace tool.Workspace
 
-	// Notes returns the instructions that hold for path, a file or directory below cwd, beside those of
-	// the system prompt. nil: there are none.
-	Notes func(cwd, path string) []system.File
-
 	Shell *tool.Shell // runs the user's commands; nil runs none
 }
 
@@ -119,6 +120,9 @@ type Permissions struct {
 	SessionPrompts func(path string) error
 
 	Ask Asker // asks the user; nil: approvals stay pending until Approve
+
+	CanAsk  func() bool // reports whether a user can be asked questions; nil: nobody can be
+	AskForm FormAsker   // shows whole questions to the user; nil: the client shows those of events
 }
 
 // Engines configures the programs that can answer in place of this program's own loop.

@@ -123,19 +123,3 @@ func (s *Session) Models(ctx context.Context) (list []provider.Info, err error) 
 	}
 	return list, err
 }
-
-// Answer answers a question of an extension of the engine. It returns a NotFound error if the question does not wait any more.
-func (s *Session) Answer(id string, a engine.Answer) error {
-	if seat := s.serving(); seat != nil {
-		return seat.Answer(id, a)
-	}
-	return hosting.NoQuestion(id)
-}
-
-// Questions returns the questions of the engine's extensions that wait for an answer, oldest first.
-func (s *Session) Questions() []event.Question {
-	if seat := s.serving(); seat != nil {
-		return seat.Questions()
-	}
-	return []event.Question{}
-}

@@ -5,14 +5,18 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync"
 
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
+	"github.com/xcsh-ls/xcsh-ls/agent/loop"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/recorded"
+	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -25,7 +29,11 @@ type host struct {
 	rules rules
 	guide *guide // what the model was instructed with in this turn, nil if it has to be read again
 
-	resolved *setup.Resolved // see found
+	finding  sync.Mutex
+	resolved *setup.Resolved // guarded by finding; see found
+
+	inTurn  bool          // it is that of a turn, which may start servers
+	serving *serving.Turn // see served
 
 	parent *host  // of a subagent: the conversation that it works for; else nil
 	task   string // of a subagent: its name
@@ -36,7 +44,7 @@ type host struct {
 // Record stores a message as an entry.
 func (h *host) Record(m json.RawMessage) (string, error) {
 	was := h.log.OnDisk()
-	id, err := h.log.Append(session.DraftMessage(m))
+	id, err := h.log.Append(draftOf(m))
 	if err == nil {
 		err = h.secure(m)
 	}
@@ -116,17 +124,38 @@ type guide struct {
 	own    recorded.Setup
 	system string
 	tools  []provider.Tool
+
+	version int64 // of the tools of servers
 }
 
 // instructions returns the system prompt and the tools, which the caller must not change. Their files are read at
 // the beginning of a turn, and again after a tool that changes something and while commands run in the background:
 // reading them for every request costs more than the rest of a step that only reads.
 func (h *host) instructions(ctx context.Context, own recorded.Setup) (string, []provider.Tool) {
-	if h.guide == nil || len(h.s.background.Running()) > 0 || !reflect.DeepEqual(h.guide.own, own) {
+	version := h.served(ctx).Version(ctx)
+	if h.guide == nil || len(h.s.background.Running()) > 0 || h.guide.version != version || !reflect.DeepEqual(h.guide.own, own) {
+		if h.guide != nil {
+			h.forgetFound() // commands in the background change files at any time
+		}
 		system, tools := h.instruct(ctx, own)
-		h.guide = &guide{own, system, tools}
+		h.guide = &guide{own, system, tools, version}
 	}
 	return h.guide.system, slices.Clip(h.guide.tools)
+}
+
+// Find returns the tool of a server that a call means.
+func (h *host) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok bool, err error) {
+	if call.ArgumentsError != "" {
+		return m, false, nil
+	}
+	m.Tool, m.Args, ok, err = h.find(ctx, call.Name, call.Arguments)
+	if ok && err == nil && m.Tool.Remote != nil {
+		own, setupErr := h.setup()
+		if setupErr != nil || !own.Allows(m.Tool.Name, m.Tool.Changes) {
+			err = fault.New(fault.Denied, "The tool %s is turned off in this session.", fault.OneLine(call.Name))
+		}
+	}
+	return m, ok, err
 }
 
 // Tools returns the tools of the conversation by name, and their environment.
@@ -140,14 +169,14 @@ func (h *host) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		if err != nil {
 			break // a tool may be one that the session turned off
 		}
-		if h.s.m.cfg.Notes != nil {
+		if h.s.m.cfg.Setups != nil {
 			t = h.noting(t)
 		}
 		byName[t.Name] = t
 	}
 	return byName, tool.Env{
-		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Resource: h.resource,
-		Background: h.s.background,
+		Cwd: h.s.cwd, Files: h.s.m.cfg.Workspace, Keep: h.s.keeper(h.log), Background: h.s.background,
+		Resource: func(tool, address string, write bool) (string, error) { return h.resource(ctx, tool, address, write) },
 		Abandoned: func(name string) {
 			h.s.m.log.Error("a tool call did not stop and was abandoned", zap.String("tool", name))
 		},

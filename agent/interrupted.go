@@ -22,6 +22,7 @@ const (
 // Starting records the start of a call, as an entry of the session.
 func (h *host) Starting(call provider.Block) error {
 	h.guide = nil // the call may change its files
+	h.forgetFound()
 	data := new(rawjson.Object).String("toolCallId", call.ID).String("toolName", call.Name).Bytes()
 	id, err := h.log.Append(session.DraftCustom(toolStartType, data))
 	if id != "" {

@@ -119,6 +119,7 @@ func (m *Manager) session(ctx context.Context, cwd string) (s *Session, opened b
 	s.ops <- struct{}{}
 	m.addGate(s)
 	s.addBackground()
+	m.addServers(s)
 	m.sessions[cwd] = s
 	return s, true, nil
 }

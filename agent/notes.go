@@ -11,7 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/convert"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/system"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
@@ -38,7 +38,7 @@ func (h *host) noting(t tool.Tool) tool.Tool {
 		r, err := run(ctx, env, args)
 		if err == nil && !r.IsError {
 			for _, path := range touched {
-				r.Content = append(r.Content, h.instructionsFor(path)...)
+				r.Content = append(r.Content, h.instructionsFor(ctx, path)...)
 			}
 		}
 		return r, err
@@ -47,8 +47,9 @@ func (h *host) noting(t tool.Tool) tool.Tool {
 }
 
 // instructionsFor returns the instructions for path that the model does not know.
-func (h *host) instructionsFor(path string) (blocks []provider.Block) {
-	files := h.s.m.cfg.Notes(h.s.cwd, path)
+func (h *host) instructionsFor(ctx context.Context, path string) (blocks []provider.Block) {
+	files, problems := h.s.m.setups().Below(ctx, h.s.setupQuery(h.log), path)
+	h.s.m.reportSetup(problems)
 	if len(files) == 0 {
 		return nil
 	}
@@ -58,7 +59,7 @@ func (h *host) instructionsFor(path string) (blocks []provider.Block) {
 	for _, f := range files {
 		head := noteHead(h.s.cwd, f)
 		own := filepath.Base(path) == filepath.Base(f.Path) && filepath.Dir(path) == filepath.Dir(f.Path) // it is the result
-		if known[head] || h.notes.shown[head] || h.notes.size+len(f.Content) > maxNotes {
+		if known[head] || h.notes.shown[head] || h.notes.size+len(f.Text) > maxNotes {
 			continue
 		}
 		if h.notes.shown == nil {
@@ -68,8 +69,8 @@ func (h *host) instructionsFor(path string) (blocks []provider.Block) {
 		if own {
 			continue
 		}
-		h.notes.size += len(f.Content)
-		text := head + "\n" + convert.File(f.Path, "", f.Content)
+		h.notes.size += len(f.Text)
+		text := head + "\n" + convert.File(f.Path, "", f.Text)
 		if f.Cut {
 			text += "\n[truncated; read the file for the rest]"
 		}
@@ -88,12 +89,12 @@ func (n *notes) forget() {
 const noteStart = "Instructions of the project for files below "
 
 // noteHead is the first line of the note about f: its place and its version.
-func noteHead(cwd string, f system.File) string {
+func noteHead(cwd string, f setup.File) string {
 	dir, err := filepath.Rel(cwd, filepath.Dir(f.Path))
 	if err != nil {
 		dir = filepath.Dir(f.Path)
 	}
-	sum := sha256.Sum256([]byte(f.Content))
+	sum := sha256.Sum256([]byte(f.Text))
 	return noteStart + fault.OneLine(filepath.ToSlash(dir)) + " (version " + hex.EncodeToString(sum[:4]) + "):"
 }
 

@@ -13,9 +13,10 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/compaction"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
-	"github.com/xcsh-ls/xcsh-ls/agent/system"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
+	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
 // project is a folder with instructions in its subfolders.
@@ -29,11 +30,15 @@ func project(t *testing.T, files map[string]string) afero.Fs {
 	return fs
 }
 
+// setups finds the set-ups on a file system, for sessions of xcsh and pi.
+func setups(fs afero.Fs) *setup.Finder {
+	return &setup.Finder{Fs: fs, Home: "/home/u", Dirs: []setup.Dir{{Path: root, Program: session.Xcsh}, {Path: "/home/u/.pi/agent", Program: session.Pi}}}
+}
+
 // inProject gives the model the tools for files and the notes of subfolders.
 func inProject(fs afero.Fs, m *models) []option {
-	builder := system.Builder{Fs: fs, AgentDir: root}
 	return []option{withModel(m), withTools(tool.All(tool.Options{Fs: fs, Home: "/home/u"})...), func(c *agent.Config) {
-		c.Workspace, c.Notes, c.Approval = tool.Local{Fs: fs}, builder.Below, approval.Yolo
+		c.Workspace, c.Setups, c.Approval = tool.Local{Fs: fs}, setups(fs), approval.Yolo
 		c.Compaction = compaction.Settings{KeepRecent: 1}
 	}}
 }

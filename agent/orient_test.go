@@ -12,6 +12,8 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/session"
@@ -24,7 +26,7 @@ func TestSurroundingsStayTheSame(t *testing.T) {
 	n := 0
 	fs := afero.NewMemMapFs()
 	surroundings := func(c *agent.Config) {
-		c.System = func(context.Context, string) string { return "prompt\n" }
+		c.System = func(context.Context, *setup.Resolved, []provider.Tool) string { return "prompt\n" }
 		c.Surroundings = func(_ context.Context, cwd string, begins bool) string {
 			n++
 			return fmt.Sprintf("%s %d %t\n", cwd, n, begins)
@@ -92,7 +94,7 @@ func TestInstructionsAreReadAgainAfterAChange(t *testing.T) {
 	}
 	w := newWorld(t, afero.NewMemMapFs(), withModel(m), withTools(lookTool(), modify), func(c *agent.Config) {
 		c.Approval = approval.Yolo
-		c.System = func(context.Context, string) string { reads++; return content }
+		c.System = func(context.Context, *setup.Resolved, []provider.Tool) string { reads++; return content }
 	})
 	live := w.live(t, "/w")
 	prompt(t, live, "first")

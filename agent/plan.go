@@ -18,7 +18,6 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
-	"github.com/xcsh-ls/xcsh-ls/session/artifact"
 )
 
 // The modes of a session that this package knows. A session is in plan mode until an entry of its file
@@ -99,7 +98,7 @@ func (p planning) Request(ctx context.Context) (provider.Provider, provider.Requ
 func (p planning) offered(ctx context.Context, plan plan, all []provider.Tool) (tools []provider.Tool) {
 	byName, _ := p.Tools(ctx)
 	for _, t := range all {
-		changes := byName[t.Name].Changes
+		changes := byName[t.Name].Changes && !p.readsRemotely(byName[t.Name])
 		if t.Name != tool.ExitPlanMode && (!changes || t.Name == task.Name || plan.writable() && isWrite(t.Name)) {
 			tools = append(tools, t)
 		}
@@ -122,6 +121,11 @@ func (p planning) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 	return byName, env
 }
 
+// readsRemotely reports whether a tool is one of a server that says that it only reads, and that the user has allowed permanently.
+func (h *host) readsRemotely(t tool.Tool) bool {
+	return t.Remote != nil && t.Remote.ReadOnly && h.s.gate.Remembers(*t.Remote)
+}
+
 func isWrite(name string) bool { return name == "write" || name == "edit" }
 
 // inPlan fails for a call that plan mode forbids. granted is for one that needs no question
@@ -133,6 +137,9 @@ func (h *host) inPlan(t tool.Tool, args json.RawMessage) (granted bool, err erro
 	}
 	if t.Name == task.Name { // its agents only read
 		return true, nil
+	}
+	if h.readsRemotely(t) {
+		return false, nil
 	}
 	path, _ := rawjson.GetString(args, "path")
 	if !isWrite(t.Name) || !plan.allows(h.s.cwd, path) || tool.Scheme(path) == "" && h.s.m.throughLink(within(h.s.cwd, path)) {
@@ -251,32 +258,3 @@ Only the user can end plan mode, by approving the plan or with the command xcsh.
 }
 
 const planRules = "Plan mode is on. Explore with read, grep, find and ls, and work out a plan; do not carry it out.\n"
-
-// resource returns the path of a file that is kept beside the session that log is, for the
-// address by which the programs' models know it. Only the plan file can be written.
-func (h *host) resource(name, address string, write bool) (path string, err error) {
-	fsys, rest := h.s.m.cfg.Store.Fs, address[strings.Index(address, "://")+len("://"):]
-	artifacts := artifact.Dir{Fs: fsys, Session: h.log.Path()}
-	switch scheme := tool.Scheme(address); {
-	case scheme == tool.ArtifactScheme && !write:
-		path, err = artifacts.Path(rest)
-	case scheme == tool.AgentScheme && !write:
-		path, err = artifacts.Output(rest)
-	case scheme == tool.LocalScheme:
-		if write {
-			if plan, err := h.plan(); err != nil || !plan.on() || !plan.allows(h.s.cwd, address) {
-				return "", tool.Unavailable(name, address)
-			}
-		}
-		path, err = artifacts.Local(rest)
-	default:
-		return "", tool.Unavailable(name, address)
-	}
-	if err == nil && !write {
-		_, err = fsys.Stat(path)
-	}
-	if err != nil {
-		return "", tool.Unavailable(name, address)
-	}
-	return path, nil
-}

@@ -18,8 +18,10 @@ import (
 // Input is a prompt of the user.
 type Input struct {
 	Text     string
-	Attached string // context for the model, before the text; not part of the prompt history
-	Appended string // the same after the text
+	Typed    string           // what the user typed, if Text was made of it; the prompt history gets it
+	Custom   *provider.Custom // the type of the message, if it is not an ordinary one
+	Attached string           // context for the model, before the text; not part of the prompt history
+	Appended string           // the same after the text
 	Images   []provider.Block
 	// Accepted, if not nil, is called when a turn with the prompt began.
 	Accepted func()
@@ -45,7 +47,7 @@ func (in Input) empty() bool {
 func (in Input) whole() string { return in.Attached + in.Text + in.Appended }
 
 func (in Input) message(now int64) provider.Message {
-	m := provider.Message{Role: provider.RoleUser, Timestamp: now}
+	m := provider.Message{Role: provider.RoleUser, Timestamp: now, Typed: in.Typed, Custom: in.Custom}
 	if text := in.whole(); text != "" {
 		m.Content = append(m.Content, provider.Text(text))
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ func (m *Manager) History() *history.Store { return m.cfg.History }
 // historyPrompt returns a prompt as the history stores it, and the history. The history is nil for
 // an in-memory session, whose prompts are not stored.
 func (s *Session) historyPrompt(log *session.Log, in Input) (*history.Store, history.Prompt) {
-	p := history.Prompt{Text: in.Text, Cwd: s.cwd, SessionID: log.Header().ID}
+	p := history.Prompt{Text: cmp.Or(in.Typed, in.Text), Cwd: s.cwd, SessionID: log.Header().ID}
 	if !log.Persistent() {
 		return nil, p
 	}

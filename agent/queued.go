@@ -81,7 +81,7 @@ func reworded(m provider.Message, in Input) Input {
 	}
 	images := slices.Clone(m.Content)
 	images = slices.DeleteFunc(images, func(b provider.Block) bool { return b.Type != provider.TypeImage })
-	return Input{Text: in.Text, Attached: prefix + in.Attached, Images: append(images, in.Images...)}
+	return Input{Text: in.Text, Typed: in.Typed, Custom: in.Custom, Attached: prefix + in.Attached, Images: append(images, in.Images...)}
 }
 
 // withdrawMessage forgets the prompt of a message that will not be sent.

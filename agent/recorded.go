@@ -58,9 +58,9 @@ func (h *host) instruct(ctx context.Context, own recorded.Setup) (system string,
 	case used:
 		system = cfg.RecordedSystem(ctx, h.s.cwd, own.Prompt)
 	case cfg.System != nil:
-		system = cfg.System(ctx, h.s.cwd)
+		system = cfg.System(ctx, h.found(ctx), tools)
 	}
-	return system + h.s.around.of(h.log), tools
+	return system + h.s.around.of(h.log) + h.served(ctx).Instructions(), tools
 }
 
 // usesPrompt reports whether the recorded system prompt is used. why is the reason for the user if it

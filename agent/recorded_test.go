@@ -17,6 +17,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -47,8 +48,11 @@ func toolbox(ran *[]string, names ...string) option {
 // withPrompts configures system prompts as the server does.
 func withPrompts(fs afero.Fs) option {
 	return func(c *agent.Config) {
-		b := system.Builder{Fs: fs, AgentDir: root, OS: "linux"}
-		c.System = func(_ context.Context, cwd string) string { return b.Prompt(cwd) }
+		b := system.Builder{OS: "linux"}
+		c.Setups = setups(fs)
+		c.System = func(_ context.Context, found *setup.Resolved, tools []provider.Tool) string {
+			return b.Prompt(found, tools)
+		}
 		c.RecordedSystem = func(_ context.Context, cwd, prompt string) string { return b.Recorded(cwd, prompt) }
 	}
 }

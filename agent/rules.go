@@ -45,7 +45,7 @@ func (h *host) loadRules(ctx context.Context) {
 	if h.s.m.cfg.StreamRules == nil || h.dialect() == session.Pi {
 		return
 	}
-	h.rules = rules{StreamRules: h.s.m.cfg.StreamRules(ctx, h.s.cwd), done: map[string]bool{}}
+	h.rules = rules{StreamRules: h.s.m.cfg.StreamRules(ctx, h.s.cwd, h.found(ctx)), done: map[string]bool{}}
 }
 
 func (h *host) dialect() (dialect session.Dialect) {

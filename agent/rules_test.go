@@ -14,6 +14,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/ttsr"
 	"github.com/xcsh-ls/xcsh-ls/internal/providertest"
 	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
@@ -31,7 +32,7 @@ func withRules(t *testing.T, fs afero.Fs, files ...string) option {
 	}
 	source := ttsr.Source{Fs: fs, Home: "/home/u"}
 	return func(c *agent.Config) {
-		c.StreamRules = func(_ context.Context, cwd string) agent.StreamRules {
+		c.StreamRules = func(_ context.Context, cwd string, _ *setup.Resolved) agent.StreamRules {
 			return agent.StreamRules{Rules: source.Load(cwd, nil), Home: source.Home}
 		}
 	}

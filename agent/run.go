@@ -194,7 +194,7 @@ func (s *Session) claim(ctx context.Context, log *session.Log, c session.Context
 // turn is the work of a prompt.
 func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt provider.Message) {
 	s.orient(ctx, log)
-	h := &host{s: s, log: log}
+	h := &host{s: s, log: log, inTurn: true}
 	h.loadRules(ctx)
 	l := loop.Run{Host: planning{h}, Queue: &s.queue, Retry: s.m.cfg.Retry, Now: s.m.now}
 	lost, err := h.interrupted()
@@ -220,7 +220,7 @@ func (s *Session) turn(ctx context.Context, r *run, log *session.Log, prompt pro
 // unanswered are the texts that are returned. Only for a run that has ended.
 func (r *run) unanswered() (texts []string) {
 	for _, m := range r.out.Unanswered {
-		texts = append(texts, m.PlainText())
+		texts = append(texts, m.Shown())
 	}
 	return texts
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -9,10 +10,12 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/hook"
 	"github.com/xcsh-ls/xcsh-ls/agent/hosting"
 	"github.com/xcsh-ls/xcsh-ls/agent/loop"
+	"github.com/xcsh-ls/xcsh-ls/agent/serving"
 	"github.com/xcsh-ls/xcsh-ls/agent/task"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/history"
@@ -32,6 +35,7 @@ type Session struct {
 	queue    loop.Queue      // the prompts sent during a turn
 	accepted acceptedPrompts // prompts without an answer
 	gate     *approval.Gate  // before tools that change something
+	asked    asking.Desk     // questions to the user
 
 	around orientation // of its conversations
 
@@ -44,6 +48,11 @@ type Session struct {
 	approvals  string     // guarded by publishing: the last published approvals, as JSON
 
 	background *tool.Background
+	servers    *serving.Keeper // of the Model Context Protocol; they belong to the conversation that is live
+
+	leftOutShown atomic.Pointer[session.Log] // the session whose servers that are left out were reported to the user
+
+	invocable invocable // the names of skills and templates, as clients know them
 
 	slots     *task.Slots                 // of its subagents
 	begunHere atomic.Pointer[session.Log] // the session that had no file when its tools were first needed
@@ -64,6 +73,7 @@ type Session struct {
 	engine     chosen                // what answers
 	seat       *hosting.Seat         // of the program that answers, nil before it is needed; see hosted
 	breaches   hosting.Breaches
+	servedFor  *[]json.RawMessage // the servers that a client asked for since the session was opened; nil: those of the configuration
 }
 
 // Cwd returns the working directory, cleaned.
@@ -238,6 +248,9 @@ func (s *Session) shutdown(ctx context.Context) error {
 	log := s.current()
 	if err := s.stop(ctx); err != nil {
 		return errors.Join(err, log.Flush())
+	}
+	if err := s.servers.Close(ctx); err != nil {
+		s.m.log.Warn("MCP servers did not end in time", zap.Error(err))
 	}
 	err := log.Close()
 	s.accepted.sessionClosed(log)

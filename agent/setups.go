@@ -20,6 +20,23 @@ func (m *Manager) TrustSetup(r *setup.Resolved, state setup.TrustState) error {
 	return m.setups().Decide(r, state)
 }
 
+// reportSetup reports the problems of a set-up in use.
+func (m *Manager) reportSetup(problems []setup.Problem) {
+	if m.cfg.SetupProblem == nil {
+		return
+	}
+	for _, p := range problems {
+		m.cfg.SetupProblem(p)
+	}
+}
+
+// AskTrust reports whether the user has to be asked about the set-up that was found, which is so once for each
+// content.
+func (m *Manager) AskTrust(r *setup.Resolved) bool { return m.setups().Ask(r) }
+
+// GrantSetup lets the set-up that was found be used until the process ends.
+func (m *Manager) GrantSetup(r *setup.Resolved, state setup.TrustState) { m.setups().Grant(r, state) }
+
 func (m *Manager) setups() *setup.Finder {
 	if m.cfg.Setups != nil {
 		return m.cfg.Setups

@@ -26,7 +26,7 @@ type Snapshot struct {
 	Queues     Queues            `json:"queues"`
 	Foreign    *ForeignBranch    `json:"foreignBranch,omitempty" jsonschema:"The branch on which another program continued, if the user has not decided about it."`
 	Approvals  []approval.Prompt `json:"approvals" jsonschema:"Tool calls with pending approvals."`
-	Questions  []event.Question  `json:"questions" jsonschema:"Questions of extensions of the engine that wait for an answer; see xcsh.answer."`
+	Questions  []event.Question  `json:"questions" jsonschema:"Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer."`
 	Background []background.Info `json:"background" jsonschema:"Commands that run in the background."`
 	Todos      json.RawMessage   `json:"todos,omitempty" jsonschema:"The plan of the newest successful todo_write on the branch."`
 	Context    ContextUsage      `json:"contextUsage"`

@@ -100,7 +100,7 @@ func (a *subagent) tools(ctx context.Context) []tool.Tool {
 	if err != nil {
 		return nil
 	}
-	return a.agent.Allowed(a.host.tools(ctx, own))
+	return a.agent.Allowed(a.parent.tools(ctx, own))
 }
 
 // Tools returns the tools of the task by name, and their environment: that of the conversation, but without commands
@@ -113,7 +113,7 @@ func (a *subagent) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		byName[t.Name] = t
 	}
 	for _, t := range a.tools(ctx) {
-		if a.s.m.cfg.Notes != nil {
+		if a.s.m.cfg.Setups != nil {
 			t = a.noting(t)
 		}
 		if t.Changes {
@@ -122,6 +122,21 @@ func (a *subagent) Tools(ctx context.Context) (map[string]tool.Tool, tool.Env) {
 		byName[t.Name] = t
 	}
 	return byName, env
+}
+
+// Find returns the tool of a server that a call means, if the agent has it.
+func (a *subagent) Find(ctx context.Context, call provider.Block) (m loop.Meant, ok bool, err error) {
+	m, ok, err = a.parent.Find(ctx, call)
+	if !ok || err != nil {
+		return m, ok, err
+	}
+	if len(a.agent.Allowed([]tool.Tool{m.Tool})) == 0 {
+		return m, ok, fault.New(fault.Denied, "The subagent %s does not have the tool %s.", a.job.ID, fault.OneLine(call.Name))
+	}
+	if m.Tool.Changes {
+		m.Tool = task.Serial(m.Tool, a.s.slots.Changes)
+	}
+	return m, ok, nil
 }
 
 func (a *subagent) yield(y task.Yielded) {

@@ -26,7 +26,10 @@ import (
 var program string
 
 // TestMain builds the program once, unless XCSH_LS names one.
-func TestMain(m *testing.M) { os.Exit(withProgram(m)) }
+func TestMain(m *testing.M) {
+	serveMCP()
+	os.Exit(withProgram(m))
+}
 
 func withProgram(m *testing.M) int {
 	// The program would inherit a signal that is ignored here, as under nohup.

@@ -77,7 +77,8 @@ func TestThePromptOfASessionInTheWorkspaceIsNotUsed(t *testing.T) {
 	}
 }
 
-// Rules of a clone are bounded, stop a turn a few times, and neither read keys nor hang the program.
+// Rules of a clone are not used until the user trusts its set-up. Then they are bounded, stop a turn a few times, and
+// neither read keys nor hang the program.
 func TestRulesOfARepositoryAreBounded(t *testing.T) {
 	t.Parallel()
 	v := newVictim(t)
@@ -92,13 +93,20 @@ func TestRulesOfARepositoryAreBounded(t *testing.T) {
 	require.NoError(t, os.Link(filepath.Join(v.home, ".ssh/id_rsa"), v.path(".agent/rules/hard.md")))
 	require.NoError(t, os.Symlink("/dev/zero", v.path(".agent/rules/endless.md")))
 	require.NoError(t, os.Symlink(filepath.Join(v.home, ".ssh"), v.path(".agents")))
+	v.write(filepath.Join(v.agentDir(), "config.yml"), "disabledProviders: [claude]\n") // the others' files are on
 	v.does()
 	o := v.ask("--approval", "ask")
 	assert.Equal(t, 0, o.code, o.stderr)
+	assert.Len(t, v.Requests(), 1, "nobody trusted the rules")
+	o = v.run("setup", "--trust", "all")
+	assert.Equal(t, 0, o.code, o.stderr)
+	v.does()
+	o = v.ask("--approval", "ask")
+	assert.Equal(t, 0, o.code, o.stderr)
 	assert.Empty(t, v.leaked())
-	assert.LessOrEqual(t, len(v.Requests()), 9)
-	assert.GreaterOrEqual(t, len(v.Requests()), 2, "a rule matches")
-	assert.Contains(t, o.stderr, "The rule in "+v.path(".agent/rules/keys.md")+" is not applied")
+	assert.LessOrEqual(t, len(v.Requests()), 10)
+	assert.GreaterOrEqual(t, len(v.Requests()), 3, "a rule matches")
+	assert.Contains(t, o.stderr, v.path(".agent/rules/keys.md")+" is not used")
 	assert.Contains(t, o.stderr, "The answer was stopped because it matched the rules")
 	for _, r := range v.Requests() {
 		assert.Less(t, len(r.Body), 200_000)

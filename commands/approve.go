@@ -26,6 +26,7 @@ type ApproveArgs struct {
 	Folder
 	ID       string            `json:"id" jsonschema:"The ID of the tool call."`
 	Decision approval.Decision `json:"decision" jsonschema:"once, session, workspace or deny."`
+	Wider    bool              `json:"wider,omitempty" jsonschema:"Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace."`
 	Reason   string            `json:"reason,omitempty" jsonschema:"Why the call is denied, for the model. Only with the decision deny."`
 	Content  *string           `json:"content,omitempty" jsonschema:"The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal."`
 	Base     string            `json:"base,omitempty" jsonschema:"The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written."`
@@ -71,6 +72,8 @@ func answerPrompt(live *agent.Session, a ApproveArgs) error {
 		return fault.New(fault.InvalidArgument, "A reason is only allowed with the decision deny.").With("field", "reason")
 	case a.Content != nil && a.Decision != approval.Once:
 		return fault.New(fault.InvalidArgument, "Another text is only allowed with the decision once.").With("field", "content")
+	case a.Wider:
+		return live.ApproveWider(a.ID, a.Decision)
 	case a.Content != nil:
 		return live.Revise(a.ID, a.Base, *a.Content)
 	case a.Reason != "":

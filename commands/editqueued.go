@@ -44,7 +44,12 @@ func runEditQueued(ctx context.Context, env *Env, a EditQueuedArgs) (QueuedResul
 	for _, note := range added.Notes {
 		live.Report(event.Notice{Text: note})
 	}
-	n, err := live.EditQueued(agent.QueuedMessage{Queue: a.Queue, Index: a.Index, Text: a.Text},
-		agent.Input{Text: a.Words, Attached: added.Text, Images: added.Images})
-	return QueuedResult{Queued: n}, err
+	in := agent.Input{Text: a.Words}
+	made, err := Expand(ctx, live, &in)
+	if err != nil {
+		return QueuedResult{}, err
+	}
+	in.Attached, in.Images = added.Text, added.Images
+	n, err := live.EditQueued(agent.QueuedMessage{Queue: a.Queue, Index: a.Index, Text: a.Text}, in)
+	return QueuedResult{Queued: n, Expanded: made}, err
 }

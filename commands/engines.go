@@ -24,7 +24,7 @@ var setEngine = New(Spec{
 
 var engineCommands = New(Spec{
 	Name: "xcsh.commands", Title: "List Slash Commands", Flags: NeedsTrust,
-	Doc: "List the commands that a prompt can begin with, as in \"/name arguments\": those of the folder's engine, which is started if it is not running, and those of xcsh-ls.",
+	Doc: "List the commands that a prompt can begin with, as in \"/name arguments\": those of the folder's engine, which is started if it is not running, or else the skills and templates of the folder's set-up, and those of xcsh-ls.",
 }, runEngineCommands)
 
 var login = New(Spec{
@@ -221,8 +221,8 @@ func runEngineCommands(ctx context.Context, env *Env, a Folder) (CommandsResult,
 	if err != nil {
 		return CommandsResult{}, err
 	}
-	list, err := live.Commands(ctx)
-	return CommandsResult{Commands: withSlashes(list)}, err
+	list, err := namesIn(ctx, live)
+	return CommandsResult{Commands: list}, err
 }
 
 func runLogin(ctx context.Context, env *Env, a LoginArgs) (LoginResult, error) {

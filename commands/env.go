@@ -2,11 +2,13 @@ package commands
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/afero"
 	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/session"
 	"github.com/xcsh-ls/xcsh-ls/session/library"
@@ -29,6 +31,12 @@ type Env struct {
 	Late      bool            // the client takes the rest of a large session's state later (initializationOptions lateValues)
 	OpenPages bool            // exported pages are opened by default (initializationOptions export.open)
 	Log       *zap.Logger
+
+	// AskTrust asks the question about the set-up of a folder; nil means that UI does.
+	AskTrust func(ctx context.Context, q Question) (int, error)
+
+	// After calls f after d, unless stop is called first; nil is [time.AfterFunc].
+	After func(d time.Duration, f func()) (stop func() bool)
 
 	// Restricted reports whether the user has not trusted the workspace; nil means that it is
 	// trusted. [Table.Execute] then refuses the commands with NeedsTrust.
@@ -62,6 +70,9 @@ type InputRequest struct {
 	Title   string // a short question or request: "New title"
 	Hint    string // a sentence with details; may be empty
 	Initial string // the initial text
+
+	// Names returns the names with which the text can begin, as in "/name arguments"; nil: none.
+	Names func(ctx context.Context) ([]engine.Command, error)
 }
 
 // UI is the user interface of the client. Every method returns when the user has answered,

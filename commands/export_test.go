@@ -15,6 +15,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
@@ -198,7 +199,7 @@ func TestExportOfALiveSessionHasItsInstructions(t *testing.T) {
 	write(t, fs, file1, talk(id1)...)
 	require.NoError(t, fs.MkdirAll("/w", 0o700))
 	env := newEnv(fs, func(c *agent.Config) {
-		c.System = func(context.Context, string) string { return "Be brief." }
+		c.System = func(context.Context, *setup.Resolved, []provider.Tool) string { return "Be brief." }
 		c.Tools = []tool.Tool{{Tool: provider.Tool{Name: "look", Description: "Look at it.", Parameters: json.RawMessage(`{"type":"object"}`)}}}
 	})
 	do(t, env, "xcsh.export", args{"source": id1, "path": "a.html"})
@@ -231,7 +232,9 @@ func TestADumpIsRedacted(t *testing.T) {
 	fs := afero.NewMemMapFs()
 	secretSession(t, fs)
 	env := newEnv(fs, func(c *agent.Config) {
-		c.System = func(context.Context, string) string { return "Use password=tok456ghi789jkl, please." }
+		c.System = func(context.Context, *setup.Resolved, []provider.Tool) string {
+			return "Use password=tok456ghi789jkl, please."
+		}
 	})
 	r := do(t, env, "xcsh.dump", args{"source": id1})
 	require.NotContains(t, r["text"], "abc123def456")

@@ -52,7 +52,7 @@ type MessageArgs struct {
 	Text   string  `json:"text" jsonschema:"The message."`
 	Images []Image `json:"images,omitempty"`
 
-	Literal bool `json:"literal,omitempty" jsonschema:"Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed."`
+	Literal bool `json:"literal,omitempty" jsonschema:"Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed."`
 }
 
 // PromptArgs are the arguments of xcsh.prompt.
@@ -69,13 +69,15 @@ type PromptResult struct {
 	Usage      provider.Usage  `json:"usage" jsonschema:"The sum over all answers of the turn."`
 	Message    json.RawMessage `json:"message,omitempty" jsonschema:"The last answer, as stored in the session."`
 	Queued     bool            `json:"queued,omitempty" jsonschema:"The message was queued for the running turn; the other fields are empty."`
+	Expanded   *Expanded       `json:"expanded,omitempty" jsonschema:"The skill or template that the prompt was made of."`
 	Command    string          `json:"command,omitempty" jsonschema:"The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded."`
 	Answer     string          `json:"answer,omitempty" jsonschema:"The answer of the slash command as Markdown, for the user."`
 }
 
 // QueuedResult is the number of queued messages.
 type QueuedResult struct {
-	Queued int `json:"queued"`
+	Queued   int       `json:"queued"`
+	Expanded *Expanded `json:"expanded,omitempty" jsonschema:"The skill or template that the message was made of."`
 }
 
 // AbortResult reports whether anything was stopped.
@@ -104,7 +106,10 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if s, args, ok := a.slash(ctx, live); ok {
 		return runSlash(ctx, env, live, s, args)
 	}
-	in, err := a.compose(ctx, env, live)
+	if err := env.askTrust(ctx, live); err != nil {
+		return PromptResult{}, err
+	}
+	in, made, err := a.compose(ctx, env, live)
 	if err != nil {
 		return PromptResult{}, err
 	}
@@ -125,7 +130,7 @@ func runPrompt(ctx context.Context, env *Env, a PromptArgs) (PromptResult, error
 	if err != nil {
 		return PromptResult{}, withActions(withRejectedKey(err, live), live.Engine(), offer)
 	}
-	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued}, nil
+	return PromptResult{StopReason: turn.StopReason, Usage: turn.Usage, Message: turn.Message, Queued: turn.Queued, Expanded: made}, nil
 }
 
 // slash returns the slash command that the prompt is.
@@ -144,24 +149,29 @@ func runSlash(ctx context.Context, env *Env, live *agent.Session, s Slash, args 
 	return PromptResult{Command: s.Name, Answer: answer}, err
 }
 
-// compose returns the input of a prompt: its text, and the files and things in the editor that it comes with or names.
-func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) (agent.Input, error) {
-	in, err := a.input()
-	if err != nil {
-		return in, err
+// compose returns the input of a prompt: its text, or what that stands for, and the files and things in the editor that
+// it comes with or names.
+func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) (in agent.Input, made *Expanded, err error) {
+	if in, err = a.input(); err != nil {
+		return in, nil, err
+	}
+	if !a.Literal && a.Instruction == "" {
+		if made, err = Expand(ctx, live, &in); err != nil {
+			return in, nil, err
+		}
 	}
 	instruction, err := a.instruction()
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
 	files, err := newAttacher(env).all(ctx, live.Cwd(), a.Attachments)
 	if err != nil {
-		return in, err
+		return in, nil, err
 	}
 	var named Referred
-	if !a.Literal && !forEngine(live, a.Text) {
+	if !a.Literal && !forEngine(live, a.Text) { // in what the user typed, not in the text of a template
 		if named, err = Refer(ctx, env, live.Cwd(), a.Text, a.Attachments); err != nil {
-			return in, err
+			return in, nil, err
 		}
 	}
 	for _, note := range named.Notes {
@@ -169,7 +179,7 @@ func (a PromptArgs) compose(ctx context.Context, env *Env, live *agent.Session) 
 	}
 	in.Attached = instruction + attachedOf(ctx) + files.text + named.Text
 	in.Images = slices.Concat(files.images, named.Images, in.Images)
-	return in, nil
+	return in, made, nil
 }
 
 // forEngine reports whether a text may be a command of a program that answers: it must remain at the beginning.
@@ -200,13 +210,13 @@ func runQueue(ctx context.Context, env *Env, a MessageArgs, when string) (Queued
 			return QueuedResult{}, err
 		}
 	}
-	in, err := PromptArgs{MessageArgs: a}.compose(ctx, env, live)
+	in, made, err := PromptArgs{MessageArgs: a}.compose(ctx, env, live)
 	if err != nil {
 		return QueuedResult{}, err
 	}
 	in.Queue = when
 	n, err := live.Enqueue(in)
-	return QueuedResult{Queued: n}, err
+	return QueuedResult{Queued: n, Expanded: made}, err
 }
 
 func runAbort(ctx context.Context, env *Env, a Folder) (AbortResult, error) {
@@ -237,7 +247,9 @@ func (p prompter) prompt(ctx context.Context, live *agent.Session, whenBusy stri
 			return "", err
 		}
 	}
-	return p.text(ctx, textNeeded, "", "")
+	n := textNeeded
+	n.names = func(ctx context.Context) ([]engine.Command, error) { return namesIn(ctx, live) }
+	return p.text(ctx, n, "", "")
 }
 
 // message asks for a message to the running turn.

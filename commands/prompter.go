@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -13,6 +14,8 @@ type need struct {
 	input    Input
 	field    string
 	choices  any // for a client's own picker; nil if the client finds them itself
+
+	names func(ctx context.Context) ([]engine.Command, error) // see [InputRequest]
 }
 
 // fault returns the error for a client that asks the user itself or cannot ask.
@@ -47,7 +50,7 @@ func (p prompter) text(ctx context.Context, n need, hint, initial string) (strin
 	if p.clientPicks {
 		return "", n.fault()
 	}
-	text, ok, err := p.ui.Input(ctx, InputRequest{Title: n.question, Hint: hint, Initial: initial})
+	text, ok, err := p.ui.Input(ctx, InputRequest{Title: n.question, Hint: hint, Initial: initial, Names: n.names})
 	switch {
 	case err != nil:
 		return "", err

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
@@ -14,25 +16,29 @@ import (
 const AnswerName = "xcsh.answer"
 
 var answerQuestion = New(Spec{
-	Name: AnswerName, Title: "Answer Engine's Question", Flags: NeedsTrust, Input: InputText, Arg: "id",
-	Doc: "Answer a question of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.",
+	Name: AnswerName, Title: "Answer Question", Flags: NeedsTrust, Input: InputText, Arg: "id",
+	Doc: "Answer a question of the model, of a server that a tool uses, or of an extension of the engine. xcsh.snapshot and the event question_asked list them. With an id and no answer, the question is cancelled.",
 }, runAnswer)
 
-// AnswerArgs are the arguments of xcsh.answer. One of Value, Confirmed and Cancelled is the answer.
+// AnswerArgs are the arguments of xcsh.answer. One of Value, Confirmed and Cancelled is the answer. Values goes with Value.
 type AnswerArgs struct {
 	Folder
-	ID        string  `json:"id" jsonschema:"The id of the question."`
-	Value     *string `json:"value,omitempty" jsonschema:"The answer to select, input and editor; for select, one of the options."`
-	Confirmed *bool   `json:"confirmed,omitempty" jsonschema:"The answer to confirm."`
-	Cancelled bool    `json:"cancelled,omitempty" jsonschema:"True if the user closed the question."`
+	ID        string   `json:"id" jsonschema:"The id of the question."`
+	Value     *string  `json:"value,omitempty" jsonschema:"The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other."`
+	Values    []string `json:"values,omitempty" jsonschema:"The chosen options of a question that has multi; value can add one, or a text."`
+	Confirmed *bool    `json:"confirmed,omitempty" jsonschema:"The answer to confirm."`
+	Cancelled bool     `json:"cancelled,omitempty" jsonschema:"True if the user closed the question."`
 }
 
 // AnswerResult is empty.
 type AnswerResult struct{}
 
+// chosen reports whether the answer is an option or a text.
+func (a AnswerArgs) chosen() bool { return a.Value != nil || a.Values != nil }
+
 func (a AnswerArgs) check() error {
 	given := 0
-	for _, set := range []bool{a.Value != nil, a.Confirmed != nil, a.Cancelled} {
+	for _, set := range []bool{a.chosen(), a.Confirmed != nil, a.Cancelled} {
 		if set {
 			given++
 		}
@@ -56,7 +62,7 @@ func runAnswer(ctx context.Context, env *Env, a AnswerArgs) (AnswerResult, error
 		return AnswerResult{}, err
 	}
 	answer := a.answer()
-	if a.Value == nil && a.Confirmed == nil && !a.Cancelled {
+	if !a.chosen() && a.Confirmed == nil && !a.Cancelled {
 		if answer, err = AskQuestion(ctx, env.UI, q); err != nil {
 			return AnswerResult{}, err
 		}
@@ -68,7 +74,7 @@ func runAnswer(ctx context.Context, env *Env, a AnswerArgs) (AnswerResult, error
 func (p prompter) waiting(ctx context.Context, live *agent.Session) (event.Question, error) {
 	questions := live.Questions()
 	if len(questions) == 0 {
-		return event.Question{}, fault.New(fault.NotFound, "No question of an extension waits in %s.", live.Cwd())
+		return event.Question{}, fault.New(fault.NotFound, "No question waits in %s.", live.Cwd())
 	}
 	ids := make([]string, len(questions))
 	for i, q := range questions {
@@ -82,8 +88,12 @@ func (p prompter) waiting(ctx context.Context, live *agent.Session) (event.Quest
 // answer returns the answer. One that is none is cancelled.
 func (a AnswerArgs) answer() engine.Answer {
 	switch {
-	case a.Value != nil:
-		return engine.Answer{Value: *a.Value}
+	case a.chosen():
+		answer := engine.Answer{Values: a.Values}
+		if a.Value != nil {
+			answer.Value = *a.Value
+		}
+		return answer
 	case a.Confirmed != nil:
 		return engine.Answer{Confirmed: *a.Confirmed}
 	default:
@@ -94,8 +104,8 @@ func (a AnswerArgs) answer() engine.Answer {
 // QuestionConfirm is the method of questions whose answer is yes or no; the answers to all others are texts.
 const QuestionConfirm = "confirm"
 
-// AskQuestion asks a question of an engine's extension with the means of ui, for a client that does not show it itself. The answer is
-// cancelled if the user closed the question or cannot be asked.
+// AskQuestion asks a question with the means of ui, for a client that does not show it itself. The answer is cancelled if the user
+// closed the question or cannot be asked.
 func AskQuestion(ctx context.Context, ui UI, q event.Question) (engine.Answer, error) {
 	cancelled := engine.Answer{Cancelled: true}
 	p := prompter{ui: ui}
@@ -104,7 +114,10 @@ func AskQuestion(ctx context.Context, ui UI, q event.Question) (engine.Answer, e
 		if len(q.Options) == 0 {
 			return cancelled, nil
 		}
-		i, err := p.choice(ctx, q.Title, titlesOf(q.Options, optionTitle))
+		if q.Multi {
+			return p.several(ctx, q)
+		}
+		i, err := p.choice(ctx, questionText(q), titlesOf(q.Options, optionTitle))
 		if err != nil || i < 0 {
 			return cancelled, err
 		}
@@ -120,13 +133,58 @@ func AskQuestion(ctx context.Context, ui UI, q event.Question) (engine.Answer, e
 		}
 		return engine.Answer{Confirmed: i == 0}, nil
 	case "input", "editor":
-		text, ok, err := ui.Input(ctx, InputRequest{Title: fault.OneLine(q.Title), Hint: fault.OneLine(q.Placeholder), Initial: q.Prefill})
-		if err != nil || !ok || text == "" {
+		text, ok, err := ui.Input(ctx, InputRequest{Title: fault.OneLine(questionText(q)), Hint: fault.OneLine(q.Placeholder), Initial: q.Prefill})
+		if err != nil || !ok || text == "" && !q.Optional {
 			return cancelled, err
 		}
 		return engine.Answer{Value: text}, nil
 	}
 	return cancelled, nil
+}
+
+// chosenAll is the choice that ends the choosing of several options.
+const chosenAll = "Done"
+
+// several asks for any number of options, one after the other.
+func (p prompter) several(ctx context.Context, q event.Question) (engine.Answer, error) {
+	cancelled := engine.Answer{Cancelled: true}
+	left, chosen := slices.Clone(q.Options), []string{}
+	for len(left) > 0 {
+		text := questionText(q)
+		if len(chosen) > 0 {
+			text += "\nSelected: " + strings.Join(chosen, ", ")
+		}
+		i, err := p.choice(ctx, text, append([]string{chosenAll}, titlesOf(left, optionTitle)...))
+		switch {
+		case err != nil || i < 0:
+			return cancelled, err
+		case i == 0:
+			return engine.Answer{Values: chosen}, nil
+		}
+		chosen = append(chosen, left[i-1])
+		left = slices.Delete(left, i-1, i)
+	}
+	return engine.Answer{Values: chosen}, nil
+}
+
+// questionText returns a question for a message box: with everything that its buttons do not say.
+func questionText(q event.Question) string {
+	if q.From == "" { // extensions put everything into the title
+		return q.Title
+	}
+	text := q.Title
+	if q.Message != "" {
+		text = q.Message + "\n" + text
+	}
+	for i, description := range q.Descriptions {
+		if description != "" && i < len(q.Options) {
+			text += "\n" + optionTitle(q.Options[i]) + ": " + description
+		}
+	}
+	if i := q.Recommended; i != nil && *i >= 0 && *i < len(q.Options) {
+		text += "\nRecommended: " + optionTitle(q.Options[*i])
+	}
+	return text
 }
 
 // optionTitle returns the button for an option: one short line.

@@ -126,6 +126,10 @@ func TestManifestNamesEveryCommandWithItsSchemas(t *testing.T) {
 		require.NotEmpty(t, m.Title, m.Name)
 		require.Equal(t, specs[i].Input, m.Input)
 		for what, schema := range map[string]*jsonschema.Schema{"args": m.Args, "result": m.Result} {
+			if m.Name == "xcsh.commandsList" && what == "result" {
+				require.Contains(t, schema.Types, "array")
+				schema = schema.Items
+			}
 			require.Equal(t, "object", schema.Type, "%s of %s", what, m.Name)
 			_, err := schema.Resolve(nil)
 			require.NoError(t, err, "%s of %s", what, m.Name)

@@ -16,6 +16,7 @@ var errUnanswered = errors.New("the editor did not answer in time")
 var answerTimes = map[string]time.Duration{
 	protocol.MethodWindowShowMessageRequest: 0,
 	MethodApprove:                           0,
+	MethodAsk:                               0,
 
 	// The client may ask the user before it answers.
 	MethodBeforeSwitch:  10 * time.Minute,

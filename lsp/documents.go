@@ -150,7 +150,7 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 	if !ok {
 		return nil // untitled:, git: and the like are not files
 	}
-	if d.inputs.opened(path) {
+	if d.inputs.opened(path, p.TextDocument.Text) {
 		return nil
 	}
 	d.mu.Lock()
@@ -173,7 +173,7 @@ func (d *Documents) didOpen(p *didOpenParams) error {
 // because applying edits twice would corrupt the text. A change without a version is applied.
 func (d *Documents) didChange(p *didChangeParams) error {
 	path, ok := textdoc.Path(p.TextDocument.URI)
-	if !ok || d.inputs.edited(path) {
+	if !ok || d.inputs.edited(path, p.ContentChanges, d.encoding()) {
 		return nil
 	}
 	d.mu.Lock()

@@ -43,7 +43,7 @@ func (s *server) initialize(ctx context.Context, raw json.RawMessage) (any, erro
 		s.keys = &clientKeys{s: s}
 		s.keys.set(providers)
 	}
-	result, err := s.capabilities(enc)
+	result, err := s.capabilities(enc, settings.UI.Hooks)
 	if err != nil {
 		return nil, err
 	}
@@ -72,13 +72,14 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 			Approve: func(ctx context.Context, r agent.Approval) (approval.Decision, error) {
 				return s.approve(ctx, r, settings.UI.Hooks)
 			},
+			CanAsk:    func() bool { return true },
 			Workspace: func(disk tool.Workspace) tool.Workspace { return workspace{s, disk} },
 		}
 		if s.keys != nil {
 			c.Keys = s.keys
 		}
 		if settings.UI.Hooks {
-			c.Hook = &clientHooks{s: s}
+			c.Hook, c.AskForm = &clientHooks{s: s}, s.askForm
 		}
 		var err error
 		if b, err = s.opts.Open(ctx, settings, c); err != nil {
@@ -89,7 +90,7 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	s.config.env = &commands.Env{
 		Sessions: b.Sessions, Store: b.Store, Finder: b.Finder, Fs: b.Fs,
 		Workspace: b.Files, UI: clientUI{s}, Folders: s.folders.list, Pick: settings.UI.Pick, Late: settings.LateValues, OpenPages: settings.opensPages(), Tell: s.teller(settings), Log: s.opts.Log,
-		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF,
+		Restricted: s.config.restricted, Context: s.context(), PDF: b.PDF, After: s.opts.Clock.AfterFunc,
 	}
 	live := b.Live
 	if live == nil && b.Sessions != nil {
@@ -99,8 +100,8 @@ func (s *server) openBackend(ctx context.Context, settings Settings) error {
 	return nil
 }
 
-// capabilities returns the result of initialize.
-func (s *server) capabilities(enc textdoc.Encoding) (json.RawMessage, error) {
+// capabilities returns the result of initialize. ownInterface is set for a client with an interface for sessions.
+func (s *server) capabilities(enc textdoc.Encoding, ownInterface bool) (json.RawMessage, error) {
 	result, err := protocol.Marshal(&protocol.InitializeResult{
 		ServerInfo: protocol.ServerInfo{Name: "xcsh-ls", Version: protocol.NewOptional(s.opts.Version)},
 		Capabilities: protocol.ServerCapabilities{
@@ -126,6 +127,7 @@ func (s *server) capabilities(enc textdoc.Encoding) (json.RawMessage, error) {
 			HoverProvider:          protocol.Boolean(true),
 			DocumentLinkProvider:   &protocol.DocumentLinkOptions{},
 			CodeLensProvider:       &protocol.CodeLensOptions{},
+			CompletionProvider:     completionOptions(ownInterface),
 			CodeActionProvider:     &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{kindAsk, kindFix}},
 		},
 	})

@@ -21,6 +21,7 @@ import (
 	"go.lsp.dev/uri"
 	"go.uber.org/zap"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/commands"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 	"github.com/xcsh-ls/xcsh-ls/lsp/textdoc"
@@ -56,9 +57,12 @@ type input struct {
 
 	changed chan struct{} // holds a value after a notification
 
+	names func(ctx context.Context) ([]engine.Command, error) // see commands.InputRequest; nil: none
+
 	mu     sync.Mutex
-	saved  bool // the client reported that; guarded by mu
-	closed bool // the client closed the document and has not reopened it; guarded by mu
+	saved  bool   // the client reported that; guarded by mu
+	closed bool   // the client closed the document and has not reopened it; guarded by mu
+	text   string // of the document, as the client reported it; guarded by mu
 }
 
 func newInputs() *inputs { return &inputs{byName: map[string]*input{}} }
@@ -89,10 +93,18 @@ func (in *inputs) update(path string, note func(*input)) bool {
 	return true
 }
 
-func (in *inputs) opened(path string) bool {
-	return in.update(path, func(f *input) { f.closed = false })
+func (in *inputs) opened(path, text string) bool {
+	return in.update(path, func(f *input) { f.closed, f.text = false, text })
 }
-func (in *inputs) edited(path string) bool { return in.update(path, func(*input) {}) }
+
+func (in *inputs) edited(path string, changes []contentChange, enc textdoc.Encoding) bool {
+	return in.update(path, func(f *input) {
+		for _, c := range changes {
+			f.text = c.apply(f.text, enc)
+		}
+	})
+}
+
 func (in *inputs) closed(path string) bool {
 	return in.update(path, func(f *input) { f.closed = true })
 }
@@ -116,6 +128,7 @@ func (ui clientUI) Input(ctx context.Context, r commands.InputRequest) (text str
 	if err != nil {
 		return "", false, err
 	}
+	in.names = r.Names
 	defer ui.s.endInput(in)
 	watch := in.watch(ui.s.log)
 	defer watch.close()

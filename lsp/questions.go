@@ -14,8 +14,8 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
-// engineQuestions are the open questions of engines' extensions that the user is asked by this server, for a client without an
-// interface of its own. It is safe for concurrent use.
+// engineQuestions are the open questions that the user is asked by this server, for a client without an interface of its own:
+// those of engines' extensions, and of the server's own agent. It is safe for concurrent use.
 type engineQuestions struct {
 	mu   sync.Mutex
 	open map[engineQuestion]context.CancelFunc // guarded by mu
@@ -49,8 +49,8 @@ func (q *engineQuestions) end(of engineQuestion) {
 	}
 }
 
-// questionAsked asks the user of a client without an interface for sessions. It does not block, and nothing but the engine's
-// extension waits for the answer.
+// questionAsked asks the user of a client without an interface for sessions. It does not block, and nothing but the asker
+// waits for the answer.
 func (s *server) questionAsked(run EventParams, q event.Question) {
 	of := engineQuestion{run.SessionID, q.ID}
 	ctx := s.questions.begin(s.work, of)
@@ -93,6 +93,8 @@ func (s *server) answerQuestion(cwd string, q event.Question, answer engine.Answ
 	case answer.Cancelled:
 	case q.Method == commands.QuestionConfirm:
 		args.Confirmed = &answer.Confirmed
+	case answer.Values != nil:
+		args.Values = answer.Values
 	default:
 		args.Value = &answer.Value
 	}

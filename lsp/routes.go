@@ -47,6 +47,7 @@ func (s *server) methods() map[string]route {
 		protocol.MethodWorkspaceExecuteCommand: {call: s.executeCommand},
 
 		protocol.MethodTextDocumentCodeAction:       {call: s.codeActions},
+		protocol.MethodTextDocumentCompletion:       {call: s.completion},
 		protocol.MethodWorkspaceTextDocumentContent: {call: s.textDocumentContent},
 	}
 	for method, handler := range s.sessionDocs.Handlers() {

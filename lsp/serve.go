@@ -71,6 +71,8 @@ type Client struct {
 	RunsExtensions func() bool
 
 	Approve   agent.Asker                              // asks the user to approve a tool call
+	CanAsk    func() bool                              // reports whether the user can be asked questions; nil: not
+	AskForm   agent.FormAsker                          // asks the user whole questions; nil: the client shows those of events
 	Workspace func(disk tool.Workspace) tool.Workspace // returns the files with the unsaved text of open documents
 }
 

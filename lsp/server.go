@@ -34,6 +34,7 @@ type server struct {
 	config      configuration
 	branches    branchQuestions
 	questions   engineQuestions
+	formless    formless
 	saving      chan struct{} // holds a value while edits are saved
 
 	// work is the parent of every request's context; endWork cancels it.

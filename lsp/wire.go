@@ -33,6 +33,7 @@ const (
 	MethodBeforeTree    = "xcsh/beforeTree"
 	MethodBeforeCompact = "xcsh/beforeCompact"
 	MethodApprove       = "xcsh/approve"
+	MethodAsk           = "xcsh/ask"
 )
 
 // MethodKey is the request to a client that keeps keys, which opted in with keyProviders.

@@ -132,6 +132,13 @@ func DraftSubagent(a Subagent) *Draft {
 		str("agent", a.Agent).str("resolvedModel", a.Model).raw("readOnly", strconv.AppendBool(nil, a.ReadOnly))
 }
 
+// DraftInvocation returns a draft of a message of the user that a program's own type describes, such as an invoked
+// skill, in the form of xcsh and omp. Only CustomType, Content and Details of c are used.
+func DraftInvocation(c Custom) *Draft {
+	return draft(TypeCustomMessage).str("customType", c.CustomType).raw("content", c.Content).
+		raw("display", []byte("true")).raw("details", c.Details).str("attribution", "user")
+}
+
 // DraftRuleInjection records that the model got the stream rules with these names.
 func DraftRuleInjection(names []string) *Draft {
 	quoted := make([][]byte, len(names))
@@ -139,6 +146,15 @@ func DraftRuleInjection(names []string) *Draft {
 		quoted[i] = rawjson.Quote(name)
 	}
 	return draft(typeTTSRInjection).raw("injectedRules", rawjson.Array(quoted))
+}
+
+// DraftToolSelection records the tools of MCP servers that a search has activated, as xcsh does.
+func DraftToolSelection(names []string) *Draft {
+	quoted := make([][]byte, len(names))
+	for i, name := range names {
+		quoted[i] = rawjson.Quote(name)
+	}
+	return draft(typeMCPToolSelection).raw("selectedToolNames", rawjson.Array(quoted))
 }
 
 // draftTitleChange is omp's record of a rename; the title itself is in the slot.

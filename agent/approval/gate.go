@@ -27,6 +27,9 @@ type Request struct {
 	// Digest is that of a user's executable that the tool runs, "" for other tools.
 	Digest string `json:"digest,omitempty"`
 
+	// MCP is the origin of a tool of an MCP server, nil for other tools.
+	MCP *tool.Remote `json:"mcp,omitempty"`
+
 	// Unsandboxed asks to run a command outside the sandbox, because it failed within.
 	Unsandboxed bool `json:"unsandboxed,omitzero"`
 
@@ -63,6 +66,7 @@ type Grant struct {
 type Prompt struct {
 	Request
 	Rules   []Rule   `json:"rules"`             // the rules that [Session] and [Workspace] would add
+	Wider   []Rule   `json:"wider,omitempty"`   // the rules that an answer with Wider adds in place of Rules
 	Outside []string `json:"outside,omitempty"` // files that would be changed outside the folder, links followed
 
 	// Protected are files that other programs obey, such as an editor's settings, which an edit

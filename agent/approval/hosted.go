@@ -64,7 +64,7 @@ func (p policy) secret(r Request) bool {
 // hostedRule reports whether a rule allows this tool of this engine.
 func (p policy) hostedRule(r Request) bool {
 	return slices.ContainsFunc(p.rules, func(rule Rule) bool {
-		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Engine == r.Hosted && rule.Digest == ""
+		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Engine == r.Hosted && rule.Digest == "" && rule.Server == ""
 	})
 }
 

@@ -35,6 +35,8 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 		return p.hosted(r)
 	case r.EndsPlan:
 		return level, false, nil
+	case r.MCP != nil:
+		return p.remote(r)
 	case p.mode == ReadOnly:
 		return level, false, fault.New(fault.Denied, "The approval mode is read-only: edits and commands are not allowed.")
 	case r.Changed: // no rule covers the changes to keep
@@ -53,7 +55,7 @@ func (p policy) decide(r Request) (level sandbox.Level, allowed bool, err error)
 // toolRule reports whether a rule allows a tool that is not one of ours.
 func (p policy) toolRule(r Request) bool {
 	return slices.ContainsFunc(p.rules, func(rule Rule) bool {
-		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest && rule.Engine == ""
+		return rule.valid() && rule.Tool != "" && rule.Tool == r.Tool && rule.Digest == r.Digest && rule.Engine == "" && rule.Server == ""
 	})
 }
 
@@ -111,6 +113,8 @@ func (p policy) prompt(r Request) Prompt {
 	case len(q.Protected) > 0 || len(q.Outside) > 0:
 	case r.Hosted != "":
 		q.Rules = p.hostedRules(r, l, ok)
+	case r.MCP != nil:
+		q.Rules, q.Wider = remoteRules(*r.MCP)
 	case isEdit(r.Tool):
 		if p.free(files) {
 			q.Rules = []Rule{{Edit: true}}
@@ -122,8 +126,10 @@ func (p policy) prompt(r Request) Prompt {
 	case ok:
 		q.Rules = p.suggest(l)
 	}
-	for i, rule := range q.Rules {
-		q.Rules[i].Text = rule.String()
+	for _, rules := range [][]Rule{q.Rules, q.Wider} {
+		for i, rule := range rules {
+			rules[i].Text = rule.String()
+		}
 	}
 	return q
 }

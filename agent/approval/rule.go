@@ -43,6 +43,13 @@ type Rule struct {
 	// Engine belongs to Tool: the name of the hosted engine whose tool it is, "" for a tool of our own loop.
 	Engine string `json:"engine,omitempty"`
 
+	// Server is the name of an MCP server. Tool is then the server's name of one of its tools, and Digest that of its program
+	// or address.
+	Server string `json:"server,omitempty"`
+
+	// Reads belongs to Server: the rule is about all its tools of which the server says that they only read.
+	Reads bool `json:"reads,omitzero"`
+
 	// Text describes the rule for users. It is not stored.
 	Text string `json:"text,omitempty" jsonschema:"The calls that the rule allows, described for users."`
 }
@@ -60,6 +67,10 @@ func (r Rule) String() string {
 		return r.Line + " (exactly, in the background)"
 	case r.Line != "":
 		return r.Line + " (exactly)"
+	case r.Reads:
+		return "all tools of the MCP server " + r.Server + " that say they only read"
+	case r.Server != "":
+		return "all calls of the tool " + r.Tool + " of the MCP server " + r.Server
 	case r.Digest != "":
 		return "every call of " + r.Tool + ", until its executable changes"
 	case r.Engine != "":
@@ -136,7 +147,7 @@ func named(words []string) *entry {
 }
 
 func (r Rule) equal(o Rule) bool {
-	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Engine == o.Engine && r.Outside == o.Outside && r.Background == o.Background &&
+	return r.Edit == o.Edit && r.Exact == o.Exact && r.Line == o.Line && r.Tool == o.Tool && r.Digest == o.Digest && r.Engine == o.Engine && r.Outside == o.Outside && r.Background == o.Background && r.Server == o.Server && r.Reads == o.Reads &&
 		slices.Equal(r.Words, o.Words) && slices.Equal(r.Command, o.Command)
 }
 
@@ -144,12 +155,15 @@ func (r Rule) equal(o Rule) bool {
 // several is invalid.
 func (r Rule) valid() bool {
 	parts := 0
-	for _, has := range []bool{r.Edit, len(r.Command) > 0, len(r.Words) > 0 && r.Exact, r.Line != "", r.Tool != ""} {
+	for _, has := range []bool{r.Edit, len(r.Command) > 0, len(r.Words) > 0 && r.Exact, r.Line != "", r.Tool != "", r.Reads} {
 		if has {
 			parts++
 		}
 	}
-	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "") &&
+	if r.Server != "" && (r.Digest == "" || r.Engine != "") || r.Reads && r.Server == "" {
+		return false
+	}
+	return parts == 1 && (!r.Outside && !r.Background || r.Line != "") && (!r.Exact || len(r.Words) > 0) && (r.Digest == "" || r.Tool != "" || r.Server != "") &&
 		(r.Engine == "" || r.Tool != "" && r.Digest == "")
 }
 

@@ -222,6 +222,7 @@ type Command struct {
 // Answer is the answer to a question. Which member counts depends on the question's method.
 type Answer struct {
 	Value     string
+	Values    []string // of a question that takes several options
 	Confirmed bool
 	Cancelled bool
 }

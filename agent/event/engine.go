@@ -12,16 +12,25 @@ type (
 		Actions []Action `json:"actions,omitempty"` // ways to continue after a failure
 	}
 
-	// Question is a dialog of an extension of the engine, which waits for the user.
+	// Question is a dialog that waits for the user: of an extension of the engine, of the model, or of a server that a
+	// tool uses.
 	Question struct {
-		ID          string   `json:"id"`
-		Method      string   `json:"method"` // select, confirm, input or editor
-		Title       string   `json:"title"`
-		Message     string   `json:"message,omitempty"`     // of confirm
-		Options     []string `json:"options,omitempty"`     // of select
-		Placeholder string   `json:"placeholder,omitempty"` // of input
-		Prefill     string   `json:"prefill,omitempty"`     // of editor
-		Until       int64    `json:"until,omitempty"`       // milliseconds since 1970 at which the engine answers itself; 0 means never
+		ID           string   `json:"id"`
+		Method       string   `json:"method"`         // select, confirm, input or editor
+		From         string   `json:"from,omitempty"` // model or server; absent for an extension of the engine
+		Title        string   `json:"title"`
+		Message      string   `json:"message,omitempty"`
+		Options      []string `json:"options,omitempty"`      // of select
+		Descriptions []string `json:"descriptions,omitempty"` // of the options, in their order; empty for one without
+		Recommended  *int     `json:"recommended,omitempty"`  // index of an option
+		Multi        bool     `json:"multi,omitempty"`        // several options can be chosen
+		Other        bool     `json:"other,omitempty"`        // an answer that is none of the options can be written
+		Optional     bool     `json:"optional,omitempty"`     // it can be left without an answer
+		Number       int      `json:"number,omitempty"`       // which one of several questions in a row it is, from 1
+		Of           int      `json:"of,omitempty"`           // how many these are
+		Placeholder  string   `json:"placeholder,omitempty"`  // of input
+		Prefill      string   `json:"prefill,omitempty"`      // of input and editor
+		Until        int64    `json:"until,omitempty"`        // milliseconds since 1970 at which the engine answers itself; 0 means never
 	}
 
 	// QuestionAsked reports a new question.

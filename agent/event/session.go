@@ -41,6 +41,9 @@ type (
 		Mode string `json:"mode,omitempty"`
 	}
 
+	// CommandsChanged reports that a prompt can begin with other names of skills and templates.
+	CommandsChanged struct{}
+
 	// SessionInfoChanged reports the session's new title, "" if it has none any more.
 	SessionInfoChanged struct {
 		Name string `json:"name,omitempty"`
@@ -114,6 +117,7 @@ func (ThinkingLevelChanged) sealed() {}
 func (ApprovalsChanged) sealed()     {}
 func (ApprovalModeChanged) sealed()  {}
 func (ModeChanged) sealed()          {}
+func (CommandsChanged) sealed()      {}
 func (SessionInfoChanged) sealed()   {}
 func (CompactionStart) sealed()      {}
 func (CompactionEnd) sealed()        {}
@@ -139,6 +143,9 @@ func (ApprovalModeChanged) Type() string { return "approval_mode_changed" }
 
 // Type returns "mode_changed".
 func (ModeChanged) Type() string { return "mode_changed" }
+
+// Type returns "commands_changed".
+func (CommandsChanged) Type() string { return "commands_changed" }
 
 // Type returns "session_info_changed".
 func (SessionInfoChanged) Type() string { return "session_info_changed" }
@@ -199,6 +206,9 @@ func (e ModeChanged) MarshalJSON() ([]byte, error) {
 	type members ModeChanged
 	return encode(e.Type(), members(e))
 }
+
+// MarshalJSON implements [json.Marshaler].
+func (e CommandsChanged) MarshalJSON() ([]byte, error) { return encode(e.Type(), struct{}{}) }
 
 // MarshalJSON implements [json.Marshaler].
 func (e SessionInfoChanged) MarshalJSON() ([]byte, error) {

@@ -28,6 +28,10 @@ type Host interface {
 	// Tools returns the tools by name, and their environment.
 	Tools(ctx context.Context) (map[string]tool.Tool, tool.Env)
 
+	// Find returns the tool that a call means by another name or by an address, with its arguments. It is not ok for a call
+	// of the tool that it names. Its error is a sentence for the model.
+	Find(ctx context.Context, call provider.Block) (m Meant, ok bool, err error)
+
 	// Permit asks for permission to run a tool that changes something. Its error is the
 	// reason for a denial, worded for the model.
 	Permit(ctx context.Context, call provider.Block, t tool.Tool, args json.RawMessage) (tool.Permission, error)
@@ -48,6 +52,12 @@ type Host interface {
 	// refused it; otherwise the host decides whether it is time, and after an error it is
 	// not called so again in the run. done reports that the conversation is shorter now.
 	Compact(ctx context.Context, overflow bool) (done bool, err error)
+}
+
+// Meant is a tool that a call means, and its arguments.
+type Meant struct {
+	Tool tool.Tool
+	Args json.RawMessage
 }
 
 // Outcome is how a run ended.
@@ -181,7 +191,7 @@ func (r *Run) shorten(ctx context.Context) bool {
 // all the same, and the failure is published.
 func (r *Run) record(m provider.Message) {
 	raw := m.Encode()
-	r.Host.Emit(event.MessageStart{Message: raw})
+	r.Host.Emit(event.MessageStart{Message: raw, Typed: m.Typed})
 	r.finish(raw)
 }
 

@@ -28,6 +28,7 @@ type host struct {
 	model providertest.Scripted
 	tools map[string]tool.Tool
 
+	find    func(call provider.Block) (loop.Meant, bool, error)
 	permit  func(call provider.Block) error
 	compact func(overflow bool) (bool, error)
 	record  func(n int) error // fails the n-th record, counted from 1
@@ -71,6 +72,13 @@ func (h *host) Request(context.Context) (provider.Provider, provider.Request, er
 
 func (h *host) Tools(context.Context) (map[string]tool.Tool, tool.Env) {
 	return h.tools, tool.Env{Cwd: "/w"}
+}
+
+func (h *host) Find(_ context.Context, call provider.Block) (loop.Meant, bool, error) {
+	if h.find == nil {
+		return loop.Meant{}, false, nil
+	}
+	return h.find(call)
 }
 
 func (h *host) Permit(_ context.Context, call provider.Block, _ tool.Tool, _ json.RawMessage) (tool.Permission, error) {

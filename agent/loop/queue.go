@@ -98,7 +98,7 @@ func (q *Queue) Replace(when When, index int, text string, next *provider.Messag
 func (q *Queue) findLocked(when When, index int, text string) int {
 	list := q.waiting[when]
 	for at := min(index, len(list)-1); at >= 0; at-- {
-		if list[at].PlainText() == text {
+		if list[at].Shown() == text {
 			return at
 		}
 	}
@@ -135,7 +135,7 @@ func messagesOf(texts []string) []provider.Message {
 func texts(messages []provider.Message) []string {
 	out := make([]string, len(messages))
 	for i, m := range messages {
-		out[i] = m.PlainText()
+		out[i] = m.Shown()
 	}
 	return out
 }

@@ -24,10 +24,11 @@ func (r *Run) runTools(ctx context.Context, answer provider.Message) []json.RawM
 		return nil
 	}
 	b := batch{
-		run: r, calls: calls, results: make([]tool.Result, len(calls)),
+		run: r, calls: calls, results: make([]tool.Result, len(calls)), meant: make([]meant, len(calls)),
 		known: make([]bool, len(calls)), done: make(chan int, len(calls)),
 	}
 	b.tools, b.env = r.Host.Tools(ctx)
+	b.find(ctx)
 	if answer.StopReason == provider.StopLength {
 		for i := range calls {
 			b.results[i] = failed("The answer was cut off at its maximum length, so this call may be incomplete; it was not run. Make smaller calls.")
@@ -43,6 +44,7 @@ func (r *Run) runTools(ctx context.Context, answer provider.Message) []json.RawM
 type batch struct {
 	run     *Run
 	calls   []provider.Block
+	meant   []meant // one per call
 	tools   map[string]tool.Tool
 	env     tool.Env
 	results []tool.Result // one per call, each written by one goroutine
@@ -54,12 +56,35 @@ type batch struct {
 	done     chan int // a reading call that ended
 }
 
+// meant is the tool of a call, or the reason why there is none.
+type meant struct {
+	Meant
+	err error
+}
+
+// find finds the tools of the calls.
+func (b *batch) find(ctx context.Context) {
+	for i, call := range b.calls {
+		m, ok, err := b.run.Host.Find(ctx, call)
+		switch t, known := b.tools[call.Name]; {
+		case err != nil:
+			b.meant[i].err = err
+		case ok:
+			b.meant[i].Meant = m
+		case known:
+			b.meant[i].Meant = Meant{t, call.Arguments}
+		default:
+			b.meant[i].err = fmt.Errorf("Tool %s not found", call.Name) //nolint:staticcheck // a sentence for the model, as pi words it
+		}
+	}
+}
+
 // do runs the calls in order: adjacent calls that only read in parallel, each of the others alone.
 // Each result is recorded as soon as those before it are, so that a crash loses as few as possible.
 // A call is not run if the result of an earlier one cannot become part of the conversation.
 func (b *batch) do(ctx context.Context) {
 	for i, call := range b.calls {
-		changes := b.tools[call.Name].Changes
+		changes := b.meant[i].Tool.Changes
 		for b.running > 0 && (changes || b.running == readers) {
 			b.wait()
 		}
@@ -111,27 +136,27 @@ func (b *batch) one(ctx context.Context, i int) {
 			b.results[i] = failed(fmt.Sprintf("The tool %s failed unexpectedly: %v", call.Name, p))
 		}
 	}()
-	result, shown := b.guarded(ctx, call)
+	result, shown := b.guarded(ctx, i)
 	b.results[i] = result
 	b.run.Host.Emit(event.ToolEnd{ToolCallID: call.ID, ToolName: call.Name, Result: shown, IsError: result.IsError})
 }
 
 // guarded turns the outcome of a call into a result, and the result into its JSON: a
 // result that cannot be encoded is one of a tool that failed.
-func (b *batch) guarded(ctx context.Context, call provider.Block) (result tool.Result, shown json.RawMessage) {
+func (b *batch) guarded(ctx context.Context, i int) (result tool.Result, shown json.RawMessage) {
 	defer func() {
 		if p := recover(); p != nil {
-			result = failed(fmt.Sprintf("The tool %s failed unexpectedly: %v", call.Name, p))
+			result = failed(fmt.Sprintf("The tool %s failed unexpectedly: %v", b.calls[i].Name, p))
 			shown = resultJSON(result)
 		}
 	}()
-	result = b.outcome(ctx, call)
+	result = b.outcome(ctx, i)
 	return result, resultJSON(result)
 }
 
 // outcome is the result of a call that is made, or of one that failed.
-func (b *batch) outcome(ctx context.Context, call provider.Block) tool.Result {
-	result, err := b.call(ctx, call)
+func (b *batch) outcome(ctx context.Context, i int) tool.Result {
+	result, err := b.call(ctx, b.calls[i], b.meant[i])
 	stopped, _ := errors.AsType[*tool.Stopped](err)
 	switch {
 	case err == nil:
@@ -148,18 +173,17 @@ func (b *batch) outcome(ctx context.Context, call provider.Block) tool.Result {
 }
 
 // call checks a call, asks for permission and runs it.
-func (b *batch) call(ctx context.Context, call provider.Block) (tool.Result, error) {
-	if ctx.Err() != nil {
+func (b *batch) call(ctx context.Context, call provider.Block, m meant) (tool.Result, error) {
+	switch {
+	case ctx.Err() != nil:
 		return tool.Result{}, ctx.Err()
-	}
-	t, ok := b.tools[call.Name]
-	if !ok {
-		return tool.Result{}, fmt.Errorf("Tool %s not found", call.Name) //nolint:staticcheck // a sentence for the model, as pi words it
+	case m.err != nil:
+		return tool.Result{}, m.err
 	}
 	if call.ArgumentsError != "" {
 		return tool.Result{}, fmt.Errorf("the arguments of %s are not valid JSON: %s", call.Name, call.ArgumentsError)
 	}
-	args := call.Arguments
+	t, args := m.Tool, m.Args
 	if t.Check != nil {
 		var err error
 		if args, err = t.Check(args); err != nil {

@@ -23,6 +23,9 @@ const (
 
 	// settle is how long a server's changes of its lists are awaited before they are read. Some announce several at their start.
 	settle = 100 * time.Millisecond
+
+	// settleLimit is how long a request waits for changed lists.
+	settleLimit = 2 * time.Second
 )
 
 // server is a server of the session, connected or not.
@@ -33,12 +36,13 @@ type server struct {
 	secrets *secrets
 
 	mu       sync.Mutex
-	link     *link       // the connection; nil without one; guarded by mu
-	attempt  *attempt    // the running start; nil without one; guarded by mu
-	err      error       // why there is no connection; nil before the first start; guarded by mu
-	failures []time.Time // of starts, the last ones; guarded by mu
-	listing  listing     // the last known one; guarded by mu
-	reread   *time.Timer // reads changed lists; nil without changes; guarded by mu
+	link     *link         // the connection; nil without one; guarded by mu
+	attempt  *attempt      // the running start; nil without one; guarded by mu
+	err      error         // why there is no connection; nil before the first start; guarded by mu
+	failures []time.Time   // of starts, the last ones; guarded by mu
+	listing  listing       // the last known one; guarded by mu
+	reread   *time.Timer   // reads changed lists; nil without changes; guarded by mu
+	reading  chan struct{} // closed when the changed lists are read; nil without changes; guarded by mu
 }
 
 // attempt is a start that is under way.
@@ -187,14 +191,27 @@ func (s *server) changed(l *link) {
 	if s.reread != nil {
 		return
 	}
-	s.reread = time.AfterFunc(settle, func() { s.host.goes(func() { s.read(l) }) })
+	done := make(chan struct{})
+	s.reading = done
+	s.reread = time.AfterFunc(settle, func() {
+		if !s.host.goes(func() { s.read(l, done) }) {
+			close(done)
+		}
+	})
 }
 
-// read reads the lists of a server again.
-func (s *server) read(l *link) {
+// read reads the lists of a server again, and closes done.
+func (s *server) read(l *link, done chan struct{}) {
 	s.mu.Lock()
 	s.reread = nil // a change from now on is read again
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if close(done); s.reading == done {
+			s.reading = nil
+		}
+	}()
 	ctx, cancel := context.WithTimeout(s.host.ctx, startLimit)
 	defer cancel()
 	found, err := l.list(ctx)

@@ -3,12 +3,10 @@
 package mcp_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/mcptest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -103,63 +102,35 @@ func said(r tool.Result) string {
 	return strings.Join(texts, "\n")
 }
 
-// record is a line of the probe's log.
-type record struct {
-	Dir string `json:"dir"`
-	M   struct {
-		Pid    int             `json:"pid"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-		ID     json.RawMessage `json:"id"`
-	} `json:"m"`
-}
-
-func records(t testing.TB, path string) (all []record) {
-	t.Helper()
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return nil
-	}
-	require.NoError(t, err)
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return all
-		}
-		var r record
-		require.NoError(t, json.Unmarshal(line, &r))
-		all = append(all, r)
-	}
-}
+func records(t testing.TB, path string) []mcptest.Record { return mcptest.Server{Log: path}.Records(t) }
 
 // received reports whether the probe has received a message of a method.
 func received(t testing.TB, path, method string) bool {
-	for _, r := range records(t, path) {
-		if r.Dir == "in" && r.M.Method == method {
-			return true
-		}
-	}
-	return false
+	return mcptest.Server{Log: path}.Received(t, method)
 }
 
 // starts returns the ids of the processes that the probe had.
-func starts(t testing.TB, path string) (pids []int) {
-	for _, r := range records(t, path) {
-		if r.Dir == "start" {
-			pids = append(pids, r.M.Pid)
-		}
-	}
-	return pids
-}
+func starts(t testing.TB, path string) []int { return mcptest.Server{Log: path}.Starts(t) }
 
 // isGone requires the end of processes.
-func isGone(t testing.TB, pids ...int) {
+func isGone(t testing.TB, pids ...int) { mcptest.Gone(t, pids...) }
+
+// The variables of the probe.
+const (
+	gateName  = mcptest.GateName
+	toolsName = mcptest.ToolsName
+)
+
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	os.Exit(m.Run())
+}
+
+// probeServer returns the definition of the probe, and the path of its log.
+func probeServer(t testing.TB, how string, env ...string) (mcp.Server, string) {
 	t.Helper()
-	for _, pid := range pids {
-		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, limit, time.Millisecond, "the process %d lives on", pid)
-	}
+	p := mcptest.Start(t, how, env...)
+	return mcp.Server{Name: "Probe-One", Transport: mcp.Stdio, Command: p.Command, Source: ".omp/mcp.json", Env: p.Env}, p.Log
 }
 
 // eventually waits for a condition.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
 )
 
@@ -21,6 +22,11 @@ const (
 // most as long as the options say. Tools beyond the limits are found by search_tools.
 func (h *Servers) Tools(ctx context.Context) []Tool {
 	h.awaitStarts(ctx)
+	return h.Known()
+}
+
+// Known is Tools of the servers whose tools are known. It starts none.
+func (h *Servers) Known() []Tool {
 	all, resources := h.all()
 	shown, rest := h.divide(all)
 	if len(resources) > 0 {
@@ -152,7 +158,10 @@ func (h *Servers) Document(name string) (string, error) {
 	return t.document(), nil
 }
 
-func (t Tool) document() string {
+func (t Tool) document() string { return Describe(t.Tool) }
+
+// Describe returns the description and the schema of a tool.
+func Describe(t tool.Tool) string {
 	return "# " + t.Name + "\n\n" + t.Description + "\n\nParameters:\n" + string(t.Parameters)
 }
 

@@ -56,6 +56,7 @@ type Server struct {
 	Timeout time.Duration
 
 	Source string // the file that contains the definition, for the user
+	Digest string // of the program or address, for approvals; see [tool.Remote]
 
 	Exposure     Exposure
 	ToolExposure map[string]Exposure // by the server's name of a tool, or a pattern with "*" at its end

@@ -112,9 +112,7 @@ func (h *Servers) States() []State {
 		if state.Transport == "" {
 			state.Transport = Stdio
 		}
-		s.mu.Lock()
-		state.Starting = s.attempt != nil
-		s.mu.Unlock()
+		state.Starting = s.isStarting()
 		if err != nil && !connected {
 			state.Reason = s.secrets.line(err.Error())
 		}
@@ -150,8 +148,9 @@ func (h *Servers) awaitStarts(ctx context.Context) {
 		if connected || known.known {
 			continue // its next call connects again
 		}
-		_, a, _ := s.start() // the reason of a failure is in its state
-		if a == nil || err != nil {
+		late := s.isStarting() // an earlier call has waited for it
+		_, a, _ := s.start()   // the reason of a failure is in its state
+		if a == nil || err != nil || late {
 			continue
 		}
 		all.Go(func() {
@@ -162,6 +161,32 @@ func (h *Servers) awaitStarts(ctx context.Context) {
 		})
 	}
 	all.Wait()
+}
+
+// isStarting reports whether a start is under way.
+func (s *server) isStarting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.attempt != nil
+}
+
+// Settle waits a moment until the lists that servers said to have changed are read, so that the next request has them.
+func (h *Servers) Settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	for _, s := range h.list {
+		s.mu.Lock()
+		reading := s.reading
+		s.mu.Unlock()
+		if reading == nil {
+			continue
+		}
+		select {
+		case <-reading:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Close ends all calls and connections, and the programs with everything that they started. It returns an error of ctx if that

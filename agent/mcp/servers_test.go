@@ -18,6 +18,7 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/mcptest"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -76,7 +77,7 @@ func TestResultsAreThoseOfTheProgram(t *testing.T) {
 
 			r = k.result("picture", `{}`)
 			require.Equal(t, "a dot", r.Content[0].Text)
-			require.Equal(t, provider.Block{Type: provider.TypeImage, Data: dot, MimeType: "image/png"}, r.Content[1])
+			require.Equal(t, provider.Block{Type: provider.TypeImage, Data: mcptest.Dot, MimeType: "image/png"}, r.Content[1])
 			require.Equal(t, "[audio audio/wav omitted]", r.Content[2].Text)
 
 			r = k.result("links", `{}`)

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	maxDescription  = 8 << 10  // bytes of a tool's description
-	maxInstructions = 16 << 10 // bytes of a server's instructions
-	maxShown        = 300      // bytes of the arguments in a permission prompt's title
-	maxProgress     = 2000     // bytes of a progress message
+	maxDescription  = 8 << 10 // bytes of a tool's description
+	maxInstructions = 2000    // bytes of a server's instructions
+	maxShown        = 300     // bytes of the arguments in a permission prompt's title
+	maxProgress     = 2000    // bytes of a progress message
 	updateEvery     = 100 * time.Millisecond
 )
 
@@ -76,6 +76,7 @@ func (s *server) offer(r remoteTool, name string) Tool {
 		Tool: tool.Tool{
 			Tool:    provider.Tool{Name: name, Description: r.description, Parameters: r.parameters},
 			Changes: true, // also if the server says otherwise
+			Remote:  &tool.Remote{Server: s.def.Name, Tool: r.name, File: s.def.Source, ReadOnly: r.readOnly, Digest: s.def.Digest},
 			Check:   check.check,
 			Preview: func(_ context.Context, _ tool.Env, args json.RawMessage) (tool.Preview, error) {
 				return tool.Preview{Title: s.title(r.name, args)}, nil

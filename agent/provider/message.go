@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -53,6 +54,19 @@ type Message struct {
 	// History is the conversation that the message sums up, in the form of the service that
 	// compacted it; nil if there is none. That service gets it in place of the content.
 	History *History `json:"-"`
+
+	// Typed is what the user typed, if a message of the user was made of it: a command such as
+	// "/name arguments". It is not recorded.
+	Typed string `json:"-"`
+
+	// Custom makes a message of the user one of a type that programs define. Only [Message.Encode] knows it.
+	Custom *Custom `json:"-"`
+}
+
+// Custom is the type of a message that programs define, and what they record with it.
+type Custom struct {
+	Type    string
+	Details json.RawMessage
 }
 
 // The types of a [Block].
@@ -135,14 +149,39 @@ func (m Message) PlainText() string {
 	return strings.Join(parts, "\n")
 }
 
+// Shown returns the user's own words: what the user typed, or else the text.
+func (m Message) Shown() string {
+	if m.Typed != "" {
+		return m.Typed
+	}
+	return m.PlainText()
+}
+
 // Encode returns the message as a session file has it.
 func (m Message) Encode() json.RawMessage {
+	if m.Custom != nil {
+		return m.encodeCustom()
+	}
 	raw, err := jsonv2.Marshal(m, jsontext.AllowInvalidUTF8(true), jsontext.EscapeForHTML(false))
 	if err != nil {
 		// Only a Details or Arguments that is not JSON can do this, and those are made here.
 		panic("provider: " + err.Error())
 	}
 	return raw
+}
+
+// encodeCustom returns a message with a type that programs define. Its content is a string if it has no images.
+func (m Message) encodeCustom() json.RawMessage {
+	content := json.RawMessage(rawjson.Quote(m.PlainText()))
+	for _, b := range m.Content {
+		if b.Type != TypeText {
+			content = rawjson.Get(Message{Role: m.Role, Content: m.Content}.Encode(), "content")
+			break
+		}
+	}
+	return new(rawjson.Object).String("role", "custom").String("customType", m.Custom.Type).Raw("content", content).
+		Raw("display", []byte("true")).Raw("details", m.Custom.Details).String("attribution", RoleUser).
+		Raw("timestamp", strconv.AppendInt(nil, m.Timestamp, 10)).Bytes()
 }
 
 // MarshalJSONTo writes the members that belong to the block's type, also when they are

@@ -17,14 +17,14 @@ func (l *looking) findContext() {
 	case session.Pi:
 		l.userContext(piNames)
 		for _, dir := range l.outermostFirst(l.up) {
-			l.firstContext(dir, piNames)
+			l.directoryContext(dir)
 		}
 	case session.Omp:
 		if !l.userContext([]string{"AGENTS.md"}) {
 			l.foreignUserContext()
 		}
 		for _, dir := range l.outermostFirst(l.repository()) {
-			l.firstContext(dir, ompNames)
+			l.directoryContext(dir)
 		}
 	default:
 		for _, names := range xcshNames {
@@ -48,9 +48,7 @@ func (l *looking) xcshContext() {
 		if dir == nearest {
 			l.firstContext(dir, []string{".xcsh/XCSH.md"})
 		}
-		for _, names := range xcshNames {
-			l.firstContext(dir, names)
-		}
+		l.directoryContext(dir)
 	}
 }
 
@@ -110,6 +108,7 @@ func (l *looking) sourceOf(name string) string {
 
 // addContext adds a file. It reports whether the file takes the place of others in its directory.
 func (l *looking) addContext(p place) bool {
+	p.advice = true
 	in, ok := l.read(p, maxText)
 	if !ok {
 		return false
@@ -117,6 +116,9 @@ func (l *looking) addContext(p place) bool {
 	f := l.textFile(p, in.Content, in.Cut)
 	if l.program == session.Omp {
 		f.Text = l.expandImports(p, f.Text)
+		if len(f.Text) > maxText {
+			f.Text, f.Cut = wholeRunes(f.Text[:maxText]), true
+		}
 		f.Bytes = len(f.Text)
 	}
 	text := strings.TrimSpace(f.Text)

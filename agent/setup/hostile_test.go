@@ -82,7 +82,7 @@ func TestAFolderCannotReachOtherFiles(t *testing.T) {
 	r := trustOf(t, f, cwd, session.Pi)
 	require.Equal(t, setup.Trusted, r.Trust.State)
 	assert.NotContains(t, all(t, r), "SECRET")
-	assert.Contains(t, strings.Join(problems(r), "\n"), "AGENTS.md is not used: it is a symbolic link that leaves its folder.")
+	assert.Contains(t, strings.Join(problems(r), "\n"), "AGENTS.md are not sent to the model: it is a symbolic link that leaves its folder.")
 
 	require.NoError(t, os.Remove(filepath.Join(cwd, ".omp/AGENTS.md")))
 	require.NoError(t, os.Remove(filepath.Join(cwd, "AGENTS.md")))

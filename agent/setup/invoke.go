@@ -1,10 +1,13 @@
 package setup
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+	"github.com/xcsh-ls/xcsh-ls/internal/rawjson"
 	"github.com/xcsh-ls/xcsh-ls/session"
 )
 
@@ -13,6 +16,11 @@ type Invocation struct {
 	Name string // of the skill or template
 	Path string
 	Text string
+
+	// Message is the type of the message that the programs but pi record for a skill, "" if the text is a
+	// message of the user. Details are its details.
+	Message string
+	Details json.RawMessage
 }
 
 // InvokeSkill returns the message for "/skill:name args" in the form of the program: pi records it as the
@@ -21,15 +29,7 @@ type Invocation struct {
 func (r *Resolved) InvokeSkill(name, args string) (Invocation, error) {
 	s, ok := r.Skill(name)
 	if !ok {
-		var names []string
-		for _, s := range r.Skills {
-			names = append(names, s.Name)
-		}
-		text := "This folder has no skills."
-		if len(names) > 0 {
-			text = "The skills are: " + strings.Join(names, ", ") + "."
-		}
-		return Invocation{}, fault.New(fault.NotFound, "There is no skill %q. %s", name, text)
+		return Invocation{}, r.noSkill(name)
 	}
 	args = strings.TrimSpace(args)
 	if r.Program == session.Pi.String() {
@@ -37,18 +37,45 @@ func (r *Resolved) InvokeSkill(name, args string) (Invocation, error) {
 		if args != "" {
 			text += "\n\n" + args
 		}
-		return Invocation{s.Name, s.Path, text}, nil
+		return Invocation{Name: s.Name, Path: s.Path, Text: text}, nil
 	}
 	text := fmt.Sprintf("[IMPORTANT: User invoked the %q skill; follow its instructions. Full skill below.]\n\n%s\n\n---\n\n[Skill directory: %s]\n%s", s.Name, s.Body, s.Dir(), relativeToSkill)
 	if args != "" {
 		text += "\nUser: " + args
 	}
-	return Invocation{s.Name, s.Path, text}, nil
+	return Invocation{Name: s.Name, Path: s.Path, Text: text, Message: SkillPrompt, Details: r.details(s, args)}, nil
+}
+
+// SkillPrompt is the type of the message that xcsh and oh-my-pi record for an invoked skill.
+const SkillPrompt = "skill-prompt"
+
+// details returns the details that the program records with an invoked skill.
+func (r *Resolved) details(s Skill, args string) json.RawMessage {
+	o := new(rawjson.Object).String("name", s.Name).String("path", s.Path)
+	if args != "" {
+		o.String("args", args)
+	}
+	if r.Program == session.Omp.String() {
+		o.String("prompt", strings.TrimSpace("/"+skillPrefix+s.Name+" "+args))
+	}
+	lines := 0
+	if s.Body != "" {
+		lines = strings.Count(s.Body, "\n") + 1
+	}
+	return o.Raw("lineCount", strconv.AppendInt(nil, int64(lines), 10)).Bytes()
 }
 
 // relativeToSkill is the sentence of oh-my-pi about the paths of a skill.
 const relativeToSkill = "Resolve relative paths in this skill (e.g. `scripts/foo.js`, `templates/config.yaml`) against this absolute directory; " +
 	"read referenced assets and templates; run scripts with the terminal tool when skill instructions call for it."
+
+// programName returns the name of the program for users.
+func (r *Resolved) programName() string {
+	if r.Program == session.Omp.String() {
+		return "oh-my-pi"
+	}
+	return r.Program
+}
 
 // InvokeTemplate returns the message for "/name args". args is the text after the name. The error is of kind
 // notFound for an unknown name, and invalidArgument for a template that only oh-my-pi can compute.
@@ -58,10 +85,7 @@ func (r *Resolved) InvokeTemplate(name, args string) (Invocation, error) {
 		return Invocation{}, fault.New(fault.NotFound, "There is no template %q.", name)
 	}
 	if t.Computed {
-		program := "oh-my-pi"
-		if r.Program == session.Xcsh.String() {
-			program = "xcsh"
-		}
+		program := r.programName()
 		return Invocation{}, fault.New(fault.InvalidArgument, "/%s is a template that %s computes ({{…}}). Run it in %s.", name, program, program)
 	}
 	text := substituteOmp(t.Body, args)
@@ -71,5 +95,5 @@ func (r *Resolved) InvokeTemplate(name, args string) (Invocation, error) {
 	if len(text) > maxExpanded {
 		return Invocation{}, fault.New(fault.InvalidArgument, "/%s becomes longer than %d bytes with these arguments.", name, maxExpanded)
 	}
-	return Invocation{t.Name, t.Path, text}, nil
+	return Invocation{Name: t.Name, Path: t.Path, Text: text}, nil
 }

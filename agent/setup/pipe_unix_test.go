@@ -34,8 +34,9 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	r := trustOf(t, f, cwd, session.Pi)
 	text := strings.Join(problems(r), "\n")
-	for _, name := range []string{"w/.pi/mcp.json", "w/.pi/settings.json", "w/AGENTS.md", "w/.pi/prompts/p.md", "w/.pi/skills/s/SKILL.md", "agent/mcp.json"} {
+	for _, name := range []string{"w/.pi/mcp.json", "w/.pi/settings.json", "w/.pi/prompts/p.md", "w/.pi/skills/s/SKILL.md", "agent/mcp.json"} {
 		assert.Contains(t, text, name+" is not used: it is a pipe, a socket or a device.")
 	}
+	assert.Contains(t, text, "w/AGENTS.md are not sent to the model: it is a pipe, a socket or a device.")
 	assert.Contains(t, text, "agent/settings.json is not used: it is a directory.")
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
 	"github.com/xcsh-ls/xcsh-ls/session/intake"
@@ -41,13 +42,16 @@ func newBudget() budget { return budget{files: maxFiles, entries: maxEntries, by
 type place struct {
 	dir, path string
 	config    bool // not for the model: the user's own may hold credentials
+	advice    bool // instructions, whose problems say that the model does not get them
 }
 
 func ofUser(path string) place         { return place{path: path} }
 func ofProject(dir, path string) place { return place{dir: dir, path: path} }
 func (p place) full() string           { return filepath.Join(p.dir, filepath.FromSlash(p.path)) }
 
-func (p place) join(name string) place    { return place{p.dir, filepath.Join(p.path, name), p.config} }
+func (p place) join(name string) place {
+	return place{p.dir, filepath.Join(p.path, name), p.config, p.advice}
+}
 func (p place) asConfig() place           { p.config = true; return p }
 func (p place) base(suffix string) string { return strings.TrimSuffix(filepath.Base(p.path), suffix) }
 
@@ -73,14 +77,40 @@ func (l *looking) read(p place, limit int64) (in intake.File, ok bool) {
 		return in, false
 	}
 	l.budget.files--
-	if err != nil {
+	switch {
+	case err != nil && p.advice:
+		l.problem(p.full(), "The instructions in "+p.full()+" are not sent to the model: "+reason(err)+".")
+		return in, false
+	case err != nil:
 		l.unused(p.full(), reason(err))
 		return in, false
 	}
 	l.budget.bytes -= int64(len(in.Content))
 	l.source(p.full())
+	return readable(in, limit), true
+}
+
+// readable returns a file as valid text of at most limit bytes.
+func readable(in intake.File, limit int64) intake.File {
+	if in.Cut {
+		in.Content = wholeRunes(in.Content)
+	}
 	in.Content = bytes.ToValidUTF8(bytes.TrimPrefix(in.Content, []byte("\xEF\xBB\xBF")), []byte("\uFFFD"))
-	return in, true
+	if int64(len(in.Content)) > limit {
+		in.Content, in.Cut = wholeRunes(in.Content[:limit]), true
+	}
+	return in
+}
+
+// wholeRunes returns a text without the beginning of a character at its end.
+func wholeRunes[T string | []byte](text T) T {
+	for range utf8.UTFMax - 1 {
+		if r, size := utf8.DecodeLastRuneInString(string(text[max(len(text)-utf8.UTFMax, 0):])); r != utf8.RuneError || size != 1 {
+			break
+		}
+		text = text[:len(text)-1]
+	}
+	return text
 }
 
 // whole is read for a file of which a part is of no use.

@@ -34,6 +34,12 @@ type Trust struct {
 	Question string     `json:"question,omitempty" jsonschema:"What the folder brings, as a question to the user, if it is not used."`
 
 	folder, digest string
+	declined       bool // the user decided against it
+}
+
+// Undecided reports whether the folder brings something that is not used only because the user has not decided.
+func (t Trust) Undecided() bool {
+	return t.Question != "" && (t.State == Untrusted && !t.declined || t.State == Changed)
 }
 
 // Decisions stores the user's decisions about folders. [trust.Store] is one.
@@ -98,6 +104,10 @@ func (l *looking) decide(restricted bool, f found, settings []Setting) {
 
 // decided looks for a decision in our own file.
 func (l *looking) decided(t *Trust) bool {
+	if state, ok := l.Memory.granted(*t); ok {
+		t.State = state
+		return true
+	}
 	if l.Decisions == nil {
 		return false
 	}
@@ -110,6 +120,7 @@ func (l *looking) decided(t *Trust) bool {
 	}
 	switch {
 	case has(trustNone, t.digest):
+		t.declined = true
 	case has(trustAll, t.digest):
 		t.State = Trusted
 	case has(trustWithoutServers, t.digest):
@@ -142,7 +153,8 @@ func (l *looking) decidedInPi(t *Trust) {
 		}
 		for dir := t.folder; ; dir = filepath.Dir(dir) {
 			if yes, ok := dirs[dir].(bool); ok {
-				if t.By = p.path; yes {
+				t.By, t.declined = p.path, !yes
+				if yes {
 					t.State = Trusted
 				}
 				return
@@ -212,7 +224,7 @@ func (l *looking) ask(restricted bool) {
 		}
 		counts[o.Kind]++
 		if o.Kind == KindServer {
-			servers = append(servers, strings.TrimSuffix(o.Name+": "+o.Starts, ": "))
+			servers = append(servers, line(strings.TrimSuffix(o.Name+": "+o.Starts, ": "), maxStarts))
 		}
 	}
 	if len(counts) == 0 {
@@ -223,6 +235,12 @@ func (l *looking) ask(restricted bool) {
 	}
 	t.Question = question(l.cwd, counts, servers)
 }
+
+// A question shows this many servers, and this many bytes of each: one of them cannot hide the others.
+const (
+	maxNamed  = 10
+	maxStarts = 400
+)
 
 // question describes what a folder brings.
 func question(cwd string, counts map[Kind]int, servers []string) string {
@@ -246,7 +264,11 @@ func question(cwd string, counts map[Kind]int, servers []string) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, k.many))
 		}
 		if k.kind == KindServer && len(servers) > 0 {
-			parts[len(parts)-1] += " (" + line(strings.Join(servers, "; "), maxWhy) + ")"
+			more := ""
+			if n := len(servers) - maxNamed; n > 0 {
+				servers, more = servers[:maxNamed], fmt.Sprintf("; and %d more", n)
+			}
+			parts[len(parts)-1] += " (" + strings.Join(servers, "; ") + more + ")"
 		}
 	}
 	if counts[KindSystem]+counts[KindAppend] > 0 {

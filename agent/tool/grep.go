@@ -69,7 +69,7 @@ func newGrep(o Options) Tool {
 			if err == nil && a.Context < 0 {
 				err = badArgument("context", "grep: context must not be negative.")
 			}
-			return cmp.Or(onlyFiles("grep", a.Path), err, checkLimit("grep", a.Limit))
+			return cmp.Or(filesOrResources("grep", a.Path), err, checkLimit("grep", a.Limit))
 		},
 		run: func(ctx context.Context, env Env, a grepArgs) (Result, error) {
 			p, err := compile(a)
@@ -81,7 +81,11 @@ func newGrep(o Options) Tool {
 				return Result{}, err
 			}
 			g := grep{args: a, limit: cmp.Or(a.Limit, grepLimit), context: min(a.Context, MaxLines), engine: newSearcher(o, p)}
-			if err := g.list(ctx, o, o.path(env, a.Path)); err != nil {
+			path, err := o.place(env, "grep", a.Path, false)
+			if err != nil {
+				return Result{}, err
+			}
+			if err := g.list(ctx, o, path); err != nil {
 				return Result{}, err
 			}
 			if err := g.run(ctx); err != nil {

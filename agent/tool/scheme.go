@@ -22,10 +22,12 @@ func Scheme(path string) string {
 	return strings.ToLower(m[1])
 }
 
-// The schemes of files kept beside a session; see [Env.Resource].
+// The schemes of files kept beside a session, and of its skills and rules; see [Env.Resource].
 const (
 	LocalScheme    = "local"
 	ArtifactScheme = "artifact"
+	SkillScheme    = "skill"
+	RuleScheme     = "rule"
 	AgentScheme    = "agent" // the output of a subagent
 )
 
@@ -39,8 +41,14 @@ func onlyFiles(tool, path string) error {
 
 // filesOrResources fails for an address that cannot be one of [Env.Resource].
 func filesOrResources(tool, path string) error {
-	if s := Scheme(path); s == LocalScheme || (s == ArtifactScheme || s == AgentScheme) && tool == "read" {
+	reads := tool == "read" || tool == "grep"
+	switch Scheme(path) {
+	case LocalScheme:
 		return nil
+	case ArtifactScheme, AgentScheme, SkillScheme, RuleScheme:
+		if reads {
+			return nil
+		}
 	}
 	return onlyFiles(tool, path)
 }

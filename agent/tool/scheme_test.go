@@ -37,12 +37,14 @@ func TestAddresses(t *testing.T) {
 		"read": ``, "ls": ``, "grep": `,"pattern":"x"`, "find": `,"pattern":"*"`,
 	}
 	for name, more := range rest {
-		for _, address := range []string{"xd://mcp__x", "mcp://x/y", "https://x.y/", "file:///etc/passwd", "file://host/x", "local://x.md", "artifact://3", "history://x"} {
+		for _, address := range []string{"xd://mcp__x", "mcp://x/y", "https://x.y/", "file:///etc/passwd", "file://host/x", "local://x.md", "artifact://3", "history://x", "skill://x/y.md", "rule://x"} {
 			w := newWorld(t, map[string]string{"a.txt": "a"})
 			args := json.RawMessage(`{"path":"` + address + `"` + more + `}`)
 			_, err := w.tools[name].Check(args)
 			scheme := tool.Scheme(address)
-			resource := scheme == tool.LocalScheme && (name == "read" || name == "write" || name == "edit") || scheme == tool.ArtifactScheme && name == "read"
+			reads := name == "read" || name == "grep"
+			resource := scheme == tool.LocalScheme && (reads || name == "write" || name == "edit") ||
+				reads && (scheme == tool.ArtifactScheme || scheme == tool.SkillScheme || scheme == tool.RuleScheme)
 			require.Equal(t, resource, err == nil, "%s %s: %v", name, address, err)
 			_, err = w.tools[name].Run(t.Context(), w.env, args)
 			require.ErrorContains(t, err, "Nothing was read or changed")

@@ -23,6 +23,9 @@ type Tool struct {
 	// are bound to it. "" for the tools of this program.
 	Digest string
 
+	// Remote is the origin of a tool of an MCP server, nil for other tools.
+	Remote *Remote
+
 	// Check validates arguments before any permission prompt. Its error is a sentence for the
 	// model. It may rewrite the arguments into the tool's own form.
 	Check func(args json.RawMessage) (json.RawMessage, error)
@@ -37,6 +40,17 @@ type Tool struct {
 
 	// Run executes the call. An error becomes a result with IsError set whose text is the error's.
 	Run func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
+}
+
+// Remote is the origin of a tool of an MCP server.
+type Remote struct {
+	Server   string `json:"server"`             // the name of the server
+	Tool     string `json:"tool"`               // the server's name of the tool
+	File     string `json:"file,omitempty"`     // that defines the server
+	ReadOnly bool   `json:"readOnly,omitempty"` // the server says that the tool only reads, which is no promise
+
+	// Digest is that of the program or address of the server. Approvals are bound to it.
+	Digest string `json:"-"`
 }
 
 // Preview is the expected effect of a tool call.

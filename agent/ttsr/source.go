@@ -30,6 +30,9 @@ type Source struct {
 	// Usable reports whether the files of an agent directory may be used; nil: all may be.
 	Usable func(agentDir string) bool
 
+	// Only reports whether the file at a path may be read; nil: all may be.
+	Only func(path string) bool
+
 	Private *sensitive.Set               // files that are never sent; nil: none
 	Report  func(path string, err error) // called with each file that is left out or used in part; may be nil
 }
@@ -179,6 +182,9 @@ func (l *loading) file(dir, path, name string) {
 		return
 	}
 	full := filepath.Join(dir, path)
+	if l.Only != nil && !l.Only(full) {
+		return
+	}
 	f, err := l.content(dir, path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return

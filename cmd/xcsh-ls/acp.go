@@ -28,6 +28,7 @@ func acpCommand(f *flags) *cobra.Command {
 	}
 	f.registerAgent(c)
 	f.registerEngine(c)
+	c.Flags().BoolVar(&f.noServerFiles, "no-mcp-files", false, "use only the MCP servers that the client asks for, and none of configuration files")
 	return c
 }
 
@@ -65,6 +66,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 	shared.History = p.promptHistory(s, true, nil, log)
 	shared.InMemory = f.noSession
 	p.withModels(&shared, s, disk, lsp.Client{}, log)
+	shared.Servers.OnlyClient = f.noServerFiles
 	shared.Engines = p.engines(withoutChoice(s), lsp.Client{Folders: folders.all}, report(nil, log.Named("engine")), log.Named("engine"))
 	return acp.Backend{
 		Store: p.store, Finder: p.finder, Fs: p.fs, Disk: disk,
@@ -77,6 +79,7 @@ func acpBackend(f *flags, log *zap.Logger) (acp.Backend, error) {
 			}
 			cfg.Hooks = p.hooks(at, lsp.Client{Warn: c.Warn}, log.Named("hook"))
 			cfg.Workspace, cfg.Ask, cfg.Pace, cfg.MCPServers = c.Files, c.Approve, c.Pace, c.MCPServers
+			cfg.CanAsk, cfg.AskForm = c.CanAsk, c.AskForm
 			return agent.NewManager(cfg)
 		},
 	}, nil

@@ -28,6 +28,7 @@ func openBackend(s lsp.Settings, c lsp.Client, watch bool, log *zap.Logger) (lsp
 	}
 	cfg := p.config(s, watch, c.Warn, log)
 	cfg.Hooks, cfg.Ask, cfg.Pace, cfg.Restricted = p.hooks(s, c, log.Named("hook")), c.Approve, c.Pace, c.Restricted
+	cfg.CanAsk, cfg.AskForm = c.CanAsk, c.AskForm
 	var files tool.Workspace = tool.Local{Fs: p.fs}
 	if c.Workspace != nil {
 		files = c.Workspace(files)

@@ -98,6 +98,7 @@ type flags struct {
 	approval, sandbox    string
 	retries, retryLimit  string
 	engine               string // of run and acp
+	noServerFiles        bool   // of acp
 }
 
 func (f *flags) register(root *cobra.Command) {

@@ -22,6 +22,9 @@ import (
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/keyfile"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/offline"
 	"github.com/xcsh-ls/xcsh-ls/agent/provider/openai"
+	"github.com/xcsh-ls/xcsh-ls/agent/sensitive"
+	"github.com/xcsh-ls/xcsh-ls/agent/serving"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/agent/surroundings"
 	"github.com/xcsh-ls/xcsh-ls/agent/system"
 	"github.com/xcsh-ls/xcsh-ls/agent/tool"
@@ -58,27 +61,26 @@ func (p place) withModels(cfg *agent.Config, s lsp.Settings, files tool.Workspac
 	cfg.Approval, cfg.Protected = approval.Mode(s.Approval), slices.Concat(dirs, p.gate.Standard) // keys, settings, rules
 	cfg.Sandbox, cfg.Sensitive = box != nil, func(path string) bool { return secrets.Denies(p.fs, path) }
 	cfg.Rules = &approval.FileMemory{Fs: p.fs, Path: filepath.Join(p.rules(), "allowed.json")}
-	prompts := system.Builder{
-		Fs: p.fs, AgentDir: dirs[0], Usable: mayUse, Private: secrets, OS: runtime.GOOS, Shell: shell.Name(),
-		Report: func(path string, err error) { tell(path, leftOut(path, err)) },
+	prompts := system.Builder{OS: runtime.GOOS, Shell: shell.Name()}
+	cfg.System = func(_ context.Context, found *setup.Resolved, tools []provider.Tool) string {
+		return prompts.Prompt(found, tools)
 	}
-	cfg.System = func(_ context.Context, cwd string) string { return prompts.Prompt(cwd) }
-	cfg.StreamRules = p.streamRules(prompts, tell)
+	cfg.StreamRules = p.streamRules(mayUse, secrets, tell)
 	cfg.RecordedSystem = func(_ context.Context, cwd, prompt string) string { return prompts.Recorded(cwd, prompt) }
 	cfg.SessionPrompts = p.gate.CheckSession
 	cfg.Retry = retries(s)
-	cfg.Notes = prompts.Below
 	cfg.Surroundings = surroundings.Probe{Now: time.Now, Read: shell.Peek}.Text
-	cfg.Setups = p.setups(mayUse)
+	cfg.Setups, cfg.SetupProblem = p.setups(mayUse), setupProblems(tell, log)
+	cfg.Servers = agent.Servers{Version: versionText(), RunValue: serving.Shell(os.Environ(), p.env.Home)}
 	cfg.Preferences, cfg.Remember = p.preferences(mayUse, tell), s.RememberModel == nil || *s.RememberModel
 	cfg.Defaults = agent.Defaults{Model: s.Model, Thinking: provider.Level(s.ThinkingLevel)}
 }
 
-// streamRules returns a function that reads the rules for the answers of a turn. The files are used under
-// the same conditions as those with instructions.
-func (p place) streamRules(prompts system.Builder, tell func(about, text string)) func(context.Context, string) agent.StreamRules {
+// streamRules returns a function that reads the rules for the answers of a turn. Only those count that the set-up
+// has: in a folder that the user doesn't trust, they are the user's own.
+func (p place) streamRules(mayUse func(dir string) bool, secrets *sensitive.Set, tell func(about, text string)) func(context.Context, string, *setup.Resolved) agent.StreamRules {
 	rules := ttsr.Source{
-		Fs: p.fs, Home: p.env.Home, Usable: prompts.Usable, Private: prompts.Private,
+		Fs: p.fs, Home: p.env.Home, Usable: mayUse, Private: secrets,
 		Report: func(path string, err error) { tell(path, ruleLeftOut(path, err)) },
 	}
 	for _, r := range p.finder.Roots {
@@ -86,12 +88,16 @@ func (p place) streamRules(prompts system.Builder, tell func(about, text string)
 			rules.AgentDirs = append(rules.AgentDirs, r.AgentDir)
 		}
 	}
-	return func(_ context.Context, cwd string) agent.StreamRules {
+	return func(_ context.Context, cwd string, found *setup.Resolved) agent.StreamRules {
 		settings := rules.Settings()
 		if !settings.Enabled {
 			return agent.StreamRules{}
 		}
-		return agent.StreamRules{Rules: rules.Load(cwd, settings.Disabled), Mode: settings.Mode, Home: p.env.Home}
+		here := rules
+		here.Only = func(path string) bool {
+			return slices.ContainsFunc(found.Rules, func(r setup.Rule) bool { return r.Use == setup.StreamRule && r.Path == path })
+		}
+		return agent.StreamRules{Rules: here.Load(cwd, settings.Disabled), Mode: settings.Mode, Home: p.env.Home}
 	}
 }
 

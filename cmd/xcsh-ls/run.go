@@ -28,7 +28,7 @@ import (
 
 func runCommand(f *flags) *cobra.Command {
 	var asJSON, raw bool
-	var branch string
+	var branch, trust string
 	c := &cobra.Command{
 		Use:   "run [flags] [PROMPT...] [@FILE...] [-]",
 		Short: "Send a prompt to a model and print the answer",
@@ -58,7 +58,7 @@ func runCommand(f *flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return runPrompt(cmd, env, f.first(), f.engine, branch, prompt, out, asJSON)
+				return runPrompt(cmd, env, f.first(), turnFlags{f.engine, branch, trust}, prompt, out, asJSON)
 			})(cmd, args)
 		},
 		ValidArgsFunction: completeFiles,
@@ -67,14 +67,18 @@ func runCommand(f *flags) *cobra.Command {
 	f.registerEngine(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print each event as one line of JSON")
 	c.Flags().StringVar(&branch, "branch", "", "go back to `ENTRY` of the session first: before a prompt, or behind any other entry")
+	c.Flags().StringVar(&trust, "trust", "", "use the directory's own set-up in this run: `all` or without-servers")
 	registerRaw(c, &raw)
 	exclusive(c, "json", "raw")
 	return c
 }
 
+// turnFlags are the flags of run about its turn.
+type turnFlags struct{ engine, branch, trust string }
+
 // runPrompt runs one turn. A signal stops it as a user would, and so does a reader that closed the pipe.
 // The partial answer is in the session.
-func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineName, branch string, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
+func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, flags turnFlags, prompt promptArgs, to io.Writer, asJSON bool) (err error) {
 	ctx, stop := untilSignal(cmd.Context())
 	defer stop()
 	defer func() {
@@ -109,13 +113,13 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	if err != nil {
 		return elsewhere(err)
 	}
-	if engineName != "" {
-		if _, err := live.SetEngine(ctx, engineName); err != nil {
+	if flags.engine != "" {
+		if _, err := live.SetEngine(ctx, flags.engine); err != nil {
 			return engineAdvice(err, live)
 		}
 	}
-	if branch != "" {
-		if _, err := live.Branch(ctx, branch, agent.BranchOptions{}); err != nil {
+	if flags.branch != "" {
+		if _, err := live.Branch(ctx, flags.branch, agent.BranchOptions{}); err != nil {
 			return err
 		}
 	}
@@ -124,6 +128,14 @@ func runPrompt(cmd *cobra.Command, env *commands.Env, first lsp.Startup, engineN
 	}
 	if err := answerable(ctx, live); err != nil {
 		return err
+	}
+	if err := useSetup(ctx, cmd, env, live, flags.trust); err != nil {
+		return err
+	}
+	if prompt.expands() {
+		if _, err := commands.Expand(ctx, live, &in); err != nil {
+			return err
+		}
 	}
 	ignoreBrokenPipe()
 	ctx, leave := context.WithCancelCause(ctx)

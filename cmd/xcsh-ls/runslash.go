@@ -3,10 +3,17 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/commands"
+	"github.com/xcsh-ls/xcsh-ls/session/visible"
 )
 
 // slash returns the text that may be a slash command: one that the user has typed as the whole prompt.
@@ -15,6 +22,27 @@ func (p promptArgs) slash() string {
 		return ""
 	}
 	return p.typed
+}
+
+// expands reports whether the prompt may begin with the name of a skill or template. Files and standard input are
+// added to what it stands for.
+func (p promptArgs) expands() bool { return !p.stdin && p.typed == p.words && p.words != "" }
+
+// useSetup lets the set-up of the directory be used in this run, as --trust says. Without it, a set-up that the user
+// has not decided about is left out, with a note on standard error.
+func useSetup(ctx context.Context, cmd *cobra.Command, env *commands.Env, live *agent.Session, trust string) error {
+	found := live.Found(ctx)
+	switch {
+	case trust == "" && found.Trust.Undecided() && live.Engine().Name == engine.Own:
+		cmd.PrintErrln(visible.Line(found.Trust.Question) + " It is not used. To use it in this run, pass --trust all.")
+	case trust != "":
+		state, err := commands.TrustDecision(trust)
+		if err != nil || state == setup.Untrusted {
+			return usageError(cmd, errors.New("--trust must be all or without-servers"))
+		}
+		env.Sessions.GrantSetup(found, state)
+	}
+	return nil
 }
 
 // answerSlash runs a slash command and prints its answer, with --json as an object with command and answer.

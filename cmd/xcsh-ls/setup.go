@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/xcsh-ls/xcsh-ls/agent/setup"
 	"github.com/xcsh-ls/xcsh-ls/commands"
@@ -16,11 +18,37 @@ import (
 
 // setups returns the finder of set-ups in the agent directories of the roots.
 func (p place) setups(mayUse func(dir string) bool) *setup.Finder {
-	f := &setup.Finder{Fs: p.fs, Home: p.env.Home, Getenv: os.Getenv, Usable: mayUse, Private: private(p.finder.Roots), Decisions: p.gate.Store}
+	f := &setup.Finder{Fs: p.fs, Home: p.env.Home, Getenv: os.Getenv, Usable: mayUse, Private: private(p.finder.Roots), Decisions: p.gate.Store, Memory: &setup.Memory{}}
 	for _, d := range p.preferences(mayUse, nil).Dirs {
 		f.Dirs = append(f.Dirs, setup.Dir{Path: d.Path, Program: d.Program})
 	}
 	return f
+}
+
+// maxToldProblems bounds the problems of set-ups that the user is notified of; all are in the log and in xcsh.setup.
+const maxToldProblems = 5
+
+// setupProblems returns a function that notifies the user, once, of a file of a set-up that is not used.
+func setupProblems(tell func(about, text string), log *zap.Logger) func(setup.Problem) {
+	var mu sync.Mutex
+	told := map[string]bool{}
+	return func(p setup.Problem) {
+		mu.Lock()
+		known, n := told[p.Text], len(told)
+		if !known && n <= maxToldProblems {
+			told[p.Text] = true
+		}
+		mu.Unlock()
+		switch {
+		case known:
+		case n < maxToldProblems:
+			tell(p.Text, visible.Line(p.Text))
+		case n == maxToldProblems:
+			tell(p.Text, "More files of the set-up are not used. To list them, run xcsh.setup or 'xcsh-ls setup'.")
+		default:
+			log.Debug(p.Text)
+		}
+	}
 }
 
 func setupCommand(f *flags) *cobra.Command {
@@ -45,8 +73,8 @@ func setupCommand(f *flags) *cobra.Command {
 				return err
 			}
 			if trust != "" {
-				state, known := map[string]setup.TrustState{"all": setup.Trusted, "without-servers": setup.WithoutServers, "none": setup.Untrusted}[trust]
-				if !known {
+				state, err := commands.TrustDecision(trust)
+				if err != nil {
 					return fault.New(fault.InvalidArgument, "--trust must be all, without-servers or none.")
 				}
 				if err := env.Sessions.TrustSetup(&r.Resolved, state); err != nil {

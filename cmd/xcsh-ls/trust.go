@@ -145,11 +145,6 @@ func (p place) rules() string {
 	return p.own
 }
 
-// leftOut returns the message for the user about an instructions file that is not used.
-func leftOut(path string, err error) string {
-	return fmt.Sprintf("The instructions in %s are not sent to the model: %s.", path, reason(err))
-}
-
 // ruleLeftOut returns the message for the user about a stream rule that is not used as it is.
 func ruleLeftOut(path string, err error) string {
 	return fmt.Sprintf("The rule in %s is not applied, or not completely: %s.", path, reason(err))

@@ -28,7 +28,7 @@ func luaWire(t *commands.Table, _ []byte) ([]byte, error) {
 		"---@class %sStoredMessage: %sMessage\n---@field content? string|%sContentBlock[]\n", luaPrefix, luaPrefix, luaPrefix)
 	for _, s := range t.Specs() {
 		w.name(s.Args)
-		w.name(s.Result)
+		w.result(s.Result)
 	}
 	for _, m := range serverMethods {
 		w.name(m.params)

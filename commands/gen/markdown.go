@@ -33,7 +33,11 @@ func commandsMarkdown(t *commands.Table, _ []byte) ([]byte, error) {
 	for _, s := range t.Specs() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s\n", s.Name, s.Doc, traits(s))
 		writeFields(&b, "Argument", schemaOf(s, s.Args))
-		writeFields(&b, "Result", schemaOf(s, s.Result))
+		result := schemaOf(s, s.Result)
+		if result.Items != nil {
+			writeFields(&b, "Each item of the result", result.Items)
+		}
+		writeFields(&b, "Result", result)
 	}
 	return []byte(b.String()), nil
 }

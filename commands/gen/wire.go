@@ -11,6 +11,7 @@ import (
 
 	"github.com/xcsh-ls/xcsh-ls/agent"
 	"github.com/xcsh-ls/xcsh-ls/agent/approval"
+	"github.com/xcsh-ls/xcsh-ls/agent/asking"
 	"github.com/xcsh-ls/xcsh-ls/agent/background"
 	"github.com/xcsh-ls/xcsh-ls/agent/engine"
 	"github.com/xcsh-ls/xcsh-ls/agent/event"
@@ -45,6 +46,7 @@ var serverMethods = []method{
 	{lsp.MethodSave, reflect.TypeFor[lsp.SaveParams](), reflect.TypeFor[lsp.SaveResult]()},
 	{lsp.MethodContext, reflect.TypeFor[lsp.ContextParams](), reflect.TypeFor[commands.ContextPiece]()},
 	{lsp.MethodApprove, reflect.TypeFor[lsp.ApproveParams](), reflect.TypeFor[lsp.ApproveResult]()},
+	{lsp.MethodAsk, reflect.TypeFor[lsp.AskParams](), reflect.TypeFor[lsp.AskResult]()},
 	{lsp.MethodKey, reflect.TypeFor[lsp.KeyParams](), reflect.TypeFor[lsp.KeyResult]()},
 }
 
@@ -66,6 +68,8 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[setup.Extension]():   "SetupExtension",
 	reflect.TypeFor[setup.Trust]():       "SetupTrust",
 	reflect.TypeFor[setup.Resolved]():    "ResolvedSetup",
+	reflect.TypeFor[setup.Command]():     "SetupCommand",
+	reflect.TypeFor[setup.Brought]():     "SetupBrought",
 	reflect.TypeFor[library.Info]():      "SessionInfo",
 	reflect.TypeFor[session.Context]():   "SessionContext",
 	reflect.TypeFor[session.Usage]():     "SessionUsage",
@@ -95,6 +99,8 @@ var wireNames = map[reflect.Type]string{
 	reflect.TypeFor[commands.Summary]():  "ResumeSummary",
 	reflect.TypeFor[lsp.ApproveResult](): "ApproveAnswer",
 	reflect.TypeFor[lsp.SaveResult]():    "SaveAnswer",
+	reflect.TypeFor[lsp.AskResult]():     "AskAnswers",
+	reflect.TypeFor[asking.Answer]():     "AskAnswer",
 }
 
 // wireEnums are the string types with a fixed set of values.
@@ -147,7 +153,7 @@ func wireTypeScript(t *commands.Table, _ []byte) ([]byte, error) {
 	b.WriteString("\n" + storedMessage)
 	b.WriteString("\n/** Every command: what it takes and what it answers. */\nexport interface CommandMap {\n")
 	for _, s := range t.Specs() {
-		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.name(s.Result))
+		fmt.Fprintf(&b, "  %s: { args: %s; result: %s };\n", singleQuoted(s.Name), w.name(s.Args), w.result(s.Result))
 	}
 	b.WriteString("}\n\nexport type CommandName = keyof CommandMap;\n")
 	w.methods(&b)
@@ -216,6 +222,14 @@ func (w *wire) name(t reflect.Type) string {
 	w.names[t], w.taken[name] = name, t
 	w.order = append(w.order, t)
 	return name
+}
+
+// result returns the TypeScript type of a command's result: a structure, or a list of structures.
+func (w *wire) result(t reflect.Type) string {
+	if t.Kind() == reflect.Slice {
+		return w.name(t.Elem()) + "[]"
+	}
+	return w.name(t)
 }
 
 // interfaces writes every type that was named, and the types to which they refer.

@@ -27,8 +27,9 @@ local palette = {
   -- generated: begin
   'new', 'resume', 'continue', 'fork', 'export', 'dump', 'share', 'transcript', 'branch',
   'chooseBranch', 'label', 'rename', 'describe', 'save', 'delete', 'undelete', 'move', 'purge',
-  'doctor', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel', 'setThinking',
-  'setEngine', 'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats', 'import',
+  'doctor', 'trust', 'prompt', 'steer', 'followUp', 'abort', 'compact', 'setKey', 'setModel',
+  'setThinking', 'setEngine', 'login', 'setApproval', 'setMode', 'bash', 'stopBackground', 'stats',
+  'import',
   -- generated: end
 }
 -- No palette offers these commands, but here their results have a buffer.

@@ -46,3 +46,20 @@ case('a text that appears together with the end of a thought is not folded', fun
   eq('I read the file.', lines[6])
   eq({ { 3, 4 } }, folds)
 end)
+
+case('what fits into the window once it is folded is not scrolled out of it', function()
+  local show = shown()
+  vim.cmd('split')
+  vim.api.nvim_win_set_height(0, 10)
+  show({ { type = 'text', text = 'I read it.' } })
+  vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(0), 0 })
+  local thought = ('line of a thought\n'):rep(20)
+  local folds = show({
+    { type = 'text', text = 'I read it.' },
+    { type = 'thinking', thinking = thought },
+    { type = 'text', text = 'That was all.' },
+  })
+  eq(1, #folds)
+  eq(1, vim.fn.line('w0'))
+  vim.cmd('only')
+end)

@@ -65,6 +65,8 @@ export interface CommandMap {
   'xcsh.purge': { args: PurgeArgs; result: PurgeResult };
   'xcsh.doctor': { args: SubjectArgs; result: DoctorResult };
   'xcsh.setup': { args: SetupArgs; result: SetupResult };
+  'xcsh.mcp': { args: MCPArgs; result: MCPResult };
+  'xcsh.trust': { args: TrustArgs; result: TrustResult };
   'xcsh.prompt': { args: PromptArgs; result: PromptResult };
   'xcsh.steer': { args: MessageArgs; result: QueuedResult };
   'xcsh.followUp': { args: MessageArgs; result: QueuedResult };
@@ -81,6 +83,7 @@ export interface CommandMap {
   'xcsh.engines': { args: FolderArgs; result: EnginesResult };
   'xcsh.setEngine': { args: SetEngineArgs; result: EngineStatus };
   'xcsh.commands': { args: FolderArgs; result: CommandsResult };
+  'xcsh.commandsList': { args: FolderArgs; result: SetupCommand[] };
   'xcsh.answer': { args: AnswerArgs; result: AnswerResult };
   'xcsh.login': { args: LoginArgs; result: LoginResult };
   'xcsh.approve': { args: ApproveArgs; result: ApproveResult };
@@ -115,6 +118,7 @@ export interface RequestMap {
   'xcsh/save': { params: SaveParams; result: SaveAnswer | null };
   'xcsh/context': { params: ContextParams; result: ContextPiece | null };
   'xcsh/approve': { params: ApproveParams; result: ApproveAnswer | null };
+  'xcsh/ask': { params: AskParams; result: AskAnswers | null };
   'xcsh/key': { params: KeyParams; result: KeyResult | null };
 }
 
@@ -149,6 +153,7 @@ export interface TurnEndEvent {
 export interface MessageStartEvent {
   type: 'message_start';
   message: StoredMessage;
+  typed?: string;
 }
 
 export interface MessageEndEvent {
@@ -200,6 +205,10 @@ export interface ApprovalModeChangedEvent {
 export interface ModeChangedEvent {
   type: 'mode_changed';
   mode: string;
+}
+
+export interface CommandsChangedEvent {
+  type: 'commands_changed';
 }
 
 export interface SessionInfoChangedEvent {
@@ -305,9 +314,17 @@ export interface QuestionAskedEvent {
   type: 'question_asked';
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -357,6 +374,7 @@ export type SessionEvent =
   | ApprovalsChangedEvent
   | ApprovalModeChangedEvent
   | ModeChangedEvent
+  | CommandsChangedEvent
   | SessionInfoChangedEvent
   | QueueChangedEvent
   | ModelChangedEvent
@@ -1051,13 +1069,47 @@ export interface SetupResult {
   sources: string[] | null;
 }
 
+export interface MCPArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** list or reconnect. Default: list. */
+  action?: string;
+  /** With reconnect: the name of the server. */
+  server?: string;
+}
+
+export interface MCPResult {
+  servers: State[] | null;
+}
+
+export interface TrustArgs {
+  /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
+  cwd?: string;
+  /** all, without-servers or none. Default: change nothing. */
+  decision?: string;
+}
+
+export interface TrustResult {
+  /** nothing, trusted, withoutServers, untrusted, changed or restricted */
+  state: string;
+  /** The file with the decision. */
+  by?: string;
+  /** What the folder brings, as a question to the user, if it is not used. */
+  question?: string;
+  folder: string;
+  /** The program whose rules apply: xcsh, pi or omp. */
+  program: string;
+  /** What needs trust. */
+  brings: SetupBrought[] | null;
+}
+
 export interface PromptArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
   /** Files, or parts of text files, to send with the text. Images are sent as images. */
   attachments?: Attachment[];
@@ -1076,6 +1128,8 @@ export interface PromptResult {
   message?: StoredMessage;
   /** The message was queued for the running turn; the other fields are empty. */
   queued?: boolean;
+  /** The skill or template that the prompt was made of. */
+  expanded?: Expanded | null;
   /** The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded. */
   command?: string;
   /** The answer of the slash command as Markdown, for the user. */
@@ -1088,12 +1142,14 @@ export interface MessageArgs {
   /** The message. */
   text: string;
   images?: PromptImage[];
-  /** Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed. */
+  /** Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed. */
   literal?: boolean;
 }
 
 export interface QueuedResult {
   queued: number;
+  /** The skill or template that the message was made of. */
+  expanded?: Expanded | null;
 }
 
 export interface EditQueuedArgs {
@@ -1256,13 +1312,29 @@ export interface CommandsResult {
   commands: EngineCommand[] | null;
 }
 
+export interface SetupCommand {
+  /** Without the slash. */
+  name: string;
+  description: string;
+  /** The arguments, for display. */
+  hint?: string;
+  /** template, skill or mcp */
+  source: string;
+  /** The file that it is made of. */
+  path?: string;
+  /** user or project */
+  scope: string;
+}
+
 export interface AnswerArgs {
   /** The working directory: an absolute path or a file: URI. Default: the only workspace folder. */
   cwd?: string;
   /** The id of the question. */
   id: string;
-  /** The answer to select, input and editor; for select, one of the options. */
+  /** The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other. */
   value?: string | null;
+  /** The chosen options of a question that has multi; value can add one, or a text. */
+  values?: string[];
   /** The answer to confirm. */
   confirmed?: boolean | null;
   /** True if the user closed the question. */
@@ -1294,6 +1366,8 @@ export interface ApproveArgs {
   id: string;
   /** once, session, workspace or deny. */
   decision: ApprovalDecision;
+  /** Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace. */
+  wider?: boolean;
   /** Why the call is denied, for the model. Only with the decision deny. */
   reason?: string;
   /** The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal. */
@@ -1393,7 +1467,7 @@ export interface Snapshot {
   foreignBranch?: ForeignBranch | null;
   /** Tool calls with pending approvals. */
   approvals: ApprovalPrompt[] | null;
-  /** Questions of extensions of the engine that wait for an answer; see xcsh.answer. */
+  /** Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer. */
   questions: Question[] | null;
   /** Commands that run in the background. */
   background: BackgroundCommand[] | null;
@@ -1590,6 +1664,20 @@ export interface ApproveParams {
 export interface ApproveAnswer {
   decision: ApprovalDecision;
   reason?: string;
+}
+
+export interface AskParams {
+  cwd: string;
+  sessionId: string;
+  id: string;
+  from: string;
+  message?: string;
+  questions: AskQuestion[] | null;
+}
+
+export interface AskAnswers {
+  answers?: AskAnswer[];
+  declined?: boolean;
 }
 
 export interface KeyParams {
@@ -1964,6 +2052,35 @@ export interface SetupProblem {
   text: string;
 }
 
+export interface State {
+  name: string;
+  /** notStarted, starting, connected or disconnected. */
+  state: string;
+  /** stdio, http or sse. */
+  transport: string;
+  /** The command line or address, without secrets. */
+  starts: string;
+  /** The file that defines it, or "the client". */
+  file: string;
+  /** Why it is not connected. */
+  reason?: string;
+  /** The version that the server reports. */
+  version?: string;
+  /** The server's names of its tools. */
+  tools: string[] | null;
+}
+
+export interface SetupBrought {
+  /** server, skill, template, system, append, rule or setting */
+  kind: string;
+  name: string;
+  path: string;
+  /** Of a server: the command line or address, without secrets. */
+  starts?: string;
+  /** True if the user's decision lets it be used. */
+  used: boolean;
+}
+
 export interface PromptImage {
   /** The bytes in base64. */
   data: string;
@@ -1986,6 +2103,13 @@ export interface TurnUsage {
   cacheWrite1h?: number;
   totalTokens: number;
   cost: UsageCost;
+}
+
+export interface Expanded {
+  /** What the user typed behind the slash, without arguments. */
+  name: string;
+  /** The file of the skill or template. */
+  path?: string;
 }
 
 export interface PastPrompt {
@@ -2131,11 +2255,13 @@ export interface ApprovalPrompt {
   args: unknown;
   preview: ToolPreview;
   digest?: string;
+  mcp?: Remote | null;
   unsandboxed?: boolean;
   changed?: boolean;
   blocked?: string[];
   hosted?: string;
   rules: ApprovalRule[] | null;
+  wider?: ApprovalRule[];
   outside?: string[];
   protected?: string[];
   shown: boolean;
@@ -2144,9 +2270,17 @@ export interface ApprovalPrompt {
 export interface Question {
   id: string;
   method: string;
+  from?: string;
   title: string;
   message?: string;
   options?: string[];
+  descriptions?: string[];
+  recommended?: number | null;
+  multi?: boolean;
+  other?: boolean;
+  optional?: boolean;
+  number?: number;
+  of?: number;
   placeholder?: string;
   prefill?: string;
   until?: number;
@@ -2219,8 +2353,29 @@ export interface ApprovalRule {
   tool?: string;
   digest?: string;
   engine?: string;
+  server?: string;
+  reads?: boolean;
   /** The calls that the rule allows, described for users. */
   text?: string;
+}
+
+export interface AskQuestion {
+  id: string;
+  question: string;
+  header?: string;
+  kind: string;
+  options?: AskOption[];
+  multi?: boolean;
+  other?: boolean;
+  recommended?: number | null;
+  optional?: boolean;
+  initial?: string;
+}
+
+export interface AskAnswer {
+  id: string;
+  selected: string[] | null;
+  custom?: string;
 }
 
 export interface ContentBlock {
@@ -2296,9 +2451,22 @@ export interface ToolPreview {
   base?: string;
 }
 
+export interface Remote {
+  server: string;
+  tool: string;
+  file?: string;
+  readOnly?: boolean;
+}
+
 export interface AttachmentPosition {
   line: number;
   character: number;
+}
+
+export interface AskOption {
+  label: string;
+  description?: string;
+  preview?: string;
 }
 
 export interface CostTier {

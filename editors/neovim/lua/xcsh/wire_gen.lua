@@ -25,7 +25,7 @@
 
 ---What happened in a session. A client ignores types that it does not know.
 ---@class xcsh.wire.SessionEvent
----@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
+---@field type 'agent_start'|'agent_end'|'turn_start'|'turn_end'|'message_start'|'message_end'|'message_update'|'tool_execution_start'|'tool_execution_update'|'tool_execution_end'|'approvals_changed'|'approval_mode_changed'|'mode_changed'|'commands_changed'|'session_info_changed'|'queue_changed'|'model_changed'|'thinking_level_changed'|'auto_retry_start'|'auto_retry_end'|'auto_compaction_start'|'auto_compaction_end'|'bash_execution_update'|'bash_execution_end'|'background_changed'|'persistence_error'|'foreign_branch'|'large_session'|'engine_changed'|'question_asked'|'question_gone'|'engine_status'|'prefill'|'notice'|'error'
 ---@field stopReason? string
 ---@field errorMessage? string
 ---@field unanswered? string[]|nil
@@ -33,6 +33,7 @@
 ---@field actions? xcsh.wire.Action[]|nil
 ---@field message? xcsh.wire.StoredMessage
 ---@field toolResults? xcsh.wire.StoredMessage[]
+---@field typed? string
 ---@field assistantMessageEvent? xcsh.wire.AnswerUpdate
 ---@field toolCallId? string
 ---@field toolName? string
@@ -71,8 +72,16 @@
 ---@field details? string
 ---@field id? string
 ---@field method? string
+---@field from? string
 ---@field title? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -481,11 +490,31 @@
 ---@field problems xcsh.wire.SetupProblem[]|nil Files and entries that could not be used.
 ---@field sources string[]|nil The files that were read.
 
+---@class xcsh.wire.MCPArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field action? string list or reconnect. Default: list.
+---@field server? string With reconnect: the name of the server.
+
+---@class xcsh.wire.MCPResult
+---@field servers xcsh.wire.State[]|nil
+
+---@class xcsh.wire.TrustArgs
+---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
+---@field decision? string all, without-servers or none. Default: change nothing.
+
+---@class xcsh.wire.TrustResult
+---@field state string nothing, trusted, withoutServers, untrusted, changed or restricted
+---@field by? string The file with the decision.
+---@field question? string What the folder brings, as a question to the user, if it is not used.
+---@field folder string
+---@field program string The program whose rules apply: xcsh, pi or omp.
+---@field brings xcsh.wire.SetupBrought[]|nil What needs trust.
+
 ---@class xcsh.wire.PromptArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
+---@field literal? boolean Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed.
 ---@field attachments? xcsh.wire.Attachment[]|nil Files, or parts of text files, to send with the text. Images are sent as images.
 ---@field streamingBehavior? string What to do if a turn is running: steer or followUp. Default: fail with busy.
 ---@field instruction? string How the model should carry out the request, at most 8 KiB. The model gets it before the text. It is not a part of the user's words: clients do not show it, and the prompt history does not have it.
@@ -495,6 +524,7 @@
 ---@field usage xcsh.wire.TurnUsage The sum over all answers of the turn.
 ---@field message? xcsh.wire.StoredMessage The last answer, as stored in the session.
 ---@field queued? boolean The message was queued for the running turn; the other fields are empty.
+---@field expanded? xcsh.wire.Expanded|nil The skill or template that the prompt was made of.
 ---@field command? string The slash command of xcsh-ls that the prompt was, without the slash. Nothing was recorded.
 ---@field answer? string The answer of the slash command as Markdown, for the user.
 
@@ -502,10 +532,11 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field text string The message.
 ---@field images? xcsh.wire.PromptImage[]|nil
----@field literal? boolean Do not look for references such as @src/main.go and for slash commands in text. For texts that the user has not typed.
+---@field literal? boolean Do not look for references such as @src/main.go, for slash commands, skills and templates in text. For texts that the user has not typed.
 
 ---@class xcsh.wire.QueuedResult
 ---@field queued integer
+---@field expanded? xcsh.wire.Expanded|nil The skill or template that the message was made of.
 
 ---@class xcsh.wire.EditQueuedArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
@@ -602,10 +633,19 @@
 ---@class xcsh.wire.CommandsResult
 ---@field commands xcsh.wire.EngineCommand[]|nil
 
+---@class xcsh.wire.SetupCommand
+---@field name string Without the slash.
+---@field description string
+---@field hint? string The arguments, for display.
+---@field source string template, skill or mcp
+---@field path? string The file that it is made of.
+---@field scope string user or project
+
 ---@class xcsh.wire.AnswerArgs
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The id of the question.
----@field value? string|nil The answer to select, input and editor; for select, one of the options.
+---@field value? string|nil The answer to select, input and editor; for select, one of the options, or the user's own text if the question has other.
+---@field values? string[]|nil The chosen options of a question that has multi; value can add one, or a text.
 ---@field confirmed? boolean|nil The answer to confirm.
 ---@field cancelled? boolean True if the user closed the question.
 
@@ -624,6 +664,7 @@
 ---@field cwd? string The working directory: an absolute path or a file: URI. Default: the only workspace folder.
 ---@field id string The ID of the tool call.
 ---@field decision xcsh.wire.ApprovalDecision once, session, workspace or deny.
+---@field wider? boolean Add the rules wider of the prompt in place of its rules. Only with the decisions session and workspace.
 ---@field reason? string Why the call is denied, for the model. Only with the decision deny.
 ---@field content? string|nil The whole text of the file that is written instead of the proposed one. Only with the decision once, and for a prompt whose preview has base. The result of the call says that the user changed the proposal.
 ---@field base? string The SHA-256 of the file's text that content replaces, in hex. If the file has another text, nothing is written.
@@ -685,7 +726,7 @@
 ---@field queues xcsh.wire.Queues
 ---@field foreignBranch? xcsh.wire.ForeignBranch|nil The branch on which another program continued, if the user has not decided about it.
 ---@field approvals xcsh.wire.ApprovalPrompt[]|nil Tool calls with pending approvals.
----@field questions xcsh.wire.Question[]|nil Questions of extensions of the engine that wait for an answer; see xcsh.answer.
+---@field questions xcsh.wire.Question[]|nil Questions of the model, of servers that tools use, and of extensions of the engine that wait for an answer; see xcsh.answer.
 ---@field background xcsh.wire.BackgroundCommand[]|nil Commands that run in the background.
 ---@field todos? any The plan of the newest successful todo_write on the branch.
 ---@field contextUsage xcsh.wire.ContextUsage
@@ -828,6 +869,18 @@
 ---@class xcsh.wire.ApproveAnswer
 ---@field decision xcsh.wire.ApprovalDecision
 ---@field reason? string
+
+---@class xcsh.wire.AskParams
+---@field cwd string
+---@field sessionId string
+---@field id string
+---@field from string
+---@field message? string
+---@field questions xcsh.wire.AskQuestion[]|nil
+
+---@class xcsh.wire.AskAnswers
+---@field answers? xcsh.wire.AskAnswer[]|nil
+---@field declined? boolean
 
 ---@class xcsh.wire.KeyParams
 ---@field provider string
@@ -1099,6 +1152,23 @@
 ---@field path string
 ---@field text string One sentence.
 
+---@class xcsh.wire.State
+---@field name string
+---@field state string notStarted, starting, connected or disconnected.
+---@field transport string stdio, http or sse.
+---@field starts string The command line or address, without secrets.
+---@field file string The file that defines it, or "the client".
+---@field reason? string Why it is not connected.
+---@field version? string The version that the server reports.
+---@field tools string[]|nil The server's names of its tools.
+
+---@class xcsh.wire.SetupBrought
+---@field kind string server, skill, template, system, append, rule or setting
+---@field name string
+---@field path string
+---@field starts? string Of a server: the command line or address, without secrets.
+---@field used boolean True if the user's decision lets it be used.
+
 ---@class xcsh.wire.PromptImage
 ---@field data string The bytes in base64.
 ---@field mimeType string image/png, image/jpeg, image/gif or image/webp.
@@ -1115,6 +1185,10 @@
 ---@field cacheWrite1h? integer
 ---@field totalTokens integer
 ---@field cost xcsh.wire.UsageCost
+
+---@class xcsh.wire.Expanded
+---@field name string What the user typed behind the slash, without arguments.
+---@field path? string The file of the skill or template.
 
 ---@class xcsh.wire.PastPrompt
 ---@field id? integer For xcsh.forget; absent while the prompt is not in the database.
@@ -1212,11 +1286,13 @@
 ---@field args any
 ---@field preview xcsh.wire.ToolPreview
 ---@field digest? string
+---@field mcp? xcsh.wire.Remote|nil
 ---@field unsandboxed? boolean
 ---@field changed? boolean
 ---@field blocked? string[]|nil
 ---@field hosted? string
 ---@field rules xcsh.wire.ApprovalRule[]|nil
+---@field wider? xcsh.wire.ApprovalRule[]|nil
 ---@field outside? string[]|nil
 ---@field protected? string[]|nil
 ---@field shown boolean
@@ -1224,9 +1300,17 @@
 ---@class xcsh.wire.Question
 ---@field id string
 ---@field method string
+---@field from? string
 ---@field title string
 ---@field message? string
 ---@field options? string[]|nil
+---@field descriptions? string[]|nil
+---@field recommended? integer|nil
+---@field multi? boolean
+---@field other? boolean
+---@field optional? boolean
+---@field number? integer
+---@field of? integer
 ---@field placeholder? string
 ---@field prefill? string
 ---@field until? integer
@@ -1282,7 +1366,26 @@
 ---@field tool? string
 ---@field digest? string
 ---@field engine? string
+---@field server? string
+---@field reads? boolean
 ---@field text? string The calls that the rule allows, described for users.
+
+---@class xcsh.wire.AskQuestion
+---@field id string
+---@field question string
+---@field header? string
+---@field kind string
+---@field options? xcsh.wire.AskOption[]|nil
+---@field multi? boolean
+---@field other? boolean
+---@field recommended? integer|nil
+---@field optional? boolean
+---@field initial? string
+
+---@class xcsh.wire.AskAnswer
+---@field id string
+---@field selected string[]|nil
+---@field custom? string
 
 ---@class xcsh.wire.ContentBlock
 ---@field type string
@@ -1342,9 +1445,20 @@
 ---@field paths? string[]|nil
 ---@field base? string
 
+---@class xcsh.wire.Remote
+---@field server string
+---@field tool string
+---@field file? string
+---@field readOnly? boolean
+
 ---@class xcsh.wire.AttachmentPosition
 ---@field line integer
 ---@field character integer
+
+---@class xcsh.wire.AskOption
+---@field label string
+---@field description? string
+---@field preview? string
 
 ---@class xcsh.wire.CostTier
 ---@field inputTokensAbove integer

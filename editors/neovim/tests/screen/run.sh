@@ -44,6 +44,9 @@ editor=
 trap '"${tmux[@]}" kill-server 2>/dev/null; kill "$editor" 2>/dev/null; wait 2>/dev/null
   for _ in $(seq 100); do rm -rf "$work" 2>/dev/null && break; pause; done' EXIT
 
+# remote EXPR: evaluates an expression in the editor.
+remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
+
 # begin INIT [COLUMNS LINES]: starts an editor with these settings, in place of the one before. The editor and its
 # screen are two processes, because a Neovim that was only unpacked cannot start its own editor.
 begin() {
@@ -61,17 +64,20 @@ begin() {
     pause
   done
   "${tmux[@]}" new-session -d -x "${2:-110}" -y "${3:-48}" "'$nvim' --server '$work/nvim.sock' --remote-ui"
+  # Until the screen is the editor's, the terminal shows what is typed.
+  for _ in $(seq 200); do
+    [ "$(remote 'len(nvim_list_uis())' 2>/dev/null)" != 1 ] || break
+    pause
+  done
 }
 
-# look: the screen without what differs from run to run, or between versions of Neovim.
+# look: the screen without what differs from run to run, or between versions of Neovim. Whether a command stays on the
+# last line depends on when the next message is drawn.
 look() {
-  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,'
+  "${tmux[@]}" capture-pane -p | sed -E 's/ *$//; s/\b[0-9]{2}:[0-9]{2}\b/hh:mm/; s/[0-9]+[sm] ago/just now/; s,^(xcsh://[a-z]+) \[-\]$,\1,; s,^(xcsh-review://[^ ]+) \[-\],\1    ,; s,^:(Xcsh|wq)[A-Za-z ]*$,,'
 }
 
 keys() { "${tmux[@]}" send-keys "$@"; }
-
-# remote EXPR: evaluates an expression in the editor.
-remote() { "${isolated[@]}" "$nvim" --server "$work/nvim.sock" --remote-expr "$1"; }
 
 number=0
 passed=0

@@ -355,6 +355,33 @@ export class Editor extends Place {
     return this.page.frameLocator('iframe.webview.ready').last().frameLocator('#active-frame');
   }
 
+  /**
+   * Waits until a value that the extension keeps for the workspace, and that is not empty, is in the storage of the
+   * browser: the editor writes it there a moment later, and a reload of the page does not wait for that.
+   */
+  async kept(key) {
+    await until(`${key} to be stored`, () =>
+      this.page.evaluate(async (name) => {
+        const done = (request) =>
+          new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+          });
+        for (const { name: database } of await globalThis.indexedDB.databases()) {
+          const db = await done(globalThis.indexedDB.open(database));
+          const values = db.objectStoreNames.contains('ItemTable')
+            ? await done(db.transaction('ItemTable').objectStore('ItemTable').getAll())
+            : [];
+          db.close();
+          if (values.some((value) => typeof value === 'string' && value.includes(`"${name}":["`))) {
+            return true;
+          }
+        }
+        return false;
+      }, key),
+    );
+  }
+
   /** Opens the panel and waits until it is ready. */
   async openChat() {
     await this.palette('xcshLs.chat.open');

@@ -90,19 +90,20 @@ local function blank_rows(window)
   return math.max(vim.api.nvim_win_get_height(window) - bar - rows, 0)
 end
 
----Returns the empty rows below the end of the conversation in the windows that show a buffer.
+---Returns the empty rows below the end of the conversation that the windows of a buffer need not have,
+---because there is text above the screen.
 ---@param bufnr integer
 ---@return table<integer, integer>
 function M.blank(bufnr)
   local blank = {}
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
-    blank[window] = blank_rows(window) or 0
+    blank[window] = vim.fn.line('w0', window) > 1 and blank_rows(window) or 0
   end
   return blank
 end
 
 ---Moves the text down in windows that got empty rows although there is text above the screen.
----Neovim does not do that when lines are removed. A window that the user scrolled beyond the end
+---Neovim does not do that when lines are removed, or folded after it scrolled to them. A window that the user scrolled beyond the end
 ---stays as it is.
 ---@param blank table<integer, integer> before the change
 function M.fill(blank)

@@ -1,6 +1,8 @@
 //go:build unix
 
-package mcp_test
+// Package mcptest is a server of the Model Context Protocol for tests, with faults. It is the test program itself: its TestMain calls
+// [Main].
+package mcptest
 
 import (
 	"bufio"
@@ -14,30 +16,31 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
 )
 
 // The variables that make the test program a server.
 const (
 	probeName = "MCP_PROBE"       // how it starts: "ok", or a fault
 	logName   = "MCP_PROBE_LOG"   // a file that gets its messages
-	gateName  = "MCP_PROBE_GATE"  // an address that is connected to, and read to its end, before it answers
-	toolsName = "MCP_PROBE_TOOLS" // the number of further tools
+	GateName  = "MCP_PROBE_GATE"  // an address that is connected to, and read to its end, before it answers
+	ToolsName = "MCP_PROBE_TOOLS" // the number of further tools
 )
 
-func TestMain(m *testing.M) {
+// Main makes the process the server, if it was started as one. It returns otherwise.
+func Main() {
 	if how := os.Getenv(probeName); how != "" {
 		newProbe().run(how)
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
 }
 
-const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+// Dot is the PNG image of the tool "picture".
+const Dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 // probe is a server with faults. It is written without the SDK, so that it can break its rules.
 type probe struct {
@@ -78,7 +81,7 @@ func newProbe() *probe {
 		p.tools = append(p.tools, map[string]any{"name": name, "description": "Tool " + name, "inputSchema": object(`"n":{"type":"integer"}`)})
 	}
 	var more int
-	_, _ = fmt.Sscan(os.Getenv(toolsName), &more)
+	_, _ = fmt.Sscan(os.Getenv(ToolsName), &more)
 	for i := range more {
 		p.tools = append(p.tools, map[string]any{"name": fmt.Sprintf("more_%03d", i), "description": "Counts sheep of the kind " + fmt.Sprint(i), "inputSchema": object("")})
 	}
@@ -132,7 +135,7 @@ func (p *probe) run(how string) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
 	}
-	if address := os.Getenv(gateName); address != "" {
+	if address := os.Getenv(GateName); address != "" {
 		if c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", address); err == nil {
 			_, _ = io.Copy(io.Discard, c)
 		}
@@ -244,7 +247,7 @@ func (p *probe) call(m probeMessage) {
 	case "picture":
 		p.answer(m.ID, map[string]any{"content": []any{
 			map[string]any{"type": "text", "text": "a dot"},
-			map[string]any{"type": "image", "data": dot, "mimeType": "image/png"},
+			map[string]any{"type": "image", "data": Dot, "mimeType": "image/png"},
 			map[string]any{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
 		}})
 	case "links":
@@ -327,14 +330,88 @@ func (p *probe) fork() string {
 	return string(out)
 }
 
-// probeServer returns the definition of the probe, and the path of its log.
-func probeServer(t testing.TB, how string, env ...string) (mcp.Server, string) {
+// Server is how the server is started.
+type Server struct {
+	Command string
+	Env     []string
+	Log     string // a file that gets its messages
+}
+
+// Start returns how the server is started. how is "ok" or a fault.
+func Start(t testing.TB, how string, env ...string) Server {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	log := t.TempDir() + "/log"
-	return mcp.Server{
-		Name: "Probe-One", Transport: mcp.Stdio, Command: self, Source: ".omp/mcp.json",
-		Env: append([]string{probeName + "=" + how, logName + "=" + log}, env...),
-	}, log
+	return Server{self, append([]string{probeName + "=" + how, logName + "=" + log}, env...), log}
+}
+
+// Entry returns the definition of the server in a file of a program.
+func (s Server) Entry() map[string]any {
+	env := map[string]string{}
+	for _, v := range s.Env {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	return map[string]any{"command": s.Command, "env": env}
+}
+
+// Record is a line of the log.
+type Record struct {
+	Dir string `json:"dir"` // in, out or start
+	M   struct {
+		Pid    int             `json:"pid"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		ID     json.RawMessage `json:"id"`
+	} `json:"m"`
+}
+
+// Records returns the messages so far.
+func (s Server) Records(t testing.TB) (all []Record) {
+	t.Helper()
+	f, err := os.Open(s.Log)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return all
+		}
+		var r Record
+		require.NoError(t, json.Unmarshal(line, &r))
+		all = append(all, r)
+	}
+}
+
+// Received reports whether the server has received a message of a method.
+func (s Server) Received(t testing.TB, method string) bool {
+	for _, r := range s.Records(t) {
+		if r.Dir == "in" && r.M.Method == method {
+			return true
+		}
+	}
+	return false
+}
+
+// Starts returns the ids of the processes that the server had.
+func (s Server) Starts(t testing.TB) (pids []int) {
+	for _, r := range s.Records(t) {
+		if r.Dir == "start" {
+			pids = append(pids, r.M.Pid)
+		}
+	}
+	return pids
+}
+
+// Gone requires the end of processes.
+func Gone(t testing.TB, pids ...int) {
+	t.Helper()
+	for _, pid := range pids {
+		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH }, time.Minute, time.Millisecond, "the process %d lives on", pid)
+	}
 }

@@ -1,0 +1,69 @@
+package approval
+
+import (
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/sandbox"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+)
+
+// remote decides about a call of a tool of an MCP server. That the server says that the tool only reads allows nothing by itself:
+// in read-only mode a rule is needed, too.
+func (p policy) remote(r Request) (level sandbox.Level, allowed bool, err error) {
+	level = sandbox.Outside
+	switch {
+	case p.mode == ReadOnly && !(r.MCP.ReadOnly && p.remembers(*r.MCP)):
+		return level, false, fault.New(fault.Denied,
+			"The approval mode is read-only: a tool of an MCP server can be used if the server says that it only reads and the user has allowed it permanently.")
+	case p.mode == Yolo:
+		return level, true, nil
+	default:
+		return level, p.remembers(*r.MCP), nil
+	}
+}
+
+// remembers reports whether a rule allows a tool of a server.
+func (p policy) remembers(m tool.Remote) bool {
+	return slices.ContainsFunc(p.rules, func(r Rule) bool {
+		same := r.valid() && r.Server != "" && r.Server == m.Server && r.Digest == m.Digest
+		return same && (r.Reads && m.ReadOnly || r.Tool != "" && r.Tool == m.Tool)
+	})
+}
+
+// remoteRules returns the rules for later calls: those of this tool, and those of all tools that say they only read.
+func remoteRules(m tool.Remote) (rules, wider []Rule) {
+	if !printable(m.Tool) || !printable(m.Server) || len(m.Tool) > maxLine || len(m.Server) > maxLine || m.Digest == "" {
+		return nil, nil
+	}
+	if m.ReadOnly {
+		wider = []Rule{{Server: m.Server, Reads: true, Digest: m.Digest}}
+	}
+	return []Rule{{Server: m.Server, Tool: m.Tool, Digest: m.Digest}}, wider
+}
+
+// Remembers reports whether a rule of the session or the folder allows the tool of a server.
+func (g *Gate) Remembers(m tool.Remote) bool { return g.policy().remembers(m) }
+
+// AnswerWider is [Gate.Answer] with [Session] or [Workspace], which adds [Prompt.Wider] in place of [Prompt.Rules].
+func (g *Gate) AnswerWider(id string, d Decision) error {
+	if d != Session && d != Workspace {
+		return fault.New(fault.InvalidArgument, "The wider rules need the decision session or workspace.").With("field", "decision")
+	}
+	g.mu.Lock()
+	i := slices.IndexFunc(g.pending, func(p *pending) bool { return p.ID == id })
+	if i < 0 {
+		g.mu.Unlock()
+		return errNotPending(id)
+	}
+	p := g.pending[i]
+	if len(p.Wider) == 0 {
+		g.mu.Unlock()
+		return fault.New(fault.InvalidArgument, "There are no wider rules for this call.").With("field", "wider")
+	}
+	p.Rules = p.Wider
+	g.acceptLocked(p, d)
+	g.mu.Unlock()
+	g.carryOut(p, answer{decision: d})
+	return nil
+}

@@ -1,0 +1,289 @@
+package serving
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
+	"github.com/xcsh-ls/xcsh-ls/internal/fault"
+)
+
+// Config configures a [Keeper]. Callbacks may be nil, and are called concurrently and without a lock.
+type Config struct {
+	Env     []string // of this process
+	Version string   // of this program
+	Log     *zap.Logger
+	Run     Runner // runs commands whose output is a value; nil leaves such values out
+
+	Notify    func(text string)    // shows the user a sentence
+	Changed   func()               // the tools or prompts may have changed
+	Activated func(names []string) // a search has activated tools; these are all
+
+	// Ask asks the user the question of a server. Without it, servers don't ask.
+	Ask func(ctx context.Context, q mcp.Question) (mcp.Answer, error)
+
+	Wait time.Duration // see [mcp.Options]
+}
+
+// Keeper keeps the servers of one session. It is safe for concurrent use.
+type Keeper struct {
+	cfg Config
+
+	using sync.Mutex // held while the servers are replaced
+
+	mu     sync.Mutex
+	set    *set // nil before the first prompt; guarded by mu, like all below
+	closed bool
+}
+
+// New returns a keeper without servers.
+func New(c Config) *Keeper {
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	return &Keeper{cfg: c}
+}
+
+// set are servers that run, with what the user knows of them.
+type set struct {
+	*mcp.Servers
+	key     string
+	defined []Definition
+	session string // whose activated tools the servers have
+
+	version atomic.Int64 // counts the changes that the next request has to have
+
+	mu       sync.Mutex
+	starting map[string]int    // starts whose change joins at the next prompt only; guarded by mu, like all below
+	started  map[string]bool   // the user knows
+	reasons  map[string]string // that the user knows, by server
+}
+
+// closeLimit is how long the end of servers may take that are not used any more.
+const closeLimit = 5 * time.Second
+
+// Begin returns the servers for a turn. At the first prompt, and after a change of their definitions, it starts them, and waits
+// for them at most 10 s.
+func (k *Keeper) Begin(ctx context.Context, w Wanted) *Turn {
+	s := k.use(ctx, w)
+	if s == nil {
+		return &Turn{}
+	}
+	t := &Turn{set: s, session: w.Session}
+	s.Tools(ctx) // starts the servers
+	t.join()
+	k.report(s)
+	return t
+}
+
+// Running returns the servers that run already, as outside of a turn. It starts none.
+func (k *Keeper) Running() *Turn {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.set == nil {
+		return &Turn{}
+	}
+	t := &Turn{set: k.set}
+	t.join()
+	return t
+}
+
+// use returns the set of the wanted servers. It replaces one with other definitions. It is nil without servers.
+func (k *Keeper) use(ctx context.Context, w Wanted) *set {
+	k.using.Lock()
+	defer k.using.Unlock()
+	key := w.key()
+	k.mu.Lock()
+	s, closed := k.set, k.closed
+	k.mu.Unlock()
+	switch {
+	case closed:
+		return nil
+	case s != nil && s.key == key:
+	default:
+		k.replace(ctx, nil)
+		if s = nil; len(w.Servers) > 0 {
+			s = k.make(ctx, w, key)
+		}
+		if !k.replace(ctx, s) {
+			return nil
+		}
+	}
+	if s != nil && s.session != w.Session {
+		s.session = w.Session
+		if w.Activated != nil {
+			s.Activate(w.Activated())
+		}
+	}
+	return s
+}
+
+// replace makes other servers the current ones, and ends those before. It returns false if the keeper was closed.
+func (k *Keeper) replace(ctx context.Context, s *set) bool {
+	k.mu.Lock()
+	before, closed := k.set, k.closed
+	if k.set = s; closed {
+		k.set, before = nil, s
+	}
+	k.mu.Unlock()
+	if before != nil && before != s {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+		defer cancel()
+		if err := before.Close(ctx); err != nil {
+			k.cfg.Log.Warn("MCP servers that are not used any more did not end in time", zap.Error(err))
+		}
+	}
+	return !closed
+}
+
+func (k *Keeper) make(ctx context.Context, w Wanted, key string) *set {
+	s := &set{key: key, defined: w.Servers, starting: map[string]int{}, started: map[string]bool{}, reasons: map[string]string{}}
+	for _, p := range w.Problems {
+		k.notify(p)
+	}
+	for _, d := range w.Servers {
+		for _, p := range d.problems {
+			k.notify("The MCP server \"" + d.Name() + "\" of " + d.server.Source + ": " + p)
+		}
+	}
+	o := mcp.Options{
+		Servers: complete(ctx, w.Servers, k.cfg.Run), Dialect: w.Program, Cwd: w.Cwd, Env: k.cfg.Env, Version: k.cfg.Version, Log: k.cfg.Log,
+		Ask: k.cfg.Ask, Wait: k.cfg.Wait,
+		Started: func(server string) { k.started(s, server) },
+		Changed: func(server string) { k.changed(s, server) },
+		Activated: func(names []string) {
+			s.version.Add(1)
+			if k.cfg.Activated != nil {
+				k.cfg.Activated(names)
+			}
+		},
+	}
+	s.Servers = mcp.New(o)
+	return s
+}
+
+// started shows the user the first start of a server.
+func (k *Keeper) started(s *set, server string) {
+	s.mu.Lock()
+	first := !s.started[server]
+	s.started[server] = true
+	s.starting[server]++
+	delete(s.reasons, server)
+	s.mu.Unlock()
+	i := slices.IndexFunc(s.defined, func(d Definition) bool { return d.Name() == server })
+	if !first || i < 0 {
+		return
+	}
+	d := s.defined[i]
+	verb := "Started "
+	if d.server.URL != "" {
+		verb = "Connected to "
+	}
+	k.notify(verb + server + " (" + fault.OneLine(d.starts) + ").")
+}
+
+// changed counts a change of a server's lists, which the next request has. That of a start joins at the next prompt.
+func (k *Keeper) changed(s *set, server string) {
+	s.mu.Lock()
+	start := s.starting[server] > 0
+	if start {
+		s.starting[server]--
+	}
+	s.mu.Unlock()
+	if !start {
+		s.version.Add(1)
+	}
+	if k.cfg.Changed != nil {
+		k.cfg.Changed()
+	}
+}
+
+// report shows the user, once, why servers are not connected.
+func (k *Keeper) report(s *set) {
+	for _, state := range s.States() {
+		reason := state.Reason
+		switch {
+		case state.Connected:
+			continue
+		case state.Starting && reason == "":
+			reason = "The MCP server \"" + state.Name + "\" does not answer yet. Its tools come when it does."
+		case reason == "":
+			continue
+		}
+		s.mu.Lock()
+		known := s.reasons[state.Name] == reason
+		s.reasons[state.Name] = reason
+		s.mu.Unlock()
+		if !known {
+			k.notify(sentence(reason))
+		}
+	}
+}
+
+// sentence returns a text with a period at its end.
+func sentence(text string) string {
+	if text = strings.TrimSpace(text); text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?…") {
+		text += "."
+	}
+	return text
+}
+
+func (k *Keeper) notify(text string) {
+	if k.cfg.Notify != nil {
+		k.cfg.Notify(text)
+	}
+}
+
+// Close ends the servers with everything that they started. It returns an error of ctx if that takes longer.
+func (k *Keeper) Close(ctx context.Context) error {
+	k.mu.Lock()
+	s := k.set
+	k.set, k.closed = nil, true
+	k.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.Close(ctx)
+}
+
+// States returns the states of the servers, nil before the first prompt.
+func (k *Keeper) States() []mcp.State {
+	k.mu.Lock()
+	s := k.set
+	k.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	return s.States()
+}
+
+// Reconnect ends the connection to a server and starts it again. Servers that do not run yet are started for it.
+func (k *Keeper) Reconnect(ctx context.Context, w Wanted, server string) error {
+	s := k.use(ctx, w)
+	if s == nil {
+		return fault.New(fault.NotFound, "There is no MCP server %q in this session.", server)
+	}
+	err := s.Reconnect(ctx, server)
+	if err == nil {
+		s.mu.Lock()
+		delete(s.reasons, server)
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// Servers returns the running servers, nil if there are none.
+func (k *Keeper) Servers() *mcp.Servers {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.set == nil {
+		return nil
+	}
+	return k.set.Servers
+}

@@ -1,0 +1,95 @@
+package serving
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/mcp"
+	"github.com/xcsh-ls/xcsh-ls/agent/provider"
+	"github.com/xcsh-ls/xcsh-ls/agent/tool"
+)
+
+// The states of a server.
+const (
+	NotStarted   = "notStarted" // no prompt has needed it yet
+	Starting     = "starting"
+	Connected    = "connected"
+	Disconnected = "disconnected"
+)
+
+// State is a server as the user sees it. It has no values of variables and headers.
+type State struct {
+	Name      string   `json:"name"`
+	State     string   `json:"state" jsonschema:"notStarted, starting, connected or disconnected."`
+	Transport string   `json:"transport" jsonschema:"stdio, http or sse."`
+	Starts    string   `json:"starts" jsonschema:"The command line or address, without secrets."`
+	File      string   `json:"file" jsonschema:"The file that defines it, or \"the client\"."`
+	Reason    string   `json:"reason,omitempty" jsonschema:"Why it is not connected."`
+	Version   string   `json:"version,omitempty" jsonschema:"The version that the server reports."`
+	Tools     []string `json:"tools" jsonschema:"The server's names of its tools."`
+}
+
+// List returns the states of the wanted servers, sorted by name. It starts none.
+func (k *Keeper) List(w Wanted) []State {
+	var known []mcp.State
+	k.mu.Lock()
+	s := k.set
+	k.mu.Unlock()
+	if s != nil && s.key == w.key() {
+		known = s.States()
+	}
+	list := []State{}
+	for _, d := range w.Servers {
+		state := State{
+			Name: d.Name(), State: NotStarted, Transport: string(cmp.Or(d.server.Transport, mcp.Stdio)), Starts: d.starts, File: d.server.Source, Tools: []string{},
+		}
+		if i := slices.IndexFunc(known, func(m mcp.State) bool { return m.Name == d.Name() }); i >= 0 {
+			state.add(known[i])
+		}
+		if !slices.ContainsFunc(list, func(o State) bool { return o.Name == state.Name }) {
+			list = append(list, state)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// add adds what is known of a server that was started.
+func (s *State) add(m mcp.State) {
+	s.Reason, s.Version, s.Tools = m.Reason, m.Version, append(s.Tools, m.Tools...)
+	switch {
+	case m.Connected:
+		s.State = Connected
+	case m.Starting:
+		s.State = Starting
+	default:
+		s.State = Disconnected
+	}
+}
+
+// Document returns a tool whose result is the description of another one and its schema.
+func Document(t tool.Tool) tool.Tool {
+	text := mcp.Describe(t)
+	return tool.Tool{Tool: provider.Tool{Name: "read"}, Run: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+		shown, note := tool.Head(text)
+		return tool.TextResult(strings.TrimSpace(shown + "\n\n" + note)), nil
+	}}
+}
+
+// PromptText returns the text of a prompt of a server. Images are left out.
+func PromptText(ctx context.Context, servers *mcp.Servers, env tool.Env, p mcp.Prompt, args map[string]string) (string, error) {
+	blocks, err := servers.Prompt(ctx, env, p.Server, p.Name, args)
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, b := range blocks {
+		if b.Type == provider.TypeText {
+			texts = append(texts, b.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}

@@ -1,0 +1,52 @@
+package serving
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"time"
+
+	"github.com/xcsh-ls/xcsh-ls/agent/environ"
+	"github.com/xcsh-ls/xcsh-ls/internal/procgroup"
+)
+
+const (
+	maxOutput = 16 << 10 // bytes of a value
+	pipeWait  = time.Second
+)
+
+var errTooLong = errors.New("its output is too long")
+
+// Shell returns a runner of commands in a directory that is no project. A command of the user's own file gets all variables of env,
+// and one of a folder only those that programs may see. Its standard error is dropped: it may contain secrets.
+func Shell(env []string, dir string) Runner {
+	return func(ctx context.Context, command string, own bool) (string, error) {
+		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd.Dir, cmd.WaitDelay = dir, pipeWait
+		if cmd.Env = environ.Keep(env); own {
+			cmd.Env = env
+		}
+		var out limited
+		cmd.Stdout = &out
+		procgroup.Own(cmd)
+		cmd.Cancel = func() error {
+			procgroup.Kill(cmd.Process)
+			return nil
+		}
+		if err := cmd.Run(); err != nil {
+			return "", errors.New("the command failed") // the reason could quote it
+		}
+		return out.String(), nil
+	}
+}
+
+// limited is a buffer that takes no more than a value may have.
+type limited struct{ bytes.Buffer }
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.Len()+len(b) > maxOutput {
+		return 0, errTooLong
+	}
+	return l.Buffer.Write(b)
+}

@@ -1,0 +1,53 @@
+package commands
+
+import (
+	"context"
+	"slices"
+
+	"github.com/xcsh-ls/xcsh-ls/agent"
+	"github.com/xcsh-ls/xcsh-ls/agent/engine"
+	"github.com/xcsh-ls/xcsh-ls/agent/setup"
+)
+
+var commandsList = New(Spec{
+	Name: "xcsh.commandsList", Title: "List Skills and Templates", Flags: ReadOnly,
+	Doc: "List the skills and templates that a prompt can begin with, as in \"/name arguments\" and \"/skill:name arguments\". " +
+		"Slash commands of xcsh-ls come first; a template with the name of one is left out.",
+}, runCommandsList)
+
+func runCommandsList(ctx context.Context, env *Env, a Folder) ([]setup.Command, error) {
+	cwd, err := env.cwd(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	found, err := env.foundIn(ctx, cwd)
+	if err != nil {
+		return nil, err
+	}
+	return notSlashes(found.Commands()), ctx.Err()
+}
+
+// namesIn returns what a prompt in a session can begin with.
+func namesIn(ctx context.Context, live *agent.Session) ([]engine.Command, error) {
+	list, err := live.Commands(ctx)
+	list = withSlashes(list)
+	if live.Engine().Name == engine.Own {
+		list = withInvocable(list, live.Invocable(live.Found(ctx)))
+	}
+	return list, err
+}
+
+// notSlashes leaves out the names of slash commands, which come first.
+func notSlashes(list []setup.Command) []setup.Command {
+	return slices.DeleteFunc(list, func(c setup.Command) bool {
+		return slices.ContainsFunc(Slashes(), func(s Slash) bool { return s.Name == c.Name })
+	})
+}
+
+// withInvocable adds skills and templates to slash commands.
+func withInvocable(list []engine.Command, invocable []setup.Command) []engine.Command {
+	for _, c := range notSlashes(slices.Clone(invocable)) {
+		list = append(list, engine.Command{Name: c.Name, Description: c.Description, ArgumentHint: c.Hint, Source: string(c.Source)})
+	}
+	return list
+}
