@@ -103,6 +103,8 @@ type Toolbox struct {
 	Workspace tool.Workspace
 
 	Shell *tool.Shell // runs the user's commands; nil runs none
+
+	Subagents bool // the model can start subagents
 }
 
 // Permissions configures which tool calls need approval.

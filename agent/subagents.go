@@ -19,6 +19,9 @@ import (
 
 // subagents is the source of the tool that starts subagents.
 func subagents(ctx context.Context, h *host) []tool.Tool {
+	if !h.s.m.cfg.Subagents {
+		return nil
+	}
 	agents := task.Agents(h.found(ctx))
 	return []tool.Tool{task.New(h.s.taskForm(h.log), agents, func(ctx context.Context, env tool.Env, c task.Call) (tool.Result, error) {
 		return h.delegate(ctx, env, c, agents)

@@ -129,6 +129,7 @@ func (g *Group) Do(ctx context.Context, env tool.Env, c Call) (tool.Result, erro
 			env.Update(g.partial(jobs))
 		}
 	}
+	show()
 	u := newUpdates(show)
 	defer u.stop()
 	done := make(chan struct{}, len(jobs))
@@ -139,7 +140,6 @@ func (g *Group) Do(ctx context.Context, env tool.Env, c Call) (tool.Result, erro
 			j.do(ctx)
 		}()
 	}
-	u.changed()
 	stopped, late := ctx.Done(), (<-chan time.Time)(nil)
 	for range jobs {
 		select {

@@ -93,7 +93,8 @@ func (m *monitor) saw(e event.Event) {
 	}
 }
 
-// updates shows the progress of a call, at most once in updateEvery. stop waits for the last one.
+// updates shows the progress of a call, at most once in updateEvery, and not at once: the caller showed its beginning.
+// stop waits for the last one.
 type updates struct {
 	poke chan struct{}
 	done chan struct{}
@@ -104,7 +105,7 @@ func newUpdates(show func()) *updates {
 	u := &updates{poke: make(chan struct{}, 1), done: make(chan struct{}), quit: make(chan struct{})}
 	go func() {
 		defer close(u.done)
-		pause := time.NewTimer(0)
+		pause := time.NewTimer(updateEvery)
 		defer pause.Stop()
 		for {
 			select {
